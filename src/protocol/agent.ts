@@ -1,0 +1,47 @@
+import type { AgentName, OrgId, ToolName } from "./ids.ts";
+import type { Digest } from "./json.ts";
+import type { Layer, Mode } from "./layer.ts";
+
+/** `provider:name`, `anthropic:claude-sonnet-4-5`, or a model without a provider: `rehearsal`. */
+export type ModelRef = string;
+
+/** How much room and how far. Tokens unless said otherwise. */
+export interface Budgets {
+  /** Everything sent and the reserve for the reply, at most; the model's window may be smaller. */
+  readonly total: number;
+  /** Kept free for the reply. */
+  readonly reply: number;
+  /** One tool result, capped once at ingestion. */
+  readonly result: number;
+  /** One turn at most: model calls, tool calls, seconds and, where set, US dollars. */
+  readonly turn: { readonly rounds: number; readonly calls: number; readonly seconds: number; readonly dollars?: number };
+  /** Milliseconds a layer's source may take. */
+  readonly source: number;
+}
+
+/** The decided defaults. */
+export const DEFAULT_BUDGETS: Budgets = {
+  total: 32_000,
+  reply: 4_096,
+  result: 4_000,
+  turn: { rounds: 8, calls: 32, seconds: 120 },
+  source: 300,
+};
+
+/** A declared actor: frozen at start; any change makes another `version`. */
+export interface Agent {
+  readonly org: OrgId;
+  readonly name: AgentName;
+  /** Digest over all the rest. */
+  readonly version: Digest;
+  readonly description: string;
+  /** None: the environment decides. */
+  readonly model?: ModelRef;
+  /** In the order of the prompt: by scope, then by rank. */
+  readonly layers: readonly Layer[];
+  readonly tools: readonly ToolName[];
+  readonly recall: "auto" | "tools" | "none";
+  readonly history: "transcript";
+  readonly mode: Mode;
+  readonly budgets: Budgets;
+}

@@ -1,0 +1,74 @@
+/**
+ * Every way Strata says no. The doors read status, exit code and retry from here and nowhere else.
+ * `status` is HTTP's, `exit` the program's, `retry` whether the same call may succeed later, `says` the sentence in general.
+ */
+export const ERRORS = {
+  invalid_id: { status: 400, exit: 2, retry: false, says: "an id or name does not have its form" },
+  invalid_input: { status: 400, exit: 2, retry: false, says: "an argument or body does not have its form" },
+  invalid_line: { status: 400, exit: 2, retry: false, says: "a line of an input file cannot be read" },
+  file_not_found: { status: 404, exit: 3, retry: false, says: "a named file does not exist or cannot be read" },
+  config_missing: { status: 404, exit: 3, retry: false, says: "there is no strata.yaml where it was looked for" },
+  config_invalid: { status: 400, exit: 4, retry: false, says: "strata.yaml does not say what Strata understands" },
+  secret_missing: { status: 400, exit: 4, retry: false, says: "a secret named in strata.yaml is not in the environment" },
+  lock_missing: { status: 409, exit: 5, retry: false, says: "immutable layers are not locked" },
+  lock_mismatch: { status: 409, exit: 5, retry: false, says: "an immutable layer differs from the lock" },
+  agent_not_found: { status: 404, exit: 3, retry: false, says: "no agent of that name is declared" },
+  tool_not_found: { status: 404, exit: 3, retry: false, says: "no tool of that name exists" },
+  thread_not_found: { status: 404, exit: 3, retry: false, says: "no thread of that id is in reach" },
+  turn_not_found: { status: 404, exit: 3, retry: false, says: "no turn of that id is in reach" },
+  not_allowed: { status: 403, exit: 6, retry: false, says: "this actor may not do that" },
+  thread_busy: { status: 409, exit: 7, retry: true, says: "another worker holds the thread" },
+  lease_lost: { status: 409, exit: 7, retry: true, says: "another worker took the thread over while the turn ran" },
+  store_busy: { status: 503, exit: 7, retry: true, says: "the database is locked by another program" },
+  store_failed: { status: 500, exit: 8, retry: false, says: "the database refused to read or write" },
+  store_newer: { status: 409, exit: 8, retry: false, says: "the data was written by a newer Strata" },
+  record_broken: { status: 500, exit: 9, retry: false, says: "the record does not match its digests" },
+  budget_too_small: { status: 422, exit: 10, retry: false, says: "what must be sent does not fit into the budget" },
+  source_failed: { status: 502, exit: 11, retry: true, says: "a required layer's source failed" },
+  model_unknown: { status: 400, exit: 12, retry: false, says: "no model is known by that name" },
+  model_failed: { status: 502, exit: 12, retry: true, says: "the model did not answer" },
+  model_refused: { status: 502, exit: 12, retry: false, says: "the model's provider refused the request" },
+  turn_timeout: { status: 504, exit: 13, retry: true, says: "the turn ran out of time" },
+  turn_cancelled: { status: 499, exit: 130, retry: true, says: "the turn was stopped" },
+  port_taken: { status: 500, exit: 14, retry: true, says: "the address to serve on is taken" },
+  unexpected: { status: 500, exit: 1, retry: false, says: "something happened that Strata does not know" },
+} as const satisfies Record<string, ErrorTraits>;
+
+/** What the doors need to know of one kind of error. */
+export interface ErrorTraits {
+  readonly status: number;
+  readonly exit: number;
+  readonly retry: boolean;
+  readonly says: string;
+}
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** The one error class. `message` is a sentence with the value and the next step; `details` is the same for programs. */
+export class StrataError extends Error {
+  override readonly name = "StrataError";
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.details = details;
+  }
+
+  get traits(): ErrorTraits {
+    return ERRORS[this.code];
+  }
+}
+
+/** Any thrown value as a `StrataError`: what is one already stays as it is, the rest becomes `code` with its cause kept. */
+export function asStrataError(thrown: unknown, code: ErrorCode = "unexpected"): StrataError {
+  if (thrown instanceof StrataError) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new StrataError(code, message || ERRORS[code].says, {}, thrown);
+}
+
+/** For the `default` of a switch over a union: a new member then breaks the build here. */
+export function never(value: never): never {
+  throw new StrataError("unexpected", `no case for ${JSON.stringify(value)}: this is a bug in Strata, please report it`);
+}

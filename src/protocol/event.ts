@@ -1,0 +1,32 @@
+import type { EventId, ThreadId, TurnId } from "./ids.ts";
+import type { EventPart } from "./message.ts";
+import type { Trust, Untrusted } from "./trust.ts";
+
+/** What can happen to an agent. */
+export const EVENT_KINDS = ["message", "call-ended", "instruction", "scheduled", "peer", "warning"] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+/** Something to handle, as a door hands it in. The door stamps `kind` and `trust`; content never does. */
+export interface NewEvent {
+  readonly kind: EventKind;
+  readonly trust: Trust;
+  readonly channel: string;
+  /** The channel's own id for it; sent twice, it is stored once. */
+  readonly externalId?: string;
+  /** How the sender calls themself: a claim, shown as data. */
+  readonly name?: Untrusted;
+  readonly content: readonly EventPart[];
+  /** Milliseconds since 1970: when it happened, by the channel's word. */
+  readonly at: number;
+}
+
+export type EventStatus = "pending" | "consumed";
+
+/** An event on its thread, in the order received. */
+export interface StoredEvent extends NewEvent {
+  readonly id: EventId;
+  readonly thread: ThreadId;
+  readonly seq: number;
+  readonly status: EventStatus;
+  readonly turn?: TurnId;
+}

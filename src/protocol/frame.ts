@@ -1,0 +1,77 @@
+import type { EventKind } from "./event.ts";
+import { EVENT_KINDS } from "./event.ts";
+import { TRUSTS, type Trust } from "./trust.ts";
+
+/**
+ * The grammar of frames. A frame is one header line of the platform's and then the content, every line of it prefixed:
+ *
+ *     [message · contact · 2026-11-21T09:30:00Z]
+ *     |@ Caroline
+ *     | Hey! Good to see you!
+ *     | How have you been?
+ *
+ * No line of content can start otherwise than with `| ` (or `|@ ` for the claimed name), so no content can be a header.
+ */
+export const FRAME_KINDS = [...EVENT_KINDS, "memory", "result", "summary"] as const;
+export type FrameKind = EventKind | "memory" | "result" | "summary";
+
+export interface FrameHeader {
+  readonly kind: FrameKind;
+  readonly trust: Trust;
+  /** Milliseconds since 1970, shown to the second. */
+  readonly at: number;
+}
+
+/** What stands in a text as a frame: what `readFrames` gives back. */
+export interface ReadFrame extends FrameHeader {
+  readonly name: string | undefined;
+  readonly text: string;
+}
+
+const LINE = "| ";
+const NAME = "|@ ";
+const HEADER = new RegExp(`^\\[(${FRAME_KINDS.join("|")}) · (${TRUSTS.join("|")}) · (\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ)\\]$`);
+
+/** An instant as the platform writes it: UTC, to the second. */
+export function isoSecond(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
+}
+
+/** Writes a frame around text that is clean already: `\n` is its only line break. The guard's `frame` is the way in. */
+export function writeFrame(header: FrameHeader, name: string | undefined, text: string): string {
+  const lines = [`[${header.kind} · ${header.trust} · ${isoSecond(header.at)}]`];
+  if (name !== undefined) lines.push(NAME + name);
+  for (const line of text.split("\n")) lines.push(LINE + line);
+  return lines.join("\n");
+}
+
+/** Whether a line would read as one of the platform's own: a frame's header or a layer's heading. */
+export function looksLikeOurs(line: string): boolean {
+  return HEADER.test(line) || /^# Layer \d+ · /.test(line);
+}
+
+/** The heading of a layer's text in the prompt. */
+export function layerHeading(layer: { readonly rank: number; readonly id: string }): string {
+  return `# Layer ${layer.rank} · ${layer.id}`;
+}
+
+/** All frames of a text, in order. Lines outside frames are passed over; an unframed `| ` line belongs to no frame. */
+export function readFrames(text: string): ReadFrame[] {
+  const frames: ReadFrame[] = [];
+  const lines = text.split("\n");
+  for (let i = 0; i < lines.length; i++) {
+    const header = HEADER.exec(lines[i] ?? "");
+    if (!header) continue;
+    const name = lines[i + 1]?.startsWith(NAME) ? lines[++i]?.slice(NAME.length) : undefined;
+    const content: string[] = [];
+    while (lines[i + 1]?.startsWith(LINE)) content.push((lines[++i] ?? "").slice(LINE.length));
+    frames.push({ ...readHeader(header), name, text: content.join("\n") });
+  }
+  return frames;
+}
+
+function readHeader(match: RegExpExecArray): FrameHeader {
+  const kind = FRAME_KINDS.find((word) => word === match[1]) ?? "message";
+  const trust = TRUSTS.find((word) => word === match[2]) ?? "contact";
+  return { kind, trust, at: Date.parse(match[3] ?? "") };
+}

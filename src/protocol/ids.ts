@@ -1,0 +1,83 @@
+import type { Brand } from "./brand.ts";
+import { StrataError } from "./errors.ts";
+
+/** An organization: a slug, `home`. */
+export type OrgId = Brand<string, "OrgId">;
+/** An agent's name inside its organization: a slug, `companion`. */
+export type AgentName = Brand<string, "AgentName">;
+/** The outside person an agent talks to, as its channel names them: 1 to 200 characters, one line. */
+export type ContactId = Brand<string, "ContactId">;
+/** A layer's name inside its agent: a slug. */
+export type LayerId = Brand<string, "LayerId">;
+/** A tool's name as providers accept it: letters, digits, `_` and `-`, at most 64. */
+export type ToolName = Brand<string, "ToolName">;
+/** One conversation, issued by the platform: `thr_…`. */
+export type ThreadId = Brand<string, "ThreadId">;
+/** One run over a thread's waiting events: `trn_…`. */
+export type TurnId = Brand<string, "TurnId">;
+/** Something that was received: `evt_…`. */
+export type EventId = Brand<string, "EventId">;
+/** One remembered text: `mem_…`. */
+export type MemoryId = Brand<string, "MemoryId">;
+/** One message on its way out: `out_…`. */
+export type OutboxId = Brand<string, "OutboxId">;
+
+const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
+const TOOL = /^[A-Za-z0-9_-]{1,64}$/;
+const ISSUED = { thread: "thr", turn: "trn", event: "evt", memory: "mem", outbox: "out" } as const;
+
+/** The kinds of id that only the platform issues. */
+export type IssuedKind = keyof typeof ISSUED;
+
+function checked<T extends string>(text: string, good: boolean, what: string, form: string): T {
+  if (!good) throw new StrataError("invalid_id", `${JSON.stringify(text)} is not ${what}: it must be ${form}`, { text });
+  return text as T;
+}
+
+const slug = <T extends string>(text: string, what: string): T =>
+  checked<T>(text, SLUG.test(text), what, "1 to 64 of a-z, 0-9, '.', '_' and '-', starting and ending with a letter or digit");
+
+const issued = <T extends string>(text: string, kind: IssuedKind): T =>
+  checked<T>(
+    text,
+    new RegExp(`^${ISSUED[kind]}_[0-9a-hjkmnp-tv-z]{26}$`).test(text),
+    `a ${kind} id`,
+    `'${ISSUED[kind]}_' and 26 characters, as Strata issued it`,
+  );
+
+export const orgId = (text: string): OrgId => slug(text, "an organization");
+export const agentName = (text: string): AgentName => slug(text, "an agent name");
+export const layerId = (text: string): LayerId => slug(text, "a layer id");
+export const toolName = (text: string): ToolName =>
+  checked(text, TOOL.test(text), "a tool name", "1 to 64 letters, digits, '_' and '-'");
+export const contactId = (text: string): ContactId =>
+  checked(
+    text,
+    text.length > 0 && text.length <= 200 && text.trim() === text && !/\p{C}/u.test(text),
+    "a contact",
+    "1 to 200 visible characters without a line break or outer blanks",
+  );
+export const threadId = (text: string): ThreadId => issued(text, "thread");
+export const turnId = (text: string): TurnId => issued(text, "turn");
+export const eventId = (text: string): EventId => issued(text, "event");
+export const memoryId = (text: string): MemoryId => issued(text, "memory");
+export const outboxId = (text: string): OutboxId => issued(text, "outbox");
+
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/**
+ * The text of a new id: a ULID, so that ids sort by the time they were issued. Pure.
+ * @param at milliseconds since 1970
+ * @param random 10 bytes of chance, from outside
+ */
+export function issueId(kind: IssuedKind, at: number, random: Uint8Array): string {
+  let time = "";
+  for (let rest = Math.trunc(at), place = 0; place < 10; place++, rest = Math.floor(rest / 32)) {
+    time = ALPHABET.charAt(rest % 32) + time;
+  }
+  let bits = 0n;
+  for (const byte of random.subarray(0, 10)) bits = (bits << 8n) | BigInt(byte);
+  let chance = "";
+  for (let place = 0; place < 16; place++, bits >>= 5n) chance = ALPHABET.charAt(Number(bits & 31n)) + chance;
+  return `${ISSUED[kind]}_${time}${chance}`;
+}

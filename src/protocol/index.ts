@@ -1,0 +1,102 @@
+/**
+ * The words all rooms share: ids, trusted and untrusted text, layers, messages, events, requests, tools, errors.
+ * It imports no other room and does nothing: types, the makers of branded values, and a few pure functions that give
+ * a word its meaning (canonical JSON, digests, the grammar of frames, who may do what).
+ */
+export { type Agent, type Budgets, DEFAULT_BUDGETS, type ModelRef } from "./agent.ts";
+export type { Brand } from "./brand.ts";
+export { asStrataError, ERRORS, type ErrorCode, type ErrorTraits, never, StrataError } from "./errors.ts";
+export { EVENT_KINDS, type EventKind, type EventStatus, type NewEvent, type StoredEvent } from "./event.ts";
+export {
+  FRAME_KINDS,
+  type FrameHeader,
+  type FrameKind,
+  isoSecond,
+  layerHeading,
+  looksLikeOurs,
+  type ReadFrame,
+  readFrames,
+  writeFrame,
+} from "./frame.ts";
+export {
+  type AgentName,
+  agentName,
+  type ContactId,
+  contactId,
+  type EventId,
+  eventId,
+  type IssuedKind,
+  issueId,
+  type LayerId,
+  layerId,
+  type MemoryId,
+  memoryId,
+  type OrgId,
+  type OutboxId,
+  orgId,
+  outboxId,
+  type ThreadId,
+  type ToolName,
+  type TurnId,
+  threadId,
+  toolName,
+  turnId,
+} from "./ids.ts";
+export { canonicalJson, chained, type Digest, digestOf, type Json, type JsonObject, keyedDigest } from "./json.ts";
+export {
+  type Appearance,
+  type ContentItem,
+  LAYER_SCOPES,
+  type Layer,
+  type LayerContent,
+  type LayerScope,
+  type LayerVersion,
+  MODES,
+  MUTABILITIES,
+  type Mode,
+  type Mutability,
+  type Source,
+} from "./layer.ts";
+export type { EpochReason, Fate, Ledger, LedgerEntry, Place } from "./ledger.ts";
+export type { Memory, NewMemory } from "./memory.ts";
+export type {
+  AssistantPart,
+  CallPart,
+  EventPart,
+  FilePart,
+  ImagePart,
+  Message,
+  MessageRole,
+  ProviderMetadata,
+  ReasoningPart,
+  ResultPart,
+  TextPart,
+  TrustedMessage,
+  UserPart,
+} from "./message.ts";
+export {
+  addUsage,
+  type CountTokens,
+  type FinishReason,
+  type Model,
+  type ModelEvent,
+  NO_USAGE,
+  type Reply,
+  type Usage,
+} from "./model.ts";
+export type { Mark, Parameters, Prefix, Request, SystemBlock, TailPart, ToolSchema } from "./request.ts";
+export { ACTIONS, type Action, type Actor, authorize, type ContactScope, ROLES, type Role, reaches, type Scope } from "./scope.ts";
+export type { StoreWrite, Tool, ToolContext, ToolEffect, ToolOutcome } from "./tool.ts";
+export {
+  type Framed,
+  lowestTrust,
+  type Spoken,
+  spoken,
+  TRUSTS,
+  type Trust,
+  type Trusted,
+  trusted,
+  type Untrusted,
+  untrusted,
+} from "./trust.ts";
+export type { StopReason, TurnEvent, TurnTotals } from "./turn.ts";

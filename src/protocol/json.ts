@@ -1,0 +1,36 @@
+import { createHash, createHmac } from "node:crypto";
+import type { Brand } from "./brand.ts";
+
+/** A JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+
+/** SHA-256 in 64 hexadecimal digits: plain for shared text, keyed (HMAC) for personal text. */
+export type Digest = Brand<string, "Digest">;
+
+/** JSON with sorted keys and no blanks: the same value gives the same bytes. `undefined` members are left out. Pure. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(sorted(value));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== "object") return value;
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([k, v]) => [k, sorted(v)]));
+}
+
+/** The digest of shared text: equal text, equal digest. */
+export function digestOf(text: string): Digest {
+  return createHash("sha256").update(text, "utf8").digest("hex") as Digest;
+}
+
+/** The digest of personal text under its contact's key: without the key nobody can confirm a guess. */
+export function keyedDigest(key: Uint8Array, text: string): Digest {
+  return createHmac("sha256", key).update(text, "utf8").digest("hex") as Digest;
+}
+
+/** The next link of a chain of digests: what came before, then this. */
+export function chained(before: Digest | null, next: string): Digest {
+  return digestOf(`${before ?? ""}\n${next}`);
+}

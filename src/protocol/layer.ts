@@ -1,0 +1,65 @@
+import type { LayerId } from "./ids.ts";
+import type { Digest } from "./json.ts";
+import type { Trust, Trusted, Untrusted } from "./trust.ts";
+
+/** Who may change a layer: nobody at run time, a recorded edit, or the world itself. */
+export const MUTABILITIES = ["immutable", "versioned", "live"] as const;
+export type Mutability = (typeof MUTABILITIES)[number];
+
+/** Who shares a layer's bytes, the widest first: the order of the prompt. `turn` layers make the tail. */
+export const LAYER_SCOPES = ["all", "org", "agent", "thread", "turn"] as const;
+export type LayerScope = (typeof LAYER_SCOPES)[number];
+
+/** How much of the prompt is sent: everything, some layers as one line, or the bare minimum for scheduled jobs. */
+export const MODES = ["full", "compact", "minimal"] as const;
+export type Mode = (typeof MODES)[number];
+
+/** How a layer appears in one mode. */
+export type Appearance = "whole" | "line" | "absent";
+
+/** Where a layer's content comes from. */
+export type Source =
+  | { readonly kind: "text"; readonly text: Trusted; readonly file?: string }
+  | { readonly kind: "clock"; readonly timezone: string }
+  | { readonly kind: "recall"; readonly limit: number };
+
+/** One piece of the prompt. `rank` decides who wins (lower), `scope` decides where it stands. */
+export interface Layer {
+  readonly id: LayerId;
+  readonly rank: number;
+  readonly mutability: Mutability;
+  readonly scope: LayerScope;
+  readonly trust: Trust;
+  readonly source: Source;
+  /** Soft limit in tokens, applied when the total does not fit. */
+  readonly budget?: number;
+  /** Tokens that stay reserved for it whatever happens. */
+  readonly minimum: number;
+  /** A required layer that fails or does not fit stops the turn. */
+  readonly required: boolean;
+  readonly modes: Readonly<Record<Mode, Appearance>>;
+  /** The one line that stands for the layer where `modes` says `line`. */
+  readonly line?: Trusted;
+}
+
+/** One gathered thing that somebody outside the platform wrote. */
+export interface ContentItem {
+  readonly id?: string;
+  readonly kind: "memory";
+  readonly text: Untrusted;
+  readonly trust: Trust;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** What a source gave for this turn. `because` says why there is nothing. */
+export type LayerContent =
+  | { readonly kind: "text"; readonly text: Trusted }
+  | { readonly kind: "items"; readonly items: readonly ContentItem[] }
+  | { readonly kind: "empty"; readonly because: string };
+
+/** A layer as rendered into a frozen block. */
+export interface LayerVersion {
+  readonly layer: LayerId;
+  readonly digest: Digest;
+}

@@ -1,0 +1,43 @@
+import type { LayerId } from "./ids.ts";
+import type { Digest } from "./json.ts";
+import type { LayerScope, Mode } from "./layer.ts";
+import type { Trust } from "./trust.ts";
+
+/** Where in the request a piece stands. */
+export type Place = "tools" | "system" | "transcript" | "message" | "tail";
+
+/** What became of a piece. */
+export type Fate =
+  | { readonly fate: "kept" }
+  | { readonly fate: "truncated"; readonly because: string }
+  | { readonly fate: "lined"; readonly because: string }
+  | { readonly fate: "dropped"; readonly because: string }
+  | { readonly fate: "empty"; readonly because: string };
+
+/** One piece of a request: a layer, the tools, the transcript or the message. Tokens are counted, not billed. */
+export type LedgerEntry = Fate & {
+  readonly piece: LayerId | "tools" | "transcript" | "message";
+  readonly place: Place;
+  readonly rank?: number;
+  readonly scope?: LayerScope;
+  readonly trust: Trust;
+  readonly tokens: number;
+  /** What it would have cost uncut. */
+  readonly wanted: number;
+  /** Digest of its text where it is frozen: the layer's version. */
+  readonly version?: Digest;
+  /** Items shown of items gathered, where the layer has items. */
+  readonly items?: { readonly shown: number; readonly of: number };
+};
+
+/** Why an epoch began. */
+export type EpochReason = "first" | "cut";
+
+/** Each piece's fate and cost. `limit` is what may be sent: the budget less the reserve for the reply. */
+export interface Ledger {
+  readonly mode: Mode;
+  readonly epoch: { readonly n: number; readonly reason: EpochReason; readonly opened: boolean; readonly cut: number };
+  readonly entries: readonly LedgerEntry[];
+  readonly tokens: number;
+  readonly limit: number;
+}

@@ -1,0 +1,73 @@
+import type { Json, JsonObject } from "./json.ts";
+import type { ToolName } from "./ids.ts";
+import type { Framed, Spoken, Trust, Trusted, Untrusted } from "./trust.ts";
+
+/** What a provider attached to a part and wants back unchanged (reasoning signatures and the like). */
+export type ProviderMetadata = { readonly [provider: string]: JsonObject };
+
+/** Text the platform sends on somebody's behalf: framed unless the platform or the operator wrote it. */
+export interface TextPart<Text extends string = Trusted | Framed> {
+  readonly type: "text";
+  readonly text: Text;
+  readonly metadata?: ProviderMetadata;
+}
+
+/** A picture by its bytes (base64) and media type. */
+export interface ImagePart {
+  readonly type: "image";
+  readonly mediaType: string;
+  readonly data: string;
+}
+
+/** A file by its bytes (base64) and media type. */
+export interface FilePart {
+  readonly type: "file";
+  readonly mediaType: string;
+  readonly data: string;
+  readonly name?: string;
+}
+
+/** The model's reasoning, replayed as received. */
+export interface ReasoningPart {
+  readonly type: "reasoning";
+  readonly text: Spoken;
+  readonly metadata?: ProviderMetadata;
+}
+
+/** The model asks for a tool. `input` keeps the model's own key order. */
+export interface CallPart {
+  readonly type: "call";
+  readonly id: string;
+  readonly tool: ToolName;
+  readonly input: Json;
+  readonly metadata?: ProviderMetadata;
+}
+
+/** A tool's answer to one call, framed and capped at ingestion. */
+export interface ResultPart {
+  readonly type: "result";
+  readonly id: string;
+  readonly tool: ToolName;
+  readonly text: Framed | Trusted;
+  readonly failed: boolean;
+}
+
+export type UserPart = TextPart | ImagePart | FilePart;
+export type AssistantPart = TextPart<Spoken> | ReasoningPart | FilePart | CallPart;
+
+/** One provider-visible message of a transcript, neutral to providers. */
+export type Message =
+  | { readonly role: "user"; readonly parts: readonly UserPart[] }
+  | { readonly role: "assistant"; readonly parts: readonly AssistantPart[] }
+  | { readonly role: "tool"; readonly parts: readonly ResultPart[] };
+
+export type MessageRole = Message["role"];
+
+/** A part of what somebody outside sent, not yet framed. */
+export type EventPart = TextPart<Untrusted> | ImagePart | FilePart;
+
+/** A message with the lowest trust of what it was made from. */
+export interface TrustedMessage {
+  readonly message: Message;
+  readonly trust: Trust;
+}

@@ -1,0 +1,52 @@
+import type { ModelRef } from "./agent.ts";
+import type { AssistantPart, CallPart } from "./message.ts";
+import type { Request } from "./request.ts";
+
+/** What a call used, in tokens as reported. `input` is all of the prompt; the cached part of it is also told apart. */
+export interface Usage {
+  readonly input: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly output: number;
+}
+
+export const NO_USAGE: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 };
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    output: a.output + b.output,
+  };
+}
+
+/** Why the model stopped. `recording-ended`: a recording speaks for the model and has nothing more to say. */
+export type FinishReason = "stop" | "calls" | "length" | "refused" | "recording-ended" | "other";
+
+/** A whole answer. `parts` is empty when there is nothing to say. */
+export interface Reply {
+  readonly parts: readonly AssistantPart[];
+  readonly finish: FinishReason;
+  readonly usage: Usage;
+}
+
+/** What streams from a model: words as they come, then exactly one `reply`. */
+export type ModelEvent =
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "reasoning-delta"; readonly text: string }
+  | { readonly type: "call"; readonly call: CallPart }
+  | { readonly type: "reply"; readonly reply: Reply };
+
+/** A model as the runtime sees it. The provider's shapes stay behind it. */
+export interface Model {
+  /** Who answers: `anthropic:claude-sonnet-4-5`, `rehearsal`, `recording`. */
+  readonly ref: ModelRef;
+  /** Whose request shape the dumps show: a `provider:name`. */
+  readonly wire: ModelRef;
+  /** @throws StrataError `model_failed`, `model_refused`, `turn_cancelled` */
+  send(request: Request, options: { readonly signal: AbortSignal }): AsyncIterable<ModelEvent>;
+}
+
+/** Tokens of a text as one model counts them (rounded up, safe side). Pure and cached by content. */
+export type CountTokens = (text: string) => number;

@@ -1,0 +1,63 @@
+import { StrataError } from "./errors.ts";
+import type { AgentName, ContactId, OrgId } from "./ids.ts";
+
+/** Whose data: every read and write of thread, memory or conversation data names one. `contact: null` is the agent's own. */
+export interface Scope {
+  readonly org: OrgId;
+  readonly agent: AgentName;
+  readonly contact: ContactId | null;
+}
+
+/** A scope that names its contact: what a thread belongs to. */
+export interface ContactScope extends Scope {
+  readonly contact: ContactId;
+}
+
+/** What an actor may do, the mightiest first. */
+export const ROLES = ["platform", "operator", "member", "agent", "contact", "auditor"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Who asks. `agent` and `contact` narrow the reach; left out, the actor reaches all of the organization. */
+export interface Actor {
+  readonly org: OrgId;
+  readonly role: Role;
+  readonly agent?: AgentName;
+  readonly contact?: ContactId;
+}
+
+/** What can be asked for. */
+export const ACTIONS = ["post", "run", "read", "explain", "operate"] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** Deny by default: an action not named here is refused. */
+const MAY: Readonly<Record<Role, readonly Action[]>> = {
+  platform: ACTIONS,
+  operator: ACTIONS,
+  member: ["post", "run", "read"],
+  agent: ["read"],
+  contact: ["post", "run"],
+  auditor: ["read", "explain"],
+};
+
+/** Whether everything in `scope` is in the actor's reach. */
+export function reaches(actor: Actor, scope: Scope): boolean {
+  return (
+    actor.org === scope.org &&
+    (actor.agent === undefined || actor.agent === scope.agent) &&
+    (actor.contact === undefined || actor.contact === scope.contact)
+  );
+}
+
+/**
+ * Lets the actor do it or says why not.
+ * @throws StrataError `not_allowed`
+ */
+export function authorize(actor: Actor, action: Action, scope: Scope): void {
+  if (MAY[actor.role].includes(action) && reaches(actor, scope)) return;
+  const whose = `${scope.org}/${scope.agent}/${scope.contact ?? "-"}`;
+  throw new StrataError(
+    "not_allowed",
+    `a ${actor.role} may not ${action} in ${whose}; ask an operator of ${scope.org} to do it`,
+    { role: actor.role, action, scope: whose },
+  );
+}

@@ -1,0 +1,44 @@
+import type { ThreadId, TurnId } from "./ids.ts";
+import type { NewMemory } from "./memory.ts";
+import type { Json } from "./json.ts";
+import type { ToolSchema } from "./request.ts";
+import type { ContactScope } from "./scope.ts";
+import type { Trust, Untrusted } from "./trust.ts";
+
+/** What a tool does to the world: nothing, a write inside the turn's commit, or something outside (journaled). */
+export type ToolEffect = "none" | "store" | "external";
+
+/** What a tool may know of the turn it runs in. */
+export interface ToolContext {
+  readonly scope: ContactScope;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  readonly call: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The lowest trust in the prompt that led to the call. */
+  readonly taint: Trust;
+  readonly signal: AbortSignal;
+}
+
+/** A write that a tool asks for; it lands in the turn's one commit or not at all. */
+export type StoreWrite = { readonly kind: "memory"; readonly memory: NewMemory };
+
+/** What came of a call. `failed` tells the model that it did not work; the text says why and what to do. */
+export interface ToolOutcome {
+  readonly text: Untrusted;
+  readonly failed: boolean;
+  readonly writes?: readonly StoreWrite[];
+}
+
+/** A tool an agent may be given. */
+export interface Tool {
+  readonly schema: ToolSchema;
+  readonly effect: ToolEffect;
+  /** How far its results may be trusted; `contact` unless it only tells what the platform itself wrote. */
+  readonly trust: Trust;
+  /** A sentence for the model when the input does not fit the schema, else nothing. */
+  check(input: Json): string | undefined;
+  /** Gets checked input only. Normal trouble is an outcome; what it throws becomes a failed outcome. */
+  run(input: Json, context: ToolContext): Promise<ToolOutcome>;
+}

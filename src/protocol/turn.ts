@@ -1,0 +1,28 @@
+import type { ModelRef } from "./agent.ts";
+import type { StrataError } from "./errors.ts";
+import type { ThreadId, ToolName, TurnId } from "./ids.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Usage } from "./model.ts";
+
+/** Why a turn that ended well ended when it did. */
+export type StopReason = "answered" | "length" | "refused" | "rounds" | "calls" | "dollars" | "recording ended";
+
+/** Totals of a turn. `milliseconds` by the wall clock. */
+export interface TurnTotals {
+  readonly rounds: number;
+  readonly calls: number;
+  readonly usage: Usage;
+  readonly dollars: number;
+  readonly milliseconds: number;
+}
+
+/** What a turn tells while it runs. It always ends in exactly one `done` or `failed`. */
+export type TurnEvent =
+  | { readonly type: "turn-start"; readonly turn: TurnId; readonly thread: ThreadId; readonly model: ModelRef; readonly events: number }
+  | { readonly type: "compiled"; readonly round: number; readonly ledger: Ledger }
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "reasoning-delta"; readonly text: string }
+  | { readonly type: "tool-start"; readonly call: string; readonly tool: ToolName }
+  | { readonly type: "tool-end"; readonly call: string; readonly tool: ToolName; readonly failed: boolean }
+  | { readonly type: "done"; readonly turn: TurnId; readonly text: string; readonly because: StopReason; readonly totals: TurnTotals }
+  | { readonly type: "failed"; readonly turn: TurnId; readonly error: StrataError; readonly totals: TurnTotals };

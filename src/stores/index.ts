@@ -1,0 +1,27 @@
+/**
+ * Rows to records and back: the one storage contract and its implementations. It knows databases and nothing of prompts,
+ * models or agents; every function that touches thread, memory or conversation data takes a scope.
+ */
+export type {
+  ChainHead,
+  Claim,
+  Claimed,
+  ClaimRequest,
+  Epoch,
+  Finding,
+  JournalKey,
+  JournalState,
+  MemoryHit,
+  OutboxMessage,
+  RebuiltRequest,
+  RequestRecord,
+  Slot,
+  Store,
+  Thread,
+  ThreadOpening,
+  TranscriptMessage,
+  TurnEnd,
+  TurnOutcome,
+  TurnRecord,
+  UsageTotal,
+} from "./store.ts";

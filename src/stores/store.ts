@@ -1,0 +1,313 @@
+import type {
+  Actor,
+  AgentName,
+  ContactScope,
+  Digest,
+  EpochReason,
+  ErrorCode,
+  EventId,
+  Json,
+  Ledger,
+  LedgerEntry,
+  Mark,
+  Memory,
+  MemoryId,
+  Message,
+  Mode,
+  ModelRef,
+  NewEvent,
+  OrgId,
+  OutboxId,
+  Parameters,
+  Prefix,
+  Reply,
+  Request,
+  Scope,
+  Spoken,
+  StopReason,
+  StoredEvent,
+  StoreWrite,
+  TailPart,
+  ThreadId,
+  ToolName,
+  ToolOutcome,
+  Trust,
+  TurnId,
+  TurnTotals,
+  Untrusted,
+} from "../protocol/index.ts";
+
+/** One conversation of one agent with one counterpart. `version` is the agent version it is pinned to. */
+export interface Thread {
+  readonly id: ThreadId;
+  readonly scope: ContactScope;
+  readonly channel: string;
+  /** What the door calls the conversation; with scope and channel it names one open thread. */
+  readonly key: string;
+  readonly version: Digest;
+  readonly forkedFrom?: { readonly thread: ThreadId; readonly turn: TurnId | null };
+  readonly createdAt: number;
+  readonly lastActivity: number;
+  readonly turns: number;
+}
+
+/** What opening a thread needs. Opening the same `(scope, channel, key)` again gives the thread that is there. */
+export interface ThreadOpening {
+  readonly id: ThreadId;
+  readonly channel: string;
+  readonly key: string;
+  readonly version: Digest;
+  readonly at: number;
+  readonly forkedFrom?: { readonly thread: ThreadId; readonly turn: TurnId | null };
+}
+
+/** A message of a transcript with what the compiler needs to know of it. */
+export interface TranscriptMessage {
+  readonly message: Message;
+  /** The lowest trust of what it was made from. */
+  readonly trust: Trust;
+  readonly tokens: number;
+  readonly turn: TurnId | null;
+}
+
+/** A stretch of a thread whose prefix is frozen and whose transcript only grows. */
+export interface Epoch {
+  readonly n: number;
+  readonly reason: EpochReason;
+  /** Messages of the epoch before that are left out. */
+  readonly cut: number;
+  readonly prefix: Prefix;
+  /** The ledger's lines of the prefix, frozen with it. */
+  readonly prefixEntries: readonly LedgerEntry[];
+  readonly mode: Mode;
+  readonly transcript: readonly TranscriptMessage[];
+}
+
+export interface ClaimRequest {
+  /** The id the turn gets, unless an interrupted turn of this thread is taken up again: then it keeps its own. */
+  readonly turn: TurnId;
+  readonly holder: string;
+  /** Real time, milliseconds since 1970, and until when the lease holds. */
+  readonly now: number;
+  readonly until: number;
+  /** Time on the thread's own clock. */
+  readonly at: number;
+  /** False for a holder that is surely gone: its lease is void. */
+  readonly alive: (holder: string) => boolean;
+}
+
+/** A thread held by one worker, with the waiting events. Never without events. */
+export interface Claim {
+  readonly thread: Thread;
+  readonly turn: TurnId;
+  readonly attempt: number;
+  /** Grows with every claim of the thread: the commit is refused when a later claim exists. */
+  readonly fence: number;
+  readonly holder: string;
+  readonly events: readonly StoredEvent[];
+  readonly epoch: Epoch | undefined;
+}
+
+export type Claimed =
+  | { readonly state: "claimed"; readonly claim: Claim }
+  | { readonly state: "busy"; readonly holder: string; readonly until: number }
+  | { readonly state: "idle" };
+
+/** One request as it was sent, without the bytes that its epoch and turn hold already. */
+export interface RequestRecord {
+  /** 1 for the turn's first. */
+  readonly n: number;
+  readonly epoch: number;
+  /** The epoch's transcript messages before this turn that were sent. */
+  readonly base: number;
+  /** The turn's own messages that were sent. */
+  readonly own: number;
+  readonly tail: readonly TailPart[];
+  readonly marks: readonly Mark[];
+  readonly parameters: Parameters;
+  readonly ledger: Ledger;
+  /** The lowest trust of all that was sent. */
+  readonly taint: Trust;
+  /** None where the model gave no whole answer. */
+  readonly reply: Reply | null;
+  readonly dollars: number;
+  readonly at: number;
+  readonly milliseconds: number;
+}
+
+/** How a turn ended. */
+export type TurnEnd =
+  | { readonly status: "done"; readonly stop: StopReason; readonly reply: Spoken | null }
+  | { readonly status: "failed"; readonly code: ErrorCode; readonly message: string };
+
+/** All that a turn changes: it lands in one transaction or not at all (law 7). */
+export interface TurnOutcome {
+  readonly end: TurnEnd;
+  /** On the thread's own clock. */
+  readonly at: number;
+  readonly model: ModelRef;
+  readonly wire: ModelRef;
+  readonly mode: Mode;
+  /** Epochs that the turn opened, in order, each with the transcript it starts from. They stay even when the turn failed. */
+  readonly epochs: readonly Epoch[];
+  /** What the turn adds to the transcript of its last epoch when it is done; kept for the record only when it failed. */
+  readonly messages: readonly TranscriptMessage[];
+  readonly requests: readonly RequestRecord[];
+  /** Applied when the turn is done. */
+  readonly writes: readonly StoreWrite[];
+  readonly totals: TurnTotals;
+  /** Ids for what the commit creates: the outbox row and the writes' memories. */
+  readonly outbox: OutboxId;
+  readonly memories: readonly MemoryId[];
+}
+
+/** A turn as recorded, without the bytes of its requests. */
+export interface TurnRecord {
+  readonly id: TurnId;
+  readonly thread: ThreadId;
+  readonly scope: ContactScope;
+  /** 1 for the thread's first. */
+  readonly seq: number;
+  readonly status: "running" | "done" | "failed";
+  readonly attempt: number;
+  readonly end?: TurnEnd;
+  readonly version: Digest;
+  readonly model?: ModelRef;
+  readonly wire?: ModelRef;
+  readonly mode?: Mode;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  readonly totals?: TurnTotals;
+  readonly requests: readonly Omit<RequestRecord, "tail">[];
+  readonly events: readonly StoredEvent[];
+  /** Its link in the organization's chain. */
+  readonly link?: ChainHead;
+}
+
+/** A past request, rebuilt from the record. */
+export interface RebuiltRequest {
+  readonly request: Request;
+  readonly reply: Reply | null;
+  readonly wire: ModelRef;
+  readonly epoch: Epoch;
+}
+
+/** One entry of a thread's pure history: what was said, no prompt, no configuration. */
+export interface Slot {
+  readonly thread: ThreadId;
+  readonly index: number;
+  readonly from: string;
+  readonly to: string;
+  readonly kind: string;
+  readonly text: Untrusted;
+  readonly at: number;
+}
+
+export interface OutboxMessage {
+  readonly id: OutboxId;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  readonly channel: string;
+  readonly text: Spoken;
+  readonly status: "waiting" | "delivered";
+  readonly at: number;
+}
+
+/** The newest link of an organization's record. Kept elsewhere, it is an anchor: a shortened record no longer reaches it. */
+export interface ChainHead {
+  readonly org: OrgId;
+  /** 0 and no hash for an empty record. */
+  readonly seq: number;
+  readonly hash: Digest | null;
+}
+
+/** What `verify` finds: progress, then a list of what does not match. */
+export type Finding =
+  | { readonly type: "checked"; readonly what: "piece" | "epoch" | "turn" | "link"; readonly count: number }
+  | { readonly type: "problem"; readonly where: string; readonly says: string };
+
+/** One call of a tool with an effect outside the store, journaled before it acts. */
+export interface JournalKey {
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  /** 1 for the turn's first call. */
+  readonly ordinal: number;
+  readonly tool: ToolName;
+  readonly input: Json;
+}
+
+/** `new`: act. `done`: it acted, here is what came of it. `unknown`: it began and its end was not recorded. */
+export type JournalState = { readonly state: "new" } | { readonly state: "done"; readonly outcome: ToolOutcome } | { readonly state: "unknown" };
+
+/** A contact-bearing search hit. Lower `score` is better. */
+export interface MemoryHit extends Memory {
+  readonly score: number;
+}
+
+/** Usage summed over a scope. */
+export interface UsageTotal {
+  readonly turns: number;
+  readonly requests: number;
+  readonly input: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly output: number;
+  readonly dollars: number;
+}
+
+/**
+ * The one contract of storage. Every read and write of thread, memory or conversation data takes a scope; what is out of
+ * scope does not exist. One function is one transaction.
+ * @throws StrataError `store_busy`, `store_failed`, and what each function names
+ */
+export interface Store {
+  /** Keeps an agent version's frozen declaration (canonical JSON); the same digest again changes nothing. */
+  saveAgentVersion(org: OrgId, agent: AgentName, version: Digest, spec: string, at: number): Promise<void>;
+  agentVersion(org: OrgId, agent: AgentName, version: Digest): Promise<string | undefined>;
+
+  openThread(scope: ContactScope, opening: ThreadOpening): Promise<Thread>;
+  thread(scope: Scope, id: ThreadId): Promise<Thread | undefined>;
+  /** Newest activity first. A scope with `contact: null` lists all contacts of the agent. */
+  threads(scope: Scope, limit: number): Promise<readonly Thread[]>;
+  slots(scope: ContactScope, thread: ThreadId): Promise<readonly Slot[]>;
+
+  /** Stores events in order, all or none; one whose `(channel, externalId)` is known is not stored again. Gives all as stored.
+   * @throws StrataError `thread_not_found` */
+  receive(scope: ContactScope, thread: ThreadId, events: readonly (NewEvent & { readonly id: EventId })[]): Promise<readonly StoredEvent[]>;
+  pending(scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]>;
+
+  /** @throws StrataError `thread_not_found` */
+  claim(scope: ContactScope, thread: ThreadId, request: ClaimRequest): Promise<Claimed>;
+  /** False when the lease is lost. */
+  renew(claim: Claim, until: number): Promise<boolean>;
+  /** The one commit. Gives the turn's link in the chain. @throws StrataError `lease_lost`: then nothing was written. */
+  settle(claim: Claim, outcome: TurnOutcome): Promise<ChainHead>;
+
+  /** Journals a call before it acts, and what came of it. */
+  beginCall(scope: ContactScope, key: JournalKey, at: number): Promise<JournalState>;
+  endCall(scope: ContactScope, key: JournalKey, outcome: ToolOutcome, at: number): Promise<void>;
+
+  turn(scope: Scope, id: TurnId): Promise<TurnRecord | undefined>;
+  /** Oldest first. */
+  turns(scope: Scope, thread: ThreadId): Promise<readonly TurnRecord[]>;
+  /** @throws StrataError `turn_not_found`, `record_broken` when a piece was erased or does not match */
+  rebuild(scope: Scope, turn: TurnId, n: number): Promise<RebuiltRequest>;
+
+  saveMemory(scope: Scope, id: MemoryId, memory: StoreWrite["memory"]): Promise<void>;
+  /** Best first, newest first on ties; any text is a valid query; only the scope's own. */
+  searchMemories(scope: Scope, query: string, limit: number): Promise<readonly MemoryHit[]>;
+  memories(scope: Scope, limit: number): Promise<readonly Memory[]>;
+  forgetMemory(scope: Scope, id: MemoryId): Promise<boolean>;
+
+  outbox(scope: Scope, limit: number): Promise<readonly OutboxMessage[]>;
+  usage(scope: Scope): Promise<UsageTotal>;
+
+  /** Blanks every text of the contact and forgets its key; the chain stays valid, requests that held it cannot be rebuilt. */
+  eraseContact(scope: ContactScope, actor: Actor, at: number): Promise<void>;
+
+  organizations(): Promise<readonly OrgId[]>;
+  head(org: OrgId): Promise<ChainHead>;
+  /** Re-derives every stored digest and the chain; with an anchor, that the record still reaches it. */
+  verify(org: OrgId, anchor?: ChainHead): AsyncIterable<Finding>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,10 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["src/**/*.test.ts", "tests/**/*.test.ts", "examples/**/*.test.ts"],
+    testTimeout: 30_000,
+    // No key of the machine that runs the tests may reach a test: a suite that passes offline must pass everywhere.
+    env: { ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "", NO_COLOR: "1" },
+  },
+});
