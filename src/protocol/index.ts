@@ -5,6 +5,7 @@
  */
 export { type Agent, type Budgets, DEFAULT_BUDGETS, type ModelRef } from "./agent.ts";
 export type { Brand } from "./brand.ts";
+export type { Epoch, TranscriptMessage } from "./epoch.ts";
 export { asStrataError, ERRORS, type ErrorCode, type ErrorTraits, never, StrataError } from "./errors.ts";
 export { EVENT_KINDS, type EventKind, type EventStatus, type NewEvent, type StoredEvent } from "./event.ts";
 export {

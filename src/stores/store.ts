@@ -3,23 +3,20 @@ import type {
   AgentName,
   ContactScope,
   Digest,
-  EpochReason,
+  Epoch,
   ErrorCode,
   EventId,
   Json,
   Ledger,
-  LedgerEntry,
   Mark,
   Memory,
   MemoryId,
-  Message,
   Mode,
   ModelRef,
   NewEvent,
   OrgId,
   OutboxId,
   Parameters,
-  Prefix,
   Reply,
   Request,
   Scope,
@@ -31,6 +28,7 @@ import type {
   ThreadId,
   ToolName,
   ToolOutcome,
+  TranscriptMessage,
   Trust,
   TurnId,
   TurnTotals,
@@ -59,28 +57,6 @@ export interface ThreadOpening {
   readonly version: Digest;
   readonly at: number;
   readonly forkedFrom?: { readonly thread: ThreadId; readonly turn: TurnId | null };
-}
-
-/** A message of a transcript with what the compiler needs to know of it. */
-export interface TranscriptMessage {
-  readonly message: Message;
-  /** The lowest trust of what it was made from. */
-  readonly trust: Trust;
-  readonly tokens: number;
-  readonly turn: TurnId | null;
-}
-
-/** A stretch of a thread whose prefix is frozen and whose transcript only grows. */
-export interface Epoch {
-  readonly n: number;
-  readonly reason: EpochReason;
-  /** Messages of the epoch before that are left out. */
-  readonly cut: number;
-  readonly prefix: Prefix;
-  /** The ledger's lines of the prefix, frozen with it. */
-  readonly prefixEntries: readonly LedgerEntry[];
-  readonly mode: Mode;
-  readonly transcript: readonly TranscriptMessage[];
 }
 
 export interface ClaimRequest {

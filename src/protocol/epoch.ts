@@ -1,0 +1,30 @@
+import type { TurnId } from "./ids.ts";
+import type { Mode } from "./layer.ts";
+import type { EpochReason, LedgerEntry } from "./ledger.ts";
+import type { Message } from "./message.ts";
+import type { Prefix } from "./request.ts";
+import type { Trust } from "./trust.ts";
+
+/** A message of a transcript with what the compiler needs to know of it. */
+export interface TranscriptMessage {
+  readonly message: Message;
+  /** The lowest trust of what it was made from. */
+  readonly trust: Trust;
+  readonly tokens: number;
+  /** The turn it came with; none for the platform's own marks. */
+  readonly turn: TurnId | null;
+}
+
+/** A stretch of a thread whose prefix is frozen and whose transcript only grows. */
+export interface Epoch {
+  /** 1 for the thread's first. */
+  readonly n: number;
+  readonly reason: EpochReason;
+  /** Messages of the epoch before that are left out. */
+  readonly cut: number;
+  readonly prefix: Prefix;
+  /** The ledger's lines of the prefix, frozen with it. */
+  readonly prefixEntries: readonly LedgerEntry[];
+  readonly mode: Mode;
+  readonly transcript: readonly TranscriptMessage[];
+}
