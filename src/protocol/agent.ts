@@ -14,7 +14,12 @@ export interface Budgets {
   /** One tool result, capped once at ingestion. */
   readonly result: number;
   /** One turn at most: model calls, tool calls, seconds and, where set, US dollars. */
-  readonly turn: { readonly rounds: number; readonly calls: number; readonly seconds: number; readonly dollars?: number };
+  readonly turn: {
+    readonly rounds: number;
+    readonly calls: number;
+    readonly seconds: number;
+    readonly dollars?: number;
+  };
   /** Milliseconds a layer's source may take. */
   readonly source: number;
 }

@@ -20,7 +20,7 @@ export interface Epoch {
   /** 1 for the thread's first. */
   readonly n: number;
   readonly reason: EpochReason;
-  /** Messages of the epoch before that are left out. */
+  /** Messages of the thread that this epoch no longer shows. */
   readonly cut: number;
   readonly prefix: Prefix;
   /** The ledger's lines of the prefix, frozen with it. */

@@ -9,7 +9,12 @@ export const ERRORS = {
   file_not_found: { status: 404, exit: 3, retry: false, says: "a named file does not exist or cannot be read" },
   config_missing: { status: 404, exit: 3, retry: false, says: "there is no strata.yaml where it was looked for" },
   config_invalid: { status: 400, exit: 4, retry: false, says: "strata.yaml does not say what Strata understands" },
-  secret_missing: { status: 400, exit: 4, retry: false, says: "a secret named in strata.yaml is not in the environment" },
+  secret_missing: {
+    status: 400,
+    exit: 4,
+    retry: false,
+    says: "a secret named in strata.yaml is not in the environment",
+  },
   lock_missing: { status: 409, exit: 5, retry: false, says: "immutable layers are not locked" },
   lock_mismatch: { status: 409, exit: 5, retry: false, says: "an immutable layer differs from the lock" },
   agent_not_found: { status: 404, exit: 3, retry: false, says: "no agent of that name is declared" },
@@ -70,5 +75,8 @@ export function asStrataError(thrown: unknown, code: ErrorCode = "unexpected"): 
 
 /** For the `default` of a switch over a union: a new member then breaks the build here. */
 export function never(value: never): never {
-  throw new StrataError("unexpected", `no case for ${JSON.stringify(value)}: this is a bug in Strata, please report it`);
+  throw new StrataError(
+    "unexpected",
+    `no case for ${JSON.stringify(value)}: this is a bug in Strata, please report it`,
+  );
 }

@@ -30,7 +30,9 @@ export interface ReadFrame extends FrameHeader {
 
 const LINE = "| ";
 const NAME = "|@ ";
-const HEADER = new RegExp(`^\\[(${FRAME_KINDS.join("|")}) · (${TRUSTS.join("|")}) · (\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ)\\]$`);
+const HEADER = new RegExp(
+  `^\\[(${FRAME_KINDS.join("|")}) · (${TRUSTS.join("|")}) · (\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ)\\]$`,
+);
 
 /** An instant as the platform writes it: UTC, to the second. */
 export function isoSecond(at: number): string {

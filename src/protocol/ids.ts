@@ -30,12 +30,18 @@ const ISSUED = { thread: "thr", turn: "trn", event: "evt", memory: "mem", outbox
 export type IssuedKind = keyof typeof ISSUED;
 
 function checked<T extends string>(text: string, good: boolean, what: string, form: string): T {
-  if (!good) throw new StrataError("invalid_id", `${JSON.stringify(text)} is not ${what}: it must be ${form}`, { text });
+  if (!good)
+    throw new StrataError("invalid_id", `${JSON.stringify(text)} is not ${what}: it must be ${form}`, { text });
   return text as T;
 }
 
 const slug = <T extends string>(text: string, what: string): T =>
-  checked<T>(text, SLUG.test(text), what, "1 to 64 of a-z, 0-9, '.', '_' and '-', starting and ending with a letter or digit");
+  checked<T>(
+    text,
+    SLUG.test(text),
+    what,
+    "1 to 64 of a-z, 0-9, '.', '_' and '-', starting and ending with a letter or digit",
+  );
 
 const issued = <T extends string>(text: string, kind: IssuedKind): T =>
   checked<T>(

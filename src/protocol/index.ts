@@ -53,8 +53,8 @@ export {
   type LayerScope,
   type LayerVersion,
   MODES,
-  MUTABILITIES,
   type Mode,
+  MUTABILITIES,
   type Mutability,
   type Source,
 } from "./layer.ts";
@@ -86,7 +86,17 @@ export {
   type Usage,
 } from "./model.ts";
 export type { Mark, Parameters, Prefix, Request, SystemBlock, TailPart, ToolSchema } from "./request.ts";
-export { ACTIONS, type Action, type Actor, authorize, type ContactScope, ROLES, type Role, reaches, type Scope } from "./scope.ts";
+export {
+  ACTIONS,
+  type Action,
+  type Actor,
+  authorize,
+  type ContactScope,
+  ROLES,
+  type Role,
+  reaches,
+  type Scope,
+} from "./scope.ts";
 export type { StoreWrite, Tool, ToolContext, ToolEffect, ToolOutcome } from "./tool.ts";
 export {
   type Framed,

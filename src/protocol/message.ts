@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from "./json.ts";
 import type { ToolName } from "./ids.ts";
+import type { Json, JsonObject } from "./json.ts";
 import type { Framed, Spoken, Trust, Trusted, Untrusted } from "./trust.ts";
 
 /** What a provider attached to a part and wants back unchanged (reasoning signatures and the like). */

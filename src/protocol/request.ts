@@ -1,5 +1,5 @@
-import type { JsonObject } from "./json.ts";
 import type { LayerId, ToolName } from "./ids.ts";
+import type { JsonObject } from "./json.ts";
 import type { LayerScope, LayerVersion } from "./layer.ts";
 import type { Message } from "./message.ts";
 import type { Framed, Trusted } from "./trust.ts";
@@ -32,7 +32,9 @@ export interface TailPart {
 
 /** Where a provider's cache may keep what stands before. */
 export interface Mark {
-  readonly after: { readonly zone: "system"; readonly block: number } | { readonly zone: "message"; readonly index: number };
+  readonly after:
+    | { readonly zone: "system"; readonly block: number }
+    | { readonly zone: "message"; readonly index: number };
   readonly lifetime: "5m" | "1h";
 }
 

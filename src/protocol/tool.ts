@@ -1,6 +1,6 @@
 import type { ThreadId, TurnId } from "./ids.ts";
-import type { NewMemory } from "./memory.ts";
 import type { Json } from "./json.ts";
+import type { NewMemory } from "./memory.ts";
 import type { ToolSchema } from "./request.ts";
 import type { ContactScope } from "./scope.ts";
 import type { Trust, Untrusted } from "./trust.ts";

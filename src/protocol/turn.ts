@@ -18,11 +18,23 @@ export interface TurnTotals {
 
 /** What a turn tells while it runs. It always ends in exactly one `done` or `failed`. */
 export type TurnEvent =
-  | { readonly type: "turn-start"; readonly turn: TurnId; readonly thread: ThreadId; readonly model: ModelRef; readonly events: number }
+  | {
+      readonly type: "turn-start";
+      readonly turn: TurnId;
+      readonly thread: ThreadId;
+      readonly model: ModelRef;
+      readonly events: number;
+    }
   | { readonly type: "compiled"; readonly round: number; readonly ledger: Ledger }
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   | { readonly type: "tool-start"; readonly call: string; readonly tool: ToolName }
   | { readonly type: "tool-end"; readonly call: string; readonly tool: ToolName; readonly failed: boolean }
-  | { readonly type: "done"; readonly turn: TurnId; readonly text: string; readonly because: StopReason; readonly totals: TurnTotals }
+  | {
+      readonly type: "done";
+      readonly turn: TurnId;
+      readonly text: string;
+      readonly because: StopReason;
+      readonly totals: TurnTotals;
+    }
   | { readonly type: "failed"; readonly turn: TurnId; readonly error: StrataError; readonly totals: TurnTotals };

@@ -1,0 +1,241 @@
+import {
+  type Agent,
+  type CountTokens,
+  type Epoch,
+  type Layer,
+  type LayerContent,
+  type LayerId,
+  type Ledger,
+  type LedgerEntry,
+  lowestTrust,
+  type Mode,
+  type Request,
+  type StoredEvent,
+  StrataError,
+  type TailPart,
+  type ToolSchema,
+  type TranscriptMessage,
+  type Trust,
+  type TurnId,
+} from "../protocol/index.ts";
+import { cutTranscript, total } from "./cut.ts";
+import { eventsMessage } from "./events.ts";
+import { type Allotment, fit, type Piece } from "./fit.ts";
+import { type Draft, draft, pieceOf, render } from "./layers.ts";
+import { orderTools, renderPrefix, toolsEntry } from "./prefix.ts";
+
+/** Everything a turn's first request is made from. */
+export interface CompileInput {
+  readonly agent: Agent;
+  readonly turn: TurnId;
+  readonly mode: Mode;
+  /** Tokens that may be sent: the budget less the reserve for the reply. */
+  readonly limit: number;
+  readonly tools: readonly ToolSchema[];
+  /** The thread's running epoch; none for a thread's first turn. */
+  readonly epoch: Epoch | undefined;
+  /** Never empty. */
+  readonly events: readonly StoredEvent[];
+  /** What the live layers' sources gave. */
+  readonly contents: ReadonlyMap<LayerId, LayerContent>;
+  readonly count: CountTokens;
+}
+
+/** A turn's request in the making: what is frozen, what grows, what is only for now, and every piece's fate. */
+export interface Compilation {
+  readonly epoch: Epoch;
+  /** Epochs this turn opened, the oldest first. */
+  readonly opened: readonly Epoch[];
+  /** The turn's own messages so far: the events, then replies and results. */
+  readonly own: readonly TranscriptMessage[];
+  readonly tail: readonly TailPart[];
+  readonly ledger: Ledger;
+  /** The lowest trust of all that is sent. */
+  readonly taint: Trust;
+}
+
+/**
+ * The first request of a turn. Pure: same input, same bytes.
+ * @throws StrataError `budget_too_small`, before anything is sent
+ */
+export function compile(input: CompileInput): Compilation {
+  const { agent, count, limit, mode } = input;
+  const tail = drafts(agent.layers, "tail", mode, input.contents, count);
+  const fresh = input.epoch === undefined ? freshPrefix(input) : undefined;
+  const fixed = fresh?.pieces ?? [frozenPiece(input.epoch)];
+  const room = shareRoom(input, [...fixed, ...tail.map(pieceOf)]);
+
+  const epoch = input.epoch ?? firstEpoch(input, fresh?.tools ?? [], fresh?.drafts ?? [], room.allotment);
+  const tailSent = tail.map((one) => render(one, room.allotment.get(one.layer.id), "tail", count));
+  const parts = tailSent.flatMap(({ layer, text }) => (text === undefined ? [] : [{ layer: layer.id, text }]));
+  const start: Compilation = {
+    epoch,
+    opened: input.epoch === undefined ? [epoch] : [],
+    own: [{ ...room.message, turn: input.turn }],
+    tail: parts,
+    ledger: {
+      mode,
+      epoch: { n: epoch.n, reason: epoch.reason, opened: input.epoch === undefined, cut: epoch.cut },
+      entries: [],
+      tokens: 0,
+      limit,
+    },
+    taint: "platform",
+  };
+  return settleRoom(start, [...tailSent.map((one) => one.entry), room.messageEntry], count);
+}
+
+/**
+ * The turn's next request: its own messages grow, the tail stays as it was computed.
+ * @throws StrataError `budget_too_small`
+ */
+export function extend(compilation: Compilation, added: readonly TranscriptMessage[], count: CountTokens): Compilation {
+  const live = compilation.ledger.entries.filter((entry) => entry.place === "tail");
+  const before = compilation.ledger.entries.find((entry) => entry.place === "message");
+  const own = [...compilation.own, ...added];
+  const tokens = total(own);
+  const message: LedgerEntry = {
+    ...(before ?? { piece: "message", place: "message", fate: "kept" }),
+    trust: lowestTrust(own.map((one) => one.trust)),
+    tokens,
+    wanted: tokens + ((before?.wanted ?? 0) - (before?.tokens ?? 0)),
+  };
+  return settleRoom({ ...compilation, own }, [...live, message], count);
+}
+
+/** Tokens that the turn's own messages may still grow by, when the older transcript gives way. */
+export function roomLeft({ ledger }: Compilation): number {
+  return ledger.limit - ledger.tokens + tokensAt(ledger.entries, "transcript");
+}
+
+/** The compilation as a request without marks: the planner sets them. */
+export function requestOf(
+  { epoch, own, tail }: Compilation,
+  parameters: Request["parameters"],
+): Omit<Request, "marks"> {
+  return { prefix: epoch.prefix, messages: [...epoch.transcript, ...own].map((one) => one.message), tail, parameters };
+}
+
+function drafts(
+  layers: readonly Layer[],
+  where: "system" | "tail",
+  mode: Mode,
+  contents: CompileInput["contents"],
+  count: CountTokens,
+): Draft[] {
+  return layers.flatMap((layer) => {
+    if ((layer.scope === "turn") !== (where === "tail")) return [];
+    const written: LayerContent | undefined =
+      layer.source.kind === "text" ? { kind: "text", text: layer.source.text } : undefined;
+    const content = contents.get(layer.id) ?? written ?? { kind: "empty", because: "its source was not asked" };
+    return draft(layer, content, mode, count) ?? [];
+  });
+}
+
+function freshPrefix(input: CompileInput): {
+  tools: readonly ToolSchema[];
+  drafts: readonly Draft[];
+  pieces: readonly Piece[];
+} {
+  const tools = orderTools(input.tools);
+  const made = drafts(input.agent.layers, "system", input.mode, input.contents, input.count);
+  const tokens = toolsEntry(tools, input.count).tokens;
+  return { tools, drafts: made, pieces: [fixedPiece("tools", tokens), ...made.map(pieceOf)] };
+}
+
+const fixedPiece = (id: string, wanted: number): Piece => ({
+  id,
+  rank: 0,
+  wanted,
+  minimum: wanted,
+  cuttable: false,
+  droppable: false,
+});
+
+const frozenPiece = (epoch: Epoch | undefined): Piece =>
+  fixedPiece(
+    "prefix",
+    (epoch?.prefixEntries ?? []).reduce((sum, entry) => sum + entry.tokens, 0),
+  );
+
+/** Layers and message share the room; the transcript takes what is left. The message gets no more than half of the limit. */
+function shareRoom(
+  input: CompileInput,
+  pieces: readonly Piece[],
+): { allotment: Allotment; message: TranscriptMessage; messageEntry: LedgerEntry } {
+  const least = pieces.reduce(
+    (sum, piece) => sum + (piece.droppable ? piece.minimum : piece.cuttable ? piece.minimum : piece.wanted),
+    0,
+  );
+  const most = Math.min(Math.floor(input.limit / 2), input.limit - least);
+  // Too little room for any message: let `fit` name what takes it all.
+  const { message, entry } = eventsMessage(input.events, Math.max(most, 0) || Number.POSITIVE_INFINITY, input.count);
+  return {
+    allotment: fit([...pieces, fixedPiece("message", message.tokens)], input.limit),
+    message,
+    messageEntry: entry,
+  };
+}
+
+function firstEpoch(input: CompileInput, tools: readonly ToolSchema[], made: readonly Draft[], room: Allotment): Epoch {
+  const { prefix, entries } = renderPrefix(tools, made, room, input.count);
+  return { n: 1, reason: "first", cut: 0, prefix, prefixEntries: entries, mode: input.mode, transcript: [] };
+}
+
+/** Adds up what is sent; a transcript that no longer fits is cut to half of its room in a new epoch. */
+function settleRoom(compilation: Compilation, live: readonly LedgerEntry[], count: CountTokens): Compilation {
+  const { limit } = compilation.ledger;
+  const others = [...compilation.epoch.prefixEntries, ...live].reduce((sum, entry) => sum + entry.tokens, 0);
+  const room = limit - others;
+  if (total(compilation.epoch.transcript) <= room) return withLedger(compilation, live, others);
+  const next = cutEpoch(compilation.epoch, room, count);
+  if (next === undefined) throw noRoom(compilation, live, limit);
+  return withLedger({ ...compilation, epoch: next, opened: [...compilation.opened, next] }, live, others);
+}
+
+function cutEpoch(epoch: Epoch, room: number, count: CountTokens): Epoch | undefined {
+  const { transcript, cut } = cutTranscript(epoch, Math.floor(room / 2), count);
+  return total(transcript) > room ? undefined : { ...epoch, n: epoch.n + 1, reason: "cut", cut, transcript };
+}
+
+function noRoom(compilation: Compilation, live: readonly LedgerEntry[], limit: number): StrataError {
+  const own = total(compilation.own);
+  const prefix =
+    tokensAt(compilation.epoch.prefixEntries, "tools") + tokensAt(compilation.epoch.prefixEntries, "system");
+  const tail = tokensAt(live, "tail");
+  return new StrataError(
+    "budget_too_small",
+    `the prefix (${prefix}), this turn's messages (${own}) and the live layers (${tail}) need more than the ${limit} tokens that may be sent; raise budgets.total or lower budgets.result`,
+    { prefix, own, tail, limit },
+  );
+}
+
+const tokensAt = (entries: readonly LedgerEntry[], place: LedgerEntry["place"]): number =>
+  entries.filter((entry) => entry.place === place).reduce((sum, entry) => sum + entry.tokens, 0);
+
+function withLedger(compilation: Compilation, live: readonly LedgerEntry[], others: number): Compilation {
+  const { epoch, own, opened } = compilation;
+  const tokens = total(epoch.transcript);
+  const transcript: LedgerEntry = {
+    piece: "transcript",
+    place: "transcript",
+    trust: lowestTrust(epoch.transcript.map((one) => one.trust)),
+    tokens,
+    wanted: tokens,
+    ...(epoch.cut > 0 ? { fate: "truncated", because: `the first ${epoch.cut} messages were cut` } : { fate: "kept" }),
+  };
+  const entries = [
+    ...epoch.prefixEntries,
+    transcript,
+    ...live.filter((one) => one.place === "message"),
+    ...live.filter((one) => one.place === "tail"),
+  ];
+  const ledger: Ledger = {
+    ...compilation.ledger,
+    epoch: { n: epoch.n, reason: epoch.reason, opened: opened.includes(epoch), cut: epoch.cut },
+    entries,
+    tokens: others + tokens,
+  };
+  const sent = entries.filter((entry) => entry.tokens > 0).map((entry) => entry.trust);
+  return { ...compilation, ledger, taint: lowestTrust([...sent, ...own.map((one) => one.trust)]) };
+}

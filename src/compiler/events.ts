@@ -1,0 +1,100 @@
+import { frame } from "../guard/index.ts";
+import {
+  type CountTokens,
+  type LedgerEntry,
+  lowestTrust,
+  type StoredEvent,
+  StrataError,
+  type TextPart,
+  type TranscriptMessage,
+  trusted,
+  type UserPart,
+  untrusted,
+} from "../protocol/index.ts";
+import { beginningWithin, countMessage } from "./tokens.ts";
+
+/** Fewer tokens than this tell nobody anything. */
+const LEAST = 64;
+
+/** The waiting events as this turn's user message: one frame per text, in the order received, cut to `room` tokens where it must be. */
+export function eventsMessage(
+  events: readonly StoredEvent[],
+  room: number,
+  count: CountTokens,
+): { message: TranscriptMessage; entry: LedgerEntry } {
+  const whole = stamp(
+    events,
+    events.flatMap((event) => frameEvent(event)),
+    count,
+  );
+  const cut = whole.tokens > room ? stamp(events, cutEvents(events, room, count), count) : whole;
+  const base = {
+    piece: "message",
+    place: "message",
+    trust: cut.trust,
+    tokens: cut.tokens,
+    wanted: whole.tokens,
+  } as const;
+  const entry: LedgerEntry =
+    cut === whole
+      ? { ...base, fate: "kept" }
+      : { ...base, fate: "truncated", because: `the message may take ${room} tokens` };
+  return { message: cut, entry };
+}
+
+function stamp(events: readonly StoredEvent[], parts: readonly UserPart[], count: CountTokens): TranscriptMessage {
+  const message = { role: "user", parts } as const;
+  return {
+    message,
+    trust: lowestTrust(events.map((event) => event.trust)),
+    tokens: countMessage(message, count),
+    turn: events[0]?.turn ?? null,
+  };
+}
+
+function frameEvent(event: StoredEvent, cut?: (text: string) => string): UserPart[] {
+  return event.content.flatMap((part): UserPart[] => {
+    if (part.type !== "text") return [part];
+    const text = cut === undefined ? part.text : untrusted(cut(part.text));
+    const framed: TextPart = {
+      type: "text",
+      text: frame({ kind: event.kind, trust: event.trust, at: event.at }, text, event.name),
+    };
+    if (text.length === part.text.length) return [framed];
+    const mark = trusted(
+      `(The ${event.kind} above was cut: its first ${text.length} of ${part.text.length} characters are shown.)`,
+    );
+    return [framed, { type: "text", text: mark }];
+  });
+}
+
+/** Every event gets an equal share of the room; what one does not need goes to the ones after it, the shortest first served. */
+function cutEvents(events: readonly StoredEvent[], room: number, count: CountTokens): UserPart[] {
+  const size = (event: StoredEvent) => stamp([event], frameEvent(event), count).tokens;
+  const smallestFirst = [...events].sort((a, b) => size(a) - size(b));
+  const parts = new Map<string, UserPart[]>();
+  let left = room;
+  smallestFirst.forEach((event, i) => {
+    const share = Math.floor(left / (smallestFirst.length - i));
+    const cut = cutEvent(event, share, count);
+    parts.set(event.id, cut);
+    left -= stamp([event], cut, count).tokens;
+  });
+  return events.flatMap((event) => parts.get(event.id) ?? []);
+}
+
+function cutEvent(event: StoredEvent, share: number, count: CountTokens): UserPart[] {
+  const whole = frameEvent(event);
+  if (stamp([event], whole, count).tokens <= share) return whole;
+  const texts = event.content.filter((part) => part.type === "text").length;
+  // Frames, names and the mark cost tokens too, and cleaning may lengthen a text: shrink until the whole fits.
+  for (let each = Math.floor(share / Math.max(texts, 1)) - LEAST; each >= LEAST; each = Math.floor(each * 0.8)) {
+    const parts = frameEvent(event, (text) => beginningWithin(text, each, count));
+    if (stamp([event], parts, count).tokens <= share) return parts;
+  }
+  throw new StrataError(
+    "budget_too_small",
+    `a ${event.kind} of ${stamp([event], whole, count).tokens} tokens has only ${share} tokens of room; raise budgets.total or send it in parts`,
+    { event: event.id, room: share },
+  );
+}

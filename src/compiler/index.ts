@@ -1,0 +1,8 @@
+/**
+ * Layers, transcript, events and a budget in; one neutral request out, with the fate of every piece. Pure: no clock, no
+ * chance, no input or output; the same input gives the same bytes. It decides order, frames, cuts and epochs. It does not
+ * know providers, stores or how its input was gathered.
+ */
+export { type Compilation, type CompileInput, compile, extend, requestOf, roomLeft } from "./compile.ts";
+export { frameResult } from "./result.ts";
+export { countMessage } from "./tokens.ts";

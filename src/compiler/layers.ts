@@ -1,0 +1,155 @@
+import { frame } from "../guard/index.ts";
+import {
+  type ContentItem,
+  type CountTokens,
+  digestOf,
+  type Fate,
+  type Framed,
+  type Layer,
+  type LayerContent,
+  type LedgerEntry,
+  layerHeading,
+  lowestTrust,
+  type Mode,
+  type Place,
+  type Trust,
+  type Trusted,
+  trusted,
+} from "../protocol/index.ts";
+import type { Piece } from "./fit.ts";
+import { beginningWithin, countBlock } from "./tokens.ts";
+
+/** A layer with what there is to say in it this turn, before anything is cut. */
+export interface Draft {
+  readonly layer: Layer;
+  readonly content: LayerContent;
+  readonly lined: boolean;
+  readonly wanted: number;
+}
+
+/** A layer as it will be sent. No text: it is not sent. */
+export interface Rendered {
+  readonly layer: Layer;
+  readonly text: Trusted | Framed | undefined;
+  readonly entry: LedgerEntry;
+}
+
+/** What a layer would say in this mode; undefined where the mode leaves it out. */
+export function draft(layer: Layer, content: LayerContent, mode: Mode, count: CountTokens): Draft | undefined {
+  const appearance = layer.modes[mode];
+  if (appearance === "absent") return undefined;
+  const lined = appearance === "line" && layer.line !== undefined;
+  const said: LayerContent = lined && layer.line !== undefined ? { kind: "text", text: layer.line } : content;
+  return { layer, content: said, lined, wanted: countBlock(write(layer, said), count) };
+}
+
+/** The draft as a piece that wants room. Immutable layers are never cut and never dropped. */
+export function pieceOf({ layer, wanted }: Draft): Piece {
+  const free = layer.mutability !== "immutable";
+  return {
+    id: layer.id,
+    rank: layer.rank,
+    wanted,
+    minimum: Math.min(layer.minimum, wanted),
+    ...(layer.budget === undefined ? {} : { budget: layer.budget }),
+    cuttable: free,
+    droppable: free && !layer.required,
+  };
+}
+
+/** Renders a draft into the room it got; undefined is all it wants. */
+export function render(one: Draft, room: number | undefined, place: Place, count: CountTokens): Rendered {
+  const { layer, content } = one;
+  if (content.kind === "empty") return finish(one, place, undefined, 0, { fate: "empty", because: content.because });
+  if (room === 0) return finish(one, place, undefined, 0, { fate: "dropped", because: "budget" });
+  if (room === undefined) {
+    const fate: Fate = one.lined ? { fate: "lined", because: "mode" } : { fate: "kept" };
+    return finish(one, place, write(layer, content), one.wanted, fate);
+  }
+  const cut =
+    content.kind === "text" ? cutText(layer, content.text, room, count) : cutItems(layer, content.items, room, count);
+  const tokens = countBlock(cut?.text ?? "", count);
+  if (cut === undefined || tokens > room)
+    return finish(one, place, undefined, 0, { fate: "dropped", because: "budget" });
+  return finish(one, place, cut.text, tokens, { fate: "truncated", because: "budget" }, cut.shown);
+}
+
+function finish(
+  one: Draft,
+  place: Place,
+  text: Trusted | Framed | undefined,
+  tokens: number,
+  fate: Fate,
+  shown?: number,
+): Rendered {
+  const { layer, content } = one;
+  const of = content.kind === "items" ? content.items.length : undefined;
+  const entry: LedgerEntry = {
+    piece: layer.id,
+    place,
+    rank: layer.rank,
+    scope: layer.scope,
+    trust: text === undefined ? layer.trust : trustOf(one),
+    tokens,
+    wanted: one.wanted,
+    ...fate,
+    ...(text === undefined ? {} : { version: digestOf(text) }),
+    ...(of === undefined ? {} : { items: { shown: text === undefined ? 0 : (shown ?? of), of } }),
+  };
+  return { layer, text, entry };
+}
+
+function trustOf({ layer, content }: Draft): Trust {
+  return content.kind === "items"
+    ? lowestTrust([layer.trust, ...content.items.map((item) => item.trust)])
+    : layer.trust;
+}
+
+/** A layer's heading and what it says; nothing for an empty layer. */
+function write(layer: Layer, content: LayerContent): Trusted | Framed {
+  switch (content.kind) {
+    case "text":
+      return headed(layer, content.text);
+    case "items":
+      return headed(layer, inTime(content.items).map(frameItem).join("\n"));
+    case "empty":
+      return trusted("");
+  }
+}
+
+/** The heading is the platform's and the body was trusted or framed before it came here: so is the whole. */
+function headed(layer: Layer, body: string): Trusted | Framed {
+  return trusted(`${layerHeading(layer)}\n${body}`);
+}
+
+const frameItem = (item: ContentItem): Framed => frame({ kind: item.kind, trust: item.trust, at: item.at }, item.text);
+
+const inTime = (items: readonly ContentItem[]): ContentItem[] => [...items].sort((a, b) => a.at - b.at);
+
+/** Cuts between characters and says so. Undefined when not even the mark fits. */
+function cutText(
+  layer: Layer,
+  text: Trusted,
+  room: number,
+  count: CountTokens,
+): { text: Trusted | Framed; shown?: number } | undefined {
+  const mark = `\n(Cut here: ${layer.id} is longer than its room.)`;
+  const left = room - countBlock(headed(layer, mark), count);
+  const beginning = left > 0 ? beginningWithin(text, left, count) : "";
+  return beginning === "" ? undefined : { text: headed(layer, beginning + mark) };
+}
+
+/** Leaves out whole items, the least fitting first (they come best first), and says how many. */
+function cutItems(
+  layer: Layer,
+  items: readonly ContentItem[],
+  room: number,
+  count: CountTokens,
+): { text: Trusted | Framed; shown: number } | undefined {
+  for (let shown = items.length - 1; shown > 0; shown--) {
+    const framed = inTime(items.slice(0, shown)).map(frameItem).join("\n");
+    const text = headed(layer, `${framed}\n(${items.length - shown} more not shown.)`);
+    if (countBlock(text, count) <= room) return { text, shown };
+  }
+  return undefined;
+}

@@ -1,0 +1,66 @@
+import {
+  type AssistantPart,
+  type CountTokens,
+  type Message,
+  never,
+  type ResultPart,
+  type ToolSchema,
+  type UserPart,
+} from "../protocol/index.ts";
+
+/** What a provider adds around one message or part, in tokens: on the safe side of what is documented. */
+const AROUND = 4;
+/** A picture costs at most this in the documented formulas of the large providers. */
+const IMAGE = 1_600;
+
+/** Tokens of one message with all its parts. */
+export function countMessage(message: Message, count: CountTokens): number {
+  const parts: readonly (UserPart | AssistantPart | ResultPart)[] = message.parts;
+  return parts.reduce((sum, part) => sum + countPart(part, count) + AROUND, AROUND);
+}
+
+function countPart(part: UserPart | AssistantPart | ResultPart, count: CountTokens): number {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+    case "result":
+      return count(part.text);
+    case "call":
+      return count(part.tool) + count(JSON.stringify(part.input)) + AROUND;
+    case "image":
+      return IMAGE;
+    case "file":
+      return count(part.data);
+    default:
+      return never(part);
+  }
+}
+
+/** Tokens of the tools as they are declared to the provider. */
+export function countTools(tools: readonly ToolSchema[], count: CountTokens): number {
+  return tools.reduce(
+    (sum, tool) => sum + count(tool.name) + count(tool.description) + count(JSON.stringify(tool.input)) + 2 * AROUND,
+    0,
+  );
+}
+
+/** Tokens of one block of text. */
+export function countBlock(text: string, count: CountTokens): number {
+  return text === "" ? 0 : count(text) + AROUND;
+}
+
+/**
+ * The longest beginning of `text` that has at most `tokens`, cut between characters, never inside one.
+ * The search looks at 16 characters a token at the most, so that a huge text costs no more than a large one.
+ */
+export function beginningWithin(text: string, tokens: number, count: CountTokens): string {
+  const characters = [...text.slice(0, tokens * 16)];
+  let fits = 0;
+  let tooMany = characters.length + 1;
+  while (tooMany - fits > 1) {
+    const middle = Math.floor((fits + tooMany) / 2);
+    if (count(characters.slice(0, middle).join("")) <= tokens) fits = middle;
+    else tooMany = middle;
+  }
+  return characters.slice(0, fits).join("");
+}
