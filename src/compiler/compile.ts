@@ -20,9 +20,9 @@ import {
 } from "../protocol/index.ts";
 import { cutTranscript, total } from "./cut.ts";
 import { eventsMessage } from "./events.ts";
-import { type Allotment, fit, type Piece } from "./fit.ts";
 import { type Draft, draft, pieceOf, render } from "./layers.ts";
 import { orderTools, renderPrefix, toolsEntry } from "./prefix.ts";
+import { type Allotment, type Piece, shareOut } from "./share-out.ts";
 
 /** Everything a turn's first request is made from. */
 export interface CompileInput {
@@ -168,10 +168,10 @@ function shareRoom(
     0,
   );
   const most = Math.min(Math.floor(input.limit / 2), input.limit - least);
-  // Too little room for any message: let `fit` name what takes it all.
+  // Too little room for any message: let `shareOut` name what takes it all.
   const { message, entry } = eventsMessage(input.events, Math.max(most, 0) || Number.POSITIVE_INFINITY, input.count);
   return {
-    allotment: fit([...pieces, fixedPiece("message", message.tokens)], input.limit),
+    allotment: shareOut([...pieces, fixedPiece("message", message.tokens)], input.limit),
     message,
     messageEntry: entry,
   };

@@ -16,7 +16,7 @@ import {
   type Trusted,
   trusted,
 } from "../protocol/index.ts";
-import type { Piece } from "./fit.ts";
+import type { Piece } from "./share-out.ts";
 import { beginningWithin, countBlock } from "./tokens.ts";
 
 /** A layer with what there is to say in it this turn, before anything is cut. */

@@ -11,8 +11,8 @@ import {
   type ToolSchema,
   trusted,
 } from "../protocol/index.ts";
-import type { Allotment } from "./fit.ts";
 import { type Draft, type Rendered, render } from "./layers.ts";
+import type { Allotment } from "./share-out.ts";
 import { countTools } from "./tokens.ts";
 
 /** The tools in the one order and spelling they are ever sent in: sorted by name, their schemas canonical. */

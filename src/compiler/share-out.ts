@@ -21,7 +21,7 @@ export type Allotment = ReadonlyMap<string, number>;
  * go is dropped (to its reserved minimum, where it has one), then the rest of the cuttable ones go to their minimum.
  * @throws StrataError `budget_too_small` when what must be sent does not fit
  */
-export function fit(pieces: readonly Piece[], limit: number): Allotment {
+export function shareOut(pieces: readonly Piece[], limit: number): Allotment {
   const room = new Map<string, number>();
   const least = [...pieces].sort((a, b) => b.rank - a.rank);
   let over = pieces.reduce((sum, piece) => sum + piece.wanted, 0) - limit;
