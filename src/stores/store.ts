@@ -252,6 +252,9 @@ export interface Store {
   receive(scope: ContactScope, thread: ThreadId, events: readonly (NewEvent & { readonly id: EventId })[]): Promise<readonly StoredEvent[]>;
   pending(scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]>;
 
+  /** The thread's running epoch with its transcript; none before the first turn. For those who only look: no lease is taken. */
+  epoch(scope: ContactScope, thread: ThreadId): Promise<Epoch | undefined>;
+
   /** @throws StrataError `thread_not_found` */
   claim(scope: ContactScope, thread: ThreadId, request: ClaimRequest): Promise<Claimed>;
   /** False when the lease is lost. */
@@ -276,6 +279,8 @@ export interface Store {
   forgetMemory(scope: Scope, id: MemoryId): Promise<boolean>;
 
   outbox(scope: Scope, limit: number): Promise<readonly OutboxMessage[]>;
+  /** Marks a waiting message as delivered; false when it is not waiting any more. */
+  deliver(scope: Scope, id: OutboxId, at: number): Promise<boolean>;
   usage(scope: Scope): Promise<UsageTotal>;
 
   /** Blanks every text of the contact and forgets its key; the chain stays valid, requests that held it cannot be rebuilt. */
