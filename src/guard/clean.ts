@@ -1,11 +1,14 @@
 import type { Untrusted } from "../protocol/index.ts";
+import { withoutHidden } from "./hidden.ts";
+import { oneLineBreak, withoutControls, withoutLongGaps } from "./line-breaks.ts";
+import { disarmProviderTokens } from "./provider-tokens.ts";
 
-/** Normalises line ends, removes what is hidden, disarms provider tokens. What it gives has `\n` as its only line break. */
+/**
+ * What a reader would see of a text, and nothing else: `\n` is the only line break, nothing hidden, no control
+ * characters, no provider tokens, no gap that pushes text out of sight. Linear time; cleaning twice changes nothing.
+ */
 export function clean(text: Untrusted): string {
-  return text.toWellFormed().replace(/\r\n?|[\u2028\u2029\u0085\v\f\u001c-\u001e]/g, "\n");
-}
-
-/** A claimed name as one short line. */
-export function cleanName(name: Untrusted): string {
-  return clean(name).replaceAll("\n", " ").slice(0, 64);
+  // The order matters: a step must not make anew what an earlier one took away.
+  const lines = withoutControls(oneLineBreak(text.toWellFormed()));
+  return disarmProviderTokens(withoutLongGaps(withoutHidden(lines)));
 }

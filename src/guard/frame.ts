@@ -1,7 +1,13 @@
 import { type Framed, type FrameHeader, type Untrusted, writeFrame } from "../protocol/index.ts";
-import { clean, cleanName } from "./clean.ts";
+import { clean } from "./clean.ts";
+import { cleanName } from "./clean-name.ts";
 
-/** Cleans text and puts it into a frame: the one way for untrusted text into a request. `name` is what the sender claims. */
+/**
+ * Cleans text and puts it into a frame: the one way for untrusted text into a request. `name` is what the sender
+ * claims; a claim of which nothing is left is not shown.
+ */
 export function frame(header: FrameHeader, text: Untrusted, name?: Untrusted): Framed {
-  return writeFrame(header, name === undefined ? undefined : cleanName(name), clean(text)) as Framed;
+  const claimed = name === undefined ? "" : cleanName(name);
+  // The only place where `Framed` is made: each line of clean text gets the prefix, so none can be a header.
+  return writeFrame(header, claimed === "" ? undefined : claimed, clean(text)) as Framed;
 }

@@ -1,6 +1,8 @@
 /**
  * Texts on trial: cleaning and normalising, and the only door through which untrusted text becomes renderable.
- * Pure: no clock, no chance, no input or output.
+ * Pure: no clock, no chance, no input or output; it knows text and no store, model or agent.
  */
-export { clean, cleanName } from "./clean.ts";
+export { clean } from "./clean.ts";
+export { cleanName } from "./clean-name.ts";
 export { frame } from "./frame.ts";
+export { truncateText } from "./truncate-text.ts";

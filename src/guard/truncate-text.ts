@@ -1,0 +1,55 @@
+/** How far back a better place to cut is looked for. Past that, text is piled-up marks and any code point will do. */
+const LOOKBACK = 32;
+
+const JOINS_BEFORE = /^[\p{M}\p{Emoji_Modifier}\u200c\u200d]/u;
+const FLAG_LETTER = /^[\u{1f1e6}-\u{1f1ff}]$/u;
+
+/**
+ * At most `maxChars` UTF-16 units, `mark` included; a text that fits stays as it is. Cuts between code points, and
+ * where it can between what a reader sees as one character. A mark that does not fit is left out.
+ */
+export function truncateText(text: string, maxChars: number, mark: string): string {
+  if (text.length <= maxChars) return text;
+  const end = mark.length <= maxChars ? mark : "";
+  return text.slice(0, placeToCut(text, Math.max(0, maxChars - end.length))) + end;
+}
+
+function placeToCut(text: string, limit: number): number {
+  const hard = isLow(text, limit) && isHigh(text, limit - 1) ? limit - 1 : limit;
+  let place = hard;
+  for (let step = 0; step < LOOKBACK && place > 0; step++) {
+    if (!isInside(text, place)) return place;
+    place = pointBefore(text, place);
+  }
+  return place === 0 ? 0 : hard;
+}
+
+/** Whether a reader would see one character torn apart here: marks, joined emoji, skin tones, flags. */
+function isInside(text: string, place: number): boolean {
+  const before = text.slice(pointBefore(text, place), place);
+  const after = String.fromCodePoint(text.codePointAt(place) ?? 0);
+  if (JOINS_BEFORE.test(after) || before === "\u200d") return true;
+  return FLAG_LETTER.test(after) && flagLettersBefore(text, place) % 2 === 1;
+}
+
+function flagLettersBefore(text: string, place: number): number {
+  let count = 0;
+  for (let at = place; at > 0 && count < LOOKBACK; count++) {
+    const start = pointBefore(text, at);
+    if (!FLAG_LETTER.test(text.slice(start, at))) break;
+    at = start;
+  }
+  return count;
+}
+
+function pointBefore(text: string, place: number): number {
+  return isLow(text, place - 1) && isHigh(text, place - 2) ? place - 2 : place - 1;
+}
+
+function isHigh(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xd800;
+}
+
+function isLow(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+}
