@@ -2,24 +2,25 @@ import type {
   Actor,
   Agent,
   AgentName,
+  Budgets,
   ContactId,
-  ContactScope,
   Ledger,
+  Memory,
+  Model,
   ModelRef,
   NewEvent,
   Request,
-  StoredEvent,
   Scope,
+  StoredEvent,
   ThreadId,
-  ToolName,
   Trust,
   TurnEvent,
   TurnId,
   Untrusted,
 } from "../protocol/index.ts";
-import type { RebuiltRequest, Slot, Thread, TurnRecord } from "../stores/index.ts";
+import type { MemoryHit, RebuiltRequest, Slot, Thread, TurnRecord, UsageTotal } from "../stores/index.ts";
 
-/** Which conversation. `key` names it inside `(agent, contact, channel)`; the platform issues the id. */
+/** Which conversation. `key` names it inside `(agent, contact, channel)`; the platform issues the thread's id. */
 export interface Conversation {
   readonly agent: AgentName;
   readonly contact: ContactId;
@@ -27,13 +28,14 @@ export interface Conversation {
   readonly key: string;
 }
 
-/** What `compose` shows: the request that would be sent now, without sending or storing anything. */
+/** What `compose` shows: the request that would be sent now. Nothing was sent, nothing stored. */
 export interface Composed {
   readonly agent: Agent;
   readonly model: ModelRef;
   readonly wire: ModelRef;
   readonly request: Request;
   readonly ledger: Ledger;
+  /** The lowest trust of all that would be sent. */
   readonly taint: Trust;
 }
 
@@ -48,34 +50,45 @@ export interface RunOptions {
   /** Ends the turn as `failed: turn_cancelled`; its events keep waiting. */
   readonly signal?: AbortSignal;
   /** Who answers instead of the agent's model. */
-  readonly model?: import("../protocol/index.ts").Model;
-  /** Answers of a recording by call id: such a call is not run. */
+  readonly model?: Model;
+  /** Answers of a recording by call id: such a call is answered, not run. */
   readonly recorded?: ReadonlyMap<string, RecordedResult>;
+  /** How far the turn may go instead of the agent's own limits. */
+  readonly limits?: Budgets["turn"];
 }
 
-/** What every door calls. Each function asks who is asking; nothing out of the actor's reach exists for it. */
+/**
+ * What every door calls. Each function asks who is asking; what is out of the actor's reach does not exist for it:
+ * `thread_not_found` and `turn_not_found` are the same for missing and for hidden.
+ */
 export interface Runtime {
   agents(actor: Actor): readonly Agent[];
-  /** The open thread of the conversation, made when there is none. @throws StrataError `agent_not_found`, `not_allowed` */
+  /** @throws StrataError `agent_not_found` */
+  agent(actor: Actor, name: AgentName): Agent;
+  /** The conversation's thread, made when there is none. @throws StrataError `agent_not_found`, `not_allowed` */
   open(actor: Actor, conversation: Conversation): Promise<Thread>;
   thread(actor: Actor, id: ThreadId): Promise<Thread>;
-  threads(actor: Actor, scope: Scope, limit?: number): Promise<readonly Thread[]>;
+  /** Newest activity first. */
+  threads(actor: Actor, scope: Scope, limit: number): Promise<readonly Thread[]>;
   slots(actor: Actor, id: ThreadId): Promise<readonly Slot[]>;
-  /** Stores events on the thread, all or none; a known `externalId` is not stored again. Answers at once. */
+  /** Stores events on the thread, all or none; a known `externalId` is not stored again. Answers at once.
+   * @throws StrataError `not_allowed` when an event claims more trust than the actor has */
   post(actor: Actor, thread: Thread, events: readonly NewEvent[]): Promise<readonly StoredEvent[]>;
   pending(actor: Actor, thread: Thread): Promise<readonly StoredEvent[]>;
   /**
    * One turn over the thread's waiting events. Yields nothing when nothing waits; else ends in exactly one `done` or
-   * `failed` and never throws past its start.
+   * `failed` and never throws past its start. Take events until the end: what was said counts as delivered then.
    * @throws StrataError before the start: `thread_busy`, `not_allowed`, `thread_not_found`
    */
   run(actor: Actor, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  /** @throws StrataError `budget_too_small`, `source_failed`, `agent_not_found` */
   compose(actor: Actor, conversation: Conversation, message: Untrusted): Promise<Composed>;
   turn(actor: Actor, id: TurnId): Promise<TurnRecord>;
+  /** Oldest first. */
   turns(actor: Actor, thread: ThreadId): Promise<readonly TurnRecord[]>;
-  /** A past request rebuilt from the record. `n` is 1 for the turn's first. */
+  /** A past request, rebuilt from the record. `n` is 1 for the turn's first. @throws StrataError `record_broken` */
   rebuilt(actor: Actor, turn: TurnId, n: number): Promise<RebuiltRequest>;
+  memories(actor: Actor, scope: Scope, limit: number): Promise<readonly Memory[]>;
+  searchMemories(actor: Actor, scope: Scope, query: string, limit: number): Promise<readonly MemoryHit[]>;
+  usage(actor: Actor, scope: Scope): Promise<UsageTotal>;
 }
-
-/** A scope as one contact's. */
-export type { ContactScope, ToolName };

@@ -1,0 +1,133 @@
+import { type Compilation, frameResult, roomLeft } from "../compiler/index.ts";
+import {
+  type CallPart,
+  lowestTrust,
+  type Reply,
+  type ResultPart,
+  type StopReason,
+  type Tool,
+  type ToolOutcome,
+  type TranscriptMessage,
+  type Trust,
+  type TurnEvent,
+  untrusted,
+} from "../protocol/index.ts";
+import type { Answer } from "./send.ts";
+import { add, plan, totalsOf, type Work } from "./work.ts";
+
+/** What a round came to: why the turn ends, or what goes into the next request. */
+export interface Round {
+  readonly stop: StopReason | undefined;
+  readonly messages: readonly TranscriptMessage[];
+}
+
+/** Answers the reply's calls, one after the other. Every call gets its result, also where a limit keeps it from running. */
+export async function* answerCalls(
+  work: Work,
+  compilation: Compilation,
+  { reply, message }: Answer,
+): AsyncGenerator<TurnEvent, Round> {
+  const calls = reply.parts.filter((part) => part.type === "call");
+  const said = message === undefined ? [] : [message];
+  if (calls.length === 0) return { stop: stopOf(reply), messages: said };
+
+  let stop = limitReached(work);
+  const results: ResultPart[] = [];
+  const trusts: Trust[] = [];
+  for (const call of calls) {
+    stop ??= work.calls >= work.cast.limits.calls ? "calls" : undefined;
+    yield { type: "tool-start", call: call.id, tool: call.tool };
+    const { outcome, trust } = stop === undefined ? await answer(work, compilation, call) : notRun(stop);
+    results.push(
+      frameResult(
+        call,
+        { ...outcome, trust, at: work.parts.clock() },
+        roomFor(work, compilation, calls.length),
+        work.cast.count,
+      ),
+    );
+    trusts.push(trust);
+    yield { type: "tool-end", call: call.id, tool: call.tool, failed: outcome.failed };
+  }
+  const answered = add(work, { role: "tool", parts: results }, lowestTrust(trusts));
+  return { stop, messages: [...said, answered] };
+}
+
+function stopOf({ finish }: Reply): StopReason {
+  if (finish === "recording-ended") return "recording ended";
+  return finish === "length" || finish === "refused" ? finish : "answered";
+}
+
+function limitReached(work: Work): StopReason | undefined {
+  const { rounds, dollars } = work.cast.limits;
+  if (work.requests.length >= rounds) return "rounds";
+  return dollars !== undefined && totalsOf(work).dollars >= dollars ? "dollars" : undefined;
+}
+
+/** A result may take its budget, or its share of the room that is left; then the next request fits. */
+function roomFor(work: Work, compilation: Compilation, calls: number): number {
+  const reply = work.added.at(-1)?.tokens ?? 0;
+  return Math.min(work.cast.agent.budgets.result, Math.floor((roomLeft(compilation) - reply) / (calls + 1)));
+}
+
+interface Answered {
+  readonly outcome: ToolOutcome;
+  readonly trust: Trust;
+}
+
+const refusal = (text: string): Answered => ({ outcome: { text: untrusted(text), failed: true }, trust: "contact" });
+
+const notRun = (limit: StopReason): Answered => refusal(`Not run: the turn has reached its limit of ${limit}.`);
+
+/** Argument check, then the run; what a tool throws becomes an answer that says so. */
+async function answer(work: Work, compilation: Compilation, call: CallPart): Promise<Answered> {
+  work.calls++;
+  const tool = work.cast.agent.tools.includes(call.tool) ? work.parts.tools.get(call.tool) : undefined;
+  const recorded = work.recorded?.get(call.id);
+  if (recorded !== undefined) return { outcome: recorded, trust: tool?.trust ?? "contact" };
+  if (tool === undefined) {
+    return refusal(`There is no tool ${call.tool}. The tools are: ${work.cast.agent.tools.join(", ") || "none"}.`);
+  }
+  const problem = tool.check(call.input);
+  if (problem !== undefined) return refusal(problem);
+  const outcome = await runOnce(work, compilation, tool, call);
+  if (!outcome.failed) plan(work, outcome.writes ?? []);
+  return { outcome, trust: tool.trust };
+}
+
+/** A call that acts outside the store is journaled first, so that a turn that is run again does not act again (law 7). */
+async function runOnce(work: Work, compilation: Compilation, tool: Tool, call: CallPart): Promise<ToolOutcome> {
+  if (tool.effect !== "external") return run(work, compilation, tool, call);
+  const { store, clock } = work.parts;
+  const { thread, turn } = work.lease.claim;
+  const key = { thread: thread.id, turn, ordinal: work.calls, tool: tool.schema.name, input: call.input };
+  const journal = await store.beginCall(thread.scope, key, clock());
+  if (journal.state === "done") return journal.outcome;
+  if (journal.state === "unknown") {
+    return refusal(
+      "This call began before an interruption and its end is not known; look at what it was to change before calling again.",
+    ).outcome;
+  }
+  const outcome = await run(work, compilation, tool, call);
+  await store.endCall(thread.scope, key, outcome, clock());
+  return outcome;
+}
+
+async function run({ parts, lease }: Work, { taint }: Compilation, tool: Tool, call: CallPart): Promise<ToolOutcome> {
+  const { thread, turn } = lease.claim;
+  const context = {
+    scope: thread.scope,
+    thread: thread.id,
+    turn,
+    call: call.id,
+    at: parts.clock(),
+    taint,
+    signal: lease.signal,
+  };
+  try {
+    return await tool.run(call.input, context);
+  } catch (thrown) {
+    lease.signal.throwIfAborted();
+    return refusal(`${call.tool} failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`).outcome;
+  }
+}

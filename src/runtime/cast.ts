@@ -1,0 +1,50 @@
+import type { Agent, Budgets, CountTokens, Model } from "../protocol/index.ts";
+import { StrataError } from "../protocol/index.ts";
+import type { Thread } from "../stores/index.ts";
+import { cardOf, type ModelCard } from "../wire/index.ts";
+import type { Parts } from "./parts.ts";
+import type { RunOptions } from "./runtime.ts";
+
+/** Who takes part in a turn, all known before the thread is claimed. */
+export interface Cast {
+  readonly agent: Agent;
+  readonly model: Model;
+  readonly card: ModelCard;
+  readonly count: CountTokens;
+  readonly limits: Budgets["turn"];
+}
+
+/** @throws StrataError `agent_not_found`, `model_unknown` */
+export async function castOf(
+  parts: Parts,
+  thread: Pick<Thread, "scope" | "version">,
+  options: RunOptions,
+): Promise<Cast> {
+  const agent = await agentAt(parts, thread);
+  const model = options.model ?? (await parts.modelOf(agent));
+  const count = await parts.counterOf(model.wire);
+  return { agent, model, card: cardOf(model.wire), count, limits: options.limits ?? agent.budgets.turn };
+}
+
+/** The agent as the thread is pinned to it: the declared one, or an earlier version out of the record. */
+async function agentAt(parts: Parts, { scope, version }: Pick<Thread, "scope" | "version">): Promise<Agent> {
+  const declared = parts.agents.all.find((agent) => agent.version === version && agent.name === scope.agent);
+  if (declared !== undefined) return declared;
+  const spec = await parts.store.agentVersion(scope.org, scope.agent, version);
+  if (spec !== undefined) return parts.agents.revive(spec);
+  throw new StrataError(
+    "agent_not_found",
+    `the thread is pinned to version ${version.slice(0, 12)} of ${scope.agent}, which this data does not hold; open a new thread`,
+    { agent: scope.agent, version },
+  );
+}
+
+/** Tokens that may be sent: the smaller of the agent's budget and the model's window, less the reserve for the reply. */
+export function limitOf({ agent, card }: Pick<Cast, "agent" | "card">): number {
+  return Math.min(agent.budgets.total, card.window) - agent.budgets.reply;
+}
+
+/** How the model shall answer: at most what is reserved for the reply. */
+export function parametersOf({ agent, card }: Pick<Cast, "agent" | "card">): { readonly maxTokens: number } {
+  return { maxTokens: Math.min(agent.budgets.reply, card.longestReply) };
+}

@@ -1,0 +1,63 @@
+import { requestOf } from "../compiler/index.ts";
+import {
+  type Agent,
+  type ContactScope,
+  eventId,
+  issueId,
+  type StoredEvent,
+  threadId,
+  turnId,
+  type Untrusted,
+} from "../protocol/index.ts";
+import { planMarks } from "../wire/index.ts";
+import { castOf, parametersOf } from "./cast.ts";
+import { compileFor } from "./gather.ts";
+import type { Parts } from "./parts.ts";
+import type { Composed, Conversation } from "./runtime.ts";
+
+/** As many threads of one contact are looked through for the conversation. */
+const MOST_THREADS = 1_000;
+
+/** The request that the message would lead to, in the conversation's own epoch where it has one. Sends and stores nothing. */
+export async function compose(
+  parts: Parts,
+  agent: Agent,
+  scope: ContactScope,
+  { channel, key }: Conversation,
+  message: Untrusted,
+): Promise<Composed> {
+  const threads = await parts.store.threads(scope, MOST_THREADS);
+  const thread = threads.find((one) => one.channel === channel && one.key === key);
+  const cast = await castOf(parts, { scope, version: thread?.version ?? agent.version }, {});
+  const epoch = thread && (await parts.store.epoch(scope, thread.id));
+  const turn = turnId(issueId("turn", parts.wall(), parts.random(10)));
+  const waiting = thread === undefined ? [] : await parts.store.pending(scope, thread.id);
+  const events = [...waiting, imagined(parts, message, channel, waiting.length)];
+  const compilation = await compileFor(parts, cast, { scope, turn, events, epoch });
+  const bare = requestOf(compilation, parametersOf(cast));
+  const { ledger, taint } = compilation;
+  return {
+    agent: cast.agent,
+    model: cast.model.ref,
+    wire: cast.model.wire,
+    request: { ...bare, marks: planMarks(bare) },
+    ledger,
+    taint,
+  };
+}
+
+/** The message as the event it would become. */
+function imagined(parts: Parts, message: Untrusted, channel: string, waiting: number): StoredEvent {
+  const at = parts.clock();
+  return {
+    id: eventId(issueId("event", at, parts.random(10))),
+    thread: threadId(issueId("thread", at, parts.random(10))),
+    seq: waiting + 1,
+    status: "pending",
+    kind: "message",
+    trust: "contact",
+    channel,
+    content: [{ type: "text", text: message }],
+    at,
+  };
+}

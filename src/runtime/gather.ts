@@ -1,0 +1,35 @@
+import { type Compilation, compile } from "../compiler/index.ts";
+import type { ContactScope, Epoch, StoredEvent, TurnId } from "../protocol/index.ts";
+import { gather } from "../sources/index.ts";
+import { type Cast, limitOf } from "./cast.ts";
+import type { Parts } from "./parts.ts";
+
+/** What a turn's first request is about. */
+export interface Occasion {
+  readonly scope: ContactScope;
+  readonly turn: TurnId;
+  readonly events: readonly StoredEvent[];
+  readonly epoch: Epoch | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Asks the live layers' sources side by side under their deadline, then compiles the turn's first request.
+ * @throws StrataError `source_failed` for a required layer, `budget_too_small`
+ */
+export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): Promise<Compilation> {
+  const { agent, count } = cast;
+  const live = agent.layers.filter((layer) => layer.scope === "turn");
+  const { contents } = await gather(agent, live, { ...occasion, at: parts.clock(), store: parts.store });
+  return compile({
+    agent,
+    turn: occasion.turn,
+    mode: agent.mode,
+    limit: limitOf(cast),
+    tools: parts.tools.schemas(agent.tools),
+    epoch: occasion.epoch,
+    events: occasion.events,
+    contents,
+    count,
+  });
+}

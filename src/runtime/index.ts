@@ -1,0 +1,9 @@
+/**
+ * Threads and turns: receive, claim, gather, compile, send, tools, commit, deliver. `turn.ts` is the page to read first.
+ * Every function takes the actor who asks. It knows no database, no provider and no wire format; it gets them as parts.
+ */
+export { createRuntime } from "./create.ts";
+export type { AgentBook, Parts } from "./parts.ts";
+export { type Exchange, type RecordedReply, readRecording } from "./recording.ts";
+export { type ReplayedTurn, type ReplayPlan, replay } from "./replay.ts";
+export type { Composed, Conversation, RecordedResult, RunOptions, Runtime } from "./runtime.ts";

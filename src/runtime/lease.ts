@@ -1,0 +1,87 @@
+import { issueId, StrataError, turnId } from "../protocol/index.ts";
+import type { Claim, Thread } from "../stores/index.ts";
+import type { Parts } from "./parts.ts";
+
+/** How long a lease holds without a sign of life, and how often one is given. Milliseconds. */
+const HOLD = 30_000;
+const BEAT = 10_000;
+
+/** A thread held for one turn. `signal` ends the turn: its reason is the StrataError to fail with. */
+export interface Lease {
+  readonly claim: Claim;
+  readonly signal: AbortSignal;
+  /** Stops the heartbeat and the timers. */
+  readonly stop: () => void;
+}
+
+/**
+ * Claims the thread and its waiting events; nothing when nothing waits.
+ * @throws StrataError `thread_busy`
+ */
+export async function hold(
+  parts: Parts,
+  thread: Thread,
+  ends: { readonly signal: AbortSignal | undefined; readonly seconds: number },
+): Promise<Lease | undefined> {
+  const now = parts.wall();
+  const claimed = await parts.store.claim(thread.scope, thread.id, {
+    turn: turnId(issueId("turn", now, parts.random(10))),
+    // Two turns of one worker are two holders: neither may take the other's thread.
+    holder: `${parts.holder}/${Buffer.from(parts.random(6)).toString("hex")}`,
+    now,
+    until: now + HOLD,
+    at: parts.clock(),
+    alive: parts.alive,
+  });
+  if (claimed.state === "idle") return undefined;
+  if (claimed.state === "busy") throw busy(thread, Math.ceil((claimed.until - now) / 1000));
+  return keep(parts, claimed.claim, ends);
+}
+
+function busy(thread: Thread, seconds: number): StrataError {
+  return new StrataError(
+    "thread_busy",
+    `${thread.id} is held by another worker for ${seconds} more seconds at most; try again when its turn has ended`,
+    { thread: thread.id, seconds },
+  );
+}
+
+function keep(
+  parts: Parts,
+  claim: Claim,
+  ends: { readonly signal: AbortSignal | undefined; readonly seconds: number },
+): Lease {
+  const end = new AbortController();
+  const cancel = (): void =>
+    end.abort(new StrataError("turn_cancelled", "the turn was stopped; its messages keep waiting"));
+  const beat = setInterval(() => void renew(parts, claim, end), BEAT);
+  const clock = Number.isFinite(ends.seconds)
+    ? setTimeout(() => end.abort(timeout(ends.seconds)), ends.seconds * 1000)
+    : undefined;
+  if (ends.signal?.aborted) cancel();
+  ends.signal?.addEventListener("abort", cancel, { once: true });
+  const stop = (): void => {
+    clearInterval(beat);
+    clearTimeout(clock);
+    ends.signal?.removeEventListener("abort", cancel);
+  };
+  return { claim, signal: end.signal, stop };
+}
+
+async function renew(parts: Parts, claim: Claim, end: AbortController): Promise<void> {
+  // A renewal that fails for the moment is tried again at the next beat; one that says no is final.
+  const held = await parts.store.renew(claim, parts.wall() + HOLD).catch(() => true);
+  if (held) return;
+  end.abort(
+    new StrataError("lease_lost", `another worker took ${claim.thread.id} over; its turn goes on there`, {
+      thread: claim.thread.id,
+    }),
+  );
+}
+
+const timeout = (seconds: number): StrataError =>
+  new StrataError(
+    "turn_timeout",
+    `the turn took longer than its ${seconds} seconds; raise budgets.turn.seconds or try again`,
+    { seconds },
+  );

@@ -1,0 +1,31 @@
+import type { Agent, CountTokens, Model, ModelRef } from "../protocol/index.ts";
+import type { Store } from "../stores/index.ts";
+import type { Toolset } from "../tools/index.ts";
+
+/** The declared agents, and how a frozen declaration of an earlier version becomes an agent again. */
+export interface AgentBook {
+  readonly all: readonly Agent[];
+  /** The canonical JSON that is kept for an agent version. */
+  readonly spec: (agent: Agent) => string;
+  /** @throws StrataError `record_broken` when the text is not what its digest says */
+  readonly revive: (spec: string) => Agent;
+}
+
+/** Everything a runtime is made from. Time, chance and identity come from here and from nowhere else. */
+export interface Parts {
+  readonly agents: AgentBook;
+  readonly store: Store;
+  readonly tools: Toolset;
+  readonly modelOf: (agent: Agent) => Promise<Model>;
+  readonly counterOf: (wire: ModelRef) => Promise<CountTokens>;
+  /** The threads' own time, milliseconds since 1970: frames, the clock layer and records show it. */
+  readonly clock: () => number;
+  /** Real time, for leases, deadlines and durations. */
+  readonly wall: () => number;
+  /** `n` bytes of chance. */
+  readonly random: (n: number) => Uint8Array;
+  /** This worker's name, which its leases begin with. */
+  readonly holder: string;
+  /** False when the worker behind a lease is surely gone. */
+  readonly alive: (holder: string) => boolean;
+}

@@ -1,0 +1,83 @@
+import { type Compilation, requestOf } from "../compiler/index.ts";
+import {
+  NO_USAGE,
+  never,
+  type Reply,
+  type Request,
+  StrataError,
+  type TranscriptMessage,
+  type TurnEvent,
+} from "../protocol/index.ts";
+import { dollars, planMarks } from "../wire/index.ts";
+import { parametersOf } from "./cast.ts";
+import { add, type Work } from "./work.ts";
+
+/** What a call of the model gave, and its message where it said anything. */
+export interface Answer {
+  readonly reply: Reply;
+  readonly message: TranscriptMessage | undefined;
+}
+
+/**
+ * Sends one request and passes on the words as they come. The request is recorded whatever happens to it.
+ * @throws StrataError `model_failed`, `model_refused`, `turn_cancelled`
+ */
+export async function* send(work: Work, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
+  const bare = requestOf(compilation, parametersOf(work.cast));
+  const request: Request = { ...bare, marks: planMarks(bare) };
+  work.sent = compilation;
+  yield { type: "compiled", round: work.requests.length + 1, ledger: compilation.ledger };
+
+  const began = { at: work.parts.clock(), wall: work.parts.wall() };
+  let reply: Reply | null = null;
+  try {
+    reply = yield* listen(work, request);
+  } finally {
+    record(work, compilation, request, reply, began);
+  }
+  const { parts } = reply;
+  const message = parts.length === 0 ? undefined : add(work, { role: "assistant", parts }, compilation.taint);
+  return { reply, message };
+}
+
+async function* listen({ cast, lease }: Work, request: Request): AsyncGenerator<TurnEvent, Reply> {
+  for await (const event of cast.model.send(request, { signal: lease.signal })) {
+    switch (event.type) {
+      case "text-delta":
+      case "reasoning-delta":
+        yield event;
+        break;
+      case "call":
+        break;
+      case "reply":
+        return event.reply;
+      default:
+        return never(event);
+    }
+  }
+  throw new StrataError("model_failed", `${cast.model.ref} ended its stream without an answer; try again`);
+}
+
+function record(
+  work: Work,
+  { epoch, own, ledger, taint }: Compilation,
+  { tail, marks, parameters }: Request,
+  reply: Reply | null,
+  began: { readonly at: number; readonly wall: number },
+): void {
+  work.requests.push({
+    n: work.requests.length + 1,
+    epoch: epoch.n,
+    base: epoch.transcript.length,
+    own: own.length,
+    tail,
+    marks,
+    parameters,
+    ledger,
+    taint,
+    reply,
+    dollars: dollars(reply?.usage ?? NO_USAGE, work.cast.card),
+    at: began.at,
+    milliseconds: work.parts.wall() - began.wall,
+  });
+}

@@ -1,0 +1,90 @@
+import { extend } from "../compiler/index.ts";
+import { asStrataError, type Spoken, StrataError, spoken, type TurnEvent } from "../protocol/index.ts";
+import type { Thread } from "../stores/index.ts";
+import { answerCalls } from "./calls.ts";
+import { castOf } from "./cast.ts";
+import { compileFor } from "./gather.ts";
+import { hold } from "./lease.ts";
+import type { Parts } from "./parts.ts";
+import type { RunOptions } from "./runtime.ts";
+import { send } from "./send.ts";
+import { type Ending, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
+
+/**
+ * One turn, from the waiting events to the commit: the page to read first.
+ *
+ * Claim the thread, gather and compile, send, answer the model's calls and send again until there is an end, commit all of
+ * it at once, tell. What goes wrong after the claim becomes a failed end; both ends are recorded (law 14).
+ */
+export async function* runTurn(parts: Parts, thread: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
+  const cast = await castOf(parts, thread, options);
+  const lease = await hold(parts, thread, { signal: options.signal, seconds: cast.limits.seconds });
+  if (lease === undefined) return;
+
+  const work = newWork(parts, cast, lease, options);
+  const { turn, events } = lease.claim;
+  let committed = false;
+  try {
+    yield { type: "turn-start", turn, thread: thread.id, model: cast.model.ref, events: events.length };
+    const ending = yield* converse(work);
+    committed = true;
+    yield* commit(work, ending);
+  } finally {
+    // Whoever listened has left in the middle: the turn ends here, its events keep waiting.
+    if (!committed) await abandon(work);
+    lease.stop();
+  }
+}
+
+/** Round after round until the model, a limit or a failure ends it. Never throws. */
+async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
+  const { claim, signal } = work.lease;
+  try {
+    let compilation = await compileFor(work.parts, work.cast, { ...claim, scope: claim.thread.scope, signal });
+    for (;;) {
+      const reply = yield* send(work, compilation);
+      const { stop, messages } = yield* answerCalls(work, compilation, reply);
+      if (stop !== undefined) return { status: "done", stop, reply: said(work) };
+      compilation = extend(compilation, messages, work.cast.count);
+    }
+  } catch (thrown) {
+    return { status: "failed", error: asStrataError(signal.aborted ? signal.reason : thrown) };
+  }
+}
+
+/** All that the agent said in this turn, as the contact reads it; nothing where it only called tools or was silent. */
+function said(work: Work): Spoken | null {
+  const texts = work.added.flatMap(({ message }) =>
+    message.role === "assistant" ? message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
+  );
+  return texts.length === 0 ? null : spoken(texts.join("\n\n"));
+}
+
+/** The one commit, then the end: `done` only once it is on disk. What was said counts as delivered when `done` was taken. */
+async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
+  const { parts, lease } = work;
+  const { turn, thread } = lease.claim;
+  const outcome = outcomeOf(work, ending);
+  const totals = totalsOf(work);
+  try {
+    await parts.store.settle(lease.claim, outcome);
+  } catch (thrown) {
+    yield { type: "failed", turn, error: asStrataError(thrown, "store_failed"), totals };
+    return;
+  }
+  if (ending.status === "failed") {
+    yield { type: "failed", turn, error: ending.error, totals };
+    return;
+  }
+  yield { type: "done", turn, text: ending.reply ?? "", because: ending.stop, totals };
+  if (ending.reply !== null) await parts.store.deliver(thread.scope, outcome.outbox, parts.clock());
+}
+
+async function abandon(work: Work): Promise<void> {
+  const error = new StrataError("turn_cancelled", "the turn was left before its end; its messages keep waiting");
+  try {
+    await work.parts.store.settle(work.lease.claim, outcomeOf(work, { status: "failed", error }));
+  } catch {
+    // The lease runs out by itself and the turn is taken up again: nothing is lost.
+  }
+}

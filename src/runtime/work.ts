@@ -1,0 +1,102 @@
+import { type Compilation, countMessage } from "../compiler/index.ts";
+import {
+  addUsage,
+  issueId,
+  type MemoryId,
+  type Message,
+  memoryId,
+  NO_USAGE,
+  outboxId,
+  type Spoken,
+  type StopReason,
+  type StoreWrite,
+  type StrataError,
+  type TranscriptMessage,
+  type Trust,
+  type TurnTotals,
+} from "../protocol/index.ts";
+import type { RequestRecord, TurnOutcome } from "../stores/index.ts";
+import type { Cast } from "./cast.ts";
+import type { Lease } from "./lease.ts";
+import type { Parts } from "./parts.ts";
+import type { RunOptions } from "./runtime.ts";
+
+/** How a turn ended, before it is committed. */
+export type Ending =
+  | { readonly status: "done"; readonly stop: StopReason; readonly reply: Spoken | null }
+  | { readonly status: "failed"; readonly error: StrataError };
+
+/** A running turn: who takes part, and what has come of it so far. Lives in memory until the one commit. */
+export interface Work {
+  readonly parts: Parts;
+  readonly cast: Cast;
+  readonly lease: Lease;
+  readonly recorded: RunOptions["recorded"];
+  readonly startedAt: number;
+  /** The newest compilation that was sent: it holds the epochs the turn opened. */
+  sent: Compilation | undefined;
+  /** What the turn said after its events: replies and results. */
+  readonly added: TranscriptMessage[];
+  readonly requests: RequestRecord[];
+  readonly writes: { readonly id: MemoryId; readonly write: StoreWrite }[];
+  calls: number;
+}
+
+export function newWork(parts: Parts, cast: Cast, lease: Lease, options: RunOptions): Work {
+  return {
+    parts,
+    cast,
+    lease,
+    recorded: options.recorded,
+    startedAt: parts.wall(),
+    sent: undefined,
+    added: [],
+    requests: [],
+    writes: [],
+    calls: 0,
+  };
+}
+
+/** A tool's writes wait here for the commit. */
+export function plan(work: Work, writes: readonly StoreWrite[]): void {
+  for (const write of writes) {
+    work.writes.push({ id: memoryId(issueId("memory", work.parts.wall(), work.parts.random(10))), write });
+  }
+}
+
+/** Adds a message to what the turn said. Derived text carries the lowest trust of what it was made from. */
+export function add(work: Work, message: Message, trust: Trust): TranscriptMessage {
+  const added = { message, trust, tokens: countMessage(message, work.cast.count), turn: work.lease.claim.turn };
+  work.added.push(added);
+  return added;
+}
+
+export function totalsOf({ requests, calls, parts, startedAt }: Work): TurnTotals {
+  return {
+    rounds: requests.length,
+    calls,
+    usage: requests.reduce((sum, request) => addUsage(sum, request.reply?.usage ?? NO_USAGE), NO_USAGE),
+    dollars: requests.reduce((sum, request) => sum + request.dollars, 0),
+    milliseconds: parts.wall() - startedAt,
+  };
+}
+
+/** All that the turn changes, for the one commit. */
+export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
+  const { parts, cast, sent } = work;
+  return {
+    end:
+      ending.status === "done" ? ending : { status: "failed", code: ending.error.code, message: ending.error.message },
+    at: parts.clock(),
+    model: cast.model.ref,
+    wire: cast.model.wire,
+    mode: cast.agent.mode,
+    epochs: sent?.opened ?? [],
+    messages: [...(sent?.own.slice(0, 1) ?? []), ...work.added],
+    requests: work.requests,
+    writes: work.writes.map((one) => one.write),
+    memories: work.writes.map((one) => one.id),
+    totals: totalsOf(work),
+    outbox: outboxId(issueId("outbox", parts.wall(), parts.random(10))),
+  };
+}
