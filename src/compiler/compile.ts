@@ -2,6 +2,7 @@ import {
   type Agent,
   type CountTokens,
   type Epoch,
+  LAYER_SCOPES,
   type Layer,
   type LayerContent,
   type LayerId,
@@ -123,13 +124,22 @@ function drafts(
   contents: CompileInput["contents"],
   count: CountTokens,
 ): Draft[] {
-  return layers.flatMap((layer) => {
+  return inOrder(layers).flatMap((layer) => {
     if ((layer.scope === "turn") !== (where === "tail")) return [];
-    const written: LayerContent | undefined =
-      layer.source.kind === "text" ? { kind: "text", text: layer.source.text } : undefined;
-    const content = contents.get(layer.id) ?? written ?? { kind: "empty", because: "its source was not asked" };
-    return draft(layer, content, mode, count) ?? [];
+    return draft(layer, contentOf(layer, contents), mode, count) ?? [];
   });
+}
+
+/** The order of the prompt, the ledger's too: by scope, then by rank. */
+const inOrder = (layers: readonly Layer[]): readonly Layer[] =>
+  layers.toSorted((a, b) => LAYER_SCOPES.indexOf(a.scope) - LAYER_SCOPES.indexOf(b.scope) || a.rank - b.rank);
+
+/** Law 2: what an immutable layer says was locked at the start; nothing that was gathered replaces it. */
+function contentOf(layer: Layer, contents: CompileInput["contents"]): LayerContent {
+  const written: LayerContent | undefined =
+    layer.source.kind === "text" ? { kind: "text", text: layer.source.text } : undefined;
+  const locked = layer.mutability === "immutable" ? written : undefined;
+  return locked ?? contents.get(layer.id) ?? written ?? { kind: "empty", because: "its source was not asked" };
 }
 
 function freshPrefix(input: CompileInput): {

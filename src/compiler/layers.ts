@@ -39,8 +39,15 @@ export function draft(layer: Layer, content: LayerContent, mode: Mode, count: Co
   const appearance = layer.modes[mode];
   if (appearance === "absent") return undefined;
   const lined = appearance === "line" && layer.line !== undefined;
-  const said: LayerContent = lined && layer.line !== undefined ? { kind: "text", text: layer.line } : content;
+  const said: LayerContent = lined && layer.line !== undefined ? { kind: "text", text: layer.line } : orEmpty(content);
   return { layer, content: said, lined, wanted: countBlock(write(layer, said), count) };
+}
+
+/** Nothing to say is no text at all, and no heading over nothing. */
+function orEmpty(content: LayerContent): LayerContent {
+  if (content.kind === "text" && content.text.trim() === "") return { kind: "empty", because: "its text is empty" };
+  if (content.kind === "items" && content.items.length === 0) return { kind: "empty", because: "nothing was found" };
+  return content;
 }
 
 /** The draft as a piece that wants room. Immutable layers are never cut and never dropped. */

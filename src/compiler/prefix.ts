@@ -19,7 +19,7 @@ import { countTools } from "./tokens.ts";
 export function orderTools(tools: readonly ToolSchema[]): readonly ToolSchema[] {
   return [...tools]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map((tool) => ({ ...tool, input: JSON.parse(canonicalJson(tool.input)) }));
+    .map(({ name, description, input }) => ({ name, description, input: JSON.parse(canonicalJson(input)) }));
 }
 
 /** The ledger's line of the tools. */

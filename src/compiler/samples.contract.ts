@@ -1,0 +1,230 @@
+import {
+  type Agent,
+  agentName,
+  type ContentItem,
+  type CountTokens,
+  DEFAULT_BUDGETS,
+  digestOf,
+  type Epoch,
+  eventId,
+  type IssuedKind,
+  issueId,
+  type Layer,
+  type LayerContent,
+  type LayerId,
+  type LedgerEntry,
+  layerId,
+  type Message,
+  orgId,
+  type Request,
+  type StoredEvent,
+  StrataError,
+  spoken,
+  type ToolSchema,
+  type TranscriptMessage,
+  type Trust,
+  type TurnId,
+  threadId,
+  toolName,
+  trusted,
+  turnId,
+  untrusted,
+} from "../protocol/index.ts";
+import { type Compilation, type CompileInput, countMessage, frameResult, requestOf } from "./index.ts";
+
+/** What the compiler's tests are made from: small honest values, each with its own way to be different. */
+
+export const AT = Date.UTC(2026, 10, 21, 9, 30);
+
+/** A token for every three bytes begun: deterministic, and like real tokenizers dearer for what is not English. */
+export const bytes3: CountTokens = (text) => Math.ceil(Buffer.byteLength(text, "utf8") / 3);
+
+const issued = (kind: IssuedKind, n: number): string =>
+  issueId(
+    kind,
+    AT,
+    new Uint8Array(10)
+      .fill(0)
+      .with(8, n >> 8)
+      .with(9, n & 255),
+  );
+
+export const turnNumber = (n: number): TurnId => turnId(issued("turn", n));
+
+/** An operator's text in the prefix: `layer("persona", { rank: 3 })`. */
+export function layer(id: string, changes: Partial<Omit<Layer, "id" | "source">> & { text?: string } = {}): Layer {
+  const { text, ...rest } = changes;
+  return {
+    id: layerId(id),
+    rank: 5,
+    mutability: "versioned",
+    scope: "agent",
+    trust: "operator",
+    source: { kind: "text", text: trusted(text ?? `This is ${id}.`) },
+    minimum: 0,
+    required: false,
+    modes: { full: "whole", compact: "whole", minimal: "whole" },
+    ...rest,
+  };
+}
+
+export const immutable = (id: string, changes: Parameters<typeof layer>[1] = {}): Layer =>
+  layer(id, { mutability: "immutable", required: true, trust: "platform", ...changes });
+
+export const clock = (changes: Partial<Layer> = {}): Layer => ({
+  ...layer("time", { rank: 20, mutability: "live", scope: "turn", trust: "platform" }),
+  source: { kind: "clock", timezone: "UTC" },
+  ...changes,
+});
+
+export const recall = (changes: Partial<Layer> = {}): Layer => ({
+  ...layer("memory", { rank: 30, mutability: "live", scope: "turn", trust: "contact" }),
+  source: { kind: "recall", limit: 5 },
+  ...changes,
+});
+
+export const says = (text: string): LayerContent => ({ kind: "text", text: trusted(text) });
+
+export const item = (text: string, changes: Partial<ContentItem> = {}): ContentItem => ({
+  kind: "memory",
+  text: untrusted(text),
+  trust: "contact",
+  at: AT,
+  ...changes,
+});
+
+export const contentsOf = (contents: Readonly<Record<string, LayerContent>>): ReadonlyMap<LayerId, LayerContent> =>
+  new Map(Object.entries(contents).map(([id, content]) => [layerId(id), content]));
+
+export const agentOf = (...layers: readonly Layer[]): Agent => ({
+  org: orgId("home"),
+  name: agentName("companion"),
+  version: digestOf("companion"),
+  description: "A sample.",
+  layers,
+  tools: [],
+  recall: "auto",
+  history: "transcript",
+  mode: "full",
+  budgets: DEFAULT_BUDGETS,
+});
+
+export const tool = (name: string, changes: Partial<ToolSchema> = {}): ToolSchema => ({
+  name: toolName(name),
+  description: `Does ${name}.`,
+  input: { type: "object", properties: {} },
+  ...changes,
+});
+
+let events = 0;
+
+/** A contact's message; any other kind and trust by `changes`. */
+export function event(text: string, changes: Partial<StoredEvent> = {}): StoredEvent {
+  events++;
+  return {
+    id: eventId(issued("event", events)),
+    thread: threadId(issued("thread", 1)),
+    seq: events,
+    status: "pending",
+    kind: "message",
+    trust: "contact",
+    channel: "sms",
+    content: [{ type: "text", text: untrusted(text) }],
+    at: AT,
+    ...changes,
+  };
+}
+
+/** A first turn with one immutable layer and one message. */
+export const inputOf = (changes: Partial<CompileInput> = {}): CompileInput => ({
+  agent: agentOf(immutable("core", { rank: 0, text: "Lower layers win." })),
+  turn: turnNumber(1),
+  mode: "full",
+  limit: 10_000,
+  tools: [],
+  epoch: undefined,
+  events: [event("Hello!")],
+  contents: new Map(),
+  count: bytes3,
+  ...changes,
+});
+
+export function messageOf(message: Message, turn: TurnId | null, trust: Trust = "contact"): TranscriptMessage {
+  return { message, trust, tokens: countMessage(message, bytes3), turn };
+}
+
+/** The model says something. */
+export const reply = (text: string, turn: TurnId | null): TranscriptMessage =>
+  messageOf({ role: "assistant", parts: [{ type: "text", text: spoken(text) }] }, turn);
+
+/** The model asks for tools, and the tools answer: two messages that belong together. */
+export function toolRound(turn: TurnId, answers: readonly string[], label = "call"): readonly TranscriptMessage[] {
+  const calls = answers.map((_, i) => ({
+    type: "call" as const,
+    id: `${label}-${i}`,
+    tool: toolName("memory_search"),
+    input: { query: label },
+  }));
+  const results = calls.map((call, i) =>
+    frameResult(call, { text: untrusted(answers[i] ?? ""), failed: false, trust: "contact", at: AT }, 1_000, bytes3),
+  );
+  return [messageOf({ role: "assistant", parts: calls }, turn), messageOf({ role: "tool", parts: results }, turn)];
+}
+
+/** What the store does at a turn's commit: what the turn said joins the transcript. */
+export function committed({ epoch, own }: Compilation, ...added: readonly TranscriptMessage[]): Epoch {
+  return { ...epoch, transcript: [...epoch.transcript, ...own, ...added] };
+}
+
+export const request = (compilation: Compilation): Omit<Request, "marks"> =>
+  requestOf(compilation, { maxTokens: 1_000 });
+
+/** What is sent before the tail, as bytes that a later request of the epoch has to begin with. */
+export function sentBeforeTail(compilation: Compilation): string {
+  const { prefix, messages } = request(compilation);
+  return JSON.stringify(prefix) + JSON.stringify(messages).slice(0, -1);
+}
+
+/** Every text of a message, in order: frames, marks, replies and results. */
+export const textsOf = (message: Message): readonly string[] =>
+  message.parts.flatMap((part) => ("text" in part ? [part.text] : []));
+
+/** The text of this turn's user message. */
+export const said = (compilation: Compilation): string =>
+  compilation.own.flatMap((one) => textsOf(one.message)).join("\n");
+
+export const systemText = (compilation: Compilation): string =>
+  compilation.epoch.prefix.system.map((block) => block.text).join("\n\n");
+
+export function entryOf(compilation: Compilation, piece: string): LedgerEntry {
+  const entry = compilation.ledger.entries.find((one) => one.piece === piece);
+  if (entry === undefined) throw new Error(`the ledger has no line for ${piece}`);
+  return entry;
+}
+
+/** Tokens of a request, counted anew from its bytes and by nobody's books: 4 around every message, part and block. */
+export function recount({ prefix, messages, tail }: Omit<Request, "marks">, count: CountTokens): number {
+  const tools = prefix.tools.map((one) => count(one.name) + count(one.description) + count(JSON.stringify(one.input)));
+  const system = prefix.system.map((block) => 4 + count(block.text));
+  const live = tail.map((part) => 4 + count(part.text));
+  const parts = messages.flatMap((message) => [
+    4,
+    ...message.parts.map((part) => {
+      if (part.type === "call") return 4 + count(part.tool) + count(JSON.stringify(part.input));
+      if (part.type === "image") return 4 + 1_600;
+      return 4 + count(part.type === "file" ? part.data : part.text);
+    }),
+  ]);
+  return [...tools, ...system, ...live, ...parts].reduce((sum, tokens) => sum + tokens, 0);
+}
+
+/** The refusal that something must end in. */
+export function refusal(run: () => unknown): StrataError {
+  try {
+    run();
+  } catch (thrown) {
+    if (thrown instanceof StrataError) return thrown;
+    throw thrown;
+  }
+  throw new Error("nothing was refused");
+}
