@@ -21,6 +21,7 @@ describe("clean", () => {
     ["directions and isolates go", "\u202eabc\u2066d\u2069\u200f", "abcd"],
     ["tag characters go", "hi\u{e0001}\u{e004f}\u{e007f}", "hi"],
     ["variation selectors go, also after an emoji", "👍\u{e0104}\ufe00\u{e0107}!", "👍!"],
+    ["an emoji selector after anything else goes", "1\ufe0f!\ufe0f", "1!"],
     ["fillers and anchors go", "\u3164\u115f\uffa0a\ufff9b\ufffa\ufffb", "ab"],
     ["the Braille blank is a blank", "a\u2800b", "a b"],
     ["a joiner between letters goes", "adm\u200din\u200c", "admin"],
@@ -131,7 +132,8 @@ describe("cleanName", () => {
 
   it("S21 a name of 64 kB takes no time", () => {
     const started = performance.now();
-    name("a\u0301\u0316".repeat(22_000));
+    // Piled-up marks in the wrong order: normalising them takes quadratic time.
+    name(`a${"\u0301".repeat(30_000)}${"\u0316".repeat(30_000)}`);
     name("\ufdfa".repeat(64_000));
     expect(performance.now() - started).toBeLessThan(1_000);
   });
