@@ -63,7 +63,7 @@ export function compile(input: CompileInput): Compilation {
   const { agent, count, limit, mode } = input;
   const tail = drafts(agent.layers, "tail", mode, input.contents, count);
   const fresh = input.epoch === undefined ? freshPrefix(input) : undefined;
-  const fixed = fresh?.pieces ?? [frozenPiece(input.epoch)];
+  const fixed = fresh?.pieces ?? frozenPieces(input.epoch);
   const room = shareRoom(input, [...fixed, ...tail.map(pieceOf)]);
 
   const epoch = input.epoch ?? firstEpoch(input, fresh?.tools ?? [], fresh?.drafts ?? [], room.allotment);
@@ -162,26 +162,26 @@ const fixedPiece = (id: string, wanted: number): Piece => ({
   droppable: false,
 });
 
-const frozenPiece = (epoch: Epoch | undefined): Piece =>
-  fixedPiece(
-    "prefix",
-    (epoch?.prefixEntries ?? []).reduce((sum, entry) => sum + entry.tokens, 0),
-  );
+const frozenPieces = (epoch: Epoch | undefined): Piece[] =>
+  (epoch?.prefixEntries ?? []).map((entry) => fixedPiece(entry.piece, entry.tokens));
 
-/** Layers and message share the room; the transcript takes what is left. The message gets no more than half of the limit. */
+/**
+ * Layers and message share the room; the transcript takes what is left. The message gets no more than half of the limit,
+ * or, where it cannot be cut so far, what the rest can spare.
+ */
 function shareRoom(
   input: CompileInput,
   pieces: readonly Piece[],
 ): { allotment: Allotment; message: TranscriptMessage; messageEntry: LedgerEntry } {
+  const { events, limit, count } = input;
   const least = pieces.reduce(
     (sum, piece) => sum + (piece.droppable ? piece.minimum : piece.cuttable ? piece.minimum : piece.wanted),
     0,
   );
-  const most = Math.min(Math.floor(input.limit / 2), input.limit - least);
-  // Too little room for any message: let `shareOut` name what takes it all.
-  const { message, entry } = eventsMessage(input.events, Math.max(most, 0) || Number.POSITIVE_INFINITY, input.count);
+  const spare = limit - least;
+  const { message, entry } = eventsMessage(events, [Math.min(Math.floor(limit / 2), spare), spare], count);
   return {
-    allotment: shareOut([...pieces, fixedPiece("message", message.tokens)], input.limit),
+    allotment: shareOut([...pieces, fixedPiece("message", message.tokens)], limit),
     message,
     messageEntry: entry,
   };

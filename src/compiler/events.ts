@@ -4,7 +4,6 @@ import {
   type LedgerEntry,
   lowestTrust,
   type StoredEvent,
-  StrataError,
   type TextPart,
   type TranscriptMessage,
   trusted,
@@ -16,30 +15,27 @@ import { beginningWithin, countMessage } from "./tokens.ts";
 /** Fewer tokens than this tell nobody anything. */
 const LEAST = 64;
 
-/** The waiting events as this turn's user message: one frame per text, in the order received, cut to `room` tokens where it must be. */
+/**
+ * The waiting events as this turn's user message: one frame per text, in the order received. Cut to the first of `rooms`
+ * (tokens) that holds at least a beginning of each; whole where none does: then the caller has to say no.
+ */
 export function eventsMessage(
   events: readonly StoredEvent[],
-  room: number,
+  rooms: readonly number[],
   count: CountTokens,
 ): { message: TranscriptMessage; entry: LedgerEntry } {
-  const whole = stamp(
-    events,
-    events.flatMap((event) => frameEvent(event)),
-    count,
-  );
-  const cut = whole.tokens > room ? stamp(events, cutEvents(events, room, count), count) : whole;
-  const base = {
-    piece: "message",
-    place: "message",
-    trust: cut.trust,
-    tokens: cut.tokens,
-    wanted: whole.tokens,
-  } as const;
-  const entry: LedgerEntry =
-    cut === whole
-      ? { ...base, fate: "kept" }
-      : { ...base, fate: "truncated", because: `the message may take ${room} tokens` };
-  return { message: cut, entry };
+  const parts = events.flatMap((event) => frameEvent(event));
+  const whole = stamp(events, parts, count);
+  const base = { piece: "message", place: "message", trust: whole.trust, wanted: whole.tokens } as const;
+  for (const room of rooms) {
+    if (whole.tokens <= room) break;
+    const cut = cutEvents(events, room, count);
+    if (cut === undefined) continue;
+    const message = stamp(events, cut, count);
+    const because = `the message may take ${room} tokens`;
+    return { message, entry: { ...base, tokens: message.tokens, fate: "truncated", because } };
+  }
+  return { message: whole, entry: { ...base, tokens: whole.tokens, fate: "kept" } };
 }
 
 function stamp(events: readonly StoredEvent[], parts: readonly UserPart[], count: CountTokens): TranscriptMessage {
@@ -68,22 +64,26 @@ function frameEvent(event: StoredEvent, cut?: (text: string) => string): UserPar
   });
 }
 
-/** Every event gets an equal share of the room; what one does not need goes to the ones after it, the shortest first served. */
-function cutEvents(events: readonly StoredEvent[], room: number, count: CountTokens): UserPart[] {
-  const size = (event: StoredEvent) => stamp([event], frameEvent(event), count).tokens;
-  const smallestFirst = [...events].sort((a, b) => size(a) - size(b));
+/**
+ * Every event gets an equal share of the room; what one does not need goes to the ones after it, the shortest first served.
+ * Undefined where a share is too small for a beginning.
+ */
+function cutEvents(events: readonly StoredEvent[], room: number, count: CountTokens): UserPart[] | undefined {
+  const size = new Map(events.map((event) => [event.id, stamp([event], frameEvent(event), count).tokens]));
+  const smallestFirst = events.toSorted((a, b) => (size.get(a.id) ?? 0) - (size.get(b.id) ?? 0));
   const parts = new Map<string, UserPart[]>();
   let left = room;
-  smallestFirst.forEach((event, i) => {
+  for (const [i, event] of smallestFirst.entries()) {
     const share = Math.floor(left / (smallestFirst.length - i));
     const cut = cutEvent(event, share, count);
+    if (cut === undefined) return undefined;
     parts.set(event.id, cut);
     left -= stamp([event], cut, count).tokens;
-  });
+  }
   return events.flatMap((event) => parts.get(event.id) ?? []);
 }
 
-function cutEvent(event: StoredEvent, share: number, count: CountTokens): UserPart[] {
+function cutEvent(event: StoredEvent, share: number, count: CountTokens): UserPart[] | undefined {
   const whole = frameEvent(event);
   if (stamp([event], whole, count).tokens <= share) return whole;
   const texts = event.content.filter((part) => part.type === "text").length;
@@ -92,9 +92,5 @@ function cutEvent(event: StoredEvent, share: number, count: CountTokens): UserPa
     const parts = frameEvent(event, (text) => beginningWithin(text, each, count));
     if (stamp([event], parts, count).tokens <= share) return parts;
   }
-  throw new StrataError(
-    "budget_too_small",
-    `a ${event.kind} of ${stamp([event], whole, count).tokens} tokens has only ${share} tokens of room; raise budgets.total or send it in parts`,
-    { event: event.id, room: share },
-  );
+  return undefined;
 }

@@ -12,6 +12,7 @@ import {
   lowestTrust,
   type Mode,
   type Place,
+  StrataError,
   type Trust,
   type Trusted,
   trusted,
@@ -50,35 +51,49 @@ function orEmpty(content: LayerContent): LayerContent {
   return content;
 }
 
-/** The draft as a piece that wants room. Immutable layers are never cut and never dropped. */
+/**
+ * The draft as a piece that wants room. Immutable layers are never cut and never dropped; a required one goes no lower than
+ * its minimum, or its budget where it names none.
+ */
 export function pieceOf({ layer, wanted }: Draft): Piece {
   const free = layer.mutability !== "immutable";
+  const needed = layer.required ? (layer.budget ?? wanted) : 0;
   return {
     id: layer.id,
     rank: layer.rank,
     wanted,
-    minimum: Math.min(layer.minimum, wanted),
+    minimum: Math.min(layer.minimum || needed, wanted),
     ...(layer.budget === undefined ? {} : { budget: layer.budget }),
     cuttable: free,
     droppable: free && !layer.required,
   };
 }
 
-/** Renders a draft into the room it got; undefined is all it wants. */
+/**
+ * Renders a draft into the room it got; undefined is all it wants.
+ * @throws StrataError `budget_too_small` when nothing of a required layer fits
+ */
 export function render(one: Draft, room: number | undefined, place: Place, count: CountTokens): Rendered {
   const { layer, content } = one;
   if (content.kind === "empty") return finish(one, place, undefined, 0, { fate: "empty", because: content.because });
-  if (room === 0) return finish(one, place, undefined, 0, { fate: "dropped", because: "budget" });
   if (room === undefined) {
     const fate: Fate = one.lined ? { fate: "lined", because: "mode" } : { fate: "kept" };
     return finish(one, place, write(layer, content), one.wanted, fate);
   }
   const cut =
     content.kind === "text" ? cutText(layer, content.text, room, count) : cutItems(layer, content.items, room, count);
-  const tokens = countBlock(cut?.text ?? "", count);
-  if (cut === undefined || tokens > room)
-    return finish(one, place, undefined, 0, { fate: "dropped", because: "budget" });
-  return finish(one, place, cut.text, tokens, { fate: "truncated", because: "budget" }, cut.shown);
+  if (cut === undefined) return drop(one, place, room);
+  return finish(one, place, cut.text, countBlock(cut.text, count), { fate: "truncated", because: "budget" }, cut.shown);
+}
+
+function drop(one: Draft, place: Place, room: number): Rendered {
+  const { layer, wanted } = one;
+  if (!layer.required) return finish(one, place, undefined, 0, { fate: "dropped", because: "budget" });
+  throw new StrataError(
+    "budget_too_small",
+    `layer ${layer.id} is required and of its ${wanted} tokens nothing fits into the ${room} it may take; raise its budget or minimum`,
+    { layer: layer.id, wanted, room },
+  );
 }
 
 function finish(
@@ -140,10 +155,9 @@ function cutText(
   room: number,
   count: CountTokens,
 ): { text: Trusted | Framed; shown?: number } | undefined {
-  const mark = `\n(Cut here: ${layer.id} is longer than its room.)`;
-  const left = room - countBlock(headed(layer, mark), count);
-  const beginning = left > 0 ? beginningWithin(text, left, count) : "";
-  return beginning === "" ? undefined : { text: headed(layer, beginning + mark) };
+  const cut = (beginning: string) => headed(layer, `${beginning}\n(Cut here: ${layer.id} is longer than its room.)`);
+  const beginning = beginningWithin(text, room, (part) => countBlock(cut(part), count));
+  return beginning === "" ? undefined : { text: cut(beginning) };
 }
 
 /** Leaves out whole items, the least fitting first (they come best first), and says how many. */

@@ -1,0 +1,187 @@
+import { describe, expect, it } from "vitest";
+import { compile } from "./index.ts";
+import {
+  agentOf,
+  bytes3,
+  clock,
+  contentsOf,
+  entryOf,
+  event,
+  immutable,
+  inputOf,
+  item,
+  layer,
+  recall,
+  recount,
+  refusal,
+  request,
+  said,
+  says,
+  systemText,
+  tool,
+} from "./samples.contract.ts";
+
+/** About 100 tokens a piece: 293 characters, the heading and 4 around. */
+const long = (word: string): string => `${word} `.repeat(400).slice(0, 270);
+const core = immutable("core", { rank: 0, text: long("core") });
+
+describe("soft budgets", () => {
+  const persona = layer("persona", { rank: 3, budget: 60, text: long("persona") });
+  const style = layer("style", { rank: 8, budget: 40, text: long("style") });
+  const agent = agentOf(core, persona, style);
+  const all = compile(inputOf({ agent })).ledger.tokens;
+
+  it("change nothing while all fits", () => {
+    const made = compile(inputOf({ agent, limit: all }));
+    expect(made.ledger.tokens).toBe(all);
+    expect(entryOf(made, "style").fate).toBe("kept");
+  });
+
+  it("are applied from the highest rank number down, and no further than needed", () => {
+    const made = compile(inputOf({ agent, limit: all - 1 }));
+    expect(entryOf(made, "style")).toMatchObject({ fate: "truncated", because: "budget" });
+    expect(entryOf(made, "persona").fate).toBe("kept");
+    expect(entryOf(made, "style").tokens).toBeLessThanOrEqual(40);
+    expect(entryOf(made, "style").tokens).toBeGreaterThan(35);
+  });
+
+  it("reach the next lower rank when the first was not enough", () => {
+    const made = compile(inputOf({ agent, limit: all - 70 }));
+    expect(entryOf(made, "style").fate).toBe("truncated");
+    expect(entryOf(made, "persona").fate).toBe("truncated");
+  });
+
+  it("say in the text where it was cut", () => {
+    const made = compile(inputOf({ agent, limit: all - 1 }));
+    expect(systemText(made)).toMatch(
+      /# Layer 8 · style\n(style )+[a-z]*\n\(Cut here: style is longer than its room\.\)$/,
+    );
+  });
+});
+
+describe("when soft budgets are not enough", () => {
+  const persona = layer("persona", { rank: 3, text: long("persona") });
+  const style = layer("style", { rank: 8, text: long("style") });
+
+  it("layers go, from the highest rank number down", () => {
+    const agent = agentOf(core, persona, style);
+    const { tokens } = compile(inputOf({ agent })).ledger;
+    const made = compile(inputOf({ agent, limit: tokens - 1 }));
+    expect(entryOf(made, "style")).toMatchObject({ fate: "dropped", because: "budget", tokens: 0 });
+    expect(entryOf(made, "style").wanted).toBeGreaterThan(90);
+    expect(entryOf(made, "persona").fate).toBe("kept");
+    expect(systemText(made)).not.toContain("style");
+  });
+
+  it("a minimum stays reserved", () => {
+    const agent = agentOf(core, persona, { ...style, minimum: 50 });
+    const made = compile(inputOf({ agent, limit: compile(inputOf({ agent })).ledger.tokens - 60 }));
+    expect(entryOf(made, "persona").fate).toBe("dropped");
+    expect(entryOf(made, "style").fate).toBe("truncated");
+    expect(entryOf(made, "style").tokens).toBeGreaterThan(40);
+  });
+
+  it("a layer that is needed stays whole, or at its budget or minimum, while others go", () => {
+    for (const changes of [{}, { budget: 60 }, { budget: 60, minimum: 40 }]) {
+      const agent = agentOf(core, persona, { ...style, required: true, ...changes });
+      const made = compile(inputOf({ agent, limit: compile(inputOf({ agent })).ledger.tokens - 61 }));
+      expect(entryOf(made, "style").fate).toBe(changes.budget === undefined ? "kept" : "truncated");
+      expect(systemText(made)).toContain("# Layer 8 · style\nstyle");
+    }
+  });
+
+  it("immutable layers are never cut and never dropped: rather nothing is sent", () => {
+    const agent = agentOf(core, immutable("safety", { rank: 9, budget: 10, text: long("safety") }));
+    const { tokens } = compile(inputOf({ agent })).ledger;
+    expect(systemText(compile(inputOf({ agent, limit: tokens })))).toContain(long("safety"));
+    expect(refusal(() => compile(inputOf({ agent, limit: tokens - 1 }))).code).toBe("budget_too_small");
+  });
+
+  it("an immutable layer stays even where nobody called it required", () => {
+    const agent = agentOf({ ...core, required: false });
+    const { tokens } = compile(inputOf({ agent })).ledger;
+    expect(refusal(() => compile(inputOf({ agent, limit: tokens - 1 }))).code).toBe("budget_too_small");
+  });
+
+  it("items go whole, those that fit least first, and the rest are counted", () => {
+    const items = ["best", "good", "last"].map((word) => item(long(word)));
+    const agent = agentOf(core, recall({ budget: 270 }));
+    const contents = contentsOf({ memory: { kind: "items", items } });
+    const whole = compile(inputOf({ agent, contents }));
+    const made = compile(inputOf({ agent, contents, limit: whole.ledger.tokens - 1 }));
+    const [part] = request(made).tail;
+    expect(part?.text).toContain(long("best"));
+    expect(part?.text).toContain(long("good"));
+    expect(part?.text).toMatch(/\n\(1 more not shown\.\)$/);
+    expect(part?.text).not.toContain("last");
+    expect(entryOf(made, "memory")).toMatchObject({ fate: "truncated", items: { shown: 2, of: 3 } });
+  });
+
+  it("a single item that does not fit is dropped whole", () => {
+    const agent = agentOf(core, recall({ minimum: 40 }));
+    const contents = contentsOf({ memory: { kind: "items", items: [item(long("only"))] } });
+    const whole = compile(inputOf({ agent, contents }));
+    const made = compile(inputOf({ agent, contents, limit: whole.ledger.tokens - 1 }));
+    expect(request(made).tail).toEqual([]);
+    expect(entryOf(made, "memory")).toMatchObject({ fate: "dropped", items: { shown: 0, of: 1 } });
+  });
+});
+
+describe("the message", () => {
+  it("is there whatever else wants the room", () => {
+    const agent = agentOf(core, layer("big", { rank: 9, text: long("big").repeat(20) }), clock());
+    const contents = contentsOf({ time: says(long("tick").repeat(20)) });
+    const made = compile(inputOf({ agent, contents, limit: 300, events: [event("Are you there?")] }));
+    expect(said(made)).toContain("| Are you there?");
+    expect(entryOf(made, "message").fate).toBe("kept");
+    expect(recount(request(made), bytes3)).toBeLessThanOrEqual(300);
+  });
+
+  it("may take more than half of the room when it cannot be cut and the rest allows it", () => {
+    const picture = { type: "image", mediaType: "image/png", data: "AAAA" } as const;
+    const made = compile(inputOf({ limit: 2_000, events: [event("", { content: [picture] })] }));
+    expect(entryOf(made, "message")).toMatchObject({ fate: "kept" });
+  });
+});
+
+describe("budget_too_small", () => {
+  it("names what takes the room, the dearest first, and the way out", () => {
+    const agent = agentOf(core, immutable("safety", { rank: 1, text: long("safety").repeat(3) }));
+    const found = refusal(() => compile(inputOf({ agent, limit: 200, tools: [tool("find")] })));
+    expect(found.code).toBe("budget_too_small");
+    expect(found.message).toMatch(
+      /^what must be sent needs \d+ tokens and only 200 may be sent \(safety \d+, core \d+, message \d+, tools \d+\); raise budgets\.total/,
+    );
+    expect(found.details).toMatchObject({ limit: 200 });
+  });
+
+  it("names the layers also where the prefix is frozen already", () => {
+    const first = compile(inputOf({ agent: agentOf(core), tools: [tool("find")] }));
+    const found = refusal(() => compile(inputOf({ epoch: first.epoch, limit: 60 })));
+    expect(found.message).toMatch(/\(core \d+, message \d+, tools \d+\)/);
+  });
+
+  it("names what takes the room also where a little is left for the message", () => {
+    const { tokens } = compile(inputOf({ agent: agentOf(core) })).ledger;
+    const events = [event(long("hello").repeat(2))];
+    const found = refusal(() => compile(inputOf({ agent: agentOf(core), limit: tokens + 10, events })));
+    expect(found.code).toBe("budget_too_small");
+    expect(found.message).toMatch(/\(message \d+, core \d+\)/);
+  });
+
+  it("comes before a layer that is needed would go", () => {
+    const agent = agentOf(core, layer("persona", { rank: 3, required: true, text: long("persona") }));
+    const { tokens } = compile(inputOf({ agent })).ledger;
+    const found = refusal(() => compile(inputOf({ agent, limit: tokens - 1 })));
+    expect(found.message).toMatch(/\(persona \d+, core \d+, message \d+\)/);
+  });
+
+  it("names a layer that is needed and has no room for even its beginning", () => {
+    const persona = layer("persona", { rank: 3, budget: 8, required: true, text: long("persona") });
+    const agent = agentOf(core, persona);
+    const { tokens } = compile(inputOf({ agent })).ledger;
+    const found = refusal(() => compile(inputOf({ agent, limit: tokens - 1 })));
+    expect(found.code).toBe("budget_too_small");
+    expect(found.message).toContain("persona");
+  });
+});
