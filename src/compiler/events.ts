@@ -1,12 +1,15 @@
-import { frame } from "../guard/index.ts";
+import { cleanName, frame } from "../guard/index.ts";
 import {
   type CountTokens,
+  type FilePart,
+  type ImagePart,
   type LedgerEntry,
   lowestTrust,
   type StoredEvent,
   type TextPart,
   type TranscriptMessage,
   trusted,
+  type Untrusted,
   type UserPart,
   untrusted,
 } from "../protocol/index.ts";
@@ -49,19 +52,33 @@ function stamp(events: readonly StoredEvent[], parts: readonly UserPart[], count
 }
 
 function frameEvent(event: StoredEvent, cut?: (text: string) => string): UserPart[] {
-  return event.content.flatMap((part): UserPart[] => {
-    if (part.type !== "text") return [part];
-    const text = cut === undefined ? part.text : untrusted(cut(part.text));
-    const framed: TextPart = {
-      type: "text",
-      text: frame({ kind: event.kind, trust: event.trust, at: event.at }, text, event.name),
-    };
-    if (text.length === part.text.length) return [framed];
-    const mark = trusted(
-      `(The ${event.kind} above was cut: its first ${text.length} of ${part.text.length} characters are shown.)`,
-    );
-    return [framed, { type: "text", text: mark }];
-  });
+  const said = event.content.flatMap((part) =>
+    part.type === "text" ? frameText(event, part.text, cut) : showPart(part),
+  );
+  // A call that ended or a picture alone still has its frame: who, what and when.
+  const silent = !event.content.some((part) => part.type === "text");
+  return silent ? [...frameText(event, untrusted("")), ...said] : said;
+}
+
+function frameText(event: StoredEvent, whole: Untrusted, cut?: (text: string) => string): TextPart[] {
+  const text = cut === undefined ? whole : untrusted(cut(whole));
+  const framed: TextPart = {
+    type: "text",
+    text: frame({ kind: event.kind, trust: event.trust, at: event.at }, text, event.name),
+  };
+  if (text.length === whole.length) return [framed];
+  const mark = trusted(
+    `(The ${event.kind} above was cut: its first ${text.length} of ${whole.length} characters are shown.)`,
+  );
+  return [framed, { type: "text", text: mark }];
+}
+
+/** Pictures and files go as they came; a file's name is somebody's claim and becomes one short line. */
+function showPart(part: ImagePart | FilePart): UserPart[] {
+  if (part.type === "image" || part.name === undefined) return [part];
+  const { name, ...file } = part;
+  const claimed = cleanName(untrusted(name));
+  return [claimed === "" ? file : { ...file, name: claimed }];
 }
 
 /**
@@ -69,23 +86,24 @@ function frameEvent(event: StoredEvent, cut?: (text: string) => string): UserPar
  * Undefined where a share is too small for a beginning.
  */
 function cutEvents(events: readonly StoredEvent[], room: number, count: CountTokens): UserPart[] | undefined {
-  const size = new Map(events.map((event) => [event.id, stamp([event], frameEvent(event), count).tokens]));
-  const smallestFirst = events.toSorted((a, b) => (size.get(a.id) ?? 0) - (size.get(b.id) ?? 0));
+  const size = (parts: readonly UserPart[]) => stamp(events, parts, count).tokens;
+  const smallestFirst = events
+    .map((event) => ({ event, whole: frameEvent(event) }))
+    .map((one) => ({ ...one, tokens: size(one.whole) }))
+    .sort((a, b) => a.tokens - b.tokens);
   const parts = new Map<string, UserPart[]>();
   let left = room;
-  for (const [i, event] of smallestFirst.entries()) {
+  for (const [i, { event, whole, tokens }] of smallestFirst.entries()) {
     const share = Math.floor(left / (smallestFirst.length - i));
-    const cut = cutEvent(event, share, count);
+    const cut = tokens <= share ? whole : cutEvent(event, share, count);
     if (cut === undefined) return undefined;
     parts.set(event.id, cut);
-    left -= stamp([event], cut, count).tokens;
+    left -= cut === whole ? tokens : size(cut);
   }
   return events.flatMap((event) => parts.get(event.id) ?? []);
 }
 
 function cutEvent(event: StoredEvent, share: number, count: CountTokens): UserPart[] | undefined {
-  const whole = frameEvent(event);
-  if (stamp([event], whole, count).tokens <= share) return whole;
   const texts = event.content.filter((part) => part.type === "text").length;
   // Frames, names and the mark cost tokens too, and cleaning may lengthen a text: shrink until the whole fits.
   for (let each = Math.floor(share / Math.max(texts, 1)) - LEAST; each >= LEAST; each = Math.floor(each * 0.8)) {

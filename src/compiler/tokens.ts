@@ -54,7 +54,10 @@ export function countBlock(text: string, count: CountTokens): number {
  * The search looks at 16 characters a token at the most, so that a huge text costs no more than a large one.
  */
 export function beginningWithin(text: string, tokens: number, count: CountTokens): string {
-  const characters = [...text.slice(0, tokens * 16)];
+  const looked = text.slice(0, Math.max(tokens, 0) * 16);
+  const characters = [...looked];
+  // The end of what is looked at may lie inside a pair of surrogates.
+  if (looked.length < text.length && characters.at(-1)?.isWellFormed() === false) characters.pop();
   let fits = 0;
   let tooMany = characters.length + 1;
   while (tooMany - fits > 1) {
