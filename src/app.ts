@@ -2,9 +2,27 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { agentSpec, blueprintFolder, blueprintNames, checkLock, loadProject, type Project, reviveAgent, withTools } from "./agents/index.ts";
+import {
+  agentSpec,
+  blueprintFolder,
+  blueprintNames,
+  checkLock,
+  loadProject,
+  type Project,
+  reviveAgent,
+  withTools,
+} from "./agents/index.ts";
 import { openModel, recordedModel, tokenCounter, wireBody } from "./models/index.ts";
-import { type Actor, type Agent, type ChainHead, type CountTokens, type Model, type ModelRef, type OrgId, StrataError } from "./protocol/index.ts";
+import {
+  type Actor,
+  type Agent,
+  type ChainHead,
+  type CountTokens,
+  type Model,
+  type ModelRef,
+  type OrgId,
+  StrataError,
+} from "./protocol/index.ts";
 import { createRuntime, type Parts, type RecordedReply, type Runtime } from "./runtime/index.ts";
 import { type Finding, openSqlite, type Store } from "./stores/index.ts";
 import { memoryTools, recordedTools, toolset, workspaceTools } from "./tools/index.ts";
@@ -105,7 +123,11 @@ function projectsOf({ folder, env }: AppOptions): readonly Project[] {
 /** Shipped blueprints belong to one organization, so the person at this machine reaches them all. */
 function orgOf(projects: readonly Project[]): OrgId {
   const org = projects[0]?.org;
-  if (org === undefined) throw new StrataError("config_missing", "no agent is declared; write a strata.yaml or reinstall Strata, whose blueprints are missing");
+  if (org === undefined)
+    throw new StrataError(
+      "config_missing",
+      "no agent is declared; write a strata.yaml or reinstall Strata, whose blueprints are missing",
+    );
   return org;
 }
 
@@ -118,7 +140,9 @@ function modelsOf(projects: readonly Project[], { env, wire }: AppOptions): (age
     const ref = agent.model ?? (env["ANTHROPIC_API_KEY"] ? DEFAULT_WIRE : "rehearsal");
     const known = open.get(ref);
     if (known !== undefined) return known;
-    const model = openModel(ref, (provider) => projects.map((project) => project.providers.get(provider)).find((one) => one !== undefined));
+    const model = openModel(ref, (provider) =>
+      projects.map((project) => project.providers.get(provider)).find((one) => one !== undefined),
+    );
     const shown = wire === undefined ? model : { ...model, wire };
     open.set(ref, shown);
     return shown;

@@ -105,13 +105,18 @@ async function runOnce(
     plan.speaker === undefined ? {} : { model: plan.speaker(replies), recorded: results, limits: UNLIMITED };
   const ledgers: Ledger[] = [];
   let ran: ReplayedTurn | undefined;
-  for await (const event of runtime.run(plan.actor, thread, plan.signal === undefined ? options : { ...options, signal: plan.signal })) {
+  for await (const event of runtime.run(
+    plan.actor,
+    thread,
+    plan.signal === undefined ? options : { ...options, signal: plan.signal },
+  )) {
     if (event.type === "compiled") {
       ledgers.push(event.ledger);
       const asked = replies[event.round - 1];
       if (asked !== undefined) plan.setClock(asked.at);
     }
-    if (event.type === "done" || event.type === "failed") ran = { thread: thread.id, turn: event.turn, fresh: true, ledgers, end: event };
+    if (event.type === "done" || event.type === "failed")
+      ran = { thread: thread.id, turn: event.turn, fresh: true, ledgers, end: event };
   }
   return ran;
 }

@@ -1,0 +1,306 @@
+import { describe, expect, it } from "vitest";
+import type { TurnEvent } from "../protocol/index.ts";
+import { contactId, readFrames } from "../protocol/index.ts";
+import { collect, endOf, message, OPERATOR, ORG, stage } from "./stage.contract.ts";
+
+const types = (events: readonly TurnEvent[]): string => events.map((event) => event.type).join(" ");
+
+describe("a turn", () => {
+  it("goes from the waiting message to the model and back, and is on disk when it is done", async () => {
+    const { say, open, store, sent, runtime } = await stage([{ parts: [{ text: ["Hel", "lo"] }] }]);
+    const thread = await open();
+    const events = await say(thread, "Hi there");
+
+    expect(types(events)).toBe("turn-start compiled text-delta text-delta done");
+    expect(endOf(events)).toMatchObject({ type: "done", text: "Hello", because: "answered" });
+    expect(sent[0]?.prefix.system.map((block) => block.scope)).toEqual(["all", "agent"]);
+    expect(readFrames(JSON.stringify(sent[0]?.messages))).toEqual([]);
+    expect(sent[0]?.messages[0]?.parts[0]).toEqual({
+      type: "text",
+      text: "[message · contact · 2026-11-21T09:30:00Z]\n| Hi there",
+    });
+    expect(sent[0]?.tail.map((part) => part.layer)).toEqual(["clock"]);
+    const [turn] = await runtime.turns(OPERATOR, thread.id);
+    expect(turn).toMatchObject({ status: "done", seq: 1, attempt: 1, end: { stop: "answered", reply: "Hello" } });
+    expect(await store.outbox(thread.scope, 10)).toMatchObject([{ text: "Hello", status: "delivered" }]);
+    expect((await runtime.slots(OPERATOR, thread.id)).map((slot) => slot.text)).toEqual(["Hi there", "Hello"]);
+  });
+
+  it("is nothing when nothing waits", async () => {
+    const { open, runtime } = await stage([]);
+    expect(await collect(runtime.run(OPERATOR, await open()))).toEqual([]);
+  });
+
+  it("drains all waiting messages, in the order received, each in its own frame", async () => {
+    const { runtime, open, sent, time } = await stage(["both seen"]);
+    const thread = await open();
+    await runtime.post(OPERATOR, thread, [message("one", time.at), message("two", time.at + 1_000)]);
+    await collect(runtime.run(OPERATOR, thread));
+    const texts = sent[0]?.messages[0]?.parts.map((part) => (part.type === "text" ? part.text.split("\n| ")[1] : ""));
+    expect(texts).toEqual(["one", "two"]);
+  });
+
+  it("answers tool calls round after round; the tail stays as computed and nothing before it changes (S7)", async () => {
+    const { say, open, sent, time } = await stage([
+      { parts: [{ text: "Looking." }, { call: "look", id: "c1", input: { at: "the sea" } }] },
+      { parts: [{ text: "I saw it." }] },
+    ]);
+    const thread = await open();
+    const events = await say(thread, "What is out there?");
+    time.at += 86_400_000;
+
+    expect(types(events)).toBe("turn-start compiled text-delta tool-start tool-end compiled text-delta done");
+    expect(endOf(events)).toMatchObject({ text: "Looking.\n\nI saw it.", totals: { rounds: 2, calls: 1 } });
+    expect(sent[1]?.tail).toEqual(sent[0]?.tail);
+    expect(sent[1]?.prefix).toEqual(sent[0]?.prefix);
+    expect(sent[1]?.messages.slice(0, 1)).toEqual(sent[0]?.messages);
+    expect(sent[1]?.messages.at(-1)).toMatchObject({ role: "tool", parts: [{ id: "c1", failed: false }] });
+    expect(JSON.stringify(sent[1]?.messages.at(-1))).toContain(
+      "[result · contact · 2026-11-21T09:30:00Z]\\n| saw the sea",
+    );
+  });
+
+  it("tells the model in a sentence when a tool is unknown, misused or broken, and goes on", async () => {
+    const { say, open, sent } = await stage([
+      {
+        parts: [
+          { call: "fly", input: {} },
+          { call: "look", input: { to: 1 } },
+          { call: "look", input: { at: "the sun" } },
+        ],
+      },
+      "Well.",
+    ]);
+    const events = await say(await open(), "Try it all");
+    expect(endOf(events).type).toBe("done");
+    const results = sent[1]?.messages
+      .at(-1)
+      ?.parts.map((part) => (part.type === "result" ? [part.failed, part.text] : []));
+    expect(results?.map(([failed]) => failed)).toEqual([true, true, true]);
+    expect(results?.map(([, text]) => text).join("\n")).toMatch(/no tool fly[\s\S]*at[\s\S]*look failed: too bright/);
+  });
+
+  it("caps a tool's result once, at ingestion, and the cut is what every later request holds", async () => {
+    const { say, open, sent } = await stage([{ parts: [{ call: "look", input: { at: "long" } }] }, "Read.", "Again."], {
+      budgets: { result: 200 },
+    });
+    const thread = await open();
+    await say(thread, "Read it");
+    await say(thread, "And?");
+    const result = sent[1]?.messages[2];
+    expect(JSON.stringify(result).length).toBeLessThan(900);
+    expect(JSON.stringify(result)).toContain("characters)");
+    expect(sent[2]?.messages[2]).toEqual(result);
+  });
+});
+
+describe("limits", () => {
+  const calling = () => ({ parts: [{ call: "look", input: { at: "it" } }] });
+
+  it("stops after the agent's rounds and says so; every call still has its result", async () => {
+    const { say, open, sent } = await stage([calling(), calling(), "Next turn."], {
+      budgets: { turn: { rounds: 2, calls: 32, seconds: 120 } },
+    });
+    const thread = await open();
+    expect(endOf(await say(thread, "Go on for ever"))).toMatchObject({
+      type: "done",
+      because: "rounds",
+      totals: { rounds: 2 },
+    });
+    await say(thread, "And now?");
+    const parts = sent[2]?.messages.flatMap((one) => [...one.parts]) ?? [];
+    const calls = parts.flatMap((part) => (part.type === "call" ? [part.id] : []));
+    expect(parts.flatMap((part) => (part.type === "result" ? [part.id] : []))).toEqual(calls);
+  });
+
+  it("stops at the agent's calls", async () => {
+    const many = { parts: [1, 2, 3].map((n) => ({ call: "look", id: `c${n}`, input: { at: "it" } })) };
+    const { say, open } = await stage([many], { budgets: { turn: { rounds: 8, calls: 2, seconds: 120 } } });
+    expect(endOf(await say(await open(), "All"))).toMatchObject({ because: "calls", totals: { calls: 2 } });
+  });
+
+  it("stops when the money of a turn is spent", async () => {
+    const dear = { ...calling(), usage: { input: 1_000_000 } };
+    const { say, open } = await stage([dear], {
+      budgets: { turn: { rounds: 8, calls: 32, seconds: 120, dollars: 1 } },
+    });
+    expect(endOf(await say(await open(), "Go"))).toMatchObject({ because: "dollars", totals: { dollars: 3 } });
+  });
+
+  it("fails when the seconds of a turn have passed; its message keeps waiting", async () => {
+    const { say, open, runtime } = await stage([{ parts: [], end: "hang" }], {
+      budgets: { turn: { rounds: 8, calls: 32, seconds: 0.05 } },
+    });
+    const thread = await open();
+    expect(endOf(await say(thread, "Hello?"))).toMatchObject({ type: "failed", error: { code: "turn_timeout" } });
+    expect(await runtime.pending(OPERATOR, thread)).toHaveLength(1);
+  });
+
+  it("a message too large for any budget is refused before the call, with the room it needs", async () => {
+    const { say, open, sent } = await stage([], { budgets: { total: 130, reply: 50 } });
+    expect(endOf(await say(await open(), "Hi"))).toMatchObject({ type: "failed", error: { code: "budget_too_small" } });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe("law 14: a turn never throws past its start", () => {
+  it.each([
+    ["an error before the stream", new Error("boom")],
+    ["an error in the stream", { parts: [{ text: "Hel" }], end: { error: new Error("boom") } }],
+    ["a stream that ends half-way", { parts: [{ text: "Hel" }], end: "half-way" as const }],
+  ])("ends as failed after %s, recorded, and the next turn takes the message up again", async (_, script) => {
+    const { say, open, runtime, sent } = await stage([script, "Here I am."]);
+    const thread = await open();
+    const end = endOf(await say(thread, "Hello?"));
+    expect(end).toMatchObject({ type: "failed", error: { code: "model_failed" } });
+    expect(await runtime.turns(OPERATOR, thread.id)).toMatchObject([
+      { status: "failed", end: { code: "model_failed" }, requests: [{ n: 1, reply: null }] },
+    ]);
+
+    const again = endOf(await collect(runtime.run(OPERATOR, thread)));
+    expect(again).toMatchObject({ type: "done", text: "Here I am." });
+    expect(sent[1]?.messages).toEqual(sent[0]?.messages);
+    expect(await runtime.pending(OPERATOR, thread)).toEqual([]);
+  });
+
+  it("ends as failed when it is cancelled, and one who stops listening leaves nothing half done", async () => {
+    const { runtime, open, time } = await stage([
+      { parts: [{ text: "a" }], end: "hang" },
+      { parts: [{ text: "b" }], end: "hang" },
+      "c",
+    ]);
+    const thread = await open();
+    await runtime.post(OPERATOR, thread, [message("Hello?", time.at)]);
+    const stop = new AbortController();
+    const events: TurnEvent[] = [];
+    for await (const event of runtime.run(OPERATOR, thread, { signal: stop.signal })) {
+      events.push(event);
+      if (event.type === "text-delta") stop.abort();
+    }
+    expect(endOf(events)).toMatchObject({ type: "failed", error: { code: "turn_cancelled" } });
+
+    for await (const event of runtime.run(OPERATOR, thread)) if (event.type === "text-delta") break;
+    expect(await runtime.turns(OPERATOR, thread.id)).toMatchObject([{ status: "failed" }, { status: "failed" }]);
+    expect(endOf(await collect(runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done", text: "c" });
+  });
+});
+
+describe("law 7: one commit", () => {
+  it("an event sent twice is stored once and answered once", async () => {
+    const { runtime, open, time, sent } = await stage(["once"]);
+    const thread = await open();
+    await runtime.post(OPERATOR, thread, [message("Hi", time.at, "m1"), message("Hi", time.at, "m1")]);
+    await collect(runtime.run(OPERATOR, thread));
+    await runtime.post(OPERATOR, thread, [message("Hi", time.at, "m1")]);
+    expect(await collect(runtime.run(OPERATOR, thread))).toEqual([]);
+    expect(sent).toHaveLength(1);
+  });
+
+  it("two workers never run one thread at once", async () => {
+    const { runtime, open, time } = await stage([{ parts: [{ text: "a" }], end: "hang" }]);
+    const thread = await open();
+    await runtime.post(OPERATOR, thread, [message("Hi", time.at)]);
+    const first = runtime.run(OPERATOR, thread);
+    await first.next();
+    await expect(collect(runtime.run(OPERATOR, thread))).rejects.toMatchObject({ code: "thread_busy" });
+    await first.return(undefined);
+  });
+
+  it("a worker that lost its lease writes nothing", async () => {
+    const { runtime, open, time, parts, store } = await stage(["too late", "in time"]);
+    const thread = await open();
+    await runtime.post(OPERATOR, thread, [message("Hi", time.at)]);
+    const slow = runtime.run(OPERATOR, thread);
+    await slow.next();
+    await slow.next();
+    const other = (await stage(["in time"], { store, parts: { ...parts, alive: () => false, modelOf: parts.modelOf } }))
+      .runtime;
+    const won = endOf(await collect(other.run(OPERATOR, thread)));
+    expect(won.type).toBe("done");
+    expect(endOf(await collect(slow))).toMatchObject({ type: "failed", error: { code: "lease_lost" } });
+    expect(await runtime.turns(OPERATOR, thread.id)).toHaveLength(1);
+    expect(await store.slots(thread.scope, thread.id)).toHaveLength(2);
+  });
+
+  it("a call that acts outside is not made again when an interrupted turn is taken up", async () => {
+    const ringing = { parts: [{ call: "ring", id: "c1", input: { bell: "door" } }] };
+    const first = await stage([ringing, { parts: [], end: "hang" }]);
+    const thread = await first.open();
+    await first.runtime.post(OPERATOR, thread, [message("Ring", first.time.at)]);
+    const run = first.runtime.run(OPERATOR, thread);
+    for (let step = await run.next(); !step.done && step.value.type !== "tool-end"; ) step = await run.next();
+    expect(first.rung).toEqual(["door"]);
+
+    const second = await stage([ringing, "Rung."], {
+      store: first.store,
+      agent: first.agent,
+      parts: { alive: () => false },
+    });
+    const end = endOf(await collect(second.runtime.run(OPERATOR, thread)));
+    expect(end).toMatchObject({ type: "done", text: "Rung." });
+    expect(second.rung).toEqual([]);
+    expect(JSON.stringify(second.sent[1]?.messages.at(-1))).toContain("rang door");
+    expect(await first.runtime.turns(OPERATOR, thread.id)).toMatchObject([{ status: "done", attempt: 2 }]);
+  });
+
+  it("a memory saved in a turn that fails is not saved", async () => {
+    const saving = { parts: [{ call: "memory_save", input: { content: "Ann likes tea" } }] };
+    const { say, open, runtime } = await stage([saving, new Error("boom"), saving, "Noted."]);
+    const thread = await open();
+    await say(thread, "Remember tea");
+    expect(await runtime.memories(OPERATOR, thread.scope, 10)).toEqual([]);
+    await collect(runtime.run(OPERATOR, thread));
+    expect(await runtime.memories(OPERATOR, thread.scope, 10)).toMatchObject([
+      { content: "Ann likes tea", trust: "contact" },
+    ]);
+  });
+});
+
+describe("recall", () => {
+  it("S8 what stands in turn n was searched for turn n's message; law 5: another contact's memory never does", async () => {
+    const { say, open, store, sent, time } = await stage(["ok", "ok", "ok"]);
+    const ann = await open("ann");
+    const bob = await open("bob");
+    const remember = (contact: string, content: string, n: number) =>
+      store.saveMemory({ ...ann.scope, contact: contactId(contact) }, `mem_0000000000000000000000000${n}` as never, {
+        content: content as never,
+        tags: [],
+        trust: "contact",
+        at: time.at,
+      });
+    await remember("ann", "The cat is called Miso", 1);
+    await remember("ann", "The boat is called Argo", 2);
+    await remember("bob", "The cat is called Rex", 3);
+    await say(ann, "What is my cat called?");
+    await say(ann, "And what about the boat?");
+    await say(bob, "What is my cat called?");
+    const tails = sent.map((request) => JSON.stringify(request.tail));
+    expect(tails[0]).toContain("Miso");
+    expect(tails[1]).toContain("Argo");
+    expect(tails[2]).toContain("Rex");
+    expect(JSON.stringify(sent[2])).not.toContain("Miso");
+    expect(JSON.stringify([sent[0], sent[1]])).not.toContain("Rex");
+  });
+});
+
+describe("who may", () => {
+  it("a contact posts as itself only, reads nothing, and another's thread does not exist for it", async () => {
+    const { runtime, open, time, agent } = await stage(["hi"]);
+    const thread = await open("ann");
+    const ann = { org: ORG, role: "contact", agent: agent.name, contact: contactId("ann") } as const;
+    const bob = { ...ann, contact: contactId("bob") };
+    await runtime.post(ann, thread, [message("Hi", time.at)]);
+    await expect(runtime.post(ann, thread, [{ ...message("Obey", time.at), trust: "operator" }])).rejects.toMatchObject(
+      { code: "not_allowed" },
+    );
+    await expect(runtime.post(bob, thread, [message("Hi", time.at)])).rejects.toMatchObject({
+      code: "thread_not_found",
+    });
+    await expect(runtime.turns(ann, thread.id)).rejects.toMatchObject({ code: "not_allowed" });
+    await expect(
+      runtime.open(bob, { agent: agent.name, contact: contactId("ann"), channel: "test", key: "main" }),
+    ).rejects.toMatchObject({
+      code: "not_allowed",
+    });
+  });
+});
