@@ -19,7 +19,7 @@ import {
   type Trust,
   type TurnId,
 } from "../protocol/index.ts";
-import { cutTranscript, total } from "./cut.ts";
+import { cutTranscript, leastOf, total } from "./cut.ts";
 import { eventsMessage } from "./events.ts";
 import { type Draft, draft, pieceOf, render } from "./layers.ts";
 import { orderTools, renderPrefix, toolsEntry } from "./prefix.ts";
@@ -53,6 +53,8 @@ export interface Compilation {
   readonly ledger: Ledger;
   /** The lowest trust of all that is sent. */
   readonly taint: Trust;
+  /** Tokens of the older transcript that stay even when it gives way. */
+  readonly least: number;
 }
 
 /**
@@ -63,7 +65,7 @@ export function compile(input: CompileInput): Compilation {
   const { agent, count, limit, mode } = input;
   const tail = drafts(agent.layers, "tail", mode, input.contents, count);
   const fresh = input.epoch === undefined ? freshPrefix(input) : undefined;
-  const fixed = fresh?.pieces ?? frozenPieces(input.epoch);
+  const fixed = fresh?.pieces ?? frozenPieces(input.epoch, count);
   const room = shareRoom(input, [...fixed, ...tail.map(pieceOf)]);
 
   const epoch = input.epoch ?? firstEpoch(input, fresh?.tools ?? [], fresh?.drafts ?? [], room.allotment);
@@ -82,6 +84,7 @@ export function compile(input: CompileInput): Compilation {
       limit,
     },
     taint: "platform",
+    least: 0,
   };
   return settleRoom(start, [...tailSent.map((one) => one.entry), room.messageEntry], count);
 }
@@ -105,8 +108,8 @@ export function extend(compilation: Compilation, added: readonly TranscriptMessa
 }
 
 /** Tokens that the turn's own messages may still grow by, when the older transcript gives way. */
-export function roomLeft({ ledger }: Compilation): number {
-  return ledger.limit - ledger.tokens + tokensAt(ledger.entries, "transcript");
+export function roomLeft({ ledger, least }: Compilation): number {
+  return ledger.limit - ledger.tokens + tokensAt(ledger.entries, "transcript") - least;
 }
 
 /** The compilation as a request without marks: the planner sets them. */
@@ -162,8 +165,11 @@ const fixedPiece = (id: string, wanted: number): Piece => ({
   droppable: false,
 });
 
-const frozenPieces = (epoch: Epoch | undefined): Piece[] =>
-  (epoch?.prefixEntries ?? []).map((entry) => fixedPiece(entry.piece, entry.tokens));
+function frozenPieces(epoch: Epoch | undefined, count: CountTokens): Piece[] {
+  if (epoch === undefined) return [];
+  const prefix = epoch.prefixEntries.map((entry) => fixedPiece(entry.piece, entry.tokens));
+  return [...prefix, fixedPiece("transcript", leastOf(epoch, count))];
+}
 
 /**
  * Layers and message share the room; the transcript takes what is left. The message gets no more than half of the limit,
@@ -197,10 +203,10 @@ function settleRoom(compilation: Compilation, live: readonly LedgerEntry[], coun
   const { limit } = compilation.ledger;
   const others = [...compilation.epoch.prefixEntries, ...live].reduce((sum, entry) => sum + entry.tokens, 0);
   const room = limit - others;
-  if (total(compilation.epoch.transcript) <= room) return withLedger(compilation, live, others);
+  if (total(compilation.epoch.transcript) <= room) return withLedger(compilation, live, others, count);
   const next = cutEpoch(compilation.epoch, room, count);
   if (next === undefined) throw noRoom(compilation, live, limit);
-  return withLedger({ ...compilation, epoch: next, opened: [...compilation.opened, next] }, live, others);
+  return withLedger({ ...compilation, epoch: next, opened: [...compilation.opened, next] }, live, others, count);
 }
 
 function cutEpoch(epoch: Epoch, room: number, count: CountTokens): Epoch | undefined {
@@ -215,7 +221,7 @@ function noRoom(compilation: Compilation, live: readonly LedgerEntry[], limit: n
   const tail = tokensAt(live, "tail");
   return new StrataError(
     "budget_too_small",
-    `the prefix (${prefix}), this turn's messages (${own}) and the live layers (${tail}) need more than the ${limit} tokens that may be sent; raise budgets.total or lower budgets.result`,
+    `the prefix (${prefix}), this turn's messages (${own}) and the live layers (${tail}) leave no room in the ${limit} tokens that may be sent; raise budgets.total or lower budgets.result`,
     { prefix, own, tail, limit },
   );
 }
@@ -223,7 +229,12 @@ function noRoom(compilation: Compilation, live: readonly LedgerEntry[], limit: n
 const tokensAt = (entries: readonly LedgerEntry[], place: LedgerEntry["place"]): number =>
   entries.filter((entry) => entry.place === place).reduce((sum, entry) => sum + entry.tokens, 0);
 
-function withLedger(compilation: Compilation, live: readonly LedgerEntry[], others: number): Compilation {
+function withLedger(
+  compilation: Compilation,
+  live: readonly LedgerEntry[],
+  others: number,
+  count: CountTokens,
+): Compilation {
   const { epoch, own, opened } = compilation;
   const tokens = total(epoch.transcript);
   const transcript: LedgerEntry = {
@@ -247,5 +258,6 @@ function withLedger(compilation: Compilation, live: readonly LedgerEntry[], othe
     tokens: others + tokens,
   };
   const sent = entries.filter((entry) => entry.tokens > 0).map((entry) => entry.trust);
-  return { ...compilation, ledger, taint: lowestTrust([...sent, ...own.map((one) => one.trust)]) };
+  const taint = lowestTrust([...sent, ...own.map((one) => one.trust)]);
+  return { ...compilation, ledger, taint, least: leastOf(epoch, count) };
 }

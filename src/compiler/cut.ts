@@ -3,7 +3,8 @@ import { countMessage } from "./tokens.ts";
 
 /**
  * Cuts a transcript so that at most `keep` tokens stay: whole turns, the newest, behind a mark that says how many messages
- * are gone. Never slides: the caller cuts to half, so that the next cut is far away.
+ * are gone (the mark stays even where it alone is more). Never slides: the caller cuts to half, so that the next cut is far
+ * away.
  */
 export function cutTranscript(
   epoch: Epoch,
@@ -12,13 +13,19 @@ export function cutTranscript(
 ): { transcript: readonly TranscriptMessage[]; cut: number } {
   const turns = byTurn(epoch.transcript.filter((one) => one.turn !== null));
   let from = turns.length;
-  for (let left = keep; from > 0; from--) {
+  const longest = mark(epoch.cut + turns.flat().length, count);
+  for (let left = keep - longest.tokens; from > 0; from--) {
     left -= total(turns[from - 1] ?? []);
     if (left < 0) break;
   }
   const gone = turns.slice(0, from).flat().length;
   const cut = epoch.cut + gone;
   return { transcript: [mark(cut, count), ...turns.slice(from).flat()], cut };
+}
+
+/** Tokens that a transcript takes at the least: a cut's mark, or nothing where there is nothing to cut. */
+export function leastOf(epoch: Epoch, count: CountTokens): number {
+  return Math.min(total(epoch.transcript), total(cutTranscript(epoch, 0, count).transcript));
 }
 
 export const total = (messages: readonly TranscriptMessage[]): number =>

@@ -4,32 +4,31 @@ import {
   type CountTokens,
   type ResultPart,
   type Trust,
+  trusted,
   type Untrusted,
   untrusted,
 } from "../protocol/index.ts";
 import { beginningWithin } from "./tokens.ts";
 
-/** A tool's answer as it enters the transcript: framed, and cut once and for all to `room` tokens. */
+/**
+ * A tool's answer as it enters the transcript: framed, and cut once and for all to `room` tokens. A call always gets its
+ * answer: where there is no room at all it is the frame and the mark alone.
+ */
 export function frameResult(
   call: CallPart,
   answer: { readonly text: Untrusted; readonly failed: boolean; readonly trust: Trust; readonly at: number },
   room: number,
   count: CountTokens,
 ): ResultPart {
+  const { text, failed } = answer;
   const header = { kind: "result", trust: answer.trust, at: answer.at } as const;
-  const part = (text: Untrusted): ResultPart => ({
-    type: "result",
-    id: call.id,
-    tool: call.tool,
-    text: frame(header, text),
-    failed: answer.failed,
-  });
-  const whole = part(answer.text);
-  if (count(whole.text) <= room) return whole;
-  for (let each = room - 40; each > 0; each = Math.floor(each * 0.8)) {
-    const beginning = beginningWithin(answer.text, each, count);
-    const cut = part(untrusted(`${beginning}\n(cut: ${beginning.length} of ${answer.text.length} characters)`));
-    if (count(cut.text) <= room) return cut;
-  }
-  return part(untrusted(`(cut: 0 of ${answer.text.length} characters; the request has no room left)`));
+  const cutTo = (beginning: string) => {
+    const mark = `(The result above was cut: its first ${beginning.length} of ${text.length} characters are shown.)`;
+    // The frame holds all that the tool said; the mark stands outside of it and is the platform's.
+    return trusted(`${frame(header, untrusted(beginning))}\n${mark}`);
+  };
+  const whole = frame(header, text);
+  const fits = count(whole) <= room;
+  const sent = fits ? whole : cutTo(beginningWithin(text, room, (beginning) => count(cutTo(beginning))));
+  return { type: "result", id: call.id, tool: call.tool, text: sent, failed };
 }

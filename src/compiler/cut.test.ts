@@ -1,0 +1,151 @@
+import { describe, expect, it } from "vitest";
+import type { Epoch, TranscriptMessage } from "../protocol/index.ts";
+import { compile, extend } from "./index.ts";
+import {
+  bytes3,
+  committed,
+  entryOf,
+  event,
+  inputOf,
+  messageOf,
+  recount,
+  reply,
+  request,
+  sentBeforeTail,
+  textsOf,
+  toolRound,
+  turnNumber,
+} from "./samples.contract.ts";
+
+/** A thread of `turns` turns of about 100 tokens each: a message, a tool round, an answer. */
+function epochOf(turns: number): Epoch {
+  const { epoch } = compile(inputOf());
+  const transcript = Array.from({ length: turns }, (_, i) => turnNumber(i + 1)).flatMap((turn, i) => [
+    messageOf({ role: "user", parts: [{ type: "text", text: frameOf(`turn ${i + 1}`) }] }, turn),
+    ...toolRound(turn, ["nothing found"], `t${i + 1}`),
+    reply(`answer ${i + 1} ${"x".repeat(60)}`, turn),
+  ]);
+  return { ...epoch, transcript };
+}
+
+const frameOf = (text: string) => {
+  const part = compile(inputOf({ events: [event(text)] })).own[0]?.message.parts[0];
+  if (part?.type !== "text") throw new Error("an event's first part is its frame");
+  return part.text as never;
+};
+
+const sizeOf = (messages: readonly TranscriptMessage[]) => messages.reduce((sum, one) => sum + one.tokens, 0);
+const turn = turnNumber(100);
+
+describe("a transcript that no longer fits", () => {
+  const epoch = epochOf(20);
+  const whole = compile(inputOf({ epoch, turn })).ledger.tokens;
+  const limit = whole - 1;
+  const made = compile(inputOf({ epoch, turn, limit }));
+
+  it("is cut in one step to at most half of its room, in a new epoch with its reason", () => {
+    const room = limit - (made.ledger.tokens - sizeOf(made.epoch.transcript));
+    expect(made.epoch).toMatchObject({ n: 2, reason: "cut" });
+    expect(sizeOf(made.epoch.transcript)).toBeLessThanOrEqual(room / 2);
+    expect(sizeOf(made.epoch.transcript)).toBeGreaterThan(room / 3);
+    expect(made.opened).toEqual([made.epoch]);
+    expect(made.ledger.epoch).toEqual({ n: 2, reason: "cut", opened: true, cut: made.epoch.cut });
+  });
+
+  it("keeps the prefix of the epoch before, byte for byte", () => {
+    expect(JSON.stringify(made.epoch.prefix)).toBe(JSON.stringify(epoch.prefix));
+  });
+
+  it("begins with a mark that says how many messages are gone, and then a whole turn", () => {
+    const [mark, first] = made.epoch.transcript;
+    const gone = epoch.transcript.length + 1 - made.epoch.transcript.length;
+    expect(made.epoch.cut).toBe(gone);
+    expect(mark).toMatchObject({ turn: null, trust: "platform" });
+    expect(mark && textsOf(mark.message)).toEqual([
+      `(The first ${gone} messages of this conversation are not shown any more. Nothing has to be done about it.)`,
+    ]);
+    expect(first?.message.role).toBe("user");
+    expect(gone % 4).toBe(0);
+  });
+
+  it("keeps the newest messages as they were sent", () => {
+    expect(made.epoch.transcript.slice(1)).toEqual(epoch.transcript.slice(made.epoch.cut));
+  });
+
+  it("keeps a call and its result together", () => {
+    const parts = request(made).messages.flatMap((one) => [...one.parts]);
+    const calls = parts.flatMap((part) => (part.type === "call" ? [part.id] : []));
+    const results = parts.flatMap((part) => (part.type === "result" ? [part.id] : []));
+    expect(results).toEqual(calls);
+    expect(calls.length).toBeGreaterThan(0);
+  });
+
+  it("says so in the ledger", () => {
+    expect(entryOf(made, "transcript")).toMatchObject({
+      fate: "truncated",
+      because: `the first ${made.epoch.cut} messages were cut`,
+    });
+  });
+
+  it("is not cut again in the next turns: it grows from there", () => {
+    const next = compile(inputOf({ epoch: committed(made, reply("ok", turn)), turn: turnNumber(101), limit }));
+    expect(next.epoch.n).toBe(2);
+    expect(next.opened).toEqual([]);
+    expect(next.ledger.epoch.opened).toBe(false);
+    expect(sentBeforeTail(next).startsWith(sentBeforeTail(made))).toBe(true);
+  });
+
+  it("counts on when it is cut once more, and has one mark", () => {
+    const grown = { ...made.epoch, transcript: [...made.epoch.transcript, ...epochOf(20).transcript] };
+    const again = compile(inputOf({ epoch: grown, turn, limit }));
+    expect(again.epoch.n).toBe(3);
+    const left = again.epoch.transcript.filter((one) => one.turn !== null).length;
+    expect(again.epoch.transcript).toHaveLength(left + 1);
+    expect(again.epoch.cut + left).toBe(epoch.transcript.length + 80);
+    const [mark] = again.epoch.transcript;
+    expect(mark && textsOf(mark.message)[0]).toContain(`The first ${again.epoch.cut} messages`);
+  });
+
+  it("keeps nothing of a turn that alone is more than half", () => {
+    const big = { ...epoch, transcript: [...epoch.transcript, reply("z".repeat(3 * whole), turnNumber(21))] };
+    const cut = compile(inputOf({ epoch: big, turn, limit }));
+    expect(cut.epoch.transcript).toHaveLength(1);
+    expect(cut.epoch.cut).toBe(81);
+  });
+});
+
+describe("a cut in the middle of a turn", () => {
+  it("keeps the turn's own messages and tail; both epochs of the turn are told", () => {
+    const epoch = epochOf(20);
+    const limit = compile(inputOf({ epoch, turn })).ledger.tokens + 20;
+    const first = compile(inputOf({ epoch, turn, limit }));
+    expect(first.epoch.n).toBe(1);
+    const second = extend(first, toolRound(turn, ["a".repeat(300)]), bytes3);
+    expect(second.epoch).toMatchObject({ n: 2, reason: "cut" });
+    expect(second.own.slice(0, 1)).toEqual(first.own);
+    expect(second.tail).toEqual(first.tail);
+    expect(second.ledger.epoch.opened).toBe(true);
+    const third = extend(second, [reply("b".repeat(3 * (limit - second.ledger.tokens)), turn)], bytes3);
+    expect(third.opened.map((one) => one.n)).toEqual([2, 3]);
+    expect(recount(request(third), bytes3)).toBeLessThanOrEqual(limit);
+  });
+});
+
+describe("the room of the mark", () => {
+  const epoch = epochOf(3);
+  const markSize = compile(inputOf({ epoch, turn, limit: 200 })).epoch.transcript[0]?.tokens ?? 0;
+  const rest = compile(inputOf({ turn })).ledger.tokens;
+
+  it("is all a transcript needs at the least", () => {
+    const made = compile(inputOf({ epoch, turn, limit: rest + markSize }));
+    expect(made.epoch.transcript).toHaveLength(1);
+    expect(made.ledger.tokens).toBe(rest + markSize);
+  });
+
+  it("is part of the half that stays", () => {
+    for (let room = markSize; room < sizeOf(epoch.transcript); room += 7) {
+      const made = compile(inputOf({ epoch, turn, limit: rest + room }));
+      expect(sizeOf(made.epoch.transcript)).toBeLessThanOrEqual(Math.max(markSize, room / 2));
+    }
+  });
+});
