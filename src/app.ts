@@ -67,38 +67,29 @@ const DEFAULT_WIRE: ModelRef = "anthropic:claude-sonnet-4-5";
 
 /**
  * Makes the parts and joins them: the only place that does.
- * @throws StrataError `config_invalid`, `lock_missing`, `lock_mismatch`, `store_busy`, …
+ * @throws StrataError `config_invalid`, `lock_missing`, `lock_mismatch`, `tool_not_found`, `store_busy`, `store_failed`
  */
 export async function openApp(options: AppOptions): Promise<App> {
   const projects = projectsOf(options);
   for (const project of projects) checkLock(project);
-  const extra = options.recordedTools === undefined ? [] : recordedTools(options.recordedTools);
-  const names = extra.map((tool) => tool.schema.name);
-  const agents = projects.flatMap((project) => [...project.agents.values()]).map((agent) => withTools(agent, names));
-
   const store = await openSqlite(join(options.data, "strata.db"));
-  const tools = toolset([...memoryTools(store), ...workspaceTools(join(options.data, "workspace")), ...extra]);
-  for (const agent of agents) tools.schemas(agent.tools);
-  const modelOf = modelsOf(projects, options);
-  const time = { at: undefined as number | undefined };
-  const parts: Parts = {
-    agents: { all: agents, spec: agentSpec, revive: reviveAgent },
-    store,
-    tools,
-    modelOf,
-    counterOf: counters(),
-    clock: () => time.at ?? Date.now(),
-    wall: () => Date.now(),
-    random: (n) => randomBytes(n),
-    holder: holderName(process.pid),
-    alive: holderLives,
-  };
+  try {
+    return joined(options, projects, store);
+  } catch (thrown) {
+    await store.close();
+    throw thrown;
+  }
+}
+
+function joined(options: AppOptions, projects: readonly Project[], store: Store): App {
+  const time: { at?: number } = {};
+  const parts = partsOf(options, projects, store, () => time.at ?? Date.now());
   return {
     runtime: createRuntime(parts),
     operator: { org: orgOf(projects), role: "operator" },
     projects,
     data: options.data,
-    modelOf,
+    modelOf: parts.modelOf,
     speaker: (agent, replies) => recordedModel(replies, options.wire ?? wireOf(agent)),
     bodyOf: wireBody,
     setClock: (at) => {
@@ -108,6 +99,27 @@ export async function openApp(options: AppOptions): Promise<App> {
     verify: (org, anchor) => store.verify(org, anchor),
     organizations: () => store.organizations(),
     close: () => store.close(),
+  };
+}
+
+function partsOf(options: AppOptions, projects: readonly Project[], store: Store, clock: () => number): Parts {
+  const recorded = options.recordedTools === undefined ? [] : recordedTools(options.recordedTools);
+  const tools = toolset([...memoryTools(store), ...workspaceTools(join(options.data, "workspace")), ...recorded]);
+  const names = recorded.map((tool) => tool.schema.name);
+  const all = projects.flatMap((project) => [...project.agents.values()]).map((agent) => withTools(agent, names));
+  // A tool that does not exist is found out now and not in the middle of a conversation.
+  for (const agent of all) tools.schemas(agent.tools);
+  return {
+    agents: { all, spec: agentSpec, revive: reviveAgent },
+    store,
+    tools,
+    modelOf: modelsOf(projects, options),
+    counterOf: counters(),
+    clock,
+    wall: () => Date.now(),
+    random: (n) => randomBytes(n),
+    holder: holderName(process.pid),
+    alive: holderLives,
   };
 }
 
