@@ -1,0 +1,15 @@
+/**
+ * Models behind one port. Here, and nowhere else, a neutral request becomes a provider's call and its stream becomes events
+ * of ours: the types of the AI SDK do not leave this room. It knows the protocol and no other room; it reads no environment
+ * and keeps no key, plans no cache marks, and repeats no call by itself.
+ */
+export { type Binding, bindModel } from "./bind.ts";
+export { type RecordedReply, recordedModel } from "./recorded.ts";
+export {
+  type Script,
+  type ScriptedEnd,
+  type ScriptedPart,
+  type ScriptedReply,
+  scripted,
+  scriptedModel,
+} from "./scripted.ts";

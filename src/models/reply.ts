@@ -1,0 +1,203 @@
+import type {
+  LanguageModelV4File,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolCall,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+} from "@ai-sdk/provider";
+import {
+  type AssistantPart,
+  type CallPart,
+  type FilePart,
+  type FinishReason,
+  type Json,
+  type JsonObject,
+  type ModelEvent,
+  type ProviderMetadata,
+  type Reply,
+  StrataError,
+  spoken,
+  type ToolName,
+  toolName,
+  type Usage,
+} from "../protocol/index.ts";
+
+/** Text that is still coming. `told` says that its beginning was passed on. */
+interface Growing {
+  readonly type: "text" | "reasoning";
+  text: string;
+  told: boolean;
+  metadata: ProviderMetadata | undefined;
+}
+
+/** A reply while it streams in: its parts in the order in which they began. */
+export interface Gathering {
+  readonly parts: (Growing | CallPart | FilePart)[];
+  readonly open: Map<string, Growing>;
+  finish: Extract<LanguageModelV4StreamPart, { type: "finish" }> | undefined;
+}
+
+export const gathering = (): Gathering => ({ parts: [], open: new Map(), finish: undefined });
+
+/**
+ * Takes one part of the stream into the reply and says what there is to tell of it. Parts that no rule here knows are
+ * passed over: providers add kinds between versions.
+ * @throws what an error part carries
+ */
+export function take(into: Gathering, part: LanguageModelV4StreamPart): readonly ModelEvent[] {
+  switch (part.type) {
+    case "text-start":
+    case "text-delta":
+      return grow(into, "text", part);
+    case "reasoning-start":
+    case "reasoning-delta":
+      return grow(into, "reasoning", part);
+    case "text-end":
+      return close(into, "text", part);
+    case "reasoning-end":
+      return close(into, "reasoning", part);
+    case "tool-call":
+      return takeCall(into, part);
+    case "file":
+      return takeFile(into, part);
+    case "finish":
+      into.finish = part;
+      return [];
+    case "error":
+      throw part.error;
+    default:
+      return [];
+  }
+}
+
+/** A start or a delta. Blanks are held back until a word comes: a part of nothing but blanks is left out of the reply. */
+function grow(
+  into: Gathering,
+  type: Growing["type"],
+  part: { readonly id: string; readonly delta?: string; readonly providerMetadata?: SharedV4ProviderMetadata },
+): readonly ModelEvent[] {
+  const growing = opened(into, type, part.id);
+  growing.metadata = merged(growing.metadata, part.providerMetadata);
+  const delta = part.delta ?? "";
+  growing.text += delta;
+  if (delta === "" || growing.text.trim() === "") return [];
+  const text = growing.told ? delta : growing.text;
+  growing.told = true;
+  return [{ type: `${type}-delta`, text }];
+}
+
+function close(
+  into: Gathering,
+  type: Growing["type"],
+  part: { readonly id: string; readonly providerMetadata?: SharedV4ProviderMetadata },
+): readonly ModelEvent[] {
+  const growing = opened(into, type, part.id);
+  growing.metadata = merged(growing.metadata, part.providerMetadata);
+  into.open.delete(`${type} ${part.id}`);
+  return [];
+}
+
+function opened({ parts, open }: Gathering, type: Growing["type"], id: string): Growing {
+  const known = open.get(`${type} ${id}`);
+  if (known !== undefined) return known;
+  const growing: Growing = { type, text: "", told: false, metadata: undefined };
+  open.set(`${type} ${id}`, growing);
+  parts.push(growing);
+  return growing;
+}
+
+/** A call that the provider answers itself is none of ours. */
+function takeCall(into: Gathering, part: LanguageModelV4ToolCall): readonly ModelEvent[] {
+  if (part.providerExecuted === true) return [];
+  const metadata = merged(undefined, part.providerMetadata);
+  const call: CallPart = {
+    type: "call",
+    id: part.toolCallId,
+    tool: readTool(part.toolName),
+    input: readInput(part.input),
+    ...(metadata && { metadata }),
+  };
+  into.parts.push(call);
+  return [{ type: "call", call }];
+}
+
+/** A name that no tool can have would make every later request invalid, so the reply does not stand. */
+function readTool(name: string): ToolName {
+  try {
+    return toolName(name);
+  } catch (thrown) {
+    const said = `the model called ${JSON.stringify(name)}, a name that no tool can have; run the turn again`;
+    throw new StrataError("model_failed", said, { name }, thrown);
+  }
+}
+
+/** What is not JSON stays as it came: the tool's argument check refuses it with a sentence that the model can act on. */
+function readInput(input: string): Json {
+  if (input.trim() === "") return {};
+  try {
+    return JSON.parse(input) as Json;
+  } catch {
+    return input;
+  }
+}
+
+function takeFile(into: Gathering, { mediaType, data }: LanguageModelV4File): readonly ModelEvent[] {
+  if (data.type !== "data") return [];
+  const bytes = typeof data.data === "string" ? data.data : Buffer.from(data.data).toString("base64");
+  into.parts.push({ type: "file", mediaType, data: bytes });
+  return [];
+}
+
+/** Metadata as it will read after storage: members that are undefined are gone. Later pieces add to earlier ones. */
+function merged(
+  before: ProviderMetadata | undefined,
+  added: SharedV4ProviderMetadata | undefined,
+): ProviderMetadata | undefined {
+  if (added === undefined) return before;
+  const metadata: Record<string, JsonObject> = { ...before };
+  for (const [provider, members] of Object.entries(JSON.parse(JSON.stringify(added)) as ProviderMetadata)) {
+    metadata[provider] = { ...metadata[provider], ...members };
+  }
+  return metadata;
+}
+
+/** The whole reply, once the stream has ended well; undefined when it broke off. */
+export function finished({ parts, finish }: Gathering): Reply | undefined {
+  const unified = finish?.finishReason.unified;
+  if (finish === undefined || unified === "error" || unified === "interrupted") return undefined;
+  const said = parts.flatMap((part): AssistantPart[] => {
+    if (part.type === "call" || part.type === "file") return [part];
+    if (part.text.trim() === "" && (part.type === "text" || part.metadata === undefined)) return [];
+    return [{ type: part.type, text: spoken(part.text), ...(part.metadata && { metadata: part.metadata }) }];
+  });
+  return { parts: said, finish: finishOf(finish.finishReason, said), usage: usageOf(finish.usage) };
+}
+
+/** Why the model stopped. Some providers say `stop` beside a call, and some name calls that were all their own. */
+function finishOf({ unified, raw }: LanguageModelV4FinishReason, parts: readonly AssistantPart[]): FinishReason {
+  const calls = parts.some((part) => part.type === "call");
+  switch (unified) {
+    case "length":
+      return "length";
+    case "content-filter":
+      return "refused";
+    case "stop":
+    case "tool-calls":
+      return calls ? "calls" : "stop";
+    default:
+      return raw === "recording-ended" ? raw : calls ? "calls" : "other";
+  }
+}
+
+/** `total` counts cached tokens too; a provider that does not tell it has told the pieces, or nothing. */
+function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
+  const cacheRead = inputTokens.cacheRead ?? 0;
+  const cacheWrite = inputTokens.cacheWrite ?? 0;
+  return {
+    input: inputTokens.total ?? (inputTokens.noCache ?? 0) + cacheRead + cacheWrite,
+    cacheRead,
+    cacheWrite,
+    output: outputTokens.total ?? (outputTokens.text ?? 0) + (outputTokens.reasoning ?? 0),
+  };
+}
