@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "tests/**/*.test.ts", "examples/**/*.test.ts"],
     testTimeout: 30_000,
+    // Two at a time: the machines that run this have two cores, and more would only make slow tests look hung.
+    maxWorkers: 2,
     // No key of the machine that runs the tests may reach a test: a suite that passes offline must pass everywhere.
     env: { ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "", NO_COLOR: "1" },
   },

@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ROOT } from "./files.ts";
+
+/** A tracked file that a program writes. `npm run fix` writes it anew, `npm test` fails when it is stale. */
+export interface Generated {
+  readonly path: string;
+  /** What the file must hold; `undefined` while the code that tells it does not exist. */
+  readonly text: () => Promise<string | undefined>;
+}
+
+/** To add one: its path, and the function that gives its text. */
+export const GENERATED: readonly Generated[] = [
+  { path: "schema/strata.schema.json", text: () => textFrom("src/agents/index.ts", "schemaText") },
+];
+
+export async function checkGenerated(): Promise<readonly string[]> {
+  const found = await Promise.all(GENERATED.map(staleness));
+  return found.flat();
+}
+
+async function staleness({ path, text }: Generated): Promise<readonly string[]> {
+  const wanted = await text();
+  const file = join(ROOT, path);
+  if (wanted === undefined || (existsSync(file) && readFileSync(file, "utf8") === wanted)) return [];
+  return [`${path} is ${existsSync(file) ? "stale" : "missing"}; run "npm run fix" and commit it`];
+}
+
+/** What an exported function of a source file gives. */
+async function textFrom(source: string, name: string): Promise<string | undefined> {
+  if (!existsSync(join(ROOT, source))) return undefined;
+  const module: unknown = await import(pathToFileURL(join(ROOT, source)).href);
+  const tell = module !== null && typeof module === "object" ? Reflect.get(module, name) : undefined;
+  if (typeof tell !== "function") return undefined;
+  const text: unknown = await tell();
+  if (typeof text !== "string") throw new TypeError(`${name}() of ${source} gave ${typeof text}, not a text`);
+  return text;
+}
