@@ -51,7 +51,7 @@ export interface Compilation {
   readonly own: readonly TranscriptMessage[];
   readonly tail: readonly TailPart[];
   readonly ledger: Ledger;
-  /** The lowest trust of all that is sent. */
+  /** The lowest trust of all that the turn has sent so far: a cut does not raise it again. */
   readonly taint: Trust;
   /** Tokens of the older transcript that stay even when it gives way. */
   readonly least: number;
@@ -258,6 +258,6 @@ function withLedger(
     tokens: others + tokens,
   };
   const sent = entries.filter((entry) => entry.tokens > 0).map((entry) => entry.trust);
-  const taint = lowestTrust([...sent, ...own.map((one) => one.trust)]);
+  const taint = lowestTrust([compilation.taint, ...sent, ...own.map((one) => one.trust)]);
   return { ...compilation, ledger, taint, least: leastOf(epoch, count) };
 }

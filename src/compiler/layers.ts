@@ -111,7 +111,7 @@ function finish(
     place,
     rank: layer.rank,
     scope: layer.scope,
-    trust: text === undefined ? layer.trust : trustOf(one),
+    trust: text === undefined ? layer.trust : trustOf(one, shown),
     tokens,
     wanted: one.wanted,
     ...fate,
@@ -121,9 +121,9 @@ function finish(
   return { layer, text, entry };
 }
 
-function trustOf({ layer, content }: Draft): Trust {
+function trustOf({ layer, content }: Draft, shown?: number): Trust {
   return content.kind === "items"
-    ? lowestTrust([layer.trust, ...content.items.map((item) => item.trust)])
+    ? lowestTrust([layer.trust, ...content.items.slice(0, shown).map((item) => item.trust)])
     : layer.trust;
 }
 
