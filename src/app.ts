@@ -8,15 +8,16 @@ import {
   blueprintNames,
   checkLock,
   loadProject,
+  lockFile,
   type Project,
   reviveAgent,
   withTools,
+  writeLock,
 } from "./agents/index.ts";
 import { openModel, recordedModel, tokenCounter, wireBody } from "./models/index.ts";
 import {
   type Actor,
   type Agent,
-  type ChainHead,
   type CountTokens,
   type Model,
   type ModelRef,
@@ -24,9 +25,22 @@ import {
   StrataError,
 } from "./protocol/index.ts";
 import { createRuntime, type Parts, type RecordedReply, type Runtime } from "./runtime/index.ts";
-import { type Finding, openSqlite, type Store } from "./stores/index.ts";
+import { createServer, type Listening, listen } from "./server/index.ts";
+import { type ChainHead, type Finding, openSqlite, type Store } from "./stores/index.ts";
 import { memoryTools, recordedTools, toolset, workspaceTools } from "./tools/index.ts";
 import { cardOf } from "./wire/index.ts";
+
+export {
+  type Composed,
+  type Conversation,
+  type Exchange,
+  type ReplayedTurn,
+  type Runtime,
+  readRecording,
+  replay,
+} from "./runtime/index.ts";
+export type { Listening } from "./server/index.ts";
+export type { ChainHead, Finding, RebuiltRequest, RequestRecord, Thread, TurnRecord } from "./stores/index.ts";
 
 /** Where Strata looks and keeps things, and what a program wants other than usual. */
 export interface AppOptions {
@@ -48,6 +62,8 @@ export interface App {
   readonly operator: Actor;
   readonly projects: readonly Project[];
   readonly data: string;
+  /** The name of the model that answers for an agent; it is not opened, so a missing key is not noticed. */
+  readonly modelNameOf: (agent: Agent) => ModelRef;
   /** The model that answers for an agent, opened as a turn would open it. */
   readonly modelOf: (agent: Agent) => Promise<Model>;
   /** The model that speaks for a recording. */
@@ -72,7 +88,7 @@ const DEFAULT_WIRE: ModelRef = "anthropic:claude-sonnet-4-5";
 export async function openApp(options: AppOptions): Promise<App> {
   const projects = projectsOf(options);
   for (const project of projects) checkLock(project);
-  const store = await openSqlite(join(options.data, "strata.db"));
+  const store = await openSqlite(recordFile(options.data));
   try {
     return joined(options, projects, store);
   } catch (thrown) {
@@ -83,13 +99,17 @@ export async function openApp(options: AppOptions): Promise<App> {
 
 function joined(options: AppOptions, projects: readonly Project[], store: Store): App {
   const time: { at?: number } = {};
-  const parts = partsOf(options, projects, store, () => time.at ?? Date.now());
+  const access = accessOf(projects);
+  const modelNameOf = (agent: Agent) => agent.model ?? (access("anthropic") === undefined ? "rehearsal" : DEFAULT_WIRE);
+  const modelOf = modelsOf(modelNameOf, access, options.wire);
+  const parts: Parts = { ...partsOf(options, projects, store), modelOf, clock: () => time.at ?? Date.now() };
   return {
     runtime: createRuntime(parts),
     operator: { org: orgOf(projects), role: "operator" },
     projects,
     data: options.data,
-    modelOf: parts.modelOf,
+    modelNameOf,
+    modelOf,
     speaker: (agent, replies) => recordedModel(replies, options.wire ?? wireOf(agent)),
     bodyOf: wireBody,
     setClock: (at) => {
@@ -102,7 +122,7 @@ function joined(options: AppOptions, projects: readonly Project[], store: Store)
   };
 }
 
-function partsOf(options: AppOptions, projects: readonly Project[], store: Store, clock: () => number): Parts {
+function partsOf(options: AppOptions, projects: readonly Project[], store: Store): Omit<Parts, "modelOf" | "clock"> {
   const recorded = options.recordedTools === undefined ? [] : recordedTools(options.recordedTools);
   const tools = toolset([...memoryTools(store), ...workspaceTools(join(options.data, "workspace")), ...recorded]);
   const names = recorded.map((tool) => tool.schema.name);
@@ -113,9 +133,7 @@ function partsOf(options: AppOptions, projects: readonly Project[], store: Store
     agents: { all, spec: agentSpec, revive: reviveAgent },
     store,
     tools,
-    modelOf: modelsOf(projects, options),
     counterOf: counters(),
-    clock,
     wall: () => Date.now(),
     random: (n) => randomBytes(n),
     holder: holderName(process.pid),
@@ -145,16 +163,24 @@ function orgOf(projects: readonly Project[]): OrgId {
 
 const wireOf = (agent: Agent): ModelRef => (agent.model?.includes(":") ? agent.model : DEFAULT_WIRE);
 
-/** `model:` of the agent, else Anthropic where its key is in the environment, else the rehearsal model. */
-function modelsOf(projects: readonly Project[], { env, wire }: AppOptions): (agent: Agent) => Promise<Model> {
-  const open = new Map<string, Model>();
+type Reach = Parameters<typeof openModel>[1];
+
+/** How a provider is reached: by the first project that knows its key. */
+function accessOf(projects: readonly Project[]): Reach {
+  return (name) => {
+    const provider = projects.map((project) => project.providers.get(name)).find((one) => one !== undefined);
+    return provider && { key: provider.key.reveal(), url: provider.url };
+  };
+}
+
+/** Each model is opened once, at the first turn that needs it. */
+function modelsOf(nameOf: (agent: Agent) => ModelRef, access: Reach, wire: ModelRef | undefined): App["modelOf"] {
+  const open = new Map<ModelRef, Model>();
   return async (agent) => {
-    const ref = agent.model ?? (env["ANTHROPIC_API_KEY"] ? DEFAULT_WIRE : "rehearsal");
+    const ref = nameOf(agent);
     const known = open.get(ref);
     if (known !== undefined) return known;
-    const model = openModel(ref, (provider) =>
-      projects.map((project) => project.providers.get(provider)).find((one) => one !== undefined),
-    );
+    const model = openModel(ref, access);
     const shown = wire === undefined ? model : { ...model, wire };
     open.set(ref, shown);
     return shown;
@@ -197,4 +223,52 @@ function startOf(pid: number): string {
   } catch {
     return "";
   }
+}
+
+/** The version of this package. */
+export const VERSION: string = packageVersion();
+
+function packageVersion(): string {
+  const { version }: { readonly version: string } = JSON.parse(
+    readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+  );
+  return version;
+}
+
+/** The database of a data folder: where there is none, nothing was stored yet. */
+export function recordFile(data: string): string {
+  return join(data, "strata.db");
+}
+
+/** Serves on this machine only. @throws StrataError `port_taken` */
+export function serve(app: App, port: number): Promise<Listening> {
+  const agents = app.runtime.agents(app.operator).map((agent) => ({
+    name: agent.name,
+    version: agent.version,
+    model: app.modelNameOf(agent),
+  }));
+  const health = { status: "ok", version: VERSION, agents, data: app.data } as const;
+  return listen(createServer({ health: () => health }), { host: "127.0.0.1", port });
+}
+
+/** The lock of a folder's strata.yaml. */
+export interface ProjectLock {
+  readonly file: string;
+  /** How many layers it locks, by agent. */
+  readonly layers: ReadonlyMap<string, number>;
+  /** @throws StrataError `lock_missing`, `lock_mismatch` with the difference */
+  readonly check: () => void;
+  readonly write: () => void;
+}
+
+/** @throws StrataError `config_missing`, `config_invalid`, … */
+export function projectLock({ folder, env }: Pick<AppOptions, "folder" | "env">): ProjectLock {
+  const project = loadProject(folder, { env });
+  const locked = (agent: Agent) => agent.layers.filter((layer) => layer.mutability === "immutable").length;
+  return {
+    file: lockFile(project),
+    layers: new Map([...project.agents.values()].map((agent) => [agent.name, locked(agent)])),
+    check: () => checkLock(project),
+    write: () => writeLock(project),
+  };
 }

@@ -1,0 +1,8 @@
+/**
+ * The HTTP door: it translates between HTTP and the runtime and decides nothing. It knows no database, no model and no
+ * prompt; what it answers with is handed in. It listens where it is told to and nowhere else.
+ */
+export { createServer, type Doors } from "./create-server.ts";
+export { errorResponse } from "./error-response.ts";
+export type { AgentHealth, HealthReport } from "./health.ts";
+export { type Address, type Listening, listen } from "./listen.ts";
