@@ -13,3 +13,4 @@ export {
   scripted,
   scriptedModel,
 } from "./scripted.ts";
+export { wireBody } from "./wire-body.ts";

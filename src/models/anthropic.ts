@@ -1,0 +1,23 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+
+/** How to reach a provider: a key, and an address where it is not the provider's own. */
+export interface Access {
+  readonly key: string;
+  readonly url?: string | undefined;
+}
+
+const ADDRESS = "https://api.anthropic.com/v1";
+
+/**
+ * A model of Anthropic's package. Key and address are always given: left out, the package would take them from the
+ * environment, where a stranger's setting could send prompts elsewhere.
+ */
+export function anthropicModel(name: string, access: Access, fetch?: typeof globalThis.fetch): LanguageModelV4 {
+  const anthropic = createAnthropic({
+    apiKey: access.key,
+    baseURL: access.url ?? ADDRESS,
+    ...(fetch && { fetch }),
+  });
+  return anthropic(name);
+}

@@ -1,0 +1,209 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type AssistantPart,
+  layerId,
+  type Mark,
+  type Message,
+  type Request,
+  type ResultPart,
+  spoken,
+  type TailPart,
+  toolName,
+  trusted,
+  type UserPart,
+} from "../protocol/index.ts";
+import { wireBody } from "./index.ts";
+import { contactText, sampleRequest } from "./model.contract.ts";
+
+/** What every tail part begins with; no other text of these tests holds it. */
+const TAIL = "<<tail>>";
+
+const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 }).map((one) => one.replaceAll(TAIL, ""));
+const anyText = fc.oneof(
+  { weight: 8, arbitrary: text },
+  fc.constantFrom("", " ", "\n\t", "a\ud800", ',"cache_control":{}'),
+);
+const base64 = fc.uint8Array({ maxLength: 6 }).map((data) => Buffer.from(data).toString("base64"));
+const lifetime = fc.constantFrom("5m", "1h");
+
+const userPart: fc.Arbitrary<UserPart> = fc.oneof(
+  { weight: 5, arbitrary: anyText.map((one): UserPart => ({ type: "text", text: trusted(one) })) },
+  base64.map((data): UserPart => ({ type: "image", mediaType: "image/png", data })),
+  base64.map((data): UserPart => ({ type: "file", mediaType: "application/pdf", data, name: "a.pdf" })),
+);
+
+/** Blank texts among them, but never only blank ones: a contact who wrote nothing makes no turn. */
+const userParts = fc
+  .tuple(fc.array(userPart, { maxLength: 2 }), text, fc.array(userPart, { maxLength: 1 }))
+  .map(([before, one, after]): UserPart[] => [...before, { type: "text", text: trusted(`w${one}`) }, ...after]);
+
+const bound = fc.oneof(
+  text.map((signature) => ({ anthropic: { signature } })),
+  text.map((redactedData) => ({ anthropic: { redactedData } })),
+  fc.constant({ elsewhere: { id: 1 } }),
+);
+
+const assistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(
+  anyText.map((one): AssistantPart => ({ type: "text", text: spoken(one) })),
+  fc
+    .tuple(anyText, bound)
+    .map(([one, metadata]): AssistantPart => ({ type: "reasoning", text: spoken(one), metadata })),
+  fc.json().map(
+    (json): AssistantPart => ({
+      type: "call",
+      id: "",
+      tool: toolName("look_up"),
+      input: JSON.parse(json),
+      metadata: { anthropic: { caller: { type: "direct" } } },
+    }),
+  ),
+);
+
+/** A reply, and what follows it: the answers to its calls, or what the contact writes next. */
+const round = fc.record({
+  said: fc.array(assistantPart, { minLength: 1, maxLength: 5 }),
+  answers: fc.array(fc.record({ text: anyText, failed: fc.boolean() }), { minLength: 5, maxLength: 5 }),
+  next: userParts,
+});
+type Round = typeof round extends fc.Arbitrary<infer R> ? R : never;
+
+function messagesOf({ said, answers, next }: Round, nth: number): Message[] {
+  const parts = said.map((part, i) => (part.type === "call" ? { ...part, id: `c${nth}-${i}` } : part));
+  const results = parts.flatMap((part, i): ResultPart[] => {
+    const answer = answers[i];
+    if (part.type !== "call" || answer === undefined) return [];
+    return [{ type: "result", id: part.id, tool: part.tool, text: trusted(answer.text), failed: answer.failed }];
+  });
+  const follows: Message = results.length > 0 ? { role: "tool", parts: results } : { role: "user", parts: next };
+  return [{ role: "assistant", parts }, follows];
+}
+
+const tailOf = (texts: readonly string[]): TailPart[] =>
+  texts.map((one) => ({ layer: layerId("state"), text: trusted(TAIL + one) }));
+
+/** The requests of one epoch: each turn and each tool round is one; tails and marks differ from one to the next. */
+const epoch = fc
+  .record({
+    system: fc.array(anyText, { maxLength: 3 }),
+    tools: fc.boolean(),
+    first: userParts,
+    rounds: fc.array(round, { maxLength: 5 }),
+    tails: fc.array(fc.array(anyText, { minLength: 1, maxLength: 2 }), { minLength: 6, maxLength: 6 }),
+    marks: fc.array(fc.array(fc.tuple(fc.nat(), lifetime), { maxLength: 5 }), { minLength: 6, maxLength: 6 }),
+  })
+  .map(({ system, tools, first, rounds, tails, marks }): Request[] => {
+    const whole: Message[] = [{ role: "user", parts: first }, ...rounds.flatMap(messagesOf)];
+    const { prefix } = sampleRequest("");
+    const blocks = system.map((one) => ({ scope: "agent", text: trusted(one), layers: [] }) as const);
+    return [...rounds.keys(), rounds.length].map((n) => ({
+      prefix: { tools: tools ? prefix.tools : [], system: blocks },
+      messages: whole.slice(0, 1 + 2 * n),
+      tail: tailOf(tails[n] ?? [""]),
+      marks: (marks[n] ?? []).map(([place, lasts]) => markAt(place, lasts, blocks.length, 1 + 2 * n)),
+      parameters: { maxTokens: 100 },
+    }));
+  });
+
+function markAt(place: number, lifetime: Mark["lifetime"], blocks: number, messages: number): Mark {
+  const at = place % (blocks + messages);
+  return at < blocks
+    ? { after: { zone: "system", block: at }, lifetime }
+    : { after: { zone: "message", index: at - blocks }, lifetime };
+}
+
+/** A body without its cache marks: inside a text the quotes would be escaped. */
+const unmarked = (body: string): string =>
+  body.replaceAll(/,"cache_control":\{"type":"ephemeral"(,"ttl":"1h")?\}/g, "");
+
+/** All that stands before the tail, byte for byte. */
+function beforeTail(body: string): string {
+  const tail = body.indexOf(`{"type":"text","text":"${TAIL}`);
+  expect(tail).toBeGreaterThan(0);
+  return body.slice(0, tail).replace(/(?:,?\{"role":"user","content":\[|,)$/, "");
+}
+
+const body = (request: Request) => wireBody(request, "anthropic:claude-sonnet-4-5");
+
+describe("the bytes of an epoch's requests", () => {
+  it("only grow: all that a request sent before its tail begins every later one, marks aside", async () => {
+    await fc.assert(
+      fc.asyncProperty(epoch, async (requests) => {
+        const bodies = (await Promise.all(requests.map(body))).map(unmarked);
+        for (const [n, one] of bodies.entries()) {
+          for (const later of bodies.slice(n + 1)) expect(later.startsWith(beforeTail(one))).toBe(true);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("hold every message before the tail, the same as without it, and no mark is on the tail", async () => {
+    await fc.assert(
+      fc.asyncProperty(epoch, async (requests) => {
+        for (const request of requests) {
+          const [one, bare] = await Promise.all([body(request), body({ ...request, tail: [] })]);
+          expect(bare.startsWith(beforeTail(one))).toBe(true);
+          expect(bare.slice(beforeTail(one).length)).toMatch(/^\]\}\](,"tools":\[.*\])?,"stream":true\}$/);
+          expect(one).not.toMatch(/"text":"<<tail>>(?:[^"\\]|\\.)*","cache_control"/);
+        }
+      }),
+    );
+  });
+
+  it("are the same each time", async () => {
+    await fc.assert(
+      fc.asyncProperty(epoch, async (requests) => {
+        for (const request of requests) expect(await body(request)).toBe(await body(structuredClone(request)));
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+const M = (index: number, lifetime: Mark["lifetime"] = "5m"): Mark => ({ after: { zone: "message", index }, lifetime });
+const user: Message = { role: "user", parts: [contactText("Hi"), contactText("there")] };
+const call = { type: "call", id: "c1", tool: toolName("look_up"), input: { word: "sun" } } as const;
+const thought = { type: "reasoning", text: spoken("Hm."), metadata: { anthropic: { signature: "s" } } } as const;
+const said = { type: "text", text: spoken("Looking.") } as const;
+const result: Message = {
+  role: "tool",
+  parts: [{ type: "result", id: "c1", tool: toolName("look_up"), text: trusted("A star."), failed: false }],
+};
+
+/** The type of each block of the wire's messages, with `*` where a mark is. */
+async function blocks(messages: readonly Message[], marks: readonly Mark[]): Promise<string[]> {
+  const parsed = JSON.parse(await body(sampleRequest("", { messages, marks, tail: tailOf(["now"]) })));
+  return parsed.messages.map(({ content }: { content: { type: string; cache_control?: { ttl?: string } }[] }) =>
+    content.map((one) => one.type + (one.cache_control ? `*${one.cache_control.ttl ?? ""}` : "")).join(" "),
+  );
+}
+
+describe("a mark after a message", () => {
+  it("stands on its last part, before the tail", async () => {
+    expect(await blocks([user], [M(0, "1h")])).toEqual(["text text*1h text"]);
+    const tools: Message[] = [user, { role: "assistant", parts: [said, call] }, result];
+    expect(await blocks(tools, [M(0), M(1), M(2)])).toEqual(["text text*", "text tool_use*", "tool_result* text"]);
+  });
+
+  it("stands on what comes last on the wire, where calls come after texts", async () => {
+    const messages: Message[] = [user, { role: "assistant", parts: [thought, call, said] }, result];
+    expect((await blocks(messages, [M(1)]))[1]).toBe("thinking text tool_use*");
+  });
+
+  it("never spends itself on reasoning or on a blank text", async () => {
+    const messages: Message[] = [
+      user,
+      { role: "assistant", parts: [said, thought, { type: "text", text: spoken(" ") }] },
+      user,
+    ];
+    expect((await blocks(messages, [M(1)]))[1]).toBe("text* thinking");
+  });
+
+  it("is refused where there is no message", async () => {
+    await expect(body(sampleRequest("", { messages: [user], marks: [M(1)] }))).rejects.toMatchObject({
+      code: "unexpected",
+      message: expect.stringContaining("after message 1, but the request has 1"),
+    });
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it, vi } from "vitest";
+import { type Message, type Request, spoken, toolName, trusted } from "../protocol/index.ts";
+import { wireBody } from "./index.ts";
+import { contactText, sampleRequest } from "./model.contract.ts";
+
+const WIRE = "anthropic:claude-sonnet-4-5";
+const tool = toolName("look_up");
+const png = "iVBORw0KGgo=";
+
+const hello: Message = { role: "user", parts: [contactText('Hello,\n"world" — \u{1f30d}', "Caroline")] };
+const asking: Message = {
+  role: "assistant",
+  parts: [
+    { type: "reasoning", text: spoken("I look it up."), metadata: { anthropic: { signature: "c2ln" } } },
+    { type: "text", text: spoken("One moment. ") },
+    { type: "call", id: "toolu_1", tool, input: { word: "world", in: ["en", null, 1.5] } },
+    { type: "call", id: "toolu_2", tool, input: '{"word": "wor' },
+  ],
+};
+const answers: Message = {
+  role: "tool",
+  parts: [
+    {
+      type: "result",
+      id: "toolu_1",
+      tool,
+      text: trusted("[result · contact · 2026-11-21T09:30:01Z]\n| a planet"),
+      failed: false,
+    },
+    { type: "result", id: "toolu_2", tool, text: trusted("The input must be an object with a word."), failed: true },
+  ],
+};
+const state = { layer: "state", text: trusted("# Layer 8 · state\nIt is Saturday.") } as Request["tail"][number];
+
+/** Requests whose bytes are kept: an upgrade of the provider's package that changes one of them must be seen. */
+const kept: Readonly<Record<string, Request>> = {
+  "first-message": sampleRequest("", {
+    messages: [hello],
+    tail: [state],
+    marks: [
+      { after: { zone: "system", block: 0 }, lifetime: "1h" },
+      { after: { zone: "message", index: 0 }, lifetime: "5m" },
+    ],
+    parameters: { maxTokens: 4_096, temperature: 0.2 },
+  }),
+  "tool-round": sampleRequest("", {
+    messages: [hello, asking, answers],
+    tail: [state],
+    marks: [0, 2].map((index) => ({ after: { zone: "message", index }, lifetime: "5m" }) as const),
+  }),
+  "pictures-and-files": sampleRequest("", {
+    messages: [
+      {
+        role: "user",
+        parts: [
+          contactText("See these."),
+          { type: "image", mediaType: "image/png", data: png },
+          { type: "file", mediaType: "application/pdf", data: "JVBERi0=", name: "plan.pdf" },
+          { type: "file", mediaType: "text/plain", data: Buffer.from("grüße").toString("base64"), name: "note.txt" },
+        ],
+      },
+    ],
+    marks: [{ after: { zone: "message", index: 0 }, lifetime: "1h" }],
+  }),
+  bare: sampleRequest("Hello", { prefix: { tools: [], system: [] } }),
+};
+
+describe("a body on the wire", () => {
+  it.each(Object.entries(kept))("is byte for byte what it was: %s", async (name, request) => {
+    const body = await wireBody(request, WIRE);
+    const readable = JSON.stringify(JSON.parse(body), null, 2);
+    // The kept file is set out for reading; closed up again it is the exact body.
+    expect(JSON.stringify(JSON.parse(readable))).toBe(body);
+    await expect(`${readable}\n`).toMatchFileSnapshot(`golden/${name}.json`);
+  });
+
+  it("is made without a network", async () => {
+    const fetch = vi.spyOn(globalThis, "fetch");
+    await wireBody(sampleRequest("Hello"), WIRE);
+    expect(fetch).not.toHaveBeenCalled();
+    fetch.mockRestore();
+  });
+
+  it("does not depend on the environment", async () => {
+    const before = await wireBody(sampleRequest("Hello"), WIRE);
+    vi.stubEnv("ANTHROPIC_BASE_URL", "not a url");
+    expect(await wireBody(sampleRequest("Hello"), WIRE)).toBe(before);
+    vi.unstubAllEnvs();
+  });
+
+  it.each(["openai:gpt-5", "anthropic", "anthropic:", "rehearsal", "", "toString:x"])(
+    "is unknown for %j",
+    async (wire) => {
+      await expect(wireBody(sampleRequest("Hello"), wire)).rejects.toMatchObject({
+        code: "model_unknown",
+        message: `no request body is known for the model ${JSON.stringify(wire)}; it must be anthropic:NAME`,
+      });
+    },
+  );
+
+  it("is refused for what the provider cannot be sent", async () => {
+    const film = { type: "file", mediaType: "video/x-unknown", data: png } as const;
+    const request = sampleRequest("", { messages: [{ role: "user", parts: [film] }] });
+    await expect(wireBody(request, WIRE)).rejects.toMatchObject({
+      code: "model_refused",
+      message: expect.stringContaining("video/x-unknown"),
+    });
+  });
+});
