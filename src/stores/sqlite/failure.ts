@@ -1,0 +1,33 @@
+import BetterSqlite3 from "better-sqlite3";
+import { StrataError } from "../../protocol/index.ts";
+
+/**
+ * Whatever the driver threw, as a sentence with the file and the next step; the cause is kept. This is the only place
+ * that reads SQLite's codes.
+ */
+export function failure(thrown: unknown, file: string): StrataError {
+  if (thrown instanceof StrataError) return thrown;
+  const code = thrown instanceof BetterSqlite3.SqliteError ? thrown.code : "";
+  const said = thrown instanceof Error ? thrown.message : String(thrown);
+  const details = { file, code };
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return new StrataError("store_busy", busy(file), details, thrown);
+  return new StrataError("store_failed", sentence(code, said, file), details, thrown);
+}
+
+function busy(file: string): string {
+  return `${file} stayed locked by another program; nothing was written: close that program or wait until it is done, then try again`;
+}
+
+function sentence(code: string, said: string, file: string): string {
+  if (code.startsWith("SQLITE_FULL"))
+    return `the disk that holds ${file} is full; nothing was written: free some room, then try again`;
+  if (code.startsWith("SQLITE_NOTADB"))
+    return `${file} is not a database of Strata's: name another file, or move this one away`;
+  if (code.startsWith("SQLITE_CORRUPT"))
+    return `${file} is damaged (${said}): restore it from a backup; 'sqlite3 FILE .recover' may save what can be read`;
+  if (code.startsWith("SQLITE_CANTOPEN") || code.startsWith("SQLITE_READONLY") || code.startsWith("SQLITE_PERM"))
+    return `${file} cannot be opened for writing (${said}): check that the path exists and that this user may write there`;
+  if (code.startsWith("SQLITE_IOERR"))
+    return `the disk that holds ${file} failed (${said}); nothing was written: check the disk, then try again`;
+  return `the database ${file} refused: ${said}; nothing was written`;
+}

@@ -1,0 +1,46 @@
+import { CompiledQuery, sql } from "kysely";
+import { StrataError } from "../../protocol/index.ts";
+import { type Connection, query } from "./connection.ts";
+import type { Migration } from "./migration.ts";
+import { first } from "./migrations/0001-first.ts";
+
+/** All steps, in order, without a gap. */
+export const MIGRATIONS: readonly Migration[] = [first];
+
+const HISTORY = `create table if not exists migration (number integer primary key, name text not null) strict`;
+
+/**
+ * Brings a database up to today's schema, in one transaction: of two programs that open a new file at once, one waits.
+ * @throws StrataError `store_newer`
+ */
+export function migrate(db: Connection, migrations: readonly Migration[] = MIGRATIONS): void {
+  const newest = migrations.at(-1)?.number ?? 0;
+  if (db.read(() => version(db)) === newest) return;
+  db.write(() => {
+    db.run(CompiledQuery.raw(HISTORY));
+    const found = version(db);
+    if (found > newest) throw newer(db.file, found, newest);
+    for (const step of migrations.filter(({ number }) => number > found)) apply(db, step);
+  });
+}
+
+/** The number of the last step applied; 0 for a new file. */
+function version(db: Connection): number {
+  const history = sql`select name from sqlite_schema where name = 'migration'`.compile(query);
+  if (!db.first(history)) return 0;
+  const newest = sql<{ number: number | null }>`select max(number) as number from migration`.compile(query);
+  return db.first(newest)?.number ?? 0;
+}
+
+function apply(db: Connection, step: Migration): void {
+  for (const statement of step.statements) db.run(CompiledQuery.raw(statement));
+  db.run(CompiledQuery.raw("insert into migration (number, name) values (?, ?)", [step.number, step.name]));
+}
+
+function newer(file: string, found: number, newest: number): StrataError {
+  return new StrataError(
+    "store_newer",
+    `${file} was written by a newer Strata (schema ${found}, this one knows ${newest}): update Strata, or name another file`,
+    { file, found, newest },
+  );
+}

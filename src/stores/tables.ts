@@ -1,0 +1,265 @@
+import type { Generated, Selectable } from "kysely";
+import type {
+  AgentName,
+  ContactId,
+  Digest,
+  EpochReason,
+  ErrorCode,
+  EventId,
+  EventKind,
+  EventStatus,
+  FinishReason,
+  MemoryId,
+  Mode,
+  ModelRef,
+  OrgId,
+  OutboxId,
+  StopReason,
+  ThreadId,
+  ToolName,
+  Trust,
+  TurnId,
+  Untrusted,
+} from "../protocol/index.ts";
+
+/** Stands in the `contact` column for "no contact": keys of tables cannot hold null, and no contact is empty. */
+export const NOBODY = "";
+
+/** Whose row it is: the columns every query of thread, memory or conversation data filters by (law 5). */
+interface Owned {
+  readonly org: OrgId;
+  readonly agent: AgentName;
+  readonly contact: ContactId;
+}
+
+/** Rows that may also be the agent's own. */
+interface OwnedOrAgents extends Omit<Owned, "contact"> {
+  readonly contact: ContactId | typeof NOBODY;
+}
+
+/** A declaration that the organization shares: `piece` names its text. */
+interface AgentVersionTable {
+  readonly org: OrgId;
+  readonly agent: AgentName;
+  readonly version: Digest;
+  readonly piece: Digest;
+  readonly at: number;
+}
+
+/** Text without anything personal in it, stored once per organization under its plain digest. */
+interface SharedPieceTable {
+  readonly org: OrgId;
+  readonly digest: Digest;
+  readonly text: string;
+}
+
+/** The secret under which a contact's texts are digested: with it gone nobody can confirm a guess. */
+interface ContactKeyTable extends OwnedOrAgents {
+  readonly key: Uint8Array;
+}
+
+/** Personal text, stored once per contact under its keyed digest. No text: it was erased. */
+interface PieceTable extends Owned {
+  readonly digest: Digest;
+  readonly text: string | null;
+}
+
+interface ThreadTable extends Owned {
+  readonly id: ThreadId;
+  readonly channel: string;
+  readonly key: string;
+  readonly version: Digest;
+  readonly forked_thread: ThreadId | null;
+  readonly forked_turn: TurnId | null;
+  readonly created_at: number;
+  readonly last_activity: number;
+  readonly turns: number;
+  readonly fence: number;
+  readonly holder: string | null;
+  readonly lease_until: number | null;
+  /** The link that records the erasure of its contact. Such a thread is closed. */
+  readonly erased_link: number | null;
+}
+
+/** `piece` holds name and content. */
+interface EventTable extends Owned {
+  readonly id: EventId;
+  readonly thread: ThreadId;
+  readonly seq: number;
+  readonly kind: EventKind;
+  readonly trust: Trust;
+  readonly channel: string;
+  readonly external_id: string | null;
+  readonly piece: Digest;
+  readonly at: number;
+  readonly status: EventStatus;
+  readonly turn: TurnId | null;
+}
+
+/** `prefix` and `entries` name shared pieces; `start` is how many messages the transcript began with. */
+interface EpochTable extends Owned {
+  readonly thread: ThreadId;
+  readonly n: number;
+  readonly reason: EpochReason;
+  readonly cut: number;
+  readonly mode: Mode;
+  readonly prefix: Digest;
+  readonly entries: Digest;
+  readonly turn: TurnId;
+  readonly start: number;
+}
+
+/** What a stored message is made of, wherever it stands. */
+interface MessageColumns extends Owned {
+  readonly position: number;
+  readonly piece: Digest;
+  readonly trust: Trust;
+  readonly tokens: number;
+  readonly came_with: TurnId | null;
+}
+
+/** A place of a transcript. `rolling` digests all up to here. */
+interface MessageTable extends MessageColumns {
+  readonly thread: ThreadId;
+  readonly epoch: number;
+  readonly rolling: Digest;
+}
+
+/** What a turn added, also when it failed. */
+interface TurnMessageTable extends MessageColumns {
+  readonly turn: TurnId;
+}
+
+/** `words` names the reply's text or the failure's sentence; `epoch` and `length` say where the transcript ended. */
+interface TurnTable extends Owned {
+  readonly id: TurnId;
+  readonly thread: ThreadId;
+  readonly seq: number;
+  readonly status: "running" | "done" | "failed";
+  readonly attempt: number;
+  readonly version: Digest;
+  readonly started_at: number;
+  readonly ended_at: number | null;
+  readonly stop: StopReason | null;
+  readonly code: ErrorCode | null;
+  readonly words: Digest | null;
+  readonly model: ModelRef | null;
+  readonly wire: ModelRef | null;
+  readonly mode: Mode | null;
+  readonly totals: string | null;
+  readonly epoch: number | null;
+  readonly length: number | null;
+  readonly link: number | null;
+}
+
+/** What a turn that ended had to handle, in order. */
+interface TurnEventTable extends Owned {
+  readonly turn: TurnId;
+  readonly position: number;
+  readonly event: EventId;
+}
+
+/** `marks`, `parameters` and `ledger` name shared pieces, `tail` and `reply` the contact's. */
+interface RequestTable extends Owned {
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  readonly n: number;
+  readonly epoch: number;
+  readonly base: number;
+  readonly own: number;
+  readonly tail: Digest;
+  readonly marks: Digest;
+  readonly parameters: Digest;
+  readonly ledger: Digest;
+  readonly taint: Trust;
+  readonly reply: Digest | null;
+  readonly finish: FinishReason | null;
+  readonly input: number;
+  readonly cache_read: number;
+  readonly cache_write: number;
+  readonly output: number;
+  readonly dollars: number;
+  readonly at: number;
+  readonly milliseconds: number;
+}
+
+/** `speaker` is a role and never a name, so that the record can tell it without naming the contact. */
+interface SlotTable extends Owned {
+  readonly thread: ThreadId;
+  readonly position: number;
+  readonly turn: TurnId;
+  readonly kind: EventKind | "reply";
+  readonly speaker: Trust;
+  readonly piece: Digest;
+  readonly at: number;
+}
+
+interface OutboxTable extends Owned {
+  readonly id: OutboxId;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  readonly channel: string;
+  readonly piece: Digest;
+  readonly status: "waiting" | "delivered";
+  readonly at: number;
+  readonly delivered_at: number | null;
+}
+
+/** `input` is the keyed digest of the call's canonical input. */
+interface JournalTable extends Owned {
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  readonly ordinal: number;
+  readonly tool: ToolName;
+  readonly input: Digest;
+  readonly begun_at: number;
+  readonly outcome: Digest | null;
+  readonly ended_at: number | null;
+}
+
+/** `row` and `owner` are for the word index; `fragments` holds the parts of words in scripts without spaces. */
+interface MemoryTable extends OwnedOrAgents {
+  readonly row: Generated<number>;
+  readonly id: MemoryId;
+  readonly content: Untrusted;
+  readonly tags: string;
+  readonly fragments: string;
+  readonly owner: string;
+  readonly trust: Trust;
+  readonly turn: TurnId | null;
+  readonly at: number;
+  readonly digest: Digest;
+}
+
+/** The record of an organization: each link covers one turn or one erasure and all links before it. */
+interface ChainTable {
+  readonly org: OrgId;
+  readonly seq: number;
+  readonly prev: Digest | null;
+  readonly hash: Digest;
+  readonly body: string;
+}
+
+/** Every table, typed with the words of the protocol: what is written is checked by the compiler, what is read was written so. */
+export interface Tables {
+  readonly agent_version: AgentVersionTable;
+  readonly shared_piece: SharedPieceTable;
+  readonly contact_key: ContactKeyTable;
+  readonly piece: PieceTable;
+  readonly thread: ThreadTable;
+  readonly event: EventTable;
+  readonly epoch: EpochTable;
+  readonly message: MessageTable;
+  readonly turn: TurnTable;
+  readonly turn_event: TurnEventTable;
+  readonly turn_message: TurnMessageTable;
+  readonly request: RequestTable;
+  readonly slot: SlotTable;
+  readonly outbox: OutboxTable;
+  readonly journal: JournalTable;
+  readonly memory: MemoryTable;
+  readonly chain: ChainTable;
+}
+
+/** A row as read. */
+export type Row<Table extends keyof Tables> = Selectable<Tables[Table]>;
