@@ -1,0 +1,60 @@
+import {
+  canonicalJson,
+  chained,
+  type Digest,
+  digestOf,
+  keyedDigest,
+  type NewMemory,
+  type SystemBlock,
+  type Trust,
+  type TurnId,
+} from "../protocol/index.ts";
+
+/**
+ * What the record digests, and how. Pure, and the same for every database: a record moved from one to another stays valid.
+ * Nothing here holds personal text or a contact: only digests, and those of personal text are keyed.
+ */
+
+/** A message's place in a transcript, without its text. */
+export interface MessageMark {
+  readonly piece: Digest;
+  readonly trust: Trust;
+  readonly tokens: number;
+  readonly came_with: TurnId | null;
+}
+
+/** An epoch's prefix by digest: the text of the shared piece that the epoch row names. */
+export interface PrefixManifest {
+  /** The tools as sent. */
+  readonly tools: Digest;
+  /** The same in canonical JSON: equal for equal schemas, however they were written down. */
+  readonly schemas: Digest;
+  readonly system: readonly (Omit<SystemBlock, "text"> & { readonly text: Digest })[];
+}
+
+/** The digest of a transcript with one more message. Trust is in it: nobody may raise a message's trust afterwards. */
+export function rolled(before: Digest | null, message: MessageMark): Digest {
+  return chained(before, canonicalJson([message.piece, message.trust, message.tokens, message.came_with]));
+}
+
+/** All that a request sent, in one digest that costs as much as the turn's own messages, however long the transcript. */
+export function promptDigest(sent: {
+  readonly prefix: Digest;
+  /** The rolling digest of the transcript that was sent; none for an empty one. */
+  readonly transcript: Digest | null;
+  readonly own: readonly Digest[];
+  readonly tail: Digest;
+}): Digest {
+  return digestOf(canonicalJson(sent));
+}
+
+/** A memory's digest under its scope's key: all of it, so that a changed tag or trust shows. */
+export function memoryDigest(key: Uint8Array, id: string, memory: NewMemory): Digest {
+  const { content, tags, trust, turn = null, at } = memory;
+  return keyedDigest(key, canonicalJson({ id, content, tags, trust, turn, at }));
+}
+
+/** The name of a scope in the word index: one word, and never one that a text can hold by chance. */
+export function ownerWord(scope: { readonly org: string; readonly agent: string; readonly contact: string }): string {
+  return `o${digestOf(canonicalJson([scope.org, scope.agent, scope.contact])).slice(0, 32)}`;
+}

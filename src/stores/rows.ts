@@ -1,0 +1,202 @@
+import {
+  type Digest,
+  type EventPart,
+  type Json,
+  type LedgerEntry,
+  type Memory,
+  type Message,
+  type Reply,
+  type StoredEvent,
+  spoken,
+  type TailPart,
+  type ToolOutcome,
+  type ToolSchema,
+  type TranscriptMessage,
+  type Trusted,
+  type TurnTotals,
+  trusted,
+  type Untrusted,
+  type Usage,
+  untrusted,
+} from "../protocol/index.ts";
+import type { MessageMark, PrefixManifest } from "./digests.ts";
+import type { ChainHead, OutboxMessage, RequestRecord, Slot, Thread, TurnEnd } from "./store.ts";
+import type { Row } from "./tables.ts";
+
+/**
+ * Rows to records: the only place of the stores where a stored text gets a type of the protocol.
+ *
+ * Why that holds: nothing but this room writes the tables, and it writes only what the protocol's types let in; the
+ * digests in the record show any change from elsewhere. So a text that is read has the trust it was written with.
+ */
+
+/** A row with the text of its piece; no text where it was erased. */
+export type WithText<R> = R & { readonly text: string | null };
+
+/** What an event's piece holds: all of it that its sender wrote. */
+export interface EventText {
+  readonly name?: Untrusted;
+  readonly content: readonly EventPart[];
+}
+
+/** A stored text as what it was when it was stored. This is where every trust of this file crosses. */
+function stored<T>(text: string): T {
+  return JSON.parse(text);
+}
+
+/** A message as it was sent: `Trusted` and `Framed` again, because only such text was let into a message. */
+export const toMessage = (text: string): Message => stored(text);
+/** A turn's live layers as they were sent; trust as for messages. */
+export const toTail = (text: string): readonly TailPart[] => stored(text);
+/** An answer as the model gave it: its text was `Spoken` when it was stored. */
+export const toReply = (text: string): Reply => stored(text);
+/** A tool's result with its writes, all of it untrusted text. */
+export const toOutcome = (text: string): ToolOutcome => stored(text);
+export const toTools = (text: string): readonly ToolSchema[] => stored(text);
+export const toManifest = (text: string): PrefixManifest => stored(text);
+export const toEntries = (text: string): readonly LedgerEntry[] => stored(text);
+export const toMarks = (text: string): RequestRecord["marks"] => stored(text);
+export const toParameters = (text: string): RequestRecord["parameters"] => stored(text);
+export const toLedger = (text: string): RequestRecord["ledger"] => stored(text);
+export const toTotals = (text: string): TurnTotals => stored(text);
+export const toJson = (text: string): Json => stored(text);
+const toTags = (text: string): readonly string[] => stored(text);
+const toEventText = (text: string): EventText => stored(text);
+
+/** A system block's text. The crossing holds: a prefix takes only `Trusted` text, and it is stored nowhere else. */
+export const toSystemText = (text: string): Trusted => trusted(text);
+
+export function toThread(row: Row<"thread">): Thread {
+  const { id, org, agent, contact, channel, key, version } = row;
+  return {
+    id,
+    scope: { org, agent, contact },
+    channel,
+    key,
+    version,
+    ...(row.forked_thread !== null && { forkedFrom: { thread: row.forked_thread, turn: row.forked_turn } }),
+    createdAt: row.created_at,
+    lastActivity: row.last_activity,
+    turns: row.turns,
+  };
+}
+
+/** An event; without name and content where they were erased. */
+export function toEvent(row: WithText<Row<"event">>): StoredEvent {
+  const { id, thread, seq, kind, trust, channel, at, status } = row;
+  const { name, content } = row.text === null ? { name: undefined, content: [] } : toEventText(row.text);
+  return {
+    id,
+    thread,
+    seq,
+    kind,
+    trust,
+    channel,
+    ...(row.external_id !== null && { externalId: row.external_id }),
+    ...(name !== undefined && { name }),
+    content,
+    at,
+    status,
+    ...(row.turn !== null && { turn: row.turn }),
+  };
+}
+
+export function toTranscriptMessage(row: MessageMark, text: string): TranscriptMessage {
+  return { message: toMessage(text), trust: row.trust, tokens: row.tokens, turn: row.came_with };
+}
+
+/** A slot. Who spoke is stored as a role; the names are the thread's own. */
+export function toSlot(row: WithText<Row<"slot">>): Slot {
+  const { thread, position: index, kind, at, agent, contact } = row;
+  const reply = kind === "reply";
+  const from = reply ? agent : row.speaker === "contact" ? contact : row.speaker;
+  return { thread, index, from, to: reply ? contact : agent, kind, text: slotText(row), at };
+}
+
+/** The words of a slot. History is data for whoever reads it, the agent's own words too. */
+function slotText(row: WithText<Row<"slot">>): Untrusted {
+  if (row.text === null) return untrusted("");
+  if (row.kind === "reply") return untrusted(String(toJson(row.text)));
+  const parts = toEventText(row.text).content;
+  return untrusted(parts.map((part) => (part.type === "text" ? part.text : `(${part.mediaType})`)).join("\n"));
+}
+
+/** A waiting or delivered message. The words are the model's: `Spoken` when the turn stored them. */
+export function toOutbox(row: Row<"outbox">, text: string): OutboxMessage {
+  const { id, thread, turn, channel, status, at } = row;
+  return { id, thread, turn, channel, text: spoken(String(toJson(text))), status, at };
+}
+
+export function toMemory(row: Row<"memory">): Memory {
+  const { id, content, trust, at } = row;
+  return { id, content, tags: toTags(row.tags), trust, ...(row.turn !== null && { turn: row.turn }), at };
+}
+
+/** How a turn ended; nothing while it runs. `text` is what its reply or its failure said, null where erased. */
+export function toEnd(row: Row<"turn">, text: string | null): TurnEnd | undefined {
+  const words = text === null ? null : String(toJson(text));
+  if (row.stop !== null) {
+    // The reply's words are the model's, as for the outbox. An erased reply is empty, none stays none.
+    return { status: "done", stop: row.stop, reply: row.words === null ? null : spoken(words ?? "") };
+  }
+  if (row.code !== null) return { status: "failed", code: row.code, message: words ?? "(erased)" };
+  return undefined;
+}
+
+/** A request without its bytes. Of an erased reply the usage stays: it was paid for. */
+export function toRequest(row: Row<"request">, texts: RequestTexts): Omit<RequestRecord, "tail"> {
+  const { n, epoch, base, own, taint, dollars, at, milliseconds } = row;
+  return {
+    n,
+    epoch,
+    base,
+    own,
+    marks: toMarks(texts.marks),
+    parameters: toParameters(texts.parameters),
+    ledger: toLedger(texts.ledger),
+    taint,
+    reply: replyOf(row, texts.reply),
+    dollars,
+    at,
+    milliseconds,
+  };
+}
+
+/** The texts that a request's row names. */
+export interface RequestTexts {
+  readonly marks: string;
+  readonly parameters: string;
+  readonly ledger: string;
+  readonly reply: string | null;
+}
+
+function replyOf(row: Row<"request">, text: string | null): Reply | null {
+  if (text !== null) return toReply(text);
+  return row.finish === null ? null : { parts: [], finish: row.finish, usage: usageOf(row) };
+}
+
+function usageOf(row: Row<"request">): Usage {
+  return { input: row.input, cacheRead: row.cache_read, cacheWrite: row.cache_write, output: row.output };
+}
+
+export function toHead(row: {
+  readonly org: ChainHead["org"];
+  readonly seq: number;
+  readonly hash: Digest;
+}): ChainHead {
+  return { org: row.org, seq: row.seq, hash: row.hash };
+}
+
+/** What a link is about: a turn, or an erasure that closed threads. */
+export interface LinkSubject {
+  readonly turn?: string;
+  readonly threads?: readonly string[];
+}
+
+/** The subject of a link's body; nothing for a body that is none of ours. */
+export function toSubject(text: string): LinkSubject | undefined {
+  const { turn, erased } = stored<{ readonly turn?: unknown; readonly erased?: { readonly threads?: unknown } }>(text);
+  if (typeof turn === "string") return { turn };
+  const threads = erased?.threads;
+  return Array.isArray(threads) ? { threads: threads.map(String) } : undefined;
+}
