@@ -1,0 +1,112 @@
+import type { ContactScope, ThreadId } from "../../protocol/index.ts";
+import { toThread } from "../rows.ts";
+import type { Claim, Claimed, ClaimRequest } from "../store.ts";
+import type { Row } from "../tables.ts";
+import { type Connection, query } from "./connection.ts";
+import { currentEpoch } from "./epochs.ts";
+import { pending } from "./events.ts";
+import { owner } from "./scope.ts";
+import { openRow } from "./threads.ts";
+
+/** Takes the thread for one worker, with all that waits on it. */
+export function claim(db: Connection, scope: ContactScope, id: ThreadId, request: ClaimRequest): Claimed {
+  return db.write(() => {
+    const row = openRow(db, scope, id);
+    const held = lease(row, request);
+    if (held) return { state: "busy", ...held };
+    const events = pending(db, scope, id);
+    if (events.length === 0) {
+      free(db, row);
+      return { state: "idle" };
+    }
+    const { turn, attempt } = takeUp(db, row, request);
+    const fence = row.fence + 1;
+    setLease(db, row, { fence, holder: request.holder, lease_until: request.until });
+    const epoch = currentEpoch(db, scope, id);
+    const taken: Claim = { thread: toThread(row), turn, attempt, fence, holder: request.holder, events, epoch };
+    return { state: "claimed", claim: taken };
+  });
+}
+
+/** Who holds the thread, if the lease still counts. The asker's own counts too: one holder may run two tasks at once. */
+function lease(row: Row<"thread">, request: ClaimRequest): { holder: string; until: number } | undefined {
+  const { holder, lease_until: until } = row;
+  if (holder === null || until === null || until <= request.now) return undefined;
+  return request.alive(holder) ? { holder, until } : undefined;
+}
+
+/** The turn that was interrupted, once more, or a new one. */
+function takeUp(db: Connection, row: Row<"thread">, request: ClaimRequest): Pick<Claim, "turn" | "attempt"> {
+  const wanted = { ...owner(row), thread: row.id, status: "running" } as const;
+  const running = db.first(
+    query
+      .selectFrom("turn")
+      .select(["id", "attempt"])
+      .where((eb) => eb.and(wanted)),
+  );
+  if (!running) {
+    db.run(query.insertInto("turn").values(newTurn(row, request)));
+    return { turn: request.turn, attempt: 1 };
+  }
+  const attempt = running.attempt + 1;
+  db.run(
+    query
+      .updateTable("turn")
+      .set({ attempt })
+      .where((eb) => eb.and({ ...owner(row), id: running.id })),
+  );
+  return { turn: running.id, attempt };
+}
+
+function newTurn(row: Row<"thread">, request: ClaimRequest): Row<"turn"> {
+  return {
+    ...owner(row),
+    id: request.turn,
+    thread: row.id,
+    seq: row.turns + 1,
+    status: "running",
+    attempt: 1,
+    version: row.version,
+    started_at: request.at,
+    ended_at: null,
+    stop: null,
+    code: null,
+    words: null,
+    model: null,
+    wire: null,
+    mode: null,
+    totals: null,
+    epoch: null,
+    length: null,
+    link: null,
+  };
+}
+
+function free(db: Connection, row: Row<"thread">): void {
+  if (row.holder !== null) setLease(db, row, { fence: row.fence, holder: null, lease_until: null });
+}
+
+type Lease = Pick<Row<"thread">, "fence" | "holder" | "lease_until">;
+
+function setLease(db: Connection, row: Row<"thread">, lease: Lease): void {
+  const wanted = { ...owner(row), id: row.id };
+  db.run(
+    query
+      .updateTable("thread")
+      .set(lease)
+      .where((eb) => eb.and(wanted)),
+  );
+}
+
+export function renew(db: Connection, claim: Claim, until: number): boolean {
+  const { scope, id } = claim.thread;
+  const wanted = { ...owner(scope), id, fence: claim.fence, holder: claim.holder };
+  return (
+    db.run(
+      query
+        .updateTable("thread")
+        .set({ lease_until: until })
+        .where((eb) => eb.and(wanted)),
+    ) === 1
+  );
+}

@@ -1,0 +1,125 @@
+import type { ContactScope, EventId, NewEvent, StoredEvent, ThreadId, TurnId } from "../../protocol/index.ts";
+import { type EventText, toEvent, type WithText } from "../rows.ts";
+import type { Row } from "../tables.ts";
+import { type Connection, query } from "./connection.ts";
+import { keepOwn, scopeKey } from "./pieces.ts";
+import { owner } from "./scope.ts";
+import { openRow } from "./threads.ts";
+
+/** What a door hands in, with the id that it gets. */
+type Arriving = NewEvent & { readonly id: EventId };
+
+/** Stores what is not known yet, in order, and gives all as stored. */
+export function receive(
+  db: Connection,
+  scope: ContactScope,
+  thread: ThreadId,
+  events: readonly Arriving[],
+): readonly StoredEvent[] {
+  return db.write(() => {
+    const row = openRow(db, scope, thread);
+    const key = scopeKey(db, scope);
+    let seq = lastSeq(db, scope, thread);
+    const stored = events.map(
+      (event) => knownEvent(db, scope, event) ?? add(db, scope, { event, thread, key, seq: ++seq }),
+    );
+    const newest = Math.max(row.last_activity, ...stored.map((event) => event.at));
+    const wanted = { ...owner(scope), id: thread };
+    db.run(
+      query
+        .updateTable("thread")
+        .set({ last_activity: newest })
+        .where((eb) => eb.and(wanted)),
+    );
+    return stored;
+  });
+}
+
+function lastSeq(db: Connection, scope: ContactScope, thread: ThreadId): number {
+  const wanted = { ...owner(scope), thread };
+  const last = query
+    .selectFrom("event")
+    .select("seq")
+    .where((eb) => eb.and(wanted))
+    .orderBy("seq", "desc")
+    .limit(1);
+  return db.first(last)?.seq ?? 0;
+}
+
+/** Known only inside the contact: another's event of the same id must neither be shown nor swallow this one. */
+function knownEvent(db: Connection, scope: ContactScope, event: Arriving): StoredEvent | undefined {
+  if (event.externalId === undefined) return undefined;
+  const same = eventsOf(scope)
+    .where("event.channel", "=", event.channel)
+    .where("event.external_id", "=", event.externalId);
+  const row = db.first(same);
+  return row && toEvent(row);
+}
+
+interface Arrival {
+  readonly event: Arriving;
+  readonly thread: ThreadId;
+  readonly key: Uint8Array;
+  readonly seq: number;
+}
+
+function add(db: Connection, scope: ContactScope, { event, thread, key, seq }: Arrival): StoredEvent {
+  const { id, kind, trust, channel, name, content, at } = event;
+  const said: EventText = { ...(name !== undefined && { name }), content };
+  const text = JSON.stringify(said);
+  const row: Row<"event"> = {
+    ...owner(scope),
+    id,
+    thread,
+    seq,
+    kind,
+    trust,
+    channel,
+    external_id: event.externalId ?? null,
+    piece: keepOwn(db, scope, key, text),
+    at,
+    status: "pending",
+    turn: null,
+  };
+  db.run(query.insertInto("event").values(row));
+  return toEvent({ ...row, text });
+}
+
+export function pending(db: Connection, scope: ContactScope, thread: ThreadId): readonly StoredEvent[] {
+  const waiting = eventsOf(scope)
+    .where("event.thread", "=", thread)
+    .where("event.status", "=", "pending")
+    .orderBy("event.seq");
+  return db.all(waiting).map(toEvent);
+}
+
+/** What a turn that ended had to handle, in order; with the text of each. */
+export function eventsOfTurn(db: Connection, scope: ContactScope, turn: TurnId): readonly WithText<Row<"event">>[] {
+  const handled = eventsOf(scope)
+    .innerJoin("turn_event", (join) =>
+      join.onRef("turn_event.org", "=", "event.org").onRef("turn_event.event", "=", "event.id"),
+    )
+    .where("turn_event.turn", "=", turn)
+    .where("turn_event.agent", "=", scope.agent)
+    .where("turn_event.contact", "=", scope.contact)
+    .orderBy("turn_event.position");
+  return db.all(handled);
+}
+
+/** Every event of a contact with its text: what the queries above narrow down. */
+function eventsOf(scope: ContactScope) {
+  return query
+    .selectFrom("event")
+    .innerJoin("piece", (join) =>
+      join
+        .onRef("piece.org", "=", "event.org")
+        .onRef("piece.agent", "=", "event.agent")
+        .onRef("piece.contact", "=", "event.contact")
+        .onRef("piece.digest", "=", "event.piece"),
+    )
+    .selectAll("event")
+    .select("piece.text")
+    .where("event.org", "=", scope.org)
+    .where("event.agent", "=", scope.agent)
+    .where("event.contact", "=", scope.contact);
+}

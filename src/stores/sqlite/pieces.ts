@@ -1,0 +1,94 @@
+import {
+  type ContactScope,
+  type Digest,
+  digestOf,
+  keyedDigest,
+  type OrgId,
+  type Scope,
+  StrataError,
+} from "../../protocol/index.ts";
+import { type Connection, query } from "./connection.ts";
+import { owner, ownerOrAgent } from "./scope.ts";
+
+/** Keeps text without anything personal in it: once per organization, however often it is kept. */
+export function keepShared(db: Connection, org: OrgId, text: string): Digest {
+  const digest = digestOf(text);
+  const row = { org, digest, text };
+  db.run(
+    query
+      .insertInto("shared_piece")
+      .values(row)
+      .onConflict((on) => on.doNothing()),
+  );
+  return digest;
+}
+
+/** Keeps a contact's text: once per contact, under a digest that only this contact's key can make. */
+export function keepOwn(db: Connection, scope: ContactScope, key: Uint8Array, text: string): Digest {
+  const digest = keyedDigest(key, text);
+  const row = { ...owner(scope), digest, text };
+  db.run(
+    query
+      .insertInto("piece")
+      .values(row)
+      .onConflict((on) => on.doNothing()),
+  );
+  return digest;
+}
+
+/** The key of a scope, made when it is first needed. */
+export function scopeKey(db: Connection, scope: Scope): Uint8Array {
+  const known = knownKey(db, scope);
+  if (known) return known;
+  const row = { ...ownerOrAgent(scope), key: db.random(32) };
+  db.run(query.insertInto("contact_key").values(row));
+  return row.key;
+}
+
+/** The key of a scope, if it has one: none before its first text and after its erasure. */
+export function knownKey(db: Connection, scope: Scope): Uint8Array | undefined {
+  const wanted = ownerOrAgent(scope);
+  const found = query
+    .selectFrom("contact_key")
+    .select("key")
+    .where((eb) => eb.and(wanted));
+  return db.first(found)?.key;
+}
+
+/** A shared text. @throws StrataError `record_broken` when it is not there or not what its digest says */
+export function sharedText(db: Connection, org: OrgId, digest: Digest): string {
+  const found = query.selectFrom("shared_piece").select("text").where("org", "=", org).where("digest", "=", digest);
+  const text = db.first(found)?.text;
+  if (text === undefined) throw broken(`the shared text ${digest} is not in the record`, digest);
+  // Shared texts are what a prompt trusts, and few: each is checked whenever it is read.
+  if (digestOf(text) !== digest) throw broken(`the shared text ${digest} was changed after it was recorded`, digest);
+  return text;
+}
+
+/** A contact's text, null where it was erased. @throws StrataError `record_broken` when it is not there */
+export function ownText(db: Connection, scope: ContactScope, digest: Digest): string | null {
+  const wanted = { ...owner(scope), digest };
+  const found = db.first(
+    query
+      .selectFrom("piece")
+      .select("text")
+      .where((eb) => eb.and(wanted)),
+  );
+  if (!found) throw broken(`the text ${digest} is not in the record`, digest);
+  return found.text;
+}
+
+/** The text unless it was erased. @throws StrataError `record_broken` */
+export function present(text: string | null, what: string): string {
+  if (text !== null) return text;
+  throw new StrataError(
+    "record_broken",
+    `${what} was erased with its contact's data, so it cannot be read any more; its digest still stands in the record`,
+    { what },
+  );
+}
+
+/** A promise of the record that does not hold. */
+export function broken(says: string, digest: Digest): StrataError {
+  return new StrataError("record_broken", `${says}: run 'strata verify' and restore a backup`, { digest });
+}

@@ -1,0 +1,9 @@
+import type { ContactScope, ThreadId, TurnId } from "../../protocol/index.ts";
+
+/** What every write of a turn's commit needs to know: whose it is and under which key its texts are digested. */
+export interface Settling {
+  readonly scope: ContactScope;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  readonly key: Uint8Array;
+}

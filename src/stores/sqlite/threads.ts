@@ -1,0 +1,142 @@
+import {
+  type AgentName,
+  type ContactScope,
+  type Digest,
+  type OrgId,
+  type Scope,
+  StrataError,
+  type ThreadId,
+} from "../../protocol/index.ts";
+import { toSlot, toThread } from "../rows.ts";
+import type { Slot, Thread, ThreadOpening } from "../store.ts";
+import type { Row } from "../tables.ts";
+import { type Connection, query } from "./connection.ts";
+import { keepShared, sharedText } from "./pieces.ts";
+import { atMost, owner, within } from "./scope.ts";
+
+export function saveAgentVersion(
+  db: Connection,
+  org: OrgId,
+  agent: AgentName,
+  version: Digest,
+  spec: string,
+  at: number,
+): void {
+  db.write(() => {
+    const row = { org, agent, version, piece: keepShared(db, org, spec), at };
+    db.run(
+      query
+        .insertInto("agent_version")
+        .values(row)
+        .onConflict((on) => on.columns(["org", "agent", "version"]).doNothing()),
+    );
+  });
+}
+
+export function agentVersion(db: Connection, org: OrgId, agent: AgentName, version: Digest): string | undefined {
+  return db.read(() => {
+    const wanted = { org, agent, version };
+    const found = query
+      .selectFrom("agent_version")
+      .select("piece")
+      .where((eb) => eb.and(wanted));
+    const row = db.first(found);
+    return row && sharedText(db, org, row.piece);
+  });
+}
+
+/** Looks and makes in one write transaction, so of two openers one waits and then finds the other's thread. */
+export function openThread(db: Connection, scope: ContactScope, opening: ThreadOpening): Thread {
+  return db.write(() => {
+    const { channel, key } = opening;
+    const wanted = { ...owner(scope), channel, key };
+    const open = query
+      .selectFrom("thread")
+      .selectAll()
+      .where((eb) => eb.and(wanted))
+      .where("erased_link", "is", null);
+    const known = db.first(open);
+    if (known) return toThread(known);
+    const row = newThread(scope, opening);
+    db.run(query.insertInto("thread").values(row));
+    return toThread(row);
+  });
+}
+
+function newThread(scope: ContactScope, opening: ThreadOpening): Row<"thread"> {
+  const { id, channel, key, version, at, forkedFrom } = opening;
+  return {
+    ...owner(scope),
+    id,
+    channel,
+    key,
+    version,
+    forked_thread: forkedFrom?.thread ?? null,
+    forked_turn: forkedFrom?.turn ?? null,
+    created_at: at,
+    last_activity: at,
+    turns: 0,
+    fence: 0,
+    holder: null,
+    lease_until: null,
+    erased_link: null,
+  };
+}
+
+export function thread(db: Connection, scope: Scope, id: ThreadId): Thread | undefined {
+  const row = findThread(db, scope, id);
+  return row && toThread(row);
+}
+
+export function threads(db: Connection, scope: Scope, limit: number): readonly Thread[] {
+  const wanted = within(scope);
+  const recent = query
+    .selectFrom("thread")
+    .selectAll()
+    .where((eb) => eb.and(wanted))
+    .orderBy("last_activity", "desc")
+    .orderBy("id", "desc")
+    .limit(atMost(limit));
+  return db.all(recent).map(toThread);
+}
+
+/** The row of a thread in scope. */
+export function findThread(db: Connection, scope: Scope, id: ThreadId): Row<"thread"> | undefined {
+  const wanted = { ...within(scope), id };
+  return db.first(
+    query
+      .selectFrom("thread")
+      .selectAll()
+      .where((eb) => eb.and(wanted)),
+  );
+}
+
+/** The row of a thread in scope that can still take events. @throws StrataError `thread_not_found` */
+export function openRow(db: Connection, scope: ContactScope, id: ThreadId): Row<"thread"> {
+  const row = findThread(db, scope, id);
+  if (row && row.erased_link === null) return row;
+  const why = row ? "was closed when its contact's data was erased" : "is not in reach";
+  throw new StrataError("thread_not_found", `thread ${id} ${why}: open a thread for this contact and use its id`, {
+    thread: id,
+  });
+}
+
+export function slots(db: Connection, scope: ContactScope, id: ThreadId): readonly Slot[] {
+  const ordered = query
+    .selectFrom("slot")
+    .innerJoin("piece", (join) =>
+      join
+        .onRef("piece.org", "=", "slot.org")
+        .onRef("piece.agent", "=", "slot.agent")
+        .onRef("piece.contact", "=", "slot.contact")
+        .onRef("piece.digest", "=", "slot.piece"),
+    )
+    .selectAll("slot")
+    .select("piece.text")
+    .where("slot.org", "=", scope.org)
+    .where("slot.agent", "=", scope.agent)
+    .where("slot.contact", "=", scope.contact)
+    .where("slot.thread", "=", id)
+    .orderBy("slot.position");
+  return db.all(ordered).map(toSlot);
+}
