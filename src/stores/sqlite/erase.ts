@@ -1,0 +1,103 @@
+import { type Actor, type ContactScope, canonicalJson, type ThreadId } from "../../protocol/index.ts";
+import type { Row } from "../tables.ts";
+import { append } from "./chain.ts";
+import { type Connection, query } from "./connection.ts";
+import { knownKey } from "./pieces.ts";
+import { owner } from "./scope.ts";
+import { linkTurn } from "./settle.ts";
+
+/** What an erasure's link says. It names threads and the role of who asked, and no person. */
+export interface ErasureLink {
+  readonly erased: { readonly threads: readonly ThreadId[]; readonly by: Actor["role"]; readonly at: number };
+}
+
+/**
+ * Blanks a contact's texts, forgets its key and its memories and closes its threads: what comes next opens new ones. The
+ * record keeps the digests, so it stays whole; that of a text without its key tells nothing. What runs is stopped, for it
+ * would write again what was erased.
+ */
+export function eraseContact(db: Connection, scope: ContactScope, actor: Actor, at: number): void {
+  const erased = db.write(() => {
+    const threads = openThreads(db, scope);
+    if (threads.length === 0 && !knownKey(db, scope)) return false;
+    for (const thread of threads) stopTurn(db, scope, thread, at);
+    const link: ErasureLink = { erased: { threads: threads.map(({ id }) => id), by: actor.role, at } };
+    const { seq } = append(db, scope.org, canonicalJson(link));
+    closeThreads(db, scope, seq);
+    forget(db, scope);
+    return true;
+  });
+  if (erased) flushed(db);
+}
+
+function openThreads(db: Connection, scope: ContactScope): readonly Row<"thread">[] {
+  const all = query
+    .selectFrom("thread")
+    .selectAll()
+    .where((eb) => eb.and(owner(scope)));
+  return db.all(all.where("erased_link", "is", null).orderBy("id"));
+}
+
+/** A turn that runs ends here as failed (law 14); the fence keeps its worker from writing. */
+function stopTurn(db: Connection, scope: ContactScope, thread: Row<"thread">, at: number): void {
+  const wanted = { ...owner(scope), thread: thread.id, status: "running" } as const;
+  const running = db.first(
+    query
+      .selectFrom("turn")
+      .select("id")
+      .where((eb) => eb.and(wanted)),
+  );
+  if (!running) return;
+  const ended = { status: "failed", ended_at: at, code: "turn_cancelled" } as const;
+  db.run(
+    query
+      .updateTable("turn")
+      .set(ended)
+      .where((eb) => eb.and({ ...owner(scope), id: running.id })),
+  );
+  db.run(
+    query
+      .updateTable("thread")
+      .set({ turns: thread.turns + 1 })
+      .where((eb) => eb.and({ ...owner(scope), id: thread.id })),
+  );
+  linkTurn(db, { scope, turn: running.id });
+}
+
+/** The conversation's key may name a person too. */
+function closeThreads(db: Connection, scope: ContactScope, link: number): void {
+  const closed = query
+    .updateTable("thread")
+    .set((eb) => ({ erased_link: link, key: "", holder: null, lease_until: null, fence: eb("fence", "+", 1) }))
+    .where((eb) => eb.and(owner(scope)))
+    .where("erased_link", "is", null);
+  db.run(closed);
+  const waiting = { ...owner(scope), status: "pending" } as const;
+  db.run(
+    query
+      .updateTable("event")
+      .set({ status: "consumed" })
+      .where((eb) => eb.and(waiting)),
+  );
+}
+
+function forget(db: Connection, scope: ContactScope): void {
+  const whose = owner(scope);
+  db.run(
+    query
+      .updateTable("piece")
+      .set({ text: null })
+      .where((eb) => eb.and(whose)),
+  );
+  db.run(query.deleteFrom("memory").where((eb) => eb.and(whose)));
+  db.run(query.deleteFrom("contact_key").where((eb) => eb.and(whose)));
+}
+
+/** The log still holds the old pages. Where another program reads just now it is emptied later, by the next one who can. */
+function flushed(db: Connection): void {
+  try {
+    db.flush();
+  } catch {
+    // The erasure itself is committed; only its log waits.
+  }
+}

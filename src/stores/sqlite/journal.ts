@@ -1,0 +1,75 @@
+import { type ContactScope, canonicalJson, keyedDigest, StrataError, type ToolOutcome } from "../../protocol/index.ts";
+import { toOutcome } from "../rows.ts";
+import type { JournalKey, JournalState } from "../store.ts";
+import type { Row } from "../tables.ts";
+import { type Connection, query } from "./connection.ts";
+import { keepOwn, ownText, present, scopeKey } from "./pieces.ts";
+import { owner } from "./scope.ts";
+import { foundTurn } from "./turns.ts";
+
+/**
+ * Notes that a call is about to act. The tool and its input are part of the entry's name: when a turn that is run again
+ * asks for something else at the same place, that is another call, and the first one's entry stays. So nothing that acted
+ * is ever forgotten, and nothing acts twice.
+ */
+export function beginCall(db: Connection, scope: ContactScope, key: JournalKey, at: number): JournalState {
+  return db.write(() => {
+    const name = entryName(db, scope, key);
+    const entry = findEntry(db, name);
+    if (entry) return stateOf(db, scope, entry);
+    db.run(query.insertInto("journal").values({ ...name, begun_at: at, outcome: null, ended_at: null }));
+    return { state: "new" };
+  });
+}
+
+/** Notes what came of it. The first word stands: an outcome that is there already is not replaced. */
+export function endCall(db: Connection, scope: ContactScope, key: JournalKey, outcome: ToolOutcome, at: number): void {
+  db.write(() => {
+    const name = entryName(db, scope, key);
+    const entry = findEntry(db, name);
+    if (!entry) throw notBegun(key);
+    if (entry.outcome !== null) return;
+    const piece = keepOwn(db, scope, scopeKey(db, scope), JSON.stringify(outcome));
+    db.run(
+      query
+        .updateTable("journal")
+        .set({ outcome: piece, ended_at: at })
+        .where((eb) => eb.and(name)),
+    );
+  });
+}
+
+type EntryName = Pick<Row<"journal">, "org" | "agent" | "contact" | "thread" | "turn" | "ordinal" | "tool" | "input">;
+
+/** @throws StrataError `turn_not_found` for a turn out of scope */
+function entryName(db: Connection, scope: ContactScope, key: JournalKey): EntryName {
+  const { thread, turn, ordinal, tool } = key;
+  const row = foundTurn(db, scope, turn);
+  if (row.thread !== thread) {
+    throw new StrataError("turn_not_found", `turn ${turn} is not of thread ${thread}: name the thread it runs on`, {
+      turn,
+    });
+  }
+  const input = keyedDigest(scopeKey(db, scope), canonicalJson(key.input));
+  return { ...owner(scope), thread, turn, ordinal, tool, input };
+}
+
+function findEntry(db: Connection, name: EntryName): Row<"journal"> | undefined {
+  return db.first(
+    query
+      .selectFrom("journal")
+      .selectAll()
+      .where((eb) => eb.and(name)),
+  );
+}
+
+function stateOf(db: Connection, scope: ContactScope, entry: Row<"journal">): JournalState {
+  if (entry.outcome === null) return { state: "unknown" };
+  const text = present(ownText(db, scope, entry.outcome), `the outcome of call ${entry.ordinal} of turn ${entry.turn}`);
+  return { state: "done", outcome: toOutcome(text) };
+}
+
+function notBegun({ turn, ordinal, tool }: JournalKey): StrataError {
+  const says = `call ${ordinal} of turn ${turn} (${tool}) was never begun with this input, so it cannot end`;
+  return new StrataError("invalid_input", `${says}: begin every call before it acts`, { turn, ordinal, tool });
+}

@@ -1,0 +1,81 @@
+import type { OrgId, OutboxId, Scope } from "../../protocol/index.ts";
+import { toOutbox } from "../rows.ts";
+import type { OutboxMessage, UsageTotal } from "../store.ts";
+import { type Connection, query } from "./connection.ts";
+import { atMost, within } from "./scope.ts";
+
+/** Oldest first; what was erased is not sent any more. */
+export function outbox(db: Connection, scope: Scope, limit: number): readonly OutboxMessage[] {
+  const { contact } = scope;
+  let ordered = query
+    .selectFrom("outbox")
+    .innerJoin("piece", (join) =>
+      join
+        .onRef("piece.org", "=", "outbox.org")
+        .onRef("piece.agent", "=", "outbox.agent")
+        .onRef("piece.contact", "=", "outbox.contact")
+        .onRef("piece.digest", "=", "outbox.piece"),
+    )
+    .selectAll("outbox")
+    .select("piece.text")
+    .where("outbox.org", "=", scope.org)
+    .where("outbox.agent", "=", scope.agent)
+    .where("piece.text", "is not", null)
+    .orderBy("outbox.at")
+    .orderBy("outbox.id")
+    .limit(atMost(limit));
+  if (contact !== null) ordered = ordered.where("outbox.contact", "=", contact);
+  return db.all(ordered).map((row) => toOutbox(row, row.text ?? ""));
+}
+
+/** A message is delivered once: of two that say so, one hears no. */
+export function deliver(db: Connection, scope: Scope, id: OutboxId, at: number): boolean {
+  const wanted = { ...within(scope), id, status: "waiting" } as const;
+  const delivered = { status: "delivered", delivered_at: at } as const;
+  return db.write(
+    () =>
+      db.run(
+        query
+          .updateTable("outbox")
+          .set(delivered)
+          .where((eb) => eb.and(wanted)),
+      ) === 1,
+  );
+}
+
+/** What was spent in a scope: by turns that failed too, for they were paid for. */
+export function usage(db: Connection, scope: Scope): UsageTotal {
+  const wanted = within(scope);
+  return db.read(() => {
+    const ended = query
+      .selectFrom("turn")
+      .select((eb) => eb.fn.countAll<number>().as("turns"))
+      .where((eb) => eb.and(wanted))
+      .where("status", "!=", "running");
+    const spent = query
+      .selectFrom("request")
+      .select((eb) => [
+        eb.fn.countAll<number>().as("requests"),
+        eb.fn.coalesce(eb.fn.sum<number>("input"), eb.lit(0)).as("input"),
+        eb.fn.coalesce(eb.fn.sum<number>("cache_read"), eb.lit(0)).as("cacheRead"),
+        eb.fn.coalesce(eb.fn.sum<number>("cache_write"), eb.lit(0)).as("cacheWrite"),
+        eb.fn.coalesce(eb.fn.sum<number>("output"), eb.lit(0)).as("output"),
+        eb.fn.coalesce(eb.fn.sum<number>("dollars"), eb.lit(0)).as("dollars"),
+      ])
+      .where((eb) => eb.and(wanted));
+    const none = { requests: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, dollars: 0 };
+    return { turns: db.first(ended)?.turns ?? 0, ...(db.first(spent) ?? none) };
+  });
+}
+
+/** Every organization that has anything in the store. */
+export function organizations(db: Connection): readonly OrgId[] {
+  const all = query
+    .selectFrom("thread")
+    .select("org")
+    .union(query.selectFrom("agent_version").select("org"))
+    .union(query.selectFrom("memory").select("org"))
+    .union(query.selectFrom("chain").select("org"))
+    .orderBy("org");
+  return db.all(all).map(({ org }) => org);
+}

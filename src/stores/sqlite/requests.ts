@@ -1,0 +1,121 @@
+import {
+  type ContactScope,
+  type Digest,
+  type Reply,
+  StrataError,
+  type TranscriptMessage,
+  type TurnId,
+} from "../../protocol/index.ts";
+import { promptDigest } from "../digests.ts";
+import { toRequest, type WithText } from "../rows.ts";
+import type { RequestRecord } from "../store.ts";
+import type { Row } from "../tables.ts";
+import { type Connection, query } from "./connection.ts";
+import { rollingAt } from "./epochs.ts";
+import { keepOwn, keepShared, ownText, sharedText } from "./pieces.ts";
+import { owner } from "./scope.ts";
+import type { Settling } from "./settling.ts";
+
+/** Keeps what a turn added to its conversation, also when it failed: its requests are rebuilt from it. */
+export function keepOwnMessages(db: Connection, at: Settling, messages: readonly TranscriptMessage[]): void {
+  for (const [position, { message, trust, tokens, turn: came_with }] of messages.entries()) {
+    const piece = keepOwn(db, at.scope, at.key, JSON.stringify(message));
+    const row = { ...owner(at.scope), turn: at.turn, position, piece, trust, tokens, came_with };
+    db.run(query.insertInto("turn_message").values(row));
+  }
+}
+
+/** Keeps a request: what repeats by reference, so that one more costs the same in a long conversation as in a short one. */
+export function keepRequest(db: Connection, at: Settling, request: RequestRecord, own: number): void {
+  const { org } = at.scope;
+  if (request.own > own) {
+    const says = `request ${request.n} says that it sent ${request.own} messages of its turn, which has ${own}`;
+    throw new StrataError("invalid_input", `${says}: hand them all to the commit`, { turn: at.turn, n: request.n });
+  }
+  const row: Row<"request"> = {
+    ...owner(at.scope),
+    thread: at.thread,
+    turn: at.turn,
+    ...numbers(request),
+    tail: keepOwn(db, at.scope, at.key, JSON.stringify(request.tail)),
+    marks: keepShared(db, org, JSON.stringify(request.marks)),
+    parameters: keepShared(db, org, JSON.stringify(request.parameters)),
+    ledger: keepShared(db, org, JSON.stringify(request.ledger)),
+    ...kept(db, at, request.reply),
+  };
+  db.run(query.insertInto("request").values(row));
+}
+
+type Numbers = Pick<Row<"request">, "n" | "epoch" | "base" | "own" | "taint" | "dollars" | "at" | "milliseconds">;
+
+function numbers({ n, epoch, base, own, taint, dollars, at, milliseconds }: RequestRecord): Numbers {
+  return { n, epoch, base, own, taint, dollars, at, milliseconds };
+}
+
+type ReplyColumns = Pick<Row<"request">, "reply" | "finish" | "input" | "cache_read" | "cache_write" | "output">;
+
+/** The answer, and its usage once more in columns: what was paid for is counted after an erasure too. */
+function kept(db: Connection, at: Settling, reply: Reply | null): ReplyColumns {
+  if (!reply) return { reply: null, finish: null, input: 0, cache_read: 0, cache_write: 0, output: 0 };
+  const { input, cacheRead: cache_read, cacheWrite: cache_write, output } = reply.usage;
+  const piece = keepOwn(db, at.scope, at.key, JSON.stringify(reply));
+  return { reply: piece, finish: reply.finish, input, cache_read, cache_write, output };
+}
+
+export function requestRows(db: Connection, scope: ContactScope, turn: TurnId): readonly Row<"request">[] {
+  const wanted = { ...owner(scope), turn };
+  return db.all(
+    query
+      .selectFrom("request")
+      .selectAll()
+      .where((eb) => eb.and(wanted))
+      .orderBy("n"),
+  );
+}
+
+/** A row as a request without its bytes. */
+export function readRequest(db: Connection, row: Row<"request">): Omit<RequestRecord, "tail"> {
+  return toRequest(row, {
+    marks: sharedText(db, row.org, row.marks),
+    parameters: sharedText(db, row.org, row.parameters),
+    ledger: sharedText(db, row.org, row.ledger),
+    reply: row.reply === null ? null : ownText(db, row, row.reply),
+  });
+}
+
+/** A turn's own messages, in order, with their texts. */
+export function ownMessages(
+  db: Connection,
+  scope: ContactScope,
+  turn: TurnId,
+): readonly WithText<Row<"turn_message">>[] {
+  const ordered = query
+    .selectFrom("turn_message")
+    .innerJoin("piece", (join) =>
+      join
+        .onRef("piece.org", "=", "turn_message.org")
+        .onRef("piece.agent", "=", "turn_message.agent")
+        .onRef("piece.contact", "=", "turn_message.contact")
+        .onRef("piece.digest", "=", "turn_message.piece"),
+    )
+    .selectAll("turn_message")
+    .select("piece.text")
+    .where("turn_message.org", "=", scope.org)
+    .where("turn_message.agent", "=", scope.agent)
+    .where("turn_message.contact", "=", scope.contact)
+    .where("turn_message.turn", "=", turn)
+    .orderBy("turn_message.position");
+  return db.all(ordered);
+}
+
+/** The digest of all that a request sent, from digests that stand in the record. */
+export function promptOf(db: Connection, row: Row<"request">, sent: PromptParts): Digest {
+  const transcript = rollingAt(db, row, row.thread, { epoch: row.epoch, count: row.base });
+  return promptDigest({ prefix: sent.prefix, transcript, own: sent.own.slice(0, row.own), tail: row.tail });
+}
+
+/** The prefix of the request's epoch and the turn's own messages, by digest. */
+export interface PromptParts {
+  readonly prefix: Digest;
+  readonly own: readonly Digest[];
+}

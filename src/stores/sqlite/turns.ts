@@ -1,0 +1,84 @@
+import { type ContactScope, type Scope, StrataError, type ThreadId, type TurnId } from "../../protocol/index.ts";
+import { toEnd, toEvent, toHead, toTotals } from "../rows.ts";
+import type { ChainHead, TurnRecord } from "../store.ts";
+import type { Row } from "../tables.ts";
+import { type Connection, query } from "./connection.ts";
+import { eventsOfTurn } from "./events.ts";
+import { ownText } from "./pieces.ts";
+import { readRequest, requestRows } from "./requests.ts";
+import { within } from "./scope.ts";
+
+export function turn(db: Connection, scope: Scope, id: TurnId): TurnRecord | undefined {
+  return db.read(() => {
+    const row = findTurn(db, scope, id);
+    return row && toTurn(db, row);
+  });
+}
+
+export function turns(db: Connection, scope: Scope, thread: ThreadId): readonly TurnRecord[] {
+  return db.read(() => {
+    const wanted = { ...within(scope), thread };
+    const rows = db.all(
+      query
+        .selectFrom("turn")
+        .selectAll()
+        .where((eb) => eb.and(wanted))
+        .orderBy("seq"),
+    );
+    return rows.map((row) => toTurn(db, row));
+  });
+}
+
+/** The row of a turn in scope. */
+export function findTurn(db: Connection, scope: Scope, id: TurnId): Row<"turn"> | undefined {
+  const wanted = { ...within(scope), id };
+  return db.first(
+    query
+      .selectFrom("turn")
+      .selectAll()
+      .where((eb) => eb.and(wanted)),
+  );
+}
+
+/** The row of a turn in scope. @throws StrataError `turn_not_found` */
+export function foundTurn(db: Connection, scope: Scope, id: TurnId): Row<"turn"> {
+  const row = findTurn(db, scope, id);
+  if (row) return row;
+  throw new StrataError("turn_not_found", `turn ${id} is not in reach: list the turns of its thread`, { turn: id });
+}
+
+function toTurn(db: Connection, row: Row<"turn">): TurnRecord {
+  const { id, thread, seq, status, attempt, version, model, wire, mode } = row;
+  const end = toEnd(row, row.words === null ? null : ownText(db, row, row.words));
+  const link = row.link === null ? undefined : linkAt(db, row, row.link);
+  return {
+    id,
+    thread,
+    scope: { org: row.org, agent: row.agent, contact: row.contact },
+    seq,
+    status,
+    attempt,
+    ...(end && { end }),
+    version,
+    ...(model !== null && { model }),
+    ...(wire !== null && { wire }),
+    ...(mode !== null && { mode }),
+    startedAt: row.started_at,
+    ...(row.ended_at !== null && { endedAt: row.ended_at }),
+    ...(row.totals !== null && { totals: toTotals(row.totals) }),
+    requests: requestRows(db, row, id).map((request) => readRequest(db, request)),
+    events: eventsOfTurn(db, row, id).map(toEvent),
+    ...(link && { link }),
+  };
+}
+
+function linkAt(db: Connection, scope: ContactScope, seq: number): ChainHead | undefined {
+  const wanted = { org: scope.org, seq };
+  const row = db.first(
+    query
+      .selectFrom("chain")
+      .select(["org", "seq", "hash"])
+      .where((eb) => eb.and(wanted)),
+  );
+  return row && toHead(row);
+}
