@@ -213,7 +213,10 @@ export interface JournalKey {
 }
 
 /** `new`: act. `done`: it acted, here is what came of it. `unknown`: it began and its end was not recorded. */
-export type JournalState = { readonly state: "new" } | { readonly state: "done"; readonly outcome: ToolOutcome } | { readonly state: "unknown" };
+export type JournalState =
+  | { readonly state: "new" }
+  | { readonly state: "done"; readonly outcome: ToolOutcome }
+  | { readonly state: "unknown" };
 
 /** A contact-bearing search hit. Lower `score` is better. */
 export interface MemoryHit extends Memory {
@@ -249,7 +252,11 @@ export interface Store {
 
   /** Stores events in order, all or none; one whose `(channel, externalId)` is known is not stored again. Gives all as stored.
    * @throws StrataError `thread_not_found` */
-  receive(scope: ContactScope, thread: ThreadId, events: readonly (NewEvent & { readonly id: EventId })[]): Promise<readonly StoredEvent[]>;
+  receive(
+    scope: ContactScope,
+    thread: ThreadId,
+    events: readonly (NewEvent & { readonly id: EventId })[],
+  ): Promise<readonly StoredEvent[]>;
   pending(scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]>;
 
   /** The thread's running epoch with its transcript; none before the first turn. For those who only look: no lease is taken. */

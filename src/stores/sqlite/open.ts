@@ -1,0 +1,108 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Store } from "../store.ts";
+import { head } from "./chain.ts";
+import { claim, renew } from "./claims.ts";
+import { type Connection, connect } from "./connection.ts";
+import { currentEpoch } from "./epochs.ts";
+import { eraseContact } from "./erase.ts";
+import { pending, receive } from "./events.ts";
+import { failure } from "./failure.ts";
+import { beginCall, endCall } from "./journal.ts";
+import { forgetMemory, memories, saveMemory, searchMemories } from "./memories.ts";
+import { migrate } from "./migrate.ts";
+import { rebuild } from "./rebuild.ts";
+import { deliver, organizations, outbox, usage } from "./reports.ts";
+import { settle } from "./settle.ts";
+import { agentVersion, openThread, saveAgentVersion, slots, thread, threads } from "./threads.ts";
+import { turn, turns } from "./turns.ts";
+import { verify } from "./verify.ts";
+
+/** What a test or a simulation may want otherwise. */
+export interface SqliteOptions {
+  /** Chance: that many random bytes. Left out, the machine's. */
+  readonly random?: (bytes: number) => Uint8Array;
+  /** How long to wait for another program's lock before `store_busy`, in milliseconds. Left out, five seconds. */
+  readonly patience?: number;
+}
+
+/** What SQLite calls a database that is never on disk. */
+const IN_MEMORY = ":memory:";
+
+/**
+ * Opens the one file that holds everything, makes it and its folder where they are missing, and brings it up to today's
+ * schema. `:memory:` is a store for one test.
+ * @throws StrataError `store_busy`, `store_newer`, `store_failed`
+ */
+export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Store> {
+  try {
+    if (file !== IN_MEMORY) mkdirSync(dirname(file), { recursive: true });
+    const db = connect(file, { random: options.random ?? randomBytes, patience: options.patience ?? 5_000 });
+    return ready(db);
+  } catch (thrown) {
+    throw failure(thrown, file);
+  }
+}
+
+function ready(db: Connection): Store {
+  try {
+    migrate(db);
+    return store(db);
+  } catch (thrown) {
+    db.close();
+    throw thrown;
+  }
+}
+
+/** Each function of the contract runs to its end at once and only then gives its promise: one function, one transaction. */
+function store(db: Connection): Store {
+  const bound =
+    <Given extends readonly unknown[], R>(work: (db: Connection, ...given: Given) => R) =>
+    async (...given: Given): Promise<R> => {
+      try {
+        return work(db, ...given);
+      } catch (thrown) {
+        throw failure(thrown, db.file);
+      }
+    };
+  return {
+    saveAgentVersion: bound(saveAgentVersion),
+    agentVersion: bound(agentVersion),
+    openThread: bound(openThread),
+    thread: bound(thread),
+    threads: bound(threads),
+    slots: bound(slots),
+    receive: bound(receive),
+    pending: bound(pending),
+    epoch: bound((db, ...given: Parameters<Store["epoch"]>) => db.read(() => currentEpoch(db, ...given))),
+    claim: bound(claim),
+    renew: bound(renew),
+    settle: bound(settle),
+    beginCall: bound(beginCall),
+    endCall: bound(endCall),
+    turn: bound(turn),
+    turns: bound(turns),
+    rebuild: bound(rebuild),
+    saveMemory: bound(saveMemory),
+    searchMemories: bound(searchMemories),
+    memories: bound(memories),
+    forgetMemory: bound(forgetMemory),
+    outbox: bound(outbox),
+    deliver: bound(deliver),
+    usage: bound(usage),
+    eraseContact: bound(eraseContact),
+    organizations: bound(organizations),
+    head: bound(head),
+    verify: (...given) => told(verify(db, ...given), db.file),
+    close: bound((db) => db.close()),
+  };
+}
+
+async function* told<T>(found: AsyncIterable<T>, file: string): AsyncGenerator<T> {
+  try {
+    yield* found;
+  } catch (thrown) {
+    throw failure(thrown, file);
+  }
+}

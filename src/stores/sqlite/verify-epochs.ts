@@ -1,0 +1,104 @@
+import { sql } from "kysely";
+import { canonicalJson, type Digest, digestOf, type OrgId, type ThreadId } from "../../protocol/index.ts";
+import { rolled } from "../digests.ts";
+import { toManifest, toTools } from "../rows.ts";
+import type { Finding } from "../store.ts";
+import type { Row } from "../tables.ts";
+import { type Connection, query } from "./connection.ts";
+import { sharedText } from "./pieces.ts";
+import { owner } from "./scope.ts";
+import { problem, type Step, sentence } from "./walk.ts";
+
+/** The epoch that was checked last. */
+export interface EpochCursor {
+  readonly thread: string;
+  readonly n: number;
+}
+
+/** The next epoch: its prefix is whole and its transcript grows as its digests say. One a step, for one may be long. */
+export function checkEpochs(db: Connection, org: OrgId, after: EpochCursor): Step<EpochCursor> {
+  const following = query
+    .selectFrom("epoch")
+    .selectAll()
+    .where("org", "=", org)
+    .where(sql<boolean>`(thread, n) > (${after.thread}, ${after.n})`)
+    .orderBy("thread")
+    .orderBy("n")
+    .limit(1);
+  const epoch = db.first(following);
+  if (!epoch) return { problems: [], checked: after.n === 0 ? { epoch: 0 } : {} };
+  const where = `epoch ${epoch.n} of thread ${epoch.thread}`;
+  const says = [...checkPrefix(db, epoch), ...checkTranscript(db, epoch)];
+  const problems: readonly Finding[] = says.map((one) => problem(where, one));
+  return { problems, checked: { epoch: 1 }, next: { thread: epoch.thread, n: epoch.n } };
+}
+
+function checkPrefix(db: Connection, epoch: Row<"epoch">): readonly string[] {
+  try {
+    const manifest = toManifest(sharedText(db, epoch.org, epoch.prefix));
+    const tools = toTools(sharedText(db, epoch.org, manifest.tools));
+    for (const { text } of manifest.system) sharedText(db, epoch.org, text);
+    sharedText(db, epoch.org, epoch.entries);
+    const same = digestOf(canonicalJson(tools)) === manifest.schemas;
+    return same ? [] : ["its tools are not those whose digest it names"];
+  } catch (thrown) {
+    return [sentence(thrown)];
+  }
+}
+
+/** As many messages are read at once. */
+const PAGE = 500;
+
+function checkTranscript(db: Connection, epoch: Row<"epoch">): readonly string[] {
+  let rolling: Digest | null = null;
+  let position = 0;
+  for (;;) {
+    const rows = marksFrom(db, epoch, position);
+    for (const row of rows) {
+      if (row.position !== position) return [`its message ${position} is gone`];
+      if (row.text_of === null) return [`the text of its message ${position} is gone`];
+      rolling = rolled(rolling, row);
+      if (rolling !== row.rolling) return [`its message ${position} is not the recorded one`];
+      position++;
+    }
+    if (rows.length < PAGE) break;
+  }
+  const recorded = recordedLength(db, epoch);
+  return position === recorded ? [] : [`it has ${position} messages, but the record says ${recorded}`];
+}
+
+/** Messages without their texts: those are checked as pieces. */
+function marksFrom(db: Connection, epoch: Row<"epoch">, position: number) {
+  const page = query
+    .selectFrom("message")
+    .leftJoin("piece", (join) =>
+      join
+        .onRef("piece.org", "=", "message.org")
+        .onRef("piece.agent", "=", "message.agent")
+        .onRef("piece.contact", "=", "message.contact")
+        .onRef("piece.digest", "=", "message.piece"),
+    )
+    .selectAll("message")
+    .select("piece.digest as text_of")
+    .where("message.org", "=", epoch.org)
+    .where("message.agent", "=", epoch.agent)
+    .where("message.contact", "=", epoch.contact)
+    .where("message.thread", "=", epoch.thread)
+    .where("message.epoch", "=", epoch.n)
+    .where("message.position", ">=", position)
+    .orderBy("message.position")
+    .limit(PAGE);
+  return db.all(page);
+}
+
+/** How long the transcript was when the last turn of the epoch ended: what is beyond was not written by a turn. */
+function recordedLength(db: Connection, epoch: Row<"epoch">): number {
+  const wanted: { readonly thread: ThreadId; readonly epoch: number } = { thread: epoch.thread, epoch: epoch.n };
+  const last = query
+    .selectFrom("turn")
+    .select("length")
+    .where((eb) => eb.and({ ...owner(epoch), ...wanted }))
+    .orderBy("seq", "desc")
+    .limit(1);
+  return db.first(last)?.length ?? epoch.start;
+}

@@ -1,0 +1,99 @@
+import { sql } from "kysely";
+import { digestOf, keyedDigest, type OrgId } from "../../protocol/index.ts";
+import { memoryDigest } from "../digests.ts";
+import { toMemory } from "../rows.ts";
+import type { Finding } from "../store.ts";
+import type { Row } from "../tables.ts";
+import { type Connection, query } from "./connection.ts";
+import { owner } from "./scope.ts";
+import { BATCH, page, problem, type Step } from "./walk.ts";
+
+/** The organization's shared texts: each is what its digest says. */
+export function checkSharedPieces(db: Connection, org: OrgId, after: string): Step<string> {
+  const pieces = query
+    .selectFrom("shared_piece")
+    .selectAll()
+    .where("org", "=", org)
+    .where(sql<boolean>`digest > ${after}`)
+    .orderBy("digest")
+    .limit(BATCH);
+  const rows = db.all(pieces);
+  const problems = rows
+    .filter(({ digest, text }) => digestOf(text) !== digest)
+    .map(({ digest }) => problem(`piece ${digest}`, "the shared text is not what its digest says"));
+  return { problems, checked: { piece: rows.length }, ...page<string>(rows.at(-1)?.digest, rows.length) };
+}
+
+/** The piece that was checked last. */
+export interface PieceCursor {
+  readonly agent: string;
+  readonly contact: string;
+  readonly digest: string;
+}
+
+/** The contacts' texts: each is what its keyed digest says, unless it was erased. */
+export function checkOwnPieces(db: Connection, org: OrgId, after: PieceCursor): Step<PieceCursor> {
+  const pieces = query
+    .selectFrom("piece")
+    .leftJoin("contact_key", (join) =>
+      join
+        .onRef("contact_key.org", "=", "piece.org")
+        .onRef("contact_key.agent", "=", "piece.agent")
+        .onRef("contact_key.contact", "=", "piece.contact"),
+    )
+    .selectAll("piece")
+    .select("contact_key.key")
+    .where("piece.org", "=", org)
+    .where(
+      sql<boolean>`(piece.agent, piece.contact, piece.digest) > (${after.agent}, ${after.contact}, ${after.digest})`,
+    )
+    .orderBy("piece.agent")
+    .orderBy("piece.contact")
+    .orderBy("piece.digest")
+    .limit(BATCH);
+  const rows = db.all(pieces);
+  const problems = rows.flatMap((row) => checkOwnPiece(db, row, row.key));
+  return { problems, checked: { piece: rows.length }, ...page<PieceCursor>(rows.at(-1), rows.length) };
+}
+
+function checkOwnPiece(db: Connection, row: Row<"piece">, key: Uint8Array | null): readonly Finding[] {
+  const where = `piece ${row.digest}`;
+  if (row.text === null) {
+    return wasErased(db, row) ? [] : [problem(where, "its text is gone, but no erasure of its contact is recorded")];
+  }
+  if (key === null) return [problem(where, "its contact's key is gone, but its text is still there")];
+  return keyedDigest(key, row.text) === row.digest ? [] : [problem(where, "the text is not what its digest says")];
+}
+
+function wasErased(db: Connection, row: Row<"piece">): boolean {
+  const closed = query
+    .selectFrom("thread")
+    .select("id")
+    .where((eb) => eb.and(owner(row)))
+    .where("erased_link", "is not", null)
+    .limit(1);
+  return db.first(closed) !== undefined;
+}
+
+/** What is remembered: each memory is what its keyed digest says. */
+export function checkMemories(db: Connection, org: OrgId, after: number): Step<number> {
+  const all = query
+    .selectFrom("memory")
+    .leftJoin("contact_key", (join) =>
+      join
+        .onRef("contact_key.org", "=", "memory.org")
+        .onRef("contact_key.agent", "=", "memory.agent")
+        .onRef("contact_key.contact", "=", "memory.contact"),
+    )
+    .selectAll("memory")
+    .select("contact_key.key")
+    .where("memory.org", "=", org)
+    .where("memory.row", ">", after)
+    .orderBy("memory.row")
+    .limit(BATCH);
+  const rows = db.all(all);
+  const problems = rows
+    .filter((row) => row.key === null || memoryDigest(row.key, row.id, toMemory(row)) !== row.digest)
+    .map(({ id }) => problem(`memory ${id}`, "it is not what its digest says"));
+  return { problems, checked: { piece: rows.length }, ...page(rows.at(-1)?.row, rows.length) };
+}

@@ -1,0 +1,47 @@
+import type { OrgId } from "../../protocol/index.ts";
+import type { ChainHead, Finding } from "../store.ts";
+import { head } from "./chain.ts";
+import { type Connection, query } from "./connection.ts";
+import { checkEpochs } from "./verify-epochs.ts";
+import { checkLinks, FIRST_LINK } from "./verify-links.ts";
+import { checkMemories, checkOwnPieces, checkSharedPieces } from "./verify-pieces.ts";
+import { checkErasedThreads, checkUnlinkedTurns } from "./verify-turns.ts";
+import { problem, walk } from "./walk.ts";
+
+/**
+ * Derives everything again: the chain and each link's turn from the rows, the rows' digests from the texts, the transcripts'
+ * rolling digests from their messages. Whatever was changed, swapped, added or taken away shows somewhere on this walk; only
+ * an end that was cut off whole needs the anchor.
+ */
+export async function* verify(db: Connection, org: OrgId, anchor?: ChainHead): AsyncGenerator<Finding> {
+  const { seq: upTo } = head(db, org);
+  if (anchor) yield* reached(db, org, anchor);
+  yield* walk(FIRST_LINK, (cursor) => db.read(() => checkLinks(db, org, { ...cursor, upTo })));
+  yield* walk("", (after) => db.read(() => checkUnlinkedTurns(db, org, after)));
+  yield* walk("", (after) => db.read(() => checkErasedThreads(db, org, after)));
+  yield* walk({ thread: "", n: 0 }, (cursor) => db.read(() => checkEpochs(db, org, cursor)));
+  yield* walk("", (after) => db.read(() => checkSharedPieces(db, org, after)));
+  yield* walk({ agent: "", contact: "", digest: "" }, (cursor) => db.read(() => checkOwnPieces(db, org, cursor)));
+  yield* walk(0, (after) => db.read(() => checkMemories(db, org, after)));
+}
+
+function* reached(db: Connection, org: OrgId, anchor: ChainHead): Generator<Finding> {
+  if (anchor.org !== org) {
+    yield problem("anchor", `it is of the organization ${anchor.org}, not of ${org}: name the anchor of ${org}`);
+    return;
+  }
+  if (anchor.seq === 0) return;
+  const wanted = { org, seq: anchor.seq };
+  const link = db.first(
+    query
+      .selectFrom("chain")
+      .select("hash")
+      .where((eb) => eb.and(wanted)),
+  );
+  const { seq } = head(db, org);
+  if (!link) {
+    yield problem("anchor", `the record ends at link ${seq}, but it once reached link ${anchor.seq}: its end is gone`);
+  } else if (link.hash !== anchor.hash) {
+    yield problem("anchor", `link ${anchor.seq} is not the one the anchor knows: the record was written anew`);
+  }
+}
