@@ -1,0 +1,51 @@
+import { StrataError, type Tool, type ToolName, type ToolSchema } from "../protocol/index.ts";
+
+/** The tools there are, by name. */
+export interface Toolset {
+  /** What a provider is told of these tools, sorted by name. @throws StrataError `tool_not_found` */
+  schemas(names: readonly ToolName[]): readonly ToolSchema[];
+  get(name: ToolName): Tool | undefined;
+}
+
+/**
+ * Puts tools together, each under a name of its own.
+ * @throws StrataError `invalid_input` when two have the same name
+ */
+export function toolset(tools: readonly Tool[]): Toolset {
+  const byName = new Map<string, Tool>();
+  for (const tool of tools) {
+    const { name } = tool.schema;
+    if (byName.has(name))
+      throw new StrataError("invalid_input", `two tools are named ${name}; rename one of them`, { name });
+    byName.set(name, tool);
+  }
+  const schemaOf = (name: string): ToolSchema => {
+    const tool = byName.get(name);
+    if (tool === undefined) throw notFound(name, [...byName.keys()]);
+    return tool.schema;
+  };
+  return {
+    schemas: (names) => [...new Set<string>(names)].sort().map(schemaOf),
+    get: (name) => byName.get(name),
+  };
+}
+
+function notFound(name: string, known: readonly string[]): StrataError {
+  const [nearest] = [...known].sort((a, b) => distance(name, a) - distance(name, b));
+  const next = nearest === undefined ? "no tool is there at all" : `the nearest is ${nearest}`;
+  return new StrataError("tool_not_found", `no tool is named ${JSON.stringify(name)}; ${next}`, { name, nearest });
+}
+
+/** Letters to insert, delete or replace. Names have at most 64. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
