@@ -89,7 +89,7 @@ describe("a turn", () => {
     await say(thread, "And?");
     const result = sent[1]?.messages[2];
     expect(JSON.stringify(result).length).toBeLessThan(900);
-    expect(JSON.stringify(result)).toContain("characters)");
+    expect(JSON.stringify(result)).toContain("its first 480 of 100000 characters are shown.)");
     expect(sent[2]?.messages[2]).toEqual(result);
   });
 });

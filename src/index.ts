@@ -1,0 +1,49 @@
+/**
+ * Strata's public face for programs: the whole engine (`openApp`), or its pure heart alone (`loadProject`, `compile`).
+ * What is not listed here is not promised.
+ */
+export { type Environment, loadProject, type Project } from "./agents/index.ts";
+export { type App, type AppOptions, openApp } from "./app.ts";
+export { type Compilation, type CompileInput, compile, extend, requestOf } from "./compiler/index.ts";
+export { clean, frame } from "./guard/index.ts";
+export { bindModel, tokenCounter, wireBody } from "./models/index.ts";
+export {
+  type Actor,
+  type Agent,
+  agentName,
+  asStrataError,
+  type ContactId,
+  type CountTokens,
+  contactId,
+  ERRORS,
+  type ErrorCode,
+  eventId,
+  type Framed,
+  issueId,
+  type Layer,
+  type LayerContent,
+  type Ledger,
+  type LedgerEntry,
+  layerId,
+  type Message,
+  type Model,
+  type NewEvent,
+  type Request,
+  readFrames,
+  type Scope,
+  type StoredEvent,
+  StrataError,
+  type Tool,
+  type ToolSchema,
+  type Trust,
+  type Trusted,
+  type TurnEvent,
+  threadId,
+  toolName,
+  trusted,
+  turnId,
+  type Untrusted,
+  untrusted,
+} from "./protocol/index.ts";
+export type { Composed, Conversation, Runtime } from "./runtime/index.ts";
+export { cardOf, planMarks } from "./wire/index.ts";
