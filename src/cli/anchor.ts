@@ -1,0 +1,66 @@
+import { renameSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { z } from "zod";
+import type { ChainHead } from "../app.ts";
+import { type Digest, orgId, StrataError } from "../protocol/index.ts";
+import type { Context } from "./context.ts";
+import { fileError, readJson } from "./files.ts";
+import { inRecord } from "./session.ts";
+
+interface Options {
+  readonly out?: string;
+}
+
+/** `strata anchor`: the heads of the record's chains, to be kept elsewhere. */
+export function declareAnchor(program: Command, context: Context): void {
+  program
+    .command("anchor")
+    .description("print where the record stands now; kept elsewhere, it proves later that nothing was taken away")
+    .option("--out <file>", "write it to a file instead")
+    .addHelpText("after", "\nExample:\n  $ strata anchor --out anchor.json && strata verify --anchor anchor.json")
+    .action((options: Options, command: Command) =>
+      inRecord(context, command, async ({ app }) => {
+        const heads = await Promise.all((await app.organizations()).map((org) => app.head(org)));
+        if (options.out === undefined) return context.json(heads);
+        write(options.out, context.terminal.cwd, `${JSON.stringify(heads)}\n`);
+        context.say(`${options.out} is written.`);
+      }),
+    );
+}
+
+/** All or nothing: an anchor that is there is not lost to a full disk. */
+function write(name: string, cwd: string, text: string): void {
+  const path = resolve(cwd, name);
+  const unfinished = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(unfinished, text);
+    renameSync(unfinished, path);
+  } catch (cause) {
+    throw fileError(name, cause, "written");
+  }
+}
+
+const isDigest = (value: unknown): boolean => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+
+const HEADS = z.array(
+  z.strictObject({
+    org: z.string().transform(orgId),
+    seq: z.int().nonnegative(),
+    hash: z.custom<Digest>(isDigest, "it must be 64 hexadecimal digits").nullable(),
+  }),
+);
+
+/**
+ * Reads what `strata anchor` wrote.
+ * @throws StrataError `file_not_found`, `invalid_input`
+ */
+export function readAnchor(name: string, cwd: string): readonly ChainHead[] {
+  const parsed = HEADS.safeParse(readJson(name, cwd));
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const why = `${issue?.path.join(".") || "the file"}: ${issue?.message ?? "it has another form"}`;
+  throw new StrataError("invalid_input", `${name} is no anchor: ${why}; it must be what \`strata anchor\` printed`, {
+    file: name,
+  });
+}

@@ -1,0 +1,55 @@
+import type { StrataError } from "../protocol/index.ts";
+import { printable, type Style, styleOf } from "./style.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** What every command gets: its process, and the ways to speak. Results go to stdout, all else to stderr. */
+export interface Context {
+  readonly terminal: Terminal;
+  /** The colours of stdout. */
+  readonly style: Style;
+  /** Lines of a result. */
+  readonly say: (...lines: readonly string[]) => void;
+  /** One value on one line, for programs. */
+  readonly json: (value: unknown) => void;
+  /** Progress and remarks, dim. */
+  readonly note: (...lines: readonly string[]) => void;
+  /** Tells what went wrong. */
+  readonly complain: (error: StrataError) => void;
+  /** The same, and the program will exit with the error's code; the first one decides. */
+  readonly fail: (error: StrataError) => void;
+  readonly exitCode: () => number;
+}
+
+export function createContext(terminal: Terminal): Context {
+  const { stdout, stderr, env } = terminal;
+  const style = styleOf(stdout, terminal);
+  const aside = styleOf(stderr, terminal);
+  let exit = 0;
+  const complain = (error: StrataError): void => {
+    stderr.write(`${aside.red("strata:")} ${printableError(error)}\n`);
+    if (env["STRATA_DEBUG"] === "1") stderr.write(`${aside.dim(trace(error))}\n`);
+  };
+  return {
+    terminal,
+    style,
+    say: (...lines) => void stdout.write(lines.map((line) => `${line}\n`).join("")),
+    json: (value) => void stdout.write(`${JSON.stringify(value)}\n`),
+    note: (...lines) => void stderr.write(lines.map((line) => `${aside.dim(line)}\n`).join("")),
+    complain,
+    fail: (error) => {
+      complain(error);
+      exit ||= error.traits.exit;
+    },
+    exitCode: () => exit,
+  };
+}
+
+function printableError({ code, message }: StrataError): string {
+  if (code !== "unexpected") return printable(message);
+  return `${printable(message)} (this is nothing Strata knows of; STRATA_DEBUG=1 shows where it happened)`;
+}
+
+function trace(error: Error): string {
+  const { cause } = error;
+  return `${error.stack ?? error.message}${cause instanceof Error ? `\ncaused by ${trace(cause)}` : ""}`;
+}

@@ -1,0 +1,72 @@
+import { closeSync, fsyncSync, openSync, realpathSync, writeSync } from "node:fs";
+import { resolve } from "node:path";
+import type { App, TurnRecord } from "../app.ts";
+import { StrataError } from "../protocol/index.ts";
+import { fileError } from "./files.ts";
+import { wireOf } from "./turn.ts";
+
+/** A file of provider requests in the making, one JSON line each. */
+export interface Dump {
+  /** Adds the turn's requests; `thread` is the recording's turn's thread. */
+  readonly add: (turn: TurnRecord) => Promise<void>;
+  /** Makes sure that it is on the disk. */
+  readonly end: () => void;
+}
+
+/**
+ * Begins a dump, over what the file held before.
+ * @param inputs files that are read: none of them may be overwritten
+ * @throws StrataError `invalid_input`, `file_not_found`
+ */
+export function beginDump(
+  app: App,
+  name: string,
+  { cwd, inputs }: { readonly cwd: string; readonly inputs: readonly string[] },
+): Dump {
+  const path = resolve(cwd, name);
+  if (inputs.some((input) => real(input) === real(path))) {
+    throw new StrataError("invalid_input", `--dump would overwrite ${name}, which is read; name another file`, {
+      file: name,
+    });
+  }
+  const file = attempt(name, () => openSync(path, "w"));
+  return {
+    add: async (turn) => {
+      for (const { n, at } of turn.requests) {
+        const body = await wireOf(app, turn, n);
+        const line = {
+          thread: turn.thread,
+          turn: turn.id,
+          request: n,
+          at: new Date(at).toISOString(),
+          provider: providerOf(turn),
+          body,
+        };
+        attempt(name, () => writeSync(file, `${JSON.stringify(line)}\n`));
+      }
+    },
+    end: () => {
+      attempt(name, () => fsyncSync(file));
+      closeSync(file);
+    },
+  };
+}
+
+/** Whose shape the body has: the part of `provider:name` before the colon. */
+const providerOf = ({ wire }: TurnRecord): string => (wire ?? "").split(":")[0] ?? "";
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function attempt<T>(name: string, write: () => T): T {
+  try {
+    return write();
+  } catch (cause) {
+    throw fileError(name, cause, "written");
+  }
+}

@@ -1,0 +1,89 @@
+import type { Command } from "commander";
+import type { App, Thread } from "../app.ts";
+import { isoSecond, StrataError, threadId, turnId } from "../protocol/index.ts";
+import type { Context } from "./context.ts";
+import { inRecord, type Session } from "./session.ts";
+import { number, printable, type Style } from "./style.ts";
+import { table } from "./table.ts";
+import { threadView } from "./thread-view.ts";
+import { turnView } from "./turn-view.ts";
+
+/** The list shows so many threads. */
+const NEWEST = 20;
+
+/** `strata explain [ID]`: what was sent and why; without an id, the newest threads. */
+export function declareExplain(program: Command, context: Context): void {
+  program
+    .command("explain")
+    .description("explain a thread or a turn: each piece's fate and cost; without an id, list the newest threads")
+    .argument("[id]", "a thread (thr_…) or a turn (trn_…)")
+    .addHelpText("after", "\nExamples:\n  $ strata explain\n  $ strata explain thr_01jd8k3v5x9m2q7r4t6w8y0zab")
+    .action((id: string | undefined, _options: unknown, command: Command) =>
+      inRecord(context, command, async (session) => {
+        if (id === undefined) await list(context, session);
+        else if (id.startsWith("thr_")) await explainThread(context, session, id);
+        else if (id.startsWith("trn_")) await explainTurn(context, session, id);
+        else throw neither(id);
+      }),
+    );
+}
+
+function neither(id: string): StrataError {
+  const next = "it must begin with thr_ or trn_; `strata explain` lists the threads";
+  return new StrataError("invalid_id", `${JSON.stringify(id)} is neither a thread nor a turn: ${next}`, { id });
+}
+
+async function list(context: Context, { app, json, data }: Session): Promise<void> {
+  const threads = await newestThreads(app);
+  if (json) return context.json(threads);
+  if (threads.length === 0)
+    return context.say(`There is no thread in ${data} yet; \`strata chat companion\` begins one.`);
+  context.say(...threadList(threads, context.style));
+}
+
+async function newestThreads({ runtime, operator }: App): Promise<readonly Thread[]> {
+  const scopes = runtime.agents(operator).map((agent) => ({ org: agent.org, agent: agent.name, contact: null }));
+  const found = await Promise.all(scopes.map((scope) => runtime.threads(operator, scope, NEWEST)));
+  return found
+    .flat()
+    .sort((a, b) => b.lastActivity - a.lastActivity)
+    .slice(0, NEWEST);
+}
+
+function threadList(threads: readonly Thread[], style: Style): readonly string[] {
+  const columns = [
+    { head: "thread" },
+    { head: "agent" },
+    { head: "contact" },
+    { head: "channel" },
+    { head: "turns", right: true },
+    { head: "last activity" },
+  ] as const;
+  const rows = threads.map(({ id, scope, channel, turns, lastActivity }) => [
+    id,
+    scope.agent,
+    printable(scope.contact),
+    printable(channel),
+    number(turns),
+    isoSecond(lastActivity),
+  ]);
+  const [head = "", ...lines] = table(columns, rows);
+  return [style.dim(head), ...lines];
+}
+
+async function explainThread(
+  context: Context,
+  { app: { runtime, operator }, json }: Session,
+  id: string,
+): Promise<void> {
+  const thread = await runtime.thread(operator, threadId(id));
+  const turns = await runtime.turns(operator, thread.id);
+  if (json) context.json({ thread, turns });
+  else context.say(...threadView(thread, turns, context.style));
+}
+
+async function explainTurn(context: Context, { app, json }: Session, id: string): Promise<void> {
+  const turn = await app.runtime.turn(app.operator, turnId(id));
+  if (json) context.json(turn);
+  else context.say(...(await turnView(app, turn, context.style)));
+}

@@ -1,0 +1,71 @@
+import { type Ledger, type LedgerEntry, never, type Request } from "../protocol/index.ts";
+import { number, type Style } from "./style.ts";
+import { table } from "./table.ts";
+
+const COLUMNS = [
+  { head: "place" },
+  { head: "piece" },
+  { head: "rank", right: true },
+  { head: "scope" },
+  { head: "trust" },
+  { head: "tokens", right: true },
+  { head: "wanted", right: true },
+  { head: "fate" },
+  { head: "cache" },
+] as const;
+
+/** A ledger as a table: one row per piece, in the order of the request. `marks` says where the provider's cache is asked to keep it. */
+export function ledgerTable(
+  ledger: Ledger,
+  style: Style,
+  marks?: Pick<Request, "prefix" | "messages" | "marks">,
+): readonly string[] {
+  const cache = marks === undefined ? new Map<LedgerEntry, string>() : cacheMarks(ledger, marks);
+  const rows = ledger.entries.map((entry) => [
+    entry.place,
+    entry.piece,
+    entry.rank === undefined ? "" : number(entry.rank),
+    entry.scope ?? "",
+    entry.trust,
+    number(entry.tokens),
+    entry.wanted === entry.tokens ? "" : number(entry.wanted),
+    fateOf(entry, style),
+    cache.get(entry) ?? "",
+  ]);
+  const [head = "", ...lines] = table(COLUMNS, rows);
+  return [style.dim(head), ...lines, `${number(ledger.tokens)} tokens of ${number(ledger.limit)} that may be sent`];
+}
+
+function fateOf(entry: LedgerEntry, style: Style): string {
+  const items = entry.items === undefined ? "" : `, ${entry.items.shown} of ${entry.items.of} items`;
+  switch (entry.fate) {
+    case "kept":
+      return `kept${items}`;
+    case "empty":
+      return style.dim(`empty: ${entry.because}`);
+    case "truncated":
+    case "lined":
+    case "dropped":
+      return style.yellow(`${entry.fate}${items}: ${entry.because}`);
+    default:
+      return never(entry);
+  }
+}
+
+/** Each mark stands at the last piece before it. */
+function cacheMarks(
+  { entries }: Ledger,
+  { prefix, messages, marks }: Pick<Request, "prefix" | "messages" | "marks">,
+): Map<LedgerEntry, string> {
+  const found = new Map<LedgerEntry, string>();
+  for (const { after, lifetime } of marks) {
+    const layers = after.zone === "system" ? (prefix.system[after.block]?.layers.map(({ layer }) => layer) ?? []) : [];
+    const piece = after.zone === "message" && after.index < messages.length - 1 ? "transcript" : "message";
+    const entry =
+      after.zone === "system"
+        ? entries.findLast((one) => layers.some((layer) => layer === one.piece))
+        : entries.find((one) => one.place === piece);
+    if (entry !== undefined) found.set(entry, `kept ${lifetime} up to here`);
+  }
+  return found;
+}

@@ -1,0 +1,54 @@
+import type { Command } from "commander";
+import { type ProjectLock, projectLock } from "../app.ts";
+import { StrataError } from "../protocol/index.ts";
+import type { Context } from "./context.ts";
+import { readShared } from "./options.ts";
+import { count } from "./style.ts";
+
+interface Options {
+  readonly check?: true;
+}
+
+/** `strata lock`: writes the lock of the immutable layers, or checks it. */
+export function declareLock(program: Command, context: Context): void {
+  program
+    .command("lock")
+    .description("lock the immutable layers as they are now, so that a changed one stops the start")
+    .option("--check", "only check that they are as they were locked")
+    .addHelpText("after", "\nExample:\n  $ strata lock --folder my-agents")
+    .action((options: Options, command: Command) => {
+      const { folder, json } = readShared(command, context.terminal);
+      const lock = projectLock({ folder, env: context.terminal.env });
+      if (options.check === true) lock.check();
+      const was = options.check === true ? "current" : renew(context, lock);
+      if (json) context.json({ file: lock.file, was, layers: Object.fromEntries(lock.layers) });
+      else context.say(...report(lock, was));
+    });
+}
+
+type Was = "current" | "missing" | "different";
+
+/** Writes the lock unless it says the same already; what is accepted by it is shown. */
+function renew({ note }: Context, lock: ProjectLock): Was {
+  const different = differenceOf(lock);
+  if (different === undefined) return "current";
+  if (different.code === "lock_mismatch") note("This is what changes:", ...different.message.split("\n").slice(0, -1));
+  lock.write();
+  return different.code === "lock_missing" ? "missing" : "different";
+}
+
+function differenceOf(lock: ProjectLock): StrataError | undefined {
+  try {
+    lock.check();
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof StrataError && (thrown.code === "lock_missing" || thrown.code === "lock_mismatch"))
+      return thrown;
+    throw thrown;
+  }
+}
+
+function report({ file, layers }: ProjectLock, was: Was): readonly string[] {
+  const agents = [...layers].map(([name, locked]) => `${name}: ${count(locked, "immutable layer")}`);
+  return [was === "current" ? `${file} is as it should be.` : `${file} is written.`, ...agents];
+}

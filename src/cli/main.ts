@@ -1,0 +1,46 @@
+#!/usr/bin/env node
+/**
+ * The `strata` program: wires the process to `run` and leaves with its exit code. It acts when it is loaded, so that the
+ * bootstrap can import it instead of starting another process.
+ */
+import { StrataError } from "../protocol/index.ts";
+import { watchParent } from "./parent.ts";
+import { run } from "./run.ts";
+
+/** How long the program may take to end in order once its parent is gone. Milliseconds. */
+const PATIENCE = 10_000;
+
+const ending = new AbortController();
+
+const end = (): void =>
+  ending.abort(new StrataError("turn_cancelled", "stopped; what was not finished goes on with the next run"));
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  // The first is heard by the command, which ends in order; the second ends at once.
+  process.on(signal, () => (ending.signal.aborted ? process.exit(130) : end()));
+}
+watchParent(process.env["STRATA_PARENT"], () => {
+  end();
+  setTimeout(() => process.exit(130), PATIENCE).unref();
+});
+
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    // Whoever read us has seen enough: `strata explain | head` is no failure. A terminal that is gone is told nothing.
+    process.exit(error.code === "EPIPE" ? 0 : 1);
+  });
+}
+
+const { stdin, stdout, stderr, env } = process;
+const code = await run(process.argv.slice(2), {
+  stdin,
+  stdout,
+  stderr,
+  env,
+  cwd: process.cwd(),
+  signal: ending.signal,
+});
+
+// Not before all is written; and then even if a pipe that nobody reads or writes any more is still open.
+await Promise.all([stdout, stderr].map((stream) => new Promise((done) => stream.write("", done))));
+process.exit(code);

@@ -1,0 +1,55 @@
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+import { type App, type AppOptions, openApp, recordFile } from "../app.ts";
+import { type Agent, agentName, StrataError } from "../protocol/index.ts";
+import type { Context } from "./context.ts";
+import { readShared, type Shared } from "./options.ts";
+
+/** A command at work: its shared options and the opened app. */
+export interface Session extends Shared {
+  readonly app: App;
+}
+
+/** What only some commands want of the app. */
+export type Wishes = Pick<AppOptions, "recordedTools" | "wire">;
+
+/** Opens the app for as long as the work takes. */
+export async function inSession(
+  { terminal }: Context,
+  command: Command,
+  work: (session: Session) => Promise<void>,
+  wishes: Wishes = {},
+): Promise<void> {
+  const shared = readShared(command, terminal);
+  const app = await openApp({ folder: shared.folder, data: shared.data, env: terminal.env, ...wishes });
+  try {
+    await work({ ...shared, app });
+  } finally {
+    await app.close();
+  }
+}
+
+/**
+ * The same for commands that only look: where no data is, nothing is made.
+ * @throws StrataError `file_not_found`
+ */
+export async function inRecord(
+  context: Context,
+  command: Command,
+  work: (session: Session) => Promise<void>,
+): Promise<void> {
+  const { data } = readShared(command, context.terminal);
+  if (!existsSync(recordFile(data))) {
+    const next = "name the data folder with --data, or begin with `strata chat companion`";
+    throw new StrataError("file_not_found", `there is no data in ${data}; ${next}`, { data });
+  }
+  await inSession(context, command, work);
+}
+
+/** @throws StrataError `agent_not_found`, `invalid_id` */
+export function agentNamed({ runtime, operator }: App, name: string): Agent {
+  return runtime.agent(operator, agentName(name));
+}
+
+/** The first signs of a version tell it apart for people. */
+export const shortVersion = (version: string): string => version.slice(0, 12);

@@ -1,0 +1,95 @@
+import type { Command } from "commander";
+import { type App, type Listening, serve, VERSION } from "../app.ts";
+import { type Agent, asStrataError, contactId, StrataError } from "../protocol/index.ts";
+import { converse } from "./chat.ts";
+import type { Context } from "./context.ts";
+import { wholeNumber } from "./options.ts";
+import { inSession, type Session, shortVersion } from "./session.ts";
+import { isInteractive } from "./terminal.ts";
+
+interface Options {
+  readonly port: number;
+}
+
+/** `strata start`: serves until it is stopped; in a terminal with a chat. */
+export function declareStart(program: Command, context: Context): void {
+  program
+    .command("start")
+    .description("serve on 127.0.0.1; in a terminal, chat with the companion at once")
+    .option("--port <n>", "the port to serve on; 0 takes a free one", wholeNumber(0, 65_535), 4600)
+    .addHelpText("after", "\nExample:\n  $ strata start --port 4601")
+    .action((options: Options, command: Command) =>
+      inSession(context, command, async (session) => {
+        const listening = await serve(session.app, options.port);
+        try {
+          await announce(context, session, listening);
+          await run(context, session);
+        } finally {
+          await listening.close();
+        }
+        context.note("Stopped.");
+      }),
+    );
+}
+
+async function run(context: Context, { app, json }: Session): Promise<void> {
+  const { terminal, note } = context;
+  const agent = companion(app);
+  if (isInteractive(terminal) && !json && agent !== undefined) {
+    note(
+      "",
+      "Below is a chat; leaving it stops the server. The dim line after each reply says what was sent to the model.",
+    );
+    return converse(context, { app, agent, contact: contactId("me") }, { json: false, anew: false });
+  }
+  if (terminal.signal.aborted) return;
+  await new Promise((resolve) => terminal.signal.addEventListener("abort", resolve, { once: true }));
+}
+
+function companion({ runtime, operator }: App): Agent | undefined {
+  const agents = runtime.agents(operator);
+  return agents.find((agent) => agent.name === "companion") ?? agents[0];
+}
+
+async function announce({ say, json, style }: Context, session: Session, { url }: Listening): Promise<void> {
+  const { app, data } = session;
+  const agents = app.runtime.agents(app.operator);
+  const models = await Promise.all(agents.map(async (agent) => ({ agent, ...(await answering(app, agent)) })));
+  if (session.json) {
+    const listed = models.map(({ agent: { name, version }, model, problem }) => ({
+      name,
+      version,
+      model,
+      problem: problem?.message,
+    }));
+    return json({ url, version: VERSION, agents: listed, data });
+  }
+  say(
+    `${style.bold(`Strata ${VERSION}`)} serves on ${style.cyan(url)} (health: ${url}/health)`,
+    ...models.map(
+      ({ agent, model }) =>
+        `agent    ${style.bold(agent.name)}, version ${shortVersion(agent.version)}, answered by ${model}`,
+    ),
+    `data     ${data}`,
+    `agents'  ${app.projects.map((project) => project.file).join(", ")}`,
+    ...models.flatMap(({ problem }) => (problem === undefined ? [] : ["", style.yellow(problem.message)])),
+    ...(models.some(({ model }) => model === "rehearsal") ? ["", ...REHEARSAL] : []),
+  );
+}
+
+const REHEARSAL = [
+  "`rehearsal` is no real model: it thinks nothing up, it quotes what it finds in the request and uses the tools it is",
+  "plainly asked to use. For a real model, set ANTHROPIC_API_KEY in the environment, or `model:` in strata.yaml.",
+];
+
+/** Which model answers, and why it cannot where it cannot. The server serves either way. */
+async function answering(app: App, agent: Agent): Promise<{ readonly model: string; readonly problem?: StrataError }> {
+  const model = app.modelNameOf(agent);
+  try {
+    await app.modelOf(agent);
+    return { model };
+  } catch (thrown) {
+    const { code, message } = asStrataError(thrown);
+    return { model, problem: new StrataError(code, `${agent.name} cannot answer yet: ${message}`) };
+  }
+}

@@ -1,0 +1,57 @@
+import { styleText } from "node:util";
+import type { Output, Terminal } from "./terminal.ts";
+
+type Paint = (text: string) => string;
+
+/** Colours where a person looks, and none anywhere else. */
+export interface Style {
+  readonly bold: Paint;
+  readonly dim: Paint;
+  readonly red: Paint;
+  readonly yellow: Paint;
+  readonly cyan: Paint;
+}
+
+/** The colours of one stream: none unless it is a terminal and `NO_COLOR` is not set. */
+export function styleOf(stream: Output, { env }: Pick<Terminal, "env">): Style {
+  const colours = stream.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+  const paint =
+    (format: keyof Style): Paint =>
+    (text) =>
+      colours && text !== "" ? styleText(format, text, { validateStream: false }) : text;
+  return { bold: paint("bold"), dim: paint("dim"), red: paint("red"), yellow: paint("yellow"), cyan: paint("cyan") };
+}
+
+const NUMBER = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
+
+/** `1,182` */
+export const number = (value: number): string => NUMBER.format(value);
+
+/** `1 request`, `2 requests` */
+export const count = (value: number, noun: string, plural = `${noun}s`): string =>
+  `${number(value)} ${value === 1 ? noun : plural}`;
+
+/** `12 ms`, `3.4 s`, `2 min 5 s` */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${number(milliseconds / 1_000)} s`;
+  const seconds = Math.round(milliseconds / 1_000);
+  return `${number(Math.floor(seconds / 60))} min ${seconds % 60} s`;
+}
+
+/**
+ * Text of a model or a contact for a person's eyes: what would steer the terminal (escape sequences, reordering marks)
+ * becomes a sign that stands for it. `--json` has the exact text.
+ */
+export function printable(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (sign) =>
+    sign < " " ? String.fromCharCode(0x2400 + sign.charCodeAt(0)) : "\ufffd",
+  );
+}
+
+/** The beginning of a text on one line. */
+export function oneLine(text: string, length: number): string {
+  const line = printable(text.replace(/\s+/g, " ").trim());
+  const signs = [...line];
+  return signs.length <= length ? line : `${signs.slice(0, length - 1).join("")}…`;
+}

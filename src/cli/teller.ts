@@ -1,0 +1,64 @@
+import { type Ledger, never, type StopReason, type TurnEvent, type TurnTotals } from "../protocol/index.ts";
+import type { Context } from "./context.ts";
+import { sentLine } from "./sent-line.ts";
+import { printable } from "./style.ts";
+
+/** Tells a turn as it runs. What a failed turn failed of is said by the caller. */
+export type Teller = (event: TurnEvent) => void;
+
+/** For programs: every event of a turn, one JSON object on a line. */
+export function jsonTeller({ json }: Context): Teller {
+  return (event) => {
+    if (event.type !== "failed") return json(event);
+    const { code, message, details } = event.error;
+    json({ ...event, error: { code, message, details } });
+  };
+}
+
+/** For people: the words as they come, tool calls and what was sent as dim lines beside them. */
+export function plainTeller(context: Context): Teller {
+  const { stdout } = context.terminal;
+  let ledger: Ledger | undefined;
+  let inLine = false;
+  const endLine = (): void => {
+    if (inLine) stdout.write("\n");
+    inLine = false;
+  };
+  const end = (totals: TurnTotals): void => {
+    context.note(sentLine(ledger, totals));
+    ledger = undefined;
+  };
+  return (event) => {
+    switch (event.type) {
+      case "turn-start":
+      case "reasoning-delta":
+        return;
+      case "compiled":
+        ledger = event.ledger;
+        return;
+      case "text-delta":
+        stdout.write(printable(event.text));
+        inLine = !event.text.endsWith("\n");
+        return;
+      case "tool-start":
+        endLine();
+        return context.note(`→ ${event.tool}`);
+      case "tool-end":
+        return event.failed ? context.note(`→ ${event.tool} failed; the agent was told why`) : undefined;
+      case "done":
+        endLine();
+        context.note(...endingNote(event.because, event.text));
+        return end(event.totals);
+      case "failed":
+        endLine();
+        return end(event.totals);
+      default:
+        return never(event);
+    }
+  };
+}
+
+function endingNote(because: StopReason, text: string): readonly string[] {
+  const silent = text === "" ? ["(the agent said nothing)"] : [];
+  return because === "answered" ? silent : [...silent, `(the turn ended early: ${because})`];
+}

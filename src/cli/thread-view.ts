@@ -1,0 +1,50 @@
+import type { Thread, TurnRecord } from "../app.ts";
+import { isoSecond } from "../protocol/index.ts";
+import { cuts } from "./sent-line.ts";
+import { shortVersion } from "./session.ts";
+import { count, number, printable, type Style } from "./style.ts";
+import { table } from "./table.ts";
+import { endOf } from "./turn-view.ts";
+
+const COLUMNS = [
+  { head: "turn", right: true },
+  { head: "id" },
+  { head: "end" },
+  { head: "requests", right: true },
+  { head: "tokens sent", right: true },
+  { head: "cut" },
+  { head: "epoch" },
+] as const;
+
+/** A thread as lines for a person: whose it is, then a row per turn. Tokens are those of all the turn's requests together. */
+export function threadView(thread: Thread, turns: readonly TurnRecord[], style: Style): readonly string[] {
+  const { scope, channel, createdAt, lastActivity, forkedFrom } = thread;
+  const [head = "", ...rows] = table(COLUMNS, turns.map(row));
+  return [
+    `${style.bold(thread.id)} · ${scope.agent} with ${printable(scope.contact)} · channel ${printable(channel)}`,
+    `pinned to version ${shortVersion(thread.version)} · begun ${isoSecond(createdAt)} · last activity ${isoSecond(lastActivity)}`,
+    ...(forkedFrom === undefined ? [] : [`forked from ${forkedFrom.thread}`]),
+    "",
+    ...(turns.length === 0 ? ["No turn yet."] : [style.dim(head), ...rows]),
+    "",
+    `${count(turns.length, "turn")}; \`strata explain TURN\` shows each piece of its requests.`,
+  ];
+}
+
+function row(turn: TurnRecord): readonly string[] {
+  const ledgers = turn.requests.map((request) => request.ledger);
+  const last = ledgers.at(-1);
+  const opened = ledgers
+    .filter((ledger) => ledger.epoch.opened)
+    .map(({ epoch }) => `${epoch.n} begins (${epoch.reason})`);
+  const cut = last === undefined ? "" : cuts(last);
+  return [
+    number(turn.seq),
+    turn.id,
+    endOf(turn),
+    number(ledgers.length),
+    number(ledgers.reduce((sum, ledger) => sum + ledger.tokens, 0)),
+    cut === "nothing cut" ? "" : cut.replace(/^cut: /, ""),
+    [...new Set(opened)].join(", ") || (last === undefined ? "" : number(last.epoch.n)),
+  ];
+}

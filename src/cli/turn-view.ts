@@ -1,0 +1,79 @@
+import type { App, RequestRecord, TurnRecord } from "../app.ts";
+import { isoSecond, type StoredEvent } from "../protocol/index.ts";
+import { ledgerTable } from "./ledger-table.ts";
+import { shortVersion } from "./session.ts";
+import { count, duration, number, oneLine, printable, type Style } from "./style.ts";
+
+/** A turn as lines for a person: how it ended, what came in, what each request sent, what was called and said. */
+export async function turnView({ runtime, operator }: App, turn: TurnRecord, style: Style): Promise<readonly string[]> {
+  const requests = await Promise.all(
+    turn.requests.map(async (request) => {
+      const { request: sent } = await runtime.rebuilt(operator, turn.id, request.n);
+      return requestView(request, ledgerTable(request.ledger, style, sent), style);
+    }),
+  );
+  return [...head(turn, style), ...events(turn, style), ...requests.flat(), ...ending(turn, style)];
+}
+
+function head(turn: TurnRecord, style: Style): readonly string[] {
+  const { totals, link } = turn;
+  const cost = totals === undefined || totals.dollars === 0 ? "" : `, $${totals.dollars.toFixed(4)}`;
+  return [
+    `${style.bold(turn.id)} · turn ${number(turn.seq)} of ${turn.thread} · ${endOf(turn)}`,
+    `agent    ${turn.scope.agent}, version ${shortVersion(turn.version)}, with ${printable(turn.scope.contact)}`,
+    ...(turn.model === undefined
+      ? []
+      : [`model    ${turn.model} (in the wire shape of ${turn.wire ?? turn.model}), mode ${turn.mode ?? "full"}`]),
+    `began    ${isoSecond(turn.startedAt)}${turn.attempt > 1 ? `, attempt ${number(turn.attempt)}` : ""}`,
+    ...(totals === undefined
+      ? []
+      : [
+          `took     ${count(totals.rounds, "request")}, ${count(totals.calls, "tool call")}, ${duration(totals.milliseconds)}${cost}`,
+        ]),
+    ...(link?.hash == null ? [] : [`record   link ${number(link.seq)}, ${link.hash}`]),
+  ];
+}
+
+/** How a turn ended, in a few words. */
+export function endOf({ status, end }: Pick<TurnRecord, "status" | "end">): string {
+  if (end === undefined) return status;
+  return end.status === "done" ? `done: ${end.stop}` : `failed: ${end.code}`;
+}
+
+function events({ events: received }: TurnRecord, style: Style): readonly string[] {
+  return ["", style.bold(`received (${number(received.length)})`), ...received.map(eventLine)];
+}
+
+function eventLine({ kind, trust, at, name, content }: StoredEvent): string {
+  const text = content.map((part) => (part.type === "text" ? part.text : `(${part.type} ${part.mediaType})`)).join(" ");
+  const who = name === undefined ? "" : ` ${oneLine(name, 40)}:`;
+  return `${kind} · ${trust} · ${isoSecond(at)} ·${who} ${oneLine(text, 200)}`;
+}
+
+function requestView(request: Omit<RequestRecord, "tail">, ledger: readonly string[], style: Style): readonly string[] {
+  const { epoch } = request.ledger;
+  const cut = epoch.cut === 0 ? "" : `, ${count(epoch.cut, "message")} of the thread not shown any more`;
+  const opened = epoch.opened ? `, opened here (${epoch.reason})` : "";
+  const title = `request ${number(request.n)} · epoch ${number(epoch.n)}${opened}${cut} · taint ${request.taint} · ${duration(request.milliseconds)}`;
+  return ["", style.bold(title), ...ledger, ...answerLines(request)];
+}
+
+function answerLines({ reply }: Omit<RequestRecord, "tail">): readonly string[] {
+  if (reply === null) return ["→ no whole answer came"];
+  const { input, cacheRead, cacheWrite, output } = reply.usage;
+  const usage =
+    input + output === 0
+      ? ""
+      : ` · ${number(input)} in (${number(cacheRead)} from the cache, ${number(cacheWrite)} into it), ${number(output)} out, as reported`;
+  const parts = reply.parts.flatMap((part) => {
+    if (part.type === "call") return [`→ calls ${part.tool} ${oneLine(JSON.stringify(part.input), 160)}`];
+    return part.type === "text" ? [`→ says ${oneLine(part.text, 160)}`] : [];
+  });
+  return [...parts, `→ ended: ${reply.finish}${usage}`];
+}
+
+function ending({ end }: TurnRecord, style: Style): readonly string[] {
+  if (end === undefined) return [];
+  if (end.status === "failed") return ["", style.bold("failed"), `${end.code}: ${printable(end.message)}`];
+  return ["", style.bold("reply"), end.reply === null ? "(nothing)" : printable(end.reply)];
+}
