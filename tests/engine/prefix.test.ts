@@ -1,0 +1,98 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { type App, openApp } from "../../src/app.ts";
+import { scripted, wireBody } from "../../src/models/index.ts";
+import type { Request, TurnEvent } from "../../src/protocol/index.ts";
+import { home, said, strata, thread } from "./home.ts";
+
+/** What a turn of the property does, and what happens before it. */
+interface Step {
+  readonly text: string;
+  readonly tools: readonly ("memory_save" | "memory_search" | "write" | "nothing_known")[];
+  readonly hours: number;
+  readonly restart: boolean;
+  readonly fails: boolean;
+}
+
+const STEP: fc.Arbitrary<Step> = fc.record({
+  text: fc.string({ unit: "binary", minLength: 1, maxLength: 300 }),
+  tools: fc.array(fc.constantFrom("memory_save", "memory_search", "write", "nothing_known"), { maxLength: 3 }),
+  hours: fc.integer({ min: 0, max: 30 }),
+  restart: fc.boolean(),
+  fails: fc.boolean(),
+});
+
+const INPUT = {
+  memory_save: { content: "something to keep" },
+  memory_search: { query: "something" },
+  write: { path: "a.txt", content: "x" },
+  nothing_known: {},
+} as const;
+
+/** All that stands before the tail, as bytes, without the cache marks: what law 1 speaks of. */
+async function stableBytes(request: Request): Promise<string> {
+  const body: unknown = JSON.parse(await wireBody({ ...request, tail: [], marks: [] }, "anthropic:claude-sonnet-4-5"));
+  const { tools, system, messages } = body as { tools: unknown; system: unknown; messages: unknown };
+  return JSON.stringify([tools, system, messages]).slice(0, -"]}]]".length);
+}
+
+async function play(app: App, step: Step): Promise<readonly Request[]> {
+  const calls = step.tools.map((tool) => ({ parts: [{ text: `using ${tool}` }, { call: tool, input: INPUT[tool] }] }));
+  const { model, sent } = scripted([...calls, step.fails ? new Error("down") : "That was it."]);
+  const ann = await thread(app);
+  await app.runtime.post(app.operator, ann, [said(step.text, 0)]);
+  const events: TurnEvent[] = [];
+  for await (const event of app.runtime.run(app.operator, ann, { model })) events.push(event);
+  expect(events.filter((event) => event.type === "done" || event.type === "failed")).toHaveLength(1);
+  return sent;
+}
+
+it("law 1, S6 within an epoch every request continues the one before it byte for byte: across midnight, memory writes, tool rounds, failed turns and restarts", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(STEP, { minLength: 2, maxLength: 6 }), async (steps) => {
+      const folder = home();
+      let app = await strata(folder);
+      let at = Date.UTC(2026, 10, 21, 20);
+      let before: { bytes: string; done: boolean } | undefined;
+      for (const step of steps) {
+        if (step.restart) {
+          await app.close();
+          app = await strata(folder);
+        }
+        at += step.hours * 3_600_000;
+        app.setClock(at);
+        for (const [n, request] of (await play(app, step)).entries()) {
+          const bytes = await stableBytes(request);
+          // What a failed turn said is not in the transcript: its first request is what the next one continues.
+          if (before !== undefined) expect(bytes.startsWith(before.bytes)).toBe(true);
+          if (!step.fails || n === 0) before = { bytes, done: !step.fails };
+          if (step.fails) break;
+        }
+      }
+      await app.close();
+    }),
+    { numRuns: 25 },
+  );
+});
+
+it("two programs on one folder continue the same prefix", async () => {
+  const folder = home();
+  const one = await strata(folder);
+  const two = await openApp({ folder, data: `${folder}/.strata`, env: {} });
+  const step = {
+    text: "Hello there, my friend",
+    tools: ["memory_save"],
+    hours: 0,
+    restart: false,
+    fails: false,
+  } as const;
+  let before = "";
+  for (const app of [one, two, one, two]) {
+    for (const request of await play(app, step)) {
+      const bytes = await stableBytes(request);
+      expect(bytes.startsWith(before)).toBe(true);
+      before = bytes;
+    }
+  }
+  await two.close();
+});
