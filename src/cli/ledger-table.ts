@@ -65,7 +65,7 @@ function cacheMarks(
       after.zone === "system"
         ? entries.findLast((one) => layers.some((layer) => layer === one.piece))
         : entries.find((one) => one.place === piece);
-    if (entry !== undefined) found.set(entry, `kept ${lifetime} up to here`);
+    if (entry !== undefined) found.set(entry, `cached ${lifetime} up to here`);
   }
   return found;
 }

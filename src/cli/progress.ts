@@ -22,8 +22,8 @@ export function showProgress({ terminal: { stderr }, note }: Context, title: str
       const now = Date.now();
       if (now - shown < every) return;
       shown = now;
+      if (!isTerminal) return note(`${title}: ${text}`);
       const line = `${title}${share === undefined ? "" : ` ${bar(share)}`} ${text}`;
-      if (!isTerminal) return note(line);
       dirty = true;
       stderr.write(`\r\u001b[K${line.slice(0, (stderr.columns ?? 80) - 1)}`);
     },

@@ -51,7 +51,7 @@ function counts({ tally, lines, exchanges }: ReplayReport): readonly (readonly s
     ["requests", number(requests), ""],
     ["tool calls", number(calls), ""],
     ["tokens", number(tokens), requests === 0 ? "" : `${number(Math.round(tokens / requests))} a request`],
-    ["pieces cut", number(cut), ""],
+    ["pieces cut", number(cut), cut === 0 ? "" : "in all requests together"],
     ["epochs", number(Object.values(epochs).reduce((sum, times) => sum + times, 0)), begun.join(", ")],
     ["recall", number(recall.turns), `turns with hits, ${count(recall.items, "item")} shown`],
   ];
@@ -73,7 +73,7 @@ const inOrder = (a: PieceTally, b: PieceTally): number => PLACES.indexOf(a.place
 
 function pieceRow({ place, piece, tokens, requests, cut }: PieceTally, tally: Tally): readonly string[] {
   const mean = tally.requests === 0 ? 0 : tokens / tally.requests;
-  return [place, piece, number(tokens), number(mean), number(requests), cut === 0 ? "" : number(cut)];
+  return [place, piece, number(tokens), number(Math.round(mean)), number(requests), cut === 0 ? "" : number(cut)];
 }
 
 /** The same for programs. */

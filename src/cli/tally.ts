@@ -49,11 +49,17 @@ export function tallyTurn(tally: Tally, { fresh, end }: ReplayedTurn, turn: Turn
     const parts = reply?.parts ?? [];
     tally.messages.said += parts.filter((part) => part.type === "text").length;
     tally.tokens += ledger.tokens;
-    if (ledger.epoch.opened) tally.epochs[ledger.epoch.reason] = (tally.epochs[ledger.epoch.reason] ?? 0) + 1;
     for (const entry of ledger.entries) tallyPiece(tally, entry);
   }
   tally.calls += turn.totals?.calls ?? 0;
+  tallyEpochs(tally, turn);
   tallyRecall(tally, turn);
+}
+
+/** An epoch that a turn opened is named in each of its requests and counted once. */
+function tallyEpochs({ epochs }: Tally, { requests }: TurnRecord): void {
+  const opened = new Map(requests.flatMap(({ ledger: { epoch } }) => (epoch.opened ? [[epoch.n, epoch.reason]] : [])));
+  for (const reason of opened.values()) epochs[reason] = (epochs[reason] ?? 0) + 1;
 }
 
 function tallyPiece({ pieces }: Tally, entry: LedgerEntry): void {

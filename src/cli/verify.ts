@@ -56,7 +56,7 @@ async function examine(
   )) {
     context.terminal.signal.throwIfAborted();
     if (finding.type === "problem") verdict.problems.push({ where: finding.where, says: finding.says });
-    else verdict.checked[finding.what] = finding.count;
+    else verdict.checked[finding.what] = Math.max(verdict.checked[finding.what], finding.count);
     progress.show(`${count(verdict.checked.turn, "turn")}, ${count(verdict.checked.piece, "piece")}`);
   }
   progress.end();
