@@ -13,4 +13,5 @@ export {
   scripted,
   scriptedModel,
 } from "./scripted.ts";
+export { type TokenRule, tokenCounter } from "./tokens.ts";
 export { wireBody } from "./wire-body.ts";
