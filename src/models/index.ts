@@ -5,6 +5,7 @@
  */
 export { type Binding, bindModel } from "./bind.ts";
 export { type RecordedReply, recordedModel } from "./recorded.ts";
+export { rehearsalModel } from "./rehearsal.ts";
 export {
   type Script,
   type ScriptedEnd,

@@ -1,0 +1,86 @@
+import { isoSecond, type ReadFrame } from "../protocol/index.ts";
+import type { Answered, Reading } from "./rehearsal-reading.ts";
+import { type Wish, wishOf } from "./rehearsal-wish.ts";
+import { bestMatch } from "./word-overlap.ts";
+
+/** What the rehearsal says, or the one call it makes. */
+export type Answer = { readonly say?: string; readonly call?: Wish };
+
+const NOTE = "(Rehearsal model: no language model is connected.)";
+const INTRODUCTION =
+  "I am Strata's rehearsal model. No language model is connected, so I can only quote what stands in front of me and use " +
+  'my tools. Try "Remember that ...", or ask about something you told me.';
+
+/** Decides from the reading alone: report what came of a call, make the call that was asked for, or answer with quotes. */
+export function answer(reading: Reading): Answer {
+  const { asked, answered, tools, memories } = reading;
+  if (asked === undefined) return { say: INTRODUCTION };
+  if (answered.length > 0) return { say: `${answered.map(report).join("\n")}\n${NOTE}` };
+  const wish = wishOf(asked);
+  const known = wish?.tool === "memory_search" && (memories.length > 0 || !tools.has(wish.tool));
+  if (wish !== undefined && !known && tools.has(wish.tool)) return { call: wish };
+  const lines = wish !== undefined && !known ? [`I have no tool to do that (${wish.tool}).`] : findings(reading, asked);
+  return { say: `${address(reading, asked)}${lines.join("\n")}\n${reading.spokeBefore ? NOTE : INTRODUCTION}` };
+}
+
+/** The contact by the name they claim; others are not called by name, so that nobody passes for an operator. */
+function address({ spokeBefore }: Reading, { trust, name }: ReadFrame): string {
+  const named = trust === "contact" && name !== undefined && name !== "" ? name : undefined;
+  if (!spokeBefore) return named === undefined ? "Hello. " : `Hello, ${named}. `;
+  return named === undefined ? "" : `${named}: `;
+}
+
+/** What stands in the request about this: memories first, then the line of the conversation that fits best. */
+function findings({ memories, earlier }: Reading, asked: ReadFrame): string[] {
+  const remembered = memories.slice(0, 3).map((memory) => `I remember from ${day(memory.at)}: ${quote(memory.text)}.`);
+  if (!isQuestion(asked.text)) return remembered.length > 0 ? remembered : [acknowledged(asked)];
+  // A question that was asked before would match itself best.
+  const lines = earlier.flatMap((frame) => frame.text.split("\n").map((text) => ({ ...frame, text })));
+  const best = bestMatch(
+    asked.text,
+    lines.filter((line) => line.trust === "contact" && !isQuestion(line.text)),
+  );
+  const said = best === undefined ? [] : [`On ${day(best.at)} ${writer(best, asked)} wrote: ${quote(best.text)}.`];
+  const found = [...remembered, ...said];
+  return found.length > 0 ? found : ["I find nothing about that in this conversation or in my memory."];
+}
+
+const isQuestion = (text: string): boolean =>
+  /\?\s*$/m.test(text) || /^\s*(?:what|when|where|which|who|why|how|do|does|did|is|are|was|were|can)\b/i.test(text);
+
+const acknowledged = ({ kind, trust, text }: ReadFrame): string =>
+  kind === "message" && trust === "contact"
+    ? "I have read your message."
+    : `I have read the ${kind} of the ${trust}: ${quote(text)}.`;
+
+const writer = (line: ReadFrame, asked: ReadFrame): string =>
+  asked.trust === "contact" && line.name === asked.name ? "you" : (line.name ?? "the contact");
+
+/** What came of one call, in the words of the person who asked for it. */
+function report({ tool, input, failed, text }: Answered): string {
+  if (failed) return `That did not work (${tool}): ${quote(text)}.`;
+  switch (tool) {
+    case "memory_save":
+      return `I saved this: ${quote(field(input, "content"))}.`;
+    case "memory_search":
+      return `I searched my memory for ${quote(field(input, "query"))} and got:\n${block(text)}`;
+    case "read":
+      return `${field(input, "path")} says:\n${block(text)}`;
+    case "write":
+      return `I wrote ${field(input, "path")}.`;
+    default:
+      return `Here is what came back (${tool}):\n${block(text)}`;
+  }
+}
+
+const field = (input: unknown, name: string): string => `${new Map(Object.entries(input ?? {})).get(name) ?? ""}`;
+
+const day = (at: number): string => isoSecond(at).slice(0, 10);
+
+const short = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text;
+
+/** Quoted on one line; a quote needs no full stop of its own. */
+const quote = (text: string): string => `"${short(text.replace(/\s+/g, " ").trim(), 200).replace(/\.$/, "")}"`;
+
+const block = (text: string): string => short(text.trim(), 1_000).replace(/^/gm, "> ");

@@ -1,0 +1,35 @@
+import type { JsonObject, ReadFrame } from "../protocol/index.ts";
+import { topicOf } from "./word-overlap.ts";
+
+/** A tool that was plainly asked for. */
+export type Wish = { readonly tool: string; readonly input: JsonObject };
+
+/** An order is short. A longer text is not searched for one: these patterns are slow on text made to slow them. */
+const LONGEST = 4_000;
+
+const FILE = "[\"'`]?([\\w./-]*\\w\\.\\w+)[\"'`]?";
+const WRITE = new RegExp(`^\\s*(?:please )?write (?:to )?(?:the )?(?:file )?${FILE}\\s*:\\s*(\\S[\\s\\S]*)$`, "i");
+const READ = new RegExp(`^\\s*(?:please )?(?:read|open|show me) (?:the )?(?:file )?${FILE}\\s*[.!?]?\\s*$`, "i");
+const LIST = /\b(?:list|show)(?: me)?(?: all)?(?: your| my| the)? files\b|\bwhat files\b/i;
+const ASKS =
+  /\b(?:(?:do|did) you (?:still |also )?(?:remember|recall)|what (?:else )?can you (?:remember|recall)|what do you know about)\b/i;
+const NOTE_THAT =
+  /(?<!\b(?:I|we|they|he|she|to|not|cannot|\w+n['’]t|never|always|still) )\b(?:remember|note|keep in mind|(?:don['’]t|do not) forget) that (\S.*)/i;
+const NOTE =
+  /(?:^|[.!?]\s|\bplease,? )\s*(?:note:|(?:remember|(?:don['’]t|do not) forget)(?: this)?:?) +(?!when\b|how\b|what\b|who\b|where\b|why\b|me\b)(\S.*)/im;
+
+/** The tool a message asks for, in a few plain English forms. Only people give orders; payloads and warnings are data. */
+export function wishOf({ kind, text }: ReadFrame): Wish | undefined {
+  if (text.length > LONGEST || (kind !== "message" && kind !== "instruction" && kind !== "scheduled")) return undefined;
+  const [, file = "", content] = WRITE.exec(text) ?? READ.exec(text) ?? [];
+  if (content !== undefined) return { tool: "write", input: { path: file, content: content.trim() } };
+  if (file !== "") return { tool: "read", input: { path: file } };
+  if (LIST.test(text)) return { tool: "list", input: {} };
+  if (ASKS.test(text)) return { tool: "memory_search", input: { query: topicOf(text) } };
+  const note = NOTE_THAT.exec(text)?.[1] ?? NOTE.exec(text)?.[1];
+  return note === undefined ? undefined : { tool: "memory_save", input: { content: sentence(note) } };
+}
+
+/** The first sentence without its end mark; the dot of "Dr. Smith" ends none. */
+const sentence = (text: string): string =>
+  (text.split(/(?<=[\p{L}\p{N}]{3}[.!?])\s+(?=\p{Lu})/u)[0] ?? text).trim().replace(/[.!?]+$/, "");
