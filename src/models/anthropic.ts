@@ -9,15 +9,13 @@ export interface Access {
 
 const ADDRESS = "https://api.anthropic.com/v1";
 
+/** A redirect would carry the key and the prompt to an address that nobody configured. */
+const direct: typeof globalThis.fetch = (input, init) => globalThis.fetch(input, { ...init, redirect: "error" });
+
 /**
  * A model of Anthropic's package. Key and address are always given: left out, the package would take them from the
  * environment, where a stranger's setting could send prompts elsewhere.
  */
-export function anthropicModel(name: string, access: Access, fetch?: typeof globalThis.fetch): LanguageModelV4 {
-  const anthropic = createAnthropic({
-    apiKey: access.key,
-    baseURL: access.url ?? ADDRESS,
-    ...(fetch && { fetch }),
-  });
-  return anthropic(name);
+export function anthropicModel(name: string, { key, url = ADDRESS }: Access, fetch = direct): LanguageModelV4 {
+  return createAnthropic({ apiKey: key, baseURL: url, fetch })(name);
 }

@@ -26,10 +26,10 @@ export function modelError(thrown: unknown, asked: Asked): StrataError {
   );
 }
 
-/** The reply broke off: half an answer is no answer. */
+/** The stream ended without an end: half an answer is no answer. */
 export function brokenOff(asked: Asked): StrataError {
   const { provider, model } = splitRef(asked.ref);
-  const message = `${provider} broke off in the middle of an answer of ${model}; run the turn again`;
+  const message = `the answer of ${provider} for ${model} ended before it was whole; check the provider's address, or run the turn again`;
   return new StrataError("model_failed", message, { provider, model });
 }
 

@@ -117,7 +117,10 @@ describe("a bound model's failure", () => {
   it("is model_failed when the stream breaks off, even after words", async () => {
     const { model } = scripted([{ parts: [{ text: "Hel" }], end: "half-way" }]);
     const failure = await failureOf(model, request);
-    expect(failure).toMatchObject({ code: "model_failed", message: expect.stringContaining("broke off") });
+    expect(failure).toMatchObject({
+      code: "model_failed",
+      message: expect.stringContaining("ended before it was whole"),
+    });
   });
 
   it("is model_failed when the stream tells an error", async () => {

@@ -1,0 +1,324 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { openModel, wireBody } from "./index.ts";
+import { eventsOf, failureOf, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
+
+const REF = "anthropic:claude-sonnet-4-5";
+const KEY = "sk-test-0123456789";
+const request = sampleRequest("Hello");
+
+type Answer = (response: ServerResponse) => void;
+interface Received {
+  readonly url: string | undefined;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+/** A server on this machine that speaks the Messages API: it keeps what it receives and gives the next answer. */
+async function messagesServer() {
+  const received: Received[] = [];
+  const answers: Answer[] = [];
+  const server = createServer(async (incoming, response) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of incoming) pieces.push(piece);
+    received.push({ url: incoming.url, headers: incoming.headers, body: Buffer.concat(pieces).toString("utf8") });
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    answer?.(response);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  return { server, received, answers, url: `http://127.0.0.1:${port}/v1` };
+}
+
+const { server, received, answers, url } = await messagesServer();
+const open = () => openModel(REF, () => ({ key: KEY, url }));
+const say = (...next: Answer[]) => answers.splice(0, answers.length, ...next);
+
+afterEach(() => {
+  received.length = 0;
+  vi.unstubAllEnvs();
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+type Wire = { readonly type: string; readonly [key: string]: unknown };
+
+const start: Wire = {
+  type: "message_start",
+  message: {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "claude-sonnet-4-5",
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: 11, cache_creation_input_tokens: 2_000, cache_read_input_tokens: 7_000, output_tokens: 1 },
+  },
+};
+
+/** One content block: its start, its deltas, its stop. */
+const block = (index: number, content_block: Wire, ...deltas: Wire[]): Wire[] => [
+  { type: "content_block_start", index, content_block },
+  ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+  { type: "content_block_stop", index },
+];
+
+const words = (index: number, ...texts: string[]): Wire[] =>
+  block(index, { type: "text", text: "" }, ...texts.map((text) => ({ type: "text_delta", text })));
+
+const end = (stop_reason: string): Wire[] => [
+  { type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 42 } },
+  { type: "message_stop" },
+];
+
+const write = (response: ServerResponse, events: readonly Wire[]): void => {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  for (const event of events) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+};
+const stream =
+  (...events: Wire[]): Answer =>
+  (response) => {
+    write(response, events);
+    response.end();
+  };
+const refuse =
+  (status: number, type: string, message: string): Answer =>
+  (response) => {
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(JSON.stringify({ type: "error", error: { type, message } }));
+  };
+
+describe("anthropic over HTTP", () => {
+  modelContract(() => {
+    say(
+      stream(
+        start,
+        ...block(
+          0,
+          { type: "thinking", thinking: "", signature: "" },
+          { type: "thinking_delta", thinking: "Hm." },
+          { type: "signature_delta", signature: "c2ln" },
+        ),
+        ...words(1, "Let me ", "look."),
+        ...block(
+          2,
+          { type: "tool_use", id: "toolu_1", name: "look_up", input: {} },
+          { type: "input_json_delta", partial_json: '{"word": ' },
+          { type: "input_json_delta", partial_json: '"sun"}' },
+        ),
+        ...end("tool_use"),
+      ),
+    );
+    return open();
+  });
+});
+
+describe("Anthropic's answers", () => {
+  it("become a reply with its reasoning's signature, its calls and what was cached", async () => {
+    say(
+      stream(
+        start,
+        ...block(
+          0,
+          { type: "thinking", thinking: "", signature: "" },
+          { type: "thinking_delta", thinking: "I should " },
+          { type: "thinking_delta", thinking: "look." },
+          { type: "signature_delta", signature: "c2ln" },
+        ),
+        ...block(1, { type: "redacted_thinking", data: "aGlk" }),
+        ...words(2, "\n\n"),
+        ...words(3, "One ", "moment."),
+        ...block(
+          4,
+          { type: "tool_use", id: "toolu_1", name: "look_up", input: {} },
+          { type: "input_json_delta", partial_json: '{"word":"sun"}' },
+        ),
+        ...block(5, { type: "tool_use", id: "toolu_2", name: "look_up", input: {} }),
+        ...end("tool_use"),
+      ),
+    );
+    expect(await replyOf(open(), request)).toEqual({
+      parts: [
+        { type: "reasoning", text: "I should look.", metadata: { anthropic: { signature: "c2ln" } } },
+        { type: "reasoning", text: "", metadata: { anthropic: { redactedData: "aGlk" } } },
+        { type: "text", text: "One moment." },
+        { type: "call", id: "toolu_1", tool: "look_up", input: { word: "sun" } },
+        { type: "call", id: "toolu_2", tool: "look_up", input: {} },
+      ],
+      finish: "calls",
+      usage: { input: 9_011, cacheRead: 7_000, cacheWrite: 2_000, output: 42 },
+    });
+  });
+
+  it("go back as they came", async () => {
+    say(
+      stream(
+        start,
+        ...block(
+          0,
+          { type: "thinking", thinking: "", signature: "" },
+          { type: "thinking_delta", thinking: "Hm." },
+          { type: "signature_delta", signature: "c2ln" },
+        ),
+        ...block(1, { type: "redacted_thinking", data: "aGlk" }),
+        ...words(2, " One moment. "),
+        ...block(
+          3,
+          { type: "tool_use", id: "toolu_1", name: "look_up", input: {}, caller: { type: "direct" } },
+          { type: "input_json_delta", partial_json: '{"b":1,"a":2}' },
+        ),
+        ...end("tool_use"),
+      ),
+    );
+    const { parts } = await replyOf(open(), request);
+    const kept = JSON.parse(JSON.stringify(parts));
+    const user = request.messages[0];
+    if (user === undefined) throw new Error("the sample has a message");
+    const next = { ...request, messages: [user, { role: "assistant", parts: kept } as const, user] };
+    expect(JSON.parse(await wireBody(next, REF)).messages[1].content).toEqual([
+      { type: "thinking", thinking: "Hm.", signature: "c2ln" },
+      { type: "redacted_thinking", data: "aGlk" },
+      { type: "text", text: " One moment. " },
+      { type: "tool_use", id: "toolu_1", name: "look_up", input: { b: 1, a: 2 }, caller: { type: "direct" } },
+    ]);
+    expect(await wireBody(next, REF)).toContain('"input":{"b":1,"a":2}');
+  });
+
+  it.each([
+    ["end_turn", "stop"],
+    ["max_tokens", "length"],
+    ["refusal", "refused"],
+    ["something_new", "other"],
+  ])("end with %s as %s", async (reason, finish) => {
+    say(stream(start, ...words(0, "Well."), ...end(reason)));
+    expect((await replyOf(open(), request)).finish).toBe(finish);
+  });
+});
+
+describe("a request to Anthropic", () => {
+  it("has the very body that wireBody shows, the same each time", async () => {
+    say(stream(start, ...words(0, "Hello."), ...end("end_turn")));
+    await eventsOf(open(), request);
+    await eventsOf(open(), request);
+    const body = await wireBody(request, REF);
+    expect(received.map((one) => one.body)).toEqual([body, body]);
+    expect(received[0]).toMatchObject({ url: "/v1/messages", headers: { "x-api-key": KEY } });
+  });
+
+  it("goes where it was told, whatever the environment says", async () => {
+    vi.stubEnv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1/elsewhere");
+    vi.stubEnv("ANTHROPIC_API_KEY", "sk-other");
+    say(stream(start, ...words(0, "Hello."), ...end("end_turn")));
+    await eventsOf(open(), request);
+    expect(received[0]?.headers["x-api-key"]).toBe(KEY);
+  });
+});
+
+describe("Anthropic's failures", () => {
+  it.each([
+    [400, "model_refused", "change what is sent: the same request will be refused again"],
+    [401, "model_refused", "check the key and what it may use"],
+    [404, "model_refused", "check the model's name and the provider's address"],
+    [413, "model_refused", "send less: lower the agent's total budget"],
+    [408, "model_failed", "wait a little and run the turn again"],
+    [429, "model_failed", "wait a little and run the turn again"],
+    [500, "model_failed", "wait a little and run the turn again"],
+    [529, "model_failed", "wait a little and run the turn again"],
+  ])("with status %i are %s", async (status, code, step) => {
+    say(refuse(status, "some_error", `no ${KEY} today`));
+    const failure = await failureOf(open(), request);
+    const verb = code === "model_refused" ? "refused the request" : "did not answer";
+    expect(failure.code).toBe(code);
+    expect(failure.message).toBe(`anthropic ${verb} for claude-sonnet-4-5 (status ${status}: no … today); ${step}`);
+    expect(failure.details).toEqual({ provider: "anthropic", model: "claude-sonnet-4-5", status });
+    // The package's own error holds the whole request: nothing of it may travel with ours.
+    expect(JSON.stringify(failure)).not.toContain("Hello");
+    expect(failure.cause).toBeUndefined();
+  });
+
+  it("inside a stream are judged by their kind", async () => {
+    const error = (type: string): Wire => ({ type: "error", error: { type, message: "sorry" } });
+    say(stream(start, ...words(0, "Hel"), error("overloaded_error")));
+    expect(await failureOf(open(), request)).toMatchObject({ code: "model_failed", details: { status: 529 } });
+    say(stream(start, error("invalid_request_error")));
+    expect(await failureOf(open(), request)).toMatchObject({ code: "model_refused", details: { status: 400 } });
+  });
+
+  it("are told when the stream breaks off, cleanly or not", async () => {
+    say(stream(start, ...words(0, "Hel")));
+    expect(await failureOf(open(), request)).toMatchObject({ code: "model_failed" });
+    say(stream());
+    expect(await failureOf(open(), request)).toMatchObject({ code: "model_failed" });
+    say((response) => {
+      write(response, [start, ...words(0, "Hel")]);
+      setTimeout(() => response.destroy(), 10);
+    });
+    expect(await failureOf(open(), request)).toMatchObject({ code: "model_failed" });
+  });
+
+  it("repeat nothing of an answer that cannot be read", async () => {
+    for (const before of [[], [start, ...words(0, "Hel")]]) {
+      say((response) => {
+        write(response, before);
+        response.end("data: {private words\n\n");
+      });
+      const failure = await failureOf(open(), request);
+      expect(failure.code).toBe("model_failed");
+      expect(failure.message).not.toContain("private");
+      if (before.length > 0) expect(failure.message).toContain("could not be read");
+    }
+  });
+
+  it("follow no redirect: the key and the prompt go to the address that was configured", async () => {
+    say((response) => {
+      response.writeHead(307, { location: "/elsewhere" });
+      response.end();
+    });
+    expect(await failureOf(open(), request)).toMatchObject({ code: "model_failed" });
+    expect(received.map((one) => one.url)).toEqual(["/v1/messages"]);
+  });
+
+  it("name the address when nobody answers there", async () => {
+    const model = openModel(REF, () => ({ key: KEY, url: "http://127.0.0.1:1/v1" }));
+    const failure = await failureOf(model, request);
+    expect(failure.code).toBe("model_failed");
+    expect(failure.message).toContain("check the network and the provider's address");
+  });
+
+  it("are turn_cancelled at once when a stream is stopped that would never end", async () => {
+    const gone = Promise.withResolvers<void>();
+    say((response) => {
+      response.on("close", () => gone.resolve());
+      write(response, [start, ...words(0, "Hel")]);
+    });
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 50);
+    expect((await failureOf(open(), request, stop.signal)).code).toBe("turn_cancelled");
+    await gone.promise;
+  });
+});
+
+describe("openModel", () => {
+  const none = () => undefined;
+
+  it("needs no key for the rehearsal", () => {
+    expect(openModel("rehearsal", none)).toMatchObject({ ref: "rehearsal", wire: "anthropic:claude-sonnet-4-5" });
+    expect(open()).toMatchObject({ ref: REF, wire: REF });
+  });
+
+  it.each(["openai:gpt-5", "anthropic", "anthropic:", "gpt", "", "recording"])("does not know %j", (ref) => {
+    expect(() => openModel(ref, () => ({ key: KEY }))).toThrow(
+      `no model is known as ${JSON.stringify(ref)}; name anthropic:NAME or rehearsal`,
+    );
+  });
+
+  it("says what is missing", () => {
+    expect(() => openModel(REF, none)).toThrow(expect.objectContaining({ code: "secret_missing" }));
+    expect(() => openModel(REF, () => ({ key: "" }))).toThrow("needs a key for anthropic");
+    expect(() => openModel(REF, () => ({ key: KEY, url: "here" }))).toThrow('"here" is not an address for anthropic');
+  });
+});
