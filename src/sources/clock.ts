@@ -1,7 +1,7 @@
 import { type LayerContent, trusted } from "../protocol/index.ts";
 
-/** The date and time to the minute, in one sentence of the platform's. `timezone` is an IANA name. */
-export function clock(at: number, timezone: string): LayerContent {
+/** Date, weekday and time in a zone, to the minute. @throws RangeError for a zone that the system does not know */
+export function clock(timezone: string, at: number): LayerContent {
   const format = new Intl.DateTimeFormat("en-GB", {
     timeZone: timezone,
     weekday: "long",
@@ -12,7 +12,10 @@ export function clock(at: number, timezone: string): LayerContent {
     minute: "2-digit",
     hourCycle: "h23",
   });
-  const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
-  const sentence = `It is ${part["weekday"]}, ${part["year"]}-${part["month"]}-${part["day"]}, ${part["hour"]}:${part["minute"]} (${timezone}).`;
-  return { kind: "text", text: trusted(sentence) };
+  // Part by part: how a system joins them changes between its versions.
+  const part = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  const date = `${part.get("year")}-${part.get("month")}-${part.get("day")}`;
+  const text = `It is ${part.get("weekday")}, ${date}, ${part.get("hour")}:${part.get("minute")} (${timezone}).`;
+  // The zone is the operator's, from strata.yaml; all else is the platform's.
+  return { kind: "text", text: trusted(text) };
 }

@@ -1,61 +1,61 @@
 import {
   type Agent,
-  type ContactScope,
+  asStrataError,
   type Layer,
   type LayerContent,
   type LayerId,
   never,
-  type StoredEvent,
   StrataError,
 } from "../protocol/index.ts";
-import type { Store } from "../stores/index.ts";
 import { clock } from "./clock.ts";
+import type { GatherContext, Timer } from "./context.ts";
 import { recall } from "./recall.ts";
 
-/** What sources may know: whose turn it is, about what, and when. */
-export interface GatherContext {
-  readonly scope: ContactScope;
-  readonly events: readonly StoredEvent[];
-  /** The thread's time, milliseconds since 1970. */
-  readonly at: number;
-  readonly store: Pick<Store, "searchMemories">;
-  readonly signal?: AbortSignal;
-}
-
-/** What the sources gave, and a sentence for each that gave nothing because of a failure. */
+/** What the sources gave, one content for each layer asked for, and what went wrong on the way. */
 export interface Gathered {
   readonly contents: ReadonlyMap<LayerId, LayerContent>;
-  readonly notes: readonly { readonly layer: LayerId; readonly says: string }[];
+  readonly notes: readonly Note[];
 }
+
+/** A source that failed or was late: a line for the log. */
+interface Note {
+  readonly layer: LayerId;
+  readonly says: string;
+}
+
+/** How one source ended. */
+type Ended = { readonly content: LayerContent } | { readonly because: string; readonly cause?: unknown };
 
 /**
- * Asks the layers' sources side by side; each has `agent.budgets.source` milliseconds.
- * @throws StrataError `source_failed` when a required layer's source fails or is late
+ * Asks the sources of these layers side by side; none takes longer than the agent's `budgets.source`. A source that
+ * fails or is late gives an empty layer and a note (law 13).
+ * @throws StrataError `source_failed` naming a required layer, `turn_cancelled` or what the signal's reason is
  */
 export async function gather(agent: Agent, layers: readonly Layer[], context: GatherContext): Promise<Gathered> {
-  const contents = new Map<LayerId, LayerContent>();
-  const notes: { layer: LayerId; says: string }[] = [];
-  await Promise.all(
-    layers.map(async (layer) => {
-      try {
-        contents.set(layer.id, await inTime(ask(agent, layer, context), agent.budgets.source));
-      } catch (thrown) {
-        const says = thrown instanceof Error ? thrown.message : String(thrown);
-        if (layer.required) throw failed(layer, says, thrown);
-        contents.set(layer.id, { kind: "empty", because: says });
-        notes.push({ layer: layer.id, says });
-      }
-    }),
-  );
-  return { contents, notes };
+  const end = deadline(agent.budgets.source, context);
+  try {
+    const asked = layers.map((layer) => Promise.race([ask(agent, layer, context), end.reached]));
+    return collect(layers, await Promise.all(asked));
+  } finally {
+    end.clear();
+  }
 }
 
-async function ask(agent: Agent, { source }: Layer, context: GatherContext): Promise<LayerContent> {
+/** Never rejects, so a source that fails after the deadline disturbs nobody. */
+async function ask(agent: Agent, layer: Layer, context: GatherContext): Promise<Ended> {
+  try {
+    return { content: await contentOf(agent, layer, context) };
+  } catch (thrown) {
+    return { because: thrown instanceof Error ? thrown.message : String(thrown), cause: thrown };
+  }
+}
+
+async function contentOf(agent: Agent, { source }: Layer, context: GatherContext): Promise<LayerContent> {
   switch (source.kind) {
     case "text":
       return { kind: "text", text: source.text };
     case "clock":
-      return clock(context.at, source.timezone);
+      return clock(source.timezone, context.at);
     case "recall":
       return recall(agent, source.limit, context);
     default:
@@ -63,22 +63,55 @@ async function ask(agent: Agent, { source }: Layer, context: GatherContext): Pro
   }
 }
 
-/** The content, or a rejection when it is not there in time. What comes later is thrown away, its failure too. */
-async function inTime(content: Promise<LayerContent>, milliseconds: number): Promise<LayerContent> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`it took longer than its ${milliseconds} ms`)), milliseconds);
-  try {
-    return await Promise.race([content, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+interface Deadline {
+  /** Tells when the time is up; rejects when the turn is stopped. */
+  readonly reached: Promise<Ended>;
+  clear(): void;
 }
 
-function failed({ id }: Layer, says: string, cause: unknown): StrataError {
-  return new StrataError(
-    "source_failed",
-    `the required layer ${id} has no content: ${says}; mend its source or make it optional`,
-    { layer: id },
-    cause,
-  );
+function deadline(milliseconds: number, { signal, timer = realTimer }: GatherContext): Deadline {
+  const { promise, resolve, reject } = Promise.withResolvers<Ended>();
+  const stop = (): void => reject(asStrataError(signal?.reason, "turn_cancelled"));
+  const cancel = timer(milliseconds, () => resolve({ because: `it gave nothing within ${milliseconds} ms` }));
+  if (signal?.aborted) stop();
+  signal?.addEventListener("abort", stop, { once: true });
+  // With no layers nobody waits for it.
+  promise.catch(() => {});
+  return {
+    reached: promise,
+    clear: () => {
+      cancel();
+      signal?.removeEventListener("abort", stop);
+    },
+  };
+}
+
+const realTimer: Timer = (milliseconds, fire) => {
+  const timeout = setTimeout(fire, milliseconds);
+  return () => clearTimeout(timeout);
+};
+
+function collect(layers: readonly Layer[], ends: readonly Ended[]): Gathered {
+  const contents = new Map<LayerId, LayerContent>();
+  const notes: Note[] = [];
+  for (const [i, end] of ends.entries()) {
+    const layer = layers[i];
+    if (layer === undefined) continue;
+    if ("content" in end) {
+      contents.set(layer.id, end.content);
+      continue;
+    }
+    if (layer.required) throw failed(layer, end);
+    contents.set(layer.id, { kind: "empty", because: `its source failed: ${end.because}` });
+    notes.push({
+      layer: layer.id,
+      says: `the ${layer.source.kind} source of layer ${layer.id} failed: ${end.because}`,
+    });
+  }
+  return { contents, notes };
+}
+
+function failed({ id, source }: Layer, end: Extract<Ended, { because: string }>): StrataError {
+  const says = `the required layer ${id} has no content, its ${source.kind} source failed: ${end.because}; run the turn again, or make the layer optional`;
+  return new StrataError("source_failed", says, { layer: id, source: source.kind }, end.cause);
 }

@@ -1,6 +1,6 @@
 /**
- * What a live layer says this turn: one file per kind of source, asked side by side under a deadline. A source that fails
- * or is late is empty, never fatal, unless its layer is required. It reads what it is given and stores nothing; what others
- * wrote leaves here as untrusted items, which only the compiler frames.
+ * Where the live layers' contents come from: one file per kind of source, all asked side by side under one deadline.
+ * A source only reads, in the scope of its turn; it renders nothing, writes nothing, and never sees a prompt.
  */
-export { type GatherContext, type Gathered, gather } from "./gather.ts";
+export type { GatherContext, Timer } from "./context.ts";
+export { type Gathered, gather } from "./gather.ts";

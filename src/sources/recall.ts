@@ -1,38 +1,43 @@
-import type { Agent, LayerContent, StoredEvent } from "../protocol/index.ts";
-import type { GatherContext } from "./gather.ts";
+import { clean, truncateText } from "../guard/index.ts";
+import { type Agent, type ContentItem, type LayerContent, type StoredEvent, untrusted } from "../protocol/index.ts";
+import type { GatherContext } from "./context.ts";
+import { smallTalk } from "./small-talk.ts";
 
-/** Words of messages that ask for nothing: with only these in it, a message is not searched for. */
-const SMALL_TALK = new Set(
-  "hi hello hey hiya yo good morning afternoon evening night day there how are you doing today is it going what's whats up thanks thank so much many a lot very ok okay k sure yes yeah yep no nope bye goodbye see later soon cool great nice fine well alright all right right please welcome cheers lol haha and im i'm too me".split(
-    " ",
-  ),
-);
+/** How much of what was written is searched for; the best of a longer message is rarely past it. */
+const QUERY = 4_000;
 
 /**
- * The memories that fit this turn's message best, best first. The query is the waiting events' own text and nothing else:
- * what was injected before is never searched with (law 12).
+ * The contact's memories that fit what they just wrote, best first. Law 12: the query is the text of the turn's own
+ * messages and nothing else; what was recalled before, reminders and the prompt never come near it.
  */
 export async function recall(
   agent: Agent,
   limit: number,
-  { scope, events, store }: GatherContext,
+  { scope, events, store }: Pick<GatherContext, "scope" | "events" | "store">,
 ): Promise<LayerContent> {
-  if (agent.recall !== "auto") return { kind: "empty", because: `recall is ${agent.recall}` };
-  const query = events.map(textOf).join("\n");
-  if (isSmallTalk(query)) return { kind: "empty", because: "a greeting asks for no memory" };
-  const found = await store.searchMemories(scope, query, limit);
-  if (found.length === 0) return { kind: "empty", because: "no memory fits" };
+  if (agent.recall !== "auto") return empty(`recall is set to ${agent.recall} for this agent`);
+  const query = queryOf(events);
+  if (query === "") return empty("no message waits: there is nothing to search for");
+  const idle = smallTalk(query);
+  if (idle !== undefined) return empty(idle);
+  const hits = await store.searchMemories(scope, query, limit);
+  if (hits.length === 0) return empty("no memory fits the message");
   return {
     kind: "items",
-    items: found.map(({ id, content, trust, at }) => ({ id, kind: "memory", text: content, trust, at })),
+    items: hits
+      .slice(0, limit)
+      .map(({ id, content, trust, at }): ContentItem => ({ id, kind: "memory", text: content, trust, at })),
   };
 }
 
-const textOf = ({ content }: StoredEvent): string =>
-  content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+function queryOf(events: readonly StoredEvent[]): string {
+  const texts = events
+    .filter(({ kind }) => kind === "message")
+    .flatMap(({ content }) => content.flatMap((part) => (part.type === "text" ? [part.text] : [])));
+  // Cut first: what is cleaned is then never large.
+  return clean(untrusted(truncateText(texts.join("\n"), QUERY, ""))).trim();
+}
 
-/** Whether nothing but greetings, thanks and the like is in it. */
-function isSmallTalk(text: string): boolean {
-  const words = text.toLowerCase().match(/[\p{L}\p{N}\p{M}'’]+/gu) ?? [];
-  return words.every((word) => SMALL_TALK.has(word.replaceAll("’", "'")));
+function empty(because: string): LayerContent {
+  return { kind: "empty", because };
 }

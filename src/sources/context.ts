@@ -1,0 +1,18 @@
+import type { ContactScope, StoredEvent } from "../protocol/index.ts";
+import type { Store } from "../stores/index.ts";
+
+/** Calls `fire` once after so many milliseconds, unless the function it gives is called before. */
+export type Timer = (milliseconds: number, fire: () => void) => () => void;
+
+/** What sources may know of the turn. */
+export interface GatherContext {
+  readonly scope: ContactScope;
+  /** What the turn is about, and nothing else: recall never reads what the platform itself wrote (law 12). */
+  readonly events: readonly StoredEvent[];
+  /** The thread's time, milliseconds since 1970. */
+  readonly at: number;
+  readonly store: Pick<Store, "searchMemories">;
+  readonly signal?: AbortSignal;
+  /** Real time by default. */
+  readonly timer?: Timer;
+}
