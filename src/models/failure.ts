@@ -18,18 +18,19 @@ export function modelError(thrown: unknown, asked: Asked): StrataError {
   const code = isRefusal(thrown, status) ? "model_refused" : "model_failed";
   const verb = code === "model_refused" ? "refused the request" : "did not answer";
   const said = [status === undefined ? undefined : `status ${status}`, saying(thrown, asked.secrets)];
+  const of = provider === model ? "" : ` for ${model}`;
   const because = said.filter((part) => part !== undefined).join(": ");
-  return new StrataError(
-    code,
-    `${provider} ${verb} for ${model}${because && ` (${because})`}; ${nextStep(code, status)}`,
-    { provider, model, ...(status !== undefined && { status }) },
-  );
+  return new StrataError(code, `${provider} ${verb}${of}${because && ` (${because})`}; ${nextStep(code, status)}`, {
+    provider,
+    model,
+    ...(status !== undefined && { status }),
+  });
 }
 
 /** The stream ended without an end: half an answer is no answer. */
 export function brokenOff(asked: Asked): StrataError {
   const { provider, model } = splitRef(asked.ref);
-  const message = `the answer of ${provider} for ${model} ended before it was whole; check the provider's address, or run the turn again`;
+  const message = `the answer of ${asked.ref} ended before it was whole; check the provider's address, or run the turn again`;
   return new StrataError("model_failed", message, { provider, model });
 }
 

@@ -130,7 +130,7 @@ describe("a bound model's failure", () => {
     const failure = await failureOf(model, request);
     expect(failure).toMatchObject({ code: "model_failed", details: { status: 529 } });
     expect(failure.message).toBe(
-      "scripted did not answer for scripted (status 529: overloaded); wait a little and run the turn again",
+      "scripted did not answer (status 529: overloaded); wait a little and run the turn again",
     );
   });
 
