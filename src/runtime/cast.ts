@@ -9,7 +9,10 @@ import type { RunOptions } from "./runtime.ts";
 export interface Cast {
   readonly agent: Agent;
   readonly model: Model;
+  /** Of the model whose wire shape is sent: window, tokens, lengths. */
   readonly card: ModelCard;
+  /** Of the model that answers: what it costs. A rehearsal or a recording costs nothing. */
+  readonly prices: ModelCard;
   readonly count: CountTokens;
   readonly limits: Budgets["turn"];
 }
@@ -23,7 +26,14 @@ export async function castOf(
   const agent = await agentAt(parts, thread);
   const model = options.model ?? (await parts.modelOf(agent));
   const count = await parts.counterOf(model.wire);
-  return { agent, model, card: cardOf(model.wire), count, limits: options.limits ?? agent.budgets.turn };
+  return {
+    agent,
+    model,
+    card: cardOf(model.wire),
+    prices: cardOf(model.ref),
+    count,
+    limits: options.limits ?? agent.budgets.turn,
+  };
 }
 
 /** The agent as the thread is pinned to it: the declared one, or an earlier version out of the record. */

@@ -76,7 +76,7 @@ function record(
     ledger,
     taint,
     reply,
-    dollars: dollars(reply?.usage ?? NO_USAGE, work.cast.card),
+    dollars: dollars(reply?.usage ?? NO_USAGE, work.cast.prices),
     at: began.at,
     milliseconds: work.parts.wall() - began.wall,
   });

@@ -121,10 +121,13 @@ describe("limits", () => {
 
   it("stops when the money of a turn is spent", async () => {
     const dear = { ...calling(), usage: { input: 1_000_000 } };
-    const { say, open } = await stage([dear], {
+    const { say, open, parts } = await stage([dear], {
       budgets: { turn: { rounds: 8, calls: 32, seconds: 120, dollars: 1 } },
     });
-    expect(endOf(await say(await open(), "Go"))).toMatchObject({ because: "dollars", totals: { dollars: 3 } });
+    const agent = await parts.modelOf((await stage([])).agent);
+    const model = { ...agent, ref: "anthropic:claude-sonnet-4-5" };
+    const end = endOf(await say(await open(), "Go", { model }));
+    expect(end).toMatchObject({ because: "dollars", totals: { dollars: 3 } });
   });
 
   it("fails when the seconds of a turn have passed; its message keeps waiting", async () => {
