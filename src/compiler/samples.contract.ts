@@ -228,3 +228,13 @@ export function refusal(run: () => unknown): StrataError {
   }
   throw new Error("nothing was refused");
 }
+
+/** A result, or nothing where the budget was refused; any other error is one. */
+export function unlessTooSmall<T>(run: () => T): T | undefined {
+  try {
+    return run();
+  } catch (thrown) {
+    if (thrown instanceof StrataError && thrown.code === "budget_too_small") return undefined;
+    throw thrown;
+  }
+}
