@@ -11,8 +11,8 @@ const COMMON = new Set(
 const ownWords = (text: string): string[] =>
   (text.match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => word.length > 2 && !COMMON.has(word.toLowerCase()));
 
-/** The text's own words, for a search; the whole text when all of them are common. */
-export const topicOf = (text: string): string => ownWords(text).join(" ") || text.trim();
+/** The text's first own words, for a search; the text itself when all of them are common. */
+export const topicOf = (text: string): string => ownWords(text).slice(0, 10).join(" ") || text.trim();
 
 /** The candidate that shares most words with the question; of equals the shortest, and the last of these. */
 export function bestMatch<T extends { readonly text: string }>(question: string, among: readonly T[]): T | undefined {
