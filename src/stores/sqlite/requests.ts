@@ -11,7 +11,7 @@ import { toRequest, type WithText } from "../rows.ts";
 import type { RequestRecord } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { type Connection, query } from "./connection.ts";
-import { rollingAt } from "./epochs.ts";
+import { rollingAt, transcriptEnd } from "./epochs.ts";
 import { keepOwn, keepShared, ownText, sharedText } from "./pieces.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
@@ -28,10 +28,8 @@ export function keepOwnMessages(db: Connection, at: Settling, messages: readonly
 /** Keeps a request: what repeats by reference, so that one more costs the same in a long conversation as in a short one. */
 export function keepRequest(db: Connection, at: Settling, request: RequestRecord, own: number): void {
   const { org } = at.scope;
-  if (request.own > own) {
-    const says = `request ${request.n} says that it sent ${request.own} messages of its turn, which has ${own}`;
-    throw new StrataError("invalid_input", `${says}: hand them all to the commit`, { turn: at.turn, n: request.n });
-  }
+  const base = transcriptEnd(db, at.scope, at.thread, request.epoch).position;
+  if (request.own > own || request.base > base) throw tooMany(at, request, { own, base });
   const row: Row<"request"> = {
     ...owner(at.scope),
     thread: at.thread,
@@ -44,6 +42,16 @@ export function keepRequest(db: Connection, at: Settling, request: RequestRecord
     ...kept(db, at, request.reply),
   };
   db.run(query.insertInto("request").values(row));
+}
+
+function tooMany(
+  at: Settling,
+  { n, epoch, own, base }: RequestRecord,
+  has: { own: number; base: number },
+): StrataError {
+  const says = `request ${n} of turn ${at.turn} says that it sent ${base} messages of epoch ${epoch} and ${own} of its turn`;
+  const there = `there are ${has.base} and ${has.own}: hand all of them to the commit`;
+  return new StrataError("invalid_input", `${says}, but ${there}`, { turn: at.turn, n });
 }
 
 type Numbers = Pick<Row<"request">, "n" | "epoch" | "base" | "own" | "taint" | "dollars" | "at" | "milliseconds">;

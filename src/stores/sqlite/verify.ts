@@ -6,7 +6,7 @@ import { checkEpochs } from "./verify-epochs.ts";
 import { checkLinks, FIRST_LINK } from "./verify-links.ts";
 import { checkMemories, checkOwnPieces, checkSharedPieces } from "./verify-pieces.ts";
 import { checkErasedThreads, checkUnlinkedTurns } from "./verify-turns.ts";
-import { problem, walk } from "./walk.ts";
+import { problem, type Totals, walk } from "./walk.ts";
 
 /**
  * Derives everything again: the chain and each link's turn from the rows, the rows' digests from the texts, the transcripts'
@@ -15,14 +15,17 @@ import { problem, walk } from "./walk.ts";
  */
 export async function* verify(db: Connection, org: OrgId, anchor?: ChainHead): AsyncGenerator<Finding> {
   const { seq: upTo } = head(db, org);
+  const totals: Totals = new Map();
   if (anchor) yield* reached(db, org, anchor);
-  yield* walk(FIRST_LINK, (cursor) => db.read(() => checkLinks(db, org, { ...cursor, upTo })));
-  yield* walk("", (after) => db.read(() => checkUnlinkedTurns(db, org, after)));
-  yield* walk("", (after) => db.read(() => checkErasedThreads(db, org, after)));
-  yield* walk({ thread: "", n: 0 }, (cursor) => db.read(() => checkEpochs(db, org, cursor)));
-  yield* walk("", (after) => db.read(() => checkSharedPieces(db, org, after)));
-  yield* walk({ agent: "", contact: "", digest: "" }, (cursor) => db.read(() => checkOwnPieces(db, org, cursor)));
-  yield* walk(0, (after) => db.read(() => checkMemories(db, org, after)));
+  yield* walk(totals, FIRST_LINK, (cursor) => db.read(() => checkLinks(db, org, { ...cursor, upTo })));
+  yield* walk(totals, "", (after) => db.read(() => checkUnlinkedTurns(db, org, after)));
+  yield* walk(totals, "", (after) => db.read(() => checkErasedThreads(db, org, after)));
+  yield* walk(totals, { thread: "", n: 0 }, (cursor) => db.read(() => checkEpochs(db, org, cursor)));
+  yield* walk(totals, "", (after) => db.read(() => checkSharedPieces(db, org, after)));
+  yield* walk(totals, { agent: "", contact: "", digest: "" }, (cursor) =>
+    db.read(() => checkOwnPieces(db, org, cursor)),
+  );
+  yield* walk(totals, 0, (after) => db.read(() => checkMemories(db, org, after)));
 }
 
 function* reached(db: Connection, org: OrgId, anchor: ChainHead): Generator<Finding> {

@@ -4,6 +4,7 @@ import type { Finding } from "../store.ts";
 
 /** What is counted while the record is checked. */
 export type Counted = Extract<Finding, { type: "checked" }>["what"];
+const KINDS: readonly Counted[] = ["piece", "epoch", "turn", "link"];
 
 /** One step of a check: some rows, read in one snapshot. `next` says where to go on; left out, this was the end. */
 export interface Step<Cursor> {
@@ -20,24 +21,26 @@ export function problem(where: string, says: string): Finding {
   return { type: "problem", where, says };
 }
 
+/** How much was checked so far, of each kind. */
+export type Totals = Map<Counted, number>;
+
 /** Walks a check from its start to its end. Between two steps others get their turn: a check may run beside live work. */
-export async function* walk<Cursor>(start: Cursor, step: (cursor: Cursor) => Step<Cursor>): AsyncGenerator<Finding> {
-  const totals = new Map<Counted, number>();
+export async function* walk<Cursor>(
+  totals: Totals,
+  start: Cursor,
+  step: (cursor: Cursor) => Step<Cursor>,
+): AsyncGenerator<Finding> {
   for (let cursor: Cursor | undefined = start; cursor !== undefined; ) {
     const done: Step<Cursor> = step(cursor);
     yield* done.problems;
-    for (const [what, count] of counts(done)) {
-      totals.set(what, (totals.get(what) ?? 0) + count);
-      yield { type: "checked", what, count: totals.get(what) ?? 0 };
+    for (const what of KINDS) {
+      const count = (totals.get(what) ?? 0) + (done.checked[what] ?? 0);
+      totals.set(what, count);
+      if (done.checked[what] !== undefined) yield { type: "checked", what, count };
     }
     cursor = done.next;
     await setImmediate();
   }
-}
-
-function counts({ checked }: Pick<Step<unknown>, "checked">): readonly (readonly [Counted, number])[] {
-  const kinds: readonly Counted[] = ["piece", "epoch", "turn", "link"];
-  return kinds.flatMap((what) => (checked[what] === undefined ? [] : [[what, checked[what]] as const]));
 }
 
 /** Where the next step begins, if this one was full. */

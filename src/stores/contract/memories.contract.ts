@@ -1,0 +1,175 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Store } from "../store.ts";
+import { NOW, newMemory, type OpenStore, remembered, scopeOf } from "./sample.contract.ts";
+
+const ANN = scopeOf("ann");
+
+async function holding(openStore: OpenStore, ...texts: readonly string[]): Promise<Store> {
+  const store = await openStore();
+  for (const [i, text] of texts.entries()) await store.saveMemory(ANN, newMemory(), remembered(text, { at: NOW + i }));
+  return store;
+}
+
+async function found(store: Store, query: string, limit = 9): Promise<string[]> {
+  return (await store.searchMemories(ANN, query, limit)).map((hit) => hit.content);
+}
+
+/** What is remembered, and how it is found again. */
+export function memoryContract(openStore: OpenStore): void {
+  describe("memories", () => {
+    it("gives back what was saved, the newest first, until it is forgotten", async () => {
+      const store = await openStore();
+      const [one, two] = [newMemory(), newMemory()];
+      const memory = remembered('tea\u0000 \u2028 \'n "milk"', { tags: ["taste", "a b"], trust: "operator" });
+      await store.saveMemory(ANN, one, memory);
+      await store.saveMemory(ANN, two, remembered("later", { at: NOW + 1 }));
+      expect(await store.memories(ANN, 9)).toEqual([
+        { ...remembered("later", { at: NOW + 1 }), id: two },
+        { ...memory, id: one },
+      ]);
+      expect(await store.memories(ANN, 1)).toHaveLength(1);
+      expect(await store.forgetMemory(ANN, one)).toBe(true);
+      expect(await store.forgetMemory(ANN, one)).toBe(false);
+      expect(await store.memories(ANN, 9)).toMatchObject([{ id: two }]);
+      expect(await found(store, "tea milk")).toEqual([]);
+      await store.close();
+    });
+
+    it("finds by any of the words, the best match first, the newest first among equals", async () => {
+      const store = await holding(
+        openStore,
+        "She runs in the park",
+        "Her cat is called Miso",
+        "The cat runs",
+        "Her cat is called Miso",
+      );
+      expect(await found(store, "where does the cat run?")).toEqual([
+        "The cat runs",
+        "Her cat is called Miso",
+        "Her cat is called Miso",
+        "She runs in the park",
+      ]);
+      const hits = await store.searchMemories(ANN, "cat miso", 2);
+      expect(hits.map((hit) => hit.at)).toEqual([NOW + 3, NOW + 1]);
+      expect(hits[0]?.score).toBeLessThanOrEqual(hits[1]?.score ?? 0);
+      await store.close();
+    });
+
+    it.each([
+      ["another form of the word", "She was running late", "run"],
+      ["no accents", "Crème brûlée", "creme brulee"],
+      ["other capitals", "ΑΘΗΝΑ", "αθηνα"],
+      ["vowel signs", "नमस्ते दुनिया", "दुनिया"],
+      ["a word inside a Chinese sentence", "我喜欢喝红茶和咖啡", "红茶"],
+      ["a single sign", "我喜欢喝茶", "茶"],
+      ["a word inside a Japanese sentence", "昨日カフェで抹茶ラテを飲みました", "抹茶ラテ"],
+      ["a word inside a Thai sentence", "ฉันชอบดื่มชาเขียว", "ชาเขียว"],
+      ["two scripts in one word", "新しいiPhone15を買った", "iphone15"],
+      ["only common words", "To be or not to be", "to be"],
+    ])("finds in spite of %s", async (_, text, query) => {
+      const store = await holding(openStore, text, "Something else altogether");
+      expect(await found(store, query)).toEqual([text]);
+      await store.close();
+    });
+
+    it("finds by tags too", async () => {
+      const store = await openStore();
+      await store.saveMemory(ANN, newMemory(), remembered("Jasmine, please", { tags: ["taste", "hot drinks"] }));
+      expect(await found(store, "drinks")).toEqual(["Jasmine, please"]);
+      await store.close();
+    });
+
+    it.each([
+      "",
+      " ",
+      '"',
+      "'",
+      "*",
+      "(",
+      ")",
+      "a OR",
+      "AND",
+      "NOT NOT",
+      "NEAR(a b)",
+      "content:a",
+      "owner:x",
+      "-a",
+      "a^2",
+      '"a" "b',
+      "{a}:b",
+      "\u0000",
+      "a\u0000b",
+      "\ud800",
+      "💡🎉",
+      "%_",
+      "'; drop table memory; --",
+      "\u0301",
+      "ﷺ",
+      "a".repeat(100_000),
+      Array.from({ length: 10_000 }, (_, i) => `word${i}`).join(" "),
+      "的".repeat(10_000),
+    ])("takes any text as a query: %j", async (query) => {
+      const store = await holding(openStore, "a quiet text", "word7 and 的 b");
+      expect(Array.isArray(await store.searchMemories(ANN, query, 9))).toBe(true);
+      expect(await found(store, "quiet")).toEqual(["a quiet text"]);
+      await store.close();
+    });
+
+    it("law 5 no query of any text gives a row of another scope", async () => {
+      const store = await openStore();
+      const scopes = [
+        ANN,
+        scopeOf("bob"),
+        scopeOf("ann", "sovereign"),
+        scopeOf("ann", "companion", "away"),
+        { ...ANN, contact: null },
+      ];
+      const whose = new Map<string, number>();
+      const word = fc.constantFrom(
+        "tea",
+        "cat",
+        "OR",
+        "AND",
+        "NOT",
+        "NEAR",
+        "*",
+        '"',
+        "owner",
+        ":",
+        "(",
+        ")",
+        "茶",
+        "o",
+        "ann",
+      );
+      const text = fc.oneof(
+        fc.string(),
+        fc.string({ unit: "binary" }),
+        fc.array(word).map((words) => words.join(" ")),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.nat(scopes.length - 1), text, text, async (n, content, query) => {
+          const id = newMemory();
+          whose.set(id, n);
+          await store.saveMemory(scopes[n] ?? ANN, id, remembered(content.toWellFormed()));
+          for (const [i, scope] of scopes.entries()) {
+            for (const hit of await store.searchMemories(scope, query, 1_000)) expect(whose.get(hit.id)).toBe(i);
+            for (const memory of await store.memories(scope, 5)) expect(whose.get(memory.id)).toBe(i);
+          }
+        }),
+        { numRuns: 100 },
+      );
+      await store.close();
+    });
+
+    it("law 5 the name of a scope in the index is no word that a query can hold", async () => {
+      const store = await openStore();
+      await store.saveMemory(scopeOf("bob"), newMemory(), remembered("Bob's own"));
+      for (const query of ["bob", "companion", "home", '["home","companion","bob"]']) {
+        expect(await store.searchMemories(ANN, query, 9)).toEqual([]);
+      }
+      await store.close();
+    });
+  });
+}

@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { digestOf, untrusted } from "../../protocol/index.ts";
+import {
+  exchange,
+  NOW,
+  newThread,
+  type OpenStore,
+  open,
+  opening,
+  ran,
+  said,
+  scopeOf,
+  take,
+  VERSION,
+} from "./sample.contract.ts";
+
+/** Threads, agent versions, events: what comes in. */
+export function threadContract(openStore: OpenStore): void {
+  describe("agent versions", () => {
+    it("keeps a version's declaration; the same version again changes nothing", async () => {
+      const store = await openStore();
+      const { org, agent } = scopeOf();
+      await store.saveAgentVersion(org, agent, VERSION, '{"name":"companion"}', NOW);
+      await store.saveAgentVersion(org, agent, VERSION, '{"name":"another"}', NOW + 1);
+      expect(await store.agentVersion(org, agent, VERSION)).toBe('{"name":"companion"}');
+      expect(await store.agentVersion(org, agent, digestOf("unknown"))).toBeUndefined();
+      await store.close();
+    });
+  });
+
+  describe("threads", () => {
+    it("opens a conversation once, however often it is opened", async () => {
+      const store = await openStore();
+      const first = await open(store);
+      expect(first).toMatchObject({ channel: "test", key: "main", version: VERSION, createdAt: NOW, turns: 0 });
+      const again = await store.openThread(scopeOf(), opening("main", { version: digestOf("newer"), at: NOW + 9 }));
+      expect(again).toEqual(first);
+      expect((await open(store, scopeOf(), "other")).id).not.toBe(first.id);
+      expect((await store.openThread(scopeOf(), opening("main", { channel: "sms" }))).id).not.toBe(first.id);
+      await store.close();
+    });
+
+    it("refuses an id that is taken and leaves the first thread as it is", async () => {
+      const store = await openStore();
+      const first = await open(store);
+      const twin = store.openThread(scopeOf("bob"), opening("main", { id: first.id }));
+      await expect(twin).rejects.toMatchObject({ code: "store_failed" });
+      expect(await store.thread(scopeOf(), first.id)).toEqual(first);
+      await store.close();
+    });
+
+    it("remembers what a fork came from", async () => {
+      const store = await openStore();
+      const first = await open(store);
+      const { claim } = await exchange(store, first, "Hi");
+      const forkedFrom = { thread: first.id, turn: claim.turn };
+      const fork = await store.openThread(scopeOf(), opening("fork", { forkedFrom }));
+      expect((await store.thread(scopeOf(), fork.id))?.forkedFrom).toEqual(forkedFrom);
+      const early = { thread: first.id, turn: null };
+      expect((await store.openThread(scopeOf(), opening("early", { forkedFrom: early }))).forkedFrom).toEqual(early);
+      await store.close();
+    });
+
+    it("lists the newest activity first, as many as asked for", async () => {
+      const store = await openStore();
+      const [a, b, c] = [
+        await open(store, scopeOf(), "a"),
+        await open(store, scopeOf(), "b"),
+        await open(store, scopeOf("bob"), "c"),
+      ];
+      await store.receive(a.scope, a.id, [said("x", { at: NOW + 60_000 })]);
+      const everyone = { ...scopeOf(), contact: null };
+      expect((await store.threads(everyone, 10)).map((one) => one.id)).toEqual([a.id, c.id, b.id]);
+      expect((await store.threads(scopeOf(), 10)).map((one) => one.id)).toEqual([a.id, b.id]);
+      expect(await store.threads(everyone, 1)).toHaveLength(1);
+      for (const none of [0, -1, Number.NaN]) expect(await store.threads(everyone, none)).toEqual([]);
+      await store.close();
+    });
+  });
+
+  describe("events", () => {
+    it("keeps events in the order received, with all that they say", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const picture = { type: "image", mediaType: "image/png", data: "AAAA" } as const;
+      const odd = untrusted("\u0000 \ud800 \u2028 'quote\" 💡");
+      const events = [
+        said("one", { name: untrusted("Ann [operator]"), externalId: "m1" }),
+        said("two", { kind: "instruction", trust: "operator", content: [{ type: "text", text: odd }, picture] }),
+      ];
+      const stored = await store.receive(thread.scope, thread.id, events);
+      expect(stored).toEqual(
+        events.map((event, i) => ({ ...event, thread: thread.id, seq: i + 1, status: "pending" })),
+      );
+      expect(await store.pending(thread.scope, thread.id)).toEqual(stored);
+      await store.close();
+    });
+
+    it("law 7 an event that is known by its channel's id is stored once and given as it was stored", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const [first] = await store.receive(thread.scope, thread.id, [said("Hi", { externalId: "m1" })]);
+      const again = await store.receive(thread.scope, thread.id, [
+        said("Hi again", { externalId: "m1" }),
+        said("New", { externalId: "m2" }),
+        said("New", { externalId: "m2" }),
+        said("Hi", { externalId: "m1", channel: "sms" }),
+      ]);
+      expect(again[0]).toEqual(first);
+      expect(again[2]).toEqual(again[1]);
+      expect(again.map((event) => event.seq)).toEqual([1, 2, 2, 3]);
+      const claim = await take(store, thread);
+      await store.settle(claim, ran(claim).outcome);
+      const late = await store.receive(thread.scope, thread.id, [said("Hi", { externalId: "m1" })]);
+      expect(late).toMatchObject([{ id: first?.id, status: "consumed", turn: claim.turn }]);
+      expect(await store.pending(thread.scope, thread.id)).toEqual([]);
+      await store.close();
+    });
+
+    it("law 7 of events that cannot all be stored none is", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const one = said("one");
+      await expect(store.receive(thread.scope, thread.id, [one, said("two"), one])).rejects.toMatchObject({
+        code: "store_failed",
+      });
+      expect(await store.pending(thread.scope, thread.id)).toEqual([]);
+      await store.close();
+    });
+
+    it("refuses events for a thread that is not there", async () => {
+      const store = await openStore();
+      await expect(store.receive(scopeOf(), newThread(), [said("Hi")])).rejects.toMatchObject({
+        code: "thread_not_found",
+      });
+      await store.close();
+    });
+  });
+}

@@ -1,0 +1,436 @@
+import { describe, expect, it } from "vitest";
+import { type MemoryId, type StoreWrite, spoken } from "../../protocol/index.ts";
+import type { Claim, Store, Thread } from "../store.ts";
+import {
+  claiming,
+  epochOf,
+  exchange,
+  NOW,
+  newMemory,
+  newTurn,
+  type OpenStore,
+  open,
+  problems,
+  ran,
+  remembered,
+  said,
+  scopeOf,
+  take,
+} from "./sample.contract.ts";
+
+async function waiting(store: Store, text = "Hi"): Promise<Thread> {
+  const thread = await open(store);
+  await store.receive(thread.scope, thread.id, [said(text)]);
+  return thread;
+}
+
+/** Everything a thread shows, to see that nothing of it changed. */
+async function shown(store: Store, { scope, id }: Thread): Promise<unknown> {
+  return {
+    thread: await store.thread(scope, id),
+    slots: await store.slots(scope, id),
+    pending: await store.pending(scope, id),
+    epoch: await store.epoch(scope, id),
+    turns: await store.turns(scope, id),
+    memories: await store.memories(scope, 100),
+    outbox: await store.outbox(scope, 100),
+    usage: await store.usage(scope),
+    head: await store.head(scope.org),
+  };
+}
+
+/** Claims and commits: the one way a thread changes. */
+export function turnContract(openStore: OpenStore): void {
+  claims(openStore);
+  commits(openStore);
+  broken(openStore);
+  requests(openStore);
+}
+
+function claims(openStore: OpenStore): void {
+  describe("a claim", () => {
+    it("hands over all that waits and starts the thread's next turn", async () => {
+      const store = await openStore();
+      const thread = await waiting(store, "one");
+      const [second] = await store.receive(thread.scope, thread.id, [said("two")]);
+      const claim = await take(store, thread, { at: NOW + 5 });
+      expect(claim).toMatchObject({
+        thread: { id: thread.id },
+        attempt: 1,
+        fence: 1,
+        holder: "worker-1",
+        epoch: undefined,
+      });
+      expect(claim.events).toEqual(await store.pending(thread.scope, thread.id));
+      expect(claim.events[1]).toEqual(second);
+      expect(await store.turn(thread.scope, claim.turn)).toMatchObject({
+        status: "running",
+        seq: 1,
+        startedAt: NOW + 5,
+        requests: [],
+        events: [],
+      });
+      await store.close();
+    });
+
+    it("is idle where nothing waits, and leaves no lease behind", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      expect(await store.claim(thread.scope, thread.id, claiming())).toEqual({ state: "idle" });
+      await store.receive(thread.scope, thread.id, [said("Hi")]);
+      expect(await take(store, thread, { holder: "worker-2" })).toMatchObject({ holder: "worker-2" });
+      await store.close();
+    });
+
+    it("is busy while another holds the thread, and also for the one who holds it", async () => {
+      const store = await openStore();
+      const thread = await waiting(store);
+      await take(store, thread);
+      const busy = { state: "busy", holder: "worker-1", until: NOW + 30_000 };
+      expect(await store.claim(thread.scope, thread.id, claiming({ holder: "worker-2" }))).toEqual(busy);
+      expect(await store.claim(thread.scope, thread.id, claiming())).toEqual(busy);
+      await store.close();
+    });
+
+    it.each([
+      ["when the lease has run out", { now: NOW + 30_000 }],
+      ["when the holder is surely gone", { alive: (holder: string) => holder !== "worker-1" }],
+    ])("takes an interrupted turn up again %s, with what waits by then", async (_, more) => {
+      const store = await openStore();
+      const thread = await waiting(store, "one");
+      const first = await take(store, thread);
+      await store.receive(thread.scope, thread.id, [said("two")]);
+      const second = await take(store, thread, { holder: "worker-2", until: NOW + 60_000, ...more });
+      expect(second).toMatchObject({ turn: first.turn, attempt: 2, fence: 2 });
+      expect(second.events).toHaveLength(2);
+      await store.settle(second, ran(second).outcome);
+      expect(await store.turns(thread.scope, thread.id)).toMatchObject([
+        { id: first.turn, attempt: 2, status: "done" },
+      ]);
+      await store.close();
+    });
+
+    it("stays with its holder as long as it is renewed, and no longer", async () => {
+      const store = await openStore();
+      const thread = await waiting(store);
+      const first = await take(store, thread);
+      expect(await store.renew(first, NOW + 90_000)).toBe(true);
+      expect(await store.claim(thread.scope, thread.id, claiming({ now: NOW + 60_000 }))).toMatchObject({
+        state: "busy",
+        until: NOW + 90_000,
+      });
+      const second = await take(store, thread, { now: NOW + 90_000, until: NOW + 120_000 });
+      expect(await store.renew(first, NOW + 500_000)).toBe(false);
+      await store.settle(second, ran(second).outcome);
+      expect(await store.renew(second, NOW + 500_000)).toBe(false);
+      await store.close();
+    });
+  });
+}
+
+function commits(openStore: OpenStore): void {
+  describe("a commit", () => {
+    it("lands events, slots, transcript, memories, outbox, usage and the thread's activity at once", async () => {
+      const store = await openStore();
+      const thread = await waiting(store, "Do you know me?");
+      const claim = await take(store, thread);
+      const id = newMemory();
+      const writes: StoreWrite[] = [
+        { kind: "memory", memory: remembered("Ann likes tea", { tags: ["taste"], turn: claim.turn }) },
+      ];
+      const { outcome } = ran(claim, { reply: "Yes", more: { writes, memories: [id] } });
+      const link = await store.settle(claim, outcome);
+
+      expect(link).toMatchObject({ org: "home", seq: 1 });
+      expect(await store.head(thread.scope.org)).toEqual(link);
+      expect(await store.pending(thread.scope, thread.id)).toEqual([]);
+      expect(await store.slots(thread.scope, thread.id)).toEqual([
+        {
+          thread: thread.id,
+          index: 0,
+          from: "ann",
+          to: "companion",
+          kind: "message",
+          text: "Do you know me?",
+          at: NOW,
+        },
+        { thread: thread.id, index: 1, from: "companion", to: "ann", kind: "reply", text: "Yes", at: outcome.at },
+      ]);
+      const opened = outcome.epochs[0];
+      expect(await store.epoch(thread.scope, thread.id)).toEqual({ ...opened, transcript: outcome.messages });
+      expect(await store.memories(thread.scope, 9)).toEqual([{ ...writes[0]?.memory, id }]);
+      expect(await store.outbox(thread.scope, 9)).toEqual([
+        {
+          id: outcome.outbox,
+          thread: thread.id,
+          turn: claim.turn,
+          channel: "test",
+          text: "Yes",
+          status: "waiting",
+          at: outcome.at,
+        },
+      ]);
+      expect(await store.usage(thread.scope)).toEqual({
+        turns: 1,
+        requests: 1,
+        input: 100,
+        cacheRead: 60,
+        cacheWrite: 20,
+        output: 9,
+        dollars: 0.25,
+      });
+      expect(await store.thread(thread.scope, thread.id)).toMatchObject({ turns: 1, lastActivity: outcome.at });
+      const { epochs: _, writes: __, memories: ___, messages: ____, outbox: _____, at, requests, ...told } = outcome;
+      const record = await store.turn(thread.scope, claim.turn);
+      expect(record).toEqual({
+        ...told,
+        id: claim.turn,
+        thread: thread.id,
+        scope: thread.scope,
+        seq: 1,
+        status: "done",
+        attempt: 1,
+        version: thread.version,
+        startedAt: NOW,
+        endedAt: at,
+        requests: requests.map(({ tail, ...request }) => request),
+        events: claim.events.map((event) => ({ ...event, status: "consumed", turn: claim.turn })),
+        link,
+      });
+      await store.close();
+    });
+
+    it("without a reply sends nothing and leaves no slot for one", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      await exchange(store, thread, "Hi", { reply: null });
+      expect(await store.outbox(thread.scope, 9)).toEqual([]);
+      expect(await store.slots(thread.scope, thread.id)).toHaveLength(1);
+      expect((await store.turns(thread.scope, thread.id))[0]?.end).toMatchObject({ reply: null });
+      await store.close();
+    });
+
+    it("frees the thread: the next turn has the next number and the grown transcript", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const one = await exchange(store, thread, "one");
+      const two = await exchange(store, thread, "two");
+      expect(two.claim).toMatchObject({ fence: 2, attempt: 1, epoch: { n: 1, transcript: one.outcome.messages } });
+      expect((await store.turns(thread.scope, thread.id)).map((turn) => turn.seq)).toEqual([1, 2]);
+      const all = [...one.outcome.messages, ...two.outcome.messages];
+      expect((await store.epoch(thread.scope, thread.id))?.transcript).toEqual(all);
+      await store.close();
+    });
+
+    it("takes events that arrive while the turn runs into the next one", async () => {
+      const store = await openStore();
+      const thread = await waiting(store, "one");
+      const claim = await take(store, thread);
+      await store.receive(thread.scope, thread.id, [said("two")]);
+      await store.settle(claim, ran(claim).outcome);
+      expect(await store.pending(thread.scope, thread.id)).toMatchObject([{ seq: 2 }]);
+      await store.close();
+    });
+
+    it("puts what the turn adds into the last epoch that it opened", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const one = await exchange(store, thread, "one");
+      const kept = one.outcome.messages.slice(1);
+      const epochs = [epochOf(2, one.outcome.messages), epochOf(3, kept, { cut: 1, mode: "compact" })];
+      const two = await exchange(store, thread, "two", { epochs });
+      const epoch = await store.epoch(thread.scope, thread.id);
+      expect(epoch).toEqual({ ...epochs[1], transcript: [...kept, ...two.outcome.messages] });
+      expect(await problems(store, thread.scope.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("of a message marks the delivery once", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const { outcome } = await exchange(store, thread, "Hi");
+      expect(await store.deliver(thread.scope, outcome.outbox, NOW)).toBe(true);
+      expect(await store.deliver(thread.scope, outcome.outbox, NOW)).toBe(false);
+      expect(await store.outbox(thread.scope, 9)).toMatchObject([{ status: "delivered" }]);
+      expect(await problems(store, thread.scope.org)).toEqual([]);
+      await store.close();
+    });
+  });
+}
+
+function broken(openStore: OpenStore): void {
+  describe("law 7 a commit that cannot be whole is not at all", () => {
+    it("law 7 after the lease was lost nothing is written", async () => {
+      const store = await openStore();
+      const thread = await waiting(store);
+      const first = await take(store, thread);
+      const second = await take(store, thread, { holder: "worker-2", alive: () => false });
+      const before = await shown(store, thread);
+      await expect(store.settle(first, ran(first).outcome)).rejects.toMatchObject({ code: "lease_lost" });
+      expect(await shown(store, thread)).toEqual(before);
+      await store.settle(second, ran(second).outcome);
+      await expect(store.settle(second, ran(second).outcome)).rejects.toMatchObject({ code: "lease_lost" });
+      expect(await store.turns(thread.scope, thread.id)).toHaveLength(1);
+      await store.close();
+    });
+
+    const write: StoreWrite = { kind: "memory", memory: remembered("tea") };
+    const taken: MemoryId = newMemory();
+    it.each<[string, string, (claim: Claim) => Parameters<typeof ran>[1]]>([
+      [
+        "a memory id that is taken",
+        "store_failed",
+        () => ({ more: { writes: [write, write], memories: [newMemory(), taken] } }),
+      ],
+      [
+        "the same id for two memories",
+        "store_failed",
+        () => ({ more: { writes: [write, write], memories: [taken, taken] } }),
+      ],
+      ["a write without an id", "invalid_input", () => ({ more: { writes: [write], memories: [] } })],
+      ["an epoch out of order", "invalid_input", () => ({ epochs: [epochOf(7)] })],
+      ["an epoch that is there already", "invalid_input", () => ({ epochs: [epochOf(1)] })],
+      [
+        "more of the transcript sent than there is",
+        "invalid_input",
+        (claim) => ({ more: { requests: ran(claim).outcome.requests.map((one) => ({ ...one, base: 99 })) } }),
+      ],
+      [
+        "more messages sent than there are",
+        "invalid_input",
+        (claim) => ({ more: { requests: ran(claim).outcome.requests.map((one) => ({ ...one, own: 9 })) } }),
+      ],
+      [
+        "the same request twice",
+        "store_failed",
+        (claim) => ({ more: { requests: [...ran(claim).outcome.requests, ...ran(claim).outcome.requests] } }),
+      ],
+    ])("law 7 %s", async (_, code, options) => {
+      const store = await openStore();
+      const thread = await open(store);
+      await exchange(store, thread, "before");
+      await store.saveMemory(thread.scope, taken, remembered("taken"));
+      await store.receive(thread.scope, thread.id, [said("Hi")]);
+      const claim = await take(store, thread);
+      const before = await shown(store, thread);
+      await expect(store.settle(claim, ran(claim, options(claim)).outcome)).rejects.toMatchObject({ code });
+      expect(await shown(store, thread)).toEqual(before);
+      expect(await problems(store, thread.scope.org)).toEqual([]);
+      await store.settle(claim, ran(claim).outcome);
+      expect(await store.pending(thread.scope, thread.id)).toEqual([]);
+      await store.close();
+    });
+
+    it("law 7 an outbox id that is taken", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const { outcome } = await exchange(store, thread, "one");
+      await store.receive(thread.scope, thread.id, [said("two")]);
+      const claim = await take(store, thread);
+      const before = await shown(store, thread);
+      const again = ran(claim, { more: { outbox: outcome.outbox } }).outcome;
+      await expect(store.settle(claim, again)).rejects.toMatchObject({ code: "store_failed" });
+      expect(await shown(store, thread)).toEqual(before);
+      await store.close();
+    });
+  });
+
+  describe("a turn that failed", () => {
+    it("is recorded with its requests; its events wait on, and nothing else of it lands", async () => {
+      const store = await openStore();
+      const thread = await waiting(store);
+      const claim = await take(store, thread);
+      const writes: StoreWrite[] = [{ kind: "memory", memory: remembered("tea") }];
+      const { outcome } = ran(claim, { failed: true, rounds: 2, more: { writes, memories: [newMemory()] } });
+      const link = await store.settle(claim, outcome);
+      expect(await store.turn(thread.scope, claim.turn)).toMatchObject({
+        status: "failed",
+        end: { status: "failed", code: "model_failed", message: "the model did not answer" },
+        requests: [{ n: 1 }, { n: 2, reply: null }],
+        events: [{ id: claim.events[0]?.id, status: "pending" }],
+        link,
+      });
+      expect(await store.pending(thread.scope, thread.id)).toEqual(claim.events);
+      expect(await store.slots(thread.scope, thread.id)).toEqual([]);
+      expect(await store.memories(thread.scope, 9)).toEqual([]);
+      expect(await store.outbox(thread.scope, 9)).toEqual([]);
+      expect(await store.usage(thread.scope)).toMatchObject({ turns: 1, requests: 2, dollars: 0.5 });
+      await store.close();
+    });
+
+    it("keeps the epochs that it opened, with the transcript they started from", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const failed = await exchange(store, thread, "one", { failed: true });
+      expect(await store.epoch(thread.scope, thread.id)).toEqual(failed.outcome.epochs[0]);
+      const again = await take(store, thread);
+      expect(again).toMatchObject({ attempt: 1, epoch: { n: 1, transcript: [] } });
+      expect(again.turn).not.toBe(failed.claim.turn);
+      await store.settle(again, ran(again).outcome);
+      expect((await store.turns(thread.scope, thread.id)).map((turn) => turn.status)).toEqual(["failed", "done"]);
+      expect(await problems(store, thread.scope.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("may have failed before it sent anything", async () => {
+      const store = await openStore();
+      const thread = await waiting(store);
+      const claim = await take(store, thread);
+      const { outcome } = ran(claim, { failed: true, more: { epochs: [], messages: [], requests: [] } });
+      await store.settle(claim, outcome);
+      expect(await store.epoch(thread.scope, thread.id)).toBeUndefined();
+      expect(await problems(store, thread.scope.org)).toEqual([]);
+      await store.close();
+    });
+  });
+}
+
+function requests(openStore: OpenStore): void {
+  describe("a past request", () => {
+    it("is rebuilt as it was sent, tool rounds and later turns included", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const runs = [await exchange(store, thread, "one", { rounds: 3 }), await exchange(store, thread, "two")];
+      runs.push(await exchange(store, thread, "three", { epochs: [epochOf(2, runs[0]?.outcome.messages.slice(2))] }));
+      runs.push(await exchange(store, thread, "four", { rounds: 2 }));
+      for (const { claim, sent, outcome } of runs) {
+        for (const [i, request] of sent.entries()) {
+          const rebuilt = await store.rebuild(thread.scope, claim.turn, i + 1);
+          expect(rebuilt.request).toEqual(request);
+          expect(JSON.stringify(rebuilt.request)).toBe(JSON.stringify(request));
+          expect(rebuilt).toMatchObject({ reply: outcome.requests[i]?.reply, wire: outcome.wire });
+          expect(rebuilt.epoch.transcript).toHaveLength(outcome.requests[i]?.base ?? -1);
+        }
+      }
+      await store.close();
+    });
+
+    it("is rebuilt for a turn that failed", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      await exchange(store, thread, "one");
+      const { claim, sent } = await exchange(store, thread, "two", { failed: true, rounds: 2 });
+      await exchange(store, thread, "three");
+      for (const [i, request] of sent.entries()) {
+        expect((await store.rebuild(thread.scope, claim.turn, i + 1)).request).toEqual(request);
+      }
+      expect((await store.rebuild(thread.scope, claim.turn, 2)).reply).toBeNull();
+      await store.close();
+    });
+
+    it("that was never made is not found, with what to do", async () => {
+      const store = await openStore();
+      const thread = await waiting(store);
+      const claim = await take(store, thread);
+      const asked = [store.rebuild(thread.scope, claim.turn, 1), store.rebuild(thread.scope, newTurn(), 1)];
+      for (const one of asked) await expect(one).rejects.toMatchObject({ code: "turn_not_found" });
+      await store.settle(
+        claim,
+        ran(claim, { more: { end: { status: "done", stop: "answered", reply: spoken("") } } }).outcome,
+      );
+      await expect(store.rebuild(thread.scope, claim.turn, 2)).rejects.toThrow(/has no request 2/);
+      expect(await store.turn(scopeOf(), newTurn())).toBeUndefined();
+      await store.close();
+    });
+  });
+}

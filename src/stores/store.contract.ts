@@ -1,0 +1,15 @@
+import { isolationContract } from "./contract/isolation.contract.ts";
+import { memoryContract } from "./contract/memories.contract.ts";
+import { recordContract } from "./contract/record.contract.ts";
+import type { OpenStore } from "./contract/sample.contract.ts";
+import { threadContract } from "./contract/threads.contract.ts";
+import { turnContract } from "./contract/turns.contract.ts";
+
+/** What every store keeps, whatever database is behind it. `open` gives an empty store for each test. */
+export function storeContract(open: OpenStore): void {
+  threadContract(open);
+  turnContract(open);
+  isolationContract(open);
+  memoryContract(open);
+  recordContract(open);
+}
