@@ -90,6 +90,8 @@ async function inTerminal(context: Context, talk: Talk): Promise<void> {
   signal.addEventListener("abort", end, { once: true });
   const tell = plainTeller(context);
   let last: TurnId | undefined;
+  // Whoever leaves by Ctrl-D or Ctrl-C leaves the cursor behind the prompt.
+  lines.on("close", () => stdout.write("\n"));
   lines.prompt();
   for await (const line of lines) {
     const text = line.trim();

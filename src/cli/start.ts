@@ -71,7 +71,7 @@ async function announce({ say, json, style }: Context, session: Session, { url }
         `agent    ${style.bold(agent.name)}, version ${shortVersion(agent.version)}, answered by ${model}`,
     ),
     `data     ${data}`,
-    `agents'  ${app.projects.map((project) => project.file).join(", ")}`,
+    `config   ${app.projects.map((project) => project.file).join(", ")}`,
     ...models.flatMap(({ problem }) => (problem === undefined ? [] : ["", style.yellow(problem.message)])),
     ...(models.some(({ model }) => model === "rehearsal") ? ["", ...REHEARSAL] : []),
   );

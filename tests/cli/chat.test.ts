@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { atTerminal, jsonLines, place, project, provider, strata } from "./strata.ts";
+
+const CAT = "Remember that my cat is called Miso.\n";
+const ASK = "What is my cat called?\n";
+
+describe("strata chat over a pipe", () => {
+  it("answers each line and remembers across restarts, without prompts or colours", async () => {
+    const cwd = place();
+    const first = await strata(["chat", "companion"], { cwd, input: `hi\n\n${CAT}` });
+    expect(first.code).toBe(0);
+    expect(first.out).toContain("Hello. I have read your message.");
+    expect(first.out).not.toMatch(/›|\u001b/);
+    const second = await strata(["chat", "companion"], { cwd, input: ASK });
+    expect(second.out).toContain("Miso");
+  });
+
+  it("says after each turn on stderr what was sent, and which tools ran", async () => {
+    const { err } = await strata(["chat", "companion"], { cwd: place(), input: `hi\n${CAT}` });
+    const sent = err.split("\n").filter((line) => line.startsWith("· sent "));
+    expect(sent).toHaveLength(2);
+    expect(sent[0]).toMatch(
+      /^· sent 1,\d{3} tokens: system 1,\d{3} \(7 layers\) · tools \d+ · transcript 0 · message \d+ · .*nothing cut · 1 request, \d+ ms$/,
+    );
+    expect(sent[0]).toMatch(/ · clock \d+ · /);
+    expect(sent[0]).toMatch(/ · recall 0 \(.+\) · /);
+    expect(sent[1]).toMatch(/the last of 2 requests, 1 tool call, \d+ ms/);
+    expect(err).toContain("→ memory_save");
+  });
+
+  it("keeps contacts apart", async () => {
+    const cwd = place();
+    await strata(["chat", "companion", "--as", "ann"], { cwd, input: CAT });
+    const other = await strata(["chat", "companion", "--as", "bob"], { cwd, input: ASK });
+    expect(other.out).not.toContain("Miso");
+  });
+
+  it("begins a new thread with --new, and goes on with that one afterwards", async () => {
+    const cwd = place();
+    const threads = async () =>
+      jsonLines<readonly { id: string; turns: number }[]>((await strata(["explain", "--json"], { cwd })).out)[0] ?? [];
+    await strata(["chat", "companion"], { cwd, input: "hi\n" });
+    await strata(["chat", "companion", "--new"], { cwd, input: "hi\n" });
+    expect(await threads()).toHaveLength(2);
+    await strata(["chat", "companion"], { cwd, input: "hi\n" });
+    expect((await threads()).map((thread) => thread.turns)).toEqual([2, 1]);
+  });
+
+  it("gives every event as a JSON object with --json", async () => {
+    const { out } = await strata(["chat", "companion", "--json"], { cwd: place(), input: "hi\n" });
+    const types = jsonLines<{ type: string }>(out).map((event) => event.type);
+    expect(types[0]).toBe("turn-start");
+    expect(types).toContain("compiled");
+    expect(types.at(-1)).toBe("done");
+  });
+
+  it("exits with the error's code when a turn failed, and the message waits for the next one", async () => {
+    const failing = await provider((_request, response) => response.writeHead(500).end("{}"));
+    const cwd = project(failing.edit);
+    const { code, out, err } = await strata(["chat", "companion"], { cwd, input: "hi\n", env: failing.env });
+    expect({ code, out }).toEqual({ code: 12, out: "" });
+    expect(err).toMatch(/^strata: anthropic did not answer for claude-sonnet-4-5/m);
+    const again = await strata(["chat", "companion"], { cwd, env: failing.env });
+    expect(again.err).toContain("1 earlier message without an answer");
+    const json = await strata(["chat", "companion", "--json"], { cwd, input: "hi\n", env: failing.env });
+    expect(jsonLines<object>(json.out).at(-1)).toMatchObject({ type: "failed", error: { code: "model_failed" } });
+  });
+
+  it("says when the thread stays with an earlier version of the agent", async () => {
+    const cwd = project();
+    await strata(["chat", "companion"], { cwd, input: "hi\n" });
+    const changed = project((yaml) => yaml.replace("A personal companion", "A changed companion"));
+    const again = ["--folder", changed, "--data", `${cwd}/.strata`];
+    const old = await strata(["chat", "companion", ...again], { cwd, input: "hi\n" });
+    expect(old.err).toMatch(/began with version \w{12} of companion and stays with it; \w{12} is declared now\. --new/);
+    const anew = await strata(["chat", "companion", "--new", ...again], { cwd, input: "hi\n" });
+    expect(anew.err).not.toContain("began with version");
+  });
+
+  it("shows no escape sequence of a model to the terminal", async () => {
+    const { out } = await strata(["chat", "companion"], {
+      cwd: place(),
+      input: "Remember that my key is \u001b]52;c;AAAA\u0007.\nWhat is my key?\n",
+    });
+    expect(out).toContain("my key is");
+    expect(out).not.toMatch(/[\u001b\u0007]/);
+  });
+});
+
+describe("strata chat in a terminal", () => {
+  it("prompts with the contact's name, explains the last turn, and leaves with Ctrl-D", async () => {
+    const person = atTerminal(["chat", "companion", "--as", "ann"], { cwd: place() });
+    await person.sees("ann › ");
+    person.press("/why\rhello\r");
+    await person.sees("Nothing was said yet");
+    await person.sees(/· sent [\d,]+ tokens/);
+    person.press("/why\r/help\r/dance\r\r");
+    await person.sees("epoch 1, opened here (first)");
+    await person.sees("There is no command /dance");
+    person.press("\u0004");
+    expect(await person.ended).toBe(0);
+  });
+
+  it("stops the running turn with Ctrl-C, and leaves with it at the prompt", async () => {
+    const silent = await provider(() => {});
+    const person = atTerminal(["chat", "companion"], { cwd: project(silent.edit), env: silent.env });
+    await person.sees("me › ");
+    person.press("hello\r");
+    // The provider never answers; nothing but the stop can end this turn.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    person.press("\u0003");
+    await person.sees("the turn was stopped; its messages keep waiting");
+    person.press("/quit\r");
+    expect(await person.ended).toBe(0);
+  });
+
+  it("opens with the server when strata is started there", async () => {
+    const person = atTerminal(["start", "--port", "0"], { cwd: place() });
+    await person.sees("me › ");
+    expect(person.screen()).toMatch(/serves on http:\/\/127\.0\.0\.1:\d+/);
+    expect(person.screen()).toContain("`rehearsal` is no real model");
+    person.press("\u0003");
+    expect(await person.ended).toBe(0);
+    expect(person.screen()).toContain("Stopped.");
+  });
+});

@@ -1,0 +1,62 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { jsonLines, place, project, strata } from "./strata.ts";
+
+interface Shown {
+  readonly agent: { readonly name: string };
+  readonly request: { readonly messages: readonly unknown[]; readonly tail: readonly unknown[] };
+  readonly ledger: { readonly entries: readonly { readonly tokens: number; readonly place: string }[] };
+  readonly tokens: number;
+  readonly taint: string;
+}
+
+const compose = (...more: readonly string[]) => ["compose", "companion", "--message", "Where is my cat?", ...more];
+
+describe("strata compose", () => {
+  it("shows a row per piece in the request's order, then the texts", async () => {
+    const { code, out } = await strata(compose(), { cwd: place() });
+    expect(code).toBe(0);
+    const places = [...out.matchAll(/^(tools|system|transcript|message|tail) +\S+ .*(kept|empty|cut)/gm)].map(
+      (row) => row[1],
+    );
+    expect(places).toEqual(["tools", ...Array(7).fill("system"), "transcript", "message", "tail", "tail"]);
+    expect(out).toMatch(/^system +workspace +40 +agent +operator +\d+ +kept +cached 5m up to here$/m);
+    expect(out).toMatch(/^[\d,]+ tokens of 27,904 that may be sent$/m);
+    expect(out).toContain("| Where is my cat?");
+    expect(out).toMatch(/# Layer 0 · precedence.+\| Where is my cat\?.+# Layer \d+ · clock/s);
+  });
+
+  it("gives the request and its ledger as JSON, whose tokens add up", async () => {
+    const { out } = await strata(compose("--json"), { cwd: place() });
+    const [shown] = jsonLines<Shown>(out);
+    expect(shown?.agent.name).toBe("companion");
+    expect(shown?.taint).toBe("contact");
+    expect(shown?.ledger.entries.reduce((sum, entry) => sum + entry.tokens, 0)).toBe(shown?.tokens);
+  });
+
+  it("prints the exact body with --wire", async () => {
+    const { out } = await strata(compose("--wire"), { cwd: place() });
+    expect(JSON.parse(out)).toMatchObject({ model: "claude-sonnet-4-5", stream: true });
+  });
+
+  it("goes on with the contact's thread, and changes nothing in it", async () => {
+    const cwd = place();
+    await strata(["chat", "companion"], { cwd, input: "hi\n" });
+    const before = await strata(["explain", "--json"], { cwd });
+    const { out } = await strata(compose("--json"), { cwd });
+    expect(jsonLines<Shown>(out)[0]?.request.messages.length).toBe(3);
+    expect((await strata(["explain", "--json"], { cwd })).out).toBe(before.out);
+    expect(readdirSync(cwd)).toEqual([".strata"]);
+  });
+
+  it("says what was cut and what it wanted", async () => {
+    const tight = project((yaml) =>
+      yaml.replace("agents:\n  companion:", "agents:\n  companion:\n    budgets: { total: 3600, reply: 1000 }"),
+    );
+    const long = "word ".repeat(5_000);
+    const { out } = await strata(["compose", "companion", "--message", long], { cwd: tight });
+    expect(out).toMatch(/^message +message +contact +[\d,]+ +[\d,]+ +truncated: /m);
+    const { err } = await strata(["chat", "companion"], { cwd: tight, input: `${long}\n` });
+    expect(err).toMatch(/cut: message to [\d,]+ of [\d,]+/);
+  });
+});

@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { run } from "../../src/cli/run.ts";
+
+/** The checkout's root, and its program. */
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const MAIN = join(ROOT, "src/cli/main.ts");
+
+/** A new, empty folder to stand in. */
+export const place = (): string => mkdtempSync(join(tmpdir(), "strata-cli-"));
+
+/** A folder that holds a copy of the companion, its `strata.yaml` changed by `edit`. */
+export function project(edit: (yaml: string) => string = (yaml) => yaml): string {
+  const folder = place();
+  cpSync(join(ROOT, "blueprints/companion"), folder, { recursive: true });
+  const file = join(folder, "strata.yaml");
+  writeFileSync(file, edit(readFileSync(file, "utf8")));
+  return folder;
+}
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Around {
+  readonly cwd: string;
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  /** Makes stderr a terminal, and sees what is written there. */
+  readonly watch?: (text: string) => void;
+}
+
+/** Runs a command line in this process. */
+export async function strata(argv: readonly string[], around: Around): Promise<Ran> {
+  const { cwd, input = "", env = {}, signal, watch } = around;
+  const [stdout, stderr] = [collector(), collector()];
+  if (watch !== undefined) {
+    Object.assign(stderr.stream, { isTTY: true, columns: 80 });
+    stderr.stream.on("data", (chunk: Buffer) => watch(chunk.toString("utf8")));
+  }
+  const code = await run(argv, {
+    stdin: Readable.from(input === "" ? [] : [input]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env,
+    cwd,
+    signal: signal ?? new AbortController().signal,
+  });
+  return { code, out: stdout.text(), err: stderr.text() };
+}
+
+/** A stream that remembers what was written. */
+export function collector() {
+  const stream = new PassThrough();
+  let text = "";
+  stream.on("data", (chunk: Buffer) => {
+    text += chunk.toString("utf8");
+  });
+  return { stream, text: () => text };
+}
+
+/** A person at a terminal: types, reads, and may press Ctrl-C. */
+export function atTerminal(argv: readonly string[], { cwd, env = {} }: Around) {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin });
+  const screen = collector();
+  const stdout = Object.assign(screen.stream, { isTTY: true, columns: 120 });
+  const ended = run(argv, {
+    stdin,
+    stdout,
+    stderr: stdout,
+    env: { NO_COLOR: "1", ...env },
+    cwd,
+    signal: new AbortController().signal,
+  });
+  return {
+    ended,
+    press: (keys: string) => void stdin.write(keys),
+    screen: screen.text,
+    sees: (what: string | RegExp) =>
+      until(
+        () => (typeof what === "string" ? screen.text().includes(what) : what.test(screen.text())),
+        () => `the screen shows no ${what}:\n${screen.text()}`,
+      ),
+  };
+}
+
+/** Waits until it is so; after ten seconds it fails with what is instead. */
+export async function until(isSo: () => boolean, otherwise: () => string): Promise<void> {
+  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+    if (isSo()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(otherwise());
+}
+
+/** The program as a process of its own. It is killed with the test. */
+export function child(argv: readonly string[], { cwd, input, env = {} }: Around) {
+  const { PATH = "" } = process.env;
+  const spawned: ChildProcess = spawn(process.execPath, [MAIN, ...argv], { cwd, env: { PATH, ...env }, stdio: "pipe" });
+  onTestFinished(() => void spawned.kill("SIGKILL"));
+  const [out, err] = [collector(), collector()];
+  spawned.stdout?.pipe(out.stream);
+  spawned.stderr?.pipe(err.stream);
+  if (input !== undefined) spawned.stdin?.end(input);
+  const ended = new Promise<Ran>((resolve) => {
+    spawned.on("close", (code, signal) =>
+      resolve({ code: code ?? (signal === null ? 0 : -1), out: out.text(), err: err.text() }),
+    );
+  });
+  return {
+    process: spawned,
+    ended,
+    says: (what: string) =>
+      until(
+        () => out.text().includes(what),
+        () => `no ${what} in:\n${out.text()}${err.text()}`,
+      ),
+  };
+}
+
+/** A provider on this machine that answers as it is told; gives what `strata.yaml` must say to reach it. */
+export async function provider(answer: RequestListener) {
+  const server: Server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const yaml = `\nmodel: anthropic:claude-sonnet-4-5\nproviders:\n  anthropic:\n    key: \${TEST_KEY}\n    url: http://127.0.0.1:${port}/v1\n`;
+  return { edit: (text: string) => text + yaml, env: { TEST_KEY: "not-a-real-key" } };
+}
+
+/** Writes a recording, one line per value. */
+export function recording(folder: string, lines: readonly unknown[], name = "talk.jsonl"): string {
+  writeFileSync(
+    join(folder, name),
+    lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n"),
+  );
+  return name;
+}
+
+/** The lines of a file or an output as JSON. */
+export const jsonLines = <T>(text: string): readonly T[] =>
+  text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): T => JSON.parse(line));
