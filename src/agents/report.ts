@@ -1,0 +1,75 @@
+import { type ErrorCode, StrataError } from "../protocol/index.ts";
+import { type Path, type Position, valueAt, writePath, type YamlSource } from "./path.ts";
+import { show } from "./show.ts";
+
+/** One thing that is wrong, where it stands, what stands there and what should. */
+export interface Problem extends Position {
+  readonly file: string;
+  readonly path: string;
+  readonly value: string;
+  readonly expected: string;
+}
+
+/** How a problem differs from the usual: another file, the key meant instead of the value, another code or value. */
+export interface ProblemOptions {
+  readonly place?: Position & { readonly file: string };
+  readonly key?: boolean;
+  readonly code?: ErrorCode;
+  readonly value?: string;
+}
+
+/** Collects all problems of one project, so that a person mends them in one go. */
+export interface Report {
+  readonly source: YamlSource;
+  add(path: Path, expected: string, options?: ProblemOptions): void;
+  /** All that was added, as one error. */
+  error(): StrataError;
+  /** @throws StrataError when anything was added */
+  end(): void;
+}
+
+const SHOWN = 10;
+/** More than this many problems are not looked at one by one: a file of noise must not cost minutes. */
+export const MOST_PROBLEMS = 100;
+
+/** An empty report on one file. */
+export function reportOn(source: YamlSource): Report {
+  const problems: Problem[] = [];
+  const codes = new Set<ErrorCode>();
+  return {
+    source,
+    add(path, expected, options = {}) {
+      if (problems.length >= MOST_PROBLEMS) return;
+      codes.add(options.code ?? "config_invalid");
+      const place = options.place ?? { file: source.file, ...source.locate(path, options.key ?? false) };
+      problems.push({ ...place, path: writePath(path), value: options.value ?? shownAt(source, path), expected });
+    },
+    error: () => refusal(codes, problems),
+    end() {
+      if (problems.length > 0) throw refusal(codes, problems);
+    },
+  };
+}
+
+/** The error for problems found. What is plainly wrong goes before what is only not there. */
+export function refusal(codes: ReadonlySet<ErrorCode>, found: readonly Problem[]): StrataError {
+  const [first = "config_invalid"] = codes;
+  const code = codes.has("config_invalid") ? "config_invalid" : first;
+  const problems = [...found].sort((a, b) => a.line - b.line || a.column - b.column);
+  const lines = problems.slice(0, SHOWN).map(writeProblem);
+  if (found.length > SHOWN) lines.push(`… and ${found.length - SHOWN} more; mend these first`);
+  const count = found.length < MOST_PROBLEMS ? found.length : `at least ${MOST_PROBLEMS}`;
+  const message = lines.length === 1 ? lines.join() : `${count} things to mend:\n${lines.join("\n")}`;
+  return new StrataError(code, message, { problems });
+}
+
+function writeProblem({ file, line, column, path, value, expected }: Problem): string {
+  const what = [path, value].filter((part) => part !== "").join(": ");
+  return `${file}:${line}:${column} ${what === "" ? "" : `${what} — `}${expected}`;
+}
+
+/** What stands at a path, in short. No text below `providers` is ever shown: a key may have been pasted there. */
+function shownAt(source: YamlSource, path: Path): string {
+  const value = valueAt(source.value, path);
+  return path[0] === "providers" && typeof value === "string" ? "(hidden)" : show(value);
+}
