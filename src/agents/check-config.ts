@@ -1,0 +1,138 @@
+import type { AgentConfig, Config, LayerConfig } from "./config-schema.ts";
+import type { Path } from "./path.ts";
+import type { Report } from "./report.ts";
+
+/** What one key cannot know of the others. Everything found goes into the report. */
+export function checkConfig(config: Config, report: Report): void {
+  for (const [name, agent] of Object.entries(config.agents)) {
+    const path: Path = ["agents", name];
+    checkOnce(
+      agent.layers.map((layer) => layer.id),
+      [...path, "layers"],
+      "id",
+      report,
+    );
+    checkOnce(
+      agent.layers.map((layer) => layer.rank),
+      [...path, "layers"],
+      "rank",
+      report,
+    );
+    checkOnce(agent.tools, [...path, "tools"], undefined, report);
+    checkRecall(agent, path, report);
+    checkBudgets(agent, path, report);
+    for (const [i, layer] of agent.layers.entries()) checkLayer(layer, [...path, "layers", i], report);
+  }
+}
+
+/** Two layers of one rank would leave a conflict between them open; two of one id could not be told apart. */
+function checkOnce(values: readonly (string | number)[], list: Path, key: string | undefined, report: Report): void {
+  for (const [i, value] of values.entries()) {
+    const first = values.indexOf(value);
+    if (first === i) continue;
+    const path = key === undefined ? [...list, i] : [...list, i, key];
+    report.add(path, `stands already in entry [${first}]; each may stand once`);
+  }
+}
+
+function checkRecall(agent: AgentConfig, path: Path, report: Report): void {
+  const recalls = agent.layers.flatMap((layer, i) => (layer.source === "recall" ? [i] : []));
+  const [, second] = recalls;
+  if (second !== undefined)
+    report.add([...path, "layers", second, "source"], "a second recall would show the same memories again; remove it");
+  if (agent.recall === "auto" && recalls.length === 0) {
+    report.add([...path, "recall"], "needs a layer with `source: recall`; add one, or say `tools` or `none`");
+  }
+}
+
+function checkBudgets(agent: AgentConfig, path: Path, report: Report): void {
+  const { total, reply } = agent.budgets;
+  const at = [...path, "budgets"];
+  if (reply >= total) {
+    const expected = `expected less than the total of ${total}, for the reserve for the reply is part of it`;
+    report.add([...at, "reply"], expected, { value: String(reply) });
+    return;
+  }
+  const reserved = agent.layers.reduce((sum, layer) => sum + layer.minimum, 0);
+  if (reserved + reply <= total) return;
+  const sum = `the layers' minimums (${reserved}) and the reply (${reply}) exceed it`;
+  report.add([...at, "total"], `${sum}; raise it or lower a minimum`, { value: String(total) });
+}
+
+function checkLayer(layer: LayerConfig, path: Path, report: Report): void {
+  const given = (["text", "file", "source"] as const).filter((key) => layer[key] !== undefined);
+  if (given.length !== 1) {
+    const found = given.length === 0 ? "none" : given.map((key) => `\`${key}\``).join(" and ");
+    report.add(path, `layer \`${layer.id}\` needs exactly one of \`text\`, \`file\` and \`source\`; found ${found}`);
+    return;
+  }
+  checkModes(layer, path, report);
+  if (layer.source === undefined) checkTextLayer(layer, path, report);
+  else checkSourceLayer(layer, path, report);
+  if (layer.budget !== undefined && layer.minimum > layer.budget) {
+    report.add([...path, "minimum"], `expected at most the layer's budget of ${layer.budget}`);
+  }
+}
+
+function checkModes({ id, modes, line, source }: LayerConfig, path: Path, report: Report): void {
+  const lined = (["compact", "minimal"] as const).filter((mode) => modes[mode] === "line");
+  for (const mode of lined) {
+    if (source !== undefined)
+      report.add([...path, "modes", mode], "no line can stand for a source; say `whole` or `absent`");
+    else if (line === undefined)
+      report.add([...path, "modes", mode], `layer \`${id}\` has no \`line\`; add the sentence that stands for it`);
+  }
+  if (line !== undefined && lined.length === 0) {
+    report.add([...path, "line"], "no mode shows it; add `modes: {compact: line}` or remove it");
+  }
+}
+
+function checkTextLayer(layer: LayerConfig, path: Path, report: Report): void {
+  const { trust = "operator", scope = "agent", mutability = "immutable" } = layer;
+  const at = (key: string, expected: string): void => report.add([...path, key], expected);
+  if (layer.timezone !== undefined) at("timezone", "only `source: clock` has a time zone; remove it");
+  if (layer.limit !== undefined) at("limit", "only `source: recall` has a limit; remove it");
+  if (scope === "turn")
+    at("scope", "a text that never changes belongs before the conversation; say `agent` or `thread`");
+  if (mutability === "live") at("mutability", "only sources change by themselves; say `immutable` or `versioned`");
+  if (trust !== "platform" && trust !== "operator") {
+    at("trust", "a text in strata.yaml is the operator's own word; say `operator`, or `platform` with `scope: all`");
+  } else if ((trust === "platform") !== (scope === "all")) {
+    at(
+      layer.trust === undefined ? "scope" : "trust",
+      "`trust: platform` and `scope: all` go together: what all organizations share is the platform's word",
+    );
+  }
+  if (trust === "platform" && mutability !== "immutable")
+    at("mutability", "the platform's word is locked; say `immutable`");
+  if (mutability !== "immutable") return;
+  if (layer.required === false)
+    at("required", "an immutable layer is always sent; remove this or say `mutability: versioned`");
+  for (const key of ["budget", "minimum"] as const) {
+    if (layer[key]) at(key, "an immutable layer is never cut; remove this or say `mutability: versioned`");
+  }
+}
+
+function checkSourceLayer(layer: LayerConfig, path: Path, report: Report): void {
+  const at = (key: string, expected: string): void => report.add([...path, key], expected);
+  const { scope = "turn", mutability = "live" } = layer;
+  if (scope !== "turn") at("scope", "a source changes each turn and may not touch the cached prefix; say `turn`");
+  if (mutability !== "live") at("mutability", "a source changes each turn; say `live`");
+  if (layer.source === "clock") {
+    if (layer.limit !== undefined) at("limit", "only `source: recall` has a limit; remove it");
+    if (layer.trust !== undefined && layer.trust !== "platform")
+      at("trust", "the platform tells the time; say `platform`");
+    if (!isTimezone(layer.timezone ?? "UTC")) at("timezone", "expected an IANA time zone, as in `Europe/Berlin`");
+  } else {
+    if (layer.timezone !== undefined) at("timezone", "only `source: clock` has a time zone; remove it");
+    if (layer.trust === "platform") at("trust", "memories are not the platform's word; say `operator` or less");
+  }
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}

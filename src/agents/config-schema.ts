@@ -1,0 +1,180 @@
+import { z } from "zod";
+import { DEFAULT_BUDGETS, LAYER_SCOPES, MODES, MUTABILITIES, TRUSTS } from "../protocol/index.ts";
+
+const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
+const SLUG_FORM = "1 to 64 of a-z, 0-9, `.`, `_` and `-`, starting and ending with a letter or digit";
+
+const REFERENCE = "$" + "{NAME}";
+/** What `${NAME}` looks like where it may stand. */
+export const SECRET_FORM = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
+
+const slug = (): z.ZodString => z.string().regex(SLUG, `a name of ${SLUG_FORM}`);
+const tokens = (least: number): z.ZodInt => z.int().min(least).max(10_000_000);
+const model = (): z.ZodString =>
+  z
+    .string()
+    .regex(
+      /^(?:rehearsal|[a-z0-9-]+:[^\s:]\S{0,199})$/,
+      "`provider:name`, as in `anthropic:claude-sonnet-4-5`, or `rehearsal`",
+    );
+const line = (most: number): z.ZodString =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(most)
+    .regex(/^[^\r\n]*$/, "one line without a line break");
+
+const APPEARANCE = z.enum(["whole", "line", "absent"]);
+
+const LAYER = z
+  .strictObject({
+    id: slug().describe("The layer's name, once per agent."),
+    rank: z.int().min(0).max(9_999).describe("Who wins where two layers disagree: the lower number. Once per agent."),
+    text: z.string().optional().describe("The layer's text, written here. Exactly one of `text`, `file` and `source`."),
+    file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("The file with the layer's text, relative to strata.yaml and inside its folder."),
+    source: z
+      .enum(["clock", "recall"])
+      .optional()
+      .describe(
+        "What fills the layer anew each turn: `clock` the date and time, `recall` memories that fit the message.",
+      ),
+    timezone: z
+      .string()
+      .optional()
+      .describe("For `source: clock`: an IANA time zone, as in `Europe/Berlin`. Default `UTC`."),
+    limit: z.int().min(1).max(50).optional().describe("For `source: recall`: memories at most. Default 5."),
+    scope: z
+      .enum(LAYER_SCOPES)
+      .optional()
+      .describe("Who shares these bytes. Default `agent` for texts; sources are always `turn`."),
+    mutability: z
+      .enum(MUTABILITIES)
+      .optional()
+      .describe(
+        "Who may change it: `immutable` nobody at run time, `versioned` a recorded edit. Default `immutable` for texts; sources are always `live`.",
+      ),
+    trust: z
+      .enum(TRUSTS)
+      .optional()
+      .describe(
+        "Who speaks. `platform` goes with `scope: all` and with nothing else. Default `operator`; `platform` for `source: clock`.",
+      ),
+    budget: tokens(1)
+      .optional()
+      .describe("Tokens it is cut to when not everything fits. Not for immutable layers: they are never cut."),
+    minimum: tokens(0).default(0).describe("Tokens that stay reserved for it whatever happens."),
+    required: z
+      .boolean()
+      .optional()
+      .describe(
+        "Whether the turn stops when the layer fails or does not fit. Immutable layers always are; default false for the others.",
+      ),
+    modes: z
+      .strictObject({
+        compact: APPEARANCE.default("whole").describe("How the layer appears in `mode: compact`."),
+        minimal: APPEARANCE.default("whole").describe("How the layer appears in `mode: minimal`."),
+      })
+      .prefault({})
+      .describe("How the layer appears where the prompt must be short: `whole`, as its `line`, or `absent`."),
+    line: line(500).optional().describe("The one line that stands for the layer where `modes` says `line`."),
+  })
+  .meta({ oneOf: [{ required: ["text"] }, { required: ["file"] }, { required: ["source"] }] });
+
+const BUDGETS = z.strictObject({
+  total: tokens(1).default(DEFAULT_BUDGETS.total).describe("Tokens of everything sent and the reserve for the reply."),
+  reply: tokens(1).default(DEFAULT_BUDGETS.reply).describe("Tokens kept free for the reply."),
+  result: tokens(1).default(DEFAULT_BUDGETS.result).describe("Tokens of one tool result; what is longer is cut once."),
+  turn: z
+    .strictObject({
+      rounds: z.int().min(1).max(1_000).default(DEFAULT_BUDGETS.turn.rounds).describe("Model calls of one turn."),
+      calls: z.int().min(0).max(10_000).default(DEFAULT_BUDGETS.turn.calls).describe("Tool calls of one turn."),
+      seconds: z.int().min(1).max(86_400).default(DEFAULT_BUDGETS.turn.seconds).describe("Seconds one turn may take."),
+      dollars: z.number().positive().optional().describe("US dollars one turn may cost. Default: no limit."),
+    })
+    .prefault({})
+    .describe("How far one turn may go."),
+  source: z
+    .int()
+    .min(1)
+    .max(60_000)
+    .default(DEFAULT_BUDGETS.source)
+    .describe("Milliseconds a layer's source may take."),
+});
+
+const AGENT = z.strictObject({
+  description: line(500).describe("What the agent is for, in one line."),
+  model: model().optional().describe("The agent's model. Default: the file's `model`."),
+  recall: z
+    .enum(["auto", "tools", "none"])
+    .optional()
+    .describe(
+      "How memories come in: `auto` on each message, `tools` only when searched for, `none`. Default `auto` where a layer has `source: recall`, else `none`.",
+    ),
+  history: z
+    .literal("transcript")
+    .default("transcript")
+    .describe("How past turns are shown: as a conversation that grows."),
+  mode: z.enum(MODES).default("full").describe("How much of the prompt is sent."),
+  layers: z
+    .array(LAYER)
+    .min(1)
+    .max(100)
+    .describe("What the agent is told. Prompt order follows from scope and rank, not from the order here."),
+  tools: z
+    .array(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "a tool name of 1 to 64 letters, digits, `_` and `-`"))
+    .max(128)
+    .default([])
+    .describe("Names of the tools the agent may use."),
+  budgets: BUDGETS.prefault({}).describe("How much room and how far."),
+});
+
+const PROVIDER = z.strictObject({
+  key: z
+    .string()
+    .regex(
+      SECRET_FORM,
+      `\`${REFERENCE}\`: the key itself belongs into the environment or into \`.env\` beside strata.yaml, never here`,
+    )
+    .describe(`Where the key comes from: \`${REFERENCE}\` of the environment or of \`.env\` beside strata.yaml.`),
+  url: z
+    .url({ protocol: /^https?$/, error: "an address that begins with https:// or http://" })
+    .optional()
+    .describe("Another address of the provider's API."),
+});
+
+/** strata.yaml, as it is written. */
+export const CONFIG = z.strictObject({
+  organization: slug().describe("The organization the agents belong to."),
+  model: model().optional().describe("The model of agents that name none. Default: the environment decides."),
+  providers: z
+    .strictObject({
+      anthropic: PROVIDER.optional().describe("Anthropic. Left out, `ANTHROPIC_API_KEY` is used where it is set."),
+    })
+    .prefault({})
+    .describe("Who runs the models."),
+  agents: z
+    .record(slug(), AGENT)
+    .refine((agents) => Object.keys(agents).length > 0, "at least one agent")
+    .describe("The agents, by name."),
+});
+
+/** strata.yaml, read and with its plain defaults filled in. */
+export type Config = z.output<typeof CONFIG>;
+export type AgentConfig = Config["agents"][string];
+export type LayerConfig = AgentConfig["layers"][number];
+
+/** The JSON Schema of strata.yaml, for editors. */
+export function configSchema(): Readonly<Record<string, unknown>> {
+  const { $schema, ...schema } = z.toJSONSchema(CONFIG, { io: "input" });
+  return { $schema, title: "strata.yaml", description: "The agents of one Strata project.", ...schema };
+}
+
+/** The file `schema/strata.schema.json`, byte for byte. */
+export function schemaText(): string {
+  return `${JSON.stringify(configSchema(), null, 2)}\n`;
+}

@@ -1,0 +1,125 @@
+import type { z } from "zod";
+import { CONFIG, type Config, configSchema } from "./config-schema.ts";
+import { suggestion } from "./nearest.ts";
+import { type Path, valueAt, writePath } from "./path.ts";
+import { MOST_PROBLEMS, type Report } from "./report.ts";
+import { show, visible } from "./show.ts";
+
+/**
+ * The file's value as a configuration.
+ * @throws StrataError `config_invalid` with all that does not fit the schema
+ */
+export function readConfig(report: Report): Config {
+  refuseReferences(report, report.source.value, []);
+  const result = CONFIG.safeParse(report.source.value);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues.slice(0, MOST_PROBLEMS)) explain(issue, report);
+  throw report.error();
+}
+
+/** `${` promises that something is put in. Outside the secret places nothing is, so it may not look as if. */
+function refuseReferences(report: Report, value: unknown, path: Path): void {
+  if (typeof value === "string" && value.includes(OPENING) && !isSecretPlace(path)) {
+    report.add(
+      path,
+      `\`${OPENING}…}\` may stand only in \`providers.*.key\`; write the value out, or move a text that needs it into a file`,
+    );
+  }
+  if (value === null || typeof value !== "object") return;
+  for (const [name, member] of Object.entries(value)) {
+    refuseReferences(report, member, [...path, Array.isArray(value) ? Number(name) : name]);
+  }
+}
+
+const OPENING = "$" + "{";
+
+const isSecretPlace = (path: Path): boolean => path.length === 3 && path[0] === "providers" && path[2] === "key";
+
+/** Unknown keys of one place that are looked up. */
+const MOST_KEYS = 20;
+
+function explain(issue: z.core.$ZodIssue, report: Report): void {
+  const path = issue.path.map((step) => (typeof step === "number" ? step : String(step)));
+  const value = valueAt(report.source.value, path);
+  if (issue.code === "unrecognized_keys") {
+    for (const key of issue.keys.slice(0, MOST_KEYS)) explainKey(key, path, report);
+  } else if (issue.code === "invalid_key") {
+    report.add(path, `expected ${issue.issues[0]?.message}`, { key: true, value: show(path.at(-1)) });
+  } else {
+    const help = value === undefined ? about(path) : meant(issue, value);
+    report.add(path, `expected ${wanted(issue)}${help}`);
+  }
+}
+
+function explainKey(key: string, path: Path, report: Report): void {
+  const where = path.length === 0 ? "the top" : writePath(path);
+  const known = Object.keys(schemaAt(path)?.properties ?? {});
+  // Its value is not shown: an unknown key may well be where somebody put a secret.
+  report.add([...path, key], `unknown key \`${visible(key)}\` at ${where}${suggestion(key, known)}`, {
+    key: true,
+    value: "",
+  });
+}
+
+/** What the issue's schema wants, as words that end a sentence beginning with "expected". */
+function wanted(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return NOUNS[issue.expected] ?? issue.expected;
+    case "invalid_value":
+      return `${issue.values.length > 1 ? "one of " : ""}${issue.values.map((one) => `\`${String(one)}\``).join(", ")}`;
+    case "too_small":
+      if (issue.minimum === 1 && unit(issue.origin) !== "") return "something here";
+      return `${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}${unit(issue.origin)}`;
+    case "too_big":
+      return `at most ${issue.maximum}${unit(issue.origin)}`;
+    default:
+      return issue.message;
+  }
+}
+
+const NOUNS: Readonly<Record<string, string>> = {
+  string: "text",
+  int: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  array: "a list",
+  object: "a map of keys and values",
+  record: "a map of names and what they stand for",
+};
+
+const unit = (origin: string): string => (origin === "string" ? " characters" : origin === "array" ? " entries" : "");
+
+function meant(issue: z.core.$ZodIssue, value: unknown): string {
+  if (issue.code !== "invalid_value" || typeof value !== "string") return "";
+  const near = suggestion(value, issue.values.map(String));
+  return near.startsWith("; did") ? near : "";
+}
+
+/** What the key is for, from the schema. */
+function about(path: Path): string {
+  const { description } = schemaAt(path) ?? {};
+  return description === undefined ? "" : `. ${description}`;
+}
+
+interface SchemaNode {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: boolean | SchemaNode;
+  readonly items?: SchemaNode;
+}
+
+/** Made at the first mistake: most starts never need it. */
+let schema: SchemaNode | undefined;
+
+/** The piece of the JSON Schema that speaks about a path. */
+function schemaAt(path: Path): SchemaNode | undefined {
+  schema ??= configSchema();
+  let node: SchemaNode | undefined = schema;
+  for (const step of path) {
+    const open: boolean | SchemaNode | undefined = node?.additionalProperties;
+    const named: SchemaNode | undefined = typeof step === "string" ? node?.properties?.[step] : node?.items;
+    node = named ?? (typeof open === "object" ? open : undefined);
+  }
+  return node;
+}
