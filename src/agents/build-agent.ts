@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import {
+  type Agent,
+  agentName,
+  type Budgets,
+  LAYER_SCOPES,
+  type Layer,
+  layerId,
+  type ModelRef,
+  type OrgId,
+  type Source,
+  toolName,
+  trusted,
+} from "../protocol/index.ts";
+import { sealAgent } from "./agent-spec.ts";
+import type { AgentConfig, LayerConfig } from "./config-schema.ts";
+import { checkText, normalText, readLayerFile } from "./layer-text.ts";
+import type { Path } from "./path.ts";
+import type { Report } from "./report.ts";
+
+/** What an agent gets from the file around it. */
+export interface Surroundings {
+  readonly org: OrgId;
+  readonly model: ModelRef | undefined;
+  readonly folder: string;
+  readonly report: Report;
+}
+
+/** An agent as declared, with its texts read, its defaults filled in and its parts in the one order that counts. */
+export function buildAgent(name: string, config: AgentConfig, around: Surroundings): Agent {
+  const path: Path = ["agents", name];
+  const model = config.model ?? around.model;
+  const recalls = config.layers.some((layer) => layer.source === "recall");
+  checkText({ text: config.description, path: [...path, "description"] }, around.report);
+  return sealAgent({
+    org: around.org,
+    name: agentName(name),
+    description: config.description,
+    ...(model === undefined ? {} : { model }),
+    layers: config.layers
+      .map((layer, i) => buildLayer(layer, [...path, "layers", i], around))
+      .sort((a, b) => LAYER_SCOPES.indexOf(a.scope) - LAYER_SCOPES.indexOf(b.scope) || a.rank - b.rank),
+    tools: config.tools.map(toolName).sort(),
+    recall: config.recall ?? (recalls ? "auto" : "none"),
+    history: config.history,
+    mode: config.mode,
+    budgets: buildBudgets(config.budgets),
+  });
+}
+
+function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Layer {
+  const live = config.source !== undefined;
+  const mutability = config.mutability ?? (live ? "live" : "immutable");
+  if (config.line !== undefined) checkText({ text: config.line, path: [...path, "line"] }, around.report);
+  return {
+    id: layerId(config.id),
+    rank: config.rank,
+    mutability,
+    scope: config.scope ?? (live ? "turn" : "agent"),
+    trust: config.trust ?? (config.source === "clock" ? "platform" : "operator"),
+    source: buildSource(config, path, around),
+    ...(config.budget === undefined ? {} : { budget: config.budget }),
+    minimum: config.minimum,
+    required: config.required ?? mutability === "immutable",
+    modes: { full: "whole", ...config.modes },
+    // The operator wrote it in strata.yaml, as the texts below.
+    ...(config.line === undefined ? {} : { line: trusted(config.line) }),
+  };
+}
+
+function buildSource(config: LayerConfig, path: Path, { folder, report }: Surroundings): Source {
+  if (config.source === "clock") return { kind: "clock", timezone: config.timezone ?? "UTC" };
+  if (config.source === "recall") return { kind: "recall", limit: config.limit ?? 5 };
+  if (config.file === undefined) {
+    const text = normalText(config.text ?? "");
+    if (config.text !== undefined) checkText({ text, path: [...path, "text"] }, report);
+    return { kind: "text", text: trusted(text) };
+  }
+  const text = readLayerFile(folder, config.file, [...path, "file"], report);
+  const file = join(report.source.file, "..", config.file);
+  if (text !== undefined) checkText({ text, path: [...path, "file"], file }, report);
+  // A text that could not be read stands in the report; the report ends the load before anyone sees this layer.
+  return { kind: "text", text: trusted(text ?? ""), file: config.file };
+}
+
+function buildBudgets({ turn, ...rest }: AgentConfig["budgets"]): Budgets {
+  const { dollars, ...limits } = turn;
+  return { ...rest, turn: { ...limits, ...(dollars === undefined ? {} : { dollars }) } };
+}
