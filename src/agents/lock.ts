@@ -1,0 +1,119 @@
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { canonicalJson, StrataError } from "../protocol/index.ts";
+import { readText, whyNot } from "./layer-text.ts";
+import { changedLines, diffLines } from "./line-diff.ts";
+import { type LockedLayer, type LockedLayers, lockEntry, parseLock, writeEntries } from "./lock-file.ts";
+import type { Project } from "./project.ts";
+import { visible } from "./show.ts";
+
+/** How one immutable layer differs from the lock. `diff` has a sign before each line. */
+export interface LockChange {
+  readonly agent: string;
+  readonly layer: string;
+  readonly change: "changed" | "added" | "removed";
+  readonly diff: readonly string[];
+}
+
+const NAME = "strata.lock";
+const LOCK_LIMIT = 16 * 1024 * 1024;
+const DIFF_LIMIT = 60;
+
+/** Where a project's lock stands: beside its strata.yaml. */
+export const lockFile = (project: Project): string => join(project.folder, NAME);
+
+/** The lock of a project: every immutable layer's text and SHA-256, sorted, one line of text per line. */
+export function lockText(project: Project): string {
+  return writeEntries(lockedLayers(project));
+}
+
+/** Writes the lock, all or nothing: what the operator has reviewed is now what may start. */
+export function writeLock(project: Project): void {
+  const file = lockFile(project);
+  const unfinished = `${file}.${process.pid}.tmp`;
+  try {
+    rmSync(unfinished, { force: true });
+    writeFileSync(unfinished, lockText(project), { flag: "wx" });
+    renameSync(unfinished, file);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new StrataError(
+      "unexpected",
+      `${file} could not be written (${code}); make its folder writable`,
+      { file },
+      error,
+    );
+  }
+}
+
+/**
+ * Makes sure that every immutable layer is the one that was locked. Whatever is not plainly so stops the start.
+ * @throws StrataError `lock_missing`, `lock_mismatch` with the difference
+ */
+export function checkLock(project: Project): void {
+  const file = lockFile(project);
+  if (!existsSync(file)) {
+    const message = `${file} does not exist; read the immutable layers, then run \`strata lock\` to lock them`;
+    throw new StrataError("lock_missing", message, { file });
+  }
+  const changes = compare(parseLock(readLockFile(file), file), lockedLayers(project));
+  if (changes.length === 0) return;
+  const next = "if the change is meant, review it and run `strata lock`; if not, restore the file";
+  const message = `${changes.map(writeChange).join("\n")}\n${next}`;
+  throw new StrataError("lock_mismatch", message, { file, changes });
+}
+
+function readLockFile(file: string): string {
+  try {
+    return readText(file, LOCK_LIMIT);
+  } catch (error) {
+    const why = error instanceof StrataError ? error.message : whyNot(error);
+    throw new StrataError(
+      "lock_mismatch",
+      `${file} cannot be read: ${why}; restore it or run \`strata lock\` again`,
+      { file },
+      error,
+    );
+  }
+}
+
+function lockedLayers(project: Project): LockedLayers {
+  const entries = new Map<string, ReadonlyMap<string, LockedLayer>>();
+  for (const agent of project.agents.values()) {
+    const locked = agent.layers.filter((layer) => layer.mutability === "immutable");
+    entries.set(agent.name, new Map(locked.map((layer) => [layer.id, lockEntry(layer)])));
+  }
+  return entries;
+}
+
+function compare(locked: LockedLayers, found: LockedLayers): LockChange[] {
+  const changes: LockChange[] = [];
+  for (const agent of [...new Set([...locked.keys(), ...found.keys()])].sort()) {
+    const [before, after] = [locked.get(agent), found.get(agent)];
+    for (const layer of [...new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])])].sort()) {
+      const [old, fresh] = [before?.get(layer), after?.get(layer)];
+      const diff = diffLines(old === undefined ? [] : entryLines(old), fresh === undefined ? [] : entryLines(fresh));
+      if (diff.every((line) => line.sign === " ")) continue;
+      const change = old === undefined ? "added" : fresh === undefined ? "removed" : "changed";
+      changes.push({ agent, layer, change, diff: changedLines(diff, DIFF_LIMIT).map(visible) });
+    }
+  }
+  return changes;
+}
+
+/** An entry as lines, so that a moved rank shows in the same diff as a changed word. The text follows from its digest. */
+function entryLines({ sha256: _, text, ...rest }: LockedLayer): string[] {
+  const head = Object.entries(rest).filter(([, value]) => value !== undefined);
+  return [...head.map(([key, value]) => `${key}: ${canonicalJson(value)}`), ...text];
+}
+
+const SAYS = {
+  changed: "differs from the lock (- locked, + found)",
+  added: "is immutable and not in the lock (+ found)",
+  removed: "is in the lock and no longer an immutable layer (- locked)",
+} as const;
+
+function writeChange({ agent, layer, change, diff }: LockChange): string {
+  return `agent ${visible(agent)}, layer ${visible(layer)} ${SAYS[change]}:\n${diff.join("\n")}`;
+}
