@@ -1,0 +1,29 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { StrataError } from "../protocol/index.ts";
+import { suggestion } from "./nearest.ts";
+import { visible } from "./show.ts";
+
+/** `blueprints/` of the package: two folders above this file, in `src/agents` as in the built `dist/agents`. */
+const BLUEPRINTS = fileURLToPath(new URL("../../blueprints/", import.meta.url));
+
+/** The shipped blueprints, sorted. */
+export function blueprintNames(): readonly string[] {
+  return readdirSync(BLUEPRINTS)
+    .filter((name) => existsSync(join(BLUEPRINTS, name, "strata.yaml")))
+    .sort();
+}
+
+/**
+ * The folder of a shipped blueprint: what `strata init NAME` copies.
+ * @throws StrataError `file_not_found`
+ */
+export function blueprintFolder(name: string): string {
+  const names = blueprintNames();
+  if (names.includes(name)) return join(BLUEPRINTS, name);
+  throw new StrataError("file_not_found", `no blueprint is called \`${visible(name)}\`${suggestion(name, names)}`, {
+    name,
+    names,
+  });
+}
