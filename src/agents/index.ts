@@ -1,0 +1,15 @@
+/**
+ * What a person declares becomes what runs: one `strata.yaml` and its texts are read once, checked as a whole, and given back as
+ * frozen agents whose version is the digest of all they say. `strata.lock` pins the immutable layers; a project that does
+ * not match its lock does not start. This room reads a project's folder and the shipped blueprints, and writes nothing
+ * but the lock. It may not reach the network, a store or a model, does not look at `process.env` (the caller hands in what
+ * may be known), and lets no secret into an agent, a digest, an error or a print.
+ */
+export { agentSpec, reviveAgent, withTools } from "./agent-spec.ts";
+export { blueprintFolder, blueprintNames } from "./blueprints.ts";
+export { configSchema, schemaText } from "./config-schema.ts";
+export { checkLock, type LockChange, lockFile, lockText, writeLock } from "./lock.ts";
+export type { Position } from "./path.ts";
+export { loadProject, type Project } from "./project.ts";
+export type { Problem } from "./report.ts";
+export { type Environment, type Provider, Secret } from "./secret.ts";
