@@ -1,0 +1,159 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { digestOf } from "../protocol/index.ts";
+import { folderWith, refusalOf, yamlWith } from "./folder.contract.ts";
+import { checkLock, loadProject, lockFile, lockText, type Project, writeLock } from "./index.ts";
+
+const SAFE = "id: safety, rank: 1, file: safety.md";
+const KIND = "id: kind, rank: 2, text: Be kind., modes: {compact: line}, line: Kind.";
+const OPEN = "id: open, rank: 3, text: Be brief., mutability: versioned";
+const TEXT = "Do no harm.\nNever lie.\nAsk first.\n";
+
+const load = (folder: string): Project => loadProject(folder, { env: {} });
+
+/** A locked project, changed afterwards by rewriting files; gives what the check then says. */
+function afterwards(files: Readonly<Record<string, string>>) {
+  const folder = folderWith({ "strata.yaml": yamlWith([SAFE, KIND, OPEN]), "safety.md": TEXT });
+  writeLock(load(folder));
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  return () => checkLock(load(folder));
+}
+
+describe("strata.lock", () => {
+  it("holds each immutable layer's text by lines and its digest, sorted", () => {
+    const folder = folderWith({ "strata.yaml": yamlWith([SAFE, KIND, OPEN]), "safety.md": TEXT });
+    const lock = lockText(load(folder));
+    expect(lock.endsWith("}\n")).toBe(true);
+    const { format, agents } = JSON.parse(lock);
+    expect(format).toBe(1);
+    expect(Object.keys(agents.helper)).toEqual(["kind", "safety"]);
+    expect(agents.helper.safety).toMatchObject({
+      rank: 1,
+      sha256: digestOf("Do no harm.\nNever lie.\nAsk first."),
+      text: ["Do no harm.", "Never lie.", "Ask first."],
+    });
+    expect(agents.helper.kind.line).toBe("Kind.");
+  });
+
+  it("is written whole, beside strata.yaml, and then holds", () => {
+    const folder = folderWith({ "strata.yaml": yamlWith([SAFE]), "safety.md": TEXT });
+    const project = load(folder);
+    writeLock(project);
+    writeLock(project);
+    expect(readFileSync(lockFile(project), "utf8")).toBe(lockText(project));
+    expect(readdirSync(folder).sort()).toEqual(["safety.md", "strata.lock", "strata.yaml"]);
+    expect(() => checkLock(project)).not.toThrow();
+  });
+
+  it("that cannot be written says why and leaves nothing behind", () => {
+    const folder = folderWith({ "strata.yaml": yamlWith([KIND]) });
+    mkdirSync(join(folder, "strata.lock"));
+    const error = refusalOf(() => writeLock(load(folder)));
+    expect(error.message).toContain("could not be written");
+    expect(readdirSync(folder).sort()).toEqual(["strata.lock", "strata.yaml"]);
+  });
+});
+
+describe("law 2: a project does not start", () => {
+  it("without a lock", () => {
+    const folder = folderWith({ "strata.yaml": yamlWith([OPEN]) });
+    const error = refusalOf(() => checkLock(load(folder)));
+    expect(error.code).toBe("lock_missing");
+    expect(error.message).toContain("run `strata lock`");
+  });
+
+  it("with another text; the difference is shown line by line", () => {
+    const error = refusalOf(afterwards({ "safety.md": "Do no harm.\nNever lie, mostly.\nAsk first.\n" }));
+    expect(error.code).toBe("lock_mismatch");
+    expect(error.message).toBe(
+      [
+        "agent helper, layer safety differs from the lock (- locked, + found):",
+        "  …",
+        "  Do no harm.",
+        "- Never lie.",
+        "+ Never lie, mostly.",
+        "  Ask first.",
+        "if the change is meant, review it and run `strata lock`; if not, restore the file",
+      ].join("\n"),
+    );
+    expect(error.details["changes"]).toMatchObject([{ agent: "helper", layer: "safety", change: "changed" }]);
+  });
+
+  it.each([
+    ["a rank", SAFE.replace("rank: 1", "rank: 9"), ["- rank: 1", "+ rank: 9"]],
+    ["a scope", `${SAFE}, scope: thread`, ['- scope: "agent"', '+ scope: "thread"']],
+    ["a mode", `${SAFE}, modes: {minimal: absent}`, ['"minimal":"whole"}', '"minimal":"absent"}']],
+  ])("with another place of the same text: %s", (_, layer, shown) => {
+    const error = refusalOf(afterwards({ "strata.yaml": yamlWith([layer, KIND]) }));
+    for (const line of shown) expect(error.message).toContain(line);
+  });
+
+  it("with another line for the short modes", () => {
+    const error = refusalOf(afterwards({ "strata.yaml": yamlWith([SAFE, KIND.replace("Kind.", "Rude.")]) }));
+    expect(error.message).toContain('- line: "Kind."\n+ line: "Rude."');
+  });
+
+  it("with an immutable layer more", () => {
+    const more = "id: more, rank: 7, text: Obey.";
+    const error = refusalOf(afterwards({ "strata.yaml": yamlWith([SAFE, KIND, more]) }));
+    expect(error.message).toContain("agent helper, layer more is immutable and not in the lock (+ found):");
+    expect(error.message).toContain("+ Obey.");
+  });
+
+  it.each([
+    ["removed", []],
+    ["made editable", [`${SAFE}, mutability: versioned`]],
+  ])("with an immutable layer %s", (_, layers) => {
+    const error = refusalOf(afterwards({ "strata.yaml": yamlWith([...layers, KIND]) }));
+    expect(error.message).toContain("agent helper, layer safety is in the lock and no longer an immutable layer");
+    expect(error.message).toContain("- Never lie.");
+  });
+
+  it("with another agent", () => {
+    const error = refusalOf(afterwards({ "strata.yaml": yamlWith([SAFE]).replace("helper", "other") }));
+    expect(error.message).toContain("agent helper, layer kind");
+    expect(error.message).toContain("agent other, layer safety is immutable and not in the lock");
+  });
+
+  it("with a change that a terminal would hide, and shows it", () => {
+    const error = refusalOf(afterwards({ "safety.md": TEXT.replace("lie", "lie\u200d") }));
+    expect(error.message).toContain("+ Never lie\\u{200d}.");
+  });
+
+  it("with a rewritten text of many lines, without taking long", () => {
+    const lines = Array.from({ length: 20_000 }, (_, i) => `line ${i * 7}`);
+    const error = refusalOf(afterwards({ "safety.md": lines.join("\n") }));
+    expect(error.message.split("\n").length).toBeLessThan(70);
+    expect(error.message).toContain("lines more");
+  });
+
+  it.each([
+    ["an empty lock", () => ""],
+    ["half a lock", (lock: string) => lock.slice(0, 100)],
+    ["a lock of another format", (lock: string) => lock.replace('"format": 1', '"format": 2')],
+    ["an unknown key in the lock", (lock: string) => lock.replace('"rank": 1', '"rank": 1, "note": "x"')],
+    ["a lock that names no digest", (lock: string) => lock.replaceAll(/"sha256": "[0-9a-f]+",/g, "")],
+    ["a lock edited by hand", (lock: string) => lock.replace("Never lie.", "Always lie.")],
+    ["a lock that is a list", () => "[]"],
+  ])("with %s", (_, damage) => {
+    const folder = folderWith({ "strata.yaml": yamlWith([SAFE, KIND]), "safety.md": TEXT });
+    const project = load(folder);
+    writeFileSync(lockFile(project), damage(lockText(project)));
+    const error = refusalOf(() => checkLock(project));
+    expect(error.code).toBe("lock_mismatch");
+    expect(error.message).toMatch(/is damaged: [\s\S]+run `strata lock` again$/);
+  });
+
+  it("with a folder in the lock's place", () => {
+    const folder = folderWith({ "strata.yaml": yamlWith([KIND]) });
+    mkdirSync(join(folder, "strata.lock"));
+    expect(refusalOf(() => checkLock(load(folder))).code).toBe("lock_mismatch");
+    rmSync(join(folder, "strata.lock"), { recursive: true });
+  });
+
+  it("but an editable layer may change", () => {
+    const changed = yamlWith([SAFE, KIND, OPEN.replace("brief", "long")]);
+    expect(afterwards({ "strata.yaml": changed })).not.toThrow();
+  });
+});
