@@ -5,7 +5,7 @@ import { type Compilation, type CompileInput, compile, extend } from "./index.ts
 import { longText, operatorText, randomContents, randomEvents, randomLayers, randomRound } from "./random.contract.ts";
 import { agentOf, bytes3, committed, inputOf, reply, sentBeforeTail, tool, turnNumber } from "./samples.contract.ts";
 
-const LIMIT = 6_000;
+const LIMIT = 3_000;
 
 /** One turn as the world may bring it: other tools, edited layers, another mode, a restart, rounds. */
 interface TurnPlan {
@@ -35,7 +35,7 @@ const turnPlan = (layers: readonly Layer[], n: number): fc.Arbitrary<TurnPlan> =
       .chain((labels) => fc.tuple(...labels.map((label, i) => randomRound(turnNumber(n), `c${n}-${i}-${label}`)))),
     answer: longText,
     restart: fc.boolean(),
-    limit: fc.integer({ min: LIMIT - 2_000, max: LIMIT }),
+    limit: fc.integer({ min: LIMIT - 1_000, max: LIMIT }),
   });
 
 const threadPlan = randomLayers.chain((layers) =>
@@ -108,7 +108,7 @@ it("law 1: within an epoch whatever a request sent before its tail is a byte pre
         expect(JSON.stringify(later.epoch.prefix)).toBe(JSON.stringify(earlier.epoch.prefix));
       });
     }),
-    { numRuns: 150 },
+    { numRuns: 100 },
   );
   // The law was tried on both: requests of one epoch, and epochs that end.
   expect(pairs).toBeGreaterThan(100);

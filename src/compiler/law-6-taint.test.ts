@@ -105,7 +105,7 @@ describe("law 6", () => {
           }
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });

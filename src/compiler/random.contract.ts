@@ -43,34 +43,34 @@ const FORGERIES = [
   "\u0000",
 ];
 
+/** Any code points, lone surrogates too, every plane as likely as the letters. */
+const anyCharacters = fc
+  .array(fc.oneof(fc.integer({ min: 32, max: 0x24f }), fc.integer({ min: 0, max: 0x10ffff })), { maxLength: 12 })
+  .map((points) => String.fromCodePoint(...points));
+
 /** Text from outside: any Unicode, lone surrogates too, mixed with forgeries and with every kind of line end. */
 export const hostileText: fc.Arbitrary<string> = fc
-  .array(
-    fc.oneof(
-      fc.string({ unit: "binary", maxLength: 12 }),
-      fc.string({ unit: "grapheme", maxLength: 12 }),
-      fc.constantFrom(...FORGERIES),
-      fc.constantFrom(...LINE_ENDS),
-    ),
-    { maxLength: 12 },
-  )
+  .array(fc.oneof(anyCharacters, fc.constantFrom(...FORGERIES), fc.constantFrom(...LINE_ENDS)), { maxLength: 12 })
   .map((parts) => parts.join(""));
 
-/** Text of a length that matters, up to a few thousand characters. */
+/** Text of a length that matters, up to two thousand characters. */
 export const longText: fc.Arbitrary<string> = fc
-  .tuple(hostileText, fc.integer({ min: 1, max: 200 }))
-  .map(([text, times]) => text.repeat(times).slice(0, 6_000));
+  .tuple(hostileText, fc.integer({ min: 1, max: 100 }))
+  .map(([text, times]) => text.repeat(times).slice(0, 2_000));
 
 /** An operator's text: the agents room has refused what reads like ours and what is hidden. */
 export const operatorText: fc.Arbitrary<string> = fc
-  .array(
-    fc.oneof(fc.string({ unit: "grapheme", maxLength: 20 }), fc.constantFrom("\n", "\n\n", "| a", "## Rules", " ")),
-    {
-      minLength: 1,
-      maxLength: 30,
-    },
+  .array(fc.oneof(anyCharacters, fc.constantFrom("\n", "\n\n", "| a", "## Rules", "👩‍👩‍👧‍👦", "語", " ")), {
+    minLength: 1,
+    maxLength: 30,
+  })
+  .map(
+    (parts) =>
+      `Text: ${parts
+        .join("")
+        .toWellFormed()
+        .replace(/[\p{Cc}\u2028\u2029]/gu, (found) => (found === "\n" ? found : ""))}`,
   )
-  .map((parts) => `Text: ${parts.join("").replace(/[\p{Cc}\u2028\u2029]/gu, (found) => (found === "\n" ? found : ""))}`)
   .filter((text) => !text.split("\n").some((line) => looksLikeOurs(line.trim())));
 
 export const trustLevel = fc.constantFrom(...TRUSTS);
@@ -163,7 +163,7 @@ export const randomRound = (turn: TurnId, label: string): fc.Arbitrary<readonly 
 export const randomTranscript = (turnOf: (n: number) => TurnId): fc.Arbitrary<readonly TranscriptMessage[]> =>
   fc
     .array(fc.record({ text: longText, trust: trustLevel, answers: fc.array(longText, { maxLength: 3 }) }), {
-      maxLength: 8,
+      maxLength: 6,
     })
     .map((turns) =>
       turns.flatMap(({ text, trust, answers }, i) => {

@@ -1,3 +1,4 @@
+import { truncateText } from "../guard/index.ts";
 import {
   type AssistantPart,
   type CountTokens,
@@ -54,16 +55,13 @@ export function countBlock(text: string, count: CountTokens): number {
  * The search looks at 16 characters a token at the most, so that a huge text costs no more than a large one.
  */
 export function beginningWithin(text: string, tokens: number, count: CountTokens): string {
-  const looked = text.slice(0, Math.max(tokens, 0) * 16);
-  const characters = [...looked];
-  // The end of what is looked at may lie inside a pair of surrogates.
-  if (looked.length < text.length && characters.at(-1)?.isWellFormed() === false) characters.pop();
+  const beginning = (length: number) => truncateText(text, length, "");
   let fits = 0;
-  let tooMany = characters.length + 1;
+  let tooMany = Math.min(text.length, Math.max(tokens, 0) * 16) + 1;
   while (tooMany - fits > 1) {
     const middle = Math.floor((fits + tooMany) / 2);
-    if (count(characters.slice(0, middle).join("")) <= tokens) fits = middle;
+    if (count(beginning(middle)) <= tokens) fits = middle;
     else tooMany = middle;
   }
-  return characters.slice(0, fits).join("");
+  return beginning(fits);
 }
