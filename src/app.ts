@@ -124,8 +124,10 @@ function joined(options: AppOptions, projects: readonly Project[], store: Store)
 
 function partsOf(options: AppOptions, projects: readonly Project[], store: Store): Omit<Parts, "modelOf" | "clock"> {
   const recorded = options.recordedTools === undefined ? [] : recordedTools(options.recordedTools);
-  const tools = toolset([...memoryTools(store), ...workspaceTools(join(options.data, "workspace")), ...recorded]);
   const names = recorded.map((tool) => tool.schema.name);
+  const builtIn = [...memoryTools(store), ...workspaceTools(join(options.data, "workspace"))];
+  // A recording's tool stands in for a built-in one of the same name: what it answers is in the recording.
+  const tools = toolset([...builtIn.filter((tool) => !names.includes(tool.schema.name)), ...recorded]);
   const all = projects.flatMap((project) => [...project.agents.values()]).map((agent) => withTools(agent, names));
   // A tool that does not exist is found out now and not in the middle of a conversation.
   for (const agent of all) tools.schemas(agent.tools);

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { StrataError } from "../protocol/index.ts";
-import { suggestion } from "./nearest.ts";
+import { StrataError, suggestion } from "../protocol/index.ts";
 import { visible } from "./show.ts";
 
 /** `blueprints/` of the package: two folders above this file, in `src/agents` as in the built `dist/agents`. */

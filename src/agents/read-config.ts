@@ -1,6 +1,6 @@
 import type { z } from "zod";
+import { suggestion } from "../protocol/index.ts";
 import { CONFIG, type Config, configSchema } from "./config-schema.ts";
-import { suggestion } from "./nearest.ts";
 import { type Path, valueAt, writePath } from "./path.ts";
 import { MOST_PROBLEMS, type Report } from "./report.ts";
 import { show, visible } from "./show.ts";

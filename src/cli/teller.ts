@@ -33,6 +33,8 @@ export function plainTeller(context: Context): Teller {
       case "turn-start":
       case "reasoning-delta":
         return;
+      case "note":
+        return context.note(`${event.layer} is left out: ${event.says}`);
       case "compiled":
         ledger = event.ledger;
         return;

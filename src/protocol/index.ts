@@ -85,6 +85,7 @@ export {
   type Reply,
   type Usage,
 } from "./model.ts";
+export { nearest, suggestion } from "./nearest.ts";
 export type { Mark, Parameters, Prefix, Request, SystemBlock, TailPart, ToolSchema } from "./request.ts";
 export {
   ACTIONS,

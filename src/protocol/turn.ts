@@ -1,6 +1,6 @@
 import type { ModelRef } from "./agent.ts";
 import type { StrataError } from "./errors.ts";
-import type { ThreadId, ToolName, TurnId } from "./ids.ts";
+import type { LayerId, ThreadId, ToolName, TurnId } from "./ids.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Usage } from "./model.ts";
 
@@ -25,6 +25,8 @@ export type TurnEvent =
       readonly model: ModelRef;
       readonly events: number;
     }
+  /** A layer's source failed or was late; the turn goes on without it. */
+  | { readonly type: "note"; readonly layer: LayerId; readonly says: string }
   | { readonly type: "compiled"; readonly round: number; readonly ledger: Ledger }
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }

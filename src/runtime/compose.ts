@@ -33,7 +33,7 @@ export async function compose(
   const turn = turnId(issueId("turn", parts.wall(), parts.random(10)));
   const waiting = thread === undefined ? [] : await parts.store.pending(scope, thread.id);
   const events = [...waiting, imagined(parts, message, channel, waiting.length)];
-  const compilation = await compileFor(parts, cast, { scope, turn, events, epoch });
+  const { compilation } = await compileFor(parts, cast, { scope, turn, events, epoch });
   const bare = requestOf(compilation, parametersOf(cast));
   const { ledger, taint } = compilation;
   return {

@@ -1,6 +1,6 @@
 import { type Compilation, compile } from "../compiler/index.ts";
 import type { ContactScope, Epoch, StoredEvent, TurnId } from "../protocol/index.ts";
-import { gather } from "../sources/index.ts";
+import { type Gathered, gather } from "../sources/index.ts";
 import { type Cast, limitOf } from "./cast.ts";
 import type { Parts } from "./parts.ts";
 
@@ -13,15 +13,21 @@ export interface Occasion {
   readonly signal?: AbortSignal;
 }
 
+/** A turn's first request, and a line for each source that failed or was late. */
+export interface Prepared {
+  readonly compilation: Compilation;
+  readonly notes: Gathered["notes"];
+}
+
 /**
  * Asks the live layers' sources side by side under their deadline, then compiles the turn's first request.
  * @throws StrataError `source_failed` for a required layer, `budget_too_small`
  */
-export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): Promise<Compilation> {
+export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): Promise<Prepared> {
   const { agent, count } = cast;
   const live = agent.layers.filter((layer) => layer.scope === "turn");
-  const { contents } = await gather(agent, live, { ...occasion, at: parts.clock(), store: parts.store });
-  return compile({
+  const { contents, notes } = await gather(agent, live, { ...occasion, at: parts.clock(), store: parts.store });
+  const compilation = compile({
     agent,
     turn: occasion.turn,
     mode: agent.mode,
@@ -32,4 +38,5 @@ export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): 
     contents,
     count,
   });
+  return { compilation, notes };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { TurnEvent } from "../protocol/index.ts";
 import { contactId, readFrames } from "../protocol/index.ts";
-import { collect, endOf, message, OPERATOR, ORG, stage } from "./stage.contract.ts";
+import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "./stage.contract.ts";
 
 const types = (events: readonly TurnEvent[]): string => events.map((event) => event.type).join(" ");
 
@@ -256,6 +256,36 @@ describe("law 7: one commit", () => {
     expect(await runtime.memories(OPERATOR, thread.scope, 10)).toMatchObject([
       { content: "Ann likes tea", trust: "contact" },
     ]);
+  });
+});
+
+describe("law 13: missing context is empty, not fatal", () => {
+  it.each([
+    ["fails", () => Promise.reject(new Error("the index is gone"))],
+    ["is late", () => new Promise<never>(() => undefined)],
+  ])("a source that %s leaves its layer empty, with a note and a line in the ledger", async (_, searchMemories) => {
+    const { store } = await stage([]);
+    const broken = { ...store, searchMemories };
+    const { say, open } = await stage(["Still here."], { store: broken, budgets: { source: 20 } });
+    const events = await say(await open(), "Where did I leave my keys?");
+    expect(types(events)).toBe("turn-start note compiled text-delta done");
+    const compiled = events.find((event) => event.type === "compiled");
+    expect(compiled?.ledger.entries.find((entry) => entry.piece === "recall")).toMatchObject({
+      fate: "empty",
+      tokens: 0,
+    });
+  });
+
+  it("a required layer's source that fails stops the turn with its name", async () => {
+    const { store, agent } = await stage([]);
+    const layers = agent.layers.map((layer) => (layer.id === "recall" ? { ...layer, required: true } : layer));
+    const broken = { ...store, searchMemories: () => Promise.reject(new Error("the index is gone")) };
+    const { say, open } = await stage([], { store: broken, agent: sampleAgent({ layers }) });
+    const end = endOf(await say(await open(), "Where did I leave my keys?"));
+    expect(end).toMatchObject({
+      type: "failed",
+      error: { code: "source_failed", message: expect.stringContaining("recall") },
+    });
   });
 });
 

@@ -40,7 +40,13 @@ export async function* runTurn(parts: Parts, thread: Thread, options: RunOptions
 async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
   const { claim, signal } = work.lease;
   try {
-    let compilation = await compileFor(work.parts, work.cast, { ...claim, scope: claim.thread.scope, signal });
+    const { notes, ...prepared } = await compileFor(work.parts, work.cast, {
+      ...claim,
+      scope: claim.thread.scope,
+      signal,
+    });
+    for (const note of notes) yield { type: "note", ...note };
+    let { compilation } = prepared;
     for (;;) {
       const reply = yield* send(work, compilation);
       const { stop, messages } = yield* answerCalls(work, compilation, reply);

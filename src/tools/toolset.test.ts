@@ -35,7 +35,7 @@ describe("toolset", () => {
     expect(() => tools.schemas(names("memory_serch"))).toThrow(
       expect.objectContaining({
         code: "tool_not_found",
-        message: 'no tool is named "memory_serch"; the nearest is memory_search',
+        message: 'no tool is named "memory_serch"; did you mean `memory_search`?',
       }),
     );
     expect(() => toolset([]).schemas(names("read"))).toThrow(/no tool is there at all/);

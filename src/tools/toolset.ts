@@ -1,4 +1,4 @@
-import { StrataError, type Tool, type ToolName, type ToolSchema } from "../protocol/index.ts";
+import { StrataError, suggestion, type Tool, type ToolName, type ToolSchema } from "../protocol/index.ts";
 
 /** The tools there are, by name. */
 export interface Toolset {
@@ -31,21 +31,6 @@ export function toolset(tools: readonly Tool[]): Toolset {
 }
 
 function notFound(name: string, known: readonly string[]): StrataError {
-  const [nearest] = [...known].sort((a, b) => distance(name, a) - distance(name, b));
-  const next = nearest === undefined ? "no tool is there at all" : `the nearest is ${nearest}`;
-  return new StrataError("tool_not_found", `no tool is named ${JSON.stringify(name)}; ${next}`, { name, nearest });
-}
-
-/** Letters to insert, delete or replace. Names have at most 64. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
+  const there = known.length === 0 ? "; no tool is there at all" : suggestion(name, known);
+  return new StrataError("tool_not_found", `no tool is named ${JSON.stringify(name)}${there}`, { name });
 }

@@ -32,7 +32,7 @@ describe("the companion (seed 002)", () => {
     const ann = await thread(app);
     const before = await sentFor(app, ann, "Hello there, what can you do for me?");
     const text = systemText(before);
-    for (const layer of ["precedence", "safety", "identity", "conduct", "tools", "memory", "workspace"])
+    for (const layer of ["precedence", "safety", "identity", "conduct", "abilities", "memory", "workspace"])
       expect(text).toContain(`· ${layer}\n`);
     for (const tool of ["memory_save", "memory_search", "read", "write", "list"]) expect(text).toContain(tool);
     expect(before.prefix.tools.map((tool) => tool.name)).toEqual([
