@@ -15,9 +15,16 @@ export function runChild(node, args, folder) {
   const lifeline = new URL("./lifeline.mjs", import.meta.url).href;
   const env = { ...process.env, STRATA_PARENT: String(process.pid) };
   const child = spawn(node, ["--import", lifeline, ...args], { stdio: "inherit", cwd: folder, env });
-  const forward = PASSED_ON.map((signal) => ({ signal, pass: () => void child.kill(signal) }));
+  let wasAsked = false;
+  const forward = PASSED_ON.map((signal) => ({
+    signal,
+    pass: () => {
+      wasAsked = true;
+      child.kill(signal);
+    },
+  }));
   for (const { signal, pass } of forward) process.on(signal, pass);
-  const looking = watchParent(() => stop(child));
+  const looking = watchParent(() => stop(child, wasAsked));
   return new Promise((_, reject) => {
     child.on("error", reject);
     child.on("exit", (code, signal) => {
@@ -39,9 +46,9 @@ function watchParent(gone) {
   return timer;
 }
 
-/** @param {import("node:child_process").ChildProcess} child */
-function stop(child) {
-  child.kill("SIGTERM");
+/** A second signal may mean "at once" to the command, so one that was asked to stop is only given its time. @param {import("node:child_process").ChildProcess} child @param {boolean} wasAsked */
+function stop(child, wasAsked) {
+  if (!wasAsked) child.kill("SIGTERM");
   setTimeout(() => child.kill("SIGKILL"), PATIENCE_MS);
 }
 

@@ -67,7 +67,7 @@ const COUNTS = `let heard = 0;
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {
   heard += 1;
   console.log(signal + " " + heard);
-  if (heard === 1) setTimeout(() => process.exit(5), 400);
+  if (heard === 1) setTimeout(() => process.exit(5), 700);
 });
 ${STAYS}`;
 
