@@ -25,6 +25,7 @@ export function cutTranscript(
 
 /** Tokens that a transcript takes at the least: a cut's mark, or nothing where there is nothing to cut. */
 export function leastOf(epoch: Epoch, count: CountTokens): number {
+  if (epoch.transcript.length === 0) return 0;
   return Math.min(total(epoch.transcript), total(cutTranscript(epoch, 0, count).transcript));
 }
 

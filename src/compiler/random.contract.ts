@@ -122,13 +122,13 @@ export const randomLayers: fc.Arbitrary<Layer[]> = fc
   .array(
     fc.record({
       rank: fc.integer({ min: 0, max: 12 }),
-      mutability: fc.constantFrom("immutable", "versioned", "live" as const),
+      mutability: fc.constantFrom("immutable", "versioned", "versioned", "live" as const),
       scope: fc.constantFrom(...LAYER_SCOPES),
       trust: trustLevel,
       text: fc.tuple(operatorText, fc.integer({ min: 1, max: 30 })).map(([text, n]) => `${text}\n`.repeat(n).trimEnd()),
       budget: fc.option(fc.integer({ min: 1, max: 200 }), { nil: undefined }),
       minimum: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 120 })),
-      required: fc.boolean(),
+      required: fc.constantFrom(true, false, false, false),
       modes: fc.record({ full: fc.constant("whole" as const), compact: appearance, minimal: appearance }),
       line: fc.option(fc.constant(trusted("One reviewed line.")), { nil: undefined }),
     }),
