@@ -25,8 +25,9 @@ export function cutTranscript(
 
 /** Tokens that a transcript takes at the least: a cut's mark, or nothing where there is nothing to cut. */
 export function leastOf(epoch: Epoch, count: CountTokens): number {
-  if (epoch.transcript.length === 0) return 0;
-  return Math.min(total(epoch.transcript), total(cutTranscript(epoch, 0, count).transcript));
+  const all = epoch.transcript.filter((one) => one.turn !== null).length;
+  const now = total(epoch.transcript);
+  return all === 0 ? now : Math.min(now, mark(epoch.cut + all, count).tokens);
 }
 
 export const total = (messages: readonly TranscriptMessage[]): number =>
