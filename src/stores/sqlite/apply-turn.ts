@@ -1,50 +1,68 @@
-import { never, StrataError } from "../../protocol/index.ts";
+import {
+  type ContactScope,
+  type Digest,
+  type EventId,
+  never,
+  StrataError,
+  type ThreadId,
+  type TurnId,
+} from "../../protocol/index.ts";
+import type { MessageMark } from "../digests.ts";
 import type { Claim, TurnOutcome } from "../store.ts";
 import type { Row } from "../tables.ts";
-import { type Connection, query } from "./connection.ts";
-import { appendMessages, lastEpoch } from "./epochs.ts";
+import type { Connection } from "./connection.ts";
+import { appendMessages, type TranscriptEnd } from "./epochs.ts";
 import { eventsOfTurn } from "./events.ts";
 import { addMemory } from "./memories.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
+import { fixed, insert, ONE, query } from "./statement.ts";
 
-/** A turn that ended well: what it was claimed with, what came of it, and its reply's text by digest. */
+/** A turn that ended well: what it was claimed with and what came of it, its texts kept already. */
 export interface DoneTurn {
   readonly claim: Claim;
   readonly outcome: TurnOutcome;
-  readonly words: Row<"turn">["words"];
+  /** The reply's text. */
+  readonly words: Digest | null;
+  readonly messages: readonly MessageMark[];
+  /** Where the transcript ends before this turn; none without an epoch. */
+  readonly end: TranscriptEnd | undefined;
 }
 
-/** What only a turn that ended well changes. Part of the commit's transaction. */
-export function applyTurn(db: Connection, at: Settling, done: DoneTurn): void {
+/** What only a turn that ended well changes. Part of the commit's transaction. Gives where the transcript ends now. */
+export function applyTurn(db: Connection, at: Settling, done: DoneTurn): TranscriptEnd | undefined {
   consume(db, at, done.claim);
-  extendTranscript(db, at, done.outcome);
   addSlots(db, at, done);
   applyWrites(db, at, done.outcome);
   sendReply(db, at, done);
+  return extendTranscript(db, at, done);
 }
 
 /** Marks exactly the claimed events as handled. */
 function consume(db: Connection, at: Settling, claim: Claim): void {
   for (const { id } of claim.events) {
-    const wanted = { ...owner(at.scope), id, thread: at.thread, status: "pending" } as const;
-    const handled = query
-      .updateTable("event")
-      .set({ status: "consumed", turn: at.turn })
-      .where((eb) => eb.and(wanted));
-    if (db.run(handled) === 1) continue;
+    if (db.run(handled({ ...owner(at.scope), id, thread: at.thread, turn: at.turn })) === 1) continue;
     const says = `event ${id} of turn ${at.turn} does not wait any more; nothing was written: claim the thread again`;
     throw new StrataError("lease_lost", says, { event: id, turn: at.turn });
   }
 }
 
-function extendTranscript(db: Connection, at: Settling, outcome: TurnOutcome): void {
-  if (outcome.messages.length === 0) return;
-  const epoch = lastEpoch(db, at.scope, at.thread);
-  if (epoch) {
-    appendMessages(db, at, epoch.n, outcome.messages);
-    return;
-  }
+interface Handled {
+  readonly id: EventId;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+}
+
+const handled = fixed((at: ContactScope & Handled) =>
+  query
+    .updateTable("event")
+    .set({ status: "consumed", turn: at.turn })
+    .where((eb) => eb.and({ ...owner(at), id: at.id, thread: at.thread, status: "pending" })),
+);
+
+function extendTranscript(db: Connection, at: Settling, { end, messages }: DoneTurn): TranscriptEnd | undefined {
+  if (end) return appendMessages(db, at, end, messages);
+  if (messages.length === 0) return undefined;
   const says = `turn ${at.turn} adds messages to thread ${at.thread}, which has no epoch: open one with the outcome`;
   throw new StrataError("invalid_input", says, { thread: at.thread });
 }
@@ -55,24 +73,21 @@ function addSlots(db: Connection, at: Settling, { outcome, words }: DoneTurn): v
     ({ kind, trust: speaker, piece, at: when }) => ({ kind, speaker, piece, at: when }),
   );
   if (words !== null) rows.push({ kind: "reply", speaker: "agent", piece: words, at: outcome.at });
-  let position = nextSlot(db, at);
-  for (const row of rows) {
-    const place = { ...owner(at.scope), thread: at.thread, position: position++, turn: at.turn };
-    db.run(query.insertInto("slot").values({ ...place, ...row }));
+  const last = db.first(lastSlot({ ...owner(at.scope), thread: at.thread }));
+  const first = last ? last.position + 1 : 0;
+  for (const [i, row] of rows.entries()) {
+    db.run(insert("slot", { ...owner(at.scope), thread: at.thread, position: first + i, turn: at.turn, ...row }));
   }
 }
 
-function nextSlot(db: Connection, at: Settling): number {
-  const wanted = { ...owner(at.scope), thread: at.thread };
-  const newest = query
+const lastSlot = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
+  query
     .selectFrom("slot")
     .select("position")
-    .where((eb) => eb.and(wanted))
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
     .orderBy("position", "desc")
-    .limit(1);
-  const last = db.first(newest);
-  return last ? last.position + 1 : 0;
-}
+    .limit(ONE),
+);
 
 function applyWrites(db: Connection, at: Settling, outcome: TurnOutcome): void {
   for (const [i, write] of outcome.writes.entries()) {
@@ -104,5 +119,5 @@ function sendReply(db: Connection, at: Settling, { claim, outcome, words }: Done
     at: outcome.at,
     delivered_at: null,
   };
-  db.run(query.insertInto("outbox").values(row));
+  db.run(insert("outbox", row));
 }

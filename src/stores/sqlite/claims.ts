@@ -1,11 +1,13 @@
+import { sql } from "kysely";
 import type { ContactScope, ThreadId } from "../../protocol/index.ts";
 import { toThread } from "../rows.ts";
 import type { Claim, Claimed, ClaimRequest } from "../store.ts";
 import type { Row } from "../tables.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { currentEpoch } from "./epochs.ts";
 import { pending } from "./events.ts";
 import { owner } from "./scope.ts";
+import { fixed, insert, query } from "./statement.ts";
 import { openRow } from "./threads.ts";
 
 /** Takes the thread for one worker, with all that waits on it. */
@@ -37,15 +39,9 @@ function lease(row: Row<"thread">, request: ClaimRequest): { holder: string; unt
 
 /** The turn that was interrupted, once more, or a new one. */
 function takeUp(db: Connection, row: Row<"thread">, request: ClaimRequest): Pick<Claim, "turn" | "attempt"> {
-  const wanted = { ...owner(row), thread: row.id, status: "running" } as const;
-  const running = db.first(
-    query
-      .selectFrom("turn")
-      .select(["id", "attempt"])
-      .where((eb) => eb.and(wanted)),
-  );
+  const running = db.first(runningTurn({ ...owner(row), thread: row.id }));
   if (!running) {
-    db.run(query.insertInto("turn").values(newTurn(row, request)));
+    db.run(insert("turn", newTurn(row, request)));
     return { turn: request.turn, attempt: 1 };
   }
   const attempt = running.attempt + 1;
@@ -57,6 +53,15 @@ function takeUp(db: Connection, row: Row<"thread">, request: ClaimRequest): Pick
   );
   return { turn: running.id, attempt };
 }
+
+/** The status is written into the query: as a value SQLite could not see that the index of running turns serves it. */
+export const runningTurn = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
+  query
+    .selectFrom("turn")
+    .select(["id", "attempt"])
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
+    .where("status", "=", sql.lit("running")),
+);
 
 function newTurn(row: Row<"thread">, request: ClaimRequest): Row<"turn"> {
   return {
@@ -89,14 +94,15 @@ function free(db: Connection, row: Row<"thread">): void {
 type Lease = Pick<Row<"thread">, "fence" | "holder" | "lease_until">;
 
 function setLease(db: Connection, row: Row<"thread">, lease: Lease): void {
-  const wanted = { ...owner(row), id: row.id };
-  db.run(
-    query
-      .updateTable("thread")
-      .set(lease)
-      .where((eb) => eb.and(wanted)),
-  );
+  db.run(newLease({ ...owner(row), id: row.id, ...lease }));
 }
+
+const newLease = fixed((at: ContactScope & Lease & { readonly id: ThreadId }) =>
+  query
+    .updateTable("thread")
+    .set({ fence: at.fence, holder: at.holder, lease_until: at.lease_until })
+    .where((eb) => eb.and({ ...owner(at), id: at.id })),
+);
 
 export function renew(db: Connection, claim: Claim, until: number): boolean {
   const { scope, id } = claim.thread;

@@ -1,34 +1,15 @@
 import BetterSqlite3 from "better-sqlite3";
-import {
-  type Compilable,
-  type CompiledQuery,
-  DummyDriver,
-  Kysely,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from "kysely";
-import type { Tables } from "../tables.ts";
-
-/** Builds queries and runs none: Kysely is used as a typed compiler only, so a transaction never waits in its middle. */
-export const query = new Kysely<Tables>({
-  dialect: {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  },
-});
+import type { Statement } from "./statement.ts";
 
 /** One open database. All of it is synchronous: between two lines of a store function nobody else runs. */
 export interface Connection {
   readonly file: string;
   /** Chance from outside: that many random bytes. */
   readonly random: (bytes: number) => Uint8Array;
-  all<R>(wanted: Wanted<R>): R[];
-  first<R>(wanted: Wanted<R>): R | undefined;
+  all<R>(statement: Statement<R>): R[];
+  first<R>(statement: Statement<R>): R | undefined;
   /** Gives how many rows were changed. */
-  run(wanted: Wanted<unknown>): number;
+  run(statement: Statement<unknown>): number;
   /** One transaction that may write: `BEGIN IMMEDIATE`, so that it never loses a race half way. */
   write<T>(work: () => T): T;
   /** One snapshot for several reads; it never waits for a writer. */
@@ -38,19 +19,20 @@ export interface Connection {
   close(): void;
 }
 
-/** A query, built or compiled. */
-export type Wanted<R> = Compilable<R> | CompiledQuery<R>;
-
 /** How to open. `patience` is how long to wait for another program's lock, in milliseconds. */
 export interface ConnectionOptions {
   readonly random: (bytes: number) => Uint8Array;
   readonly patience: number;
 }
 
-type Statement<R> = BetterSqlite3.Statement<unknown[], R>;
+/** A prepared query. Rows come as bare values: the driver's own objects cost it more than the query. */
+interface Prepared {
+  readonly statement: BetterSqlite3.Statement<unknown[], unknown[]>;
+  readonly columns: readonly string[];
+}
 
 /** Queries have few shapes; more than this many means that one of them grows with its input. */
-const STATEMENTS = 400;
+const MOST_PREPARED = 400;
 
 /** Opens the file and sets it up for durable, concurrent use. Closes it again when that fails. */
 export function connect(file: string, options: ConnectionOptions): Connection {
@@ -69,30 +51,32 @@ export function connect(file: string, options: ConnectionOptions): Connection {
 }
 
 function connection(db: BetterSqlite3.Database, file: string, random: Connection["random"]): Connection {
-  const statements = new Map<string, unknown>();
-  const prepared = <R>(text: string): Statement<R> => {
-    // The query builder derived R from the tables' types: a row has this shape because a typed query wrote it.
-    const known = statements.get(text) as Statement<R> | undefined;
-    if (known) return known;
-    if (statements.size >= STATEMENTS) statements.clear();
-    const statement = db.prepare<unknown[], R>(text);
-    statements.set(text, statement);
-    return statement;
+  const known = new Map<string, Prepared>();
+  const prepared = (text: string): Prepared => {
+    const found = known.get(text);
+    if (found) return found;
+    if (known.size >= MOST_PREPARED) known.clear();
+    const made = prepare(db, text);
+    known.set(text, made);
+    return made;
   };
   return {
     file,
     random,
-    all: <R>(wanted: Wanted<R>) => {
+    all: <R>(wanted: Statement<R>) => {
       const { sql, parameters } = compiled(wanted);
-      return prepared<R>(sql).all(...parameters);
+      const { statement, columns } = prepared(sql);
+      return statement.all(...parameters).map((values) => row<R>(columns, values));
     },
-    first: <R>(wanted: Wanted<R>) => {
+    first: <R>(wanted: Statement<R>) => {
       const { sql, parameters } = compiled(wanted);
-      return prepared<R>(sql).get(...parameters);
+      const { statement, columns } = prepared(sql);
+      const values = statement.get(...parameters);
+      return values && row<R>(columns, values);
     },
     run: (wanted) => {
       const { sql, parameters } = compiled(wanted);
-      return prepared(sql).run(...parameters).changes;
+      return prepared(sql).statement.run(...parameters).changes;
     },
     write: (work) => db.transaction(work).immediate(),
     read: (work) => db.transaction(work).deferred(),
@@ -101,6 +85,19 @@ function connection(db: BetterSqlite3.Database, file: string, random: Connection
   };
 }
 
-function compiled<R>(wanted: Wanted<R>): CompiledQuery<R> {
+function prepare(db: BetterSqlite3.Database, text: string): Prepared {
+  const statement = db.prepare<unknown[], unknown[]>(text);
+  if (!statement.reader) return { statement, columns: [] };
+  return { statement: statement.raw(), columns: statement.columns().map(({ name }) => name) };
+}
+
+/** The query builder derived R from the tables' types: the row has this shape because a typed query wrote it. */
+function row<R>(columns: readonly string[], values: readonly unknown[]): R {
+  const made: Record<string, unknown> = {};
+  for (const [i, column] of columns.entries()) made[column] = values[i];
+  return made as R;
+}
+
+function compiled(wanted: Statement<unknown>): { readonly sql: string; readonly parameters: readonly unknown[] } {
   return "compile" in wanted ? wanted.compile() : wanted;
 }

@@ -10,16 +10,17 @@ import {
   type ThreadId,
   type TranscriptMessage,
 } from "../../protocol/index.ts";
-import { type PrefixManifest, rolled } from "../digests.ts";
+import { type MessageMark, type PrefixManifest, rolled } from "../digests.ts";
 import { toEntries, toManifest, toSystemText, toTools, toTranscriptMessage, type WithText } from "../rows.ts";
 import type { Row } from "../tables.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { keepOwn, keepShared, present, sharedText } from "./pieces.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
+import { fixed, insert, ONE, query } from "./statement.ts";
 
 /** Keeps an epoch that the turn opened, with the transcript it starts from. */
-export function openEpoch(db: Connection, at: Settling, epoch: Epoch): void {
+export function openEpoch(db: Connection, at: Settling, epoch: Epoch): Row<"epoch"> {
   const { n, reason, cut, mode } = epoch;
   const last = lastEpoch(db, at.scope, at.thread)?.n ?? 0;
   if (n !== last + 1) {
@@ -38,8 +39,9 @@ export function openEpoch(db: Connection, at: Settling, epoch: Epoch): void {
     turn: at.turn,
     start: epoch.transcript.length,
   };
-  db.run(query.insertInto("epoch").values(row));
-  appendMessages(db, at, n, epoch.transcript);
+  db.run(insert("epoch", row));
+  appendMessages(db, at, { epoch: n, position: 0, rolling: null }, keepMessages(db, at, epoch.transcript));
+  return row;
 }
 
 /** A prefix is kept as given, for it is replayed byte for byte; every conversation that has the same one shares it. */
@@ -52,57 +54,67 @@ function keepPrefix(db: Connection, org: OrgId, prefix: Prefix): Digest {
   return keepShared(db, org, JSON.stringify(manifest));
 }
 
-/** Puts messages at the end of an epoch's transcript. */
-export function appendMessages(
-  db: Connection,
-  at: Settling,
-  epoch: number,
-  messages: readonly TranscriptMessage[],
-): void {
-  let { position, rolling } = transcriptEnd(db, at.scope, at.thread, epoch);
-  for (const { message, trust, tokens, turn } of messages) {
+/** Keeps the texts of messages and gives what a transcript needs of them. */
+export function keepMessages(db: Connection, at: Settling, messages: readonly TranscriptMessage[]): MessageMark[] {
+  return messages.map(({ message, trust, tokens, turn: came_with }) => {
     const piece = keepOwn(db, at.scope, at.key, JSON.stringify(message));
-    const mark = { piece, trust, tokens, came_with: turn };
-    rolling = rolled(rolling, mark);
-    const row = { ...owner(at.scope), thread: at.thread, epoch, position, ...mark, rolling };
-    db.run(query.insertInto("message").values(row));
-    position++;
-  }
+    return { piece, trust, tokens, came_with };
+  });
 }
 
-/** Where the next message of an epoch goes, and the digest of all before it. */
-export function transcriptEnd(db: Connection, scope: ContactScope, thread: ThreadId, epoch: number): TranscriptEnd {
-  const wanted = { ...owner(scope), thread, epoch };
-  const last = query
-    .selectFrom("message")
-    .select(["position", "rolling"])
-    .where((eb) => eb.and(wanted))
-    .orderBy("position", "desc")
-    .limit(1);
-  const row = db.first(last);
-  return row ? { position: row.position + 1, rolling: row.rolling } : { position: 0, rolling: null };
-}
-
-/** The end of a transcript. */
+/** The end of a transcript: where the next message goes, and the digest of all before it. */
 export interface TranscriptEnd {
+  readonly epoch: number;
   readonly position: number;
   readonly rolling: Digest | null;
 }
 
+/** Puts messages at the end of a transcript and gives its new end. */
+export function appendMessages(
+  db: Connection,
+  at: Settling,
+  end: TranscriptEnd,
+  messages: readonly MessageMark[],
+): TranscriptEnd {
+  let { position, rolling } = end;
+  for (const mark of messages) {
+    rolling = rolled(rolling, mark);
+    db.run(insert("message", { ...owner(at.scope), thread: at.thread, epoch: end.epoch, position, ...mark, rolling }));
+    position++;
+  }
+  return { epoch: end.epoch, position, rolling };
+}
+
+/** Where the transcript of an epoch ends. */
+export function transcriptEnd(db: Connection, scope: ContactScope, thread: ThreadId, epoch: number): TranscriptEnd {
+  const row = db.first(lastMessage({ ...owner(scope), thread, epoch }));
+  return row ? { epoch, position: row.position + 1, rolling: row.rolling } : { epoch, position: 0, rolling: null };
+}
+
+const lastMessage = fixed((at: InThread & { readonly epoch: number }) =>
+  query
+    .selectFrom("message")
+    .select(["position", "rolling"])
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread, epoch: at.epoch }))
+    .orderBy("position", "desc")
+    .limit(ONE),
+);
+
 /** The rolling digest of an epoch's first `count` messages. @throws StrataError `record_broken` when there are fewer */
 export function rollingAt(db: Connection, scope: ContactScope, thread: ThreadId, at: EpochPoint): Digest | null {
   if (at.count === 0) return null;
-  const wanted = { ...owner(scope), thread, epoch: at.epoch, position: at.count - 1 };
-  const row = db.first(
-    query
-      .selectFrom("message")
-      .select("rolling")
-      .where((eb) => eb.and(wanted)),
-  );
+  const row = db.first(messageAt({ ...owner(scope), thread, epoch: at.epoch, position: at.count - 1 }));
   if (row) return row.rolling;
-  const says = `the transcript of epoch ${at.epoch} of thread ${thread} has no ${at.count} messages`;
+  const says = `epoch ${at.epoch} of thread ${thread} does not have the ${at.count} messages that were sent of it`;
   throw new StrataError("record_broken", `${says}: run 'strata verify' and restore a backup`, { thread, ...at });
 }
+
+const messageAt = fixed((at: InThread & { readonly epoch: number; readonly position: number }) =>
+  query
+    .selectFrom("message")
+    .select("rolling")
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread, epoch: at.epoch, position: at.position })),
+);
 
 /** A point of an epoch's transcript. */
 export interface EpochPoint {
@@ -110,26 +122,32 @@ export interface EpochPoint {
   readonly count: number;
 }
 
+/** A scope and a thread of it. */
+type InThread = ContactScope & { readonly thread: ThreadId };
+
 export function lastEpoch(db: Connection, scope: ContactScope, thread: ThreadId): Row<"epoch"> | undefined {
-  const wanted = { ...owner(scope), thread };
-  const newest = query
-    .selectFrom("epoch")
-    .selectAll()
-    .where((eb) => eb.and(wanted))
-    .orderBy("n", "desc")
-    .limit(1);
-  return db.first(newest);
+  return db.first(newestEpoch({ ...owner(scope), thread }));
 }
 
+const newestEpoch = fixed((at: InThread) =>
+  query
+    .selectFrom("epoch")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
+    .orderBy("n", "desc")
+    .limit(ONE),
+);
+
 export function findEpoch(db: Connection, scope: ContactScope, thread: ThreadId, n: number): Row<"epoch"> | undefined {
-  const wanted = { ...owner(scope), thread, n };
-  return db.first(
-    query
-      .selectFrom("epoch")
-      .selectAll()
-      .where((eb) => eb.and(wanted)),
-  );
+  return db.first(epochAt({ ...owner(scope), thread, n }));
 }
+
+const epochAt = fixed((at: InThread & { readonly n: number }) =>
+  query
+    .selectFrom("epoch")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread, n: at.n })),
+);
 
 /** The newest epoch with all of its transcript. */
 export function currentEpoch(db: Connection, scope: ContactScope, thread: ThreadId): Epoch | undefined {
@@ -174,7 +192,11 @@ export function messagesOf(
   thread: ThreadId,
   upTo: EpochPoint,
 ): readonly WithText<Row<"message">>[] {
-  const ordered = query
+  return db.all(firstMessages({ ...owner(scope), thread, ...upTo }));
+}
+
+const firstMessages = fixed((at: InThread & EpochPoint) =>
+  query
     .selectFrom("message")
     .innerJoin("piece", (join) =>
       join
@@ -185,12 +207,11 @@ export function messagesOf(
     )
     .selectAll("message")
     .select("piece.text")
-    .where("message.org", "=", scope.org)
-    .where("message.agent", "=", scope.agent)
-    .where("message.contact", "=", scope.contact)
-    .where("message.thread", "=", thread)
-    .where("message.epoch", "=", upTo.epoch)
-    .where("message.position", "<", upTo.count)
-    .orderBy("message.position");
-  return db.all(ordered);
-}
+    .where("message.org", "=", at.org)
+    .where("message.agent", "=", at.agent)
+    .where("message.contact", "=", at.contact)
+    .where("message.thread", "=", at.thread)
+    .where("message.epoch", "=", at.epoch)
+    .where("message.position", "<", at.count)
+    .orderBy("message.position"),
+);

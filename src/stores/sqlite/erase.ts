@@ -1,10 +1,12 @@
 import { type Actor, type ContactScope, canonicalJson, type ThreadId } from "../../protocol/index.ts";
 import type { Row } from "../tables.ts";
 import { append } from "./chain.ts";
-import { type Connection, query } from "./connection.ts";
+import { runningTurn } from "./claims.ts";
+import type { Connection } from "./connection.ts";
 import { knownKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
 import { linkTurn } from "./settle.ts";
+import { query } from "./statement.ts";
 
 /** What an erasure's link says. It names threads and the role of who asked, and no person. */
 export interface ErasureLink {
@@ -40,13 +42,7 @@ function openThreads(db: Connection, scope: ContactScope): readonly Row<"thread"
 
 /** A turn that runs ends here as failed (law 14); the fence keeps its worker from writing. */
 function stopTurn(db: Connection, scope: ContactScope, thread: Row<"thread">, at: number): void {
-  const wanted = { ...owner(scope), thread: thread.id, status: "running" } as const;
-  const running = db.first(
-    query
-      .selectFrom("turn")
-      .select("id")
-      .where((eb) => eb.and(wanted)),
-  );
+  const running = db.first(runningTurn({ ...owner(scope), thread: thread.id }));
   if (!running) return;
   const ended = { status: "failed", ended_at: at, code: "turn_cancelled" } as const;
   db.run(

@@ -1,9 +1,11 @@
+import { sql } from "kysely";
 import type { ContactScope, EventId, NewEvent, StoredEvent, ThreadId, TurnId } from "../../protocol/index.ts";
 import { type EventText, toEvent, type WithText } from "../rows.ts";
 import type { Row } from "../tables.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { keepOwn, scopeKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
+import { fixed, insert, ONE, query } from "./statement.ts";
 import { openRow } from "./threads.ts";
 
 /** What a door hands in, with the id that it gets. */
@@ -36,25 +38,28 @@ export function receive(
 }
 
 function lastSeq(db: Connection, scope: ContactScope, thread: ThreadId): number {
-  const wanted = { ...owner(scope), thread };
-  const last = query
+  return db.first(newestSeq({ ...owner(scope), thread }))?.seq ?? 0;
+}
+
+const newestSeq = fixed((at: InThread) =>
+  query
     .selectFrom("event")
     .select("seq")
-    .where((eb) => eb.and(wanted))
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
     .orderBy("seq", "desc")
-    .limit(1);
-  return db.first(last)?.seq ?? 0;
-}
+    .limit(ONE),
+);
 
 /** Known only inside the contact: another's event of the same id must neither be shown nor swallow this one. */
 function knownEvent(db: Connection, scope: ContactScope, event: Arriving): StoredEvent | undefined {
   if (event.externalId === undefined) return undefined;
-  const same = eventsOf(scope)
-    .where("event.channel", "=", event.channel)
-    .where("event.external_id", "=", event.externalId);
-  const row = db.first(same);
+  const row = db.first(sameEvent({ ...owner(scope), channel: event.channel, externalId: event.externalId }));
   return row && toEvent(row);
 }
+
+const sameEvent = fixed((at: ContactScope & { readonly channel: string; readonly externalId: string }) =>
+  eventsOf(at).where("event.channel", "=", at.channel).where("event.external_id", "=", at.externalId),
+);
 
 interface Arrival {
   readonly event: Arriving;
@@ -81,30 +86,40 @@ function add(db: Connection, scope: ContactScope, { event, thread, key, seq }: A
     status: "pending",
     turn: null,
   };
-  db.run(query.insertInto("event").values(row));
+  db.run(insert("event", row));
   return toEvent({ ...row, text });
 }
 
 export function pending(db: Connection, scope: ContactScope, thread: ThreadId): readonly StoredEvent[] {
-  const waiting = eventsOf(scope)
-    .where("event.thread", "=", thread)
-    .where("event.status", "=", "pending")
-    .orderBy("event.seq");
-  return db.all(waiting).map(toEvent);
+  const waiting = db.all(pendingEvents({ ...owner(scope), thread }));
+  return waiting.sort((a, b) => a.seq - b.seq).map(toEvent);
 }
 
+const pendingEvents = fixed((at: InThread) =>
+  eventsOf(at).where("event.thread", "=", at.thread).where("event.status", "=", sql.lit("pending")),
+);
+
+/** An event with its place among those of its turn. */
+export type HandledEvent = WithText<Row<"event">> & { readonly position: number };
+
 /** What a turn that ended had to handle, in order; with the text of each. */
-export function eventsOfTurn(db: Connection, scope: ContactScope, turn: TurnId): readonly WithText<Row<"event">>[] {
-  const handled = eventsOf(scope)
+export function eventsOfTurn(db: Connection, scope: ContactScope, turn: TurnId): readonly HandledEvent[] {
+  return db.all(handledEvents({ ...owner(scope), turn })).sort((a, b) => a.position - b.position);
+}
+
+const handledEvents = fixed((at: ContactScope & { readonly turn: TurnId }) =>
+  eventsOf(at)
     .innerJoin("turn_event", (join) =>
       join.onRef("turn_event.org", "=", "event.org").onRef("turn_event.event", "=", "event.id"),
     )
-    .where("turn_event.turn", "=", turn)
-    .where("turn_event.agent", "=", scope.agent)
-    .where("turn_event.contact", "=", scope.contact)
-    .orderBy("turn_event.position");
-  return db.all(handled);
-}
+    .select("turn_event.position")
+    .where("turn_event.turn", "=", at.turn)
+    .where("turn_event.agent", "=", at.agent)
+    .where("turn_event.contact", "=", at.contact),
+);
+
+/** A scope and a thread of it. */
+type InThread = ContactScope & { readonly thread: ThreadId };
 
 /** Every event of a contact with its text: what the queries above narrow down. */
 function eventsOf(scope: ContactScope) {

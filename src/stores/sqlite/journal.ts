@@ -2,9 +2,10 @@ import { type ContactScope, canonicalJson, keyedDigest, StrataError, type ToolOu
 import { toOutcome } from "../rows.ts";
 import type { JournalKey, JournalState } from "../store.ts";
 import type { Row } from "../tables.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { keepOwn, ownText, present, scopeKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
+import { insert, query } from "./statement.ts";
 import { foundTurn } from "./turns.ts";
 
 /**
@@ -17,7 +18,7 @@ export function beginCall(db: Connection, scope: ContactScope, key: JournalKey, 
     const name = entryName(db, scope, key);
     const entry = findEntry(db, name);
     if (entry) return stateOf(db, scope, entry);
-    db.run(query.insertInto("journal").values({ ...name, begun_at: at, outcome: null, ended_at: null }));
+    db.run(insert("journal", { ...name, begun_at: at, outcome: null, ended_at: null }));
     return { state: "new" };
   });
 }

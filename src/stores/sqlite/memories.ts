@@ -5,9 +5,10 @@ import { toMemory } from "../rows.ts";
 import type { MemoryHit } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { indexFragments, searchTerms } from "../words.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { scopeKey } from "./pieces.ts";
 import { atMost, ownerOrAgent } from "./scope.ts";
+import { insert, query, written } from "./statement.ts";
 
 export function saveMemory(db: Connection, scope: Scope, id: MemoryId, memory: NewMemory): void {
   db.write(() => addMemory(db, scope, { id, memory }));
@@ -33,7 +34,7 @@ export function addMemory(
     at,
     digest: memoryDigest(scopeKey(db, scope), added.id, added.memory),
   };
-  db.run(query.insertInto("memory").values(row));
+  db.run(insert("memory", row));
 }
 
 /**
@@ -52,7 +53,7 @@ export function searchMemories(db: Connection, scope: Scope, text: string, limit
       and memory.org = ${whose.org} and memory.agent = ${whose.agent} and memory.contact = ${whose.contact}
     order by score, memory.at desc, memory.id desc
     limit ${atMost(limit)}`;
-  return db.all(found.compile(query)).map((row) => ({ ...toMemory(row), score: row.score }));
+  return db.all(written(found)).map((row) => ({ ...toMemory(row), score: row.score }));
 }
 
 /** Newest first. */

@@ -1,8 +1,9 @@
-import { CompiledQuery, sql } from "kysely";
+import { sql } from "kysely";
 import { StrataError } from "../../protocol/index.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import type { Migration } from "./migration.ts";
 import { first } from "./migrations/0001-first.ts";
+import { written } from "./statement.ts";
 
 /** All steps, in order, without a gap. */
 export const MIGRATIONS: readonly Migration[] = [first];
@@ -17,7 +18,7 @@ export function migrate(db: Connection, migrations: readonly Migration[] = MIGRA
   const newest = migrations.at(-1)?.number ?? 0;
   if (db.read(() => version(db)) === newest) return;
   db.write(() => {
-    db.run(CompiledQuery.raw(HISTORY));
+    db.run(written(sql.raw(HISTORY)));
     const found = version(db);
     if (found > newest) throw newer(db.file, found, newest);
     for (const step of migrations.filter(({ number }) => number > found)) apply(db, step);
@@ -26,15 +27,15 @@ export function migrate(db: Connection, migrations: readonly Migration[] = MIGRA
 
 /** The number of the last step applied; 0 for a new file. */
 function version(db: Connection): number {
-  const history = sql`select name from sqlite_schema where name = 'migration'`.compile(query);
+  const history = written(sql`select name from sqlite_schema where name = 'migration'`);
   if (!db.first(history)) return 0;
-  const newest = sql<{ number: number | null }>`select max(number) as number from migration`.compile(query);
+  const newest = written(sql<{ number: number | null }>`select max(number) as number from migration`);
   return db.first(newest)?.number ?? 0;
 }
 
 function apply(db: Connection, step: Migration): void {
-  for (const statement of step.statements) db.run(CompiledQuery.raw(statement));
-  db.run(CompiledQuery.raw("insert into migration (number, name) values (?, ?)", [step.number, step.name]));
+  for (const statement of step.statements) db.run(written(sql.raw(statement)));
+  db.run(written(sql`insert into migration (number, name) values (${step.number}, ${step.name})`));
 }
 
 function newer(file: string, found: number, newest: number): StrataError {

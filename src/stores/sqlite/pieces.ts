@@ -7,32 +7,22 @@ import {
   type Scope,
   StrataError,
 } from "../../protocol/index.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Row } from "../tables.ts";
+import type { Connection } from "./connection.ts";
 import { owner, ownerOrAgent } from "./scope.ts";
+import { fixed, insert, query } from "./statement.ts";
 
 /** Keeps text without anything personal in it: once per organization, however often it is kept. */
 export function keepShared(db: Connection, org: OrgId, text: string): Digest {
   const digest = digestOf(text);
-  const row = { org, digest, text };
-  db.run(
-    query
-      .insertInto("shared_piece")
-      .values(row)
-      .onConflict((on) => on.doNothing()),
-  );
+  db.run(insert("shared_piece", { org, digest, text }, "if new"));
   return digest;
 }
 
 /** Keeps a contact's text: once per contact, under a digest that only this contact's key can make. */
 export function keepOwn(db: Connection, scope: ContactScope, key: Uint8Array, text: string): Digest {
   const digest = keyedDigest(key, text);
-  const row = { ...owner(scope), digest, text };
-  db.run(
-    query
-      .insertInto("piece")
-      .values(row)
-      .onConflict((on) => on.doNothing()),
-  );
+  db.run(insert("piece", { ...owner(scope), digest, text }, "if new"));
   return digest;
 }
 
@@ -40,43 +30,52 @@ export function keepOwn(db: Connection, scope: ContactScope, key: Uint8Array, te
 export function scopeKey(db: Connection, scope: Scope): Uint8Array {
   const known = knownKey(db, scope);
   if (known) return known;
-  const row = { ...ownerOrAgent(scope), key: db.random(32) };
-  db.run(query.insertInto("contact_key").values(row));
-  return row.key;
+  const key = db.random(32);
+  db.run(insert("contact_key", { ...ownerOrAgent(scope), key }));
+  return key;
 }
 
 /** The key of a scope, if it has one: none before its first text and after its erasure. */
 export function knownKey(db: Connection, scope: Scope): Uint8Array | undefined {
-  const wanted = ownerOrAgent(scope);
-  const found = query
+  return db.first(keyOf(ownerOrAgent(scope)))?.key;
+}
+
+const keyOf = fixed(({ org, agent, contact }: Pick<Row<"contact_key">, "org" | "agent" | "contact">) =>
+  query
     .selectFrom("contact_key")
     .select("key")
-    .where((eb) => eb.and(wanted));
-  return db.first(found)?.key;
-}
+    .where((eb) => eb.and({ org, agent, contact })),
+);
 
 /** A shared text. @throws StrataError `record_broken` when it is not there or not what its digest says */
 export function sharedText(db: Connection, org: OrgId, digest: Digest): string {
-  const found = query.selectFrom("shared_piece").select("text").where("org", "=", org).where("digest", "=", digest);
-  const text = db.first(found)?.text;
+  const text = db.first(sharedPiece({ org, digest }))?.text;
   if (text === undefined) throw broken(`the shared text ${digest} is not in the record`, digest);
   // Shared texts are what a prompt trusts, and few: each is checked whenever it is read.
   if (digestOf(text) !== digest) throw broken(`the shared text ${digest} was changed after it was recorded`, digest);
   return text;
 }
 
+const sharedPiece = fixed(({ org, digest }: Pick<Row<"shared_piece">, "org" | "digest">) =>
+  query
+    .selectFrom("shared_piece")
+    .select("text")
+    .where((eb) => eb.and({ org, digest })),
+);
+
 /** A contact's text, null where it was erased. @throws StrataError `record_broken` when it is not there */
 export function ownText(db: Connection, scope: ContactScope, digest: Digest): string | null {
-  const wanted = { ...owner(scope), digest };
-  const found = db.first(
-    query
-      .selectFrom("piece")
-      .select("text")
-      .where((eb) => eb.and(wanted)),
-  );
+  const found = db.first(ownPiece({ ...owner(scope), digest }));
   if (!found) throw broken(`the text ${digest} is not in the record`, digest);
   return found.text;
 }
+
+const ownPiece = fixed((at: ContactScope & Pick<Row<"piece">, "digest">) =>
+  query
+    .selectFrom("piece")
+    .select("text")
+    .where((eb) => eb.and({ ...owner(at), digest: at.digest })),
+);
 
 /** The text unless it was erased. @throws StrataError `record_broken` */
 export function present(text: string | null, what: string): string {

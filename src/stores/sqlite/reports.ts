@@ -1,8 +1,9 @@
 import type { OrgId, OutboxId, Scope } from "../../protocol/index.ts";
 import { toOutbox } from "../rows.ts";
 import type { OutboxMessage, UsageTotal } from "../store.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { atMost, within } from "./scope.ts";
+import { query } from "./statement.ts";
 
 /** Oldest first; what was erased is not sent any more. */
 export function outbox(db: Connection, scope: Scope, limit: number): readonly OutboxMessage[] {

@@ -1,35 +1,26 @@
-import {
-  type ContactScope,
-  type Digest,
-  type Reply,
-  StrataError,
-  type TranscriptMessage,
-  type TurnId,
-} from "../../protocol/index.ts";
-import { promptDigest } from "../digests.ts";
+import { type ContactScope, type Digest, type Reply, StrataError, type TurnId } from "../../protocol/index.ts";
+import { type MessageMark, promptDigest } from "../digests.ts";
 import { toRequest, type WithText } from "../rows.ts";
 import type { RequestRecord } from "../store.ts";
 import type { Row } from "../tables.ts";
-import { type Connection, query } from "./connection.ts";
-import { rollingAt, transcriptEnd } from "./epochs.ts";
+import type { Connection } from "./connection.ts";
+import { rollingAt } from "./epochs.ts";
 import { keepOwn, keepShared, ownText, sharedText } from "./pieces.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
+import { fixed, insert, query } from "./statement.ts";
 
 /** Keeps what a turn added to its conversation, also when it failed: its requests are rebuilt from it. */
-export function keepOwnMessages(db: Connection, at: Settling, messages: readonly TranscriptMessage[]): void {
-  for (const [position, { message, trust, tokens, turn: came_with }] of messages.entries()) {
-    const piece = keepOwn(db, at.scope, at.key, JSON.stringify(message));
-    const row = { ...owner(at.scope), turn: at.turn, position, piece, trust, tokens, came_with };
-    db.run(query.insertInto("turn_message").values(row));
+export function keepOwnMessages(db: Connection, at: Settling, messages: readonly MessageMark[]): void {
+  for (const [position, mark] of messages.entries()) {
+    db.run(insert("turn_message", { ...owner(at.scope), turn: at.turn, position, ...mark }));
   }
 }
 
 /** Keeps a request: what repeats by reference, so that one more costs the same in a long conversation as in a short one. */
 export function keepRequest(db: Connection, at: Settling, request: RequestRecord, own: number): void {
   const { org } = at.scope;
-  const base = transcriptEnd(db, at.scope, at.thread, request.epoch).position;
-  if (request.own > own || request.base > base) throw tooMany(at, request, { own, base });
+  if (request.own > own || !hasBase(db, at, request)) throw tooMany(at, request, own);
   const row: Row<"request"> = {
     ...owner(at.scope),
     thread: at.thread,
@@ -41,16 +32,21 @@ export function keepRequest(db: Connection, at: Settling, request: RequestRecord
     ledger: keepShared(db, org, JSON.stringify(request.ledger)),
     ...kept(db, at, request.reply),
   };
-  db.run(query.insertInto("request").values(row));
+  db.run(insert("request", row));
 }
 
-function tooMany(
-  at: Settling,
-  { n, epoch, own, base }: RequestRecord,
-  has: { own: number; base: number },
-): StrataError {
+function hasBase(db: Connection, at: Settling, { epoch, base }: RequestRecord): boolean {
+  try {
+    rollingAt(db, at.scope, at.thread, { epoch, count: base });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function tooMany(at: Settling, { n, epoch, own, base }: RequestRecord, has: number): StrataError {
   const says = `request ${n} of turn ${at.turn} says that it sent ${base} messages of epoch ${epoch} and ${own} of its turn`;
-  const there = `there are ${has.base} and ${has.own}: hand all of them to the commit`;
+  const there = `the epoch has fewer or the turn has ${has}: hand all of them to the commit`;
   return new StrataError("invalid_input", `${says}, but ${there}`, { turn: at.turn, n });
 }
 
@@ -70,16 +66,20 @@ function kept(db: Connection, at: Settling, reply: Reply | null): ReplyColumns {
   return { reply: piece, finish: reply.finish, input, cache_read, cache_write, output };
 }
 
+/** A scope and a turn of it. */
+type InTurn = ContactScope & { readonly turn: TurnId };
+
+/** A turn's requests in order. Sorted here: SQLite plans a query anew at each use when it has both values and an order. */
 export function requestRows(db: Connection, scope: ContactScope, turn: TurnId): readonly Row<"request">[] {
-  const wanted = { ...owner(scope), turn };
-  return db.all(
-    query
-      .selectFrom("request")
-      .selectAll()
-      .where((eb) => eb.and(wanted))
-      .orderBy("n"),
-  );
+  return db.all(requestsOfTurn({ ...owner(scope), turn })).sort((a, b) => a.n - b.n);
 }
+
+const requestsOfTurn = fixed((at: InTurn) =>
+  query
+    .selectFrom("request")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
+);
 
 /** A row as a request without its bytes. */
 export function readRequest(db: Connection, row: Row<"request">): Omit<RequestRecord, "tail"> {
@@ -97,7 +97,11 @@ export function ownMessages(
   scope: ContactScope,
   turn: TurnId,
 ): readonly WithText<Row<"turn_message">>[] {
-  const ordered = query
+  return db.all(messagesOfTurn({ ...owner(scope), turn })).sort((a, b) => a.position - b.position);
+}
+
+const messagesOfTurn = fixed((at: InTurn) =>
+  query
     .selectFrom("turn_message")
     .innerJoin("piece", (join) =>
       join
@@ -108,13 +112,11 @@ export function ownMessages(
     )
     .selectAll("turn_message")
     .select("piece.text")
-    .where("turn_message.org", "=", scope.org)
-    .where("turn_message.agent", "=", scope.agent)
-    .where("turn_message.contact", "=", scope.contact)
-    .where("turn_message.turn", "=", turn)
-    .orderBy("turn_message.position");
-  return db.all(ordered);
-}
+    .where("turn_message.org", "=", at.org)
+    .where("turn_message.agent", "=", at.agent)
+    .where("turn_message.contact", "=", at.contact)
+    .where("turn_message.turn", "=", at.turn),
+);
 
 /** The digest of all that a request sent, from digests that stand in the record. */
 export function promptOf(db: Connection, row: Row<"request">, sent: PromptParts): Digest {

@@ -1,14 +1,16 @@
-import { StrataError } from "../../protocol/index.ts";
+import { type ContactScope, type Digest, StrataError, type ThreadId, type TurnId } from "../../protocol/index.ts";
+import type { MessageMark } from "../digests.ts";
 import type { ChainHead, Claim, TurnEnd, TurnOutcome } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { applyTurn } from "./apply-turn.ts";
 import { appendTurn } from "./chain.ts";
-import { type Connection, query } from "./connection.ts";
-import { lastEpoch, openEpoch, transcriptEnd } from "./epochs.ts";
+import type { Connection } from "./connection.ts";
+import { keepMessages, lastEpoch, openEpoch, type TranscriptEnd, transcriptEnd } from "./epochs.ts";
 import { keepOwn, scopeKey } from "./pieces.ts";
 import { keepOwnMessages, keepRequest } from "./requests.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
+import { fixed, insert, query } from "./statement.ts";
 import { turnLink } from "./turn-link.ts";
 import { findTurn } from "./turns.ts";
 
@@ -22,12 +24,13 @@ export function settle(db: Connection, claim: Claim, outcome: TurnOutcome): Chai
     const { scope } = claim.thread;
     const at: Settling = { scope, thread: thread.id, turn: claim.turn, key: scopeKey(db, scope) };
     for (const epoch of outcome.epochs) openEpoch(db, at, epoch);
-    keepOwnMessages(db, at, outcome.messages);
-    for (const request of outcome.requests) keepRequest(db, at, request, outcome.messages.length);
+    const messages = keepMessages(db, at, outcome.messages);
+    keepOwnMessages(db, at, messages);
+    for (const request of outcome.requests) keepRequest(db, at, request, messages.length);
     keepEvents(db, at, claim);
     const words = keepWords(db, at, outcome.end);
-    if (outcome.end.status === "done") applyTurn(db, at, { claim, outcome, words });
-    endTurn(db, at, outcome, words);
+    const end = finish(db, at, { claim, outcome, words, messages });
+    endTurn(db, at, { outcome, words, end });
     release(db, thread, outcome.at);
     return linkTurn(db, at);
   });
@@ -36,72 +39,101 @@ export function settle(db: Connection, claim: Claim, outcome: TurnOutcome): Chai
 /** The thread, if the claim is still its newest and the claim's turn runs. @throws StrataError `lease_lost` */
 function fenced(db: Connection, claim: Claim): Row<"thread"> {
   const { scope, id } = claim.thread;
-  const wanted = { ...owner(scope), id, fence: claim.fence, holder: claim.holder };
-  const held = db.first(
-    query
-      .selectFrom("thread")
-      .selectAll()
-      .where((eb) => eb.and(wanted)),
-  );
+  const held = db.first(heldThread({ ...owner(scope), id, fence: claim.fence, holder: claim.holder }));
   if (held && findTurn(db, scope, claim.turn)?.status === "running") return held;
   const says = `another worker took thread ${id} over while turn ${claim.turn} ran; nothing of this attempt was kept`;
   throw new StrataError("lease_lost", `${says}: read the thread again, the other worker's turn stands`, { thread: id });
 }
 
+interface Held {
+  readonly id: ThreadId;
+  readonly fence: number;
+  readonly holder: string;
+}
+
+const heldThread = fixed((at: ContactScope & Held) =>
+  query
+    .selectFrom("thread")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), id: at.id, fence: at.fence, holder: at.holder })),
+);
+
 /** What the turn had to handle, for the record; a turn that failed does not consume it. */
 function keepEvents(db: Connection, at: Settling, claim: Claim): void {
   for (const [position, { id: event }] of claim.events.entries()) {
-    db.run(query.insertInto("turn_event").values({ ...owner(at.scope), turn: at.turn, position, event }));
+    db.run(insert("turn_event", { ...owner(at.scope), turn: at.turn, position, event }));
   }
 }
 
 /** The reply's text or the failure's sentence: it may quote a contact, so it is kept as the contact's. */
-function keepWords(db: Connection, at: Settling, end: TurnEnd): Row<"turn">["words"] {
+function keepWords(db: Connection, at: Settling, end: TurnEnd): Digest | null {
   const words = end.status === "done" ? end.reply : end.message;
   return words === null ? null : keepOwn(db, at.scope, at.key, JSON.stringify(words));
 }
 
-function endTurn(db: Connection, at: Settling, outcome: TurnOutcome, words: Row<"turn">["words"]): void {
-  const { end, model, wire, mode } = outcome;
+interface Finished {
+  readonly claim: Claim;
+  readonly outcome: TurnOutcome;
+  readonly words: Digest | null;
+  readonly messages: readonly MessageMark[];
+}
+
+/** Applies what a turn that ended well changes. Gives where the thread's transcript then ends, if it has one. */
+function finish(db: Connection, at: Settling, turn: Finished): TranscriptEnd | undefined {
   const epoch = lastEpoch(db, at.scope, at.thread);
-  const ended = {
-    status: end.status,
+  const end = epoch && transcriptEnd(db, at.scope, at.thread, epoch.n);
+  return turn.outcome.end.status === "done" ? applyTurn(db, at, { ...turn, end }) : end;
+}
+
+interface Ended {
+  readonly outcome: TurnOutcome;
+  readonly words: Digest | null;
+  readonly end: TranscriptEnd | undefined;
+}
+
+function endTurn(db: Connection, at: Settling, { outcome, words, end }: Ended): void {
+  const { model, wire, mode } = outcome;
+  const columns: EndColumns = {
+    status: outcome.end.status,
     ended_at: outcome.at,
-    stop: end.status === "done" ? end.stop : null,
-    code: end.status === "failed" ? end.code : null,
+    stop: outcome.end.status === "done" ? outcome.end.stop : null,
+    code: outcome.end.status === "failed" ? outcome.end.code : null,
     words,
     model,
     wire,
     mode,
     totals: JSON.stringify(outcome.totals),
-    epoch: epoch?.n ?? null,
-    length: epoch ? transcriptEnd(db, at.scope, at.thread, epoch.n).position : null,
+    epoch: end?.epoch ?? null,
+    length: end?.position ?? null,
   };
-  const wanted = { ...owner(at.scope), id: at.turn };
-  db.run(
-    query
-      .updateTable("turn")
-      .set(ended)
-      .where((eb) => eb.and(wanted)),
-  );
+  db.run(endedTurn({ ...owner(at.scope), id: at.turn, ...columns }));
 }
+
+type EndColumns = Pick<
+  Row<"turn">,
+  "status" | "ended_at" | "stop" | "code" | "words" | "model" | "wire" | "mode" | "totals" | "epoch" | "length"
+>;
+
+const endedTurn = fixed((at: ContactScope & EndColumns & { readonly id: TurnId }) => {
+  const { status, ended_at, stop, code, words, model, wire, mode, totals, epoch, length } = at;
+  return query
+    .updateTable("turn")
+    .set({ status, ended_at, stop, code, words, model, wire, mode, totals, epoch, length })
+    .where((eb) => eb.and({ ...owner(at), id: at.id }));
+});
 
 /** Frees the thread for the next worker and counts the turn. */
 function release(db: Connection, thread: Row<"thread">, at: number): void {
-  const freed = {
-    holder: null,
-    lease_until: null,
-    turns: thread.turns + 1,
-    last_activity: Math.max(thread.last_activity, at),
-  };
-  const wanted = { ...owner(thread), id: thread.id };
-  db.run(
-    query
-      .updateTable("thread")
-      .set(freed)
-      .where((eb) => eb.and(wanted)),
-  );
+  const last_activity = Math.max(thread.last_activity, at);
+  db.run(freedThread({ ...owner(thread), id: thread.id, turns: thread.turns + 1, last_activity }));
 }
+
+const freedThread = fixed((at: ContactScope & Pick<Row<"thread">, "id" | "turns" | "last_activity">) =>
+  query
+    .updateTable("thread")
+    .set({ holder: null, lease_until: null, turns: at.turns, last_activity: at.last_activity })
+    .where((eb) => eb.and({ ...owner(at), id: at.id })),
+);
 
 /** Links the turn as it now stands in the tables. */
 export function linkTurn(db: Connection, at: Pick<Settling, "scope" | "turn">): ChainHead {

@@ -10,9 +10,10 @@ import {
 import { toSlot, toThread } from "../rows.ts";
 import type { Slot, Thread, ThreadOpening } from "../store.ts";
 import type { Row } from "../tables.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { keepShared, sharedText } from "./pieces.ts";
 import { atMost, owner, within } from "./scope.ts";
+import { fixed, insert, query } from "./statement.ts";
 
 export function saveAgentVersion(
   db: Connection,
@@ -58,7 +59,7 @@ export function openThread(db: Connection, scope: ContactScope, opening: ThreadO
     const known = db.first(open);
     if (known) return toThread(known);
     const row = newThread(scope, opening);
-    db.run(query.insertInto("thread").values(row));
+    db.run(insert("thread", row));
     return toThread(row);
   });
 }
@@ -102,6 +103,8 @@ export function threads(db: Connection, scope: Scope, limit: number): readonly T
 
 /** The row of a thread in scope. */
 export function findThread(db: Connection, scope: Scope, id: ThreadId): Row<"thread"> | undefined {
+  const { contact } = scope;
+  if (contact !== null) return db.first(threadOf({ ...scope, contact, id }));
   const wanted = { ...within(scope), id };
   return db.first(
     query
@@ -110,6 +113,13 @@ export function findThread(db: Connection, scope: Scope, id: ThreadId): Row<"thr
       .where((eb) => eb.and(wanted)),
   );
 }
+
+const threadOf = fixed((at: ContactScope & { readonly id: ThreadId }) =>
+  query
+    .selectFrom("thread")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), id: at.id })),
+);
 
 /** The row of a thread in scope that can still take events. @throws StrataError `thread_not_found` */
 export function openRow(db: Connection, scope: ContactScope, id: ThreadId): Row<"thread"> {

@@ -1,13 +1,22 @@
-import { canonicalJson, type Digest, digestOf } from "../../protocol/index.ts";
+import {
+  type ContactScope,
+  canonicalJson,
+  type Digest,
+  digestOf,
+  StrataError,
+  type TurnId,
+} from "../../protocol/index.ts";
 import type { PrefixManifest } from "../digests.ts";
 import { toManifest } from "../rows.ts";
 import type { Row } from "../tables.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { findEpoch, rollingAt } from "./epochs.ts";
 import { eventsOfTurn } from "./events.ts";
 import { broken, sharedText } from "./pieces.ts";
 import { ownMessages, promptOf, requestRows } from "./requests.ts";
 import { owner } from "./scope.ts";
+import { fixed, query } from "./statement.ts";
+import { findThread } from "./threads.ts";
 
 /** One request in a link: what was sent, under which rules, and what came back. */
 export interface RequestLink {
@@ -40,99 +49,105 @@ export interface TurnLink {
 export function turnLink(db: Connection, turn: Row<"turn">): string {
   const own = ownMessages(db, turn, turn.id);
   const requests = requestRows(db, turn, turn.id);
-  const pieces = own.map(({ piece }) => piece);
+  const messages = own.map(messageFacts);
   const link: TurnLink = {
     turn: turn.id,
     thread: turn.thread,
     status: turn.status,
     at: turn.ended_at ?? 0,
-    requests: requests.map((row) => requestLink(db, row, pieces)),
-    record: digestOf(
-      canonicalJson({ ...rest(db, turn), messages: own.map(messageFacts), requests: requests.map(facts) }),
+    requests: requestLinks(
+      db,
+      requests,
+      own.map(({ piece }) => piece),
     ),
+    record: digestOf(canonicalJson({ ...rest(db, turn), messages, requests: requests.map(requestFacts) })),
   };
   return canonicalJson(link);
 }
 
-function requestLink(db: Connection, row: Row<"request">, own: readonly Digest[]): RequestLink {
+function requestLinks(db: Connection, rows: readonly Row<"request">[], own: readonly Digest[]): readonly RequestLink[] {
+  const prefixes = new Map<number, PrefixManifest & { readonly prefix: Digest }>();
+  return rows.map((row) => {
+    const known = prefixes.get(row.epoch) ?? prefixOf(db, row);
+    prefixes.set(row.epoch, known);
+    const { prefix, schemas, tools } = known;
+    const { n, parameters, marks, ledger, reply: response } = row;
+    return { n, prompt: promptOf(db, row, { prefix, own }), schemas, tools, parameters, marks, ledger, response };
+  });
+}
+
+function prefixOf(db: Connection, row: Row<"request">): PrefixManifest & { readonly prefix: Digest } {
   const epoch = findEpoch(db, row, row.thread, row.epoch);
   if (!epoch) throw broken(`epoch ${row.epoch} of thread ${row.thread} is not in the record`, row.tail);
-  const manifest: PrefixManifest = toManifest(sharedText(db, row.org, epoch.prefix));
-  const { n, parameters, marks, ledger, reply: response } = row;
-  const { schemas, tools } = manifest;
-  return {
-    n,
-    prompt: promptOf(db, row, { prefix: epoch.prefix, own }),
-    schemas,
-    tools,
-    parameters,
-    marks,
-    ledger,
-    response,
-  };
+  return { ...toManifest(sharedText(db, row.org, epoch.prefix)), prefix: epoch.prefix };
 }
 
 /** Columns of a request that are no digests. */
-function facts(row: Row<"request">): unknown {
+function requestFacts(row: Row<"request">): unknown {
   const { n, epoch, base, own, taint, finish, input, cache_read, cache_write, output, dollars, at, milliseconds } = row;
   return { n, epoch, base, own, taint, finish, input, cache_read, cache_write, output, dollars, at, milliseconds };
 }
 
-function messageFacts({ piece, trust, tokens, came_with }: Row<"turn_message">): unknown {
-  return { piece, trust, tokens, came_with };
+function messageFacts({ position, piece, trust, tokens, came_with }: Row<"turn_message">): unknown {
+  return { position, piece, trust, tokens, came_with };
 }
 
 /** Everything else that the turn left behind, without the contact and without any text. */
 function rest(db: Connection, turn: Row<"turn">): Record<string, unknown> {
   const { seq, attempt, version, started_at, stop, code, words, model, wire, mode, totals, epoch, length } = turn;
   const count = length ?? 0;
+  const at = { ...owner(turn), turn: turn.id };
   return {
+    thread: threadFacts(db, turn),
     turn: { seq, attempt, version, started_at, stop, code, words, model, wire, mode, totals, epoch, length },
     transcript: epoch === null ? null : rollingAt(db, turn, turn.thread, { epoch, count }),
-    events: eventsOfTurn(db, turn, turn.id).map(({ id, seq, kind, trust, channel, piece, at }) => {
-      return { id, seq, kind, trust, channel, piece, at };
+    events: eventsOfTurn(db, turn, turn.id).map((event) => {
+      const { id, thread, seq, kind, trust, channel, piece, at, position } = event;
+      return { id, thread, seq, kind, trust, channel, piece, at, position };
     }),
     epochs: epochsOpened(db, turn),
-    slots: slotsAdded(db, turn),
-    outbox: messagesOut(db, turn),
+    slots: db.all(slotsOfTurn(at)).sort((a, b) => a.position - b.position),
+    outbox: db.all(outboxOfTurn(at)).sort((a, b) => (a.id < b.id ? -1 : 1)),
   };
 }
 
+/** What a thread keeps from its opening on. */
+function threadFacts(db: Connection, turn: Row<"turn">): unknown {
+  const found = findThread(db, turn, turn.thread);
+  if (!found) {
+    throw new StrataError("record_broken", `thread ${turn.thread} of turn ${turn.id} is gone: run 'strata verify'`);
+  }
+  const { channel, created_at, forked_thread, forked_turn } = found;
+  return { channel, created_at, forked_thread, forked_turn };
+}
+
 function epochsOpened(db: Connection, turn: Row<"turn">): readonly unknown[] {
-  const wanted = { ...owner(turn), turn: turn.id };
-  const columns = ["n", "reason", "cut", "mode", "prefix", "entries", "start"] as const;
-  const opened = db.all(
-    query
-      .selectFrom("epoch")
-      .select(columns)
-      .where((eb) => eb.and(wanted))
-      .orderBy("n"),
-  );
+  const opened = db.all(epochsOfTurn({ ...owner(turn), turn: turn.id })).sort((a, b) => a.n - b.n);
   return opened.map((row) => {
     return { ...row, transcript: rollingAt(db, turn, turn.thread, { epoch: row.n, count: row.start }) };
   });
 }
 
-function slotsAdded(db: Connection, turn: Row<"turn">): readonly unknown[] {
-  const wanted = { ...owner(turn), turn: turn.id };
-  const columns = ["position", "kind", "speaker", "piece", "at"] as const;
-  return db.all(
-    query
-      .selectFrom("slot")
-      .select(columns)
-      .where((eb) => eb.and(wanted))
-      .orderBy("position"),
-  );
-}
+/** A scope and a turn of it. */
+type InTurn = ContactScope & { readonly turn: TurnId };
 
-function messagesOut(db: Connection, turn: Row<"turn">): readonly unknown[] {
-  const wanted = { ...owner(turn), turn: turn.id };
-  const columns = ["id", "channel", "piece", "at"] as const;
-  return db.all(
-    query
-      .selectFrom("outbox")
-      .select(columns)
-      .where((eb) => eb.and(wanted))
-      .orderBy("id"),
-  );
-}
+const epochsOfTurn = fixed((at: InTurn) =>
+  query
+    .selectFrom("epoch")
+    .select(["n", "reason", "cut", "mode", "prefix", "entries", "start"])
+    .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
+);
+
+const slotsOfTurn = fixed((at: InTurn) =>
+  query
+    .selectFrom("slot")
+    .select(["thread", "position", "kind", "speaker", "piece", "at"])
+    .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
+);
+
+const outboxOfTurn = fixed((at: InTurn) =>
+  query
+    .selectFrom("outbox")
+    .select(["thread", "id", "channel", "piece", "at"])
+    .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
+);

@@ -2,11 +2,12 @@ import { type ContactScope, type Scope, StrataError, type ThreadId, type TurnId 
 import { toEnd, toEvent, toHead, toTotals } from "../rows.ts";
 import type { ChainHead, TurnRecord } from "../store.ts";
 import type { Row } from "../tables.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { eventsOfTurn } from "./events.ts";
 import { ownText } from "./pieces.ts";
 import { readRequest, requestRows } from "./requests.ts";
-import { within } from "./scope.ts";
+import { owner, within } from "./scope.ts";
+import { fixed, query } from "./statement.ts";
 
 export function turn(db: Connection, scope: Scope, id: TurnId): TurnRecord | undefined {
   return db.read(() => {
@@ -31,6 +32,8 @@ export function turns(db: Connection, scope: Scope, thread: ThreadId): readonly 
 
 /** The row of a turn in scope. */
 export function findTurn(db: Connection, scope: Scope, id: TurnId): Row<"turn"> | undefined {
+  const { contact } = scope;
+  if (contact !== null) return db.first(turnOf({ ...scope, contact, id }));
   const wanted = { ...within(scope), id };
   return db.first(
     query
@@ -39,6 +42,13 @@ export function findTurn(db: Connection, scope: Scope, id: TurnId): Row<"turn"> 
       .where((eb) => eb.and(wanted)),
   );
 }
+
+const turnOf = fixed((at: ContactScope & { readonly id: TurnId }) =>
+  query
+    .selectFrom("turn")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), id: at.id })),
+);
 
 /** The row of a turn in scope. @throws StrataError `turn_not_found` */
 export function foundTurn(db: Connection, scope: Scope, id: TurnId): Row<"turn"> {

@@ -4,9 +4,10 @@ import { rolled } from "../digests.ts";
 import { toManifest, toTools } from "../rows.ts";
 import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { sharedText } from "./pieces.ts";
 import { owner } from "./scope.ts";
+import { ONE, query } from "./statement.ts";
 import { problem, type Step, sentence } from "./walk.ts";
 
 /** The epoch that was checked last. */
@@ -24,7 +25,7 @@ export function checkEpochs(db: Connection, org: OrgId, after: EpochCursor): Ste
     .where(sql<boolean>`(thread, n) > (${after.thread}, ${after.n})`)
     .orderBy("thread")
     .orderBy("n")
-    .limit(1);
+    .limit(ONE);
   const epoch = db.first(following);
   if (!epoch) return { problems: [], checked: after.n === 0 ? { epoch: 0 } : {} };
   const where = `epoch ${epoch.n} of thread ${epoch.thread}`;
@@ -99,6 +100,6 @@ function recordedLength(db: Connection, epoch: Row<"epoch">): number {
     .select("length")
     .where((eb) => eb.and({ ...owner(epoch), ...wanted }))
     .orderBy("seq", "desc")
-    .limit(1);
+    .limit(ONE);
   return db.first(last)?.length ?? epoch.start;
 }

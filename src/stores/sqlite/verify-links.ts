@@ -2,7 +2,8 @@ import { chained, type Digest, type OrgId } from "../../protocol/index.ts";
 import { type LinkSubject, toSubject } from "../rows.ts";
 import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import { query } from "./statement.ts";
 import { checkErasure, checkTurn } from "./verify-turns.ts";
 import { BATCH, problem, type Step } from "./walk.ts";
 

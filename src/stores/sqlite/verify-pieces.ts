@@ -4,8 +4,9 @@ import { memoryDigest } from "../digests.ts";
 import { toMemory } from "../rows.ts";
 import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { owner } from "./scope.ts";
+import { ONE, query } from "./statement.ts";
 import { BATCH, page, problem, type Step } from "./walk.ts";
 
 /** The organization's shared texts: each is what its digest says. */
@@ -22,6 +23,25 @@ export function checkSharedPieces(db: Connection, org: OrgId, after: string): St
     .filter(({ digest, text }) => digestOf(text) !== digest)
     .map(({ digest }) => problem(`piece ${digest}`, "the shared text is not what its digest says"));
   return { problems, checked: { piece: rows.length }, ...page<string>(rows.at(-1)?.digest, rows.length) };
+}
+
+/** The agents' declarations: each has its text. */
+export function checkVersions(db: Connection, org: OrgId, after: string): Step<string> {
+  const versions = query
+    .selectFrom("agent_version")
+    .leftJoin("shared_piece", (join) =>
+      join.onRef("shared_piece.org", "=", "agent_version.org").onRef("shared_piece.digest", "=", "agent_version.piece"),
+    )
+    .select(["agent_version.agent", "agent_version.version", "shared_piece.digest"])
+    .where("agent_version.org", "=", org)
+    .where(sql<boolean>`agent_version.agent || '/' || agent_version.version > ${after}`)
+    .orderBy(sql`agent_version.agent || '/' || agent_version.version`)
+    .limit(BATCH);
+  const rows = db.all(versions).map((row) => ({ ...row, name: `${row.agent}/${row.version}` }));
+  const problems = rows
+    .filter(({ digest }) => digest === null)
+    .map(({ name }) => problem(`agent version ${name}`, "its declaration is gone"));
+  return { problems, checked: {}, ...page(rows.at(-1)?.name, rows.length) };
 }
 
 /** The piece that was checked last. */
@@ -71,7 +91,7 @@ function wasErased(db: Connection, row: Row<"piece">): boolean {
     .select("id")
     .where((eb) => eb.and(owner(row)))
     .where("erased_link", "is not", null)
-    .limit(1);
+    .limit(ONE);
   return db.first(closed) !== undefined;
 }
 

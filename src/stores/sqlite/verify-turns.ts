@@ -3,10 +3,11 @@ import type { OrgId } from "../../protocol/index.ts";
 import { toJson } from "../rows.ts";
 import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { ownText, sharedText } from "./pieces.ts";
 import { requestRows } from "./requests.ts";
 import { owner } from "./scope.ts";
+import { query } from "./statement.ts";
 import { turnLink } from "./turn-link.ts";
 import { BATCH, page, problem, type Step, sentence } from "./walk.ts";
 

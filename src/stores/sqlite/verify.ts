@@ -1,10 +1,11 @@
 import type { OrgId } from "../../protocol/index.ts";
 import type { ChainHead, Finding } from "../store.ts";
 import { head } from "./chain.ts";
-import { type Connection, query } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import { query } from "./statement.ts";
 import { checkEpochs } from "./verify-epochs.ts";
 import { checkLinks, FIRST_LINK } from "./verify-links.ts";
-import { checkMemories, checkOwnPieces, checkSharedPieces } from "./verify-pieces.ts";
+import { checkMemories, checkOwnPieces, checkSharedPieces, checkVersions } from "./verify-pieces.ts";
 import { checkErasedThreads, checkUnlinkedTurns } from "./verify-turns.ts";
 import { problem, type Totals, walk } from "./walk.ts";
 
@@ -21,6 +22,7 @@ export async function* verify(db: Connection, org: OrgId, anchor?: ChainHead): A
   yield* walk(totals, "", (after) => db.read(() => checkUnlinkedTurns(db, org, after)));
   yield* walk(totals, "", (after) => db.read(() => checkErasedThreads(db, org, after)));
   yield* walk(totals, { thread: "", n: 0 }, (cursor) => db.read(() => checkEpochs(db, org, cursor)));
+  yield* walk(totals, "", (after) => db.read(() => checkVersions(db, org, after)));
   yield* walk(totals, "", (after) => db.read(() => checkSharedPieces(db, org, after)));
   yield* walk(totals, { agent: "", contact: "", digest: "" }, (cursor) =>
     db.read(() => checkOwnPieces(db, org, cursor)),

@@ -34,7 +34,8 @@ const threads = [
     ${owned}, id text not null, thread text not null, seq integer not null, kind text not null, trust text not null,
     channel text not null, external_id text, piece text not null, at integer not null, status text not null, turn text,
     primary key (org, id), unique (org, thread, seq), ${ofThread}, ${ownPiece("piece")}) strict`,
-  `create unique index event_external on event (org, agent, contact, channel, external_id) where external_id is not null`,
+  // Events without an id of their channel differ: null equals nothing in an index.
+  `create unique index event_external on event (org, agent, contact, channel, external_id)`,
   `create index event_pending on event (org, thread, seq) where status = 'pending'`,
   `create table epoch (
     ${owned}, thread text not null, n integer not null, reason text not null, cut integer not null, mode text not null,
@@ -82,7 +83,7 @@ const turns = [
     status text not null, at integer not null, delivered_at integer,
     primary key (org, id), ${ofThread}, ${ofTurn}, ${ownPiece("piece")}) strict`,
   `create index outbox_owner on outbox (org, agent, contact, at)`,
-  `create index outbox_turn on outbox (org, turn)`,
+  `create unique index outbox_turn on outbox (org, turn, id)`,
   `create table journal (
     ${owned}, thread text not null, turn text not null, ordinal integer not null, tool text not null, input text not null,
     begun_at integer not null, outcome text, ended_at integer,

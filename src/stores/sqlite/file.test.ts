@@ -1,0 +1,204 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  claiming,
+  exchange,
+  NOW,
+  newMemory,
+  open,
+  PREFIX,
+  problems,
+  ran,
+  remembered,
+  said,
+  scopeOf,
+  take,
+} from "../contract/sample.contract.ts";
+import { openSqlite } from "../index.ts";
+import { storeContract } from "../store.contract.ts";
+import { failure } from "./failure.ts";
+
+let folder: string;
+let file: string;
+let files = 0;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "strata-file-"));
+  file = join(folder, "deep", "er", "record.sqlite");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("sqlite in a file", () => storeContract(() => openSqlite(join(folder, `${++files}.sqlite`))));
+
+describe("a file", () => {
+  it("is made with its folders, and holds everything when it is opened again", async () => {
+    const first = await openSqlite(file);
+    const thread = await open(first);
+    const { claim, sent, outcome } = await exchange(first, thread, "Remember me", { rounds: 2 });
+    await first.saveMemory(thread.scope, newMemory(), remembered("Ann likes tea"));
+    const head = await first.head(thread.scope.org);
+    await first.close();
+
+    const again = await openSqlite(file);
+    expect((await again.rebuild(thread.scope, claim.turn, 2)).request).toEqual(sent[1]);
+    expect((await again.epoch(thread.scope, thread.id))?.transcript).toEqual(outcome.messages);
+    expect(await again.searchMemories(thread.scope, "tea", 1)).toHaveLength(1);
+    expect(await again.head(thread.scope.org)).toEqual(head);
+    expect(await problems(again, thread.scope.org, head)).toEqual([]);
+    await again.close();
+  });
+
+  it("may be closed twice; what is asked afterwards is refused in a sentence", async () => {
+    const store = await openSqlite(file);
+    await store.close();
+    await store.close();
+    await expect(store.organizations()).rejects.toMatchObject({ code: "store_failed" });
+  });
+
+  it("serves two stores at once: each sees at once what the other committed", async () => {
+    const [one, two] = [await openSqlite(file), await openSqlite(file)];
+    const thread = await open(one);
+    expect(await open(two)).toEqual(thread);
+    await one.receive(thread.scope, thread.id, [said("Hi")]);
+    const claim = await take(two, thread, { holder: "two" });
+    expect(await one.claim(thread.scope, thread.id, claiming({ holder: "one" }))).toMatchObject({
+      state: "busy",
+      holder: "two",
+    });
+    await two.settle(claim, ran(claim).outcome);
+    expect(await one.slots(thread.scope, thread.id)).toHaveLength(2);
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  it("that another program keeps locked gives store_busy, with the file's name and what to do", async () => {
+    const store = await openSqlite(file, { patience: 20 });
+    const thread = await open(store);
+    const other = new BetterSqlite3(file);
+    other.exec("begin immediate");
+    const asked = store.receive(thread.scope, thread.id, [said("Hi")]);
+    await expect(asked).rejects.toMatchObject({ code: "store_busy", message: expect.stringContaining(file) });
+    await expect(asked).rejects.toThrow(/close that program or wait/);
+    // Reading goes on beside a writer.
+    expect(await store.thread(thread.scope, thread.id)).toEqual(thread);
+    other.exec("rollback");
+    expect(await store.receive(thread.scope, thread.id, [said("Hi")])).toHaveLength(1);
+
+    const fresh = join(folder, "fresh.sqlite");
+    const holder = new BetterSqlite3(fresh);
+    holder.exec("begin exclusive");
+    await expect(openSqlite(fresh, { patience: 20 })).rejects.toMatchObject({ code: "store_busy" });
+    holder.exec("rollback");
+    for (const one of [other, holder]) one.close();
+    await store.close();
+    expect(readdirSync(join(folder, "deep", "er"))).toEqual(["record.sqlite"]);
+  });
+
+  it("that a newer Strata wrote is refused and left as it is", async () => {
+    await (await openSqlite(file)).close();
+    const db = new BetterSqlite3(file);
+    db.exec("insert into migration (number, name) values (999, 'from the future')");
+    db.close();
+    await expect(openSqlite(file)).rejects.toMatchObject({
+      code: "store_newer",
+      message: /newer Strata .*update Strata/,
+    });
+    expect(existsSync(`${file}-wal`)).toBe(false);
+  });
+
+  it("that is no database, a folder, or out of reach is refused in a sentence", async () => {
+    mkdirSync(join(folder, "a-folder"));
+    writeFileSync(join(folder, "a-text"), "this is not a database at all, but a text that is long enough\n".repeat(99));
+    await expect(openSqlite(join(folder, "a-text"))).rejects.toMatchObject({
+      code: "store_failed",
+      message: /is not a database/,
+    });
+    await expect(openSqlite(join(folder, "a-folder"))).rejects.toMatchObject({
+      code: "store_failed",
+      message: /cannot be opened/,
+    });
+    await expect(openSqlite(join(folder, "a-text", "x.sqlite"))).rejects.toMatchObject({ code: "store_failed" });
+    chmodSync(join(folder, "a-text"), 0o644);
+  });
+
+  it("on a full disk says so plainly", () => {
+    const full = failure(
+      new BetterSqlite3.SqliteError("database or disk is full", "SQLITE_FULL"),
+      "/data/record.sqlite",
+    );
+    expect(full).toMatchObject({ code: "store_failed", cause: { code: "SQLITE_FULL" } });
+    expect(full.message).toBe(
+      "the disk that holds /data/record.sqlite is full; nothing was written: free some room, then try again",
+    );
+  });
+
+  it("has no word of an erased contact left in it, in any of its parts", async () => {
+    const store = await openSqlite(file);
+    const thread = await open(store);
+    const word = "xylophonist";
+    await exchange(store, thread, `I am a ${word}`, { reply: `A ${word}!` });
+    await store.saveMemory(thread.scope, newMemory(), remembered(`Ann is a ${word}`, { tags: [word] }));
+    await store.saveMemory(scopeOf("bob"), newMemory(), remembered("Bob is a drummer"));
+    await store.eraseContact(thread.scope, { org: thread.scope.org, role: "operator" }, NOW);
+    for (const name of readdirSync(join(folder, "deep", "er"))) {
+      expect(readFileSync(join(folder, "deep", "er", name)).includes(word), name).toBe(false);
+    }
+    expect(await store.searchMemories(scopeOf("bob"), "drummer", 1)).toHaveLength(1);
+    await store.close();
+  });
+});
+
+describe("what repeats is stored once", () => {
+  const TURNS = 1_000;
+
+  it("a thousand turns of one agent store its prefix once, and each turn adds the same little", async () => {
+    const store = await openSqlite(file);
+    const db = new BetterSqlite3(file);
+    db.pragma("synchronous = OFF");
+    const sizes: number[] = [];
+    for (let contact = 0; contact < 10; contact++) {
+      const thread = await open(store, scopeOf(`contact-${contact}`));
+      for (let turn = 0; turn < TURNS / 10; turn++) {
+        if (contact === 9 && turn % 50 === 0) sizes.push(bytes(db));
+        await exchange(store, thread, `message ${turn}`);
+      }
+    }
+    sizes.push(bytes(db));
+    const prefix = [JSON.stringify(PREFIX.tools), ...PREFIX.system.map((block) => block.text)];
+    for (const text of prefix) {
+      expect(db.prepare("select count(*) as n from shared_piece where text = ?").get(text)).toEqual({ n: 1 });
+    }
+    expect(db.prepare("select count(*) as n from request").get()).toEqual({ n: TURNS });
+    expect(db.prepare("select count(*) as n from shared_piece").get()).toEqual({ n: 9 });
+    const [early = 0, late = 0] = sizes.slice(1).map((size, i) => (size - (sizes[i] ?? 0)) / 50);
+    expect(late).toBeLessThan(early * 1.2 + 500);
+    expect(late).toBeLessThan(8_000);
+    db.close();
+    await store.close();
+  }, 120_000);
+});
+
+/** All bytes in all rows: text and numbers as text. */
+function bytes(db: BetterSqlite3.Database): number {
+  const tables = db
+    .prepare<[], { name: string }>("select name from sqlite_schema where type = 'table' and name not like 'memory_%'")
+    .all();
+  let sum = 0;
+  for (const { name } of tables) {
+    const columns = db.prepare<[], { name: string }>(`select name from pragma_table_info('${name}')`).all();
+    const lengths = columns.map((column) => `coalesce(length(cast("${column.name}" as blob)), 0)`).join(" + ");
+    sum += db.prepare<[], { n: number }>(`select coalesce(sum(${lengths}), 0) as n from "${name}"`).get()?.n ?? 0;
+  }
+  return sum;
+}

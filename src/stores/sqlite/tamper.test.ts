@@ -1,0 +1,235 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type StoreWrite, toolName, untrusted } from "../../protocol/index.ts";
+import {
+  epochOf,
+  exchange,
+  NOW,
+  newMemory,
+  open,
+  problems,
+  ran,
+  remembered,
+  said,
+  scopeOf,
+  take,
+  VERSION,
+} from "../contract/sample.contract.ts";
+import { openSqlite, type Store } from "../index.ts";
+
+const ANN = scopeOf("ann");
+
+let folder: string;
+let store: Store;
+/** A second hand on the file, past the store and without its checks. */
+let db: BetterSqlite3.Database;
+
+/** A record with something in every table. */
+async function fill(): Promise<void> {
+  await store.saveAgentVersion(ANN.org, ANN.agent, VERSION, '{"name":"companion"}', NOW);
+  const thread = await open(store, ANN);
+  await exchange(store, thread, "one", { rounds: 2 });
+  await exchange(store, thread, "two", { failed: true });
+  const writes: StoreWrite[] = [{ kind: "memory", memory: remembered("Ann likes tea", { tags: ["tea"] }) }];
+  await exchange(store, thread, "three", {
+    epochs: [epochOf(2, [], { cut: 4 })],
+    more: { writes, memories: [newMemory()] },
+  });
+  await store.receive(ANN, thread.id, [said("four")]);
+  const claim = await take(store, thread);
+  const call = { thread: thread.id, turn: claim.turn, ordinal: 1, tool: toolName("ring"), input: {} };
+  await store.beginCall(ANN, call, NOW);
+  await store.endCall(ANN, call, { text: untrusted("rang"), failed: false }, NOW);
+  await store.settle(claim, ran(claim).outcome);
+  const gone = await open(store, scopeOf("gone"));
+  await exchange(store, gone, "forget me");
+  await store.eraseContact(gone.scope, { org: ANN.org, role: "operator" }, NOW);
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "strata-tamper-"));
+  store = await openSqlite(join(folder, "record.sqlite"));
+  await fill();
+  db = new BetterSqlite3(join(folder, "record.sqlite"));
+  db.pragma("foreign_keys = OFF");
+  db.pragma("synchronous = OFF");
+});
+
+afterEach(async () => {
+  db.close();
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What the record does not cover: it changes after a turn was linked, or it only says where to find things. */
+const FREE: Readonly<Record<string, readonly string[]>> = {
+  agent_version: ["agent", "version", "at"],
+  thread: ["key", "version", "last_activity", "turns", "fence", "holder", "lease_until"],
+  event: ["external_id", "status", "turn"],
+  outbox: ["status", "delivered_at"],
+  journal: ["org", "agent", "contact", "thread", "turn", "ordinal", "tool", "input", "begun_at", "ended_at"],
+  memory: ["row", "fragments", "owner"],
+};
+const TABLES = [
+  "agent_version",
+  "shared_piece",
+  "contact_key",
+  "piece",
+  "thread",
+  "event",
+  "epoch",
+  "message",
+  "turn",
+  "turn_event",
+  "turn_message",
+  "request",
+  "slot",
+  "outbox",
+  "journal",
+  "memory",
+  "chain",
+];
+
+/** What is wrong in any organization: a row that was moved to another one shows there. */
+async function anyProblems(): Promise<string[]> {
+  const found: string[] = [];
+  for (const org of await store.organizations()) found.push(...(await problems(store, org)));
+  return found;
+}
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
+const columnsOf = (table: string): readonly Column[] =>
+  db.prepare<[], Column>(`select name, type from pragma_table_info('${table}')`).all();
+
+/** Another value of the same kind, as near to the old one as there is. */
+function nudged(value: unknown, type: string): unknown {
+  if (type === "INTEGER" || type === "REAL") return Number(value ?? 0) + 1_000;
+  if (value instanceof Uint8Array) return Buffer.from([(value[0] ?? 0) ^ 1, ...value.subarray(1)]);
+  const text = typeof value === "string" && value !== "" ? value : "a";
+  const at = Math.floor(text.length / 2);
+  return text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1);
+}
+
+describe("a record that was changed from outside", () => {
+  it("shows it in every column that the record covers, in the first row and in the last", async () => {
+    expect(await problems(store, ANN.org)).toEqual([]);
+    const unseen: string[] = [];
+    for (const table of TABLES) {
+      const rows = db.prepare<[], Record<string, unknown>>(`select rowid as place, * from ${table}`).all();
+      expect(rows.length, table).toBeGreaterThan(0);
+      for (const { name: column, type } of columnsOf(table).filter(({ name }) => !FREE[table]?.includes(name))) {
+        const change = db.prepare(`update ${table} set "${column}" = ? where rowid = ?`);
+        for (const row of new Set([rows[0], rows.at(-1)])) {
+          if (row === undefined) continue;
+          change.run(nudged(row[column], type), row["place"]);
+          if ((await anyProblems()).length === 0) unseen.push(`${table}.${column} ${JSON.stringify(row[column])}`);
+          change.run(row[column], row["place"]);
+        }
+      }
+    }
+    expect(unseen).toEqual([]);
+    expect(await problems(store, ANN.org)).toEqual([]);
+  }, 120_000);
+
+  it("shows every row that was taken away", async () => {
+    const unseen: string[] = [];
+    // These tell of nothing that happened: a forgotten memory, a call's note, a declaration that no thread names.
+    const loose = ["agent_version", "memory", "journal"];
+    for (const table of TABLES.filter((name) => !loose.includes(name))) {
+      const columns = columnsOf(table).map(({ name }) => name);
+      const rows = db.prepare<[], Record<string, unknown>>(`select rowid as place, * from ${table}`).all();
+      const names = columns.map((name) => `"${name}"`).join(", ");
+      const back = db.prepare(
+        `insert into ${table} (rowid, ${names}) values (?, ${columns.map(() => "?").join(", ")})`,
+      );
+      // The chain's own end needs the anchor.
+      const ends = table === "chain" ? rows.slice(0, -1) : rows;
+      for (const row of ends) {
+        db.prepare(`delete from ${table} where rowid = ?`).run(row["place"]);
+        if ((await anyProblems()).length === 0) unseen.push(`${table} ${JSON.stringify(row)}`);
+        back.run(row["place"], ...columns.map((name) => row[name]));
+      }
+    }
+    expect(unseen).toEqual([]);
+    expect(await problems(store, ANN.org)).toEqual([]);
+  }, 120_000);
+
+  it("shows what was added: a slot, a message at the transcript's end, a turn, a closed thread", async () => {
+    const added = [
+      `insert into slot select org, agent, contact, thread, position + 90, turn, kind, speaker, piece, at from slot limit 1`,
+      `insert into message select org, agent, contact, thread, epoch, position + 1, piece, trust, tokens, came_with, rolling
+       from message where epoch = 2 order by position desc limit 1`,
+      `insert into turn select org, agent, contact, 'trn_x', thread, seq + 90, status, attempt, version, started_at, ended_at,
+       stop, code, words, model, wire, mode, totals, epoch, length, link + 90 from turn limit 1`,
+      `insert into thread select org, agent, contact, 'thr_x', channel, 'k', version, null, null, 1, 1, 0, 0, null, null, 1
+       from thread limit 1`,
+    ];
+    for (const sql of added) {
+      db.exec("savepoint before");
+      db.exec(sql);
+      db.exec("release before");
+      expect(await problems(store, ANN.org), sql).not.toEqual([]);
+      db.exec("delete from slot where position > 80");
+      db.exec("delete from message where rowid = (select max(rowid) from message) and epoch = 2 and position > 3");
+      db.exec("delete from turn where id = 'trn_x'; delete from thread where id = 'thr_x'");
+    }
+    expect(await problems(store, ANN.org)).toEqual([]);
+  });
+
+  it("shows an end that was cut off, with its turns, by the anchor and only by it", async () => {
+    const thread = await open(store, scopeOf("bob"));
+    const short = await store.head(ANN.org);
+    await exchange(store, thread, "one");
+    const anchor = await store.head(ANN.org);
+    for (const table of [
+      "turn_event",
+      "turn_message",
+      "request",
+      "slot",
+      "outbox",
+      "message",
+      "epoch",
+      "event",
+      "turn",
+    ]) {
+      db.exec(`delete from ${table} where contact = 'bob'`);
+    }
+    db.exec(`delete from chain where seq > ${short.seq}`);
+    expect(await problems(store, ANN.org)).toEqual([]);
+    expect(await problems(store, ANN.org, short)).toEqual([]);
+    expect(await problems(store, ANN.org, anchor)).toMatchObject([/anchor: the record ends at link/]);
+  });
+
+  it("says where and what, in a sentence", async () => {
+    db.exec("update request set base = 1 where n = 2");
+    db.exec(`update shared_piece set text = replace(text, 'honest', 'dishonest')`);
+    const says = (await problems(store, ANN.org)).join("\n");
+    expect(says).toMatch(/^turn trn_\w+: .*requests 2 prompt is not the recorded one|changed after it was recorded/m);
+    expect(says).toMatch(/^piece \w{64}: the shared text is not what its digest says/m);
+  });
+
+  it("is not rebuilt: neither from a changed text nor from changed rows", async () => {
+    const [thread] = await store.threads(ANN, 1);
+    if (!thread) throw new Error("no thread");
+    const [turn] = await store.turns(ANN, thread.id);
+    if (!turn) throw new Error("no turn");
+    const changes = [
+      ["update piece set text = replace(text, 'one', 'two')", "update piece set text = replace(text, 'two', 'one')"],
+      ["update request set taint = 'platform'", "update request set taint = 'contact'"],
+      ["update turn_message set trust = 'operator'", "update turn_message set trust = 'contact'"],
+    ];
+    for (const [change = "", back = ""] of changes) {
+      db.exec(`${change} where contact = 'ann'`);
+      await expect(store.rebuild(ANN, turn.id, 2), change).rejects.toMatchObject({ code: "record_broken" });
+      db.exec(`${back} where contact = 'ann'`);
+    }
+    expect(await store.rebuild(ANN, turn.id, 2)).toMatchObject({ wire: "anthropic:claude-sonnet-4-5" });
+  });
+});
