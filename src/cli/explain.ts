@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { App, Thread } from "../app.ts";
-import { isoSecond, StrataError, threadId, turnId } from "../protocol/index.ts";
+import { isoSecond, StrataError, type ThreadId, type TurnId, threadId, turnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { inRecord, type Session } from "./session.ts";
 import { number, printable, type Style } from "./style.ts";
@@ -18,14 +18,18 @@ export function declareExplain(program: Command, context: Context): void {
     .description("explain a thread or a turn: each piece's fate and cost; without an id, list the newest threads")
     .argument("[id]", "a thread (thr_…) or a turn (trn_…)")
     .addHelpText("after", "\nExamples:\n  $ strata explain\n  $ strata explain thr_01jd8k3v5x9m2q7r4t6w8y0zab")
-    .action((id: string | undefined, _options: unknown, command: Command) =>
-      inRecord(context, command, async (session) => {
-        if (id === undefined) await list(context, session);
-        else if (id.startsWith("thr_")) await explainThread(context, session, id);
-        else if (id.startsWith("trn_")) await explainTurn(context, session, id);
-        else throw neither(id);
-      }),
-    );
+    .action((id: string | undefined, _options: unknown, command: Command) => {
+      const look = looking(id);
+      return inRecord(context, command, (session) => look(context, session));
+    });
+}
+
+/** What an id asks to see. */
+function looking(id: string | undefined): (context: Context, session: Session) => Promise<void> {
+  if (id === undefined) return list;
+  if (id.startsWith("thr_")) return explainThread.bind(undefined, threadId(id));
+  if (id.startsWith("trn_")) return explainTurn.bind(undefined, turnId(id));
+  throw neither(id);
 }
 
 function neither(id: string): StrataError {
@@ -71,19 +75,16 @@ function threadList(threads: readonly Thread[], style: Style): readonly string[]
   return [style.dim(head), ...lines];
 }
 
-async function explainThread(
-  context: Context,
-  { app: { runtime, operator }, json }: Session,
-  id: string,
-): Promise<void> {
-  const thread = await runtime.thread(operator, threadId(id));
+async function explainThread(id: ThreadId, context: Context, { app, json }: Session): Promise<void> {
+  const { runtime, operator } = app;
+  const thread = await runtime.thread(operator, id);
   const turns = await runtime.turns(operator, thread.id);
   if (json) context.json({ thread, turns });
   else context.say(...threadView(thread, turns, context.style));
 }
 
-async function explainTurn(context: Context, { app, json }: Session, id: string): Promise<void> {
-  const turn = await app.runtime.turn(app.operator, turnId(id));
+async function explainTurn(id: TurnId, context: Context, { app, json }: Session): Promise<void> {
+  const turn = await app.runtime.turn(app.operator, id);
   if (json) context.json(turn);
   else context.say(...(await turnView(app, turn, context.style)));
 }

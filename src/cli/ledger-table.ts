@@ -18,7 +18,7 @@ const COLUMNS = [
 export function ledgerTable(
   ledger: Ledger,
   style: Style,
-  marks?: Pick<Request, "prefix" | "messages" | "marks">,
+  marks: Pick<Request, "prefix" | "messages" | "marks"> | undefined,
 ): readonly string[] {
   const cache = marks === undefined ? new Map<LedgerEntry, string>() : cacheMarks(ledger, marks);
   const rows = ledger.entries.map((entry) => [

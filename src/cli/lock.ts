@@ -18,12 +18,22 @@ export function declareLock(program: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  $ strata lock --folder my-agents")
     .action((options: Options, command: Command) => {
       const { folder, json } = readShared(command, context.terminal);
-      const lock = projectLock({ folder, env: context.terminal.env });
+      const lock = lockIn(folder, context);
       if (options.check === true) lock.check();
       const was = options.check === true ? "current" : renew(context, lock);
       if (json) context.json({ file: lock.file, was, layers: Object.fromEntries(lock.layers) });
       else context.say(...report(lock, was));
     });
+}
+
+function lockIn(folder: string, { terminal: { env } }: Context): ProjectLock {
+  try {
+    return projectLock({ folder, env });
+  } catch (thrown) {
+    if (!(thrown instanceof StrataError && thrown.code === "config_missing")) throw thrown;
+    const message = `there is no strata.yaml in ${folder}, so there is nothing to lock: name the folder that holds one with --folder (the shipped blueprints come with their lock)`;
+    throw new StrataError("config_missing", message, { folder }, thrown);
+  }
 }
 
 type Was = "current" | "missing" | "different";

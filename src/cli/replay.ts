@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Command } from "commander";
 import { type App, type Exchange, type ReplayedTurn, readRecording, replay } from "../app.ts";
@@ -70,18 +71,27 @@ function readJob(name: string, options: Options, cwd: string): Job {
   const exchanges = readRecording(text, { file: name, digest, gap: options.gap });
   if (exchanges.length === 0)
     throw new StrataError("invalid_input", `${name} holds no message; there is nothing to replay`);
-  // Each thread of the recording becomes a contact.
-  for (const { thread } of exchanges) contactId(thread);
+  for (const { thread } of exchanges) checkThread(thread, name);
   const lines = text.split("\n").filter((line) => line.trim() !== "").length;
   return { file: name, path, lines, digest, exchanges, options };
+}
+
+/** Each thread of the recording becomes a contact. */
+function checkThread(thread: string, file: string): void {
+  try {
+    contactId(thread);
+  } catch (thrown) {
+    const message = `${file}: a thread names a contact, and ${asStrataError(thrown).message}`;
+    throw new StrataError("invalid_line", message, { file, thread }, thrown);
+  }
 }
 
 async function run(context: Context, app: App, job: Job, json: boolean): Promise<void> {
   const { options, path } = job;
   const agent = agentNamed(app, options.agent);
   await checkWire(app, agent, options);
-  const inputs = options.tools === undefined ? [path] : [path, options.tools];
   const { cwd, signal } = context.terminal;
+  const inputs = options.tools === undefined ? [path] : [path, resolve(cwd, options.tools)];
   const dump = options.dump === undefined ? undefined : beginDump(app, options.dump, { cwd, inputs });
   const began = Date.now();
   const tally = newTally();

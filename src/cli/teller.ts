@@ -34,7 +34,7 @@ export function plainTeller(context: Context): Teller {
       case "reasoning-delta":
         return;
       case "note":
-        return context.note(`${event.layer} is left out: ${event.says}`);
+        return context.note(`${event.layer} is left out: ${printable(event.says)}`);
       case "compiled":
         ledger = event.ledger;
         return;

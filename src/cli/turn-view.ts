@@ -1,17 +1,12 @@
-import type { App, RequestRecord, TurnRecord } from "../app.ts";
-import { isoSecond, type StoredEvent } from "../protocol/index.ts";
+import type { App, TurnRecord } from "../app.ts";
+import { asStrataError, isoSecond, type Request, type StoredEvent } from "../protocol/index.ts";
 import { ledgerTable } from "./ledger-table.ts";
 import { shortVersion } from "./session.ts";
 import { count, duration, number, oneLine, printable, type Style } from "./style.ts";
 
 /** A turn as lines for a person: how it ended, what came in, what each request sent, what was called and said. */
-export async function turnView({ runtime, operator }: App, turn: TurnRecord, style: Style): Promise<readonly string[]> {
-  const requests = await Promise.all(
-    turn.requests.map(async (request) => {
-      const { request: sent } = await runtime.rebuilt(operator, turn.id, request.n);
-      return requestView(request, ledgerTable(request.ledger, style, sent), style);
-    }),
-  );
+export async function turnView(app: App, turn: TurnRecord, style: Style): Promise<readonly string[]> {
+  const requests = await Promise.all(turn.requests.map((request) => requestView(app, turn, request, style)));
   return [...head(turn, style), ...events(turn, style), ...requests.flat(), ...ending(turn, style)];
 }
 
@@ -50,15 +45,40 @@ function eventLine({ kind, trust, at, name, content }: StoredEvent): string {
   return `${kind} · ${trust} · ${isoSecond(at)} ·${who} ${oneLine(text, 200)}`;
 }
 
-function requestView(request: Omit<RequestRecord, "tail">, ledger: readonly string[], style: Style): readonly string[] {
-  const { epoch } = request.ledger;
-  const cut = epoch.cut === 0 ? "" : `, ${count(epoch.cut, "message")} of the thread not shown any more`;
-  const opened = epoch.opened ? `, opened here (${epoch.reason})` : "";
-  const title = `request ${number(request.n)} · epoch ${number(epoch.n)}${opened}${cut} · taint ${request.taint} · ${duration(request.milliseconds)}`;
-  return ["", style.bold(title), ...ledger, ...answerLines(request)];
+type Sent = TurnRecord["requests"][number];
+
+async function requestView(app: App, turn: TurnRecord, sent: Sent, style: Style): Promise<readonly string[]> {
+  const { ledger, taint, milliseconds, n } = sent;
+  const cut = ledger.epoch.cut === 0 ? "" : `, ${count(ledger.epoch.cut, "message")} of the thread not shown any more`;
+  const opened = ledger.epoch.opened ? `, opened here (${ledger.epoch.reason})` : "";
+  const title = `request ${number(n)} · epoch ${number(ledger.epoch.n)}${opened}${cut} · taint ${taint} · ${duration(milliseconds)}`;
+  const rebuilt = await rebuild(app, turn, n);
+  return [
+    "",
+    style.bold(title),
+    ...ledgerTable(ledger, style, rebuilt.request),
+    ...(rebuilt.problem === undefined ? [] : [style.yellow(rebuilt.problem)]),
+    ...answerLines(sent),
+  ];
 }
 
-function answerLines({ reply }: Omit<RequestRecord, "tail">): readonly string[] {
+interface Rebuilt {
+  readonly request?: Request;
+  readonly problem?: string;
+}
+
+/** The request itself says where the cache marks stood. Where its texts were erased, the ledger is still shown. */
+async function rebuild({ runtime, operator }: App, turn: TurnRecord, n: number): Promise<Rebuilt> {
+  try {
+    return { request: (await runtime.rebuilt(operator, turn.id, n)).request };
+  } catch (thrown) {
+    const { code, message } = asStrataError(thrown);
+    if (code !== "record_broken") throw thrown;
+    return { problem: `This request cannot be rebuilt: ${printable(message)}` };
+  }
+}
+
+function answerLines({ reply }: Sent): readonly string[] {
   if (reply === null) return ["→ no whole answer came"];
   const { input, cacheRead, cacheWrite, output } = reply.usage;
   const usage =

@@ -21,14 +21,15 @@ export function declareTurn(program: Command, context: Context): void {
     .option("--wire", "print the HTTP body of a request, byte for byte as it was sent")
     .option("--request <n>", "which request of the turn, with --wire (default: 1)", wholeNumber(1))
     .addHelpText("after", "\nExample:\n  $ strata turn trn_01jd8k3v5x9m2q7r4t6w8y0zab --wire")
-    .action((id: string, options: Options, command: Command) =>
-      inRecord(context, command, async ({ app, json }) => {
-        const turn = await app.runtime.turn(app.operator, turnId(id));
+    .action((text: string, options: Options, command: Command) => {
+      const id = turnId(text);
+      return inRecord(context, command, async ({ app, json }) => {
+        const turn = await app.runtime.turn(app.operator, id);
         if (options.wire === true) await printWire(context, app, turn, options.request);
         else if (json) context.json(turn);
         else context.say(...(await turnView(app, turn, context.style)));
-      }),
-    );
+      });
+    });
 }
 
 async function printWire(context: Context, app: App, turn: TurnRecord, wanted: number | undefined): Promise<void> {

@@ -119,6 +119,7 @@ export function child(argv: readonly string[], { cwd, input, env = {} }: Around)
   return {
     process: spawned,
     ended,
+    sofar: () => ({ out: out.text(), err: err.text() }),
     says: (what: string) =>
       until(
         () => out.text().includes(what),

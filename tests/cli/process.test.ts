@@ -1,0 +1,153 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { child, jsonLines, place, project, provider, recording, strata } from "./strata.ts";
+
+const address = (out: string): string => /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0] ?? "";
+
+describe("strata start as a process", () => {
+  it("serves its health without a terminal until SIGTERM, and ends with 0", async () => {
+    const cwd = place();
+    const started = child(["start", "--port", "0"], { cwd });
+    await started.says("serves on");
+    await started.says("`rehearsal` is no real model");
+    const { out } = started.sofar();
+    expect(out).toContain(join(cwd, ".strata"));
+    const health = await (await fetch(`${address(out)}/health`)).json();
+    expect(health).toMatchObject({
+      status: "ok",
+      agents: [{ name: "companion", model: "rehearsal" }],
+      data: join(cwd, ".strata"),
+    });
+
+    // The same data, while it serves.
+    expect((await strata(["chat", "companion"], { cwd, input: "hi\n" })).code).toBe(0);
+    started.process.kill("SIGTERM");
+    expect(await started.ended).toMatchObject({ code: 0 });
+  });
+
+  it("says which port is taken and how to take another", async () => {
+    const first = child(["start", "--port", "0"], { cwd: place() });
+    await first.says("serves on");
+    const { port } = new URL(address(first.sofar().out));
+    const { code, err } = await child(["start", "--port", port], { cwd: place() }).ended;
+    expect(code).toBe(14);
+    expect(err).toContain(`port ${port} of 127.0.0.1`);
+    expect(err).toContain("--port");
+  });
+
+  it("stops when the process that started it is gone", async () => {
+    const parent = child(["start", "--port", "0"], { cwd: place() });
+    await parent.says("serves on");
+    const watching = child(["start", "--port", "0"], { cwd: place(), env: { STRATA_PARENT: `${parent.process.pid}` } });
+    await watching.says("serves on");
+    parent.process.kill("SIGKILL");
+    expect(await watching.ended).toMatchObject({ code: 0 });
+  });
+
+  it("says what an agent lacks to answer, and serves on", async () => {
+    const cwd = project((yaml) => `${yaml}\nmodel: anthropic:claude-sonnet-4-5\n`);
+    const started = child(["start", "--port", "0", "--json"], { cwd });
+    await started.says("\n");
+    const [told] = jsonLines<{ url: string; agents: readonly object[] }>(started.sofar().out);
+    expect(told?.agents[0]).toMatchObject({
+      model: "anthropic:claude-sonnet-4-5",
+      problem: expect.stringContaining("key"),
+    });
+    expect((await fetch(`${told?.url}/health`)).status).toBe(200);
+  });
+});
+
+describe("strata as a process", () => {
+  it("converses over a pipe and remembers across restarts", async () => {
+    const cwd = place();
+    const first = await child(["chat", "companion"], { cwd, input: "Remember that my cat is called Miso.\n" }).ended;
+    expect(first).toMatchObject({ code: 0, out: expect.stringContaining("Miso") });
+    const second = await child(["chat", "companion"], { cwd, input: "What is my cat called?\n" }).ended;
+    expect(second).toMatchObject({ code: 0, out: expect.stringContaining("Miso") });
+  });
+
+  it("stops a turn that runs on SIGINT, whose message then waits", async () => {
+    const silent = await provider(() => {});
+    const cwd = project(silent.edit);
+    const chat = child(["chat", "companion"], { cwd, env: silent.env });
+    chat.process.stdin?.write("hello\n");
+    const asked = async () => (await strata(["explain", "--json"], { cwd, env: silent.env })).out.includes("thr_");
+    for (let running = false; !running; ) running = await asked();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    chat.process.kill("SIGINT");
+    const { code, err } = await chat.ended;
+    expect(code).toBe(130);
+    expect(err).toContain("the turn was stopped; its messages keep waiting");
+    const again = await strata(["chat", "companion"], { cwd, env: silent.env });
+    expect(again.err).toContain("1 earlier message without an answer");
+  });
+
+  it("ends quietly when nobody reads on", async () => {
+    const cwd = place();
+    await strata(["chat", "companion"], { cwd, input: "hi\n" });
+    const listing = child(["compose", "companion", "--message", "word ".repeat(20_000), "--json"], { cwd });
+    listing.process.stdout?.destroy();
+    const { code, err } = await listing.ended;
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+  });
+
+  it("shows a stack only with STRATA_DEBUG=1", async () => {
+    const { err } = await child(["chat", "nobody"], { cwd: place(), env: { STRATA_DEBUG: "1" } }).ended;
+    expect(err).toMatch(/\n\s+at /);
+  });
+});
+
+describe("a replay that is killed", () => {
+  const MESSAGES = 80;
+  const TALK = Array.from({ length: MESSAGES }, (_, i) => [
+    { thread: "ann", from: "contact", text: `This is message ${i} of many.` },
+    {
+      thread: "ann",
+      from: "agent",
+      text: `And this answer ${i}.`,
+      calls: [{ id: `c${i}`, tool: "look", input: { i } }],
+    },
+    { thread: "ann", from: "tool", id: `c${i}`, name: "look", text: `seen ${i}` },
+    { thread: "ann", from: "agent", text: `Done with ${i}.` },
+  ]).flat();
+
+  it("goes on without a lost or doubled message, and the record stays whole", async () => {
+    const cwd = place();
+    const argv = ["replay", recording(cwd, TALK), "--agent", "companion", "--replies", "recorded"];
+    for (const turns of [5, 30]) {
+      const running = child(argv, { cwd });
+      onTestFinished(() => void running.process.kill("SIGKILL"));
+      await untilTurns(cwd, turns);
+      running.process.kill("SIGKILL");
+      await running.ended;
+    }
+    const { out, code } = await strata([...argv, "--dump", "requests.jsonl", "--json"], { cwd });
+    expect(code).toBe(0);
+    const [report] = jsonLines<{ turns: { fresh: number; before: number; failed: number } }>(out);
+    expect(report).toMatchObject({ requests: 2 * MESSAGES, messages: { received: MESSAGES, said: 2 * MESSAGES } });
+    expect(report?.turns.before).toBeGreaterThanOrEqual(30);
+    expect(report?.turns.failed).toBe(0);
+    expect((await strata(["verify"], { cwd })).code).toBe(0);
+
+    // A replay that nothing interrupted has sent the same bytes.
+    const other = place();
+    recording(other, TALK);
+    await strata([...argv, "--dump", "requests.jsonl"], { cwd: other });
+    expect(bodies(cwd)).toEqual(bodies(other));
+  }, 120_000);
+});
+
+const bodies = (cwd: string): readonly string[] =>
+  jsonLines<{ body: string }>(readFileSync(join(cwd, "requests.jsonl"), "utf8")).map((line) => line.body);
+
+/** Waits until so many turns of the newest thread are done. */
+async function untilTurns(cwd: string, turns: number): Promise<void> {
+  for (const end = Date.now() + 60_000; Date.now() < end; ) {
+    const { out } = await strata(["explain", "--json"], { cwd });
+    const [threads] = jsonLines<readonly { turns: number }[]>(out);
+    if ((threads?.[0]?.turns ?? 0) >= turns) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`the replay did not reach ${turns} turns`);
+}

@@ -1,0 +1,82 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { child, jsonLines, place, ROOT, strata } from "./strata.ts";
+
+/** Recordings for evaluation, beside the checkout and never in it. Where they are missing, these tests are skipped. */
+const THREADS = join(ROOT, "../shared/data/threads");
+const LOCOMO = join(THREADS, "locomo/conv-26.jsonl");
+const AIRLINE = join(THREADS, "airline/threads.jsonl");
+
+interface Dumped {
+  readonly turn: string;
+  readonly request: number;
+  readonly body: string;
+}
+
+/** Every so many dumped requests are compared with `strata turn --wire`. */
+async function compare(cwd: string, every: number): Promise<number> {
+  const lines = jsonLines<Dumped>(readFileSync(join(cwd, "requests.jsonl"), "utf8"));
+  for (const { turn, request, body } of lines.filter((_, i) => i % every === 0)) {
+    const { out } = await strata(["turn", turn, "--wire", "--request", `${request}`], { cwd });
+    expect(out).toBe(`${body}\n`);
+  }
+  return lines.length;
+}
+
+describe.skipIf(!existsSync(LOCOMO))("five months of two people (LoCoMo, where ../shared/data is)", () => {
+  it("are replayed whole, killed in the middle and gone on with", async () => {
+    const cwd = place();
+    const argv = ["replay", LOCOMO, "--agent", "companion", "--replies", "recorded"];
+    const killed = child(argv, { cwd });
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    killed.process.kill("SIGKILL");
+    await killed.ended;
+    const { code, out } = await strata([...argv, "--dump", "requests.jsonl", "--json"], { cwd });
+    expect(code).toBe(0);
+    expect(jsonLines<object>(out)[0]).toMatchObject({
+      lines: 419,
+      exchanges: 206,
+      requests: 206,
+      turns: { failed: 0 },
+      messages: { received: 211, said: 208 },
+    });
+    expect((await strata(["verify"], { cwd })).code).toBe(0);
+    expect(await compare(cwd, 10)).toBe(206);
+  }, 180_000);
+});
+
+describe.skipIf(!existsSync(AIRLINE))(
+  "a hundred conversations with tool calls (tau-bench, where ../shared/data is)",
+  () => {
+    it("are replayed whole", async () => {
+      const cwd = place();
+      const tools = join(THREADS, "airline/tools.json");
+      const { code, out } = await strata(
+        [
+          "replay",
+          AIRLINE,
+          "--agent",
+          "companion",
+          "--replies",
+          "recorded",
+          "--tools",
+          tools,
+          "--dump",
+          "requests.jsonl",
+          "--json",
+        ],
+        { cwd },
+      );
+      expect(code).toBe(0);
+      expect(jsonLines<object>(out)[0]).toMatchObject({
+        exchanges: 686,
+        turns: { fresh: 686, failed: 0 },
+        calls: 577,
+        epochs: { first: 100 },
+      });
+      expect((await strata(["verify"], { cwd })).code).toBe(0);
+      expect(await compare(cwd, 60)).toBe(1_263);
+    }, 300_000);
+  },
+);
