@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { run } from "../../src/cli/run.ts";
+import { run } from "../../src/cli/index.ts";
 
 /** The checkout's root, and its program. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
