@@ -41,14 +41,11 @@ export const NOW = Date.UTC(2026, 10, 21, 9, 30);
 export const VERSION: Digest = digestOf("version 1");
 
 let issued = 0;
-/** A new id of a kind; every one differs, all in order. */
+/** A new id of a kind; every one differs, also from those of another program. */
 function next(kind: IssuedKind): string {
   issued++;
-  return issueId(
-    kind,
-    NOW + issued,
-    Uint8Array.from({ length: 10 }, (_, i) => (i > 6 ? (issued >> ((9 - i) * 8)) & 255 : 0)),
-  );
+  const chance = [0, 0, 0, 0, process.pid >> 16, process.pid >> 8, process.pid, issued >> 16, issued >> 8, issued];
+  return issueId(kind, NOW + issued, Uint8Array.from(chance));
 }
 export const newThread = () => threadId(next("thread"));
 export const newTurn = () => turnId(next("turn"));

@@ -12,6 +12,8 @@ import { problem, type Step, sentence } from "./walk.ts";
 
 /** The epoch that was checked last. */
 export interface EpochCursor {
+  readonly agent: string;
+  readonly contact: string;
   readonly thread: string;
   readonly n: number;
 }
@@ -22,7 +24,9 @@ export function checkEpochs(db: Connection, org: OrgId, after: EpochCursor): Ste
     .selectFrom("epoch")
     .selectAll()
     .where("org", "=", org)
-    .where(sql<boolean>`(thread, n) > (${after.thread}, ${after.n})`)
+    .where(sql<boolean>`(agent, contact, thread, n) > (${after.agent}, ${after.contact}, ${after.thread}, ${after.n})`)
+    .orderBy("agent")
+    .orderBy("contact")
     .orderBy("thread")
     .orderBy("n")
     .limit(ONE);
@@ -31,7 +35,7 @@ export function checkEpochs(db: Connection, org: OrgId, after: EpochCursor): Ste
   const where = `epoch ${epoch.n} of thread ${epoch.thread}`;
   const says = [...checkPrefix(db, epoch), ...checkTranscript(db, epoch)];
   const problems: readonly Finding[] = says.map((one) => problem(where, one));
-  return { problems, checked: { epoch: 1 }, next: { thread: epoch.thread, n: epoch.n } };
+  return { problems, checked: { epoch: 1 }, next: epoch };
 }
 
 function checkPrefix(db: Connection, epoch: Row<"epoch">): readonly string[] {

@@ -21,7 +21,9 @@ export async function* verify(db: Connection, org: OrgId, anchor?: ChainHead): A
   yield* walk(totals, FIRST_LINK, (cursor) => db.read(() => checkLinks(db, org, { ...cursor, upTo })));
   yield* walk(totals, "", (after) => db.read(() => checkUnlinkedTurns(db, org, after)));
   yield* walk(totals, "", (after) => db.read(() => checkErasedThreads(db, org, after)));
-  yield* walk(totals, { thread: "", n: 0 }, (cursor) => db.read(() => checkEpochs(db, org, cursor)));
+  yield* walk(totals, { agent: "", contact: "", thread: "", n: 0 }, (cursor) =>
+    db.read(() => checkEpochs(db, org, cursor)),
+  );
   yield* walk(totals, "", (after) => db.read(() => checkVersions(db, org, after)));
   yield* walk(totals, "", (after) => db.read(() => checkSharedPieces(db, org, after)));
   yield* walk(totals, { agent: "", contact: "", digest: "" }, (cursor) =>

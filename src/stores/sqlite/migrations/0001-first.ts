@@ -1,12 +1,16 @@
 import type { Migration } from "../migration.ts";
 
 const owned = "org text not null, agent text not null, contact text not null";
-const ofThread = "foreign key (org, agent, contact, thread) references thread (org, agent, contact, id)";
-const ofTurn = "foreign key (org, turn) references turn (org, id)";
-const ofEpoch = "foreign key (org, thread, epoch) references epoch (org, thread, n)";
+/**
+ * Every key of a contact's rows begins with its scope, so that a query in scope walks that scope's rows and no others
+ * (law 5 and the shortest way are the same way). A key without the scope stands beside it where ids are looked up.
+ */
+const scope = "org, agent, contact";
+const ofThread = `foreign key (${scope}, thread) references thread (${scope}, id)`;
+const ofTurn = `foreign key (${scope}, turn) references turn (${scope}, id)`;
+const ofEpoch = `foreign key (${scope}, thread, epoch) references epoch (${scope}, thread, n)`;
 /** A row can name only a text of its own contact: the database itself keeps law 5 here. */
-const ownPiece = (column: string) =>
-  `foreign key (org, agent, contact, ${column}) references piece (org, agent, contact, digest)`;
+const ownPiece = (column: string) => `foreign key (${scope}, ${column}) references piece (${scope}, digest)`;
 const sharedPiece = (column: string) => `foreign key (org, ${column}) references shared_piece (org, digest)`;
 
 const texts = [
@@ -16,10 +20,8 @@ const texts = [
   `create table agent_version (
     org text not null, agent text not null, version text not null, piece text not null, at integer not null,
     primary key (org, agent, version), ${sharedPiece("piece")}) strict`,
-  `create table contact_key (${owned}, key blob not null, primary key (org, agent, contact)) strict`,
-  `create table piece (
-    ${owned}, digest text not null, text text,
-    primary key (org, agent, contact, digest)) strict`,
+  `create table contact_key (${owned}, key blob not null, primary key (${scope})) strict`,
+  `create table piece (${owned}, digest text not null, text text, primary key (${scope}, digest)) strict`,
 ];
 
 const threads = [
@@ -27,25 +29,26 @@ const threads = [
     ${owned}, id text not null, channel text not null, key text not null, version text not null,
     forked_thread text, forked_turn text, created_at integer not null, last_activity integer not null,
     turns integer not null, fence integer not null, holder text, lease_until integer, erased_link integer,
-    primary key (org, id), unique (org, agent, contact, id)) strict`,
-  `create unique index thread_open on thread (org, agent, contact, channel, key) where erased_link is null`,
+    primary key (org, id), unique (${scope}, id)) strict`,
+  `create unique index thread_open on thread (${scope}, channel, key) where erased_link is null`,
+  `create index thread_erased on thread (org, erased_link)`,
   `create index thread_recent on thread (org, agent, last_activity)`,
   `create table event (
     ${owned}, id text not null, thread text not null, seq integer not null, kind text not null, trust text not null,
     channel text not null, external_id text, piece text not null, at integer not null, status text not null, turn text,
-    primary key (org, id), unique (org, thread, seq), ${ofThread}, ${ownPiece("piece")}) strict`,
+    primary key (org, id), unique (${scope}, thread, seq), ${ofThread}, ${ownPiece("piece")}) strict`,
   // Events without an id of their channel differ: null equals nothing in an index.
-  `create unique index event_external on event (org, agent, contact, channel, external_id)`,
-  `create index event_pending on event (org, thread, seq) where status = 'pending'`,
+  `create unique index event_external on event (${scope}, channel, external_id)`,
+  `create index event_pending on event (${scope}, thread, status, seq)`,
   `create table epoch (
     ${owned}, thread text not null, n integer not null, reason text not null, cut integer not null, mode text not null,
     prefix text not null, entries text not null, turn text not null, start integer not null,
-    primary key (org, thread, n), ${ofThread}, ${sharedPiece("prefix")}, ${sharedPiece("entries")}) strict`,
-  `create index epoch_turn on epoch (org, turn)`,
+    primary key (${scope}, thread, n), ${ofThread}, ${sharedPiece("prefix")}, ${sharedPiece("entries")}) strict`,
+  `create index epoch_turn on epoch (${scope}, turn)`,
   `create table message (
     ${owned}, thread text not null, epoch integer not null, position integer not null, piece text not null,
     trust text not null, tokens integer not null, came_with text, rolling text not null,
-    primary key (org, thread, epoch, position), ${ofEpoch}, ${ownPiece("piece")}) strict`,
+    primary key (${scope}, thread, epoch, position), ${ofEpoch}, ${ownPiece("piece")}) strict`,
 ];
 
 const turns = [
@@ -53,41 +56,39 @@ const turns = [
     ${owned}, id text not null, thread text not null, seq integer not null, status text not null, attempt integer not null,
     version text not null, started_at integer not null, ended_at integer, stop text, code text, words text, model text,
     wire text, mode text, totals text, epoch integer, length integer, link integer,
-    primary key (org, id), unique (org, thread, seq), ${ofThread}, ${ownPiece("words")}) strict`,
-  `create unique index turn_running on turn (org, thread) where status = 'running'`,
+    primary key (org, id), unique (${scope}, id), unique (${scope}, thread, seq), ${ofThread}, ${ownPiece("words")}) strict`,
+  `create unique index turn_running on turn (${scope}, thread) where status = 'running'`,
   `create unique index turn_link on turn (org, link)`,
-  `create index turn_owner on turn (org, agent, contact, status)`,
   `create table turn_event (
     ${owned}, turn text not null, position integer not null, event text not null,
-    primary key (org, turn, position), ${ofTurn}, foreign key (org, event) references event (org, id)) strict`,
+    primary key (${scope}, turn, position), ${ofTurn}, foreign key (org, event) references event (org, id)) strict`,
   `create table turn_message (
     ${owned}, turn text not null, position integer not null, piece text not null, trust text not null,
     tokens integer not null, came_with text,
-    primary key (org, turn, position), ${ofTurn}, ${ownPiece("piece")}) strict`,
+    primary key (${scope}, turn, position), ${ofTurn}, ${ownPiece("piece")}) strict`,
   `create table request (
     ${owned}, thread text not null, turn text not null, n integer not null, epoch integer not null, base integer not null,
     own integer not null, tail text not null, marks text not null, parameters text not null, ledger text not null,
     taint text not null, reply text, finish text, input integer not null, cache_read integer not null,
     cache_write integer not null, output integer not null, dollars real not null, at integer not null,
     milliseconds real not null,
-    primary key (org, turn, n), ${ofTurn}, ${ofEpoch}, ${ownPiece("tail")}, ${ownPiece("reply")},
+    primary key (${scope}, turn, n), ${ofTurn}, ${ofEpoch}, ${ownPiece("tail")}, ${ownPiece("reply")},
     ${sharedPiece("marks")}, ${sharedPiece("parameters")}, ${sharedPiece("ledger")}) strict`,
-  `create index request_owner on request (org, agent, contact)`,
   `create table slot (
     ${owned}, thread text not null, position integer not null, turn text not null, kind text not null,
     speaker text not null, piece text not null, at integer not null,
-    primary key (org, thread, position), ${ofThread}, ${ofTurn}, ${ownPiece("piece")}) strict`,
-  `create index slot_turn on slot (org, turn)`,
+    primary key (${scope}, thread, position), ${ofThread}, ${ofTurn}, ${ownPiece("piece")}) strict`,
+  `create index slot_turn on slot (${scope}, turn)`,
   `create table outbox (
     ${owned}, id text not null, thread text not null, turn text not null, channel text not null, piece text not null,
     status text not null, at integer not null, delivered_at integer,
     primary key (org, id), ${ofThread}, ${ofTurn}, ${ownPiece("piece")}) strict`,
-  `create index outbox_owner on outbox (org, agent, contact, at)`,
-  `create unique index outbox_turn on outbox (org, turn, id)`,
+  `create index outbox_turn on outbox (${scope}, turn)`,
+  `create index outbox_oldest on outbox (${scope}, at)`,
   `create table journal (
     ${owned}, thread text not null, turn text not null, ordinal integer not null, tool text not null, input text not null,
     begun_at integer not null, outcome text, ended_at integer,
-    primary key (org, turn, ordinal, tool, input), ${ofThread}, ${ofTurn}, ${ownPiece("outcome")}) strict`,
+    primary key (${scope}, turn, ordinal, tool, input), ${ofThread}, ${ofTurn}, ${ownPiece("outcome")}) strict`,
 ];
 
 /** `categories` keeps the vowel signs of Hindi, Thai, Hebrew and others inside their words; left out, they split them. */
@@ -96,7 +97,7 @@ const memories = [
     row integer primary key, ${owned}, id text not null, content text not null, tags text not null,
     fragments text not null, owner text not null, trust text not null, turn text, at integer not null,
     digest text not null, unique (org, id)) strict`,
-  `create index memory_owner on memory (org, agent, contact, at)`,
+  `create index memory_newest on memory (${scope}, at)`,
   `create virtual table memory_words using fts5 (
     owner, content, tags, fragments, content = 'memory', content_rowid = 'row',
     tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'")`,

@@ -1,0 +1,44 @@
+import { open, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
+import { openSqlite, type Store } from "../index.ts";
+
+/** A program of its own, for tests in which several work on one file: `node race.contract.ts <file> <deed> <count>`. */
+const [file = "", deed = "", count = "0"] = process.argv.slice(2);
+const ann = scopeOf("ann");
+
+/** Opens conversations that others open too, and tells their ids. */
+async function openAll(store: Store): Promise<void> {
+  const ids: string[] = [];
+  for (let n = 0; n < Number(count); n++) ids.push((await open(store, ann, `key ${n}`)).id);
+  console.log(JSON.stringify(ids));
+}
+
+/** Runs whatever it gets hold of, and tells which turns were its own. */
+async function runAll(store: Store): Promise<void> {
+  const turns: string[] = [];
+  for (let n = 0; n < Number(count); n++) {
+    const thread = await open(store, ann, `key ${n}`);
+    const claim = await take(store, thread, { holder: `program ${process.pid}` }).catch(() => undefined);
+    if (!claim) continue;
+    await store.settle(claim, ran(claim).outcome);
+    turns.push(claim.turn);
+  }
+  console.log(JSON.stringify(turns));
+}
+
+/** Receives and answers until it is killed, and tells each message that was surely stored. */
+async function goOn(store: Store): Promise<void> {
+  const thread = await open(store, ann, "endless");
+  for (let n = 0; ; n++) {
+    const externalId = `${process.pid}-${n}`;
+    await store.receive(ann, thread.id, [said(externalId, { externalId })]);
+    console.log(externalId);
+    const claim = await take(store, thread, { alive: () => false });
+    await store.settle(claim, ran(claim, n % 5 === 4 ? { failed: true } : {}).outcome);
+  }
+}
+
+const store = await openSqlite(file);
+if (deed === "open") await openAll(store);
+if (deed === "run") await runAll(store);
+if (deed === "go on") await goOn(store);
+await store.close();

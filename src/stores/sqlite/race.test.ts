@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { open, problems, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
+import { openSqlite } from "../index.ts";
+
+const PROGRAM = fileURLToPath(new URL("./race.contract.ts", import.meta.url));
+const ANN = scopeOf("ann");
+
+let folder: string;
+let file: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "strata-race-"));
+  file = join(folder, "record.sqlite");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Another program on the same file, and the lines that it told so far. */
+function program(
+  deed: string,
+  count = 0,
+): { readonly child: ChildProcess; readonly lines: string[]; readonly end: Promise<unknown> } {
+  const child = spawn(process.execPath, [PROGRAM, file, deed, String(count)], { stdio: ["ignore", "pipe", "inherit"] });
+  let told = "";
+  const lines: string[] = [];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    const parts = (told + text).split("\n");
+    told = parts.pop() ?? "";
+    lines.push(...parts);
+  });
+  return { child, lines, end: once(child, "close") };
+}
+
+async function together(deed: string, programs: number, count: number): Promise<string[][]> {
+  const all = Array.from({ length: programs }, () => program(deed, count));
+  await Promise.all(all.map(({ end }) => end));
+  return all.map(({ lines }): string[] => JSON.parse(lines[0] ?? "null"));
+}
+
+describe("several programs on one file", () => {
+  it("law 7 that open the same new file and the same conversations at once get the same threads", async () => {
+    const [first, ...others] = await together("open", 3, 30);
+    expect(first).toHaveLength(30);
+    for (const other of others) expect(other).toEqual(first);
+  }, 60_000);
+
+  it("law 7 that want the same threads at once share them: every turn is run once, by one of them", async () => {
+    const store = await openSqlite(file);
+    for (let n = 0; n < 40; n++) {
+      const thread = await open(store, ANN, `key ${n}`);
+      await store.receive(ANN, thread.id, [said(`message ${n}`)]);
+    }
+    const turns = (await together("run", 3, 40)).flat();
+    expect(turns).toHaveLength(40);
+    expect(new Set(turns).size).toBe(40);
+    for (const { id } of await store.threads(ANN, 99)) expect(await store.slots(ANN, id)).toHaveLength(2);
+    expect(await problems(store, ANN.org)).toEqual([]);
+    await store.close();
+  }, 60_000);
+
+  it("law 7 killed at any moment, lose nothing that was stored and do nothing twice", async () => {
+    const stored: string[] = [];
+    for (let kill = 0; kill < 5; kill++) {
+      const { child, lines, end } = program("go on");
+      while (lines.length < 3 + kill * 2) await setTimeout(5);
+      await setTimeout(kill * 3);
+      child.kill("SIGKILL");
+      await end;
+      stored.push(...lines);
+    }
+    const store = await openSqlite(file);
+    const thread = await open(store, ANN, "endless");
+    const claim = await take(store, thread, { alive: () => false }).catch(() => undefined);
+    if (claim) await store.settle(claim, ran(claim).outcome);
+    const slots = await store.slots(ANN, thread.id);
+    const handled = slots.filter(({ kind }) => kind === "message").map(({ text }) => text as string);
+    expect(new Set(handled).size).toBe(handled.length);
+    expect(handled).toEqual(expect.arrayContaining(stored));
+    expect(handled.length).toBeLessThanOrEqual(stored.length + 5);
+    const turns = await store.turns(ANN, thread.id);
+    expect(turns.every(({ status }) => status !== "running")).toBe(true);
+    expect(turns.map(({ seq }) => seq)).toEqual(turns.map((_, i) => i + 1));
+    expect(await problems(store, ANN.org)).toEqual([]);
+    await store.close();
+  }, 60_000);
+});
