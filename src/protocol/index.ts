@@ -97,6 +97,7 @@ export {
   type Role,
   reaches,
   type Scope,
+  trustOf,
 } from "./scope.ts";
 export type { StoreWrite, Tool, ToolContext, ToolEffect, ToolOutcome } from "./tool.ts";
 export {

@@ -1,5 +1,6 @@
 import { StrataError } from "./errors.ts";
 import type { AgentName, ContactId, OrgId } from "./ids.ts";
+import { TRUSTS, type Trust } from "./trust.ts";
 
 /** Whose data: every read and write of thread, memory or conversation data names one. `contact: null` is the agent's own. */
 export interface Scope {
@@ -38,6 +39,11 @@ const MAY: Readonly<Record<Role, readonly Action[]>> = {
   contact: ["post", "run"],
   auditor: ["read", "explain"],
 };
+
+/** How far what the actor says is trusted: no door may claim more for it. */
+export function trustOf(actor: Actor): Trust {
+  return TRUSTS.find((trust) => trust === actor.role) ?? "contact";
+}
 
 /** Whether everything in `scope` is in the actor's reach. */
 export function reaches(actor: Actor, scope: Scope): boolean {

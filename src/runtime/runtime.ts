@@ -6,6 +6,7 @@ import type {
   ContactId,
   Ledger,
   Memory,
+  MemoryId,
   Model,
   ModelRef,
   NewEvent,
@@ -81,6 +82,8 @@ export interface Runtime {
    * @throws StrataError before the start: `thread_busy`, `not_allowed`, `thread_not_found`
    */
   run(actor: Actor, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  /** Stops the turn that this program runs on the thread; false when it runs none. Its events keep waiting. */
+  cancel(actor: Actor, id: ThreadId): Promise<boolean>;
   /** @throws StrataError `budget_too_small`, `source_failed`, `agent_not_found` */
   compose(actor: Actor, conversation: Conversation, message: Untrusted): Promise<Composed>;
   turn(actor: Actor, id: TurnId): Promise<TurnRecord>;
@@ -90,5 +93,9 @@ export interface Runtime {
   rebuilt(actor: Actor, turn: TurnId, n: number): Promise<RebuiltRequest>;
   memories(actor: Actor, scope: Scope, limit: number): Promise<readonly Memory[]>;
   searchMemories(actor: Actor, scope: Scope, query: string, limit: number): Promise<readonly MemoryHit[]>;
+  /** Saves a memory on a person's behalf, with that person's trust. Operators only. */
+  remember(actor: Actor, scope: Scope, memory: Pick<Memory, "content" | "tags">): Promise<Memory>;
+  /** False when the scope has no such memory. Operators only. */
+  forget(actor: Actor, scope: Scope, id: MemoryId): Promise<boolean>;
   usage(actor: Actor, scope: Scope): Promise<UsageTotal>;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TurnEvent } from "../protocol/index.ts";
-import { contactId, readFrames } from "../protocol/index.ts";
+import { contactId, readFrames, untrusted } from "../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "./stage.contract.ts";
 
 const types = (events: readonly TurnEvent[]): string => events.map((event) => event.type).join(" ");
@@ -185,6 +185,42 @@ describe("law 14: a turn never throws past its start", () => {
     for await (const event of runtime.run(OPERATOR, thread)) if (event.type === "text-delta") break;
     expect(await runtime.turns(OPERATOR, thread.id)).toMatchObject([{ status: "failed" }, { status: "failed" }]);
     expect(endOf(await collect(runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done", text: "c" });
+  });
+});
+
+describe("a running turn", () => {
+  it("is stopped by whoever may run the thread, and by nobody else; its message keeps waiting", async () => {
+    const { runtime, open, time, agent } = await stage([{ parts: [{ text: "a" }], end: "hang" }]);
+    const thread = await open("ann");
+    const bob = { org: ORG, role: "contact", agent: agent.name, contact: contactId("bob") } as const;
+    expect(await runtime.cancel(OPERATOR, thread.id)).toBe(false);
+    await runtime.post(OPERATOR, thread, [message("Hi", time.at)]);
+    const events: TurnEvent[] = [];
+    for await (const event of runtime.run(OPERATOR, thread)) {
+      events.push(event);
+      if (event.type !== "text-delta") continue;
+      await expect(runtime.cancel(bob, thread.id)).rejects.toMatchObject({ code: "thread_not_found" });
+      expect(await runtime.cancel(OPERATOR, thread.id)).toBe(true);
+    }
+    expect(endOf(events)).toMatchObject({ type: "failed", error: { code: "turn_cancelled" } });
+    expect(await runtime.pending(OPERATOR, thread)).toHaveLength(1);
+    expect(await runtime.cancel(OPERATOR, thread.id)).toBe(false);
+  });
+});
+
+describe("memories by hand", () => {
+  it("an operator saves and forgets them in one contact's scope; nobody else may", async () => {
+    const { runtime, open, agent } = await stage([]);
+    const { scope } = await open("ann");
+    const contact = { org: ORG, role: "contact", agent: agent.name, contact: scope.contact } as const;
+    const kept = { content: untrusted("Ann prefers mornings"), tags: ["time"] };
+    const saved = await runtime.remember(OPERATOR, scope, kept);
+    expect(await runtime.memories(OPERATOR, scope, 5)).toMatchObject([{ ...kept, id: saved.id, trust: "operator" }]);
+    expect(await runtime.memories(OPERATOR, { ...scope, contact: contactId("bob") }, 5)).toEqual([]);
+    await expect(runtime.remember(contact, scope, kept)).rejects.toMatchObject({ code: "not_allowed" });
+    expect(await runtime.forget(OPERATOR, { ...scope, contact: contactId("bob") }, saved.id)).toBe(false);
+    expect(await runtime.forget(OPERATOR, scope, saved.id)).toBe(true);
+    expect(await runtime.memories(OPERATOR, scope, 5)).toEqual([]);
   });
 });
 

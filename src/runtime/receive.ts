@@ -1,0 +1,65 @@
+import {
+  type Actor,
+  authorize,
+  eventId,
+  issueId,
+  type NewEvent,
+  StrataError,
+  TRUSTS,
+  threadId,
+  trustOf,
+} from "../protocol/index.ts";
+import type { Thread } from "../stores/index.ts";
+import { agentNamed, scopeOf, threadOf } from "./access.ts";
+import type { Parts } from "./parts.ts";
+import type { Conversation, Runtime } from "./runtime.ts";
+
+/** All texts of one event together may have this many characters; more is a file, not a message. */
+const LONGEST_EVENT = 1_000_000;
+
+/** The conversation's thread, made when there is none; pinned to the agent's declared version. */
+export async function openThread(parts: Parts, actor: Actor, conversation: Conversation): Promise<Thread> {
+  const scope = scopeOf(actor, conversation);
+  authorize(actor, "post", scope);
+  const agent = agentNamed(parts, actor, conversation.agent);
+  const at = parts.clock();
+  await parts.store.saveAgentVersion(agent.org, agent.name, agent.version, parts.agents.spec(agent), at);
+  const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
+  return parts.store.openThread(scope, {
+    id,
+    channel: conversation.channel,
+    key: conversation.key,
+    version: agent.version,
+    at,
+  });
+}
+
+/** Stores the events on the thread, all or none. */
+export async function post(
+  parts: Parts,
+  actor: Actor,
+  { id }: Thread,
+  events: readonly NewEvent[],
+): ReturnType<Runtime["post"]> {
+  const thread = await threadOf(parts, actor, id, "post");
+  for (const event of events) checkEvent(actor, event);
+  const stamped = events.map((event) => ({ ...event, id: eventId(issueId("event", parts.wall(), parts.random(10))) }));
+  return parts.store.receive(thread.scope, thread.id, stamped);
+}
+
+function checkEvent(actor: Actor, event: NewEvent): void {
+  const own = trustOf(actor);
+  if (TRUSTS.indexOf(event.trust) < TRUSTS.indexOf(own)) {
+    throw new StrataError(
+      "not_allowed",
+      `a ${actor.role} may not speak as ${event.trust}; post the event as ${own} or less`,
+      { trust: event.trust },
+    );
+  }
+  const length = event.content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
+  if (event.content.length === 0 || length > LONGEST_EVENT) {
+    throw new StrataError("invalid_input", `an event has 1 to ${LONGEST_EVENT} characters; this one has ${length}`, {
+      length,
+    });
+  }
+}
