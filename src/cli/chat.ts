@@ -66,6 +66,7 @@ async function overPipe(context: Context, talk: Talk, json: boolean): Promise<vo
   const lines = createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY });
   const stop = (): void => lines.close();
   signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
   const saying = { tell: json ? jsonTeller(context) : plainTeller(context), signal, onFailure: context.fail };
   for await (const line of lines) {
     if (signal.aborted) break;
@@ -88,6 +89,7 @@ async function inTerminal(context: Context, talk: Talk): Promise<void> {
   };
   lines.on("SIGINT", stop);
   signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end();
   const tell = plainTeller(context);
   let last: TurnId | undefined;
   // Whoever leaves by Ctrl-D or Ctrl-C leaves the cursor behind the prompt.
@@ -96,7 +98,8 @@ async function inTerminal(context: Context, talk: Talk): Promise<void> {
   for await (const line of lines) {
     const text = line.trim();
     if (text === "/quit") break;
-    if (text.startsWith("/")) await answerCommand(context, talk, text, last);
+    if (/^\/\S*$/.test(text))
+      await answerCommand(context, talk, text, last).catch((thrown) => context.complain(asStrataError(thrown)));
     else if (text !== "") {
       running = new AbortController();
       last = (await speak(context, talk, line, { tell, signal: running.signal, onFailure: context.complain })) ?? last;
@@ -115,9 +118,13 @@ const HELP = [
   "The dim line after each reply says what was sent to the model.",
 ];
 
-async function answerCommand(context: Context, { app }: Talk, text: string, last: TurnId | undefined): Promise<void> {
+async function answerCommand(context: Context, talk: Talk, text: string, last: TurnId | undefined): Promise<void> {
   if (text === "/help") return context.note(...HELP);
   if (text !== "/why") return context.note(`There is no command ${text}; /help lists them.`);
-  if (last === undefined) return context.note("Nothing was said yet; say something first.");
-  context.say(...(await turnView(app, await app.runtime.turn(app.operator, last), context.style)));
+  const { app, thread } = talk;
+  const { runtime, operator } = app;
+  const turn =
+    last === undefined ? (await runtime.turns(operator, thread.id)).at(-1) : await runtime.turn(operator, last);
+  if (turn === undefined) return context.note("Nothing was said yet; say something first.");
+  context.say(...(await turnView(app, turn, context.style)));
 }

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, realpathSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, realpathSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { App, TurnRecord } from "../app.ts";
 import { StrataError } from "../protocol/index.ts";
@@ -7,7 +7,7 @@ import { wireOf } from "./turn.ts";
 
 /** A file of provider requests in the making, one JSON line each. */
 export interface Dump {
-  /** Adds the turn's requests; `thread` is the recording's turn's thread. */
+  /** Adds the turn's requests, in their order. */
   readonly add: (turn: TurnRecord) => Promise<void>;
   /** Makes sure that it is on the disk. */
   readonly end: () => void;
@@ -42,7 +42,7 @@ export function beginDump(
           provider: providerOf(turn),
           body,
         };
-        attempt(name, () => writeSync(file, `${JSON.stringify(line)}\n`));
+        attempt(name, () => writeFileSync(file, `${JSON.stringify(line)}\n`));
       }
     },
     end: () => {

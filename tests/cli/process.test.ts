@@ -118,7 +118,7 @@ describe("a replay that is killed", () => {
     for (const turns of [5, 30]) {
       const running = child(argv, { cwd });
       onTestFinished(() => void running.process.kill("SIGKILL"));
-      await untilTurns(cwd, turns);
+      await untilTurns(cwd, turns, running.sofar);
       running.process.kill("SIGKILL");
       await running.ended;
     }
@@ -142,12 +142,12 @@ const bodies = (cwd: string): readonly string[] =>
   jsonLines<{ body: string }>(readFileSync(join(cwd, "requests.jsonl"), "utf8")).map((line) => line.body);
 
 /** Waits until so many turns of the newest thread are done. */
-async function untilTurns(cwd: string, turns: number): Promise<void> {
+async function untilTurns(cwd: string, turns: number, sofar: () => object): Promise<void> {
   for (const end = Date.now() + 60_000; Date.now() < end; ) {
     const { out } = await strata(["explain", "--json"], { cwd });
     const [threads] = jsonLines<readonly { turns: number }[]>(out);
     if ((threads?.[0]?.turns ?? 0) >= turns) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error(`the replay did not reach ${turns} turns`);
+  throw new Error(`the replay did not reach ${turns} turns: ${JSON.stringify(sofar())}`);
 }
