@@ -24,11 +24,13 @@ import {
   entryOf,
   inputOf,
   layer,
+  messageOf,
   recount,
   refusal,
   reply,
   request,
   tool,
+  toolRound,
   turnNumber,
 } from "./samples.contract.ts";
 
@@ -50,6 +52,8 @@ const anyTurn = fc.record({
 });
 type AnyTurn = typeof anyTurn extends fc.Arbitrary<infer T> ? T : never;
 
+const tokensOf = (messages: readonly TranscriptMessage[]) => messages.reduce((sum, one) => sum + one.tokens, 0);
+
 const sized = (messages: readonly TranscriptMessage[], count: CountTokens) =>
   messages.map((one) => ({ ...one, tokens: countMessage(one.message, count) }));
 
@@ -60,7 +64,7 @@ function requestsOf(plan: AnyTurn, count: CountTokens): { made: Compilation[]; r
   const whole = inputOf({ ...rest, agent: agentOf(...layers), contents, turn, count, limit: 10_000_000 });
   const first = compile(whole);
   const epoch = transcript && { ...first.epoch, transcript: sized(transcript, count) };
-  const wanted = first.ledger.tokens + (epoch?.transcript.reduce((sum, one) => sum + one.tokens, 0) ?? 0);
+  const wanted = first.ledger.tokens + tokensOf(epoch?.transcript ?? []);
   const made: Compilation[] = [];
   try {
     let last = compile({ ...whole, epoch, limit: Math.ceil((wanted * percent) / 100) });
@@ -162,6 +166,25 @@ describe("law 8", () => {
         expect(refusal(() => extend(made, filling(roomLeft(made) + 1), bytes3)).code).toBe("budget_too_small");
       }),
       { numRuns: 100 },
+    );
+  });
+
+  it("law 8: wherever a transcript is cut, every call keeps its result and every result its call", () => {
+    const turns = fc.array(fc.array(fc.nat(300), { maxLength: 3 }), { minLength: 2, maxLength: 12 });
+    fc.assert(
+      fc.property(turns, fc.integer({ min: 5, max: 95 }), (all, percent) => {
+        const transcript = all.flatMap((sizes, i) => {
+          const old = turnNumber(1_000 + i);
+          const rounds = sizes.flatMap((size, n) => toolRound(old, ["x".repeat(size), "y"], `c${i}-${n}`));
+          return [messageOf({ role: "user", parts: [] }, old), ...rounds, reply("Done.", old)];
+        });
+        const { epoch, ledger } = compile(inputOf());
+        const limit = ledger.tokens + 60 + Math.ceil((tokensOf(transcript) * percent) / 100);
+        const made = compile(inputOf({ epoch: { ...epoch, transcript }, limit }));
+        expectPairs(request(made).messages);
+        expect(made.ledger.tokens).toBeLessThanOrEqual(limit);
+      }),
+      { numRuns: 200 },
     );
   });
 
