@@ -45,7 +45,9 @@ export interface Thread {
   readonly version: Digest;
   readonly forkedFrom?: { readonly thread: ThreadId; readonly turn: TurnId | null };
   readonly createdAt: number;
+  /** The newest of its opening, its events and its turns, on the thread's own clock. */
   readonly lastActivity: number;
+  /** Turns that ended, well or not. */
   readonly turns: number;
 }
 
@@ -68,7 +70,7 @@ export interface ClaimRequest {
   readonly until: number;
   /** Time on the thread's own clock. */
   readonly at: number;
-  /** False for a holder that is surely gone: its lease is void. */
+  /** False for a holder that is surely gone: its lease is void. Asked for the asker's own name too: no one holds a thread twice. */
   readonly alive: (holder: string) => boolean;
 }
 
@@ -154,6 +156,7 @@ export interface TurnRecord {
   readonly startedAt: number;
   readonly endedAt?: number;
   readonly totals?: TurnTotals;
+  /** Requests and events are recorded when the turn ends; while it runs there are none. Erased texts are empty. */
   readonly requests: readonly Omit<RequestRecord, "tail">[];
   readonly events: readonly StoredEvent[];
   /** Its link in the organization's chain. */
@@ -165,10 +168,11 @@ export interface RebuiltRequest {
   readonly request: Request;
   readonly reply: Reply | null;
   readonly wire: ModelRef;
+  /** Its transcript holds what was sent of it. */
   readonly epoch: Epoch;
 }
 
-/** One entry of a thread's pure history: what was said, no prompt, no configuration. */
+/** One entry of a thread's pure history: what was said, no prompt, no configuration. `kind` is the event's, or `reply`. */
 export interface Slot {
   readonly thread: ThreadId;
   readonly index: number;
@@ -197,7 +201,7 @@ export interface ChainHead {
   readonly hash: Digest | null;
 }
 
-/** What `verify` finds: progress, then a list of what does not match. */
+/** What `verify` finds, as it finds it: what does not match, and `count` as how many of a kind it has checked so far. */
 export type Finding =
   | { readonly type: "checked"; readonly what: "piece" | "epoch" | "turn" | "link"; readonly count: number }
   | { readonly type: "problem"; readonly where: string; readonly says: string };
@@ -212,18 +216,21 @@ export interface JournalKey {
   readonly input: Json;
 }
 
-/** `new`: act. `done`: it acted, here is what came of it. `unknown`: it began and its end was not recorded. */
+/**
+ * `new`: act. `done`: it acted, here is what came of it. `unknown`: it began and its end was not recorded. Tool and input are
+ * part of what is known: another call at the same ordinal is new, and the first stays known.
+ */
 export type JournalState =
   | { readonly state: "new" }
   | { readonly state: "done"; readonly outcome: ToolOutcome }
   | { readonly state: "unknown" };
 
-/** A contact-bearing search hit. Lower `score` is better. */
+/** A memory that was found. Lower `score` is better. */
 export interface MemoryHit extends Memory {
   readonly score: number;
 }
 
-/** Usage summed over a scope. */
+/** Usage summed over a scope; turns that failed were paid for too. */
 export interface UsageTotal {
   readonly turns: number;
   readonly requests: number;
@@ -250,7 +257,7 @@ export interface Store {
   threads(scope: Scope, limit: number): Promise<readonly Thread[]>;
   slots(scope: ContactScope, thread: ThreadId): Promise<readonly Slot[]>;
 
-  /** Stores events in order, all or none; one whose `(channel, externalId)` is known is not stored again. Gives all as stored.
+  /** Stores events in order, all or none; one whose `(channel, externalId)` is known of this contact is not stored again. Gives all as stored.
    * @throws StrataError `thread_not_found` */
   receive(
     scope: ContactScope,
@@ -269,8 +276,9 @@ export interface Store {
   /** The one commit. Gives the turn's link in the chain. @throws StrataError `lease_lost`: then nothing was written. */
   settle(claim: Claim, outcome: TurnOutcome): Promise<ChainHead>;
 
-  /** Journals a call before it acts, and what came of it. */
+  /** Journals a call before it acts. @throws StrataError `turn_not_found`, `lease_lost` when the turn has ended */
   beginCall(scope: ContactScope, key: JournalKey, at: number): Promise<JournalState>;
+  /** Journals what came of it; a second outcome changes nothing. @throws StrataError `invalid_input` for a call that was not begun */
   endCall(scope: ContactScope, key: JournalKey, outcome: ToolOutcome, at: number): Promise<void>;
 
   turn(scope: Scope, id: TurnId): Promise<TurnRecord | undefined>;
@@ -285,12 +293,17 @@ export interface Store {
   memories(scope: Scope, limit: number): Promise<readonly Memory[]>;
   forgetMemory(scope: Scope, id: MemoryId): Promise<boolean>;
 
+  /** Oldest first. */
   outbox(scope: Scope, limit: number): Promise<readonly OutboxMessage[]>;
   /** Marks a waiting message as delivered; false when it is not waiting any more. */
   deliver(scope: Scope, id: OutboxId, at: number): Promise<boolean>;
   usage(scope: Scope): Promise<UsageTotal>;
 
-  /** Blanks every text of the contact and forgets its key; the chain stays valid, requests that held it cannot be rebuilt. */
+  /**
+   * Blanks every text of the contact, forgets its key and memories and closes its threads: the next opening makes a new one.
+   * A turn that runs ends as failed. The chain stays valid; requests that held the texts cannot be rebuilt. Ids, names of
+   * channels, counts and costs stay.
+   */
   eraseContact(scope: ContactScope, actor: Actor, at: number): Promise<void>;
 
   organizations(): Promise<readonly OrgId[]>;

@@ -71,6 +71,21 @@ function journal(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("law 7 a worker that was overtaken may not act any more, but may still tell what it did", async () => {
+      const store = await openStore();
+      const { claim, call } = await calling(store);
+      await store.beginCall(ANN, call, NOW);
+      await store.settle(claim, ran(claim).outcome);
+      await expect(store.beginCall(ANN, { ...call, ordinal: 2 }, NOW)).rejects.toMatchObject({ code: "lease_lost" });
+      await store.endCall(ANN, call, rang, NOW);
+      expect(await store.beginCall(ANN, call, NOW)).toEqual({ state: "done", outcome: rang });
+      await store.eraseContact(ANN, OPERATOR, NOW);
+      await expect(store.beginCall(ANN, call, NOW)).rejects.toMatchObject({ code: "thread_not_found" });
+      await expect(store.endCall(ANN, call, rang, NOW)).rejects.toMatchObject({ code: "thread_not_found" });
+      expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+
     it("cannot end what it did not begin", async () => {
       const store = await openStore();
       const { call } = await calling(store);

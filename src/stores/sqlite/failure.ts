@@ -29,5 +29,8 @@ function sentence(code: string, said: string, file: string): string {
     return `${file} cannot be opened for writing (${said}): check that the path exists and that this user may write there`;
   if (code.startsWith("SQLITE_IOERR"))
     return `the disk that holds ${file} failed (${said}); nothing was written: check the disk, then try again`;
-  return `the database ${file} refused: ${said}; nothing was written`;
+  if (code.startsWith("SQLITE_CONSTRAINT"))
+    return `${file} refused the change (${said}); nothing was written: an id is taken already or names what is not there, so read again and use new ids`;
+  if (said.includes("connection is not open")) return `${file} is closed: open the store again`;
+  return `the database ${file} failed (${said}); nothing was written: try again, and report it if it stays`;
 }

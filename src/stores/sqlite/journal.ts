@@ -6,10 +6,11 @@ import type { Connection } from "./connection.ts";
 import { keepOwn, ownText, present, scopeKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
 import { insert, query } from "./statement.ts";
+import { openRow } from "./threads.ts";
 import { foundTurn } from "./turns.ts";
 
 /**
- * Notes that a call is about to act. The tool and its input are part of the entry's name: when a turn that is run again
+ * Notes that a call is about to act, as long as its turn runs. The tool and its input are part of the entry's name: when a turn that is run again
  * asks for something else at the same place, that is another call, and the first one's entry stays. So nothing that acted
  * is ever forgotten, and nothing acts twice.
  */
@@ -18,6 +19,7 @@ export function beginCall(db: Connection, scope: ContactScope, key: JournalKey, 
     const name = entryName(db, scope, key);
     const entry = findEntry(db, name);
     if (entry) return stateOf(db, scope, entry);
+    if (foundTurn(db, scope, key.turn).status !== "running") throw ended(key);
     db.run(insert("journal", { ...name, begun_at: at, outcome: null, ended_at: null }));
     return { state: "new" };
   });
@@ -42,7 +44,7 @@ export function endCall(db: Connection, scope: ContactScope, key: JournalKey, ou
 
 type EntryName = Pick<Row<"journal">, "org" | "agent" | "contact" | "thread" | "turn" | "ordinal" | "tool" | "input">;
 
-/** @throws StrataError `turn_not_found` for a turn out of scope */
+/** @throws StrataError `turn_not_found` for a turn out of scope, `thread_not_found` when its contact was erased */
 function entryName(db: Connection, scope: ContactScope, key: JournalKey): EntryName {
   const { thread, turn, ordinal, tool } = key;
   const row = foundTurn(db, scope, turn);
@@ -51,6 +53,7 @@ function entryName(db: Connection, scope: ContactScope, key: JournalKey): EntryN
       turn,
     });
   }
+  openRow(db, scope, thread);
   const input = keyedDigest(scopeKey(db, scope), canonicalJson(key.input));
   return { ...owner(scope), thread, turn, ordinal, tool, input };
 }
@@ -68,6 +71,12 @@ function stateOf(db: Connection, scope: ContactScope, entry: Row<"journal">): Jo
   if (entry.outcome === null) return { state: "unknown" };
   const text = present(ownText(db, scope, entry.outcome), `the outcome of call ${entry.ordinal} of turn ${entry.turn}`);
   return { state: "done", outcome: toOutcome(text) };
+}
+
+/** A worker that was overtaken must not act: what it would do is not asked for any more. */
+function ended({ turn, ordinal, tool }: JournalKey): StrataError {
+  const says = `turn ${turn} has ended, so its call ${ordinal} (${tool}) must not act any more`;
+  return new StrataError("lease_lost", `${says}: read the thread again`, { turn, ordinal, tool });
 }
 
 function notBegun({ turn, ordinal, tool }: JournalKey): StrataError {

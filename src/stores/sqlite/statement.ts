@@ -40,12 +40,10 @@ export function written<R>(text: RawBuilder<R>): Ready<R> {
 /** A limit of one row, written into the query: SQLite plans a query anew for every bound limit. */
 export const ONE = sql.lit(1);
 
-/** Stands for a value while a query is built. */
-class Blank {
-  readonly key: string;
-  constructor(key: string) {
-    this.key = key;
-  }
+/** A query's text with, in the order of its parameters, the values that never change and the names of those that do. */
+interface Compiled {
+  readonly sql: string;
+  readonly values: readonly ({ readonly name: string } | { readonly value: unknown })[];
 }
 
 /**
@@ -53,20 +51,30 @@ class Blank {
  * spend a third of its time building the same text. Build it from the values as they are given, without looking into them.
  */
 export function fixed<Given extends object, R>(build: (given: Given) => Compilable<R>): (given: Given) => Ready<R> {
-  let made: { readonly sql: string; readonly values: readonly unknown[] } | undefined;
+  let made: Compiled | undefined;
   return (given) => {
-    if (!made) {
-      // The builder only passes these on to its query, where they wait as parameters to be replaced by real values.
-      const blanks = new Proxy({}, { get: (_, key) => new Blank(String(key)) }) as Given;
-      const { sql: text, parameters } = build(blanks).compile();
-      made = { sql: text, values: parameters };
-    }
+    made ??= compileOnce(build);
     const known = new Map<string, unknown>(Object.entries(given));
-    return {
-      sql: made.sql,
-      parameters: made.values.map((value) => (value instanceof Blank ? known.get(value.key) : value)),
-    };
+    const parameters = made.values.map((one) => ("name" in one ? known.get(one.name) : one.value));
+    return { sql: made.sql, parameters };
   };
+}
+
+function compileOnce<Given extends object, R>(build: (given: Given) => Compilable<R>): Compiled {
+  const names = new Map<unknown, string>();
+  const blank = (name: string): object => {
+    const stand = {};
+    names.set(stand, name);
+    return stand;
+  };
+  // The builder only passes what it is given on to its query, where it waits as a parameter: blanks will do.
+  const given = new Proxy({}, { get: (_, name) => blank(String(name)) }) as Given;
+  const { sql: text, parameters } = build(given).compile();
+  const values = parameters.map((value) => {
+    const name = names.get(value);
+    return name === undefined ? { value } : { name };
+  });
+  return { sql: text, values };
 }
 
 const inserts = new Map<string, string>();

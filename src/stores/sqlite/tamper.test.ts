@@ -183,6 +183,22 @@ describe("a record that was changed from outside", () => {
     expect(await problems(store, ANN.org)).toEqual([]);
   });
 
+  it("shows texts that were blanked without an erasure, also those of a contact who was erased before", async () => {
+    const again = await open(store, scopeOf("gone"));
+    await exchange(store, again, "I am back");
+    await exchange(store, again, "I am back", { failed: true });
+    expect(await problems(store, ANN.org)).toEqual([]);
+    const rows = db.prepare<[], { place: number; text: string }>(
+      `select rowid as place, text from piece where contact = 'gone' and text is not null`,
+    );
+    for (const { place, text } of rows.all()) {
+      db.prepare("update piece set text = null where rowid = ?").run(place);
+      expect(await problems(store, ANN.org), text).not.toEqual([]);
+      db.prepare("update piece set text = ? where rowid = ?").run(text, place);
+    }
+    expect(await problems(store, ANN.org)).toEqual([]);
+  });
+
   it("shows an end that was cut off, with its turns, by the anchor and only by it", async () => {
     const thread = await open(store, scopeOf("bob"));
     const short = await store.head(ANN.org);

@@ -4,10 +4,12 @@ import { toJson } from "../rows.ts";
 import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
+import { eventsOfTurn } from "./events.ts";
 import { ownText, sharedText } from "./pieces.ts";
-import { requestRows } from "./requests.ts";
+import { ownMessages, requestRows } from "./requests.ts";
 import { owner } from "./scope.ts";
 import { query } from "./statement.ts";
+import { findThread } from "./threads.ts";
 import { turnLink } from "./turn-link.ts";
 import { BATCH, page, problem, type Step, sentence } from "./walk.ts";
 
@@ -20,7 +22,7 @@ export function checkTurn(db: Connection, link: Row<"chain">, id: string): reado
   try {
     const rows = turnLink(db, turn);
     const differs = rows === link.body ? [] : differences(link.body, rows);
-    return [...differs, ...missing(db, turn)].map((says) => problem(where, says));
+    return [...differs, ...missing(db, turn), ...blanked(db, turn)].map((says) => problem(where, says));
   } catch (thrown) {
     return [problem(where, sentence(thrown))];
   }
@@ -66,6 +68,17 @@ function missing(db: Connection, turn: Row<"turn">): readonly string[] {
     ...own.flatMap((digest) => (digest === null ? [] : absent(() => ownText(db, turn, digest)))),
     ...shared.flatMap((digest) => absent(() => sharedText(db, turn.org, digest))),
   ];
+}
+
+/** Texts that are gone though the thread's contact was not erased since. */
+function blanked(db: Connection, turn: Row<"turn">): readonly string[] {
+  if (findThread(db, turn, turn.thread)?.erased_link !== null) return [];
+  const texts = [...eventsOfTurn(db, turn, turn.id), ...ownMessages(db, turn, turn.id)];
+  const named = requestRows(db, turn, turn.id).flatMap(({ tail, reply }) => (reply === null ? [tail] : [tail, reply]));
+  const gone =
+    texts.some(({ text }) => text === null) ||
+    [...named, ...(turn.words === null ? [] : [turn.words])].some((digest) => ownText(db, turn, digest) === null);
+  return gone ? ["some of its texts are gone, but its contact was not erased since"] : [];
 }
 
 function absent(read: () => unknown): readonly string[] {
