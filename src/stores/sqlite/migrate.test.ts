@@ -1,0 +1,97 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Digest, threadId, turnId } from "../../protocol/index.ts";
+import { exchange, open, problems, scopeOf } from "../contract/sample.contract.ts";
+import { openSqlite } from "../index.ts";
+import { connect } from "./connection.ts";
+import { MIGRATIONS, migrate } from "./migrate.ts";
+
+const ANN = scopeOf("ann");
+const THREAD = threadId("thr_01m7yq1we100000000000g0001");
+/** The end of the kept record, as it was when it was written. */
+const ANCHOR = {
+  org: ANN.org,
+  seq: 6,
+  hash: "ebe0f180496597cdbb840c612dad17d1b0f60fa60a506ab82be382ed9f84debd" as Digest,
+};
+
+let folder: string;
+let file: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "strata-migrate-"));
+  file = join(folder, "record.sqlite");
+  const db = new BetterSqlite3(file);
+  db.pragma("synchronous = off");
+  db.exec(readFileSync(new URL("./migrations/0001-first.sql", import.meta.url), "utf8"));
+  db.close();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function schemaOf(path: string): unknown {
+  const db = new BetterSqlite3(path);
+  const all = db.prepare("select type, name, sql from sqlite_schema where sql is not null order by type, name").all();
+  db.close();
+  return all;
+}
+
+describe("a database of the first schema", () => {
+  it("is read by today's store: nothing is lost and the record checks out, to its old end", async () => {
+    const store = await openSqlite(file);
+    expect(await problems(store, ANN.org, ANCHOR)).toEqual([]);
+    expect((await store.turns(ANN, THREAD)).map(({ status }) => status)).toEqual(["done", "failed", "done", "done"]);
+    expect((await store.slots(ANN, THREAD)).map(({ text }) => text)).toEqual([
+      "My name is Ann",
+      "Hello Ann",
+      "Are you there?",
+      "I like jasmine tea",
+      "Hello Ann",
+      "Ring the bell",
+      "Hello Ann",
+    ]);
+    const { request } = await store.rebuild(ANN, turnId("trn_01m7yq1we300000000000g0003"), 2);
+    expect(request.messages).toHaveLength(2);
+    expect(request.prefix.tools[0]?.input).toMatchObject({ a: 1e-7 });
+    expect(await store.searchMemories(ANN, "jasmine", 9)).toMatchObject([{ content: "Ann likes jasmine tea" }]);
+    expect(await store.pending(ANN, THREAD)).toMatchObject([{ content: [{ text: "This waits" }] }]);
+    await store.close();
+  });
+
+  it("goes on where it was", async () => {
+    const store = await openSqlite(file);
+    const thread = await open(store, ANN);
+    expect(thread.id).toBe(THREAD);
+    const { claim, sent } = await exchange(store, thread, "And on");
+    expect(claim.events).toHaveLength(2);
+    expect((await store.rebuild(ANN, claim.turn, 1)).request).toEqual(sent[0]);
+    expect(await problems(store, ANN.org, ANCHOR)).toEqual([]);
+    await store.close();
+  });
+});
+
+describe("the migrations", () => {
+  it("are kept as they were: the first still makes the schema that it made", () => {
+    const fresh = join(folder, "fresh.sqlite");
+    const db = connect(fresh, { random: randomBytes, patience: 100 });
+    migrate(db, MIGRATIONS.slice(0, 1));
+    db.close();
+    expect(schemaOf(fresh)).toEqual(schemaOf(file));
+  });
+
+  it("are numbered without a gap", () => {
+    expect(MIGRATIONS.map(({ number }) => number)).toEqual(MIGRATIONS.map((_, i) => i + 1));
+  });
+
+  it("that fail half-way leave the database as it was", () => {
+    const before = schemaOf(file);
+    const db = connect(file, { random: randomBytes, patience: 100 });
+    const broken = { number: MIGRATIONS.length + 1, name: "broken", statements: ["create table half (a)", "no sql"] };
+    expect(() => migrate(db, [...MIGRATIONS, broken])).toThrow();
+    db.close();
+    expect(schemaOf(file)).toEqual(before);
+  });
+});
