@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { type Json, type NewEvent, StrataError, type ToolName, toolName, untrusted } from "../protocol/index.ts";
+import {
+  asStrataError,
+  contactId,
+  type Json,
+  type NewEvent,
+  StrataError,
+  type ToolName,
+  toolName,
+  untrusted,
+} from "../protocol/index.ts";
 import type { RecordedResult } from "./runtime.ts";
 
 /** One answer of the recorded agent: a run of its messages, and the calls it made in them. */
@@ -20,14 +29,26 @@ export interface Exchange {
   readonly at: number;
 }
 
+/** What a maker of ids accepts, told as the schema's own problem: the sentence then names file and line. */
+const accepted = (make: (text: string) => unknown) => (text: string, context: z.RefinementCtx) => {
+  try {
+    make(text);
+  } catch (thrown) {
+    context.addIssue({ code: "custom", message: asStrataError(thrown).message });
+  }
+};
+
 const LINE = z.strictObject({
-  thread: z.string().min(1).max(200),
+  // Each thread of a recording becomes a contact.
+  thread: z.string().superRefine(accepted(contactId)),
   at: z.iso.datetime({ offset: true }).optional(),
   from: z.enum(["contact", "agent", "tool"]),
   name: z.string().max(200).optional(),
   text: z.string(),
   id: z.string().min(1).optional(),
-  calls: z.array(z.strictObject({ id: z.string().min(1), tool: z.string(), input: z.json() })).optional(),
+  calls: z
+    .array(z.strictObject({ id: z.string().min(1), tool: z.string().superRefine(accepted(toolName)), input: z.json() }))
+    .optional(),
 });
 type Line = Omit<z.infer<typeof LINE>, "at"> & { readonly n: number; readonly at: number };
 
