@@ -296,7 +296,7 @@ function anything(openStore: OpenStore): void {
         expect(await problems(store, ANN.org)).toEqual([]);
         await store.close();
       }),
-      { numRuns: 30 },
+      { numRuns: 20 },
     );
   });
 }

@@ -1,17 +1,8 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newFolder } from "../contract/folder.contract.ts";
 import {
   claiming,
   exchange,
@@ -35,7 +26,7 @@ let file: string;
 let files = 0;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "strata-file-"));
+  folder = newFolder();
   file = join(folder, "deep", "er", "record.sqlite");
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -160,17 +151,15 @@ describe("a file", () => {
 });
 
 describe("what repeats is stored once", () => {
-  const TURNS = 1_000;
-
   it("a thousand turns of one agent store its prefix once, and each turn adds the same little", async () => {
     const store = await openSqlite(file);
     const db = new BetterSqlite3(file);
     db.pragma("synchronous = OFF");
     const sizes: number[] = [];
-    for (let contact = 0; contact < 10; contact++) {
+    for (let contact = 1; contact <= 46; contact++) {
       const thread = await open(store, scopeOf(`contact-${contact}`));
-      for (let turn = 0; turn < TURNS / 10; turn++) {
-        if (contact === 9 && turn % 50 === 0) sizes.push(bytes(db));
+      for (let turn = 0; turn < (contact === 46 ? 100 : 20); turn++) {
+        if (contact === 46 && turn % 50 === 0) sizes.push(bytes(db));
         await exchange(store, thread, `message ${turn}`);
       }
     }
@@ -179,7 +168,7 @@ describe("what repeats is stored once", () => {
     for (const text of prefix) {
       expect(db.prepare("select count(*) as n from shared_piece where text = ?").get(text)).toEqual({ n: 1 });
     }
-    expect(db.prepare("select count(*) as n from request").get()).toEqual({ n: TURNS });
+    expect(db.prepare("select count(*) as n from request").get()).toEqual({ n: 1_000 });
     expect(db.prepare("select count(*) as n from shared_piece").get()).toEqual({ n: 9 });
     const [early = 0, late = 0] = sizes.slice(1).map((size, i) => (size - (sizes[i] ?? 0)) / 50);
     expect(late).toBeLessThan(early * 1.2 + 500);

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Digest, threadId, turnId } from "../../protocol/index.ts";
+import { newFolder } from "../contract/folder.contract.ts";
 import { exchange, open, problems, scopeOf } from "../contract/sample.contract.ts";
 import { openSqlite } from "../index.ts";
 import { connect } from "./connection.ts";
@@ -23,7 +23,7 @@ let folder: string;
 let file: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "strata-migrate-"));
+  folder = newFolder();
   file = join(folder, "record.sqlite");
   const db = new BetterSqlite3(file);
   db.pragma("synchronous = off");

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newFolder } from "../contract/folder.contract.ts";
 import { open, problems, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
 import { openSqlite } from "../index.ts";
 
@@ -16,7 +16,7 @@ let folder: string;
 let file: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "strata-race-"));
+  folder = newFolder();
   file = join(folder, "record.sqlite");
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type StoreWrite, toolName, untrusted } from "../../protocol/index.ts";
+import { newFolder } from "../contract/folder.contract.ts";
 import {
   epochOf,
   exchange,
@@ -50,7 +50,7 @@ async function fill(): Promise<void> {
 }
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "strata-tamper-"));
+  folder = newFolder();
   store = await openSqlite(join(folder, "record.sqlite"));
   await fill();
   db = new BetterSqlite3(join(folder, "record.sqlite"));
