@@ -30,6 +30,7 @@ import { type ChainHead, type Finding, openSqlite, type Store } from "./stores/i
 import { memoryTools, recordedTools, toolset, workspaceTools } from "./tools/index.ts";
 import { cardOf } from "./wire/index.ts";
 
+export { blueprintFolder, blueprintNames, changedLines, type DiffLine, diffLines } from "./agents/index.ts";
 export {
   type Composed,
   type Conversation,
@@ -40,7 +41,16 @@ export {
   replay,
 } from "./runtime/index.ts";
 export type { Listening } from "./server/index.ts";
-export type { ChainHead, Finding, RebuiltRequest, RequestRecord, Thread, TurnRecord } from "./stores/index.ts";
+export type {
+  ChainHead,
+  Finding,
+  RebuiltRequest,
+  RequestRecord,
+  Slot,
+  Thread,
+  TurnRecord,
+  UsageTotal,
+} from "./stores/index.ts";
 
 /** Where Strata looks and keeps things, and what a program wants other than usual. */
 export interface AppOptions {
@@ -68,6 +78,8 @@ export interface App {
   readonly modelOf: (agent: Agent) => Promise<Model>;
   /** The model that speaks for a recording. */
   readonly speaker: (agent: Agent, replies: readonly RecordedReply[]) => Model;
+  /** Counts tokens as a turn of the agent would. */
+  readonly counterOf: (agent: Agent) => Promise<CountTokens>;
   /** The exact HTTP body of a request, as the provider's package sends it. */
   readonly bodyOf: typeof wireBody;
   /** Sets the threads' clock; without it they take the real time. */
@@ -111,6 +123,7 @@ function joined(options: AppOptions, projects: readonly Project[], store: Store)
     modelNameOf,
     modelOf,
     speaker: (agent, replies) => recordedModel(replies, options.wire ?? wireOf(agent)),
+    counterOf: (agent) => parts.counterOf(options.wire ?? wireOf(agent)),
     bodyOf: wireBody,
     setClock: (at) => {
       time.at = at;

@@ -8,6 +8,7 @@
 export { agentSpec, reviveAgent, withTools } from "./agent-spec.ts";
 export { blueprintFolder, blueprintNames } from "./blueprints.ts";
 export { configSchema, schemaText } from "./config-schema.ts";
+export { changedLines, type DiffLine, diffLines } from "./line-diff.ts";
 export { checkLock, type LockChange, lockFile, lockText, writeLock } from "./lock.ts";
 export type { Position } from "./path.ts";
 export { loadProject, type Project } from "./project.ts";

@@ -1,10 +1,8 @@
 import type { Command } from "commander";
-import type { App, Thread } from "../app.ts";
-import { isoSecond, StrataError, type ThreadId, type TurnId, threadId, turnId } from "../protocol/index.ts";
+import { StrataError, type ThreadId, type TurnId, threadId, turnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { inRecord, type Session } from "./session.ts";
-import { number, printable, type Style } from "./style.ts";
-import { table } from "./table.ts";
+import { newestThreads, tellThreads } from "./thread-list.ts";
 import { threadView } from "./thread-view.ts";
 import { turnView } from "./turn-view.ts";
 
@@ -37,42 +35,10 @@ function neither(id: string): StrataError {
   return new StrataError("invalid_id", `${JSON.stringify(id)} is neither a thread nor a turn: ${next}`, { id });
 }
 
-async function list(context: Context, { app, json, data }: Session): Promise<void> {
-  const threads = await newestThreads(app);
-  if (json) return context.json(threads);
-  if (threads.length === 0)
-    return context.say(`There is no thread in ${data} yet; \`strata chat companion\` begins one.`);
-  context.say(...threadList(threads, context.style));
-}
-
-async function newestThreads({ runtime, operator }: App): Promise<readonly Thread[]> {
-  const scopes = runtime.agents(operator).map((agent) => ({ org: agent.org, agent: agent.name, contact: null }));
-  const found = await Promise.all(scopes.map((scope) => runtime.threads(operator, scope, NEWEST)));
-  return found
-    .flat()
-    .sort((a, b) => b.lastActivity - a.lastActivity)
-    .slice(0, NEWEST);
-}
-
-function threadList(threads: readonly Thread[], style: Style): readonly string[] {
-  const columns = [
-    { head: "thread" },
-    { head: "agent" },
-    { head: "contact" },
-    { head: "channel" },
-    { head: "turns", right: true },
-    { head: "last activity" },
-  ] as const;
-  const rows = threads.map(({ id, scope, channel, turns, lastActivity }) => [
-    id,
-    scope.agent,
-    printable(scope.contact),
-    printable(channel),
-    number(turns),
-    isoSecond(lastActivity),
-  ]);
-  const [head = "", ...lines] = table(columns, rows);
-  return [style.dim(head), ...lines];
+async function list(context: Context, session: Session): Promise<void> {
+  const { app } = session;
+  const all = { agents: app.runtime.agents(app.operator), contact: null, limit: NEWEST };
+  tellThreads(context, await newestThreads(app, all), session);
 }
 
 async function explainThread(id: ThreadId, context: Context, { app, json }: Session): Promise<void> {

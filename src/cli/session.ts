@@ -53,3 +53,16 @@ export function agentNamed({ runtime, operator }: App, name: string): Agent {
 
 /** The first signs of a version tell it apart for people. */
 export const shortVersion = (version: string): string => version.slice(0, 12);
+
+/** The agent that was named, else the first one. @throws StrataError `agent_not_found`, `invalid_id`, `config_missing` */
+export function chosenAgent(app: App, name: string | undefined): Agent {
+  if (name !== undefined) return agentNamed(app, name);
+  const first = app.runtime.agents(app.operator)[0];
+  if (first !== undefined) return first;
+  throw new StrataError("config_missing", "no agent is declared; `strata init` makes one");
+}
+
+/** The agent that was named, else all of them. @throws StrataError `agent_not_found`, `invalid_id` */
+export function chosenAgents(app: App, name: string | undefined): readonly Agent[] {
+  return name === undefined ? app.runtime.agents(app.operator) : [agentNamed(app, name)];
+}

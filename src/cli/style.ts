@@ -39,6 +39,18 @@ export function duration(milliseconds: number): string {
   return `${number(Math.floor(seconds / 60))} min ${seconds % 60} s`;
 }
 
+/** `2026-11-21 09:30`, in UTC: for lists, where seconds would only take room. */
+export const minute = (at: number): string => new Date(at).toISOString().slice(0, 16).replace("T", " ");
+
+/** `just now`, `5 min ago`, `3 h ago`, `12 days ago` */
+export function ago(milliseconds: number): string {
+  const minutes = Math.floor(milliseconds / 60_000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes} min ago`;
+  if (minutes < 60 * 48) return `${Math.floor(minutes / 60)} h ago`;
+  return `${number(Math.floor(minutes / 60 / 24))} days ago`;
+}
+
 /**
  * Text of a model or a contact for a person's eyes: what would steer the terminal (escape sequences, reordering marks)
  * becomes a sign that stands for it. `--json` has the exact text.

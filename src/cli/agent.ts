@@ -1,0 +1,152 @@
+import type { Command } from "commander";
+import type { App } from "../app.ts";
+import { type Agent, asStrataError, type Layer, never, type Source } from "../protocol/index.ts";
+import type { Context } from "./context.ts";
+import { agentNamed, inSession, shortVersion } from "./session.ts";
+import { count, number, type Style } from "./style.ts";
+import { table } from "./table.ts";
+
+/** `strata agent …`: who is declared, and what each is made of. */
+export function declareAgent(program: Command, context: Context): void {
+  const agent = program
+    .command("agent")
+    .description("list the declared agents, and show what one is made of")
+    .addHelpText("after", "\nExample:\n  $ strata agent show companion");
+  declareList(agent, context);
+  declareShow(agent, context);
+}
+
+function declareList(parent: Command, context: Context): void {
+  parent
+    .command("list")
+    .description("list the declared agents and the models that answer for them")
+    .addHelpText("after", "\nExample:\n  $ strata agent list --folder my-agents")
+    .action((_options: unknown, command: Command) =>
+      inSession(context, command, async ({ app, json }) => {
+        const agents = app.runtime.agents(app.operator);
+        const listed = agents.map((agent) => ({
+          name: agent.name,
+          version: agent.version,
+          model: app.modelNameOf(agent),
+          layers: agent.layers.length,
+          tools: agent.tools.length,
+          description: agent.description,
+        }));
+        if (json) return context.json(listed);
+        for (const { name, version, model, layers, tools, description } of listed) {
+          const made = `${count(layers, "layer")}, ${count(tools, "tool")}`;
+          context.say(
+            `${context.style.bold(name)}, version ${shortVersion(version)}, answered by ${model}, ${made}`,
+            `  ${description}`,
+          );
+        }
+      }),
+    );
+}
+
+/** A layer as it is declared. Text has tokens of its own; what is gathered anew each turn has not. */
+interface LayerRow extends Omit<Layer, "source"> {
+  readonly source: string;
+  readonly tokens?: number;
+}
+
+interface Shown extends Omit<Agent, "layers" | "model"> {
+  readonly model: string;
+  /** Why the model cannot answer now. */
+  readonly problem?: string;
+  readonly layers: readonly LayerRow[];
+  readonly file?: string;
+}
+
+function declareShow(parent: Command, context: Context): void {
+  parent
+    .command("show")
+    .description("show an agent: its layers with rank, scope, trust and tokens, its tools, model, budgets and lock")
+    .argument("<name>", "the agent's name")
+    .addHelpText("after", "\nExample:\n  $ strata agent show companion")
+    .action((name: string, _options: unknown, command: Command) =>
+      inSession(context, command, async ({ app, json }) => {
+        const shown = await look(app, agentNamed(app, name));
+        if (json) context.json(shown);
+        else context.say(...view(shown, context.style));
+      }),
+    );
+}
+
+async function look(app: App, agent: Agent): Promise<Shown> {
+  const counted = await app.counterOf(agent);
+  const problem = await app.modelOf(agent).then(
+    () => undefined,
+    (thrown) => asStrataError(thrown).message,
+  );
+  const file = app.projects.find((project) => project.agents.has(agent.name))?.file;
+  const layers = agent.layers.map(({ source, ...layer }) => ({
+    ...layer,
+    source: sourceText(source),
+    ...(source.kind === "text" ? { tokens: counted(source.text) } : {}),
+  }));
+  return {
+    ...agent,
+    model: app.modelNameOf(agent),
+    layers,
+    ...(problem === undefined ? {} : { problem }),
+    ...(file === undefined ? {} : { file }),
+  };
+}
+
+function sourceText(source: Source): string {
+  switch (source.kind) {
+    case "text":
+      return source.file ?? "strata.yaml";
+    case "clock":
+      return `clock, ${source.timezone}`;
+    case "recall":
+      return `recall, ${count(source.limit, "memory", "memories")}`;
+    default:
+      return never(source);
+  }
+}
+
+const COLUMNS = [
+  { head: "layer" },
+  { head: "rank", right: true },
+  { head: "scope" },
+  { head: "mutability" },
+  { head: "trust" },
+  { head: "tokens", right: true },
+  { head: "budget", right: true },
+  { head: "source" },
+] as const;
+
+function view(agent: Shown, style: Style): readonly string[] {
+  const { name, version, layers, tools, budgets, model, problem, file } = agent;
+  const rows = layers.map((layer) => [
+    layer.id,
+    number(layer.rank),
+    layer.scope,
+    layer.mutability,
+    layer.trust,
+    layer.tokens === undefined ? "" : number(layer.tokens),
+    layer.budget === undefined ? "" : number(layer.budget),
+    layer.source,
+  ]);
+  const [head = "", ...lines] = table(COLUMNS, rows);
+  const locked = layers.filter(({ mutability }) => mutability === "immutable").length;
+  const { rounds, calls, seconds, dollars } = budgets.turn;
+  const cost = dollars === undefined ? "" : `, $${dollars}`;
+  return [
+    `${style.bold(name)}, version ${shortVersion(version)}`,
+    agent.description,
+    "",
+    `declared ${file ?? "in a program"}`,
+    `model    ${model}${problem === undefined ? "" : ` (cannot answer yet: ${problem})`}`,
+    `lock     ${count(locked, "immutable layer")}, each as it was locked`,
+    `history  ${agent.history}, recall ${agent.recall}, mode ${agent.mode}`,
+    `budget   ${count(budgets.total, "token")} in all, ${number(budgets.reply)} of them for the reply`,
+    `turn     at most ${count(rounds, "request")}, ${count(calls, "tool call")}, ${count(seconds, "second")}${cost}`,
+    `tools    ${tools.join(", ") || "none"}`,
+    "",
+    style.dim(head),
+    ...lines,
+  ];
+}

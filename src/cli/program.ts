@@ -1,0 +1,62 @@
+import { Command } from "commander";
+import { VERSION } from "../app.ts";
+import { declareAgent } from "./agent.ts";
+import { declareAnchor } from "./anchor.ts";
+import { declareChat } from "./chat.ts";
+import { declareCompose } from "./compose.ts";
+import type { Context } from "./context.ts";
+import { declareExplain } from "./explain.ts";
+import { declareLock } from "./lock.ts";
+import { declareMemory } from "./memory.ts";
+import { declareShared } from "./options.ts";
+import { declareReplay } from "./replay.ts";
+import { declareStart } from "./start.ts";
+import { declareThread } from "./thread.ts";
+import { declareTurn } from "./turn.ts";
+import { declareUsage } from "./usage.ts";
+import { declareVerify } from "./verify.ts";
+
+/** How wide help is where no terminal says. */
+const WIDTH = 80;
+
+/** The whole command line, declared. Nothing runs before it parses. */
+export function createProgram(context: Context): Command {
+  const { stdout, stderr } = context.terminal;
+  const strata = new Command("strata")
+    .description(
+      "The layer between agents and language models: governed, cache-stable, budgeted and explained requests.",
+    )
+    .version(VERSION, "--version", "print the version")
+    .helpOption("--help", "print help")
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      getOutHelpWidth: () => stdout.columns ?? WIDTH,
+      getErrHelpWidth: () => stderr.columns ?? WIDTH,
+      outputError: (text, write) => write(text.replace(/^error:/, "strata:")),
+    })
+    .exitOverride()
+    .showHelpAfterError("(--help tells more)")
+    .addHelpText("after", "\nExample:\n  $ strata chat companion");
+  declareShared(strata);
+  for (const declare of COMMANDS) declare(strata, context);
+  return strata;
+}
+
+/** In the order of the help: talk, look, keep. */
+const COMMANDS = [
+  declareStart,
+  declareChat,
+  declareCompose,
+  declareExplain,
+  declareThread,
+  declareTurn,
+  declareMemory,
+  declareAgent,
+  declareUsage,
+  declareReplay,
+  declareLock,
+  declareVerify,
+  declareAnchor,
+];

@@ -1,0 +1,59 @@
+import type { App, Thread } from "../app.ts";
+import type { Agent, ContactId } from "../protocol/index.ts";
+import type { Context } from "./context.ts";
+import { ago, number, printable, type Style } from "./style.ts";
+import { table } from "./table.ts";
+
+/** Which threads are meant. */
+export interface Which {
+  readonly agents: readonly Agent[];
+  readonly contact: ContactId | null;
+  readonly limit: number;
+}
+
+/** The newest threads of these agents, the last active first. */
+export async function newestThreads(
+  { runtime, operator }: App,
+  { agents, contact, limit }: Which,
+): Promise<readonly Thread[]> {
+  const scopes = agents.map((agent) => ({ org: agent.org, agent: agent.name, contact }));
+  const found = await Promise.all(scopes.map((scope) => runtime.threads(operator, scope, limit)));
+  return found
+    .flat()
+    .sort((a, b) => b.lastActivity - a.lastActivity)
+    .slice(0, limit);
+}
+
+const COLUMNS = [
+  { head: "thread" },
+  { head: "agent" },
+  { head: "contact" },
+  { head: "channel" },
+  { head: "turns", right: true },
+  { head: "active" },
+] as const;
+
+/** Tells which threads there are, and how to begin where there is none. */
+export function tellThreads(
+  { json, say, style }: Context,
+  threads: readonly Thread[],
+  wanted: { readonly json: boolean; readonly data: string },
+): void {
+  if (wanted.json) json(threads);
+  else if (threads.length === 0) say(`There is no thread in ${wanted.data} yet; \`strata chat companion\` begins one.`);
+  else say(...threadTable(threads, style));
+}
+
+function threadTable(threads: readonly Thread[], style: Style): readonly string[] {
+  const now = Date.now();
+  const rows = threads.map(({ id, scope, channel, turns, lastActivity }) => [
+    id,
+    scope.agent,
+    printable(scope.contact),
+    printable(channel),
+    number(turns),
+    ago(now - lastActivity),
+  ]);
+  const [head = "", ...lines] = table(COLUMNS, rows);
+  return [style.dim(head), ...lines];
+}

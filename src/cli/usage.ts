@@ -1,0 +1,82 @@
+import type { Command } from "commander";
+import type { UsageTotal } from "../app.ts";
+import { contactId } from "../protocol/index.ts";
+import type { Context } from "./context.ts";
+import { chosenAgents, inRecord } from "./session.ts";
+import { number, type Style } from "./style.ts";
+import { table } from "./table.ts";
+
+interface Options {
+  readonly agent?: string;
+  readonly as?: string;
+}
+
+/** One agent's total. */
+interface Row extends UsageTotal {
+  readonly agent: string;
+}
+
+/** `strata usage`: what was sent and answered, and what it cost. */
+export function declareUsage(program: Command, context: Context): void {
+  program
+    .command("usage")
+    .description("sum up tokens and dollars, as the providers reported them; failed turns were paid for too")
+    .option("--agent <name>", "of this agent only (default: each agent)")
+    .option("--as <contact>", "with this contact only (default: all contacts)")
+    .addHelpText("after", "\nExample:\n  $ strata usage --agent companion --as ann")
+    .action((options: Options, command: Command) => {
+      const contact = options.as === undefined ? null : contactId(options.as);
+      return inRecord(context, command, async ({ app, json }) => {
+        const rows = await Promise.all(
+          chosenAgents(app, options.agent).map(async ({ org, name }): Promise<Row> => {
+            const total = await app.runtime.usage(app.operator, { org, agent: name, contact });
+            return { agent: name, ...total };
+          }),
+        );
+        if (json) context.json({ agents: rows, total: rows.reduce(sum, NOTHING) });
+        else context.say(...usageTable(rows, context.style));
+      });
+    });
+}
+
+const NOTHING: UsageTotal = { turns: 0, requests: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, dollars: 0 };
+
+function sum(one: UsageTotal, other: UsageTotal): UsageTotal {
+  return {
+    turns: one.turns + other.turns,
+    requests: one.requests + other.requests,
+    input: one.input + other.input,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
+    output: one.output + other.output,
+    dollars: one.dollars + other.dollars,
+  };
+}
+
+const COLUMNS = [
+  { head: "agent" },
+  { head: "turns", right: true },
+  { head: "requests", right: true },
+  { head: "in", right: true },
+  { head: "from cache", right: true },
+  { head: "into cache", right: true },
+  { head: "out", right: true },
+  { head: "dollars", right: true },
+] as const;
+
+function usageTable(rows: readonly Row[], style: Style): readonly string[] {
+  const total = rows.length > 1 ? [cells("all", rows.reduce(sum, NOTHING))] : [];
+  const [head = "", ...lines] = table(COLUMNS, [...rows.map((row) => cells(row.agent, row)), ...total]);
+  return [style.dim(head), ...lines];
+}
+
+const cells = (name: string, { turns, requests, dollars, ...tokens }: UsageTotal): readonly string[] => [
+  name,
+  number(turns),
+  number(requests),
+  number(tokens.input),
+  number(tokens.cacheRead),
+  number(tokens.cacheWrite),
+  number(tokens.output),
+  `$${dollars.toFixed(4)}`,
+];
