@@ -268,9 +268,24 @@ function broken(openStore: OpenStore): void {
       const before = await shown(store, thread);
       await expect(store.settle(first, ran(first).outcome)).rejects.toMatchObject({ code: "lease_lost" });
       expect(await shown(store, thread)).toEqual(before);
-      await store.settle(second, ran(second).outcome);
+      const third = await take(store, thread, { holder: "worker-2", alive: () => false });
       await expect(store.settle(second, ran(second).outcome)).rejects.toMatchObject({ code: "lease_lost" });
+      await store.settle(third, ran(third).outcome);
+      await expect(store.settle(third, ran(second).outcome)).rejects.toMatchObject({ code: "lease_lost" });
       expect(await store.turns(thread.scope, thread.id)).toHaveLength(1);
+      await store.close();
+    });
+
+    it("law 7 an event that another turn has handled is not handled again", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const old = await exchange(store, thread, "one");
+      await store.receive(thread.scope, thread.id, [said("two")]);
+      const claim = await take(store, thread);
+      const twice = { ...claim, events: [...old.claim.events, ...claim.events] };
+      const before = await shown(store, thread);
+      await expect(store.settle(twice, ran(twice).outcome)).rejects.toMatchObject({ code: "lease_lost" });
+      expect(await shown(store, thread)).toEqual(before);
       await store.close();
     });
 

@@ -17,10 +17,7 @@ export function claim(db: Connection, scope: ContactScope, id: ThreadId, request
     const held = lease(row, request);
     if (held) return { state: "busy", ...held };
     const events = pending(db, scope, id);
-    if (events.length === 0) {
-      free(db, row);
-      return { state: "idle" };
-    }
+    if (events.length === 0) return { state: "idle" };
     const { turn, attempt } = takeUp(db, row, request);
     const fence = row.fence + 1;
     setLease(db, row, { fence, holder: request.holder, lease_until: request.until });
@@ -85,10 +82,6 @@ function newTurn(row: Row<"thread">, request: ClaimRequest): Row<"turn"> {
     length: null,
     link: null,
   };
-}
-
-function free(db: Connection, row: Row<"thread">): void {
-  if (row.holder !== null) setLease(db, row, { fence: row.fence, holder: null, lease_until: null });
 }
 
 type Lease = Pick<Row<"thread">, "fence" | "holder" | "lease_until">;

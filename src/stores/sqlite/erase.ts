@@ -40,7 +40,7 @@ function openThreads(db: Connection, scope: ContactScope): readonly Row<"thread"
   return db.all(all.where("erased_link", "is", null).orderBy("id"));
 }
 
-/** A turn that runs ends here as failed (law 14); the fence keeps its worker from writing. */
+/** A turn that runs ends here as failed (law 14); its worker has lost its lease. */
 function stopTurn(db: Connection, scope: ContactScope, thread: Row<"thread">, at: number): void {
   const running = db.first(runningTurn({ ...owner(scope), thread: thread.id }));
   if (!running) return;
@@ -62,9 +62,10 @@ function stopTurn(db: Connection, scope: ContactScope, thread: Row<"thread">, at
 
 /** The conversation's key may name a person too. */
 function closeThreads(db: Connection, scope: ContactScope, link: number): void {
+  // Without a holder no claim is the newest any more: whoever still works on one of them cannot commit.
   const closed = query
     .updateTable("thread")
-    .set((eb) => ({ erased_link: link, key: "", holder: null, lease_until: null, fence: eb("fence", "+", 1) }))
+    .set({ erased_link: link, key: "", holder: null, lease_until: null })
     .where((eb) => eb.and(owner(scope)))
     .where("erased_link", "is", null);
   db.run(closed);

@@ -12,12 +12,12 @@ import { foundTurn } from "./turns.ts";
 /**
  * Notes that a call is about to act, as long as its turn runs. The tool and its input are part of the entry's name: when a turn that is run again
  * asks for something else at the same place, that is another call, and the first one's entry stays. So nothing that acted
- * is ever forgotten, and nothing acts twice.
+ * is ever forgotten, and nothing acts twice: neither when a turn is taken up again nor when it runs anew after it failed.
  */
 export function beginCall(db: Connection, scope: ContactScope, key: JournalKey, at: number): JournalState {
   return db.write(() => {
     const name = entryName(db, scope, key);
-    const entry = findEntry(db, name);
+    const entry = findEntry(db, name) ?? findFailed(db, name);
     if (entry) return stateOf(db, scope, entry);
     if (foundTurn(db, scope, key.turn).status !== "running") throw ended(key);
     db.run(insert("journal", { ...name, begun_at: at, outcome: null, ended_at: null }));
@@ -64,6 +64,25 @@ function findEntry(db: Connection, name: EntryName): Row<"journal"> | undefined 
       .selectFrom("journal")
       .selectAll()
       .where((eb) => eb.and(name)),
+  );
+}
+
+/**
+ * The same call of a turn that failed over what now runs again: it has acted, although its turn came to nothing. Events
+ * wait until a turn is done, so that is every failed turn since the thread's last done one.
+ */
+function findFailed(db: Connection, { turn: _, ...call }: EntryName): Row<"journal"> | undefined {
+  const { org, agent, contact, thread } = call;
+  const turns = query.selectFrom("turn").where((eb) => eb.and({ org, agent, contact, thread }));
+  const done = turns.where("status", "=", "done").select((eb) => eb.fn.coalesce(eb.fn.max("seq"), eb.lit(0)).as("seq"));
+  const failed = turns.where("status", "=", "failed").where("seq", ">", done).select("id");
+  return db.first(
+    query
+      .selectFrom("journal")
+      .selectAll()
+      .where((eb) => eb.and(call))
+      .where("turn", "in", failed)
+      .orderBy("begun_at", "desc"),
   );
 }
 
