@@ -115,7 +115,8 @@ function finish(
     tokens,
     wanted: one.wanted,
     ...fate,
-    ...(text === undefined ? {} : { version: digestOf(text) }),
+    // Only what is frozen has a version. A live layer may hold personal text, which no plain digest may confirm.
+    ...(text === undefined || place === "tail" ? {} : { version: digestOf(text) }),
     ...(of === undefined ? {} : { items: { shown: text === undefined ? 0 : (shown ?? of), of } }),
   };
   return { layer, text, entry };

@@ -12,6 +12,7 @@ import {
   type TurnEvent,
   untrusted,
 } from "../protocol/index.ts";
+import type { RecordedResult } from "./runtime.ts";
 import type { Answer } from "./send.ts";
 import { add, plan, totalsOf, type Work } from "./work.ts";
 
@@ -83,8 +84,7 @@ const notRun = (limit: StopReason): Answered => refusal(`Not run: the turn has r
 async function answer(work: Work, compilation: Compilation, call: CallPart): Promise<Answered> {
   work.calls++;
   const tool = work.cast.agent.tools.includes(call.tool) ? work.parts.tools.get(call.tool) : undefined;
-  const recorded = work.recorded?.get(call.id);
-  if (recorded !== undefined) return { outcome: recorded, trust: tool?.trust ?? "contact" };
+  if (work.recorded !== undefined) return recorded(work.recorded.get(call.id));
   if (tool === undefined) {
     return refusal(`There is no tool ${call.tool}. The tools are: ${work.cast.agent.tools.join(", ") || "none"}.`);
   }
@@ -93,6 +93,12 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
   const outcome = await runOnce(work, compilation, tool, call);
   if (!outcome.failed) plan(work, outcome.writes ?? []);
   return { outcome, trust: tool.trust };
+}
+
+/** A recording answers for all tools, and nothing acts: what came from a file is trusted like any contact. */
+function recorded(result: RecordedResult | undefined): Answered {
+  if (result === undefined) return refusal("The recording has no answer for this call.");
+  return { outcome: result, trust: "contact" };
 }
 
 /** A call that acts outside the store is journaled first, so that a turn that is run again does not act again (law 7). */
@@ -124,10 +130,17 @@ async function run({ parts, lease }: Work, { taint }: Compilation, tool: Tool, c
     taint,
     signal: lease.signal,
   };
+  // A tool that is deaf to the signal is left behind; what it still does is journaled as unknown.
+  const stopped = Promise.withResolvers<never>();
+  const stop = (): void => stopped.reject(lease.signal.reason);
+  lease.signal.addEventListener("abort", stop, { once: true });
   try {
-    return await tool.run(call.input, context);
+    lease.signal.throwIfAborted();
+    return await Promise.race([tool.run(call.input, context), stopped.promise]);
   } catch (thrown) {
     lease.signal.throwIfAborted();
     return refusal(`${call.tool} failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`).outcome;
+  } finally {
+    lease.signal.removeEventListener("abort", stop);
   }
 }

@@ -41,7 +41,7 @@ async function agentAt(parts: Parts, { scope, version }: Pick<Thread, "scope" | 
   const declared = parts.agents.all.find((agent) => agent.version === version && agent.name === scope.agent);
   if (declared !== undefined) return declared;
   const spec = await parts.store.agentVersion(scope.org, scope.agent, version);
-  if (spec !== undefined) return parts.agents.revive(spec);
+  if (spec !== undefined) return parts.agents.revive(spec, version);
   throw new StrataError(
     "agent_not_found",
     `the thread is pinned to version ${version.slice(0, 12)} of ${scope.agent}, which this data does not hold; open a new thread`,

@@ -1,5 +1,5 @@
 import { type Compilation, compile } from "../compiler/index.ts";
-import type { ContactScope, Epoch, StoredEvent, TurnId } from "../protocol/index.ts";
+import { asStrataError, type ContactScope, type Epoch, type StoredEvent, type TurnId } from "../protocol/index.ts";
 import { type Gathered, gather } from "../sources/index.ts";
 import { type Cast, limitOf } from "./cast.ts";
 import type { Parts } from "./parts.ts";
@@ -17,6 +17,8 @@ export interface Occasion {
 export interface Prepared {
   readonly compilation: Compilation;
   readonly notes: Gathered["notes"];
+  /** How many of the events are in it, from the first on. */
+  readonly taken: number;
 }
 
 /**
@@ -27,16 +29,22 @@ export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): 
   const { agent, count } = cast;
   const live = agent.layers.filter((layer) => layer.scope === "turn");
   const { contents, notes } = await gather(agent, live, { ...occasion, at: parts.clock(), store: parts.store });
-  const compilation = compile({
+  const input = {
     agent,
     turn: occasion.turn,
     mode: agent.mode,
     limit: limitOf(cast),
     tools: parts.tools.schemas(agent.tools),
     epoch: occasion.epoch,
-    events: occasion.events,
     contents,
     count,
-  });
-  return { compilation, notes };
+  };
+  // More events than one message can hold are taken in several turns: half of them, until they fit.
+  for (let taken = occasion.events.length; ; taken = Math.floor(taken / 2)) {
+    try {
+      return { compilation: compile({ ...input, events: occasion.events.slice(0, taken) }), notes, taken };
+    } catch (thrown) {
+      if (taken <= 1 || asStrataError(thrown).code !== "budget_too_small") throw thrown;
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import type { Agent, CountTokens, Model, ModelRef } from "../protocol/index.ts";
+import type { Agent, CountTokens, Digest, Model, ModelRef } from "../protocol/index.ts";
 import type { Store } from "../stores/index.ts";
 import type { Toolset } from "../tools/index.ts";
 
@@ -8,7 +8,7 @@ export interface AgentBook {
   /** The canonical JSON that is kept for an agent version. */
   readonly spec: (agent: Agent) => string;
   /** @throws StrataError `record_broken` when the text is not what its digest says */
-  readonly revive: (spec: string) => Agent;
+  readonly revive: (spec: string, version: Digest) => Agent;
 }
 
 /** Everything a runtime is made from. Time, chance and identity come from here and from nowhere else. */

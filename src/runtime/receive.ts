@@ -17,6 +17,10 @@ import type { Conversation, Runtime } from "./runtime.ts";
 /** All texts of one event together may have this many characters; more is a file, not a message. */
 const LONGEST_EVENT = 1_000_000;
 
+/** The years that four digits can tell, in milliseconds since 1970. */
+const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
+const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
+
 /** The conversation's thread, made when there is none; pinned to the agent's declared version. */
 export async function openThread(parts: Parts, actor: Actor, conversation: Conversation): Promise<Thread> {
   const scope = scopeOf(actor, conversation);
@@ -55,6 +59,10 @@ function checkEvent(actor: Actor, event: NewEvent): void {
       `a ${actor.role} may not speak as ${event.trust}; post the event as ${own} or less`,
       { trust: event.trust },
     );
+  }
+  if (!Number.isSafeInteger(event.at) || event.at < EARLIEST || event.at > LATEST) {
+    const form = "whole milliseconds since 1970, within the years 1 to 9999";
+    throw new StrataError("invalid_input", `an event's time is ${form}; this one says ${event.at}`, { at: event.at });
   }
   const length = event.content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
   if (event.content.length === 0 || length > LONGEST_EVENT) {

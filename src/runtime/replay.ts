@@ -84,7 +84,9 @@ async function runExchange(
     const turn = stored.at(-1)?.turn;
     if (turn !== undefined) return { thread: thread.id, turn, fresh: false, ledgers: [], end: undefined };
     try {
-      const ran = await runOnce(runtime, plan, exchange, thread);
+      // Of a run of messages too long for one turn, the first part got the recorded replies.
+      const replies = stored.some((event) => event.turn !== undefined) ? [] : exchange.replies;
+      const ran = await runOnce(runtime, plan, { ...exchange, replies }, thread);
       if (ran !== undefined) return ran;
     } catch (thrown) {
       if (!(thrown instanceof StrataError && thrown.code === "thread_busy") || tries >= PATIENCE.times) throw thrown;

@@ -105,6 +105,7 @@ function sampleTools(rung: string[]): readonly Tool[] {
       trust: "contact",
       run: async ({ at }) => {
         if (at === "the sun") throw new Error("too bright");
+        if (at === "for ever") return new Promise<never>(() => undefined);
         return { text: untrusted(at.startsWith("long") ? "long ".repeat(20_000) : `saw ${at}`), failed: false };
       },
     }),

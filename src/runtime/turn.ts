@@ -8,7 +8,7 @@ import { hold } from "./lease.ts";
 import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./runtime.ts";
 import { send } from "./send.ts";
-import { type Ending, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
+import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
 
 /**
  * One turn, from the waiting events to the commit: the page to read first.
@@ -40,11 +40,12 @@ export async function* runTurn(parts: Parts, thread: Thread, options: RunOptions
 async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
   const { claim, signal } = work.lease;
   try {
-    const { notes, ...prepared } = await compileFor(work.parts, work.cast, {
+    const { notes, taken, ...prepared } = await compileFor(work.parts, work.cast, {
       ...claim,
       scope: claim.thread.scope,
       signal,
     });
+    work.taken = taken;
     for (const note of notes) yield { type: "note", ...note };
     let { compilation } = prepared;
     for (;;) {
@@ -73,7 +74,7 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   const outcome = outcomeOf(work, ending);
   const totals = totalsOf(work);
   try {
-    await parts.store.settle(lease.claim, outcome);
+    await patiently(() => parts.store.settle(claimOf(work), outcome));
   } catch (thrown) {
     yield { type: "failed", turn, error: asStrataError(thrown, "store_failed"), totals };
     return;
@@ -83,13 +84,28 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
     return;
   }
   yield { type: "done", turn, text: ending.reply ?? "", because: ending.stop, totals };
-  if (ending.reply !== null) await parts.store.deliver(thread.scope, outcome.outbox, parts.clock());
+  if (ending.reply === null) return;
+  // The turn is done whatever happens here: a message that stays marked as waiting is shown once more.
+  await parts.store.deliver(thread.scope, outcome.outbox, parts.clock()).catch(() => false);
+}
+
+/** As often is the commit tried while another program holds the database; each try waits for the lock by itself. */
+const TRIES = 3;
+
+async function patiently<T>(commit: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await commit();
+    } catch (thrown) {
+      if (tries >= TRIES || asStrataError(thrown).code !== "store_busy") throw thrown;
+    }
+  }
 }
 
 async function abandon(work: Work): Promise<void> {
   const error = new StrataError("turn_cancelled", "the turn was left before its end; its messages keep waiting");
   try {
-    await work.parts.store.settle(work.lease.claim, outcomeOf(work, { status: "failed", error }));
+    await work.parts.store.settle(claimOf(work), outcomeOf(work, { status: "failed", error }));
   } catch {
     // The lease runs out by itself and the turn is taken up again: nothing is lost.
   }

@@ -15,7 +15,7 @@ import {
   type Trust,
   type TurnTotals,
 } from "../protocol/index.ts";
-import type { RequestRecord, TurnOutcome } from "../stores/index.ts";
+import type { Claim, RequestRecord, TurnOutcome } from "../stores/index.ts";
 import type { Cast } from "./cast.ts";
 import type { Lease } from "./lease.ts";
 import type { Parts } from "./parts.ts";
@@ -40,6 +40,8 @@ export interface Work {
   readonly requests: RequestRecord[];
   readonly writes: { readonly id: MemoryId; readonly write: StoreWrite }[];
   calls: number;
+  /** How many of the claimed events the turn handles; the rest keep waiting for the next. */
+  taken: number;
 }
 
 export function newWork(parts: Parts, cast: Cast, lease: Lease, options: RunOptions): Work {
@@ -54,7 +56,13 @@ export function newWork(parts: Parts, cast: Cast, lease: Lease, options: RunOpti
     requests: [],
     writes: [],
     calls: 0,
+    taken: lease.claim.events.length,
   };
+}
+
+/** What is committed: the claim with the events that the turn has handled. */
+export function claimOf({ lease: { claim }, taken }: Work): Claim {
+  return { ...claim, events: claim.events.slice(0, taken) };
 }
 
 /** A tool's writes wait here for the commit. */

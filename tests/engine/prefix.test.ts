@@ -47,7 +47,7 @@ async function play(app: App, step: Step): Promise<readonly Request[]> {
   return sent;
 }
 
-it("law 1, S6 within an epoch every request continues the one before it byte for byte: across midnight, memory writes, tool rounds, failed turns and restarts", async () => {
+it("law 1, S6 within an epoch every request continues the one before it byte for byte: across midnight, memory writes, tool rounds, a failed turn's first request and restarts", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(STEP, { minLength: 2, maxLength: 6 }), async (steps) => {
       const folder = home();
