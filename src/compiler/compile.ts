@@ -235,7 +235,7 @@ function withLedger(
   others: number,
   count: CountTokens,
 ): Compilation {
-  const { epoch, own, opened } = compilation;
+  const { epoch, opened } = compilation;
   const tokens = total(epoch.transcript);
   const transcript: LedgerEntry = {
     piece: "transcript",
@@ -258,6 +258,6 @@ function withLedger(
     tokens: others + tokens,
   };
   const sent = entries.filter((entry) => entry.tokens > 0).map((entry) => entry.trust);
-  const taint = lowestTrust([compilation.taint, ...sent, ...own.map((one) => one.trust)]);
+  const taint = lowestTrust([compilation.taint, ...sent]);
   return { ...compilation, ledger, taint, least: leastOf(epoch, count) };
 }
