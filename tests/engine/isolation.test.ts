@@ -49,7 +49,7 @@ it("law 5, S16 whatever contacts say, save, write, search and read: nothing of o
     }),
     { numRuns: 12 },
   );
-});
+}, 120_000);
 
 it("S2 nobody joins or reads a thread by its id: not another contact, not another organization", async () => {
   const app = await strata(home());
