@@ -1,5 +1,4 @@
 import {
-  type Digest,
   type EventPart,
   type Json,
   type LedgerEntry,
@@ -20,7 +19,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { MessageMark, PrefixManifest } from "./digests.ts";
-import type { ChainHead, OutboxMessage, RequestRecord, Slot, Thread, TurnEnd } from "./store.ts";
+import type { OutboxMessage, RequestRecord, Slot, Thread, TurnEnd } from "./store.ts";
 import type { Row } from "./tables.ts";
 
 /**
@@ -52,13 +51,21 @@ export const toTail = (text: string): readonly TailPart[] => stored(text);
 export const toReply = (text: string): Reply => stored(text);
 /** A tool's result with its writes, all of it untrusted text. */
 export const toOutcome = (text: string): ToolOutcome => stored(text);
+/** The tools as they were sent, key order included. */
 export const toTools = (text: string): readonly ToolSchema[] => stored(text);
+/** An epoch's prefix by digest. */
 export const toManifest = (text: string): PrefixManifest => stored(text);
+/** The ledger's lines of a prefix. */
 export const toEntries = (text: string): readonly LedgerEntry[] => stored(text);
+/** Where a provider's cache was told to keep. */
 export const toMarks = (text: string): RequestRecord["marks"] => stored(text);
+/** How the model was asked to answer. */
 export const toParameters = (text: string): RequestRecord["parameters"] => stored(text);
+/** Each piece's fate in one request. */
 export const toLedger = (text: string): RequestRecord["ledger"] => stored(text);
+/** What a turn came to in all. */
 export const toTotals = (text: string): TurnTotals => stored(text);
+/** Any value, for callers that look into it themselves. */
 export const toJson = (text: string): Json => stored(text);
 const toTags = (text: string): readonly string[] => stored(text);
 const toEventText = (text: string): EventText => stored(text);
@@ -66,6 +73,7 @@ const toEventText = (text: string): EventText => stored(text);
 /** A system block's text. The crossing holds: a prefix takes only `Trusted` text, and it is stored nowhere else. */
 export const toSystemText = (text: string): Trusted => trusted(text);
 
+/** A thread, without what only the store needs to know of it. */
 export function toThread(row: Row<"thread">): Thread {
   const { id, org, agent, contact, channel, key, version } = row;
   return {
@@ -101,6 +109,7 @@ export function toEvent(row: WithText<Row<"event">>): StoredEvent {
   };
 }
 
+/** A message of a transcript, with its mark. */
 export function toTranscriptMessage(row: MessageMark, text: string): TranscriptMessage {
   return { message: toMessage(text), trust: row.trust, tokens: row.tokens, turn: row.came_with };
 }
@@ -127,6 +136,7 @@ export function toOutbox(row: Row<"outbox">, text: string): OutboxMessage {
   return { id, thread, turn, channel, text: spoken(String(toJson(text))), status, at };
 }
 
+/** A memory, without its index columns. */
 export function toMemory(row: Row<"memory">): Memory {
   const { id, content, trust, at } = row;
   return { id, content, tags: toTags(row.tags), trust, ...(row.turn !== null && { turn: row.turn }), at };
@@ -177,14 +187,6 @@ function replyOf(row: Row<"request">, text: string | null): Reply | null {
 
 function usageOf(row: Row<"request">): Usage {
   return { input: row.input, cacheRead: row.cache_read, cacheWrite: row.cache_write, output: row.output };
-}
-
-export function toHead(row: {
-  readonly org: ChainHead["org"];
-  readonly seq: number;
-  readonly hash: Digest;
-}): ChainHead {
-  return { org: row.org, seq: row.seq, hash: row.hash };
 }
 
 /** What a link is about: a turn, or an erasure that closed threads. */

@@ -61,6 +61,7 @@ export interface ThreadOpening {
   readonly forkedFrom?: { readonly thread: ThreadId; readonly turn: TurnId | null };
 }
 
+/** Who asks for a thread, and for how long. */
 export interface ClaimRequest {
   /** The id the turn gets, unless an interrupted turn of this thread is taken up again: then it keeps its own. */
   readonly turn: TurnId;
@@ -86,6 +87,7 @@ export interface Claim {
   readonly epoch: Epoch | undefined;
 }
 
+/** What came of asking: the thread, who has it, or nothing to do. */
 export type Claimed =
   | { readonly state: "claimed"; readonly claim: Claim }
   | { readonly state: "busy"; readonly holder: string; readonly until: number }
@@ -183,6 +185,7 @@ export interface Slot {
   readonly at: number;
 }
 
+/** A message on its way out, written in the turn's commit. */
 export interface OutboxMessage {
   readonly id: OutboxId;
   readonly thread: ThreadId;

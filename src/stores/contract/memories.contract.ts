@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Store } from "../store.ts";
-import { NOW, newMemory, type OpenStore, remembered, scopeOf } from "./sample.contract.ts";
+import { NOW, newMemory, type OpenStore, problems, remembered, scopeOf } from "./sample.contract.ts";
 
 const ANN = scopeOf("ann");
 
@@ -136,7 +136,7 @@ export function memoryContract(openStore: OpenStore): void {
         fc.asyncProperty(fc.nat(scopes.length - 1), text, text, async (n, content, query) => {
           const id = newMemory();
           whose.set(id, n);
-          await store.saveMemory(scopes[n] ?? ANN, id, remembered(content.toWellFormed()));
+          await store.saveMemory(scopes[n] ?? ANN, id, remembered(content, { tags: [query] }));
           const foreign: unknown[] = [];
           for (const [i, scope] of scopes.entries()) {
             const seen = [...(await store.searchMemories(scope, query, 1_000)), ...(await store.memories(scope, 5))];
@@ -146,6 +146,7 @@ export function memoryContract(openStore: OpenStore): void {
         }),
         { numRuns: 60 },
       );
+      for (const org of await store.organizations()) expect(await problems(store, org)).toEqual([]);
       await store.close();
     });
 

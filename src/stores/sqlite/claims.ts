@@ -97,6 +97,7 @@ const newLease = fixed((at: ContactScope & Lease & { readonly id: ThreadId }) =>
     .where((eb) => eb.and({ ...owner(at), id: at.id })),
 );
 
+/** Holds the thread for longer; no when somebody else holds it or nobody does. */
 export function renew(db: Connection, claim: Claim, until: number): boolean {
   const { scope, id } = claim.thread;
   const wanted = { ...owner(scope), id, fence: claim.fence, holder: claim.holder };

@@ -20,7 +20,7 @@ import type { Settling } from "./settling.ts";
 import { fixed, insert, ONE, query } from "./statement.ts";
 
 /** Keeps an epoch that the turn opened, with the transcript it starts from. */
-export function openEpoch(db: Connection, at: Settling, epoch: Epoch): Row<"epoch"> {
+export function openEpoch(db: Connection, at: Settling, epoch: Epoch): void {
   const { n, reason, cut, mode } = epoch;
   const last = lastEpoch(db, at.scope, at.thread)?.n ?? 0;
   if (n !== last + 1) {
@@ -41,7 +41,6 @@ export function openEpoch(db: Connection, at: Settling, epoch: Epoch): Row<"epoc
   };
   db.run(insert("epoch", row));
   appendMessages(db, at, { epoch: n, position: 0, rolling: null }, keepMessages(db, at, epoch.transcript));
-  return row;
 }
 
 /** A prefix is kept as given, for it is replayed byte for byte; every conversation that has the same one shares it. */
@@ -125,6 +124,7 @@ export interface EpochPoint {
 /** A scope and a thread of it. */
 type InThread = ContactScope & { readonly thread: ThreadId };
 
+/** The row of the thread's newest epoch. */
 export function lastEpoch(db: Connection, scope: ContactScope, thread: ThreadId): Row<"epoch"> | undefined {
   return db.first(newestEpoch({ ...owner(scope), thread }));
 }
@@ -138,6 +138,7 @@ const newestEpoch = fixed((at: InThread) =>
     .limit(ONE),
 );
 
+/** The row of one epoch. */
 export function findEpoch(db: Connection, scope: ContactScope, thread: ThreadId, n: number): Row<"epoch"> | undefined {
   return db.first(epochAt({ ...owner(scope), thread, n }));
 }

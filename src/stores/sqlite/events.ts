@@ -90,6 +90,7 @@ function add(db: Connection, scope: ContactScope, { event, thread, key, seq }: A
   return toEvent({ ...row, text });
 }
 
+/** What waits on a thread, in the order received. */
 export function pending(db: Connection, scope: ContactScope, thread: ThreadId): readonly StoredEvent[] {
   const waiting = db.all(pendingEvents({ ...owner(scope), thread }));
   return waiting.sort((a, b) => a.seq - b.seq).map(toEvent);

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Memory, MemoryId, NewMemory, Scope } from "../../protocol/index.ts";
+import { type Memory, type MemoryId, type NewMemory, type Scope, untrusted } from "../../protocol/index.ts";
 import { memoryDigest, ownerWord } from "../digests.ts";
 import { toMemory } from "../rows.ts";
 import type { MemoryHit } from "../store.ts";
@@ -10,6 +10,7 @@ import { scopeKey } from "./pieces.ts";
 import { atMost, ownerOrAgent } from "./scope.ts";
 import { insert, query, written } from "./statement.ts";
 
+/** Saves a memory outside any turn. */
 export function saveMemory(db: Connection, scope: Scope, id: MemoryId, memory: NewMemory): void {
   db.write(() => addMemory(db, scope, { id, memory }));
 }
@@ -20,7 +21,8 @@ export function addMemory(
   scope: Scope,
   added: { readonly id: MemoryId; readonly memory: NewMemory },
 ): void {
-  const { content, tags, trust, turn, at } = added.memory;
+  const memory = wellFormed(added.memory);
+  const { content, tags, trust, turn, at } = memory;
   const whose = ownerOrAgent(scope);
   const row: Omit<Row<"memory">, "row"> = {
     ...whose,
@@ -32,9 +34,15 @@ export function addMemory(
     trust,
     turn: turn ?? null,
     at,
-    digest: memoryDigest(scopeKey(db, scope), added.id, added.memory),
+    digest: memoryDigest(scopeKey(db, scope), added.id, memory),
   };
   db.run(insert("memory", row));
+}
+
+/** Half a sign cannot be stored as text: it would come back as another one, and the digest would not fit. */
+function wellFormed(memory: NewMemory): NewMemory {
+  const tags = memory.tags.map((tag) => tag.toWellFormed());
+  return { ...memory, content: untrusted(memory.content.toWellFormed()), tags };
 }
 
 /**
@@ -69,6 +77,7 @@ export function memories(db: Connection, scope: Scope, limit: number): readonly 
   return db.all(newest).map(toMemory);
 }
 
+/** Removes a memory and its words; no when the scope has none of that id. */
 export function forgetMemory(db: Connection, scope: Scope, id: MemoryId): boolean {
   const wanted = { ...ownerOrAgent(scope), id };
   return db.write(() => db.run(query.deleteFrom("memory").where((eb) => eb.and(wanted))) > 0);

@@ -15,6 +15,7 @@ import { keepShared, sharedText } from "./pieces.ts";
 import { atMost, owner, within } from "./scope.ts";
 import { fixed, insert, query } from "./statement.ts";
 
+/** Keeps a version's declaration; the first one stays. */
 export function saveAgentVersion(
   db: Connection,
   org: OrgId,
@@ -34,6 +35,7 @@ export function saveAgentVersion(
   });
 }
 
+/** A version's declaration as it was kept. */
 export function agentVersion(db: Connection, org: OrgId, agent: AgentName, version: Digest): string | undefined {
   return db.read(() => {
     const wanted = { org, agent, version };
@@ -84,11 +86,13 @@ function newThread(scope: ContactScope, opening: ThreadOpening): Row<"thread"> {
   };
 }
 
+/** A thread in scope. */
 export function thread(db: Connection, scope: Scope, id: ThreadId): Thread | undefined {
   const row = findThread(db, scope, id);
   return row && toThread(row);
 }
 
+/** Threads in scope, the newest activity first. */
 export function threads(db: Connection, scope: Scope, limit: number): readonly Thread[] {
   const wanted = within(scope);
   const recent = query
@@ -131,6 +135,7 @@ export function openRow(db: Connection, scope: ContactScope, id: ThreadId): Row<
   });
 }
 
+/** A thread's pure history, in order. */
 export function slots(db: Connection, scope: ContactScope, id: ThreadId): readonly Slot[] {
   const ordered = query
     .selectFrom("slot")

@@ -1,5 +1,5 @@
 import { type ContactScope, type Scope, StrataError, type ThreadId, type TurnId } from "../../protocol/index.ts";
-import { toEnd, toEvent, toHead, toTotals } from "../rows.ts";
+import { toEnd, toEvent, toTotals } from "../rows.ts";
 import type { ChainHead, TurnRecord } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
@@ -9,6 +9,7 @@ import { readRequest, requestRows } from "./requests.ts";
 import { owner, within } from "./scope.ts";
 import { fixed, query } from "./statement.ts";
 
+/** A turn in scope, as recorded. */
 export function turn(db: Connection, scope: Scope, id: TurnId): TurnRecord | undefined {
   return db.read(() => {
     const row = findTurn(db, scope, id);
@@ -16,6 +17,7 @@ export function turn(db: Connection, scope: Scope, id: TurnId): TurnRecord | und
   });
 }
 
+/** A thread's turns, oldest first. */
 export function turns(db: Connection, scope: Scope, thread: ThreadId): readonly TurnRecord[] {
   return db.read(() => {
     const wanted = { ...within(scope), thread };
@@ -84,11 +86,10 @@ function toTurn(db: Connection, row: Row<"turn">): TurnRecord {
 
 function linkAt(db: Connection, scope: ContactScope, seq: number): ChainHead | undefined {
   const wanted = { org: scope.org, seq };
-  const row = db.first(
+  return db.first(
     query
       .selectFrom("chain")
       .select(["org", "seq", "hash"])
       .where((eb) => eb.and(wanted)),
   );
-  return row && toHead(row);
 }

@@ -13,6 +13,7 @@ export interface LinkCursor {
   readonly hash: Digest | null;
 }
 
+/** Where a check of the chain begins. */
 export const FIRST_LINK: LinkCursor = { seq: 0, hash: null };
 
 /** The next links: unbroken, each hash right, and what each says true of the tables. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { OrgId } from "../../protocol/index.ts";
+import type { Digest, OrgId } from "../../protocol/index.ts";
 import { toJson } from "../rows.ts";
 import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
@@ -48,24 +48,24 @@ function flat(value: unknown, path = ""): Map<string, string> {
   return new Map(entries.flatMap(([key, member]) => [...flat(member, path === "" ? key : `${path} ${key}`)]));
 }
 
-/** Texts that the turn's requests and calls name and that are not there. */
+/** The contact's texts that the turn's requests, calls and end name. */
+function ownDigests(db: Connection, turn: Row<"turn">): readonly Digest[] {
+  const wanted = { ...owner(turn), turn: turn.id };
+  const journal = query
+    .selectFrom("journal")
+    .select("outcome")
+    .where((eb) => eb.and(wanted));
+  const requests = requestRows(db, turn, turn.id).flatMap(({ tail, reply }) => [tail, reply]);
+  const calls = db.all(journal).map(({ outcome }) => outcome);
+  return [...requests, ...calls, turn.words].filter((digest) => digest !== null);
+}
+
+/** Texts that are named and not there. */
 function missing(db: Connection, turn: Row<"turn">): readonly string[] {
   const requests = requestRows(db, turn, turn.id);
-  const wanted = { ...owner(turn), turn: turn.id };
-  const calls = db.all(
-    query
-      .selectFrom("journal")
-      .select("outcome")
-      .where((eb) => eb.and(wanted)),
-  );
-  const own = [
-    ...requests.flatMap(({ tail, reply }) => [tail, reply]),
-    ...calls.map(({ outcome }) => outcome),
-    turn.words,
-  ];
   const shared = requests.flatMap(({ marks, parameters, ledger }) => [marks, parameters, ledger]);
   return [
-    ...own.flatMap((digest) => (digest === null ? [] : absent(() => ownText(db, turn, digest)))),
+    ...ownDigests(db, turn).flatMap((digest) => absent(() => ownText(db, turn, digest))),
     ...shared.flatMap((digest) => absent(() => sharedText(db, turn.org, digest))),
   ];
 }
@@ -73,11 +73,9 @@ function missing(db: Connection, turn: Row<"turn">): readonly string[] {
 /** Texts that are gone though the thread's contact was not erased since. */
 function blanked(db: Connection, turn: Row<"turn">): readonly string[] {
   if (findThread(db, turn, turn.thread)?.erased_link !== null) return [];
-  const texts = [...eventsOfTurn(db, turn, turn.id), ...ownMessages(db, turn, turn.id)];
-  const named = requestRows(db, turn, turn.id).flatMap(({ tail, reply }) => (reply === null ? [tail] : [tail, reply]));
+  const rows = [...eventsOfTurn(db, turn, turn.id), ...ownMessages(db, turn, turn.id)];
   const gone =
-    texts.some(({ text }) => text === null) ||
-    [...named, ...(turn.words === null ? [] : [turn.words])].some((digest) => ownText(db, turn, digest) === null);
+    rows.some(({ text }) => text === null) || ownDigests(db, turn).some((digest) => ownText(db, turn, digest) === null);
   return gone ? ["some of its texts are gone, but its contact was not erased since"] : [];
 }
 

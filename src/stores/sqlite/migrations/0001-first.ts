@@ -119,6 +119,7 @@ const record = [
     primary key (org, seq)) strict`,
 ];
 
+/** The first schema: everything that the contract needs. */
 export const first: Migration = {
   number: 1,
   name: "first",
