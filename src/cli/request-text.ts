@@ -21,7 +21,8 @@ export function requestText({ prefix, messages, tail }: Request, style: Style): 
   ];
 }
 
-function partText(part: UserPart | AssistantPart | ResultPart): string {
+/** One part of a message for reading. */
+export function partText(part: UserPart | AssistantPart | ResultPart): string {
   switch (part.type) {
     case "text":
       return printable(part.text);

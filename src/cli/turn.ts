@@ -1,10 +1,11 @@
 import type { Command } from "commander";
 import type { App, TurnRecord } from "../app.ts";
-import { StrataError, turnId } from "../protocol/index.ts";
+import { StrataError, type TurnId, turnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { wholeNumber } from "./options.ts";
 import { inRecord } from "./session.ts";
 import { count } from "./style.ts";
+import { diffView, type Sent, turnDiff } from "./turn-diff.ts";
 import { turnView } from "./turn-view.ts";
 
 interface Options {
@@ -12,15 +13,24 @@ interface Options {
   readonly request?: number;
 }
 
-/** `strata turn ID`: what is recorded of a turn. */
+/** `strata turn …`: what is recorded of a turn, and how two differ. `turn ID` is `turn show ID`. */
 export function declareTurn(program: Command, context: Context): void {
-  program
+  const turn = program
     .command("turn")
-    .description("show what is recorded of a turn")
+    .description("show what is recorded of a turn, or how two turns differ")
+    .addHelpText("after", "\nExample:\n  $ strata turn trn_01jd8k3v5x9m2q7r4t6w8y0zab --wire");
+  declareShow(turn, context);
+  declareDiff(turn, context);
+}
+
+function declareShow(parent: Command, context: Context): void {
+  parent
+    .command("show", { isDefault: true })
+    .description("show what is recorded of a turn; the word `show` may be left out")
     .argument("<id>", "the turn, trn_…")
     .option("--wire", "print the HTTP body of a request, byte for byte as it was sent")
     .option("--request <n>", "which request of the turn, with --wire (default: 1)", wholeNumber(1))
-    .addHelpText("after", "\nExample:\n  $ strata turn trn_01jd8k3v5x9m2q7r4t6w8y0zab --wire")
+    .addHelpText("after", "\nExample:\n  $ strata turn show trn_01jd8k3v5x9m2q7r4t6w8y0zab")
     .action((text: string, options: Options, command: Command) => {
       const id = turnId(text);
       return inRecord(context, command, async ({ app, json }) => {
@@ -30,6 +40,34 @@ export function declareTurn(program: Command, context: Context): void {
         else context.say(...(await turnView(app, turn, context.style)));
       });
     });
+}
+
+function declareDiff(parent: Command, context: Context): void {
+  parent
+    .command("diff")
+    .description("show what changed between the first requests of two turns: pieces, tokens, and texts line by line")
+    .argument("<before>", "a turn, trn_…")
+    .argument("<after>", "another turn")
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ strata turn diff trn_01jd8k3v5x9m2q7r4t6w8y0zab trn_01jd8k4c2n7p9s1v3x5z7b9d1f",
+    )
+    .action((before: string, after: string, _options: unknown, command: Command) => {
+      const ids = [turnId(before), turnId(after)] as const;
+      return inRecord(context, command, async ({ app, json }) => {
+        const [old, fresh] = await Promise.all([firstSent(app, ids[0]), firstSent(app, ids[1])]);
+        const difference = turnDiff(old, fresh);
+        if (json) context.json(difference);
+        else context.say(...diffView(difference, context.style));
+      });
+    });
+}
+
+async function firstSent({ runtime, operator }: App, id: TurnId): Promise<Sent> {
+  const turn = await runtime.turn(operator, id);
+  const ledger = turn.requests[0]?.ledger;
+  if (ledger === undefined) throw noRequest(turn, 1);
+  return { turn: id, ledger, request: (await runtime.rebuilt(operator, id, 1)).request };
 }
 
 async function printWire(context: Context, app: App, turn: TurnRecord, wanted: number | undefined): Promise<void> {
