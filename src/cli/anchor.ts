@@ -1,11 +1,9 @@
-import { renameSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import { z } from "zod";
 import type { ChainHead } from "../app.ts";
 import { type Digest, orgId, StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
-import { fileError, readJson } from "./files.ts";
+import { readJson, writeOutput } from "./files.ts";
 import { inRecord } from "./session.ts";
 
 interface Options {
@@ -23,22 +21,10 @@ export function declareAnchor(program: Command, context: Context): void {
       inRecord(context, command, async ({ app }) => {
         const heads = await Promise.all((await app.organizations()).map((org) => app.head(org)));
         if (options.out === undefined) return context.json(heads);
-        write(options.out, context.terminal.cwd, `${JSON.stringify(heads)}\n`);
+        await writeOutput(options.out, context.terminal.cwd, [`${JSON.stringify(heads)}\n`]);
         context.say(`${options.out} is written.`);
       }),
     );
-}
-
-/** All or nothing: an anchor that is there is not lost to a full disk. */
-function write(name: string, cwd: string, text: string): void {
-  const path = resolve(cwd, name);
-  const unfinished = `${path}.${process.pid}.tmp`;
-  try {
-    writeFileSync(unfinished, text);
-    renameSync(unfinished, path);
-  } catch (cause) {
-    throw fileError(name, cause, "written");
-  }
 }
 
 const isDigest = (value: unknown): boolean => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { StrataError } from "../protocol/index.ts";
 
@@ -36,6 +36,32 @@ export function readJson(name: string, cwd: string): unknown {
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new StrataError("invalid_input", `${name} is not JSON: ${why}`, { file: name }, cause);
+  }
+}
+
+/**
+ * Writes a named file, all or nothing: what it held before is not lost to a full disk.
+ * @throws StrataError `file_not_found`
+ */
+export async function writeOutput(
+  name: string,
+  cwd: string,
+  parts: Iterable<string> | AsyncIterable<string>,
+): Promise<void> {
+  const path = resolve(cwd, name);
+  const unfinished = `${path}.${process.pid}.tmp`;
+  try {
+    const file = openSync(unfinished, "w");
+    try {
+      for await (const part of parts) writeSync(file, part);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(unfinished, path);
+  } catch (cause) {
+    rmSync(unfinished, { force: true });
+    throw cause instanceof StrataError ? cause : fileError(name, cause, "written");
   }
 }
 

@@ -6,6 +6,7 @@ import { declareChat } from "./chat.ts";
 import { declareCompose } from "./compose.ts";
 import type { Context } from "./context.ts";
 import { declareExplain } from "./explain.ts";
+import { declareExport } from "./export.ts";
 import { declareLock } from "./lock.ts";
 import { declareMemory } from "./memory.ts";
 import { declareShared } from "./options.ts";
@@ -44,7 +45,7 @@ export function createProgram(context: Context): Command {
   return strata;
 }
 
-/** In the order of the help: talk, look, keep. */
+/** In the order of the help: begin, talk, look, keep. */
 const COMMANDS = [
   declareStart,
   declareChat,
@@ -56,6 +57,7 @@ const COMMANDS = [
   declareAgent,
   declareUsage,
   declareReplay,
+  declareExport,
   declareLock,
   declareVerify,
   declareAnchor,

@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { jsonLines, place, strata } from "./strata.ts";
+
+interface Line {
+  readonly thread: string;
+  readonly from: string;
+  readonly name?: string;
+  readonly text: string;
+}
+
+describe("strata export", () => {
+  it("writes what was said as a recording, which replays to the same words", async () => {
+    const cwd = place();
+    await strata(["chat", "companion", "--as", "bob"], { cwd, input: "hi\n" });
+    await strata(["chat", "companion", "--as", "ann"], { cwd, input: "hi\nRemember that my cat is called Miso.\n" });
+    const { code, out, err } = await strata(["export", "--out", "talks.jsonl"], { cwd });
+    expect({ code, out }).toEqual({ code: 0, out: "" });
+    expect(err).toBe("6 lines of 2 threads written to talks.jsonl.\n");
+    const lines = jsonLines<Line>(readFileSync(join(cwd, "talks.jsonl"), "utf8"));
+    expect(lines.map(({ from, name }) => `${from} ${name ?? ""}`)).toEqual([
+      "contact bob",
+      "agent ",
+      ...Array(2).fill(["contact ann", "agent "]).flat(),
+    ]);
+
+    const again = ["--agent", "companion", "--replies", "recorded", "--data", "copy"];
+    expect((await strata(["replay", "talks.jsonl", ...again], { cwd })).out).toContain(
+      "3 fresh, 0 done before, 0 failed",
+    );
+    const copied = jsonLines<Line>((await strata(["export", "--data", "copy"], { cwd })).out);
+    expect(copied.map(({ text }) => text)).toEqual(lines.map(({ text }) => text));
+  });
+
+  it("writes one thread to the screen", async () => {
+    const cwd = place();
+    await strata(["chat", "companion", "--as", "bob"], { cwd, input: "hi\n" });
+    await strata(["chat", "companion", "--as", "ann"], { cwd, input: "hi\n" });
+    const [all] = jsonLines<readonly { id: string }[]>((await strata(["thread", "list", "--json"], { cwd })).out);
+    const id = all?.[0]?.id ?? "";
+    const { out } = await strata(["export", "--thread", id], { cwd });
+    expect(jsonLines<Line>(out).map(({ thread }) => thread)).toEqual([id, id]);
+  });
+
+  it.each([
+    [["export", "--thread", "ann"], 2, '"ann" is not a thread id'],
+    [["export", "--thread", "thr_01jd8k3v5x9m2q7r4t6w8y0zab"], 3, "no thread thr_01jd8k3v5x9m2q7r4t6w8y0zab"],
+    [["export", "--out", "nowhere/talks.jsonl"], 3, "nowhere/talks.jsonl cannot be written"],
+  ])("strata %j exits with %i and says why", async (argv, exit, says) => {
+    const cwd = place();
+    await strata(["memory", "save", "Something."], { cwd });
+    const { code, out, err } = await strata(argv, { cwd });
+    expect(err).toContain(says);
+    expect({ code, out }).toEqual({ code: exit, out: "" });
+  });
+});
