@@ -7,6 +7,7 @@ import { declareCompose } from "./compose.ts";
 import type { Context } from "./context.ts";
 import { declareExplain } from "./explain.ts";
 import { declareExport } from "./export.ts";
+import { declareInit } from "./init.ts";
 import { declareLock } from "./lock.ts";
 import { declareMemory } from "./memory.ts";
 import { declareShared } from "./options.ts";
@@ -47,6 +48,7 @@ export function createProgram(context: Context): Command {
 
 /** In the order of the help: begin, talk, look, keep. */
 const COMMANDS = [
+  declareInit,
   declareStart,
   declareChat,
   declareCompose,
