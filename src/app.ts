@@ -25,7 +25,16 @@ import {
   StrataError,
 } from "./protocol/index.ts";
 import { createRuntime, type Parts, type RecordedReply, type Runtime } from "./runtime/index.ts";
-import { createServer, type Listening, listen } from "./server/index.ts";
+import {
+  createServer,
+  type HealthReport,
+  isSameToken,
+  type Listening,
+  listen,
+  operatorToken,
+  type Server,
+  siteOf,
+} from "./server/index.ts";
 import { type ChainHead, type Finding, openSqlite, type Store } from "./stores/index.ts";
 import { memoryTools, recordedTools, toolset, workspaceTools } from "./tools/index.ts";
 import { cardOf } from "./wire/index.ts";
@@ -255,15 +264,49 @@ export function recordFile(data: string): string {
   return join(data, "strata.db");
 }
 
-/** Serves on this machine only. @throws StrataError `port_taken` */
-export function serve(app: App, port: number): Promise<Listening> {
-  const agents = app.runtime.agents(app.operator).map((agent) => ({
-    name: agent.name,
-    version: agent.version,
-    model: app.modelNameOf(agent),
-  }));
-  const health = { status: "ok", version: VERSION, agents, data: app.data } as const;
-  return listen(createServer({ health: () => health }), { host: "127.0.0.1", port });
+/** Where and under which names to serve. */
+export interface ServeOptions {
+  /** The address to listen at; without one, this machine alone. */
+  readonly host?: string;
+  /** More names that clients may call it by, as `Host` gives them: those of a proxy in front of it. */
+  readonly hosts?: readonly string[];
+}
+
+/** A server that answers, and the key to it. */
+export interface Serving extends Listening {
+  /** The address with the operator's token behind `#`, where no server and no log sees it. */
+  readonly link: string;
+  /** The file with the token. */
+  readonly tokenFile: string;
+}
+
+/**
+ * Serves the runtime over HTTP to whoever has the operator's token; at another address than this machine's own, nothing
+ * else answers either.
+ * @throws StrataError `port_taken`, `invalid_input`, `file_not_found` for the token's file
+ */
+export async function serve(app: App, port: number, options: ServeOptions = {}): Promise<Serving> {
+  const { host = "127.0.0.1", hosts } = options;
+  const tokenFile = join(app.data, "operator.token");
+  const token = operatorToken(tokenFile, (n) => randomBytes(n));
+  const serverAt = (got: number): Server =>
+    createServer({
+      ...app,
+      site: siteOf({ host, port: got }, hosts),
+      actorOf: (given) => (isSameToken(given, token) ? app.operator : undefined),
+      health: () => healthOf(app),
+      clock: () => Date.now(),
+    });
+  const listening = await listen(serverAt, { host, port });
+  return { ...listening, link: `${listening.url}/#token=${token}`, tokenFile };
+}
+
+function healthOf({ runtime, operator, modelNameOf, data }: App): HealthReport {
+  const agents = runtime.agents(operator).map((agent) => {
+    const { name, version } = agent;
+    return { name, version, model: modelNameOf(agent) };
+  });
+  return { status: "ok", version: VERSION, agents, data };
 }
 
 /** The lock of a folder's strata.yaml. */

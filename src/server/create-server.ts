@@ -1,25 +1,135 @@
-import { Hono } from "hono";
-import { StrataError } from "../protocol/index.ts";
+import { type Context, Hono } from "hono";
+import { type Actor, StrataError } from "../protocol/index.ts";
 import { errorResponse } from "./error-response.ts";
 import type { HealthReport } from "./health.ts";
+import { readBody } from "./read-body.ts";
+import type { Doors, Route } from "./route.ts";
+import { ROUTES } from "./routes.ts";
+import { checkSite, type Site } from "./site.ts";
+import { openTurns } from "./turns.ts";
 
-/** What the server is given to answer with. */
-export interface Doors {
+/** What a server is made from. */
+export interface ServerParts extends Omit<Doors, "turns"> {
+  readonly site: Site;
+  /** Who asks with that token; nobody for one that is not known. Today that is the operator; other roles come in here. */
+  readonly actorOf: (token: string) => Actor | undefined;
   readonly health: () => HealthReport;
 }
 
-/** The routes over what they answer with. No port, no process: a request in, a response out. */
-export function createServer({ health }: Doors): Hono {
-  const server = new Hono();
-  server.get("/", (context) => context.text(`Strata ${health().version} serves here. See /health.\n`));
-  server.get("/health", (context) => context.json(health()));
-  server.notFound((context) => errorResponse(noRoute(context.req.method, context.req.path)));
-  server.onError((thrown) => errorResponse(thrown));
-  return server;
+/** A request in, a response out. No port, no process. */
+export interface Server {
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** The same for programs in this process: `request("/health", …)`. */
+  readonly request: (path: string, init?: RequestInit) => Promise<Response>;
+  /** Stops the turns that run; resolves when each has ended. */
+  readonly close: () => Promise<void>;
 }
 
-const noRoute = (method: string, path: string): StrataError =>
-  new StrataError("file_not_found", `nothing answers to ${method} ${path}; GET /health tells what is served`, {
-    method,
-    path,
+type Env = { Variables: { actor: Actor | undefined } };
+
+/** What a server of this machine alone answers without a token. Nothing private is told there. */
+const OPEN: readonly string[] = ["/", "/health"];
+
+/** The routes over what they answer with. Every request is let in by its host first, then by its token. */
+export function createServer(parts: ServerParts): Server {
+  const turns = openTurns();
+  const server = new Hono<Env>();
+  server.use(async (context, next) => {
+    await next();
+    for (const [name, value] of HEADERS) context.res.headers.set(name, value);
   });
+  server.use(async (context, next) => {
+    checkSite(parts.site, context.req.raw.headers);
+    context.set("actor", actorOf(parts, context));
+    await next();
+  });
+  serveOpen(server, parts);
+  serveDocument(server, parts);
+  for (const route of ROUTES) {
+    const respond = (context: Context<Env>): Promise<Response> => responseOf({ ...parts, turns }, route, context);
+    server.on(route.method.toUpperCase(), route.url.replaceAll(/\{(\w+)\}/g, ":$1"), respond);
+  }
+  server.notFound(({ req }) => nowhere(req.method, req.path));
+  server.onError((thrown) => errorResponse(thrown));
+  return {
+    fetch: async (request) => server.fetch(request),
+    request: async (path, init) => server.request(path, init),
+    close: turns.close,
+  };
+}
+
+/** No page of another site may show, guess or keep what is answered. */
+const HEADERS = [
+  ["cache-control", "no-store"],
+  ["x-content-type-options", "nosniff"],
+  ["referrer-policy", "no-referrer"],
+  ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
+] as const;
+
+/** @throws StrataError `unauthenticated` */
+function actorOf(parts: Pick<ServerParts, "site" | "actorOf">, { req }: Context<Env>): Actor | undefined {
+  const [, token] = /^Bearer +([\w-]{1,200})$/i.exec(req.header("authorization") ?? "") ?? [];
+  const actor = token === undefined ? undefined : parts.actorOf(token);
+  if (actor !== undefined || (parts.site.isLocal && OPEN.includes(req.path))) return actor;
+  throw unauthenticated(token === undefined ? "this needs a token" : "the token is not known here");
+}
+
+function unauthenticated(why: string): StrataError {
+  const next = "send `Authorization: Bearer sk_strata_…`, with what operator.token in the data folder holds";
+  return new StrataError("unauthenticated", `${why}; ${next}`);
+}
+
+function serveOpen(server: Hono<Env>, { health }: ServerParts): void {
+  server.get("/", ({ text }) => text(welcome(health().version)));
+  server.get("/health", (context) => {
+    const { agents, data, ...open } = health();
+    return context.json(context.get("actor") === undefined ? open : { ...open, agents, data });
+  });
+}
+
+const welcome = (version: string): string =>
+  `Strata ${version} serves here.\n/health tells whether it is well; what is under /v1 takes the operator's token, and /v1/openapi.json describes it.\n`;
+
+/** Made when it is asked for: most runs never need it. */
+function serveDocument(server: Hono<Env>, { health }: ServerParts): void {
+  server.get("/v1/openapi.json", async ({ json }) => {
+    const { openApiOf } = await import("./openapi.ts");
+    return json(openApiOf(ROUTES, health().version));
+  });
+}
+
+async function responseOf(doors: Doors, route: Route, { req, get }: Context<Env>): Promise<Response> {
+  const actor = get("actor");
+  if (actor === undefined) throw unauthenticated("this needs a token");
+  return route.respond(doors, {
+    actor,
+    path: req.param(),
+    query: onlyOnce(new URL(req.url).searchParams),
+    body: route.method === "post" ? await readBody(req.raw) : undefined,
+    gone: req.raw.signal,
+  });
+}
+
+/** The fields of a query. Of a field that is there twice nobody knows which one is meant. */
+function onlyOnce(fields: URLSearchParams): unknown {
+  for (const name of fields.keys()) {
+    if (fields.getAll(name).length === 1) continue;
+    throw new StrataError("invalid_input", `the query names \`${name}\` more than once; name it once`, { field: name });
+  }
+  return Object.fromEntries(fields);
+}
+
+/** Another method's path, or no path at all. */
+function nowhere(method: string, path: string): Response {
+  const known = [{ method: "get", url: "/v1/openapi.json" }, ...OPEN.map((url) => ({ method: "get", url })), ...ROUTES];
+  const here = known.filter(({ url }) => new RegExp(`^${url.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path));
+  if (here.length === 0) {
+    const message = `nothing answers to ${method} ${path}; GET /v1/openapi.json describes what is served`;
+    return errorResponse(new StrataError("route_not_found", message, { method, path }));
+  }
+  const allow = here.map((one) => one.method.toUpperCase()).join(", ");
+  const message = `${path} does not answer to ${method}; it answers to ${allow}`;
+  const response = errorResponse(new StrataError("method_not_allowed", message, { method, path, allow }));
+  response.headers.set("allow", allow);
+  return response;
+}

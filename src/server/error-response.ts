@@ -1,10 +1,15 @@
-import { asStrataError } from "../protocol/index.ts";
+import { asStrataError, type StrataError } from "../protocol/index.ts";
 
 /** Any thrown value as an HTTP answer: status and retry from the error table, the sentence for people, the details for programs. */
 export function errorResponse(thrown: unknown): Response {
-  const { code, message, details, traits } = asStrataError(thrown);
-  const { status, retry, says } = traits;
+  const error = asStrataError(thrown);
+  const { status } = error.traits;
+  const headers = status === 401 ? { "www-authenticate": "Bearer" } : {};
+  return Response.json(errorBody(error), { status, headers });
+}
+
+/** An error as programs get it. */
+export function errorBody({ code, message, details, traits: { retry, says } }: StrataError) {
   // What nobody foresaw may hold anything: it is told in general only.
-  const error = code === "unexpected" ? { code, message: says, retry } : { code, message, details, retry };
-  return Response.json({ error }, { status });
+  return { error: code === "unexpected" ? { code, message: says, retry } : { code, message, details, retry } };
 }

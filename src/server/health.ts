@@ -1,14 +1,20 @@
+import type { ModelRef } from "../protocol/index.ts";
+
 /** One agent that is served, and who answers for it. */
 export interface AgentHealth {
   readonly name: string;
   readonly version: string;
-  readonly model: string;
+  readonly model: ModelRef;
 }
 
-/** What `/health` tells: that it serves, and what. */
-export interface HealthReport {
+/** What `/health` tells anybody: that it serves. */
+export interface Health {
   readonly status: "ok";
   readonly version: string;
+}
+
+/** What `/health` tells the holder of a token: also what it serves. */
+export interface HealthReport extends Health {
   readonly agents: readonly AgentHealth[];
   /** The data folder. */
   readonly data: string;

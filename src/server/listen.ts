@@ -1,7 +1,8 @@
-import type { AddressInfo } from "node:net";
-import { serve } from "@hono/node-server";
-import type { Hono } from "hono";
+import { setTimeout as pause } from "node:timers/promises";
+import { type ServerType, serve } from "@hono/node-server";
 import { StrataError } from "../protocol/index.ts";
+import type { Server } from "./create-server.ts";
+import { inUrl } from "./site.ts";
 
 /** Where to listen. Port 0: the system chooses a free one. */
 export interface Address {
@@ -12,24 +13,49 @@ export interface Address {
 /** A server that answers. */
 export interface Listening {
   readonly url: string;
-  /** Takes no more requests, and ends the connections that only wait. */
+  /** Takes no more requests, stops the turns that run, and ends all connections. */
   readonly close: () => Promise<void>;
 }
 
+/** Answers that are on their way get so many milliseconds to arrive. */
+const FAREWELL = 1_000;
+
 /**
  * Listens until it is closed.
+ * @param serverAt makes the server for the port it got, for a server must know its own name
  * @throws StrataError `port_taken`
  */
-export function listen(server: Hono, { host, port }: Address): Promise<Listening> {
+export function listen(serverAt: (port: number) => Server, { host, port }: Address): Promise<Listening> {
   const { promise, resolve, reject } = Promise.withResolvers<Listening>();
+  let server: Server | undefined;
+  // No request can come before the port is known: the server is there when the first one does.
+  const fetch = (request: Request) => server?.fetch(request) ?? new Response(null, { status: 503 });
   // The package would put its own Request and Response in the place of the global ones, for the models' fetch as well.
-  const options = { fetch: server.fetch, hostname: host, port, overrideGlobalObjects: false };
-  const listening = serve(options, (info) => resolve(listened(info)));
+  const options = { fetch, hostname: host, port, overrideGlobalObjects: false };
+  const begin = (got: number): Listening => {
+    const made = serverAt(got);
+    server = made;
+    return { url: `http://${inUrl(host)}:${got}`, close: () => end(listening, made) };
+  };
+  const listening = serve(options, ({ port: got }) => {
+    try {
+      resolve(begin(got));
+    } catch (thrown) {
+      listening.close();
+      reject(thrown);
+    }
+  });
   listening.once("error", (cause) => reject(notListening(cause, { host, port })));
-
-  const close = (): Promise<void> => new Promise((done) => listening.close(() => done()));
-  const listened = ({ port: got }: AddressInfo): Listening => ({ url: `http://${host}:${got}`, close });
   return promise;
+}
+
+async function end(listening: ServerType, server: Server): Promise<void> {
+  const closed = new Promise<void>((done) => listening.close(() => done()));
+  await server.close();
+  // Whoever does not read what was sent to them must not hold up the end.
+  await Promise.race([closed, pause(FAREWELL, undefined, { ref: false })]);
+  if ("closeAllConnections" in listening) listening.closeAllConnections();
+  await closed;
 }
 
 function notListening(cause: Error, { host, port }: Address): StrataError {

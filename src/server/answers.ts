@@ -1,0 +1,202 @@
+import { z } from "zod";
+import { ERRORS, MODES, TRUSTS } from "../protocol/index.ts";
+
+// The shapes of answers, as the OpenAPI document tells them. They are those of `--json` on the command line.
+
+const list = <T extends z.ZodType>(item: T) => z.array(item).readonly();
+const TIME = z.number().describe("Milliseconds since 1970.");
+const TRUST = z.enum(TRUSTS);
+const PARTS = list(z.unknown()).describe("Parts: texts, pictures, files.");
+const MODEL = z.string().describe("`provider:name`, or `rehearsal`.");
+const LINK = z.object({ org: z.string(), seq: z.number(), hash: z.string().nullable() });
+const SCOPE = z.object({ org: z.string(), agent: z.string(), contact: z.string() });
+
+export const AGENT = z
+  .object({
+    name: z.string(),
+    version: z.string().describe("Digest over all that the agent declares."),
+    description: z.string(),
+    model: MODEL,
+    tools: list(z.string()),
+  })
+  .meta({ id: "Agent" });
+
+export const THREAD = z
+  .object({
+    id: z.string(),
+    scope: SCOPE,
+    channel: z.string(),
+    key: z.string(),
+    version: z.string().describe("The agent version it is pinned to."),
+    forkedFrom: z.object({ thread: z.string(), turn: z.string().nullable() }).optional(),
+    createdAt: TIME,
+    lastActivity: TIME,
+    turns: z.number(),
+  })
+  .meta({ id: "Thread" });
+
+export const SLOT = z
+  .object({
+    thread: z.string(),
+    index: z.number(),
+    from: z.string(),
+    to: z.string(),
+    kind: z.string(),
+    text: z.string(),
+    at: TIME,
+  })
+  .meta({ id: "Slot", description: "One entry of a thread's history: what was said, without any prompt." });
+
+export const EVENT = z
+  .object({
+    id: z.string(),
+    thread: z.string(),
+    seq: z.number(),
+    status: z.enum(["pending", "consumed"]),
+    turn: z.string().optional().describe("The turn that took it."),
+    kind: z.string(),
+    trust: TRUST,
+    channel: z.string(),
+    externalId: z.string().optional(),
+    name: z.string().optional(),
+    content: PARTS,
+    at: TIME,
+  })
+  .meta({ id: "Event" });
+
+const ENTRY = z.object({
+  piece: z.string().describe("A layer's id, or `tools`, `transcript`, `message`."),
+  place: z.enum(["tools", "system", "transcript", "message", "tail"]),
+  fate: z.enum(["kept", "truncated", "lined", "dropped", "empty"]),
+  because: z.string().optional(),
+  rank: z.number().optional(),
+  scope: z.string().optional(),
+  trust: TRUST,
+  tokens: z.number(),
+  wanted: z.number().describe("Tokens it would have had uncut."),
+  version: z.string().optional(),
+  items: z.object({ shown: z.number(), of: z.number() }).optional(),
+});
+
+const LEDGER = z
+  .object({
+    mode: z.enum(MODES),
+    epoch: z.object({ n: z.number(), reason: z.string(), opened: z.boolean(), cut: z.number() }),
+    entries: list(ENTRY),
+    tokens: z.number(),
+    limit: z.number(),
+  })
+  .meta({ id: "Ledger", description: "Each piece of a request: its fate and its cost." });
+
+const TOKENS = z.object({ input: z.number(), cacheRead: z.number(), cacheWrite: z.number(), output: z.number() });
+
+const TOTALS = z.object({
+  rounds: z.number(),
+  calls: z.number(),
+  usage: TOKENS,
+  dollars: z.number(),
+  milliseconds: z.number(),
+});
+
+const REPLY = z.object({ parts: PARTS, finish: z.string(), usage: TOKENS }).nullable();
+
+const SENT = {
+  n: z.number(),
+  ledger: LEDGER,
+  taint: TRUST.describe("The lowest trust of all that was sent."),
+  reply: REPLY.describe("None where no whole answer came."),
+  dollars: z.number(),
+  at: TIME,
+  milliseconds: z.number(),
+};
+
+const END = z.union([
+  z.object({ status: z.literal("done"), stop: z.string(), reply: z.string().nullable() }),
+  z.object({ status: z.literal("failed"), code: z.string(), message: z.string() }),
+]);
+
+export const TURN = z
+  .object({
+    id: z.string(),
+    thread: z.string(),
+    scope: SCOPE,
+    seq: z.number(),
+    status: z.enum(["running", "done", "failed"]),
+    attempt: z.number(),
+    end: END.optional(),
+    version: z.string(),
+    model: MODEL.optional(),
+    wire: MODEL.optional(),
+    mode: z.enum(MODES).optional(),
+    startedAt: TIME,
+    endedAt: TIME.optional(),
+    totals: TOTALS.optional(),
+    requests: list(
+      z.object({
+        ...SENT,
+        epoch: z.number(),
+        base: z.number(),
+        own: z.number(),
+        marks: list(z.unknown()),
+        parameters: z.unknown(),
+      }),
+    ),
+    events: list(EVENT),
+    link: LINK.optional().describe("Its link in the organization's chain."),
+  })
+  .meta({ id: "Turn", description: "A turn as recorded." });
+
+const NEUTRAL = z.unknown().describe("The request, neutral to providers: prefix, messages, tail, marks, parameters.");
+
+export const EXPLAINED = z
+  .object({ turn: z.string(), ...SENT, wire: MODEL, request: NEUTRAL, tokens: z.number() })
+  .meta({ id: "ExplainedRequest" });
+
+export const COMPOSED = z
+  .object({
+    agent: z.object({ name: z.string(), version: z.string() }),
+    model: MODEL,
+    wire: MODEL,
+    request: NEUTRAL,
+    ledger: LEDGER,
+    taint: TRUST,
+    tokens: z.number(),
+  })
+  .meta({ id: "Composed", description: "The request that would be sent. Nothing was sent or stored." });
+
+export const DONE = z
+  .object({
+    type: z.literal("done"),
+    turn: z.string(),
+    text: z.string().describe("All that the agent said."),
+    because: z.string().describe("Why it ended: `answered`, or a limit."),
+    totals: TOTALS,
+  })
+  .meta({ id: "Done", description: "A turn's good end, the last of its events." });
+
+export const MEMORY = z
+  .object({
+    id: z.string(),
+    content: z.string(),
+    tags: list(z.string()),
+    trust: TRUST,
+    turn: z.string().optional(),
+    at: TIME,
+    score: z.number().optional().describe("Of a search; lower is better."),
+  })
+  .meta({ id: "Memory" });
+
+export const USAGE = z
+  .object({ turns: z.number(), requests: z.number(), ...TOKENS.shape, dollars: z.number() })
+  .meta({ id: "Usage" });
+
+export const ERROR = z
+  .object({
+    error: z.object({
+      code: z.enum(Object.keys(ERRORS)),
+      message: z.string().describe("A sentence with the value and the next step."),
+      details: z.record(z.string(), z.unknown()).optional(),
+      retry: z.boolean().describe("Whether the same request may succeed later."),
+    }),
+  })
+  .meta({ id: "Error" });

@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { type NewEvent, type StoredEvent, StrataError, type TurnEvent, type Untrusted } from "../protocol/index.ts";
+import type { Runtime } from "../runtime/index.ts";
+import { answering, type Done } from "./answering.ts";
+import { DONE, EVENT } from "./answers.ts";
+import { eventStream, type Told } from "./event-stream.ts";
+import { FIELDS, NOTHING } from "./fields.ts";
+import { type OtherAnswer, type Route, route } from "./route.ts";
+
+const THREAD_PATH = z.strictObject({ id: FIELDS.thread });
+
+const BODY = z.strictObject({
+  text: FIELDS.text,
+  name: FIELDS.name.optional(),
+  externalId: FIELDS.externalId.optional(),
+  kind: FIELDS.kind,
+  trust: FIELDS.trust,
+});
+
+const STREAM: OtherAnswer = {
+  status: 200,
+  says: "With `mode=stream`: the turn's events as they come, ending in one `done` or `failed`.",
+  type: "text/event-stream",
+  schema: z.string(),
+};
+
+/** Something happens on a thread: post it, answer it, stop the answer. */
+export const EVENT_ROUTES: readonly Route[] = [
+  route({
+    method: "post",
+    url: "/v1/threads/{id}/events",
+    says: "Stores an event on the thread; waits for the turn that answers it, streams that turn, or lets the event wait.",
+    path: THREAD_PATH,
+    query: z.strictObject({
+      mode: z.enum(["queue", "wait", "stream"]).default("wait").describe("When to answer, and with what."),
+    }),
+    body: BODY,
+    answer: z.object({ event: EVENT, done: DONE }),
+    otherwise: [
+      { status: 202, says: "With `mode=queue`: stored; `run` answers it.", schema: z.object({ event: EVENT }) },
+      STREAM,
+    ],
+    handle: async ({ runtime, turns, clock }, { actor, path, query, body, gone }) => {
+      const thread = await runtime.thread(actor, path.id);
+      const event = first(await runtime.post(actor, thread, [newEvent(thread, body, clock())]));
+      if (query.mode === "queue") return Response.json({ event }, { status: 202 });
+      const events = turns.run((stop) => answering(runtime, { actor, event, stop }), gone);
+      if (query.mode === "stream") return streamed(events, [{ type: "received", event }]);
+      return { event, done: orNothing(await endOf(events)) };
+    },
+  }),
+  route({
+    method: "post",
+    url: "/v1/threads/{id}/run",
+    says: "One turn over the thread's waiting events; `done` is null when nothing waits.",
+    path: THREAD_PATH,
+    query: z.strictObject({
+      mode: z.enum(["wait", "stream"]).default("wait").describe("What to answer with."),
+    }),
+    body: NOTHING,
+    answer: z.object({ done: DONE.nullable() }),
+    otherwise: [STREAM],
+    handle: async ({ runtime, turns }, { actor, path, query, gone }) => {
+      const thread = await runtime.thread(actor, path.id);
+      const events = turns.run((signal) => runtime.run(actor, thread, { signal }), gone);
+      return query.mode === "stream" ? streamed(events, []) : { done: await endOf(events) };
+    },
+  }),
+  route({
+    method: "post",
+    url: "/v1/threads/{id}/cancel",
+    says: "Stops the turn that this server runs on the thread; its events keep waiting.",
+    path: THREAD_PATH,
+    query: NOTHING,
+    body: NOTHING,
+    answer: z.object({ cancelled: z.boolean().describe("False where it runs none.") }),
+    handle: async ({ runtime }, { actor, path: { id } }) => ({ cancelled: await runtime.cancel(actor, id) }),
+  }),
+];
+
+function newEvent(
+  { channel }: Awaited<ReturnType<Runtime["thread"]>>,
+  { text, name, externalId, kind, trust }: z.output<typeof BODY>,
+  at: number,
+): NewEvent {
+  return {
+    kind,
+    trust,
+    channel,
+    content: [textOf(text)],
+    at,
+    ...(name === undefined ? {} : { name }),
+    ...(externalId === undefined ? {} : { externalId }),
+  };
+}
+
+const textOf = (text: Untrusted) => ({ type: "text", text }) as const;
+
+/** What goes wrong before the turn begins is answered with its own status: the stream opens with the first event. */
+async function streamed(events: ReadableStream<TurnEvent>, before: readonly Told[]): Promise<Response> {
+  const rest = events[Symbol.asyncIterator]();
+  const begun = await rest.next();
+  async function* told(): AsyncGenerator<Told> {
+    yield* before;
+    if (begun.done !== true) yield begun.value;
+    yield* { [Symbol.asyncIterator]: () => rest };
+  }
+  return eventStream(told());
+}
+
+/** The turn's good end; nothing where there was no turn. @throws StrataError what the turn failed of */
+async function endOf(events: ReadableStream<TurnEvent>): Promise<Done | null> {
+  let done: Done | null = null;
+  for await (const event of events) {
+    if (event.type === "done") done = event;
+    if (event.type === "failed") throw failureOf(event);
+  }
+  return done;
+}
+
+/** The failure with its turn, so that a client can look at the record. */
+function failureOf({ turn, error }: Extract<TurnEvent, { type: "failed" }>): StrataError {
+  return new StrataError(error.code, error.message, { ...error.details, turn }, error);
+}
+
+function orNothing(done: Done | null): Done {
+  if (done !== null) return done;
+  throw new StrataError("turn_cancelled", "the client left before the turn ended; the turn is in the record");
+}
+
+function first(events: readonly StoredEvent[]): StoredEvent {
+  const [event] = events;
+  if (event !== undefined) return event;
+  throw new StrataError("store_failed", "the store gave back nothing for the event; post it again");
+}

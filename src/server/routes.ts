@@ -1,0 +1,15 @@
+import { AGENT_ROUTES } from "./agent-routes.ts";
+import { EVENT_ROUTES } from "./event-routes.ts";
+import { MEMORY_ROUTES } from "./memory-routes.ts";
+import type { Route } from "./route.ts";
+import { THREAD_ROUTES } from "./thread-routes.ts";
+import { TURN_ROUTES } from "./turn-routes.ts";
+
+/** Every route that takes a token: what is served, what the OpenAPI document tells and what the tests go through. */
+export const ROUTES: readonly Route[] = [
+  ...AGENT_ROUTES,
+  ...THREAD_ROUTES,
+  ...EVENT_ROUTES,
+  ...TURN_ROUTES,
+  ...MEMORY_ROUTES,
+];

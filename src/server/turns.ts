@@ -1,0 +1,60 @@
+import type { TurnEvent } from "../protocol/index.ts";
+
+/** The turns that a server runs. They go on when their client leaves, and stop when the server does. */
+export interface Turns {
+  /**
+   * Runs to the end, whether its events are read or not. Read slowly, they wait here and not in the turn.
+   * @param gone aborted when the client has left: then its `done` is not taken, and what was said not counted as delivered
+   */
+  readonly run: (
+    begin: (stop: AbortSignal) => AsyncIterable<TurnEvent>,
+    gone: AbortSignal,
+  ) => ReadableStream<TurnEvent>;
+  /** Stops all, as `turn_cancelled`; resolves when each has ended. */
+  readonly close: () => Promise<void>;
+}
+
+/** No turn yet. */
+export function openTurns(): Turns {
+  const stop = new AbortController();
+  const running = new Set<Promise<void>>();
+  return {
+    run: (begin, gone) => {
+      const start = (to: ReadableStreamDefaultController<TurnEvent>): void => {
+        const ended = feed(begin(stop.signal), to, gone).finally(() => running.delete(ended));
+        running.add(ended);
+      };
+      return new ReadableStream({ start });
+    },
+    close: async () => {
+      stop.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+/** Never throws: what goes wrong is told to the reader, if there still is one. */
+async function feed(
+  events: AsyncIterable<TurnEvent>,
+  to: ReadableStreamDefaultController<TurnEvent>,
+  gone: AbortSignal,
+): Promise<void> {
+  try {
+    for await (const event of events) {
+      if (gone.aborted && event.type === "done") break;
+      offer(() => to.enqueue(event));
+    }
+    offer(() => to.close());
+  } catch (thrown) {
+    offer(() => to.error(thrown));
+  }
+}
+
+/** A reader who left has closed the stream; nothing can be put into it any more. */
+function offer(put: () => void): void {
+  try {
+    put();
+  } catch (thrown) {
+    if (!(thrown instanceof TypeError)) throw thrown;
+  }
+}
