@@ -42,23 +42,41 @@ export interface Saying {
 }
 
 /** Says one message and runs its turn to the end. Gives the turn; none where it could not begin. Never throws. */
-export async function speak(
-  { note }: Context,
-  { app: { runtime, operator }, thread }: Talk,
-  text: string,
-  { tell, signal, onFailure }: Saying,
-): Promise<TurnId | undefined> {
-  let turn: TurnId | undefined;
+export async function speak(context: Context, talk: Talk, text: string, saying: Saying): Promise<TurnId | undefined> {
+  const { app, thread } = talk;
   try {
-    await runtime.post(operator, thread, [messageOf(thread, text)]);
+    await app.runtime.post(app.operator, thread, [messageOf(thread, text)]);
+  } catch (thrown) {
+    saying.onFailure(asStrataError(thrown));
+    return undefined;
+  }
+  const turn = await runWaiting(talk, saying);
+  if (turn === null) context.note("Another program took this message into its own turn; `strata explain` shows it.");
+  return turn ?? undefined;
+}
+
+/** Runs a turn over the messages that wait without an answer. Gives the turn; none where nothing waits. Never throws. */
+export async function retry(context: Context, talk: Talk, saying: Saying): Promise<TurnId | undefined> {
+  const turn = await runWaiting(talk, saying);
+  if (turn === null) context.note("No message waits without an answer.");
+  return turn ?? undefined;
+}
+
+/** Gives the turn; null where nothing waited, nothing where it could not begin, which was told then. */
+async function runWaiting(
+  { app: { runtime, operator }, thread }: Talk,
+  { tell, signal, onFailure }: Saying,
+): Promise<TurnId | null | undefined> {
+  let turn: TurnId | null = null;
+  try {
     for await (const event of runtime.run(operator, thread, { signal })) {
       tell(event);
       if (event.type === "turn-start") turn = event.turn;
       if (event.type === "failed") onFailure(event.error);
     }
-    if (turn === undefined) note("Another program took this message into its own turn; `strata explain` shows it.");
   } catch (thrown) {
     onFailure(asStrataError(thrown));
+    return turn ?? undefined;
   }
   return turn;
 }

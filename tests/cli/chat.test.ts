@@ -114,6 +114,51 @@ describe("strata chat in a terminal", () => {
     expect(await person.ended).toBe(0);
   });
 
+  it("tells what the last request held, and what is remembered", async () => {
+    const person = atTerminal(["chat", "companion"], { cwd: place() });
+    await person.sees("me › ");
+    person.press("/layers\r/memory\r");
+    await person.sees("Nothing was said yet");
+    await person.sees("Nothing is remembered about me yet.");
+    person.press("Remember that my cat is called Miso.\r");
+    await person.sees(/· sent [\d,]+ tokens/);
+    person.press("/layers\r/memory\r/help\r");
+    await person.sees(/\nprecedence +0 +platform +\d+ +kept/);
+    await person.sees(/mem_\w{26} · .+ · contact\s+my cat is called Miso/);
+    await person.sees('""" begins and ends a block');
+    person.press("\u0004");
+    expect(await person.ended).toBe(0);
+  });
+
+  it("takes messages of several lines, and drops an unfinished one with Ctrl-C", async () => {
+    const cwd = place();
+    const person = atTerminal(["chat", "companion"], { cwd });
+    await person.sees("me › ");
+    person.press("never sent\\\r");
+    await person.sees("… ");
+    person.press("\u0003");
+    person.press('"""\rfirst\rsecond\r"""\r');
+    await person.sees(/· sent [\d,]+ tokens/);
+    person.press("/quit\r");
+    expect(await person.ended).toBe(0);
+    const { out } = await strata(["export"], { cwd });
+    expect(jsonLines<{ text: string }>(out)[0]?.text).toBe("first\nsecond");
+  });
+
+  it("runs a failed turn's messages again with /retry", async () => {
+    const refusing = await provider((_request, response) => response.writeHead(400).end("{}"));
+    const person = atTerminal(["chat", "companion"], { cwd: project(refusing.edit), env: refusing.env });
+    await person.sees("me › ");
+    person.press("/retry\r");
+    await person.sees("No message waits without an answer.");
+    person.press("hello\r");
+    await person.sees(/strata: /);
+    person.press("/retry\r");
+    await person.sees(/strata: [\s\S]*\/retry[\s\S]*strata: /);
+    person.press("/quit\r");
+    expect(await person.ended).toBe(0);
+  });
+
   it("opens with the server when strata is started there", async () => {
     const person = atTerminal(["start", "--port", "0"], { cwd: place() });
     await person.sees("me › ");
