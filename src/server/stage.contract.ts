@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { agentSpec, blueprintFolder, loadProject, reviveAgent } from "../agents/index.ts";
 import { type Script, scripted, wireBody } from "../models/index.ts";
-import { type Actor, type Agent, agentName, orgId, type Request, StrataError } from "../protocol/index.ts";
+import { type Actor, type Agent, agentName, type Model, orgId, type Request, StrataError } from "../protocol/index.ts";
 import { createRuntime, type Runtime } from "../runtime/index.ts";
-import { openSqlite } from "../stores/index.ts";
+import { openSqlite, type Store } from "../stores/index.ts";
 import { memoryTools, toolset } from "../tools/index.ts";
 import { createServer, type Server, type ServerParts, siteOf } from "./index.ts";
 
@@ -22,7 +22,9 @@ export interface Asked {
 
 export interface Stage {
   readonly server: Server;
+  readonly parts: ServerParts;
   readonly runtime: Runtime;
+  readonly store: Store;
   readonly sent: readonly Request[];
   readonly operator: Actor;
   readonly stranger: Actor;
@@ -47,9 +49,12 @@ function companion(org: string): Agent {
   return { ...agent, org: orgId(org), tools: agent.tools.filter((tool) => tool.startsWith("memory")) };
 }
 
-/** The server over a real runtime and database, with a scripted model; two organizations have an agent each. */
-export async function stage(script: readonly Script<Request>[] = [], parts: Partial<ServerParts> = {}): Promise<Stage> {
-  const { model, sent } = scripted(script);
+/** The server over a real runtime and database, with a scripted model or another; two organizations have an agent each. */
+export async function stage(
+  speaker: readonly Script<Request>[] | Model = [],
+  changes: Partial<ServerParts> = {},
+): Promise<Stage> {
+  const { model, sent } = "send" in speaker ? { model: speaker, sent: [] } : scripted(speaker);
   const agents = [companion("home"), companion("away")];
   const store = await openSqlite(":memory:");
   const runtime = createRuntime({
@@ -65,7 +70,7 @@ export async function stage(script: readonly Script<Request>[] = [], parts: Part
     alive: () => true,
   });
   const operator: Actor = { org: orgId("home"), role: "operator" };
-  const server = createServer({
+  const parts: ServerParts = {
     runtime,
     site: siteOf({ host: "127.0.0.1", port: 4600 }),
     actorOf: (token) => (token === TOKEN ? operator : undefined),
@@ -73,8 +78,9 @@ export async function stage(script: readonly Script<Request>[] = [], parts: Part
     modelNameOf: () => "scripted",
     bodyOf: wireBody,
     clock: () => NOW,
-    ...parts,
-  });
+    ...changes,
+  };
+  const server = createServer(parts);
   const ask = asking(server);
   const json = async (line: string, asked?: Asked): Promise<Json> => {
     const response = await ask(line, asked);
@@ -84,7 +90,18 @@ export async function stage(script: readonly Script<Request>[] = [], parts: Part
     const { body } = await json("POST /v1/threads", { body: { agent: "companion", contact, key } });
     return String(at(body, "id"));
   };
-  return { server, runtime, sent, operator, stranger: { ...operator, org: orgId("away") }, ask, json, open };
+  return {
+    server,
+    parts,
+    runtime,
+    store,
+    sent,
+    operator,
+    stranger: { ...operator, org: orgId("away") },
+    ask,
+    json,
+    open,
+  };
 }
 
 function asking(server: Server): Stage["ask"] {
