@@ -39,7 +39,7 @@ export function agentNamed({ agents }: Parts, actor: Actor, name: AgentName): Ag
 
 /** The thread, when it is in the actor's reach. A thread of somebody else is not found, like one that never was. */
 export async function threadOf(parts: Parts, actor: Actor, id: ThreadId, action: Action): Promise<Thread> {
-  for (const scope of scopesOf(parts, actor)) {
+  for (const scope of await scopesOf(parts, actor)) {
     const thread = await parts.store.thread(scope, id);
     if (thread === undefined || !reaches(actor, thread.scope)) continue;
     authorize(actor, action, thread.scope);
@@ -53,7 +53,7 @@ export async function threadOf(parts: Parts, actor: Actor, id: ThreadId, action:
 }
 
 export async function turnOf(parts: Parts, actor: Actor, id: TurnId): Promise<TurnRecord> {
-  for (const scope of scopesOf(parts, actor)) {
+  for (const scope of await scopesOf(parts, actor)) {
     const turn = await parts.store.turn(scope, id);
     if (turn === undefined || !reaches(actor, turn.scope)) continue;
     authorize(actor, "explain", turn.scope);
@@ -66,11 +66,8 @@ export async function turnOf(parts: Parts, actor: Actor, id: TurnId): Promise<Tu
   );
 }
 
-/** Where an actor may look, one agent after the other: no read is wider than an agent. */
-function scopesOf({ agents }: Parts, actor: Actor): readonly Scope[] {
-  const names =
-    actor.agent === undefined
-      ? agents.all.filter((agent) => agent.org === actor.org).map((agent) => agent.name)
-      : [actor.agent];
+/** Where an actor may look, one agent after the other: no read is wider than an agent. An agent that is declared no more counts. */
+async function scopesOf({ store }: Parts, actor: Actor): Promise<readonly Scope[]> {
+  const names = actor.agent === undefined ? await store.agents(actor.org) : [actor.agent];
   return names.map((agent) => ({ org: actor.org, agent, contact: actor.contact ?? null }));
 }

@@ -232,6 +232,18 @@ describe("a running turn", () => {
   });
 });
 
+describe("law 9: what was", () => {
+  it("can be read when its agent is declared no more, and its thread goes on as it was pinned", async () => {
+    const first = await stage(["Hello."]);
+    const thread = await first.open();
+    await first.say(thread, "Hi there, you");
+    const later = await stage(["Still me."], { store: first.store, agent: sampleAgent({}, "other") });
+    expect(await later.runtime.turns(OPERATOR, thread.id)).toMatchObject([{ status: "done" }]);
+    expect(endOf(await later.say(thread, "Are you there?"))).toMatchObject({ type: "done", text: "Still me." });
+    expect(later.sent[0]?.prefix).toEqual(first.sent[0]?.prefix);
+  });
+});
+
 describe("memories by hand", () => {
   it("an operator saves and forgets them in one contact's scope; nobody else may", async () => {
     const { runtime, open, agent } = await stage([]);

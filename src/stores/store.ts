@@ -310,6 +310,8 @@ export interface Store {
   eraseContact(scope: ContactScope, actor: Actor, at: number): Promise<void>;
 
   organizations(): Promise<readonly OrgId[]>;
+  /** Every agent of the organization that ever had a thread, declared today or not. */
+  agents(org: OrgId): Promise<readonly AgentName[]>;
   head(org: OrgId): Promise<ChainHead>;
   /** Re-derives every stored digest and the chain; with an anchor, that the record still reaches it. */
   verify(org: OrgId, anchor?: ChainHead): AsyncIterable<Finding>;

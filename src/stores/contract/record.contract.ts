@@ -105,6 +105,7 @@ function chain(openStore: OpenStore): void {
       await exchange(store, ann, "two", { failed: true });
       await exchange(store, away, "one");
       expect(await store.organizations()).toEqual(["away", "home"]);
+      expect(await store.agents(ANN.org)).toEqual([ANN.agent]);
       expect((await store.head(ANN.org)).seq).toBe(2);
       expect((await store.head(away.scope.org)).seq).toBe(1);
       expect((await store.turns(ANN, ann.id)).map((turn) => turn.link?.seq)).toEqual([1, 2]);

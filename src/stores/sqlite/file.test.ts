@@ -1,5 +1,5 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newFolder } from "../contract/folder.contract.ts";
@@ -49,6 +49,12 @@ describe("a file", () => {
     expect(await again.head(thread.scope.org)).toEqual(head);
     expect(await problems(again, thread.scope.org, head)).toEqual([]);
     await again.close();
+  });
+
+  it("is read by nobody else on the machine, nor is its folder", async () => {
+    await (await openSqlite(file)).close();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(file)).mode & 0o777).toBe(0o700);
   });
 
   it("may be closed twice; what is asked afterwards is refused in a sentence", async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Store } from "../store.ts";
 import { head } from "./chain.ts";
@@ -13,7 +13,7 @@ import { beginCall, endCall } from "./journal.ts";
 import { forgetMemory, memories, saveMemory, searchMemories } from "./memories.ts";
 import { migrate } from "./migrate.ts";
 import { rebuild } from "./rebuild.ts";
-import { deliver, organizations, outbox, usage } from "./reports.ts";
+import { agents, deliver, organizations, outbox, usage } from "./reports.ts";
 import { settle } from "./settle.ts";
 import { agentVersion, openThread, saveAgentVersion, slots, thread, threads } from "./threads.ts";
 import { turn, turns } from "./turns.ts";
@@ -37,8 +37,11 @@ const IN_MEMORY = ":memory:";
  */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Store> {
   try {
-    if (file !== IN_MEMORY) mkdirSync(dirname(file), { recursive: true });
+    const fresh = file !== IN_MEMORY && !existsSync(file);
+    // What is in there is personal: nobody else on this machine reads it.
+    if (fresh) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const db = connect(file, { random: options.random ?? randomBytes, patience: options.patience ?? 5_000 });
+    if (fresh) chmodSync(file, 0o600);
     return ready(db);
   } catch (thrown) {
     throw failure(thrown, file);
@@ -93,6 +96,7 @@ function store(db: Connection): Store {
     usage: bound(usage),
     eraseContact: bound(eraseContact),
     organizations: bound(organizations),
+    agents: bound(agents),
     head: bound(head),
     verify: (...given) => told(verify(db, ...given), db.file),
     close: bound((db) => db.close()),

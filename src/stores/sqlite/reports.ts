@@ -1,4 +1,4 @@
-import type { OrgId, OutboxId, Scope } from "../../protocol/index.ts";
+import type { AgentName, OrgId, OutboxId, Scope } from "../../protocol/index.ts";
 import { toOutbox } from "../rows.ts";
 import type { OutboxMessage, UsageTotal } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -67,6 +67,12 @@ export function usage(db: Connection, scope: Scope): UsageTotal {
     const none = { requests: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, dollars: 0 };
     return { turns: db.first(ended)?.turns ?? 0, ...(db.first(spent) ?? none) };
   });
+}
+
+/** Every agent of the organization that ever had a thread. */
+export function agents(db: Connection, org: OrgId): readonly AgentName[] {
+  const all = query.selectFrom("thread").select("agent").distinct().where("org", "=", org).orderBy("agent");
+  return db.all(all).map(({ agent }) => agent);
 }
 
 /** Every organization that has anything in the store. */
