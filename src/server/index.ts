@@ -6,6 +6,6 @@
 export { createServer, type Server, type ServerParts } from "./create-server.ts";
 export { errorResponse } from "./error-response.ts";
 export type { AgentHealth, Health, HealthReport } from "./health.ts";
-export { type Address, type Listening, listen } from "./listen.ts";
-export { type Site, siteOf } from "./site.ts";
+export { type Listening, listen } from "./listen.ts";
+export { type Address, type Site, siteOf } from "./site.ts";
 export { isSameToken, operatorToken } from "./token.ts";

@@ -2,13 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type ServerType, serve } from "@hono/node-server";
 import { StrataError } from "../protocol/index.ts";
 import type { Server } from "./create-server.ts";
-import { inUrl } from "./site.ts";
-
-/** Where to listen. Port 0: the system chooses a free one. */
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-}
+import { type Address, inUrl } from "./site.ts";
 
 /** A server that answers. */
 export interface Listening {

@@ -1,5 +1,10 @@
 import { StrataError } from "../protocol/index.ts";
-import type { Address } from "./listen.ts";
+
+/** Where to listen. Port 0: the system chooses a free one. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
 
 /** Where a server stands, as its clients may name it. */
 export interface Site {
