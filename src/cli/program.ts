@@ -5,6 +5,7 @@ import { declareAnchor } from "./anchor.ts";
 import { declareChat } from "./chat.ts";
 import { declareCompose } from "./compose.ts";
 import type { Context } from "./context.ts";
+import { declareDoctor } from "./doctor.ts";
 import { declareExplain } from "./explain.ts";
 import { declareExport } from "./export.ts";
 import { declareInit } from "./init.ts";
@@ -59,6 +60,7 @@ const COMMANDS = [
   declareAgent,
   declareUsage,
   declareReplay,
+  declareDoctor,
   declareExport,
   declareLock,
   declareVerify,

@@ -1,0 +1,194 @@
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type App, type AppOptions, openApp, projectLock, recordFile } from "../app.ts";
+import { asStrataError, type ErrorCode } from "../protocol/index.ts";
+import { count, number } from "./style.ts";
+import { newestThreads } from "./thread-list.ts";
+
+/** What came of looking at one thing. `code` says what kind of failure it is. */
+export interface Check {
+  readonly what: string;
+  readonly state: "ok" | "warn" | "fail";
+  readonly says: string;
+  readonly code?: ErrorCode;
+}
+
+type Outcome = Omit<Check, "what">;
+type Place = Pick<AppOptions, "folder" | "data" | "env">;
+
+const ok = (says: string): Outcome => ({ state: "ok", says });
+const warn = (says: string): Outcome => ({ state: "warn", says });
+
+/** Looks at everything, one after the other; what one look throws is that check's failure. Makes nothing in folder or data. */
+export async function examine(place: Place): Promise<readonly Check[]> {
+  const empty = mkdtempSync(join(tmpdir(), "strata-doctor-"));
+  try {
+    const engine = { folder: empty, data: join(empty, "engine"), env: {} };
+    const hasRecord = existsSync(recordFile(place.data));
+    const checks = [
+      await check("node", () => node()),
+      await check("zones", () => timeZones()),
+      await check("database", () => inApp(engine, database)),
+      await check("data", () => dataFolder(place.data)),
+      await check("config", () => config(place)),
+    ];
+    // Without a readable strata.yaml there is nothing to be locked.
+    if (checks.at(-1)?.state === "ok") checks.push(await check("lock", () => lock(place)));
+    if (hasRecord) checks.push(await check("record", () => inApp({ ...engine, data: place.data }, record)));
+    if (checks.some(({ state }) => state === "fail")) return checks;
+    const real = hasRecord ? place : { ...place, data: join(empty, "agents") };
+    return [
+      ...checks,
+      await check("models", () => inApp(real, models)),
+      await check("waiting", () => inApp(real, waiting)),
+    ];
+  } finally {
+    rmSync(empty, { recursive: true, force: true });
+  }
+}
+
+async function check(what: string, look: () => Outcome | Promise<Outcome>): Promise<Check> {
+  try {
+    return { what, ...(await look()) };
+  } catch (thrown) {
+    const { code, message } = asStrataError(thrown);
+    return { what, state: "fail", says: message, code };
+  }
+}
+
+async function inApp(place: Place, look: (app: App) => Promise<Outcome>): Promise<Outcome> {
+  const app = await openApp(place);
+  try {
+    return await look(app);
+  } finally {
+    await app.close();
+  }
+}
+
+/** The oldest Node that runs Strata; the same as in package.json. */
+export const OLDEST_NODE = [22, 18] as const;
+
+function node(): Outcome {
+  const { version, platform, arch } = process;
+  const [major = 0, minor = 0] = version.slice(1).split(".").map(Number);
+  const here = `Node ${version.slice(1)} on ${platform} ${arch}`;
+  const [needed, least] = OLDEST_NODE;
+  if (major < needed || (major === needed && minor < least)) {
+    return { state: "fail", says: `${here}; Strata needs ${needed}.${least} or newer: install it from nodejs.org` };
+  }
+  return platform === "win32" ? warn(`${here}; Strata is tried on Windows with WSL only: run it there`) : ok(here);
+}
+
+function timeZones(): Outcome {
+  const noon = new Date("2026-01-01T12:00:00Z");
+  const there = new Intl.DateTimeFormat("en", { timeZone: "Asia/Tokyo", hour: "numeric", hourCycle: "h23" }).format(
+    noon,
+  );
+  if (there === "21") return ok(`time zone data ${process.versions["tz"] ?? "of the system"}`);
+  return warn("this Node does not know time zones, so clock layers show UTC; install a Node with full ICU");
+}
+
+async function database({ runtime, operator }: App): Promise<Outcome> {
+  const [agent] = runtime.agents(operator);
+  if (agent === undefined) return ok("SQLite opens");
+  await runtime.searchMemories(operator, { org: agent.org, agent: agent.name, contact: null }, "green bicycle", 1);
+  return ok("SQLite opens, migrates and searches full text");
+}
+
+/** Under this much room a write may soon fail. */
+const LITTLE = 200_000_000;
+
+function dataFolder(data: string): Outcome {
+  const exists = existsSync(data);
+  let there = data;
+  while (!existsSync(there)) there = dirname(there);
+  try {
+    accessSync(there, constants.W_OK);
+  } catch {
+    const says = `${there} cannot be written by this user; change its owner or rights, or name another with --data`;
+    return { state: "fail", says, code: "store_failed" };
+  }
+  const { bavail, bsize } = statfsSync(there);
+  const free = `${bytes(bavail * bsize)} free`;
+  const says = exists
+    ? `${data} holds ${bytes(sizeOf(data))}, ${free}`
+    : `${data} will be made at the first use, ${free}`;
+  return bavail * bsize < LITTLE ? warn(`${says}; make room before the disk is full`) : ok(says);
+}
+
+function sizeOf(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.reduce((sum, { parentPath, name }) => {
+    // A file may be gone since it was listed: the database's side files come and go.
+    return sum + (statSync(join(parentPath, name), { throwIfNoEntry: false })?.size ?? 0);
+  }, 0);
+}
+
+const UNITS = ["bytes", "kB", "MB", "GB", "TB"] as const;
+
+function bytes(size: number): string {
+  const step = size < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(size) / 3));
+  return `${number(size / 1_000 ** step)} ${UNITS[step]}`;
+}
+
+function config(place: Place): Outcome {
+  if (!isProject(place))
+    return ok(`no strata.yaml in ${place.folder}: the shipped blueprints serve; \`strata init\` makes your own`);
+  const { layers } = projectLock(place);
+  return ok(`${join(place.folder, "strata.yaml")} declares ${[...layers.keys()].join(", ")}`);
+}
+
+const isProject = ({ folder }: Place): boolean => existsSync(join(folder, "strata.yaml"));
+
+function lock(place: Place): Outcome {
+  if (!isProject(place)) return ok("the blueprints are as they were shipped");
+  const found = projectLock(place);
+  found.check();
+  const locked = [...found.layers.values()].reduce((sum, layers) => sum + layers, 0);
+  return ok(`${count(locked, "immutable layer")}, each as it was locked`);
+}
+
+async function record(app: App): Promise<Outcome> {
+  const heads = await Promise.all((await app.organizations()).map((org) => app.head(org)));
+  const says = heads.map(({ org, seq }) => `${org} has ${count(seq, "link")}`).join(", ");
+  return ok(says === "" ? "nothing is recorded yet" : `${says}; \`strata verify\` derives each of them again`);
+}
+
+async function models(app: App): Promise<Outcome> {
+  const agents = app.runtime.agents(app.operator);
+  const found = await Promise.all(
+    agents.map(async (agent): Promise<Outcome> => {
+      const model = app.modelNameOf(agent);
+      const problem = await app.modelOf(agent).then(
+        () => undefined,
+        (thrown) => asStrataError(thrown),
+      );
+      if (problem !== undefined) return warn(`${agent.name} cannot answer yet: ${problem.message}`);
+      if (model !== "rehearsal")
+        return ok(`${agent.name} is answered by ${model}; what it needs is set, no call was tried`);
+      return warn(`${agent.name} is answered by the rehearsal, which is no language model; ${KEY}`);
+    }),
+  );
+  const state = found.some((one) => one.state === "warn") ? "warn" : "ok";
+  return { state, says: found.map(({ says }) => says).join("\n") };
+}
+
+const KEY = "set ANTHROPIC_API_KEY in the environment or in .env beside strata.yaml";
+
+/** So many threads are looked at, the last active first. */
+const NEWEST = 100;
+
+async function waiting(app: App): Promise<Outcome> {
+  const { runtime, operator } = app;
+  const threads = await newestThreads(app, { agents: runtime.agents(operator), contact: null, limit: NEWEST });
+  const found = await Promise.all(
+    threads.map(async (thread) => ({ thread, messages: (await runtime.pending(operator, thread)).length })),
+  );
+  const without = found.filter(({ messages }) => messages > 0);
+  if (without.length === 0) return ok("no message waits for an answer");
+  const list = without.map(
+    ({ thread, messages }) => `${count(messages, "message")} on ${thread.id} with ${thread.scope.contact}`,
+  );
+  return warn(`${list.join("\n")}\nThey go along with the next message; in a chat, /retry runs them now.`);
+}

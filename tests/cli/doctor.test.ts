@@ -1,0 +1,76 @@
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { OLDEST_NODE } from "../../src/cli/doctor-checks.ts";
+import { place, project, provider, ROOT, strata } from "./strata.ts";
+
+interface Told {
+  readonly healthy: boolean;
+  readonly checks: readonly { readonly what: string; readonly state: string; readonly says: string }[];
+}
+
+async function doctor(cwd: string, env: Readonly<Record<string, string>> = {}, ...more: readonly string[]) {
+  const { code, out, err } = await strata(["doctor", "--json", ...more], { cwd, env });
+  const told: Told = JSON.parse(out);
+  return { code, err, healthy: told.healthy, check: new Map(told.checks.map((one) => [one.what, one])) };
+}
+
+describe("strata doctor", () => {
+  it("finds an empty folder fit, says what is missing, and makes nothing in it", async () => {
+    const cwd = place();
+    const { code, out, err } = await strata(["doctor"], { cwd });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toMatch(/^ok {4}node {6}Node \d+\.\d+\.\d+ on \w+ \w+$/m);
+    expect(out).toMatch(/^ok {4}database {2}SQLite opens, migrates and searches full text$/m);
+    expect(out).toMatch(/^ok {4}config {4}no strata\.yaml in/m);
+    expect(out).toMatch(/^warn {2}models {4}companion is answered by the rehearsal/m);
+    for (const line of out.split("\n").filter((one) => !one.includes(cwd))) expect(line.length).toBeLessThanOrEqual(80);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it("tells of the record, and of messages that got no answer", async () => {
+    const refusing = await provider((_request, response) => response.writeHead(400).end("{}"));
+    const cwd = project(refusing.edit);
+    await strata(["chat", "companion", "--as", "ann"], { cwd, input: "hi\n", env: refusing.env });
+    const { code, healthy, check } = await doctor(cwd, refusing.env);
+    expect({ code, healthy }).toEqual({ code: 0, healthy: true });
+    expect(check.get("record")?.says).toMatch(/^home has 1 link; `strata verify`/);
+    expect(check.get("waiting")).toMatchObject({ state: "warn" });
+    expect(check.get("waiting")?.says).toMatch(/^1 message on thr_\w+ with ann\n.*\/retry/);
+    expect(check.get("models")).toMatchObject({ state: "ok" });
+    expect(JSON.stringify([...check])).not.toContain(refusing.env.TEST_KEY);
+  });
+
+  it("says that a key is missing", async () => {
+    const cwd = project((yaml) => `${yaml}\nmodel: anthropic:claude-sonnet-4-5\n`);
+    const { code, check } = await doctor(cwd);
+    expect(code).toBe(0);
+    expect(check.get("models")).toMatchObject({ state: "warn" });
+    expect(check.get("models")?.says).toMatch(/^companion cannot answer yet: .*key/);
+  });
+
+  it("fails with the code of what is wrong: strata.yaml, the lock, the database", async () => {
+    const wrong = await doctor(project((yaml) => yaml.replace("rank: 20", "rnak: 20")));
+    expect(wrong).toMatchObject({ code: 4, healthy: false });
+    expect(wrong.check.get("config")?.says).toMatch(/rnak.*rank/);
+    expect(wrong.err).toContain("1 check failed, first config");
+
+    const changed = project();
+    appendFileSync(join(changed, "layers/safety.md"), "Be careful with knives.\n");
+    const unlocked = await doctor(changed);
+    expect(unlocked.code).toBe(5);
+    expect(unlocked.check.get("lock")?.says).toContain("+ Be careful with knives.");
+
+    const broken = place();
+    await strata(["memory", "save", "Something."], { cwd: broken });
+    writeFileSync(join(broken, ".strata/strata.db"), "no database");
+    const unreadable = await doctor(broken);
+    expect(unreadable.code).toBe(8);
+    expect(unreadable.check.get("record")).toMatchObject({ state: "fail" });
+  });
+
+  it("asks for the Node that package.json asks for", () => {
+    const { engines }: { engines: { node: string } } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    expect(engines.node).toBe(`>=${OLDEST_NODE.join(".")}`);
+  });
+});
