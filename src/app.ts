@@ -9,6 +9,7 @@ import {
   checkLock,
   loadProject,
   lockFile,
+  lockText,
   type Project,
   reviveAgent,
   withTools,
@@ -25,16 +26,7 @@ import {
   StrataError,
 } from "./protocol/index.ts";
 import { createRuntime, type Parts, type RecordedReply, type Runtime } from "./runtime/index.ts";
-import {
-  createServer,
-  type HealthReport,
-  isSameToken,
-  type Listening,
-  listen,
-  operatorToken,
-  type Server,
-  siteOf,
-} from "./server/index.ts";
+import { type ServeOptions, type Serving, serveOperator } from "./server/index.ts";
 import { type ChainHead, type Finding, openSqlite, type Store } from "./stores/index.ts";
 import { memoryTools, recordedTools, toolset, workspaceTools } from "./tools/index.ts";
 import { cardOf } from "./wire/index.ts";
@@ -49,7 +41,7 @@ export {
   readRecording,
   replay,
 } from "./runtime/index.ts";
-export type { Listening } from "./server/index.ts";
+export type { Listening, ServeOptions, Serving } from "./server/index.ts";
 export type {
   ChainHead,
   Finding,
@@ -93,6 +85,12 @@ export interface App {
   readonly bodyOf: typeof wireBody;
   /** Sets the threads' clock; without it they take the real time. */
   readonly setClock: (at: number) => void;
+  /**
+   * Reads the projects again, for the threads that begin from now on: all of it, or, where anything is wrong, nothing.
+   * Running threads stay with the version they are pinned to; immutable layers and the organization wait for a restart.
+   * @throws StrataError as `openApp`
+   */
+  readonly reload: () => void;
   readonly head: (org: OrgId) => Promise<ChainHead>;
   readonly verify: (org: OrgId, anchor?: ChainHead) => AsyncIterable<Finding>;
   readonly organizations: () => Promise<readonly OrgId[]>;
@@ -120,14 +118,17 @@ export async function openApp(options: AppOptions): Promise<App> {
 
 function joined(options: AppOptions, projects: readonly Project[], store: Store): App {
   const time: { at?: number } = {};
-  const access = accessOf(projects);
-  const modelNameOf = (agent: Agent) => agent.model ?? (access("anthropic") === undefined ? "rehearsal" : DEFAULT_WIRE);
-  const modelOf = modelsOf(modelNameOf, access, options.wire);
-  const parts: Parts = { ...partsOf(options, projects, store), modelOf, clock: () => time.at ?? Date.now() };
+  const tools = toolsOf(options, store);
+  let now = declaredBy(projects, options, tools);
+  const modelNameOf = (agent: Agent) => now.modelNameOf(agent);
+  const modelOf = (agent: Agent) => now.modelOf(agent);
+  const parts = partsOf({ store, tools, agents: () => now.agents, modelOf, clock: () => time.at ?? Date.now() });
   return {
     runtime: createRuntime(parts),
     operator: { org: orgOf(projects), role: "operator" },
-    projects,
+    get projects() {
+      return now.projects;
+    },
     data: options.data,
     modelNameOf,
     modelOf,
@@ -137,6 +138,11 @@ function joined(options: AppOptions, projects: readonly Project[], store: Store)
     setClock: (at) => {
       time.at = at;
     },
+    reload: () => {
+      const fresh = projectsOf(options);
+      checkReload(now.projects, fresh);
+      now = declaredBy(fresh, options, tools);
+    },
     head: (org) => store.head(org),
     verify: (org, anchor) => store.verify(org, anchor),
     organizations: () => store.organizations(),
@@ -144,19 +150,71 @@ function joined(options: AppOptions, projects: readonly Project[], store: Store)
   };
 }
 
-function partsOf(options: AppOptions, projects: readonly Project[], store: Store): Omit<Parts, "modelOf" | "clock"> {
+/** What the projects declare at a time: frozen, and replaced as a whole. */
+interface Declared extends Pick<App, "projects" | "modelNameOf" | "modelOf"> {
+  readonly agents: readonly Agent[];
+}
+
+function declaredBy(projects: readonly Project[], { wire }: AppOptions, tools: Tools): Declared {
+  const access = accessOf(projects);
+  const modelNameOf = (agent: Agent) => agent.model ?? (access("anthropic") === undefined ? "rehearsal" : DEFAULT_WIRE);
+  const all = projects.flatMap((project) => [...project.agents.values()]);
+  const agents = all.map((agent) => withTools(agent, tools.recorded));
+  // A tool that does not exist is found out now and not in the middle of a conversation.
+  for (const agent of agents) tools.all.schemas(agent.tools);
+  return { projects, agents, modelNameOf, modelOf: modelsOf(modelNameOf, access, wire) };
+}
+
+/**
+ * Lets new declarations take the place of old ones, or says why they cannot while the program runs.
+ * @throws StrataError `lock_missing`, `lock_mismatch`, `config_invalid`
+ */
+function checkReload(old: readonly Project[], fresh: readonly Project[]): void {
+  for (const project of fresh) checkLock(project);
+  const [was, is] = [orgOf(old), orgOf(fresh)];
+  if (was !== is) {
+    const message = `the organization was ${was} at the start and is ${is} now; restart Strata to change it`;
+    throw new StrataError("config_invalid", message, { was, is });
+  }
+  // Law 2: also with a new lock, an immutable layer stays what it was for as long as the program runs.
+  const changed = fresh.filter((project, n) => lockText(project) !== lockText(old[n] ?? project));
+  if (changed.length === 0 && fresh.length === old.length) return;
+  const files = changed.map((project) => project.file);
+  const message = `immutable layers of ${files.join(", ") || "a project"} changed since the start; restart Strata to take them`;
+  throw new StrataError("lock_mismatch", message, { files });
+}
+
+/** All tools, and the names of those that a recording answers. */
+interface Tools {
+  readonly all: Parts["tools"];
+  readonly recorded: Parameters<typeof withTools>[1];
+}
+
+function toolsOf(options: AppOptions, store: Store): Tools {
   const recorded = options.recordedTools === undefined ? [] : recordedTools(options.recordedTools);
   const names = recorded.map((tool) => tool.schema.name);
   const builtIn = [...memoryTools(store), ...workspaceTools(join(options.data, "workspace"))];
   // A recording's tool stands in for a built-in one of the same name: what it answers is in the recording.
-  const tools = toolset([...builtIn.filter((tool) => !names.includes(tool.schema.name)), ...recorded]);
-  const all = projects.flatMap((project) => [...project.agents.values()]).map((agent) => withTools(agent, names));
-  // A tool that does not exist is found out now and not in the middle of a conversation.
-  for (const agent of all) tools.schemas(agent.tools);
+  const all = toolset([...builtIn.filter((tool) => !names.includes(tool.schema.name)), ...recorded]);
+  return { all, recorded: names };
+}
+
+interface Changing extends Pick<Parts, "store" | "modelOf" | "clock"> {
+  readonly tools: Tools;
+  readonly agents: () => readonly Agent[];
+}
+
+function partsOf({ tools, agents, ...rest }: Changing): Parts {
   return {
-    agents: { all, spec: agentSpec, revive: reviveAgent },
-    store,
-    tools,
+    ...rest,
+    agents: {
+      get all() {
+        return agents();
+      },
+      spec: agentSpec,
+      revive: reviveAgent,
+    },
+    tools: tools.all,
     counterOf: counters(),
     wall: () => Date.now(),
     random: (n) => randomBytes(n),
@@ -264,49 +322,13 @@ export function recordFile(data: string): string {
   return join(data, "strata.db");
 }
 
-/** Where and under which names to serve. */
-export interface ServeOptions {
-  /** The address to listen at; without one, this machine alone. */
-  readonly host?: string;
-  /** More names that clients may call it by, as `Host` gives them: those of a proxy in front of it. */
-  readonly hosts?: readonly string[];
-}
-
-/** A server that answers, and the key to it. */
-export interface Serving extends Listening {
-  /** The address with the operator's token behind `#`, where no server and no log sees it. */
-  readonly link: string;
-  /** The file with the token. */
-  readonly tokenFile: string;
-}
-
 /**
- * Serves the runtime over HTTP to whoever has the operator's token; at another address than this machine's own, nothing
- * else answers either.
+ * Serves the runtime over HTTP to whoever has the operator's token.
  * @throws StrataError `port_taken`, `invalid_input`, `file_not_found` for the token's file
  */
-export async function serve(app: App, port: number, options: ServeOptions = {}): Promise<Serving> {
-  const { host = "127.0.0.1", hosts } = options;
-  const tokenFile = join(app.data, "operator.token");
-  const token = operatorToken(tokenFile, (n) => randomBytes(n));
-  const serverAt = (got: number): Server =>
-    createServer({
-      ...app,
-      site: siteOf({ host, port: got }, hosts),
-      actorOf: (given) => (isSameToken(given, token) ? app.operator : undefined),
-      health: () => healthOf(app),
-      clock: () => Date.now(),
-    });
-  const listening = await listen(serverAt, { host, port });
-  return { ...listening, link: `${listening.url}/#token=${token}`, tokenFile };
-}
-
-function healthOf({ runtime, operator, modelNameOf, data }: App): HealthReport {
-  const agents = runtime.agents(operator).map((agent) => {
-    const { name, version } = agent;
-    return { name, version, model: modelNameOf(agent) };
-  });
-  return { status: "ok", version: VERSION, agents, data };
+export function serve(app: App, port: number, options: Omit<ServeOptions, "port"> = {}): Promise<Serving> {
+  const outside = { version: VERSION, clock: () => Date.now(), random: (n: number) => randomBytes(n) };
+  return serveOperator({ ...app, ...outside }, { ...options, port });
 }
 
 /** The lock of a folder's strata.yaml. */
