@@ -16,6 +16,9 @@ import { openThread, post } from "./receive.ts";
 import type { Runtime } from "./runtime.ts";
 import { runTurn } from "./turn.ts";
 
+/** As many of a contact's newest messages are looked through for what was not delivered. */
+const MOST_WAITING = 100;
+
 /** The runtime over its parts: what every door calls. */
 export function createRuntime(parts: Parts): Runtime {
   const { store } = parts;
@@ -52,6 +55,15 @@ export function createRuntime(parts: Parts): Runtime {
       const stop = running.get((await threadOf(parts, actor, id, "run")).id);
       stop?.abort();
       return stop !== undefined;
+    },
+    async *undelivered(actor, { id }) {
+      const { scope } = await threadOf(parts, actor, id, "run");
+      const waiting = await store.outbox(scope, MOST_WAITING);
+      for (const message of waiting.toReversed()) {
+        if (message.thread !== id || message.status !== "waiting") continue;
+        yield message;
+        await store.deliver(scope, message.id, parts.clock());
+      }
     },
     compose: async (actor, conversation, message) => {
       const scope = scopeOf(actor, conversation);

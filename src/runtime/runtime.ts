@@ -19,7 +19,15 @@ import type {
   TurnId,
   Untrusted,
 } from "../protocol/index.ts";
-import type { MemoryHit, RebuiltRequest, Slot, Thread, TurnRecord, UsageTotal } from "../stores/index.ts";
+import type {
+  MemoryHit,
+  OutboxMessage,
+  RebuiltRequest,
+  Slot,
+  Thread,
+  TurnRecord,
+  UsageTotal,
+} from "../stores/index.ts";
 
 /** Which conversation. `key` names it inside `(agent, contact, channel)`; the platform issues the thread's id. */
 export interface Conversation {
@@ -84,6 +92,11 @@ export interface Runtime {
   run(actor: Actor, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;
   /** Stops the turn that this program runs on the thread; false when it runs none. Its events keep waiting. */
   cancel(actor: Actor, id: ThreadId): Promise<boolean>;
+  /**
+   * Replies of the thread that were committed and perhaps never shown, because the program that showed them ended first.
+   * Each counts as delivered when the next one is asked for.
+   */
+  undelivered(actor: Actor, thread: Thread): AsyncGenerator<OutboxMessage>;
   /** @throws StrataError `budget_too_small`, `source_failed`, `agent_not_found` */
   compose(actor: Actor, conversation: Conversation, message: Untrusted): Promise<Composed>;
   turn(actor: Actor, id: TurnId): Promise<TurnRecord>;

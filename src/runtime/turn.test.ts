@@ -339,6 +339,10 @@ describe("law 7: one commit", () => {
     const thread = await open();
     expect(endOf(await say(thread, "Hello?"))).toMatchObject({ type: "done", text: "Here." });
     expect(await store.outbox(thread.scope, 5)).toMatchObject([{ status: "waiting" }]);
+    const { runtime } = await stage([], { store });
+    const shown = () => collect(runtime.undelivered(OPERATOR, thread));
+    expect(await shown()).toMatchObject([{ text: "Here." }]);
+    expect(await shown()).toEqual([]);
   });
 
   it("a memory saved in a turn that fails is not saved", async () => {
