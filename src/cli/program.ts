@@ -3,6 +3,7 @@ import { VERSION } from "../app.ts";
 import { declareAgent } from "./agent.ts";
 import { declareAnchor } from "./anchor.ts";
 import { declareChat } from "./chat.ts";
+import { declareCompletion } from "./completion.ts";
 import { declareCompose } from "./compose.ts";
 import type { Context } from "./context.ts";
 import { declareDoctor } from "./doctor.ts";
@@ -65,4 +66,5 @@ const COMMANDS = [
   declareLock,
   declareVerify,
   declareAnchor,
+  declareCompletion,
 ];
