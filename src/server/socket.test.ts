@@ -1,5 +1,8 @@
+import { mkdtempSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Script } from "../models/index.ts";
 import {
@@ -11,7 +14,7 @@ import {
   type Request,
   spoken,
 } from "../protocol/index.ts";
-import { createServer, listen, siteOf } from "./index.ts";
+import { createServer, listen, type ServeOptions, type Serving, serveOperator, siteOf } from "./index.ts";
 import { LARGEST_BODY } from "./read-body.ts";
 import { at, eventsOf, type Stage, stage, TOKEN } from "./stage.contract.ts";
 
@@ -167,3 +170,46 @@ function answerTo(port: number, bytes: string): Promise<string> {
     socket.on("end", () => resolve(text)).on("error", reject);
   });
 }
+
+describe("what is served", () => {
+  const serve = async (options: ServeOptions): Promise<Serving> => {
+    const { parts, operator } = await stage();
+    const data = mkdtempSync(join(tmpdir(), "strata-serve-"));
+    const served = { ...parts, operator, data, version: "1.2.3", random: (n: number) => new Uint8Array(n) };
+    const serving = await serveOperator(served, options);
+    onTestFinished(() => serving.close());
+    return serving;
+  };
+
+  it("has a token of its own, which its link carries behind the #", async () => {
+    const serving = await serve({ port: 0, hosts: ["strata.example.org"] });
+    const [address, token] = serving.link.split("/#token=");
+    expect(address).toBe(serving.url);
+    expect(readFileSync(serving.tokenFile, "utf8").trim()).toBe(token);
+    const headers = { authorization: `Bearer ${token}` };
+    const health = await (await fetch(`${serving.url}/health`, { headers })).json();
+    expect(health).toMatchObject({
+      version: "1.2.3",
+      agents: [{ name: "companion", model: "scripted" }],
+      data: dirname(serving.tokenFile),
+    });
+    expect((await fetch(`${serving.url}/v1/agents`)).status).toBe(401);
+    const origin = "https://strata.example.org";
+    expect((await fetch(`${serving.url}/v1/agents`, { headers: { ...headers, origin } })).status).toBe(200);
+  });
+
+  it("answers other machines only with the token", async () => {
+    const serving = await serve({ host: "0.0.0.0", port: 0 });
+    expect(serving.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const { url, link } = serving;
+    expect((await fetch(`${url}/health`)).status).toBe(401);
+    const headers = { authorization: `Bearer ${link.split("=")[1]}` };
+    expect((await fetch(`${url}/health`, { headers })).status).toBe(200);
+  });
+
+  it("does not listen under a name that is none", async () => {
+    await expect(serve({ port: 0, hosts: ["http://x"] })).rejects.toMatchObject({
+      code: "invalid_input",
+    });
+  });
+});
