@@ -1,8 +1,7 @@
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { OLDEST_NODE } from "../../src/cli/doctor-checks.ts";
-import { place, project, provider, ROOT, strata } from "./strata.ts";
+import { place, project, provider, strata } from "./strata.ts";
 
 interface Told {
   readonly healthy: boolean;
@@ -67,10 +66,5 @@ describe("strata doctor", () => {
     const unreadable = await doctor(broken);
     expect(unreadable.code).toBe(8);
     expect(unreadable.check.get("record")).toMatchObject({ state: "fail" });
-  });
-
-  it("asks for the Node that package.json asks for", () => {
-    const { engines }: { engines: { node: string } } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-    expect(engines.node).toBe(`>=${OLDEST_NODE.join(".")}`);
   });
 });
