@@ -13,6 +13,7 @@ export interface Generated {
 /** To add one: its path, and the function that gives its text. */
 export const GENERATED: readonly Generated[] = [
   { path: "schema/strata.schema.json", text: () => textFrom("src/agents/index.ts", "schemaText") },
+  { path: "docs/cli.md", text: () => textFrom("src/cli/index.ts", "commandsPage") },
 ];
 
 export async function checkGenerated(): Promise<readonly string[]> {
