@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type App, type Listening, serve, VERSION } from "../app.ts";
+import { type App, type Serving, serve, VERSION } from "../app.ts";
 import { type Agent, asStrataError, contactId, StrataError } from "../protocol/index.ts";
 import { converse } from "./chat.ts";
 import type { Context } from "./context.ts";
@@ -51,7 +51,11 @@ function companion({ runtime, operator }: App): Agent | undefined {
   return agents.find((agent) => agent.name === "companion") ?? agents[0];
 }
 
-async function announce({ say, json, style }: Context, session: Session, { url }: Listening): Promise<void> {
+async function announce(
+  { say, json, style }: Context,
+  session: Session,
+  { url, link, tokenFile }: Serving,
+): Promise<void> {
   const { app, data } = session;
   const agents = app.runtime.agents(app.operator);
   const models = await Promise.all(agents.map(async (agent) => ({ agent, ...(await answering(app, agent)) })));
@@ -62,7 +66,7 @@ async function announce({ say, json, style }: Context, session: Session, { url }
       model,
       problem: problem?.message,
     }));
-    return json({ url, version: VERSION, agents: listed, data });
+    return json({ url, version: VERSION, agents: listed, data, tokenFile });
   }
   say(
     `${style.bold(`Strata ${VERSION}`)} serves on ${style.cyan(url)} (health: ${url}/health)`,
@@ -71,6 +75,8 @@ async function announce({ say, json, style }: Context, session: Session, { url }
         `agent    ${style.bold(agent.name)}, version ${shortVersion(agent.version)}, answered by ${model}`,
     ),
     `data     ${data}`,
+    `token    ${tokenFile} (who has it is the operator; docs/http.md has the routes)`,
+    `link     ${link}`,
     `config   ${app.projects.map((project) => project.file).join(", ")}`,
     ...models.flatMap(({ problem }) => (problem === undefined ? [] : ["", style.yellow(problem.message)])),
     ...(models.some(({ model }) => model === "rehearsal") ? ["", ...REHEARSAL] : []),

@@ -13,9 +13,12 @@ describe("strata start as a process", () => {
     await started.says("`rehearsal` is no real model");
     const { out } = started.sofar();
     expect(out).toContain(join(cwd, ".strata"));
-    const health = await (await fetch(`${address(out)}/health`)).json();
+    expect(await (await fetch(`${address(out)}/health`)).json()).toMatchObject({ status: "ok" });
+    const token = readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim();
+    expect(out).toContain(`${address(out)}/#token=${token}`);
+    const headers = { authorization: `Bearer ${token}` };
+    const health = await (await fetch(`${address(out)}/health`, { headers })).json();
     expect(health).toMatchObject({
-      status: "ok",
       agents: [{ name: "companion", model: "rehearsal" }],
       data: join(cwd, ".strata"),
     });
