@@ -101,6 +101,9 @@ const LITTLE = 200_000_000;
 
 function dataFolder(data: string): Outcome {
   const exists = existsSync(data);
+  if (exists && !statSync(data).isDirectory()) {
+    return { state: "fail", says: `${data} is no folder; name another with --data`, code: "file_not_found" };
+  }
   let there = data;
   while (!existsSync(there)) there = dirname(there);
   try {

@@ -48,7 +48,7 @@ describe("strata doctor", () => {
     expect(check.get("models")?.says).toMatch(/^companion cannot answer yet: .*key/);
   });
 
-  it("fails with the code of what is wrong: strata.yaml, the lock, the database", async () => {
+  it("fails with the code of what is wrong: strata.yaml, the lock, the data folder, the database", async () => {
     const wrong = await doctor(project((yaml) => yaml.replace("rank: 20", "rnak: 20")));
     expect(wrong).toMatchObject({ code: 4, healthy: false });
     expect(wrong.check.get("config")?.says).toMatch(/rnak.*rank/);
@@ -59,6 +59,10 @@ describe("strata doctor", () => {
     const unlocked = await doctor(changed);
     expect(unlocked.code).toBe(5);
     expect(unlocked.check.get("lock")?.says).toContain("+ Be careful with knives.");
+
+    const file = await doctor(changed, {}, "--data", "strata.yaml");
+    expect(file.code).toBe(3);
+    expect(file.check.get("data")?.says).toMatch(/strata\.yaml is no folder; name another with --data$/);
 
     const broken = place();
     await strata(["memory", "save", "Something."], { cwd: broken });
