@@ -16,7 +16,7 @@ export async function runTests(paths: readonly string[]): Promise<Totals> {
   try {
     const file = join(folder, "result.json");
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
-    const code = await vitest(["run", ...reporters, ...paths]);
+    const code = await vitest(["run", "--config=checks/vitest.config.ts", ...reporters, ...paths]);
     return totalsOf(readResult(file), code === 0);
   } finally {
     rmSync(folder, { recursive: true, force: true });

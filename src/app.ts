@@ -57,6 +57,8 @@ export type {
 export interface AppOptions {
   /** The folder with `strata.yaml`; without one there, the shipped blueprints are the agents. */
   readonly folder: string;
+  /** True: no blueprint stands in where the folder has no `strata.yaml`. */
+  readonly mustDeclare?: boolean;
   /** The data folder: database and workspaces. Made when it is missing. */
   readonly data: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -223,11 +225,11 @@ function partsOf({ tools, agents, ...rest }: Changing): Parts {
   };
 }
 
-function projectsOf({ folder, env }: AppOptions): readonly Project[] {
+function projectsOf({ folder, env, mustDeclare = false }: AppOptions): readonly Project[] {
   try {
     return [loadProject(folder, { env })];
   } catch (thrown) {
-    if (!(thrown instanceof StrataError && thrown.code === "config_missing")) throw thrown;
+    if (mustDeclare || !(thrown instanceof StrataError && thrown.code === "config_missing")) throw thrown;
     return blueprintNames().map((name) => loadProject(blueprintFolder(name), { env }));
   }
 }

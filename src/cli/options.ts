@@ -10,6 +10,8 @@ export interface Shared {
   readonly data: string;
   /** Absolute. */
   readonly folder: string;
+  /** Whether the folder was named: then no blueprint stands in for a missing strata.yaml. */
+  readonly named: boolean;
   readonly json: boolean;
 }
 
@@ -25,7 +27,7 @@ export function declareShared(program: Command): void {
     .option("--data <dir>", "the data folder: database and workspaces (default: $STRATA_DATA, else ./.strata)")
     .option(
       "--folder <dir>",
-      "the folder with strata.yaml (default: the current one; without one there, the blueprints)",
+      "the folder with strata.yaml (default: the current one, or the blueprints where it has none)",
     )
     .option("--json", "print JSON for programs");
 }
@@ -37,7 +39,8 @@ export function readShared(command: Command, { env, cwd }: Pick<Terminal, "env" 
   // Without this, a mistyped folder would silently serve the blueprints.
   if (!existsSync(folder))
     throw new StrataError("file_not_found", `the folder ${folder} does not exist; check --folder`, { folder });
-  return { data: resolve(cwd, given.data ?? (env["STRATA_DATA"] || ".strata")), folder, json: given.json ?? false };
+  const data = resolve(cwd, given.data ?? (env["STRATA_DATA"] || ".strata"));
+  return { data, folder, named: given.folder !== undefined, json: given.json ?? false };
 }
 
 /** Reads a whole number of a range, or says which. */

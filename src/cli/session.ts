@@ -21,7 +21,8 @@ export async function inSession(
   wishes: Wishes = {},
 ): Promise<void> {
   const shared = readShared(command, terminal);
-  const app = await openApp({ folder: shared.folder, data: shared.data, env: terminal.env, ...wishes });
+  const { folder, data, named } = shared;
+  const app = await openApp({ folder, data, mustDeclare: named, env: terminal.env, ...wishes });
   try {
     await work({ ...shared, app });
   } finally {

@@ -42,6 +42,7 @@ const CASES: readonly (readonly [readonly string[], number, readonly string[]])[
   [["chat", "nobody"], 3, ['no agent "nobody"', "companion"]],
   [["chat", "No Body"], 2, ['"No Body" is not an agent name']],
   [["chat", "companion", "--as", " ann"], 2, ['" ann" is not a contact']],
+  [["chat", "companion", "--folder", "."], 3, ["no strata.yaml"]],
   [["chat", "companion", "--folder", "nowhere"], 3, ["nowhere does not exist", "--folder"]],
   [["compose", "nobody", "--message", "hi"], 3, ['no agent "nobody"']],
   [["explain", "ann"], 2, ['"ann" is neither a thread nor a turn']],
