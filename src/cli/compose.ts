@@ -28,7 +28,7 @@ export function declareCompose(program: Command, context: Context): void {
         const agent = agentNamed(app, name);
         const conversation = await chatConversation({ app, agent, contact: contactId(options.as) });
         const composed = await app.runtime.compose(app.operator, conversation, untrusted(options.message));
-        if (options.wire === true) context.say(await app.bodyOf(composed.request, composed.wire));
+        if (options.wire === true) context.exact(await app.bodyOf(composed.request, composed.wire));
         else if (json) context.json(forPrograms(composed));
         else context.say(...forPeople(composed, context));
       }),

@@ -9,6 +9,8 @@ export interface Context {
   readonly style: Style;
   /** Lines of a result. */
   readonly say: (...lines: readonly string[]) => void;
+  /** Bytes as they are: only a terminal gets a line end after them. */
+  readonly exact: (text: string) => void;
   /** One value on one line, for programs. */
   readonly json: (value: unknown) => void;
   /** Progress and remarks, dim. */
@@ -33,6 +35,7 @@ export function createContext(terminal: Terminal): Context {
     terminal,
     style,
     say: (...lines) => void stdout.write(lines.map((line) => `${line}\n`).join("")),
+    exact: (text) => void stdout.write(stdout.isTTY === true ? `${text}\n` : text),
     json: (value) => void stdout.write(`${JSON.stringify(value)}\n`),
     note: (...lines) => void stderr.write(lines.map((line) => `${aside.dim(line)}\n`).join("")),
     complain,

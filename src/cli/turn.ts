@@ -74,7 +74,7 @@ async function printWire(context: Context, app: App, turn: TurnRecord, wanted: n
   const { length } = turn.requests;
   const n = wanted ?? 1;
   if (n > length) throw noRequest(turn, n);
-  context.terminal.stdout.write(`${await wireOf(app, turn, n)}\n`);
+  context.exact(await wireOf(app, turn, n));
   if (wanted === undefined && length > 1) {
     context.note(`This is request 1 of ${length}; --request N prints another.`);
   }

@@ -232,6 +232,18 @@ describe("a running turn", () => {
   });
 });
 
+describe("a thread's version", () => {
+  it("is the newest until the first turn, and then stays", async () => {
+    const old = await stage(["One."]);
+    const thread = await old.open();
+    const agent = sampleAgent({ description: "newer" });
+    const newer = await stage(["Two."], { store: old.store, agent });
+    expect((await newer.open()).version).toBe(agent.version);
+    expect(endOf(await newer.say(thread, "Hi, who are you now?")).type).toBe("done");
+    expect((await old.open()).version).toBe(agent.version);
+  });
+});
+
 describe("law 9: what was", () => {
   it("can be read when its agent is declared no more, and its thread goes on as it was pinned", async () => {
     const first = await stage(["Hello."]);

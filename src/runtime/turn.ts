@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { extend } from "../compiler/index.ts";
 import { asStrataError, type Spoken, StrataError, spoken, type TurnEvent } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
@@ -49,6 +50,9 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
     for (const note of notes) yield { type: "note", ...note };
     let { compilation } = prepared;
     for (;;) {
+      // A recording answers at once and SQLite never waits: without this, signals and timers would not be heard for a whole replay.
+      await setImmediate();
+      signal.throwIfAborted();
       const reply = yield* send(work, compilation);
       const { stop, messages } = yield* answerCalls(work, compilation, reply);
       if (stop !== undefined) return { status: "done", stop, reply: said(work) };

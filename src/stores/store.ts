@@ -254,6 +254,7 @@ export interface Store {
   saveAgentVersion(org: OrgId, agent: AgentName, version: Digest, spec: string, at: number): Promise<void>;
   agentVersion(org: OrgId, agent: AgentName, version: Digest): Promise<string | undefined>;
 
+  /** A thread that had no turn yet is pinned to the version it is opened with, like a new one. */
   openThread(scope: ContactScope, opening: ThreadOpening): Promise<Thread>;
   thread(scope: Scope, id: ThreadId): Promise<Thread | undefined>;
   /** Newest activity first. A scope with `contact: null` lists all contacts of the agent. */

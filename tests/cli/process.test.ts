@@ -139,6 +139,20 @@ describe("a replay that is killed", () => {
     await strata([...argv, "--dump", "requests.jsonl"], { cwd: other });
     expect(bodies(cwd)).toEqual(bodies(other));
   }, 120_000);
+
+  it("hears Ctrl-C between two requests, says how far it came, and goes on when it is run again", async () => {
+    const cwd = place();
+    const argv = ["replay", recording(cwd, TALK), "--agent", "companion", "--replies", "recorded"];
+    const running = child(argv, { cwd });
+    onTestFinished(() => void running.process.kill("SIGKILL"));
+    await untilTurns(cwd, 3, running.sofar);
+    running.process.kill("SIGINT");
+    const { code, err } = await running.ended;
+    expect(code).toBe(130);
+    expect(err).toMatch(/stopped after \d+ of 80 turns; run the same command again/);
+    const { out } = await strata([...argv, "--json"], { cwd });
+    expect(jsonLines(out)[0]).toMatchObject({ requests: 2 * MESSAGES, turns: { failed: 0 } });
+  }, 120_000);
 });
 
 const bodies = (cwd: string): readonly string[] =>

@@ -65,7 +65,7 @@ describe("strata replay", () => {
     for (const { turn, request, body, provider } of lines) {
       expect(provider).toBe("anthropic");
       const wire = await strata(["turn", turn, "--wire", "--request", `${request}`], { cwd });
-      expect(wire.out).toBe(`${body}\n`);
+      expect(wire.out).toBe(body);
     }
     const [first, bob, answered] = lines;
     expect(Object.keys(first ?? {})).toEqual(["thread", "turn", "request", "at", "provider", "body"]);
@@ -80,7 +80,7 @@ describe("strata replay", () => {
     await strata([...argv, "--dump", "requests.jsonl"], { cwd });
     const bob = dumped("requests.jsonl")[1];
     const { out, err } = await strata(["turn", bob?.turn ?? "", "--wire"], { cwd });
-    expect(out).toBe(`${bob?.body}\n`);
+    expect(out).toBe(bob?.body);
     expect(err).toContain("This is request 1 of 2; --request N prints another.");
     const none = await strata(["turn", bob?.turn ?? "", "--wire", "--request", "3"], { cwd });
     expect(none.code).toBe(2);

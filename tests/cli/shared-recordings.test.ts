@@ -19,7 +19,7 @@ async function compare(cwd: string, every: number): Promise<number> {
   const lines = jsonLines<Dumped>(readFileSync(join(cwd, "requests.jsonl"), "utf8"));
   for (const { turn, request, body } of lines.filter((_, i) => i % every === 0)) {
     const { out } = await strata(["turn", turn, "--wire", "--request", `${request}`], { cwd });
-    expect(out).toBe(`${body}\n`);
+    expect(out).toBe(body);
   }
   return lines.length;
 }

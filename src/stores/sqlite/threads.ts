@@ -59,11 +59,24 @@ export function openThread(db: Connection, scope: ContactScope, opening: ThreadO
       .where((eb) => eb.and(wanted))
       .where("erased_link", "is", null);
     const known = db.first(open);
-    if (known) return toThread(known);
+    if (known) return toThread(repinned(db, known, opening));
     const row = newThread(scope, opening);
     db.run(insert("thread", row));
     return toThread(row);
   });
+}
+
+/** A thread that has no epoch yet has sent nothing: it takes the newest version, like a new one. */
+function repinned(db: Connection, known: Row<"thread">, { version }: ThreadOpening): Row<"thread"> {
+  if (known.version === version || known.holder !== null || known.turns > 0) return known;
+  const wanted = { ...owner(known), id: known.id };
+  db.run(
+    query
+      .updateTable("thread")
+      .set({ version })
+      .where((eb) => eb.and(wanted)),
+  );
+  return { ...known, version };
 }
 
 function newThread(scope: ContactScope, opening: ThreadOpening): Row<"thread"> {
