@@ -19,6 +19,7 @@ import { openModel, recordedModel, tokenCounter, wireBody } from "./models/index
 import {
   type Actor,
   type Agent,
+  asStrataError,
   type CountTokens,
   type Model,
   type ModelRef,
@@ -28,7 +29,7 @@ import {
 import { createRuntime, type Parts, type RecordedReply, type Runtime } from "./runtime/index.ts";
 import { type ServeOptions, type Serving, serveOperator } from "./server/index.ts";
 import { type ChainHead, type Finding, openSqlite, type Store } from "./stores/index.ts";
-import { memoryTools, recordedTools, toolset, workspaceTools } from "./tools/index.ts";
+import { memoryTools, recordedTools, type Toolset, toolset, workspaceTools } from "./tools/index.ts";
 import { cardOf } from "./wire/index.ts";
 
 export { blueprintFolder, blueprintNames, changedLines, type DiffLine, diffLines } from "./agents/index.ts";
@@ -160,10 +161,9 @@ interface Declared extends Pick<App, "projects" | "modelNameOf" | "modelOf"> {
 function declaredBy(projects: readonly Project[], { wire }: AppOptions, tools: Tools): Declared {
   const access = accessOf(projects);
   const modelNameOf = (agent: Agent) => agent.model ?? (access("anthropic") === undefined ? "rehearsal" : DEFAULT_WIRE);
+  for (const project of projects) checkTools(project, tools.all);
   const all = projects.flatMap((project) => [...project.agents.values()]);
   const agents = all.map((agent) => withTools(agent, tools.recorded));
-  // A tool that does not exist is found out now and not in the middle of a conversation.
-  for (const agent of agents) tools.all.schemas(agent.tools);
   return { projects, agents, modelNameOf, modelOf: modelsOf(modelNameOf, access, wire) };
 }
 
@@ -223,6 +223,18 @@ function partsOf({ tools, agents, ...rest }: Changing): Parts {
     holder: holderName(process.pid),
     alive: holderLives,
   };
+}
+
+/** A tool that does not exist is found out now, with the file that names it, and not in the middle of a conversation. */
+function checkTools({ file, agents }: Project, tools: Toolset): void {
+  for (const [name, agent] of agents) {
+    try {
+      tools.schemas(agent.tools);
+    } catch (thrown) {
+      const { code, message, details } = asStrataError(thrown);
+      throw new StrataError(code, `${file}: agents.${name}.tools: ${message}`, details, thrown);
+    }
+  }
 }
 
 function projectsOf({ folder, env, mustDeclare = false }: AppOptions): readonly Project[] {

@@ -109,6 +109,12 @@ describe("a folder whose strata.yaml is wrong", () => {
     expect(err).toMatch(/rnak.*rank/);
   });
 
+  it("is refused with file and agent when a tool does not exist", async () => {
+    const { code, err } = await compose(project((yaml) => yaml.replace("memory_search", "memory_serch")));
+    expect(code).toBe(3);
+    expect(err).toMatch(/strata\.yaml: agents\.companion\.tools: .*memory_serch.*did you mean `memory_search`/);
+  });
+
   it("is refused when a layer's file is missing", async () => {
     const { code, err } = await compose(project((yaml) => yaml.replace("layers/safety.md", "layers/nowhere.md")));
     expect([3, 4]).toContain(code);
