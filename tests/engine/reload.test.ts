@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { blueprintFolder } from "../../src/agents/index.ts";
 import { type App, openApp, projectLock } from "../../src/app.ts";
 import { agentName, contactId } from "../../src/protocol/index.ts";
+import { say } from "./home.ts";
 
 const COMPANION = agentName("companion");
 
@@ -28,6 +29,8 @@ describe("reloading", () => {
     const { app, edit } = await opened();
     const { runtime, operator } = app;
     const before = await open(app, "one");
+    // A thread runs once it has had a turn.
+    await say(app, before, "Hello there, old friend");
     edit("strata.yaml", (text) => text.replace("limit: 5", "limit: 3"));
     expect(runtime.agent(operator, COMPANION).version).toBe(before.version);
     app.reload();
