@@ -1,6 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Model, ModelEvent, ModelRef, Request } from "../protocol/index.ts";
 import { toCallOptions } from "./call-options.ts";
+import { type Dialect, dialectOfRef } from "./dialect.ts";
 import { type Asked, brokenOff, cancelled, modelError } from "./failure.ts";
 import { finished, gathering, take } from "./reply.ts";
 
@@ -9,23 +10,30 @@ export interface Binding {
   readonly ref: ModelRef;
   readonly wire: ModelRef;
   readonly secrets?: readonly string[];
+  /** How the provider wants its calls; left out, the wire's name tells. */
+  readonly dialect?: Dialect;
 }
 
 /** Makes a `Model` of any model of the AI SDK's provider interface. Always streams; the provider's shapes end here. */
-export function bindModel(languageModel: LanguageModelV4, { ref, wire, secrets = [] }: Binding): Model {
-  const asked: Asked = { ref, secrets };
-  return { ref, wire, send: (request, { signal }) => send(languageModel, request, signal, asked) };
+export function bindModel(languageModel: LanguageModelV4, binding: Binding): Model {
+  const { ref, wire, secrets = [], dialect = dialectOfRef(wire) } = binding;
+  const call = (request: Request) => toCallOptions(request, dialect);
+  return {
+    ref,
+    wire,
+    send: (request, { signal }) => send(languageModel, () => call(request), signal, { ref, secrets }),
+  };
 }
 
 async function* send(
   languageModel: LanguageModelV4,
-  request: Request,
+  call: () => LanguageModelV4CallOptions,
   signal: AbortSignal,
   asked: Asked,
 ): AsyncGenerator<ModelEvent> {
   try {
     const reply = gathering();
-    for await (const part of stream(languageModel, { ...toCallOptions(request), abortSignal: signal }, signal)) {
+    for await (const part of stream(languageModel, { ...call(), abortSignal: signal }, signal)) {
       yield* take(reply, part);
     }
     const whole = finished(reply);

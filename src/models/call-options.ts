@@ -27,21 +27,24 @@ import {
   type ToolSchema,
   type UserPart,
 } from "../protocol/index.ts";
+import type { Dialect } from "./dialect.ts";
 
 type Lifetime = Mark["lifetime"];
 
 /**
  * The one place where a neutral request becomes a provider's call. Pure. Each message is mapped by itself, so a message
- * that comes later never changes the bytes of an earlier one; the tail stands in parts of its own that no mark reaches.
+ * that comes later never changes the bytes of an earlier one; the tail stands after all of it, past every mark.
  */
-export function toCallOptions(request: Request): LanguageModelV4CallOptions {
+export function toCallOptions(request: Request, dialect: Dialect): LanguageModelV4CallOptions {
   const { prefix, parameters } = request;
   checkMarks(request);
+  const prompt = withTail([...systemMessages(request, dialect), ...conversation(request, dialect)], request.tail);
   return {
-    prompt: withTail([...systemMessages(request), ...conversation(request)], request.tail),
-    ...(prefix.tools.length > 0 && { tools: prefix.tools.map(toTool) }),
+    prompt: dialect.userTexts === "joined" ? prompt.map(joined) : prompt,
+    ...(prefix.tools.length > 0 && { tools: prefix.tools.map((tool) => toTool(tool, dialect)) }),
     maxOutputTokens: parameters.maxTokens,
     ...(parameters.temperature !== undefined && { temperature: parameters.temperature }),
+    ...(dialect.call && { providerOptions: dialect.call(request) }),
   };
 }
 
@@ -58,19 +61,33 @@ function checkMarks({ prefix, messages, marks }: Request): void {
   }
 }
 
-const systemMessages = ({ prefix, marks }: Request): LanguageModelV4Message[] =>
+const systemMessages = ({ prefix, marks }: Request, dialect: Dialect): LanguageModelV4Message[] =>
   prefix.system.flatMap((block: SystemBlock, index): LanguageModelV4Message[] => {
     const lifetime = lifetimeAt(marks, (mark) => mark.after.zone === "system" && mark.after.block === index);
-    return isBlank(block.text) ? [] : [{ role: "system", content: block.text, ...options(undefined, lifetime) }];
+    return isBlank(block.text) ? [] : [{ role: "system", content: block.text, ...options(dialect, lifetime) }];
   });
 
-const conversation = ({ messages, marks }: Request): LanguageModelV4Message[] =>
-  messages.flatMap((message, index) => {
-    const lifetime = lifetimeAt(marks, (mark) => mark.after.zone === "message" && mark.after.index === index);
-    const mapped = toMessage(message, lifetime);
+function conversation(request: Request, dialect: Dialect): LanguageModelV4Message[] {
+  const marked = messageMarks(request, dialect);
+  return request.messages.flatMap((message, index) => {
+    const mapped = toMessage(message, dialect, marked.get(index));
     // Providers refuse a message without content.
     return mapped.content.length === 0 ? [] : [mapped];
   });
+}
+
+/** Which messages carry a mark: those of the plan, and before the newest of them the earlier ones that the dialect keeps. */
+function messageMarks({ messages, marks }: Request, { marksKept = 0 }: Dialect): ReadonlyMap<number, Lifetime> {
+  const planned = new Map<number, Lifetime>();
+  for (const index of messages.keys()) {
+    const lifetime = lifetimeAt(marks, ({ after }) => after.zone === "message" && after.index === index);
+    if (lifetime !== undefined) planned.set(index, lifetime);
+  }
+  const newest = Math.max(-1, ...planned.keys());
+  const ours = [...messages.keys()].filter((index) => index < newest && messages[index]?.role !== "assistant");
+  const kept = marksKept === 0 ? [] : ours.slice(-marksKept);
+  return new Map([...kept.map((index) => [index, "5m"] as const), ...planned]);
+}
 
 /** Two marks on one place are one: the longer lifetime holds. */
 function lifetimeAt(marks: readonly Mark[], here: (mark: Mark) => boolean): Lifetime | undefined {
@@ -78,24 +95,24 @@ function lifetimeAt(marks: readonly Mark[], here: (mark: Mark) => boolean): Life
   return lifetimes.includes("1h") ? "1h" : lifetimes[0];
 }
 
-function toMessage(message: Message, lifetime: Lifetime | undefined): LanguageModelV4Message {
+function toMessage(message: Message, dialect: Dialect, lifetime: Lifetime | undefined): LanguageModelV4Message {
   switch (message.role) {
     case "user": {
       const parts = message.parts.filter(isSent);
-      return { role: "user", content: parts.map((part, i) => toUserPart(part, last(parts, i, lifetime))) };
+      return { role: "user", content: parts.map((part, i) => toUserPart(part, dialect, last(parts, i, lifetime))) };
     }
     case "assistant": {
       const parts = message.parts.filter(isSent);
       const marked = lifetime === undefined ? -1 : markedAssistantPart(parts);
       return {
         role: "assistant",
-        content: parts.map((part, i) => toAssistantPart(part, i === marked ? lifetime : undefined)),
+        content: parts.map((part, i) => toAssistantPart(part, dialect, i === marked ? lifetime : undefined)),
       };
     }
     case "tool":
       return {
         role: "tool",
-        content: message.parts.map((part, i) => toResult(part, last(message.parts, i, lifetime))),
+        content: message.parts.map((part, i) => toResult(part, dialect, last(message.parts, i, lifetime))),
       };
     default:
       return never(message);
@@ -121,21 +138,26 @@ const isSent = (part: UserPart | AssistantPart): boolean => part.type !== "text"
 
 const isBlank = (text: string): boolean => text.trim() === "";
 
-function toUserPart(part: UserPart, lifetime: Lifetime | undefined): LanguageModelV4TextPart | LanguageModelV4FilePart {
+function toUserPart(
+  part: UserPart,
+  dialect: Dialect,
+  lifetime: Lifetime | undefined,
+): LanguageModelV4TextPart | LanguageModelV4FilePart {
   return part.type === "text"
-    ? { type: "text", text: part.text, ...options(part.metadata, lifetime) }
-    : { ...toFile(part), ...options(undefined, lifetime) };
+    ? { type: "text", text: part.text, ...options(dialect, lifetime, part.metadata) }
+    : { ...toFile(part), ...options(dialect, lifetime) };
 }
 
 function toAssistantPart(
   part: AssistantPart,
+  dialect: Dialect,
   lifetime: Lifetime | undefined,
 ): LanguageModelV4TextPart | LanguageModelV4ReasoningPart | LanguageModelV4FilePart | LanguageModelV4ToolCallPart {
   switch (part.type) {
     case "text":
-      return { type: "text", text: part.text, ...options(part.metadata, lifetime) };
+      return { type: "text", text: part.text, ...options(dialect, lifetime, part.metadata) };
     case "reasoning":
-      return { type: "reasoning", text: part.text, ...options(part.metadata, lifetime) };
+      return { type: "reasoning", text: part.text, ...options(dialect, lifetime, part.metadata) };
     case "file":
       return toFile(part);
     case "call":
@@ -144,7 +166,7 @@ function toAssistantPart(
         toolCallId: part.id,
         toolName: part.tool,
         input: part.input,
-        ...options(part.metadata, lifetime),
+        ...options(dialect, lifetime, part.metadata),
       };
     default:
       return never(part);
@@ -161,30 +183,41 @@ function toFile(part: ImagePart | FilePart): LanguageModelV4FilePart {
   };
 }
 
-const toResult = (part: ResultPart, lifetime: Lifetime | undefined): LanguageModelV4ToolResultPart => ({
-  type: "tool-result",
-  toolCallId: part.id,
-  toolName: part.tool,
-  output: { type: part.failed ? "error-text" : "text", value: part.text },
-  ...options(undefined, lifetime),
-});
+function toResult(part: ResultPart, dialect: Dialect, lifetime: Lifetime | undefined): LanguageModelV4ToolResultPart {
+  const marked = options(dialect, lifetime);
+  const answer = { type: "tool-result", toolCallId: part.id, toolName: part.tool } as const;
+  return dialect.results === "blocks"
+    ? { ...answer, output: { type: "content", value: [{ type: "text", text: part.text, ...marked }] } }
+    : { ...answer, output: { type: part.failed ? "error-text" : "text", value: part.text }, ...marked };
+}
 
-const toTool = (tool: ToolSchema): LanguageModelV4FunctionTool => ({
+const toTool = (tool: ToolSchema, { strict }: Dialect): LanguageModelV4FunctionTool => ({
   type: "function",
   name: tool.name,
   description: tool.description,
   // Our schemas are JSON Schema by promise of `ToolSchema`; the types of JSON and of JSON Schema do not know each other.
   inputSchema: tool.input as JSONSchema7,
+  ...(strict !== undefined && { strict }),
 });
 
 /** A part's own metadata, and the mark where it has one. */
 function options(
-  metadata: ProviderMetadata | undefined,
+  { provider, mark }: Dialect,
   lifetime: Lifetime | undefined,
+  metadata?: ProviderMetadata,
 ): { providerOptions?: SharedV4ProviderOptions } {
-  if (lifetime === undefined) return metadata === undefined ? {} : { providerOptions: { ...metadata } };
-  const cacheControl = lifetime === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" };
-  return { providerOptions: { ...metadata, anthropic: { ...metadata?.["anthropic"], cacheControl } } };
+  if (lifetime === undefined || mark === undefined) {
+    return metadata === undefined ? {} : { providerOptions: { ...metadata } };
+  }
+  return { providerOptions: { ...metadata, [provider]: { ...metadata?.[provider], ...mark(lifetime) } } };
+}
+
+/** A user message of texts alone as one text, as if it had been written so. */
+function joined(message: LanguageModelV4Message): LanguageModelV4Message {
+  if (message.role !== "user") return message;
+  const texts = message.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  if (texts.length < message.content.length) return message;
+  return { role: "user", content: [{ type: "text", text: texts.join("\n\n") }] };
 }
 
 /** The tail after the newest message: in it when it is the user's, else in a user message that follows. */

@@ -3,9 +3,9 @@
  * of ours: the types of the AI SDK do not leave this room. It knows the protocol and no other room; it reads no environment
  * and keeps no key, plans no cache marks, and repeats no call by itself.
  */
-export type { Access } from "./anthropic.ts";
+export type { Access, ProviderKind, Secrets } from "./access.ts";
 export { type Binding, bindModel } from "./bind.ts";
-export { openModel, type Secrets } from "./open.ts";
+export { openModel } from "./open.ts";
 export { type RecordedReply, recordedModel } from "./recorded.ts";
 export { rehearsalModel } from "./rehearsal.ts";
 export {

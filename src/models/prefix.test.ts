@@ -41,6 +41,7 @@ const userParts = fc
 const bound = fc.oneof(
   text.map((signature) => ({ anthropic: { signature } })),
   text.map((redactedData) => ({ anthropic: { redactedData } })),
+  text.map((itemId) => ({ openai: { itemId: `rs_${itemId}`, reasoningEncryptedContent: "ZW5j" } })),
   fc.constant({ elsewhere: { id: 1 } }),
 );
 
@@ -112,29 +113,68 @@ function markAt(place: number, lifetime: Mark["lifetime"], blocks: number, messa
     : { after: { zone: "message", index: at - blocks }, lifetime };
 }
 
-/** A body without its cache marks: inside a text the quotes would be escaped. */
-const unmarked = (body: string): string =>
-  body.replaceAll(/,"cache_control":\{"type":"ephemeral"(,"ttl":"1h")?\}/g, "");
-
-/** All that stands before the tail, byte for byte. */
-function beforeTail(body: string): string {
-  const tail = body.indexOf(`{"type":"text","text":"${TAIL}`);
-  expect(tail).toBeGreaterThan(0);
-  return body.slice(0, tail).replace(/(?:,?\{"role":"user","content":\[|,)$/, "");
+interface Wire {
+  readonly ref: string;
+  /** What stands around the first tail part, up to its text. */
+  readonly opening: RegExp;
+  /** What follows the last message where there is no tail. */
+  readonly end: RegExp;
+  /** A mark on the tail. */
+  readonly markedTail: RegExp;
 }
 
-const body = (request: Request) => wireBody(request, "anthropic:claude-sonnet-4-5");
+const BLOCKS = {
+  opening: /(?:,?\{"role":"user","content":\[|,)\{"type":"(?:input_)?text","text":"$/,
+  markedTail: /"text":"<<tail>>(?:[^"\\]|\\.)*",("cache_control"|"prompt_cache_breakpoint")/,
+};
+const WIRES: readonly Wire[] = [
+  { ref: "anthropic:claude-sonnet-4-5", ...BLOCKS, end: /^\]\}\](,"tools":\[.*\])?,"stream":true\}$/ },
+  { ref: "openai:gpt-5-mini", ...BLOCKS, end: /^\]\}\],"max_output_tokens":.*,"stream":true\}$|^\],"max/ },
+  { ref: "openai:gpt-6.1-sol", ...BLOCKS, end: /^\]\}\],"max_output_tokens":.*,"stream":true\}$|^\],"max/ },
+  {
+    ref: "local:llama3.1",
+    opening: /\\n\\n$|,?\{"role":"user","content":"$|,\{"type":"text","text":"$/,
+    end: /^("\}|\]\})?\](,"tools":\[.*\])?,"stream":true,"stream_options":\{"include_usage":true\}\}$/,
+    markedTail: /[^\\]"(?:prompt_cache|cache_control)/,
+  },
+];
 
-describe("the bytes of an epoch's requests", () => {
+/** A body without its cache marks: inside a text the quotes would be escaped. */
+const unmarked = (body: string): string =>
+  body
+    .replaceAll(/,"cache_control":\{"type":"ephemeral"(,"ttl":"1h")?\}/g, "")
+    // A marked system text of OpenAI's stands in a list of one.
+    .replaceAll(
+      /\[\{"type":"input_text","text":("(?:[^"\\]|\\.)*"),"prompt_cache_breakpoint":\{"mode":"explicit"\}\}\](?=\},\{"role":"(?:developer|system|user)")/g,
+      (all, text, at, whole) => (/"role":"(?:developer|system)","content":$/.test(whole.slice(0, at)) ? text : all),
+    )
+    .replaceAll(',"prompt_cache_breakpoint":{"mode":"explicit"}', "");
+
+/** All that stands before the tail, byte for byte. */
+function beforeTail(body: string, { opening }: Wire): string {
+  const tail = body.indexOf(TAIL);
+  expect(tail).toBeGreaterThan(0);
+  expect(body.slice(0, tail)).toMatch(opening);
+  return body.slice(0, tail).replace(opening, "");
+}
+
+const local = { kind: "openai-compatible", url: "http://127.0.0.1:1/v1" } as const;
+const bodyOn = (request: Request, ref: string) =>
+  wireBody(request, ref, (provider) => (provider === "local" ? local : undefined));
+const body = (request: Request) => bodyOn(request, "anthropic:claude-sonnet-4-5");
+
+describe.each(WIRES)("the bytes of an epoch's requests to $ref", (wire) => {
+  const bodyOf = (request: Request) => bodyOn(request, wire.ref);
+
   it("only grow: all that a request sent before its tail begins every later one, marks aside", async () => {
     await fc.assert(
       fc.asyncProperty(epoch, async (requests) => {
-        const bodies = (await Promise.all(requests.map(body))).map(unmarked);
+        const bodies = (await Promise.all(requests.map(bodyOf))).map(unmarked);
         for (const [n, one] of bodies.entries()) {
-          for (const later of bodies.slice(n + 1)) expect(later.startsWith(beforeTail(one))).toBe(true);
+          for (const later of bodies.slice(n + 1)) expect(later.startsWith(beforeTail(one, wire))).toBe(true);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: wire.ref.startsWith("anthropic") ? 300 : 100 },
     );
   });
 
@@ -142,10 +182,11 @@ describe("the bytes of an epoch's requests", () => {
     await fc.assert(
       fc.asyncProperty(epoch, async (requests) => {
         for (const request of requests) {
-          const [one, bare] = await Promise.all([body(request), body({ ...request, tail: [] })]);
-          expect(bare.startsWith(beforeTail(one))).toBe(true);
-          expect(bare.slice(beforeTail(one).length)).toMatch(/^\]\}\](,"tools":\[.*\])?,"stream":true\}$/);
-          expect(one).not.toMatch(/"text":"<<tail>>(?:[^"\\]|\\.)*","cache_control"/);
+          const [one, bare] = await Promise.all([bodyOf(request), bodyOf({ ...request, tail: [] })]);
+          const before = beforeTail(one, wire);
+          expect(bare.startsWith(before)).toBe(true);
+          expect(bare.slice(before.length)).toMatch(wire.end);
+          expect(one).not.toMatch(wire.markedTail);
         }
       }),
     );
@@ -154,7 +195,7 @@ describe("the bytes of an epoch's requests", () => {
   it("are the same each time", async () => {
     await fc.assert(
       fc.asyncProperty(epoch, async (requests) => {
-        for (const request of requests) expect(await body(request)).toBe(await body(structuredClone(request)));
+        for (const request of requests) expect(await bodyOf(request)).toBe(await bodyOf(structuredClone(request)));
       }),
       { numRuns: 30 },
     );
@@ -198,6 +239,16 @@ describe("a mark after a message", () => {
       user,
     ];
     expect((await blocks(messages, [M(1)]))[1]).toBe("text* thinking");
+  });
+
+  it("stays on the messages before it where a cache is read only at marks, and on no reply", async () => {
+    const messages: Message[] = [user, { role: "assistant", parts: [said, call] }, result];
+    const sent = await bodyOn(sampleRequest("", { messages, marks: [M(2)] }), "openai:gpt-5.6-terra");
+    const places = JSON.parse(sent).input.map((item: object) =>
+      JSON.stringify(item).includes("prompt_cache_breakpoint"),
+    );
+    expect(places).toEqual([false, true, false, false, true]);
+    expect(await bodyOn(sampleRequest("", { messages, marks: [M(2)] }), "openai:gpt-5.5")).not.toContain("breakpoint");
   });
 
   it("is refused where there is no message", async () => {

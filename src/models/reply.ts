@@ -3,7 +3,6 @@ import type {
   LanguageModelV4FinishReason,
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCall,
-  LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
 import {
@@ -20,8 +19,8 @@ import {
   spoken,
   type ToolName,
   toolName,
-  type Usage,
 } from "../protocol/index.ts";
+import { usageOf } from "./usage.ts";
 
 /** Text that is still coming. `told` says that its beginning was passed on. */
 interface Growing {
@@ -188,16 +187,4 @@ function finishOf({ unified, raw }: LanguageModelV4FinishReason, parts: readonly
     default:
       return raw === "recording-ended" ? raw : calls ? "calls" : "other";
   }
-}
-
-/** `total` counts cached tokens too; a provider that does not tell it has told the pieces, or nothing. */
-function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
-  const cacheRead = inputTokens.cacheRead ?? 0;
-  const cacheWrite = inputTokens.cacheWrite ?? 0;
-  return {
-    input: inputTokens.total ?? (inputTokens.noCache ?? 0) + cacheRead + cacheWrite,
-    cacheRead,
-    cacheWrite,
-    output: outputTokens.total ?? (outputTokens.text ?? 0) + (outputTokens.reasoning ?? 0),
-  };
 }

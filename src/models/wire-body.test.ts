@@ -65,13 +65,40 @@ const kept: Readonly<Record<string, Request>> = {
   bare: sampleRequest("Hello", { prefix: { tools: [], system: [] } }),
 };
 
+/** Whose bodies are kept, and in which folder. */
+const WIRES: readonly (readonly [string, string])[] = [
+  [WIRE, "golden"],
+  ["openai:gpt-5-mini", "golden/openai"],
+  ["openai:gpt-6.1-sol", "golden/openai-marked"],
+  ["local:llama3.1", "golden/compatible"],
+];
+const local = { kind: "openai-compatible", url: "http://127.0.0.1:1/v1" } as const;
+const bodyOf = (request: Request, wire: string) =>
+  wireBody(request, wire, (provider) => (provider === "local" ? local : undefined));
+const each = WIRES.flatMap(([wire, folder]) =>
+  Object.entries(kept).map(([name, request]) => {
+    const fits = wire.startsWith("openai:") ? withoutPlainFiles(request) : request;
+    return [wire, `${folder}/${name}.json`, fits] as const;
+  }),
+);
+
+/** OpenAI takes no plain text as a file. */
+function withoutPlainFiles(request: Request): Request {
+  const messages = request.messages.map((message) =>
+    message.role === "user"
+      ? { ...message, parts: message.parts.filter((part) => part.type !== "file" || part.mediaType !== "text/plain") }
+      : message,
+  );
+  return { ...request, messages };
+}
+
 describe("a body on the wire", () => {
-  it.each(Object.entries(kept))("is byte for byte what it was: %s", async (name, request) => {
-    const body = await wireBody(request, WIRE);
+  it.each(each)("is byte for byte what it was: %s %s", async (wire, file, request) => {
+    const body = await bodyOf(request, wire);
     const readable = JSON.stringify(JSON.parse(body), null, 2);
     // The kept file is set out for reading; closed up again it is the exact body.
     expect(JSON.stringify(JSON.parse(readable))).toBe(body);
-    await expect(`${readable}\n`).toMatchFileSnapshot(`golden/${name}.json`);
+    await expect(`${readable}\n`).toMatchFileSnapshot(file);
   });
 
   it("is made without a network", async () => {
@@ -88,12 +115,12 @@ describe("a body on the wire", () => {
     vi.unstubAllEnvs();
   });
 
-  it.each(["openai:gpt-5", "anthropic", "anthropic:", "rehearsal", "", "toString:x"])(
+  it.each(["mistral:small", "anthropic", "anthropic:", "openai:", "rehearsal", "", "toString:x"])(
     "is unknown for %j",
     async (wire) => {
       await expect(wireBody(sampleRequest("Hello"), wire)).rejects.toMatchObject({
         code: "model_unknown",
-        message: `no request body is known for the model ${JSON.stringify(wire)}; it must be anthropic:NAME`,
+        message: `no request body is known for the model ${JSON.stringify(wire)}; it must be anthropic:NAME, openai:NAME or PROVIDER:NAME with a provider declared in strata.yaml`,
       });
     },
   );

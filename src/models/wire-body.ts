@@ -1,33 +1,23 @@
-import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { type ModelRef, type Request, StrataError } from "../protocol/index.ts";
-import { anthropicModel } from "./anthropic.ts";
+import { type Fetch, NO_KEY, type Secrets } from "./access.ts";
 import { toCallOptions } from "./call-options.ts";
 import { modelError, splitRef } from "./failure.ts";
-
-type Fetch = typeof globalThis.fetch;
-
-/** One line per provider whose bodies can be shown. */
-const WIRES: Readonly<Record<string, (name: string, fetch: Fetch) => LanguageModelV4>> = {
-  anthropic: (name, fetch) => anthropicModel(name, { key: "none" }, fetch),
-};
+import { kindOf, type Language, openLanguage } from "./language.ts";
 
 /**
  * The exact body that the provider's package would send for this request, streaming. Nothing leaves the process: the
- * package runs up to its fetch and no further.
+ * package runs up to its fetch and no further, and it gets no key. `secrets` tells of providers other than Anthropic and OpenAI.
  * @throws StrataError `model_unknown`; `model_refused` when the package cannot say what the request holds
  */
-export async function wireBody(request: Request, wire: ModelRef): Promise<string> {
-  const { provider, model } = splitRef(wire);
-  const languageModel = Object.hasOwn(WIRES, provider) && wire !== provider ? WIRES[provider] : undefined;
-  if (languageModel === undefined || model === "") throw unknownWire(wire);
+export async function wireBody(request: Request, wire: ModelRef, secrets: Secrets = () => undefined): Promise<string> {
   let body: unknown;
-  const capture: Fetch = (_url, init) => {
+  const { model, dialect } = languageOf(wire, secrets, (_url, init) => {
     body = init?.body;
     return Promise.reject(new Error("captured"));
-  };
-  const options = toCallOptions(request);
+  });
+  const options = toCallOptions(request, dialect);
   try {
-    await languageModel(model, capture).doStream(options);
+    await model.doStream(options);
   } catch (thrown) {
     if (typeof body === "string") return body;
     throw modelError(thrown, { ref: wire, secrets: [] });
@@ -35,11 +25,18 @@ export async function wireBody(request: Request, wire: ModelRef): Promise<string
   throw new StrataError("unexpected", `the package for ${wire} sent its request another way than by fetch`, { wire });
 }
 
+function languageOf(wire: ModelRef, secrets: Secrets, fetch: Fetch): Language {
+  const { provider, model } = splitRef(wire);
+  const access = secrets(provider);
+  const kind = kindOf(provider, access);
+  if (kind === undefined || wire === provider || model === "") throw unknownWire(wire);
+  return openLanguage(kind, { provider, model }, { access: { ...access, key: NO_KEY }, fetch });
+}
+
 function unknownWire(wire: ModelRef): StrataError {
-  const known = Object.keys(WIRES).map((provider) => `${provider}:NAME`);
   return new StrataError(
     "model_unknown",
-    `no request body is known for the model ${JSON.stringify(wire)}; it must be ${known.join(" or ")}`,
+    `no request body is known for the model ${JSON.stringify(wire)}; it must be anthropic:NAME, openai:NAME or PROVIDER:NAME with a provider declared in strata.yaml`,
     { model: wire },
   );
 }

@@ -1,0 +1,33 @@
+/** How a provider is spoken to: one of the three APIs that Strata brings, or a package of the AI SDK's ecosystem. */
+export type ProviderKind = "anthropic" | "openai" | "openai-compatible" | "package";
+
+/** How to reach a provider: a key, and an address where it is not the provider's own. */
+export interface Access {
+  /** Left out for `anthropic` and `openai`, which say it by their name. */
+  readonly kind?: ProviderKind | undefined;
+  /** Left out where the provider needs none. */
+  readonly key?: string | undefined;
+  readonly url?: string | undefined;
+  /** For `package`: its name, and the folder whose installed packages are looked through first. */
+  readonly package?: { readonly name: string; readonly folder: string } | undefined;
+}
+
+/** The access to a provider, where there is one. */
+export type Secrets = (provider: string) => Access | undefined;
+
+export type Fetch = typeof globalThis.fetch;
+
+/** All that a provider's package is opened with. */
+export interface Opening {
+  /** The provider's name before the colon. */
+  readonly provider: string;
+  readonly key: string;
+  readonly url: string | undefined;
+  readonly fetch: Fetch;
+}
+
+/** Stands for the key that is not there. Packages that are given nothing look for one in the environment by themselves. */
+export const NO_KEY = "none";
+
+/** A redirect would carry the key and the prompt to an address that nobody configured. */
+export const direct: Fetch = (input, init) => globalThis.fetch(input, { ...init, redirect: "error" });

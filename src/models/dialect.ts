@@ -1,0 +1,91 @@
+import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
+import { canonicalJson, digestOf, type Mark, type ModelRef, type Request } from "../protocol/index.ts";
+
+/** What providers want said differently. Read by `toCallOptions` and by nobody else. */
+export interface Dialect {
+  /** The provider's name in a part's options. */
+  readonly provider: string;
+  /** What a cache mark says; left out where the provider takes none. */
+  readonly mark?: (lifetime: Mark["lifetime"]) => SharedV4ProviderOptions[string];
+  /** Earlier messages of ours that keep a mark, for a provider whose cache is read only where a mark stands. */
+  readonly marksKept?: number;
+  /**
+   * `apart`: each text of a user message is a block of its own. `joined`: texts go as one, for packages and servers that write a
+   * single text in another form than several: the tail would change the bytes of the message it follows.
+   */
+  readonly userTexts: "apart" | "joined";
+  /**
+   * `flagged`: a failed result carries the provider's flag. `blocks`: every result is a list of blocks, so that a mark on one
+   * does not change its form, and a failed one is told by its text alone: it would be wrapped in JSON, and its frame with it.
+   */
+  readonly results: "flagged" | "blocks";
+  /** Said of each tool; left out where the provider's default is to take a schema as it is. */
+  readonly strict?: false;
+  /** Options of the whole call. */
+  readonly call?: (request: Request) => SharedV4ProviderOptions;
+}
+
+const ANTHROPIC: Dialect = {
+  provider: "anthropic",
+  mark: (lifetime) => ({ cacheControl: lifetime === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" } }),
+  userTexts: "apart",
+  results: "flagged",
+};
+
+/** Nothing is kept at the provider: the record is ours, and its own references would stand for bytes we cannot show. */
+const OPENAI: Dialect = {
+  provider: "openai",
+  userTexts: "apart",
+  results: "blocks",
+  strict: false,
+  call: (request) => ({ openai: { store: false, promptCacheKey: cacheKey(request) } }),
+};
+
+/**
+ * From GPT-5.6 on a cache is read exactly at a mark, of which the last 50 are looked at and the last 4 written. So a message
+ * keeps its mark. Without `explicit` the tail too would be written, and paid for, each time.
+ */
+const OPENAI_MARKED: Dialect = {
+  ...OPENAI,
+  mark: () => ({ promptCacheBreakpoint: { mode: "explicit" } }),
+  marksKept: 48,
+  call: (request) => ({
+    openai: {
+      store: false,
+      promptCacheKey: cacheKey(request),
+      // `explicit` without a mark would mean: no cache.
+      ...(request.marks.length > 0 && { promptCacheOptions: { mode: "explicit" } }),
+    },
+  }),
+};
+
+/** Every other server: it caches by itself or not at all. */
+const PLAIN: Dialect = { provider: "strata", userTexts: "joined", results: "flagged" };
+
+const MARKED_MODELS = /^gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)/;
+
+/** How a provider of that kind wants its calls. `kind` is a built-in provider's name or a package's. */
+export function dialectOf(kind: string, model: string): Dialect {
+  switch (kind) {
+    case "anthropic":
+    case "@ai-sdk/anthropic":
+      return ANTHROPIC;
+    case "openai":
+    case "@ai-sdk/openai":
+      return MARKED_MODELS.test(model) ? OPENAI_MARKED : OPENAI;
+    default:
+      return PLAIN;
+  }
+}
+
+/** The dialect of a model that is bound by its name alone. */
+export function dialectOfRef(ref: ModelRef): Dialect {
+  const [provider = "", ...name] = ref.split(":");
+  return dialectOf(provider, name.join(":"));
+}
+
+/** Requests with one prefix go to one place. Changes with the prefix and with nothing else. */
+const cacheKey = ({ prefix }: Request): string =>
+  digestOf(
+    canonicalJson({ tools: prefix.tools.map((tool) => ({ ...tool })), system: prefix.system.map(({ text }) => text) }),
+  ).slice(0, 32);

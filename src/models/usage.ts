@@ -1,0 +1,64 @@
+import type { LanguageModelV4Usage } from "@ai-sdk/provider";
+import type { Usage } from "../protocol/index.ts";
+
+/**
+ * What a call used, from the provider's own figures where they are known: packages leave some out, or add them up another way.
+ * `input` is always all of the prompt; providers whose `input_tokens` are only the fresh ones are summed up.
+ */
+export function usageOf(usage: LanguageModelV4Usage): Usage {
+  const figures = usage.raw ?? {};
+  if ("prompt_tokens" in figures) return chatUsage(figures);
+  // With `iterations` the top figures are not the whole: there the package has summed up.
+  if ("input_tokens" in figures && !("iterations" in figures)) return inputUsage(figures);
+  const { inputTokens, outputTokens } = usage;
+  const cacheRead = inputTokens.cacheRead ?? 0;
+  const cacheWrite = inputTokens.cacheWrite ?? 0;
+  return {
+    // A provider that does not tell the total has told the pieces, or nothing.
+    input: inputTokens.total ?? (inputTokens.noCache ?? 0) + cacheRead + cacheWrite,
+    cacheRead,
+    cacheWrite,
+    output: outputTokens.total ?? (outputTokens.text ?? 0) + (outputTokens.reasoning ?? 0),
+  };
+}
+
+/** Chat Completions: all of the prompt is `prompt_tokens`. DeepSeek names what it read from its cache on the top level. */
+function chatUsage(figures: object): Usage {
+  const details = within(figures, "prompt_tokens_details");
+  return whole({
+    input: count(figures, "prompt_tokens"),
+    cacheRead: count(details, "cached_tokens") || count(figures, "prompt_cache_hit_tokens"),
+    cacheWrite: count(details, "cache_write_tokens") || count(details, "cache_creation_tokens"),
+    output: count(figures, "completion_tokens"),
+  });
+}
+
+/** Two APIs say `input_tokens`: Responses means the whole prompt, Messages only what was neither read nor written. */
+function inputUsage(figures: object): Usage {
+  const output = count(figures, "output_tokens");
+  if ("cache_read_input_tokens" in figures || "cache_creation_input_tokens" in figures) {
+    const cacheRead = count(figures, "cache_read_input_tokens");
+    const cacheWrite = count(figures, "cache_creation_input_tokens");
+    return { input: count(figures, "input_tokens") + cacheRead + cacheWrite, cacheRead, cacheWrite, output };
+  }
+  const details = within(figures, "input_tokens_details");
+  return whole({
+    input: count(figures, "input_tokens"),
+    cacheRead: count(details, "cached_tokens"),
+    cacheWrite: count(details, "cache_write_tokens"),
+    output,
+  });
+}
+
+/** Servers that pass another's figures on may report more cached than sent: what was cached was sent. */
+const whole = (usage: Usage): Usage => ({ ...usage, input: Math.max(usage.input, usage.cacheRead + usage.cacheWrite) });
+
+function count(figures: object, name: string): number {
+  const value: unknown = Reflect.get(figures, name);
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+}
+
+function within(figures: object, name: string): object {
+  const value: unknown = Reflect.get(figures, name);
+  return typeof value === "object" && value !== null ? value : {};
+}
