@@ -87,12 +87,20 @@ describe("strata replay", () => {
     expect(none.err).toContain("has 2 requests, so there is no request 3");
   });
 
-  it("records and dumps the shape of the model that is named", async () => {
-    const { cwd, argv, dumped } = stage();
-    await strata([...argv, "--model", "anthropic:claude-opus-4-5", "--dump", "requests.jsonl"], { cwd });
-    for (const { body } of dumped("requests.jsonl"))
-      expect(JSON.parse(body)).toMatchObject({ model: "claude-opus-4-5" });
-  });
+  it.each(["anthropic:claude-opus-4-5", "openai:gpt-5-mini"])(
+    "records and dumps the shape of %s when it is named",
+    async (model) => {
+      const { cwd, argv, dumped } = stage();
+      await strata([...argv, "--model", model, "--dump", "requests.jsonl"], { cwd });
+      const [provider, name] = model.split(":");
+      for (const line of dumped("requests.jsonl")) {
+        expect(JSON.parse(line.body)).toMatchObject({ model: name });
+        expect(line).toMatchObject({ provider });
+        const wire = await strata(["turn", line.turn, "--wire", "--request", `${line.request}`], { cwd });
+        expect(wire.out).toBe(line.body);
+      }
+    },
+  );
 
   it("gives lines without a time steps of --gap", async () => {
     const { cwd, argv, dumped } = stage();
