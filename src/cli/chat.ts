@@ -5,7 +5,7 @@ import { chatInTerminal } from "./chat-terminal.ts";
 import type { Context } from "./context.ts";
 import { chatConversation, speak, type Talk, type Talkers } from "./conversation.ts";
 import { agentNamed, inSession, shortVersion } from "./session.ts";
-import { count } from "./style.ts";
+import { count, printable } from "./style.ts";
 import { jsonTeller, plainTeller } from "./teller.ts";
 import { isInteractive } from "./terminal.ts";
 
@@ -43,8 +43,17 @@ export async function converse(
   const { runtime, operator } = talkers.app;
   const talk = { ...talkers, thread: await runtime.open(operator, await chatConversation(talkers, anew)) };
   await greet(context, talk);
+  if (!json) await showUndelivered(context, talk);
   if (isInteractive(context.terminal) && !json) await chatInTerminal(context, talk);
   else await overPipe(context, talk, json);
+}
+
+/** What was answered when the program that should have shown it ended first. */
+async function showUndelivered({ note, say }: Context, { app, thread }: Talk): Promise<void> {
+  for await (const { text } of app.runtime.undelivered(app.operator, thread)) {
+    note("Answered before, and perhaps never shown:");
+    say(printable(text));
+  }
 }
 
 async function greet({ terminal, note }: Context, { app, agent, contact, thread }: Talk): Promise<void> {

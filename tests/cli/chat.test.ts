@@ -1,4 +1,7 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openApp } from "../../src/app.ts";
+import { agentName, contactId, untrusted } from "../../src/protocol/index.ts";
 import { atTerminal, jsonLines, place, project, provider, strata } from "./strata.ts";
 
 const CAT = "Remember that my cat is called Miso.\n";
@@ -13,6 +16,25 @@ describe("strata chat over a pipe", () => {
     expect(first.out).not.toMatch(/›|\u001b/);
     const second = await strata(["chat", "companion"], { cwd, input: ASK });
     expect(second.out).toContain("Miso");
+  });
+
+  it("shows a reply that was committed when the program that should have shown it had ended", async () => {
+    const cwd = place();
+    const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env: {} });
+    const { runtime, operator } = app;
+    const talk = { agent: agentName("companion"), contact: contactId("me"), channel: "chat", key: "chat" };
+    const thread = await runtime.open(operator, talk);
+    const content = [{ type: "text", text: untrusted("Remember that my cat is called Miso.") }] as const;
+    await runtime.post(operator, thread, [
+      { kind: "message", trust: "contact", channel: "chat", content, at: Date.now() },
+    ]);
+    for await (const event of runtime.run(operator, thread)) if (event.type === "done") break;
+    await app.close();
+
+    const shown = await strata(["chat", "companion"], { cwd, input: "" });
+    expect(shown.out).toContain('I saved this: "my cat is called Miso".');
+    expect(shown.err).toContain("perhaps never shown");
+    expect((await strata(["chat", "companion"], { cwd, input: "" })).out).toBe("");
   });
 
   it("says after each turn on stderr what was sent, and which tools ran", async () => {
