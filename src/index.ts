@@ -2,6 +2,8 @@
  * Strata's public face for programs: the whole engine (`openApp`), or its pure heart alone (`loadProject`, `compile`).
  * What is not listed here is not promised.
  */
+
+export { z } from "zod";
 export { type Environment, loadProject, type Project } from "./agents/index.ts";
 export { type App, type AppOptions, openApp } from "./app.ts";
 export { type Compilation, type CompileInput, compile, extend, requestOf } from "./compiler/index.ts";
@@ -46,4 +48,6 @@ export {
   untrusted,
 } from "./protocol/index.ts";
 export type { Composed, Conversation, Runtime } from "./runtime/index.ts";
+export { defineSource, type Given, type SourceDefinition } from "./sources/index.ts";
+export { defineTool, type ToolDefinition } from "./tools/index.ts";
 export { cardOf, planMarks } from "./wire/index.ts";

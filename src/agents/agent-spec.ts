@@ -6,11 +6,11 @@ import {
   type Digest,
   digestOf,
   LAYER_SCOPES,
-  type Layer,
   layerId,
   MODES,
   MUTABILITIES,
   orgId,
+  SPEND_PERIODS,
   StrataError,
   type ToolName,
   TRUSTS,
@@ -56,37 +56,18 @@ function broken(why: string, details: Readonly<Record<string, unknown>>, cause?:
 
 function parseSpec(spec: string): Agent {
   try {
-    const { layers, model, ...rest } = SPEC.parse(JSON.parse(spec));
-    const agent = { ...rest, ...(model === undefined ? {} : { model }), layers: layers.map(withoutGaps) };
-    return sealAgent({ ...agent, budgets: { ...agent.budgets, turn: turnOf(agent.budgets.turn) } });
+    return sealAgent(SPEC.parse(JSON.parse(spec)));
   } catch (error) {
     throw broken(error instanceof z.ZodError ? z.prettifyError(error) : String(error), {}, error);
   }
 }
 
-type SpecLayer = z.output<typeof LAYER>;
-type SpecTurn = z.output<typeof TURN>;
-
-function withoutGaps({ budget, line, source, ...rest }: SpecLayer): Layer {
-  return {
-    ...rest,
-    source:
-      source.kind === "text"
-        ? { kind: "text", text: source.text, ...(source.file === undefined ? {} : { file: source.file }) }
-        : source,
-    ...(budget === undefined ? {} : { budget }),
-    ...(line === undefined ? {} : { line }),
-  };
-}
-
-const turnOf = ({ dollars, ...rest }: SpecTurn): Agent["budgets"]["turn"] => ({
-  ...rest,
-  ...(dollars === undefined ? {} : { dollars }),
-});
-
 // The digest was checked: these are the bytes that were loaded from strata.yaml, so their texts are the operator's.
 const TEXT = z.string().transform(trusted);
 const APPEARANCE = z.enum(["whole", "line", "absent"]);
+
+/** A member that may be missing and is never `undefined`: what is written is what was read. */
+const maybe = <T extends z.ZodType>(type: T): z.ZodExactOptional<T> => z.exactOptional(type);
 
 const LAYER = z.strictObject({
   id: z.string().transform(layerId),
@@ -95,28 +76,45 @@ const LAYER = z.strictObject({
   scope: z.enum(LAYER_SCOPES),
   trust: z.enum(TRUSTS),
   source: z.discriminatedUnion("kind", [
-    z.strictObject({ kind: z.literal("text"), text: TEXT, file: z.string().optional() }),
+    z.strictObject({ kind: z.literal("text"), text: TEXT, file: maybe(z.string()) }),
     z.strictObject({ kind: z.literal("clock"), timezone: z.string() }),
     z.strictObject({ kind: z.literal("recall"), limit: z.int() }),
+    z.strictObject({ kind: z.literal("own"), name: z.string() }),
   ]),
-  budget: z.int().optional(),
+  budget: maybe(z.int()),
   minimum: z.int(),
   required: z.boolean(),
   modes: z.strictObject({ full: APPEARANCE, compact: APPEARANCE, minimal: APPEARANCE }),
-  line: TEXT.optional(),
+  line: maybe(TEXT),
 });
 
-const TURN = z.strictObject({ rounds: z.int(), calls: z.int(), seconds: z.int(), dollars: z.number().optional() });
+const BUDGETS = z.strictObject({
+  total: z.int(),
+  reply: z.int(),
+  result: z.int(),
+  turn: z.strictObject({ rounds: z.int(), calls: z.int(), seconds: z.int(), dollars: maybe(z.number()) }),
+  source: z.int(),
+  spend: maybe(z.strictObject({ dollars: z.number(), per: z.enum(SPEND_PERIODS) })),
+});
+
+const RULE = z.strictObject({
+  tool: z.string().transform(toolName),
+  approval: maybe(z.literal(true)),
+  calls: maybe(z.int()),
+  seconds: maybe(z.int()),
+});
 
 const SPEC = z.strictObject({
   org: z.string().transform(orgId),
   name: z.string().transform(agentName),
   description: z.string(),
-  model: z.string().optional(),
+  model: maybe(z.string()),
   layers: z.array(LAYER),
   tools: z.array(z.string().transform(toolName)),
+  rules: maybe(z.array(RULE)),
+  output: maybe(z.record(z.string(), z.json())),
   recall: z.enum(["auto", "tools", "none"]),
   history: z.literal("transcript"),
   mode: z.enum(MODES),
-  budgets: z.strictObject({ total: z.int(), reply: z.int(), result: z.int(), turn: TURN, source: z.int() }),
+  budgets: BUDGETS,
 });

@@ -40,12 +40,26 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
     layers: config.layers
       .map((layer, i) => buildLayer(layer, [...path, "layers", i], around))
       .sort((a, b) => LAYER_SCOPES.indexOf(a.scope) - LAYER_SCOPES.indexOf(b.scope) || a.rank - b.rank),
-    tools: config.tools.map(toolName).sort(),
+    ...buildTools(config.tools),
+    ...(config.output === undefined ? {} : { output: config.output }),
     recall: config.recall ?? (recalls ? "auto" : "none"),
     history: config.history,
     mode: config.mode,
     budgets: buildBudgets(config.budgets),
   });
+}
+
+/** Names for what is sent, and rules only where there are some: an agent without them has the version it always had. */
+function buildTools(tools: AgentConfig["tools"]): Pick<Agent, "tools" | "rules"> {
+  const declared = tools.map((tool) => (typeof tool === "string" ? { name: tool } : tool));
+  const rules = declared.flatMap(({ name, approval, calls, seconds }) => {
+    const rule = { ...(approval && { approval }), ...(calls && { calls }), ...(seconds && { seconds }) };
+    return Object.keys(rule).length === 0 ? [] : [{ tool: toolName(name), ...rule }];
+  });
+  return {
+    tools: declared.map(({ name }) => toolName(name)).sort(),
+    ...(rules.length > 0 && { rules: rules.sort((a, b) => (a.tool < b.tool ? -1 : 1)) }),
+  };
 }
 
 function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Layer {
@@ -71,6 +85,7 @@ function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Laye
 function buildSource(config: LayerConfig, path: Path, { folder, report }: Surroundings): Source {
   if (config.source === "clock") return { kind: "clock", timezone: config.timezone ?? "UTC" };
   if (config.source === "recall") return { kind: "recall", limit: config.limit ?? 5 };
+  if (config.source !== undefined) return { kind: "own", name: config.source };
   if (config.file === undefined) {
     const text = normalText(config.text ?? "");
     if (config.text !== undefined) checkText({ text, path: [...path, "text"] }, report);
@@ -83,7 +98,11 @@ function buildSource(config: LayerConfig, path: Path, { folder, report }: Surrou
   return { kind: "text", text: trusted(text ?? ""), file: config.file };
 }
 
-function buildBudgets({ turn, ...rest }: AgentConfig["budgets"]): Budgets {
+function buildBudgets({ turn, spend, ...rest }: AgentConfig["budgets"]): Budgets {
   const { dollars, ...limits } = turn;
-  return { ...rest, turn: { ...limits, ...(dollars === undefined ? {} : { dollars }) } };
+  return {
+    ...rest,
+    turn: { ...limits, ...(dollars === undefined ? {} : { dollars }) },
+    ...(spend === undefined ? {} : { spend }),
+  };
 }

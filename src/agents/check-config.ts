@@ -1,9 +1,14 @@
-import type { AgentConfig, Config, LayerConfig } from "./config-schema.ts";
+import { suggestion } from "../protocol/index.ts";
+import { type AgentConfig, type Config, type LayerConfig, PROVIDER_KINDS } from "./config-schema.ts";
 import type { Path } from "./path.ts";
 import type { Report } from "./report.ts";
+import { usualKind } from "./secret.ts";
+
+type ProviderConfig = Config["providers"][string];
 
 /** What one key cannot know of the others. Everything found goes into the report. */
 export function checkConfig(config: Config, report: Report): void {
+  for (const [name, provider] of Object.entries(config.providers)) checkProvider(name, provider, report);
   for (const [name, agent] of Object.entries(config.agents)) {
     const path: Path = ["agents", name];
     checkOnce(
@@ -18,10 +23,26 @@ export function checkConfig(config: Config, report: Report): void {
       "rank",
       report,
     );
-    checkOnce(agent.tools, [...path, "tools"], undefined, report);
+    const tools = agent.tools.map((tool) => (typeof tool === "string" ? tool : tool.name));
+    checkOnce(tools, [...path, "tools"], undefined, report);
     checkRecall(agent, path, report);
     checkBudgets(agent, path, report);
     for (const [i, layer] of agent.layers.entries()) checkLayer(layer, [...path, "layers", i], report);
+  }
+}
+
+function checkProvider(name: string, { kind, package: npm, url }: ProviderConfig, report: Report): void {
+  const path: Path = ["providers", name];
+  const speaks = kind ?? (npm === undefined ? usualKind(name) : undefined);
+  if (name === "rehearsal") report.add(path, "another name: this one stands for the built-in model", { key: true });
+  if (kind !== undefined && npm !== undefined) report.add([...path, "kind"], "a `package` says it already; remove one");
+  else if (speaks === undefined && npm === undefined) {
+    const near = suggestion(name, [...PROVIDER_KINDS]);
+    const expected = `needs a \`kind\` (${PROVIDER_KINDS.join(", ")}) or a \`package\`${near.startsWith("; did") ? near : ""}`;
+    report.add(path, expected, { key: true, value: "" });
+  }
+  if (speaks === "openai-compatible" && url === undefined) {
+    report.add(path, "needs the server's `url`, as in `http://127.0.0.1:11434/v1`", { key: true, value: "" });
   }
 }
 
@@ -123,10 +144,15 @@ function checkSourceLayer(layer: LayerConfig, path: Path, report: Report): void 
     if (layer.trust !== undefined && layer.trust !== "platform")
       at("trust", "the platform tells the time; say `platform`");
     if (!isTimezone(layer.timezone ?? "UTC")) at("timezone", "expected an IANA time zone, as in `Europe/Berlin`");
-  } else {
-    if (layer.timezone !== undefined) at("timezone", "only `source: clock` has a time zone; remove it");
-    if (layer.trust === "platform") at("trust", "memories are not the platform's word; say `operator` or less");
+    return;
   }
+  if (layer.timezone !== undefined) at("timezone", "only `source: clock` has a time zone; remove it");
+  if (layer.source === "recall") {
+    if (layer.trust === "platform") at("trust", "memories are not the platform's word; say `operator` or less");
+    return;
+  }
+  if (layer.limit !== undefined) at("limit", "only `source: recall` has a limit; remove it");
+  if (layer.trust !== undefined) at("trust", "a source out of `modules` says itself whose words it gives; remove it");
 }
 
 function isTimezone(name: string): boolean {

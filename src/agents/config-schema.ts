@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DEFAULT_BUDGETS, LAYER_SCOPES, MODES, MUTABILITIES, TRUSTS } from "../protocol/index.ts";
+import { DEFAULT_BUDGETS, LAYER_SCOPES, MODES, MUTABILITIES, SPEND_PERIODS, TRUSTS } from "../protocol/index.ts";
 
 const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
 const SLUG_FORM = "1 to 64 of a-z, 0-9, `.`, `_` and `-`, starting and ending with a letter or digit";
@@ -17,6 +17,9 @@ const model = (): z.ZodString =>
       /^(?:rehearsal|[a-z0-9-]+:[^\s:]\S{0,199})$/,
       "`provider:name`, as in `anthropic:claude-sonnet-4-5`, or `rehearsal`",
     );
+/** The APIs that Strata speaks by itself. */
+export const PROVIDER_KINDS = ["anthropic", "openai", "openai-compatible"] as const;
+
 const line = (most: number): z.ZodString =>
   z
     .string()
@@ -42,11 +45,10 @@ const LAYER = z
       .min(1)
       .optional()
       .describe("The file with the layer's text, relative to strata.yaml and inside its folder."),
-    source: z
-      .enum(["clock", "recall"])
+    source: slug()
       .optional()
       .describe(
-        "What fills the layer anew each turn: `clock` the date and time, `recall` memories that fit the message.",
+        "What fills the layer anew each turn: `clock` the date and time, `recall` memories that fit the message, or the name of a source out of `modules`.",
       ),
     timezone: z
       .string()
@@ -67,7 +69,7 @@ const LAYER = z
       .enum(TRUSTS)
       .optional()
       .describe(
-        "Who speaks. `platform` goes with `scope: all` and with nothing else. Default `operator`; `platform` for `source: clock`.",
+        "Who speaks. `platform` goes with `scope: all` and with nothing else. Default `operator`; `platform` for `source: clock`; a source out of `modules` says it itself.",
       ),
     budget: tokens(1)
       .optional()
@@ -109,6 +111,24 @@ const BUDGETS = z.strictObject({
     .max(60_000)
     .default(DEFAULT_BUDGETS.source)
     .describe("Milliseconds a layer's source may take."),
+  spend: z
+    .strictObject({
+      dollars: z.number().positive().describe("US dollars they may cost together."),
+      per: z.enum(SPEND_PERIODS).describe("In each UTC `day`, in each UTC `month`, or `ever`."),
+    })
+    .optional()
+    .describe(
+      "What all turns of the agent together may cost. Past it no model is called until the next period. Default: no limit.",
+    ),
+});
+
+const TOOL_NAME = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "a tool name of 1 to 64 letters, digits, `_` and `-`");
+
+const TOOL = z.strictObject({
+  name: TOOL_NAME.describe("The tool."),
+  approval: z.literal(true).optional().describe("Each call waits until a person has approved it."),
+  calls: z.int().min(1).max(10_000).optional().describe("Calls of this tool in one turn."),
+  seconds: z.int().min(1).max(3_600).optional().describe("Seconds one call may take."),
 });
 
 const AGENT = z.strictObject({
@@ -131,25 +151,70 @@ const AGENT = z.strictObject({
     .max(100)
     .describe("What the agent is told. Prompt order follows from scope and rank, not from the order here."),
   tools: z
-    .array(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "a tool name of 1 to 64 letters, digits, `_` and `-`"))
+    .array(z.union([TOOL_NAME, TOOL], "a tool's name, or a map with its `name`"))
     .max(128)
     .default([])
-    .describe("Names of the tools the agent may use."),
+    .describe("The tools the agent may use: a name, or a map where the agent's use of the tool has limits of its own."),
+  output: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe("A JSON Schema of an object: each reply is one JSON value that fits it. Default: replies are text."),
   budgets: BUDGETS.prefault({}).describe("How much room and how far."),
 });
 
+const SECRET = z
+  .string()
+  .regex(
+    SECRET_FORM,
+    `\`${REFERENCE}\`: the value itself belongs into the environment or into \`.env\` beside strata.yaml, never here`,
+  );
+
 const PROVIDER = z.strictObject({
-  key: z
+  kind: z
+    .enum(PROVIDER_KINDS)
+    .optional()
+    .describe(
+      "The API it speaks: `anthropic`, `openai` (Responses), or `openai-compatible` (Chat Completions, as Ollama, vLLM and llama.cpp serve it). Default: its own name, where that is one of them.",
+    ),
+  package: z
     .string()
-    .regex(
-      SECRET_FORM,
-      `\`${REFERENCE}\`: the key itself belongs into the environment or into \`.env\` beside strata.yaml, never here`,
-    )
-    .describe(`Where the key comes from: \`${REFERENCE}\` of the environment or of \`.env\` beside strata.yaml.`),
+    .regex(/^(?:@[a-z0-9._-]+\/)?[a-z0-9._-]+$/, "the name of an npm package")
+    .optional()
+    .describe("Instead of `kind`: an installed provider package of the AI SDK, as in `@ai-sdk/mistral`."),
+  key: SECRET.optional().describe(
+    `Where the key comes from: \`${REFERENCE}\` of the environment or of \`.env\` beside strata.yaml. Left out where the server wants none.`,
+  ),
   url: z
     .url({ protocol: /^https?$/, error: "an address that begins with https:// or http://" })
     .optional()
-    .describe("Another address of the provider's API."),
+    .describe("The address of its API, where it is not the provider's own. `openai-compatible` needs one."),
+});
+
+const dollarsPerMillion = () => z.number().min(0).max(1_000_000);
+
+const MODEL_CARD = z.strictObject({
+  window: tokens(1).optional().describe("Tokens of prompt and reply together."),
+  reply: tokens(1).optional().describe("Tokens of the longest reply."),
+  tokenFactor: z
+    .number()
+    .min(0.25)
+    .max(4)
+    .optional()
+    .describe("Tokens of this model for one token of o200k, to begin with; what it reports corrects it."),
+  minimumPrefix: tokens(0).optional().describe("Tokens below which its cache keeps nothing."),
+  price: z
+    .strictObject({
+      input: dollarsPerMillion().describe("For tokens of the prompt."),
+      output: dollarsPerMillion().describe("For tokens of the reply."),
+      cacheRead: dollarsPerMillion()
+        .optional()
+        .describe("For tokens of the prompt read from the cache. Default: `input`."),
+      cacheWrite: dollarsPerMillion()
+        .optional()
+        .describe("For tokens of the prompt written to the cache. Default: `input`."),
+    })
+    .optional()
+    .describe("US dollars per million tokens."),
 });
 
 /** strata.yaml, as it is written. */
@@ -157,11 +222,26 @@ export const CONFIG = z.strictObject({
   organization: slug().describe("The organization the agents belong to."),
   model: model().optional().describe("The model of agents that name none. Default: the environment decides."),
   providers: z
-    .strictObject({
-      anthropic: PROVIDER.optional().describe("Anthropic. Left out, `ANTHROPIC_API_KEY` is used where it is set."),
-    })
-    .prefault({})
-    .describe("Who runs the models."),
+    .record(slug(), PROVIDER)
+    .default({})
+    .describe(
+      "Who runs the models, by the name before the colon. `anthropic` and `openai` need no entry where their usual variables are set.",
+    ),
+  models: z
+    .record(model(), MODEL_CARD)
+    .default({})
+    .describe("What Strata must know of a model and does not, or knows otherwise, by `provider:name`."),
+  modules: z
+    .array(z.string().min(1))
+    .max(100)
+    .default([])
+    .describe("TypeScript or JavaScript files with tools and sources of your own, relative to strata.yaml."),
+  secrets: z
+    .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, "a name of letters, digits, `_` and `-`"), SECRET)
+    .default({})
+    .describe(
+      `What modules may ask for with \`secret(name)\`: \`${REFERENCE}\` of the environment or of \`.env\`. The values reach no prompt, log or record.`,
+    ),
   agents: z
     .record(slug(), AGENT)
     .refine((agents) => Object.keys(agents).length > 0, "at least one agent")
@@ -170,6 +250,8 @@ export const CONFIG = z.strictObject({
 
 /** strata.yaml, read and with its plain defaults filled in. */
 export type Config = z.output<typeof CONFIG>;
+/** The same as a program writes it: defaults may be left out. */
+export type ConfigInput = z.input<typeof CONFIG>;
 export type AgentConfig = Config["agents"][string];
 export type LayerConfig = AgentConfig["layers"][number];
 

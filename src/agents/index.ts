@@ -7,10 +7,12 @@
  */
 export { agentSpec, reviveAgent, withTools } from "./agent-spec.ts";
 export { blueprintFolder, blueprintNames } from "./blueprints.ts";
-export { configSchema, schemaText } from "./config-schema.ts";
+export { type ConfigInput, configSchema, schemaText } from "./config-schema.ts";
 export { changedLines, type DiffLine, diffLines } from "./line-diff.ts";
 export { checkLock, type LockChange, lockFile, lockText, writeLock } from "./lock.ts";
+export { loadModules, type Modules } from "./modules.ts";
 export type { Position } from "./path.ts";
-export { loadProject, type Project } from "./project.ts";
+export { loadProject, type Project, projectInCode } from "./project.ts";
 export type { Problem } from "./report.ts";
-export { type Environment, type Provider, Secret } from "./secret.ts";
+export { type Environment, type Provider, Secret, usualModel } from "./secret.ts";
+export { vaultOf } from "./vault.ts";

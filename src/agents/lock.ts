@@ -52,6 +52,7 @@ export function writeLock(project: Project): void {
  * @throws StrataError `lock_missing`, `lock_mismatch` with the difference
  */
 export function checkLock(project: Project): void {
+  if (project.inCode) return;
   const file = lockFile(project);
   if (!existsSync(file)) {
     const message = `${file} does not exist; read the immutable layers, then run \`strata lock\` to lock them`;

@@ -4,15 +4,25 @@ import { type Agent, type AgentName, type OrgId, orgId, StrataError } from "../p
 import { agentSpec } from "./agent-spec.ts";
 import { buildAgent } from "./build-agent.ts";
 import { checkConfig } from "./check-config.ts";
-import { frozenMap } from "./freeze.ts";
+import type { Config, ConfigInput } from "./config-schema.ts";
+import { deepFreeze, frozenMap } from "./freeze.ts";
 import { readText, whyNot } from "./layer-text.ts";
+import type { Path, YamlSource } from "./path.ts";
 import { readConfig } from "./read-config.ts";
 import { type Report, reportOn } from "./report.ts";
-import { type Environment, joinEnvironment, type Provider, readProviders } from "./secret.ts";
+import {
+  type Environment,
+  joinEnvironment,
+  type Provider,
+  readProviders,
+  readSecrets,
+  type Secret,
+  SHORTEST_SECRET,
+} from "./secret.ts";
 import { visible } from "./show.ts";
 import { readYaml } from "./yaml-source.ts";
 
-/** A loaded strata.yaml: frozen all through. Secrets stand in `providers` and nowhere else. */
+/** A loaded strata.yaml: frozen all through. Secrets stand in `providers` and `secrets` and nowhere else. */
 export interface Project {
   /** Absolute. */
   readonly file: string;
@@ -20,6 +30,13 @@ export interface Project {
   readonly org: OrgId;
   readonly agents: ReadonlyMap<AgentName, Agent>;
   readonly providers: ReadonlyMap<string, Provider>;
+  readonly secrets: ReadonlyMap<string, Secret>;
+  /** Absolute paths of the modules with tools and sources. */
+  readonly modules: readonly string[];
+  /** What the file says of models, by `provider:name`. */
+  readonly models: Config["models"];
+  /** True where a program declares the agents itself: there is no strata.yaml and no lock. */
+  readonly inCode?: true;
 }
 
 /**
@@ -29,17 +46,72 @@ export interface Project {
 export function loadProject(path: string, { env }: { readonly env: Environment }): Project {
   const named = locate(path);
   const file = resolve(named);
-  const folder = dirname(file);
-  const report = reportOn(readYaml(named, read(named)));
+  return projectOf(readYaml(named, read(named)), {
+    file,
+    folder: dirname(file),
+    env,
+    dotenv: readDotenv(dirname(named)),
+  });
+}
+
+/**
+ * The same for agents that a program declares itself: what strata.yaml would say, as a value. There is no lock: the program's
+ * own source is what its texts are pinned by.
+ * @param folder what the paths of layer files and modules are relative to
+ * @throws StrataError as `loadProject`
+ */
+export function projectInCode(
+  config: ConfigInput,
+  { folder, env }: { readonly folder: string; readonly env: Environment },
+): Project {
+  const source: YamlSource = { file: IN_CODE, value: config, locate: () => ({ line: 0, column: 0 }) };
+  const dotenv = readDotenv(folder);
+  return projectOf(source, { file: IN_CODE, folder: resolve(folder), env, dotenv, inCode: true });
+}
+
+const IN_CODE = "the agents in code";
+
+interface Place extends Pick<Project, "file" | "folder"> {
+  readonly env: Environment;
+  readonly dotenv: string | undefined;
+  readonly inCode?: true;
+}
+
+function projectOf(source: YamlSource, { file, folder, env, dotenv, inCode }: Place): Project {
+  const report = reportOn(source);
   const config = readConfig(report);
   const org = orgId(config.organization);
   checkConfig(config, report);
   const around = { org, model: config.model, folder, report };
   const agents = Object.entries(config.agents).map(([name, agent]) => buildAgent(name, agent, around));
-  const providers = readProviders(config.providers, joinEnvironment(env, readDotenv(dirname(named))), report);
-  for (const agent of agents) for (const { key } of providers.values()) checkSecret(agent, key, report);
+  const environment = joinEnvironment(env, dotenv);
+  const providers = readProviders(config.providers, environment, report);
+  const secrets = readSecrets(config.secrets, environment, report);
+  const hidden = [...[...providers.values()].flatMap(({ key }) => key ?? []), ...secrets.values()];
+  for (const agent of agents) for (const secret of hidden) checkSecret(agent, secret, report);
+  const modules = config.modules.map((path, i) => moduleFile(folder, path, ["modules", i], report));
   report.end();
-  return Object.freeze({ file, folder, org, agents: frozenMap(agents.map((agent) => [agent.name, agent])), providers });
+  return Object.freeze({
+    file,
+    folder,
+    org,
+    agents: frozenMap(agents.map((agent) => [agent.name, agent])),
+    providers,
+    secrets,
+    modules: Object.freeze(modules),
+    models: deepFreeze(config.models),
+    ...(inCode && { inCode }),
+  });
+}
+
+/** Where a module is. That it is a file is found out now, with its line; what it holds, when it is loaded. */
+function moduleFile(folder: string, path: string, at: Path, report: Report): string {
+  const file = resolve(folder, path);
+  const said = statSync(file, { throwIfNoEntry: false });
+  if (!said?.isFile()) report.add(at, `there is no file ${visible(file)}; check the path, relative to strata.yaml`);
+  else if (!/\.[cm]?[jt]s$/.test(file))
+    report.add(at, "expected a TypeScript or JavaScript file (.ts, .mts, .js, .mjs)");
+  return file;
 }
 
 function locate(path: string): string {
@@ -66,9 +138,9 @@ function readDotenv(folder: string): string | undefined {
 }
 
 /** A key pasted into a prompt would be sent to the provider, kept in the record and shown by `explain`. */
-function checkSecret(agent: Agent, key: Provider["key"], report: Report): void {
-  const value = key.reveal();
-  if (value.length < 8 || !agentSpec(agent).includes(value)) return;
-  const expected = `a text of this agent holds the value of ${key.name}; remove it, and replace the key at its provider`;
+function checkSecret(agent: Agent, secret: Secret, report: Report): void {
+  const value = secret.reveal();
+  if (value.length < SHORTEST_SECRET || !agentSpec(agent).includes(value)) return;
+  const expected = `a text of this agent holds the value of ${secret.name}; remove it, and replace the key at its provider`;
   report.add(["agents", agent.name], expected, { key: true, value: "(hidden)" });
 }

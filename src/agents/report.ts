@@ -65,11 +65,14 @@ export function refusal(codes: ReadonlySet<ErrorCode>, found: readonly Problem[]
 
 function writeProblem({ file, line, column, path, value, expected }: Problem): string {
   const what = [path, value].filter((part) => part !== "").join(": ");
-  return `${file}:${line}:${column} ${what === "" ? "" : `${what} — `}${expected}`;
+  // A value that a program hands in has no lines.
+  const place = line === 0 ? `${file}:` : `${file}:${line}:${column}`;
+  return `${place} ${what === "" ? "" : `${what} — `}${expected}`;
 }
 
-/** What stands at a path, in short. No text below `providers` is ever shown: a key may have been pasted there. */
+/** What stands at a path, in short. No text below `providers` and `secrets` is ever shown: a key may have been pasted there. */
 function shownAt(source: YamlSource, path: Path): string {
   const value = valueAt(source.value, path);
-  return path[0] === "providers" && typeof value === "string" ? "(hidden)" : show(value);
+  const mayBeSecret = path[0] === "providers" || path[0] === "secrets";
+  return mayBeSecret && typeof value === "string" ? "(hidden)" : show(value);
 }

@@ -8,7 +8,7 @@ const REFERENCE = "$" + "{MY_KEY}";
 const LAYERS = ["id: rules, rank: 1, text: Be kind."];
 const yaml = yamlWith(LAYERS, "", `providers: {anthropic: {key: "${REFERENCE}", url: "https://models.example/v1"}}\n`);
 
-const keyOf = (project: Project): string | undefined => project.providers.get("anthropic")?.key.reveal();
+const keyOf = (project: Project): string | undefined => project.providers.get("anthropic")?.key?.reveal();
 
 describe("a secret", () => {
   it("comes from the environment", () => {

@@ -1,9 +1,12 @@
 import { inspect, parseEnv } from "node:util";
-import type { Config } from "./config-schema.ts";
-import { SECRET_FORM } from "./config-schema.ts";
+import type { ModelRef } from "../protocol/index.ts";
+import { type Config, PROVIDER_KINDS, SECRET_FORM } from "./config-schema.ts";
 import { frozenMap } from "./freeze.ts";
 import type { Path } from "./path.ts";
 import type { Report } from "./report.ts";
+
+/** Shorter values stand in ordinary text by chance: they cannot be looked for. */
+export const SHORTEST_SECRET = 8;
 
 /** A value that no print, log, JSON or inspection shows: only `reveal()` gives it away, so each use can be found. */
 export class Secret {
@@ -35,9 +38,15 @@ export class Secret {
 
 /** How to reach one provider. */
 export interface Provider {
-  readonly key: Secret;
+  readonly kind: (typeof PROVIDER_KINDS)[number] | "package";
+  /** None: the server wants none. */
+  readonly key?: Secret;
   /** Another address than the provider's own. */
   readonly url?: string;
+  /** For `kind: package`: the npm package. */
+  readonly package?: string;
+  /** What it answers with for agents that name no model. */
+  readonly model?: string;
 }
 
 /** What the caller's process knows: `process.env`, or less. */
@@ -52,24 +61,88 @@ export function joinEnvironment(env: Environment, dotenv: string | undefined): R
   return known;
 }
 
-/** The providers with their keys. Anthropic needs no word in strata.yaml where its usual variable is set. */
+/** The providers with their keys: what the environment alone says, and above it what strata.yaml declares. */
 export function readProviders(
   config: Config["providers"],
   environment: ReadonlyMap<string, string>,
   report: Report,
 ): ReadonlyMap<string, Provider> {
-  const providers = new Map<string, Provider>();
-  const usual = environment.get(ANTHROPIC_KEY);
-  if (usual !== undefined) providers.set("anthropic", { key: new Secret(ANTHROPIC_KEY, usual) });
-  for (const [name, provider] of Object.entries(config)) {
-    if (provider === undefined) continue;
-    const key = readSecret(provider.key, environment, ["providers", name, "key"], report);
-    if (key !== undefined) providers.set(name, { key, ...(provider.url === undefined ? {} : { url: provider.url }) });
+  const providers = new Map<string, Provider>(usualProviders(environment));
+  for (const [name, declared] of Object.entries(config)) {
+    const { key: reference, url, package: npm, kind = usualKind(name) } = declared;
+    const key =
+      reference === undefined ? undefined : readSecret(reference, environment, ["providers", name, "key"], report);
+    if (reference !== undefined && key === undefined) continue;
+    const usual = providers.get(name);
+    const model = usual?.model ?? (key && kind === name ? ORDINARY.get(name) : undefined);
+    providers.set(name, {
+      kind: npm === undefined ? (kind ?? "openai-compatible") : "package",
+      ...(key !== undefined ? { key } : usual?.key !== undefined && { key: usual.key }),
+      ...(model !== undefined && { model }),
+      ...(url !== undefined && { url }),
+      ...(npm !== undefined && { package: npm }),
+    });
   }
   return frozenMap(providers);
 }
 
-const ANTHROPIC_KEY = "ANTHROPIC_API_KEY";
+/** What a provider of that name speaks where nothing is said. */
+export const usualKind = (name: string): (typeof PROVIDER_KINDS)[number] | undefined =>
+  PROVIDER_KINDS.find((kind) => kind === name);
+
+/**
+ * Providers that need no word in strata.yaml, by the variables that their own programs read. In the order in which they
+ * answer for agents without a model. With `OPENAI_BASE_URL`, the key is that server's and not OpenAI's.
+ */
+function usualProviders(environment: ReadonlyMap<string, string>): ReadonlyMap<string, Provider> {
+  const keyOf = (name: string): Pick<Provider, "key"> => {
+    const value = environment.get(name);
+    return value === undefined ? {} : { key: new Secret(name, value) };
+  };
+  const [anthropic, openai, url] = [keyOf("ANTHROPIC_API_KEY"), keyOf("OPENAI_API_KEY"), environment.get(BASE_URL)];
+  const found = new Map<string, Provider>();
+  if (anthropic.key) found.set("anthropic", { kind: "anthropic", ...anthropic, model: CLAUDE });
+  if (openai.key && url === undefined) found.set("openai", { kind: "openai", ...openai, model: GPT });
+  // Servers with one model, such as llama.cpp's, answer to any name.
+  const model = environment.get("OPENAI_MODEL") ?? "default";
+  if (url !== undefined) found.set("compatible", { kind: "openai-compatible", ...openai, url, model });
+  return found;
+}
+
+const BASE_URL = "OPENAI_BASE_URL";
+const CLAUDE = "claude-sonnet-4-5";
+const GPT = "gpt-5-mini";
+const ORDINARY: ReadonlyMap<string, string> = new Map([
+  ["anthropic", CLAUDE],
+  ["openai", GPT],
+]);
+
+/** The model of agents that name none: of the first of these that is there. Nothing where none is. */
+export function usualModel(providers: ReadonlyMap<string, Provider>): ModelRef | undefined {
+  for (const name of ["anthropic", "openai", "compatible"]) {
+    const model = providers.get(name)?.model;
+    if (model !== undefined) return `${name}:${model}`;
+  }
+  return undefined;
+}
+
+/** The values that modules may ask for, by the name that strata.yaml gives them. */
+export function readSecrets(
+  config: Config["secrets"],
+  environment: ReadonlyMap<string, string>,
+  report: Report,
+): ReadonlyMap<string, Secret> {
+  const secrets = Object.entries(config).flatMap(([name, reference]) => {
+    const path: Path = ["secrets", name];
+    const secret = readSecret(reference, environment, path, report);
+    if (secret !== undefined && secret.reveal().length < SHORTEST_SECRET) {
+      const expected = `its value has fewer than ${SHORTEST_SECRET} characters and could not be kept out of prompts; use a longer one`;
+      report.add(path, expected, { value: reference });
+    }
+    return secret === undefined ? [] : [[name, secret] as const];
+  });
+  return frozenMap(secrets);
+}
 
 function readSecret(
   reference: string,

@@ -100,6 +100,8 @@ function sourceText(source: Source): string {
       return source.file ?? "strata.yaml";
     case "clock":
       return `clock, ${source.timezone}`;
+    case "own":
+      return source.name;
     case "recall":
       return `recall, ${count(source.limit, "memory", "memories")}`;
     default:

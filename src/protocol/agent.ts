@@ -1,6 +1,7 @@
 import type { AgentName, OrgId, ToolName } from "./ids.ts";
-import type { Digest } from "./json.ts";
+import type { Digest, JsonObject } from "./json.ts";
 import type { Layer, Mode } from "./layer.ts";
+import type { ToolLimits } from "./tool.ts";
 
 /** `provider:name`, `anthropic:claude-sonnet-4-5`, or a model without a provider: `rehearsal`. */
 export type ModelRef = string;
@@ -22,6 +23,18 @@ export interface Budgets {
   };
   /** Milliseconds a layer's source may take. */
   readonly source: number;
+  /** US dollars that all turns of the agent together may cost in a UTC day, a UTC month, or ever. */
+  readonly spend?: { readonly dollars: number; readonly per: SpendPeriod };
+}
+
+export const SPEND_PERIODS = ["day", "month", "ever"] as const;
+export type SpendPeriod = (typeof SPEND_PERIODS)[number];
+
+/** What an agent's declaration adds to what a tool says of itself. It can only make it stricter. */
+export interface ToolRule extends ToolLimits {
+  readonly tool: ToolName;
+  /** True: every call waits for a person, whatever the tool itself asks for. */
+  readonly approval?: true;
 }
 
 /** The decided defaults. */
@@ -45,6 +58,10 @@ export interface Agent {
   /** In the order of the prompt: by scope, then by rank. */
   readonly layers: readonly Layer[];
   readonly tools: readonly ToolName[];
+  /** For the tools that the declaration says more about, by name. */
+  readonly rules?: readonly ToolRule[];
+  /** A JSON Schema: each reply is one JSON value that fits it. None: replies are text. */
+  readonly output?: JsonObject;
   readonly recall: "auto" | "tools" | "none";
   readonly history: "transcript";
   readonly mode: Mode;

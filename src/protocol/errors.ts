@@ -13,6 +13,7 @@ export const ERRORS = {
   body_not_json: { status: 415, exit: 2, retry: false, says: "a body is of another type than JSON" },
   config_missing: { status: 404, exit: 3, retry: false, says: "there is no strata.yaml where it was looked for" },
   config_invalid: { status: 400, exit: 4, retry: false, says: "strata.yaml does not say what Strata understands" },
+  module_failed: { status: 400, exit: 4, retry: false, says: "a module named in strata.yaml cannot be used" },
   secret_missing: {
     status: 400,
     exit: 4,

@@ -1,4 +1,3 @@
-import type { EventKind } from "./event.ts";
 import { EVENT_KINDS } from "./event.ts";
 import { TRUSTS, type Trust } from "./trust.ts";
 
@@ -12,8 +11,8 @@ import { TRUSTS, type Trust } from "./trust.ts";
  *
  * No line of content can start otherwise than with `| ` (or `|@ ` for the claimed name), so no content can be a header.
  */
-export const FRAME_KINDS = [...EVENT_KINDS, "memory", "result", "summary"] as const;
-export type FrameKind = EventKind | "memory" | "result" | "summary";
+export const FRAME_KINDS = [...EVENT_KINDS, "memory", "data", "result", "summary"] as const;
+export type FrameKind = (typeof FRAME_KINDS)[number];
 
 export interface FrameHeader {
   readonly kind: FrameKind;

@@ -3,7 +3,15 @@
  * It imports no other room and does nothing: types, the makers of branded values, and a few pure functions that give
  * a word its meaning (canonical JSON, digests, the grammar of frames, who may do what).
  */
-export { type Agent, type Budgets, DEFAULT_BUDGETS, type ModelRef } from "./agent.ts";
+export {
+  type Agent,
+  type Budgets,
+  DEFAULT_BUDGETS,
+  type ModelRef,
+  SPEND_PERIODS,
+  type SpendPeriod,
+  type ToolRule,
+} from "./agent.ts";
 export type { Brand } from "./brand.ts";
 export type { Epoch, TranscriptMessage } from "./epoch.ts";
 export { asStrataError, ERRORS, type ErrorCode, type ErrorTraits, never, StrataError } from "./errors.ts";
@@ -99,7 +107,8 @@ export {
   type Scope,
   trustOf,
 } from "./scope.ts";
-export type { StoreWrite, Tool, ToolContext, ToolEffect, ToolOutcome } from "./tool.ts";
+export type { OwnSource, SourceContext, SourceItem, Vault } from "./source.ts";
+export type { StoreWrite, Tool, ToolContext, ToolEffect, ToolLimits, ToolOutcome } from "./tool.ts";
 export {
   type Framed,
   lowestTrust,

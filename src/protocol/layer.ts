@@ -21,7 +21,9 @@ export type Appearance = "whole" | "line" | "absent";
 export type Source =
   | { readonly kind: "text"; readonly text: Trusted; readonly file?: string }
   | { readonly kind: "clock"; readonly timezone: string }
-  | { readonly kind: "recall"; readonly limit: number };
+  | { readonly kind: "recall"; readonly limit: number }
+  /** A source of the operator's own, out of a module that strata.yaml names. */
+  | { readonly kind: "own"; readonly name: string };
 
 /** One piece of the prompt. `rank` decides who wins (lower), `scope` decides where it stands. */
 export interface Layer {
@@ -45,7 +47,8 @@ export interface Layer {
 /** One gathered thing that somebody outside the platform wrote. */
 export interface ContentItem {
   readonly id?: string;
-  readonly kind: "memory";
+  /** `data`: what a source of the operator's own found. */
+  readonly kind: "memory" | "data";
   readonly text: Untrusted;
   readonly trust: Trust;
   /** Milliseconds since 1970. */

@@ -42,6 +42,8 @@ export interface Mark {
 export interface Parameters {
   readonly maxTokens: number;
   readonly temperature?: number;
+  /** A JSON Schema that the answer fits. */
+  readonly output?: JsonObject;
 }
 
 /** One request, neutral to providers: what `models/` turns into a provider's shape, in one place. */

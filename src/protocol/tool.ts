@@ -19,6 +19,16 @@ export interface ToolContext {
   /** The lowest trust in the prompt that led to the call. */
   readonly taint: Trust;
   readonly signal: AbortSignal;
+  /** A value named under `secrets` of strata.yaml. What a tool answers is searched for it. @throws StrataError `secret_missing` */
+  secret(name: string): string;
+}
+
+/** How far one turn may go with one tool. */
+export interface ToolLimits {
+  /** Calls in one turn; further ones are refused. */
+  readonly calls?: number;
+  /** Seconds that one call may take. */
+  readonly seconds?: number;
 }
 
 /** A write that a tool asks for; it lands in the turn's one commit or not at all. */
@@ -37,6 +47,9 @@ export interface Tool {
   readonly effect: ToolEffect;
   /** How far its results may be trusted; `contact` unless it only tells what the platform itself wrote. */
   readonly trust: Trust;
+  readonly limits?: ToolLimits;
+  /** Whether this call waits until a person has approved it. Left out: no call does. */
+  needsApproval?(input: Json): boolean;
   /** A sentence for the model when the input does not fit the schema, else nothing. */
   check(input: Json): string | undefined;
   /** Gets checked input only. Normal trouble is an outcome; what it throws becomes a failed outcome. */

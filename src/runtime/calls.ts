@@ -129,6 +129,7 @@ async function run({ parts, lease }: Work, { taint }: Compilation, tool: Tool, c
     at: parts.clock(),
     taint,
     signal: lease.signal,
+    secret: parts.vault.secret,
   };
   // A tool that is deaf to the signal is left behind; what it still does is journaled as unknown.
   const stopped = Promise.withResolvers<never>();

@@ -28,7 +28,8 @@ export interface Prepared {
 export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): Promise<Prepared> {
   const { agent, count } = cast;
   const live = agent.layers.filter((layer) => layer.scope === "turn");
-  const { contents, notes } = await gather(agent, live, { ...occasion, at: parts.clock(), store: parts.store });
+  const { store, sources, vault } = parts;
+  const { contents, notes } = await gather(agent, live, { ...occasion, at: parts.clock(), store, sources, vault });
   const input = {
     agent,
     turn: occasion.turn,

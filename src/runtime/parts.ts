@@ -1,4 +1,4 @@
-import type { Agent, CountTokens, Digest, Model, ModelRef } from "../protocol/index.ts";
+import type { Agent, CountTokens, Digest, Model, ModelRef, OwnSource, Vault } from "../protocol/index.ts";
 import type { Store } from "../stores/index.ts";
 import type { Toolset } from "../tools/index.ts";
 
@@ -16,6 +16,9 @@ export interface Parts {
   readonly agents: AgentBook;
   readonly store: Store;
   readonly tools: Toolset;
+  /** The operator's own sources, by name. */
+  readonly sources: ReadonlyMap<string, OwnSource>;
+  readonly vault: Vault;
   readonly modelOf: (agent: Agent) => Promise<Model>;
   readonly counterOf: (wire: ModelRef) => Promise<CountTokens>;
   /** The threads' own time, milliseconds since 1970: frames, the clock layer and records show it. */

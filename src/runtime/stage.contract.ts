@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentSpec, reviveAgent } from "../agents/index.ts";
+import { agentSpec, reviveAgent, vaultOf } from "../agents/index.ts";
 import { type Script, scripted } from "../models/index.ts";
 import {
   type Actor,
@@ -148,6 +148,8 @@ export async function stage(
     agents: { all: [agent], spec: agentSpec, revive: reviveAgent },
     store,
     tools: toolset([...memoryTools(store), ...sampleTools(rung)]),
+    sources: new Map(),
+    vault: vaultOf([]),
     modelOf: async (): Promise<Model> => model,
     counterOf: async () => (text) => Math.ceil(Buffer.byteLength(text) / 3),
     clock: () => time.at,

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { agentSpec, blueprintFolder, loadProject, reviveAgent } from "../agents/index.ts";
+import { agentSpec, blueprintFolder, loadProject, reviveAgent, vaultOf } from "../agents/index.ts";
 import { type Script, scripted, wireBody } from "../models/index.ts";
 import { type Actor, type Agent, agentName, type Model, orgId, type Request, StrataError } from "../protocol/index.ts";
 import { createRuntime, type Runtime } from "../runtime/index.ts";
@@ -61,6 +61,8 @@ export async function stage(
     agents: { all: agents, spec: agentSpec, revive: reviveAgent },
     store,
     tools: toolset(memoryTools(store)),
+    sources: new Map(),
+    vault: vaultOf([]),
     modelOf: async () => model,
     counterOf: async () => (text) => Math.ceil(text.length / 3),
     clock: () => NOW,

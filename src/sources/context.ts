@@ -1,4 +1,4 @@
-import type { ContactScope, StoredEvent } from "../protocol/index.ts";
+import type { ContactScope, OwnSource, StoredEvent, Vault } from "../protocol/index.ts";
 import type { Store } from "../stores/index.ts";
 
 /** Calls `fire` once after so many milliseconds, unless the function it gives is called before. */
@@ -12,6 +12,9 @@ export interface GatherContext {
   /** The thread's time, milliseconds since 1970. */
   readonly at: number;
   readonly store: Pick<Store, "searchMemories">;
+  /** The operator's own sources, by name. */
+  readonly sources?: ReadonlyMap<string, OwnSource>;
+  readonly vault?: Vault;
   readonly signal?: AbortSignal;
   /** Real time by default. */
   readonly timer?: Timer;

@@ -5,10 +5,12 @@ import {
   type LayerContent,
   type LayerId,
   never,
+  type Source,
   StrataError,
 } from "../protocol/index.ts";
 import { clock } from "./clock.ts";
 import type { GatherContext, Timer } from "./context.ts";
+import { own } from "./own.ts";
 import { recall } from "./recall.ts";
 
 /** What the sources gave, one content for each layer asked for, and what went wrong on the way. */
@@ -34,7 +36,9 @@ type Ended = { readonly content: LayerContent } | { readonly because: string; re
 export async function gather(agent: Agent, layers: readonly Layer[], context: GatherContext): Promise<Gathered> {
   const end = deadline(agent.budgets.source, context);
   try {
-    const asked = layers.map((layer) => Promise.race([ask(agent, layer, context), end.reached]));
+    const asked = layers.map((layer) =>
+      Promise.race([ask(agent, layer, { ...context, signal: end.signal }), end.reached]),
+    );
     return collect(layers, await Promise.all(asked));
   } finally {
     end.clear();
@@ -42,7 +46,7 @@ export async function gather(agent: Agent, layers: readonly Layer[], context: Ga
 }
 
 /** Never rejects, so a source that fails after the deadline disturbs nobody. */
-async function ask(agent: Agent, layer: Layer, context: GatherContext): Promise<Ended> {
+async function ask(agent: Agent, layer: Layer, context: Asking): Promise<Ended> {
   try {
     return { content: await contentOf(agent, layer, context) };
   } catch (thrown) {
@@ -50,7 +54,10 @@ async function ask(agent: Agent, layer: Layer, context: GatherContext): Promise<
   }
 }
 
-async function contentOf(agent: Agent, { source }: Layer, context: GatherContext): Promise<LayerContent> {
+/** A context whose signal is aborted when the turn ends and when the time is up. */
+type Asking = GatherContext & { readonly signal: AbortSignal };
+
+async function contentOf(agent: Agent, { source }: Layer, context: Asking): Promise<LayerContent> {
   switch (source.kind) {
     case "text":
       return { kind: "text", text: source.text };
@@ -58,6 +65,8 @@ async function contentOf(agent: Agent, { source }: Layer, context: GatherContext
       return clock(source.timezone, context.at);
     case "recall":
       return recall(agent, source.limit, context);
+    case "own":
+      return own(source.name, context, context.signal);
     default:
       return never(source);
   }
@@ -66,21 +75,32 @@ async function contentOf(agent: Agent, { source }: Layer, context: GatherContext
 interface Deadline {
   /** Tells when the time is up; rejects when the turn is stopped. */
   readonly reached: Promise<Ended>;
+  /** For those who work on: aborted when the time is up, when the turn is stopped, and when nobody waits any more. */
+  readonly signal: AbortSignal;
   clear(): void;
 }
 
 function deadline(milliseconds: number, { signal, timer = realTimer }: GatherContext): Deadline {
   const { promise, resolve, reject } = Promise.withResolvers<Ended>();
-  const stop = (): void => reject(asStrataError(signal?.reason, "turn_cancelled"));
-  const cancel = timer(milliseconds, () => resolve({ because: `it gave nothing within ${milliseconds} ms` }));
+  const late = new AbortController();
+  const stop = (): void => {
+    reject(asStrataError(signal?.reason, "turn_cancelled"));
+    late.abort(signal?.reason);
+  };
+  const cancel = timer(milliseconds, () => {
+    resolve({ because: `it gave nothing within ${milliseconds} ms` });
+    late.abort();
+  });
   if (signal?.aborted) stop();
   signal?.addEventListener("abort", stop, { once: true });
   // With no layers nobody waits for it.
   promise.catch(() => {});
   return {
     reached: promise,
+    signal: late.signal,
     clear: () => {
       cancel();
+      late.abort();
       signal?.removeEventListener("abort", stop);
     },
   };
@@ -105,13 +125,15 @@ function collect(layers: readonly Layer[], ends: readonly Ended[]): Gathered {
     contents.set(layer.id, { kind: "empty", because: `its source failed: ${end.because}` });
     notes.push({
       layer: layer.id,
-      says: `the ${layer.source.kind} source of layer ${layer.id} failed: ${end.because}`,
+      says: `the ${nameOf(layer.source)} source of layer ${layer.id} failed: ${end.because}`,
     });
   }
   return { contents, notes };
 }
 
 function failed({ id, source }: Layer, end: Extract<Ended, { because: string }>): StrataError {
-  const says = `the required layer ${id} has no content, its ${source.kind} source failed: ${end.because}; run the turn again, or make the layer optional`;
-  return new StrataError("source_failed", says, { layer: id, source: source.kind }, end.cause);
+  const says = `the required layer ${id} has no content, its ${nameOf(source)} source failed: ${end.because}; run the turn again, or make the layer optional`;
+  return new StrataError("source_failed", says, { layer: id, source: nameOf(source) }, end.cause);
 }
+
+const nameOf = (source: Source): string => (source.kind === "own" ? source.name : source.kind);

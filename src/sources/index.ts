@@ -4,3 +4,4 @@
  */
 export type { GatherContext, Timer } from "./context.ts";
 export { type Gathered, gather } from "./gather.ts";
+export { defineSource, type Given, type SourceDefinition } from "./own.ts";

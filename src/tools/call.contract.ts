@@ -29,6 +29,7 @@ export function contextOf(contact: string, more: Partial<ToolContext> = {}): Too
     at: Date.UTC(2026, 10, 21, 9, 30),
     taint: "contact",
     signal: new AbortController().signal,
+    secret: (name) => `the secret ${name}`,
     ...more,
   };
 }

@@ -33,7 +33,7 @@ describe("reloading", () => {
     await say(app, before, "Hello there, old friend");
     edit("strata.yaml", (text) => text.replace("limit: 5", "limit: 3"));
     expect(runtime.agent(operator, COMPANION).version).toBe(before.version);
-    app.reload();
+    await app.reload();
     const declared = runtime.agent(operator, COMPANION);
     expect(declared.version).not.toBe(before.version);
     expect(app.projects[0]?.agents.get(COMPANION)?.version).toBe(declared.version);
@@ -46,7 +46,7 @@ describe("reloading", () => {
     const { runtime, operator } = app;
     expect(app.modelNameOf(runtime.agent(operator, COMPANION))).toBe("rehearsal");
     edit("strata.yaml", (text) => text.replace("# model: anthropic", "model: anthropic"));
-    app.reload();
+    await app.reload();
     expect(app.modelNameOf(runtime.agent(operator, COMPANION))).toBe("anthropic:claude-sonnet-4-5");
   });
 
@@ -59,7 +59,7 @@ describe("reloading", () => {
     const { app, edit } = await opened();
     const before = app.runtime.agents(app.operator);
     edit(file, (text) => text.replace(from, to));
-    expect(() => app.reload()).toThrow(why);
+    await expect(app.reload()).rejects.toThrow(why);
     expect(app.runtime.agents(app.operator)).toEqual(before);
   });
 
@@ -68,7 +68,9 @@ describe("reloading", () => {
     const before = app.runtime.agents(app.operator);
     edit("layers/conduct.md", (text) => `${text}\nObey.\n`);
     lock();
-    expect(() => app.reload()).toThrow(/immutable layers of .*strata\.yaml changed since the start; restart Strata/);
+    await expect(app.reload()).rejects.toThrow(
+      /immutable layers of .*strata\.yaml changed since the start; restart Strata/,
+    );
     expect(app.runtime.agents(app.operator)).toEqual(before);
   });
 });

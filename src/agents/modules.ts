@@ -1,0 +1,107 @@
+import { statSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { pathToFileURL } from "node:url";
+import { z } from "zod";
+import { type OwnSource, StrataError, type Tool, TRUSTS } from "../protocol/index.ts";
+import type { Project } from "./project.ts";
+
+/** What modules brought, each with the file it came from. */
+export interface Modules {
+  readonly tools: readonly Tool[];
+  readonly sources: readonly OwnSource[];
+}
+
+/**
+ * Loads the modules that a project names and picks up the tools and sources among their exports. `import "strata"` in them
+ * gives this very Strata, whether it is installed beside them or not. A file that changed since is loaded anew.
+ * @param strata the address of the module that `import "strata"` shall give
+ * @throws StrataError `module_failed` naming the file, and the line where the file tells it
+ */
+export async function loadModules({ modules, folder }: Project, strata: URL): Promise<Modules> {
+  if (modules.length === 0) return { tools: [], sources: [] };
+  serveAs(strata);
+  const loaded = await Promise.all(modules.map((file) => load(file, folder)));
+  return { tools: loaded.flatMap(({ tools }) => tools), sources: loaded.flatMap(({ sources }) => sources) };
+}
+
+async function load(file: string, folder: string): Promise<Modules> {
+  const exported = Object.entries(await namespaceOf(file, folder)).flatMap(([name, value]) =>
+    Array.isArray(value) ? value.map((one: unknown) => ({ name, value: one })) : [{ name, value }],
+  );
+  const tools = exported.flatMap(({ name, value }) => (isTool(value) ? [checkedTool(value, name, file)] : []));
+  const sources = exported.flatMap(({ name, value }) => (isSource(value) ? [checkedSource(value, name, file)] : []));
+  if (tools.length + sources.length > 0) return { tools, sources };
+  throw failed(file, "it exports no tool and no source; export what `defineTool` or `defineSource` gives");
+}
+
+async function namespaceOf(file: string, folder: string): Promise<object> {
+  // Another address for another state of the file: modules are kept for as long as the program runs.
+  const address = `${pathToFileURL(file)}?at=${statSync(file).mtimeMs}`;
+  try {
+    const namespace: unknown = await import(address);
+    return typeof namespace === "object" && namespace !== null ? namespace : {};
+  } catch (thrown) {
+    const { message, code } = said(thrown);
+    const missing = code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND";
+    const next = missing ? `run \`npm install\` for what it imports in ${folder}` : "mend the file and start again";
+    throw failed(file, `it cannot be loaded (${message}); ${next}`, thrown);
+  }
+}
+
+function said(thrown: unknown): { readonly message: string; readonly code: unknown } {
+  if (!(thrown instanceof Error)) return { message: String(thrown), code: undefined };
+  // Node tells the place of a syntax error in the first line of its stack, as `file:line`.
+  const line = thrown instanceof SyntaxError ? /^[^\n]*?:(\d+)\n/.exec(thrown.stack ?? "")?.[1] : undefined;
+  const [message = ""] = thrown.message.split("\n");
+  return { message: line === undefined ? message : `line ${line}: ${message}`, code: "code" in thrown && thrown.code };
+}
+
+const failed = (file: string, why: string, cause?: unknown): StrataError =>
+  new StrataError("module_failed", `the module ${file} cannot be used: ${why}`, { file }, cause);
+
+// Node takes the types of a module away without reading them: what they promise is looked at here.
+const TOOL = z.looseObject({
+  schema: z.object({ name: z.string(), description: z.string() }),
+  effect: z.enum(["none", "store", "external"]),
+  trust: z.enum(TRUSTS),
+  limits: z.strictObject({ calls: z.int().min(1).optional(), seconds: z.number().positive().optional() }).optional(),
+});
+const SOURCE = z.looseObject({
+  name: z.string().regex(/^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/, "it must be a slug: a-z, 0-9, `.`, `_` and `-`"),
+  trust: z.enum(TRUSTS),
+});
+
+const isTool = (value: unknown): value is Tool => hasAll(value, ["schema", "check", "run"]);
+const isSource = (value: unknown): value is OwnSource => hasAll(value, ["name", "give"]);
+
+const hasAll = (value: unknown, names: readonly string[]): boolean =>
+  typeof value === "object" && value !== null && names.every((name) => name in value);
+
+function checkedTool(tool: Tool, name: string, file: string): Tool {
+  const { error } = TOOL.safeParse(tool);
+  if (error === undefined) return tool;
+  throw failed(file, `its tool ${name} is not whole: ${z.prettifyError(error).replaceAll("\n", " ")}`);
+}
+
+function checkedSource(source: OwnSource, name: string, file: string): OwnSource {
+  const { error } = SOURCE.safeParse(source);
+  if (error !== undefined) {
+    throw failed(file, `its source ${name} is not whole: ${z.prettifyError(error).replaceAll("\n", " ")}`);
+  }
+  if (source.name === "clock" || source.name === "recall") {
+    throw failed(file, `its source ${name} is named ${source.name}, as a built-in one; give it another name`);
+  }
+  return source;
+}
+
+let served: URL | undefined;
+
+/** From now on `import "strata"` gives that module, anywhere in this program. */
+function serveAs(strata: URL): void {
+  if (served !== undefined) return;
+  served = strata;
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === "strata" ? { url: strata.href, shortCircuit: true } : next(specifier, context),
+  });
+}

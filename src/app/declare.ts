@@ -1,0 +1,179 @@
+import { join } from "node:path";
+import {
+  blueprintFolder,
+  blueprintNames,
+  checkLock,
+  loadModules,
+  loadProject,
+  lockText,
+  type Project,
+  projectInCode,
+  usualModel,
+  vaultOf,
+  withTools,
+} from "../agents/index.ts";
+import { openModel } from "../models/index.ts";
+import {
+  type Agent,
+  asStrataError,
+  type Model,
+  type ModelRef,
+  type OrgId,
+  type OwnSource,
+  StrataError,
+  suggestion,
+  type Vault,
+} from "../protocol/index.ts";
+import type { Store } from "../stores/index.ts";
+import { memoryTools, recordedTools, type Toolset, toolset, workspaceTools } from "../tools/index.ts";
+import type { AppOptions } from "./options.ts";
+
+/** How a provider is reached. */
+type Access = Parameters<typeof openModel>[1];
+
+/** What the projects declare at a time: replaced as a whole by a reload. */
+export interface Declared {
+  readonly projects: readonly Project[];
+  readonly org: OrgId;
+  readonly agents: readonly Agent[];
+  readonly tools: Toolset;
+  readonly sources: ReadonlyMap<string, OwnSource>;
+  readonly vault: Vault;
+  readonly access: Access;
+  readonly modelNameOf: (agent: Agent) => ModelRef;
+  readonly modelOf: (agent: Agent) => Promise<Model>;
+  /** Whose request shape stands for the agent's requests, also where a rehearsal or a recording answers. */
+  readonly wireOf: (agent: Agent) => ModelRef;
+}
+
+/** The wire shape shown for models that have none of their own. */
+const DEFAULT_WIRE: ModelRef = "anthropic:claude-sonnet-4-5";
+
+/**
+ * Joins what the projects say with what the program brings.
+ * @throws StrataError `module_failed`, `tool_not_found`, `config_invalid` naming the file and the agent
+ */
+export async function declaredBy(projects: readonly Project[], options: AppOptions, store: Store): Promise<Declared> {
+  const modules = await Promise.all(projects.map((project) => loadModules(project, STRATA)));
+  const recorded = options.recordedTools === undefined ? [] : recordedTools(options.recordedTools);
+  const names = recorded.map((tool) => tool.schema.name);
+  const own = [...(options.tools ?? []), ...modules.flatMap(({ tools }) => tools)];
+  const builtIn = [...memoryTools(store), ...workspaceTools(join(options.data, "workspace"))];
+  // A recording's tool stands in for another of the same name: what it answers is in the recording.
+  const tools = toolset([...[...builtIn, ...own].filter((tool) => !names.includes(tool.schema.name)), ...recorded]);
+  const sources = sourcesOf([...(options.sources ?? []), ...modules.flatMap((one) => one.sources)]);
+  for (const project of projects) check(project, tools, sources);
+  const access = accessOf(projects);
+  const usual = usualModelOf(projects) ?? "rehearsal";
+  const modelNameOf = (agent: Agent): ModelRef => agent.model ?? usual;
+  const wireOf = (agent: Agent): ModelRef => (modelNameOf(agent).includes(":") ? modelNameOf(agent) : DEFAULT_WIRE);
+  const agents = projects.flatMap((project) => [...project.agents.values()]).map((agent) => withTools(agent, names));
+  const modelOf = modelsOf(modelNameOf, access, options.wire);
+  const vault = vaultOf(projects);
+  return { projects, org: orgOf(projects), agents, tools, sources, vault, access, modelNameOf, modelOf, wireOf };
+}
+
+/** What `import "strata"` gives in a module: this very program, built or from its source. */
+const STRATA = new URL(import.meta.url.endsWith(".ts") ? "../index.ts" : "../index.js", import.meta.url);
+
+function sourcesOf(sources: readonly OwnSource[]): ReadonlyMap<string, OwnSource> {
+  const byName = new Map<string, OwnSource>();
+  for (const source of sources) {
+    if (byName.has(source.name)) {
+      const message = `two sources are named ${source.name}; rename one of them`;
+      throw new StrataError("invalid_input", message, { name: source.name });
+    }
+    byName.set(source.name, source);
+  }
+  return byName;
+}
+
+/** A tool or source that does not exist is found out now, with the file that names it, and not in the middle of a conversation. */
+function check({ file, agents }: Project, tools: Toolset, sources: ReadonlyMap<string, OwnSource>): void {
+  for (const [name, agent] of agents) {
+    try {
+      tools.schemas(agent.tools);
+    } catch (thrown) {
+      const { code, message, details } = asStrataError(thrown);
+      throw new StrataError(code, `${file}: agents.${name}.tools: ${message}`, details, thrown);
+    }
+    for (const { id, source } of agent.layers) {
+      if (source.kind !== "own" || sources.has(source.name)) continue;
+      const known = ["clock", "recall", ...sources.keys()];
+      const message = `${file}: agents.${name}: layer ${id}: no source is named ${source.name}${suggestion(source.name, known)}`;
+      throw new StrataError("config_invalid", message, { agent: name, layer: id, source: source.name });
+    }
+  }
+}
+
+/** The projects there are: those of the program or the folder, else the shipped blueprints. */
+export function projectsOf({ folder, env, config, mustDeclare = false }: AppOptions): readonly Project[] {
+  if (config !== undefined) return [projectInCode(config, { folder, env })];
+  try {
+    return [loadProject(folder, { env })];
+  } catch (thrown) {
+    if (mustDeclare || !(thrown instanceof StrataError && thrown.code === "config_missing")) throw thrown;
+    return blueprintNames().map((name) => loadProject(blueprintFolder(name), { env }));
+  }
+}
+
+/** Shipped blueprints belong to one organization, so the person at this machine reaches them all. */
+function orgOf(projects: readonly Project[]): OrgId {
+  const org = projects[0]?.org;
+  if (org === undefined)
+    throw new StrataError(
+      "config_missing",
+      "no agent is declared; write a strata.yaml or reinstall Strata, whose blueprints are missing",
+    );
+  return org;
+}
+
+/**
+ * Lets new declarations take the place of old ones, or says why they cannot while the program runs.
+ * @throws StrataError `lock_missing`, `lock_mismatch`, `config_invalid`
+ */
+export function checkReload(old: readonly Project[], fresh: readonly Project[]): void {
+  for (const project of fresh) checkLock(project);
+  const [was, is] = [orgOf(old), orgOf(fresh)];
+  if (was !== is) {
+    const message = `the organization was ${was} at the start and is ${is} now; restart Strata to change it`;
+    throw new StrataError("config_invalid", message, { was, is });
+  }
+  // Law 2: also with a new lock, an immutable layer stays what it was for as long as the program runs.
+  const changed = fresh.filter((project, n) => lockText(project) !== lockText(old[n] ?? project));
+  if (changed.length === 0 && fresh.length === old.length) return;
+  const files = changed.map((project) => project.file);
+  const message = `immutable layers of ${files.join(", ") || "a project"} changed since the start; restart Strata to take them`;
+  throw new StrataError("lock_mismatch", message, { files });
+}
+
+/** How a provider is reached: as the first project says that knows it. */
+function accessOf(projects: readonly Project[]): Access {
+  return (name) => {
+    for (const { providers, folder } of projects) {
+      const provider = providers.get(name);
+      if (provider === undefined) continue;
+      const { kind, key, url, package: npm } = provider;
+      return { kind, key: key?.reveal(), url, package: npm === undefined ? undefined : { name: npm, folder } };
+    }
+    return undefined;
+  };
+}
+
+function usualModelOf(projects: readonly Project[]): ModelRef | undefined {
+  return projects.map(({ providers }) => usualModel(providers)).find((model) => model !== undefined);
+}
+
+/** Each model is opened once, at the first turn that needs it. */
+function modelsOf(nameOf: Declared["modelNameOf"], access: Access, wire: ModelRef | undefined): Declared["modelOf"] {
+  const open = new Map<ModelRef, Model>();
+  return async (agent) => {
+    const ref = nameOf(agent);
+    const known = open.get(ref);
+    if (known !== undefined) return known;
+    const model = openModel(ref, access);
+    const shown = wire === undefined ? model : { ...model, wire };
+    open.set(ref, shown);
+    return shown;
+  };
+}

@@ -1,0 +1,22 @@
+import type { ConfigInput } from "../agents/index.ts";
+import type { ModelRef, OwnSource, Tool } from "../protocol/index.ts";
+
+/** Where Strata looks and keeps things, and what a program wants other than usual. */
+export interface AppOptions {
+  /** The folder with `strata.yaml`; without one there, the shipped blueprints are the agents. */
+  readonly folder: string;
+  /** What strata.yaml would say, from a program that declares its agents itself: then no file is read, and there is no lock. */
+  readonly config?: ConfigInput;
+  /** Tools and sources of the program's own, beside those that `modules` name. */
+  readonly tools?: readonly Tool[];
+  readonly sources?: readonly OwnSource[];
+  /** True: no blueprint stands in where the folder has no `strata.yaml`. */
+  readonly mustDeclare?: boolean;
+  /** The data folder: database and workspaces. Made when it is missing. */
+  readonly data: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Tools that a recording answers, as the parsed JSON of their schema file; every agent gets them. */
+  readonly recordedTools?: unknown;
+  /** Whose request shape is shown and dumped instead of the model's own: `provider:name`. */
+  readonly wire?: ModelRef;
+}
