@@ -14,6 +14,9 @@ export interface Generated {
 export const GENERATED: readonly Generated[] = [
   { path: "schema/strata.schema.json", text: () => textFrom("src/agents/index.ts", "schemaText") },
   { path: "docs/cli.md", text: () => textFrom("src/cli/index.ts", "commandsPage") },
+  { path: "docs/configuration.md", text: () => textFrom("checks/configuration-page.ts", "configurationPage") },
+  { path: "docs/schema.md", text: () => textFrom("checks/schema-page.ts", "schemaPage") },
+  { path: "docs/errors.md", text: () => textFrom("checks/errors-page.ts", "errorsPage") },
 ];
 
 export async function checkGenerated(): Promise<readonly string[]> {

@@ -1,0 +1,18 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ERRORS } from "../src/protocol/index.ts";
+import { ROOT } from "./files.ts";
+
+const PAGE = join(ROOT, "docs/errors.md");
+const FROM = "<!-- The table below is written by `npm run fix`. -->\n";
+
+/** The page of errors: written by hand down to the mark, and the whole table of codes after it. */
+export function errorsPage(): string {
+  const [byHand = ""] = readFileSync(PAGE, "utf8").split(FROM);
+  const rows = Object.entries(ERRORS).map(
+    ([code, { status, exit, retry, says }]) =>
+      `| \`${code}\` | ${status} | ${exit} | ${retry ? "yes" : "no"} | ${says} |`,
+  );
+  const head = ["| code | HTTP | exit | again? | when |", "|---|---|---|---|---|"];
+  return `${byHand}${FROM}\n${[...head, ...rows].join("\n")}\n`;
+}
