@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   root: join(import.meta.dirname, ".."),
+  // What a module of a user imports: in a program a hook of Node's gives it.
+  resolve: { alias: { strata: join(import.meta.dirname, "../src/index.ts") } },
   test: {
     include: ["src/**/*.test.ts", "tests/**/*.test.ts", "examples/**/*.test.ts"],
     testTimeout: 30_000,

@@ -44,6 +44,10 @@ export function toCallOptions(request: Request, dialect: Dialect): LanguageModel
     ...(prefix.tools.length > 0 && { tools: prefix.tools.map((tool) => toTool(tool, dialect)) }),
     maxOutputTokens: parameters.maxTokens,
     ...(parameters.temperature !== undefined && { temperature: parameters.temperature }),
+    // A JSON Schema by promise of `Parameters`, which the types cannot know.
+    ...(parameters.output !== undefined && {
+      responseFormat: { type: "json" as const, name: "answer", schema: parameters.output as JSONSchema7 },
+    }),
     ...(dialect.call && { providerOptions: dialect.call(request) }),
   };
 }

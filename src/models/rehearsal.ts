@@ -3,6 +3,7 @@ import type { Model, ModelRef } from "../protocol/index.ts";
 import { bindModel } from "./bind.ts";
 import { finishPart, localModel, textParts } from "./local-model.ts";
 import { answer } from "./rehearsal-answer.ts";
+import { sampleOf } from "./rehearsal-json.ts";
 import { readPrompt } from "./rehearsal-reading.ts";
 
 /**
@@ -15,7 +16,10 @@ export function rehearsalModel(wire: ModelRef = "anthropic:claude-sonnet-4-5"): 
 
 async function* play(options: LanguageModelV4CallOptions): AsyncGenerator<LanguageModelV4StreamPart> {
   const reading = readPrompt(options);
-  const { say, call } = answer(reading);
+  const { say: words, call } = answer(reading);
+  const { responseFormat } = options;
+  const asJson = words !== undefined && responseFormat?.type === "json";
+  const say = asJson ? JSON.stringify(sampleOf(responseFormat.schema, words)) : words;
   if (say !== undefined) yield* textParts("said", say.match(/\s*\S+/g) ?? []);
   const input = JSON.stringify(call?.input ?? {});
   if (call !== undefined) {

@@ -12,6 +12,7 @@ import {
   type TurnEvent,
   untrusted,
 } from "../protocol/index.ts";
+import { limitsOf, runTool } from "./run-tool.ts";
 import type { RecordedResult } from "./runtime.ts";
 import type { Answer } from "./send.ts";
 import { add, plan, totalsOf, type Work } from "./work.ts";
@@ -90,10 +91,17 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
   }
   const problem = tool.check(call.input);
   if (problem !== undefined) return refusal(problem);
+  const limits = limitsOf(work.cast.agent, tool);
+  const used = work.used.get(call.tool) ?? 0;
+  if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
+  work.used.set(call.tool, used + 1);
   const outcome = await runOnce(work, compilation, tool, call);
   if (!outcome.failed) plan(work, outcome.writes ?? []);
   return { outcome, trust: tool.trust };
 }
+
+const tooOften = (tool: string, calls: number): string =>
+  `Not run: ${tool} may be called ${calls === 1 ? "once" : `${calls} times`} in a turn, and was. Go on without it.`;
 
 /** A recording answers for all tools, and nothing acts: what came from a file is trusted like any contact. */
 function recorded(result: RecordedResult | undefined): Answered {
@@ -119,29 +127,14 @@ async function runOnce(work: Work, compilation: Compilation, tool: Tool, call: C
   return outcome;
 }
 
-async function run({ parts, lease }: Work, { taint }: Compilation, tool: Tool, call: CallPart): Promise<ToolOutcome> {
+async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPart): Promise<ToolOutcome> {
+  const { parts, lease, cast } = work;
   const { thread, turn } = lease.claim;
-  const context = {
-    scope: thread.scope,
-    thread: thread.id,
-    turn,
-    call: call.id,
-    at: parts.clock(),
-    taint,
+  const ran = await runTool(parts, tool, call.input, {
+    context: { scope: thread.scope, thread: thread.id, turn, call: call.id, at: parts.clock(), taint },
+    seconds: limitsOf(cast.agent, tool).seconds,
     signal: lease.signal,
-    secret: parts.vault.secret,
-  };
-  // A tool that is deaf to the signal is left behind; what it still does is journaled as unknown.
-  const stopped = Promise.withResolvers<never>();
-  const stop = (): void => stopped.reject(lease.signal.reason);
-  lease.signal.addEventListener("abort", stop, { once: true });
-  try {
-    lease.signal.throwIfAborted();
-    return await Promise.race([tool.run(call.input, context), stopped.promise]);
-  } catch (thrown) {
-    lease.signal.throwIfAborted();
-    return refusal(`${call.tool} failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`).outcome;
-  } finally {
-    lease.signal.removeEventListener("abort", stop);
-  }
+  });
+  lease.signal.throwIfAborted();
+  return ran;
 }

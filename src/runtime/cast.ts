@@ -1,4 +1,4 @@
-import type { Agent, Budgets, CountTokens, Model } from "../protocol/index.ts";
+import type { Agent, Budgets, CountTokens, Model, Parameters } from "../protocol/index.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import { cardOf, type ModelCard } from "../wire/index.ts";
@@ -54,7 +54,8 @@ export function limitOf({ agent, card }: Pick<Cast, "agent" | "card">): number {
   return Math.min(agent.budgets.total, card.window) - agent.budgets.reply;
 }
 
-/** How the model shall answer: at most what is reserved for the reply. */
-export function parametersOf({ agent, card }: Pick<Cast, "agent" | "card">): { readonly maxTokens: number } {
-  return { maxTokens: Math.min(agent.budgets.reply, card.longestReply) };
+/** How the model shall answer: at most what is reserved for the reply, and in the form that the agent declares. */
+export function parametersOf({ agent, card }: Pick<Cast, "agent" | "card">): Parameters {
+  const maxTokens = Math.min(agent.budgets.reply, card.longestReply);
+  return agent.output === undefined ? { maxTokens } : { maxTokens, output: agent.output };
 }

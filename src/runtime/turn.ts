@@ -1,11 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { extend } from "../compiler/index.ts";
-import { asStrataError, type Spoken, StrataError, spoken, type TurnEvent } from "../protocol/index.ts";
+import { asStrataError, StrataError, type TurnEvent } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import { answerCalls } from "./calls.ts";
 import { castOf } from "./cast.ts";
 import { compileFor } from "./gather.ts";
 import { hold } from "./lease.ts";
+import { heard } from "./output.ts";
 import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./runtime.ts";
 import { send } from "./send.ts";
@@ -55,20 +56,14 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
       signal.throwIfAborted();
       const reply = yield* send(work, compilation);
       const { stop, messages } = yield* answerCalls(work, compilation, reply);
-      if (stop !== undefined) return { status: "done", stop, reply: said(work) };
-      compilation = extend(compilation, messages, work.cast.count);
+      const said = stop === undefined ? undefined : heard(work, stop);
+      if (said?.reply !== undefined) return { status: "done", stop: said.stop, reply: said.reply };
+      const again = said === undefined ? [] : [said.again];
+      compilation = extend(compilation, [...messages, ...again], work.cast.count);
     }
   } catch (thrown) {
     return { status: "failed", error: asStrataError(signal.aborted ? signal.reason : thrown) };
   }
-}
-
-/** All that the agent said in this turn, as the contact reads it; nothing where it only called tools or was silent. */
-function said(work: Work): Spoken | null {
-  const texts = work.added.flatMap(({ message }) =>
-    message.role === "assistant" ? message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
-  );
-  return texts.length === 0 ? null : spoken(texts.join("\n\n"));
 }
 
 /** The one commit, then the end: `done` only once it is on disk. What was said counts as delivered when `done` was taken. */

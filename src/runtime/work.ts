@@ -11,6 +11,7 @@ import {
   type StopReason,
   type StoreWrite,
   type StrataError,
+  type ToolName,
   type TranscriptMessage,
   type Trust,
   type TurnTotals,
@@ -40,6 +41,10 @@ export interface Work {
   readonly requests: RequestRecord[];
   readonly writes: { readonly id: MemoryId; readonly write: StoreWrite }[];
   calls: number;
+  /** Calls that ran or were to run, by tool. */
+  readonly used: Map<ToolName, number>;
+  /** Answers that did not fit the agent's `output`. */
+  misfits: number;
   /** How many of the claimed events the turn handles; the rest keep waiting for the next. */
   taken: number;
 }
@@ -56,6 +61,8 @@ export function newWork(parts: Parts, cast: Cast, lease: Lease, options: RunOpti
     requests: [],
     writes: [],
     calls: 0,
+    used: new Map(),
+    misfits: 0,
     taken: lease.claim.events.length,
   };
 }
@@ -104,6 +111,7 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     requests: work.requests,
     writes: work.writes.map((one) => one.write),
     memories: work.writes.map((one) => one.id),
+    approvals: [],
     totals: totalsOf(work),
     outbox: outboxId(issueId("outbox", parts.wall(), parts.random(10))),
   };
