@@ -38,6 +38,10 @@ export function plainTeller(context: Context): Teller {
       case "compiled":
         ledger = event.ledger;
         return;
+      case "retry": {
+        const seconds = Math.ceil(event.milliseconds / 100) / 10;
+        return context.note(`no answer yet: ${printable(event.because)}; asked again in ${seconds} s`);
+      }
       case "text-delta":
         stdout.write(printable(event.text));
         inLine = !event.text.endsWith("\n");

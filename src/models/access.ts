@@ -29,5 +29,21 @@ export interface Opening {
 /** Stands for the key that is not there. Packages that are given nothing look for one in the environment by themselves. */
 export const NO_KEY = "none";
 
-/** A redirect would carry the key and the prompt to an address that nobody configured. */
-export const direct: Fetch = (input, init) => globalThis.fetch(input, { ...init, redirect: "error" });
+/** An answer that sends the call elsewhere: the key and the prompt would go to an address that nobody configured. */
+export class RedirectRefused extends Error {
+  constructor(to: string) {
+    super(`it sends its callers on to ${to}`);
+  }
+}
+
+/** The usual fetch, which follows no redirect. */
+export const direct: Fetch = async (input, init) => {
+  const response = await globalThis.fetch(input, { ...init, redirect: "manual" });
+  if (response.status < 300 || response.status > 399) return response;
+  await response.body?.cancel();
+  throw new RedirectRefused(placeOf(response.headers.get("location"), response.url));
+};
+
+/** The place alone: an address may carry secrets in its path or its query. */
+const placeOf = (location: string | null, from: string): string =>
+  location !== null && URL.canParse(location, from) ? new URL(location, from).origin : "another address";

@@ -1,47 +1,18 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { openModel, wireBody } from "./index.ts";
+import { type Answer, broken, localServer, refused, stalled, streamed } from "./local-server.contract.ts";
 import { eventsOf, failureOf, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
 
 const REF = "anthropic:claude-sonnet-4-5";
 const KEY = "sk-test-0123456789";
 const request = sampleRequest("Hello");
 
-type Answer = (response: ServerResponse) => void;
-interface Received {
-  readonly url: string | undefined;
-  readonly headers: IncomingMessage["headers"];
-  readonly body: string;
-}
-
-/** A server on this machine that speaks the Messages API: it keeps what it receives and gives the next answer. */
-async function messagesServer() {
-  const received: Received[] = [];
-  const answers: Answer[] = [];
-  const server = createServer(async (incoming, response) => {
-    const pieces: Buffer[] = [];
-    for await (const piece of incoming) pieces.push(piece);
-    received.push({ url: incoming.url, headers: incoming.headers, body: Buffer.concat(pieces).toString("utf8") });
-    const answer = answers.length > 1 ? answers.shift() : answers[0];
-    answer?.(response);
-  });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
-  return { server, received, answers, url: `http://127.0.0.1:${port}/v1` };
-}
-
-const { server, received, answers, url } = await messagesServer();
-const open = () => openModel(REF, () => ({ key: KEY, url }));
-const say = (...next: Answer[]) => answers.splice(0, answers.length, ...next);
+/** Speaks the Messages API. */
+const { received, say, url } = await localServer();
+const open = () => openModel(REF, () => ({ key: KEY, url }), { retry: false });
 
 afterEach(() => {
-  received.length = 0;
   vi.unstubAllEnvs();
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
 });
 
 type Wire = { readonly type: string; readonly [key: string]: unknown };
@@ -75,22 +46,9 @@ const end = (stop_reason: string): Wire[] => [
   { type: "message_stop" },
 ];
 
-const write = (response: ServerResponse, events: readonly Wire[]): void => {
-  response.writeHead(200, { "content-type": "text/event-stream" });
-  for (const event of events) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-};
-const stream =
-  (...events: Wire[]): Answer =>
-  (response) => {
-    write(response, events);
-    response.end();
-  };
-const refuse =
-  (status: number, type: string, message: string): Answer =>
-  (response) => {
-    response.writeHead(status, { "content-type": "application/json" });
-    response.end(JSON.stringify({ type: "error", error: { type, message } }));
-  };
+const written = (...events: readonly Wire[]): string[] =>
+  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+const stream = (...events: Wire[]): Answer => streamed(...written(...events));
 
 describe("anthropic over HTTP", () => {
   modelContract(() => {
@@ -220,24 +178,26 @@ describe("a request to Anthropic", () => {
 
 describe("Anthropic's failures", () => {
   it.each([
-    [400, "model_refused", "change what is sent: the same request will be refused again"],
-    [401, "model_refused", "check the key and what it may use"],
-    [404, "model_refused", "check the model's name and the provider's address"],
-    [413, "model_refused", "send less: lower the agent's total budget"],
-    [408, "model_failed", "wait a little and run the turn again"],
-    [429, "model_failed", "wait a little and run the turn again"],
-    [500, "model_failed", "wait a little and run the turn again"],
-    [529, "model_failed", "wait a little and run the turn again"],
-  ])("with status %i are %s", async (status, code, step) => {
-    say(refuse(status, "some_error", `no ${KEY} today`));
+    [400, "model_refused", "refused the request", "change what is sent: the same request will be refused again"],
+    [401, "key_refused", "refused the key", "check the key, and that it may use this model"],
+    [403, "key_refused", "refused the key", "check the key, and that it may use this model"],
+    [404, "model_refused", "refused the request", "check the model's name and the provider's address"],
+    [413, "model_refused", "refused the request", "send less: lower the agent's total budget"],
+    [408, "model_failed", "did not answer", "wait a little and run the turn again"],
+    [429, "rate_limited", "is asked too often", "wait a minute and run the turn again, or raise the account's limits"],
+    [500, "model_failed", "did not answer", "wait a little and run the turn again"],
+    [529, "model_failed", "did not answer", "wait a little and run the turn again"],
+  ])("with status %i are %s", async (status, code, verb, step) => {
+    say(refused(status, { type: "error", error: { type: "some_error", message: `no ${KEY} today` } }));
     const failure = await failureOf(open(), request);
-    const verb = code === "model_refused" ? "refused the request" : "did not answer";
     expect(failure.code).toBe(code);
     expect(failure.message).toBe(`anthropic ${verb} for claude-sonnet-4-5 (status ${status}: no … today); ${step}`);
     expect(failure.details).toEqual({ provider: "anthropic", model: "claude-sonnet-4-5", status });
     // The package's own error holds the whole request: nothing of it may travel with ours.
     expect(JSON.stringify(failure)).not.toContain("Hello");
     expect(failure.cause).toBeUndefined();
+    // The package repeats nothing by itself.
+    expect(received).toHaveLength(1);
   });
 
   it("inside a stream are judged by their kind", async () => {
@@ -253,19 +213,13 @@ describe("Anthropic's failures", () => {
     expect(await failureOf(open(), request)).toMatchObject({ code: "model_failed" });
     say(stream());
     expect(await failureOf(open(), request)).toMatchObject({ code: "model_failed" });
-    say((response) => {
-      write(response, [start, ...words(0, "Hel")]);
-      setTimeout(() => response.destroy(), 10);
-    });
+    say(broken(...written(start, ...words(0, "Hel"))));
     expect(await failureOf(open(), request)).toMatchObject({ code: "model_failed" });
   });
 
   it("repeat nothing of an answer that cannot be read", async () => {
     for (const before of [[], [start, ...words(0, "Hel")]]) {
-      say((response) => {
-        write(response, before);
-        response.end("data: {private words\n\n");
-      });
+      say(streamed(...written(...before), "data: {private words\n\n"));
       const failure = await failureOf(open(), request);
       expect(failure.code).toBe("model_failed");
       expect(failure.message).not.toContain("private");
@@ -278,12 +232,15 @@ describe("Anthropic's failures", () => {
       response.writeHead(307, { location: "/elsewhere" });
       response.end();
     });
-    expect(await failureOf(open(), request)).toMatchObject({ code: "model_failed" });
+    expect(await failureOf(open(), request)).toMatchObject({
+      code: "model_refused",
+      message: expect.stringContaining("it sends its callers on to http://127.0.0.1:"),
+    });
     expect(received.map((one) => one.url)).toEqual(["/v1/messages"]);
   });
 
   it("name the address when nobody answers there", async () => {
-    const model = openModel(REF, () => ({ key: KEY, url: "http://127.0.0.1:1/v1" }));
+    const model = openModel(REF, () => ({ key: KEY, url: "http://127.0.0.1:1/v1" }), { retry: false });
     const failure = await failureOf(model, request);
     expect(failure.code).toBe("model_failed");
     expect(failure.message).toContain("check the network and the provider's address");
@@ -291,13 +248,13 @@ describe("Anthropic's failures", () => {
 
   it("are turn_cancelled at once when a stream is stopped that would never end", async () => {
     const gone = Promise.withResolvers<void>();
-    say((response) => {
-      response.on("close", () => gone.resolve());
-      write(response, [start, ...words(0, "Hel")]);
-    });
     const stop = new AbortController();
-    setTimeout(() => stop.abort(), 50);
-    expect((await failureOf(open(), request, stop.signal)).code).toBe("turn_cancelled");
+    say(stalled(gone.resolve, ...written(start, ...words(0, "Hel"))));
+    const sending = async () => {
+      for await (const event of open().send(request, { signal: stop.signal }))
+        if (event.type === "text-delta") stop.abort();
+    };
+    await expect(sending()).rejects.toMatchObject({ code: "turn_cancelled" });
     await gone.promise;
   });
 });

@@ -1,9 +1,10 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { Model, ModelEvent, ModelRef, Request } from "../protocol/index.ts";
+import type { Model, ModelEvent, ModelRef } from "../protocol/index.ts";
 import { toCallOptions } from "./call-options.ts";
 import { type Dialect, dialectOfRef } from "./dialect.ts";
-import { type Asked, brokenOff, cancelled, modelError } from "./failure.ts";
-import { finished, gathering, take } from "./reply.ts";
+import { type Asked, becauseOf, brokenOff, cancelled, modelError } from "./failure.ts";
+import { finished, type Gathering, gathering, take } from "./reply.ts";
+import { LONGEST_ASKED, type Pause, pauseAfter, type Retry } from "./retry.ts";
 
 /** How a language model is known, and what its errors must not repeat. */
 export interface Binding {
@@ -12,38 +13,66 @@ export interface Binding {
   readonly secrets?: readonly string[];
   /** How the provider wants its calls; left out, the wire's name tells. */
   readonly dialect?: Dialect;
+  /** Left out, no call is repeated. */
+  readonly retry?: Retry | undefined;
 }
 
 /** Makes a `Model` of any model of the AI SDK's provider interface. Always streams; the provider's shapes end here. */
 export function bindModel(languageModel: LanguageModelV4, binding: Binding): Model {
-  const { ref, wire, secrets = [], dialect = dialectOfRef(wire) } = binding;
-  const call = (request: Request) => toCallOptions(request, dialect);
+  const { ref, wire, secrets = [], dialect = dialectOfRef(wire), retry } = binding;
+  const asked = { ref, secrets };
   return {
     ref,
     wire,
-    send: (request, { signal }) => send(languageModel, () => call(request), signal, { ref, secrets }),
+    send: (request, { signal }) => {
+      const open = () => stream(languageModel, { ...toCallOptions(request, dialect), abortSignal: signal }, signal);
+      return send(open, signal, { asked, retry });
+    },
   };
 }
 
-async function* send(
-  languageModel: LanguageModelV4,
-  call: () => LanguageModelV4CallOptions,
-  signal: AbortSignal,
-  asked: Asked,
-): AsyncGenerator<ModelEvent> {
-  try {
+type Open = () => AsyncIterable<LanguageModelV4StreamPart>;
+type Manner = Pick<Binding, "retry"> & { readonly asked: Asked };
+
+/** Tries until an answer begins. Once anything of it has come it is not asked for again: words cannot be taken back. */
+async function* send(open: Open, signal: AbortSignal, { asked, retry }: Manner): AsyncGenerator<ModelEvent> {
+  for (let tries = 1; ; tries++) {
     const reply = gathering();
-    for await (const part of stream(languageModel, { ...call(), abortSignal: signal }, signal)) {
-      yield* take(reply, part);
+    try {
+      return yield* listen(open, reply, asked);
+    } catch (thrown) {
+      if (signal.aborted) throw cancelled(asked, signal.reason);
+      const pause = begun(reply) || retry === undefined ? undefined : pauseAfter(thrown, tries, retry);
+      if (retry === undefined || pause === undefined || pause.asked > LONGEST_ASKED || tries > retry.times) {
+        throw modelError(thrown, asked, { tries, ...lateness(pause, retry) });
+      }
+      yield { type: "retry", attempt: tries, milliseconds: pause.milliseconds, because: becauseOf(thrown, asked) };
+      await slept(retry.sleep(pause.milliseconds, signal), signal, asked);
     }
-    const whole = finished(reply);
-    if (whole === undefined) throw brokenOff(asked);
-    yield { type: "reply", reply: whole };
-  } catch (thrown) {
-    throw signal.aborted ? cancelled(asked, signal.reason) : modelError(thrown, asked);
   }
 }
 
+async function* listen(open: Open, reply: Gathering, asked: Asked): AsyncGenerator<ModelEvent> {
+  for await (const part of open()) yield* take(reply, part);
+  const whole = finished(reply);
+  if (whole === undefined) throw brokenOff(asked);
+  yield { type: "reply", reply: whole };
+}
+
+const begun = ({ parts, finish }: Gathering): boolean => parts.length > 0 || finish !== undefined;
+
+/** When the provider may be asked again, where it asks for a pause that is worth telling. */
+const lateness = (pause: Pause | undefined, retry: Retry | undefined): { readonly until?: number } =>
+  retry !== undefined && pause !== undefined && pause.asked > LONGEST_ASKED ? { until: retry.now() + pause.asked } : {};
+
+/** A pause ends early for one reason only. */
+async function slept(sleep: Promise<unknown>, signal: AbortSignal, asked: Asked): Promise<void> {
+  try {
+    await sleep;
+  } catch (thrown) {
+    throw signal.aborted ? cancelled(asked, signal.reason) : thrown;
+  }
+}
 /** The call's stream until it ends or `signal` is aborted; a model that is deaf to the signal is left behind. */
 async function* stream(
   languageModel: LanguageModelV4,

@@ -1,5 +1,6 @@
 import { AISDKError, APICallError } from "@ai-sdk/provider";
-import { ERRORS, type ModelRef, StrataError } from "../protocol/index.ts";
+import { ERRORS, type ModelRef, never, StrataError } from "../protocol/index.ts";
+import { RedirectRefused } from "./access.ts";
 
 /** Who was asked, and what must never be repeated in a sentence about it. */
 export interface Asked {
@@ -7,24 +8,56 @@ export interface Asked {
   readonly secrets: readonly string[];
 }
 
+/** How far the call had come when it was given up. */
+export interface GivenUp {
+  readonly tries?: number;
+  /** From when on the provider may be asked again, where it said so. */
+  readonly until?: number;
+}
+
 /**
- * What a provider threw, as one of ours: `model_refused` where the same request will be refused again, else `model_failed`.
- * The thrown value is not kept as the cause: it holds the whole request, which is personal text.
+ * What a provider threw, as one of ours: `key_refused`, `rate_limited`, `model_refused` where the same request will be refused
+ * again, else `model_failed`. The thrown value is not kept as the cause: it holds the whole request, which is personal text.
  */
-export function modelError(thrown: unknown, asked: Asked): StrataError {
+export function modelError(failed: unknown, asked: Asked, { tries = 1, until }: GivenUp = {}): StrataError {
+  const thrown = rootOf(failed);
   if (thrown instanceof StrataError) return thrown;
   const { provider, model } = splitRef(asked.ref);
   const status = statusOf(thrown);
-  const code = isRefusal(thrown, status) ? "model_refused" : "model_failed";
-  const verb = code === "model_refused" ? "refused the request" : "did not answer";
-  const said = [status === undefined ? undefined : `status ${status}`, saying(thrown, asked.secrets)];
+  const code = codeOf(thrown, status);
   const of = provider === model ? "" : ` for ${model}`;
-  const because = said.filter((part) => part !== undefined).join(": ");
-  return new StrataError(code, `${provider} ${verb}${of}${because && ` (${because})`}; ${nextStep(code, status)}`, {
-    provider,
-    model,
-    ...(status !== undefined && { status }),
-  });
+  const because = [becauseOf(thrown, asked), tries > 1 ? `tried ${tries} times` : ""].filter((part) => part !== "");
+  const when = until === undefined ? undefined : new Date(until).toISOString();
+  const next =
+    when === undefined ? nextStep(thrown, code, status) : `it takes no request before ${when}; run the turn then`;
+  return new StrataError(
+    code,
+    `${provider} ${VERBS[code]}${of}${because.length > 0 ? ` (${because.join("; ")})` : ""}; ${next}`,
+    {
+      provider,
+      model,
+      ...(status !== undefined && { status }),
+      ...(tries > 1 && { tries }),
+      ...(when !== undefined && { until: when }),
+    },
+  );
+}
+
+type Failure = "key_refused" | "rate_limited" | "model_refused" | "model_failed";
+
+const VERBS: Readonly<Record<Failure, string>> = {
+  key_refused: "refused the key",
+  rate_limited: "is asked too often",
+  model_refused: "refused the request",
+  model_failed: "did not answer",
+};
+
+/** Why a call failed, in one short line without keys: `status 529: overloaded`. */
+export function becauseOf(failed: unknown, { secrets }: Asked): string {
+  const thrown = rootOf(failed);
+  const status = statusOf(thrown);
+  const said = saying(thrown, secrets);
+  return [status === undefined ? undefined : `status ${status}`, said].filter((part) => part !== undefined).join(": ");
 }
 
 /** The stream ended without an end: half an answer is no answer. */
@@ -46,41 +79,70 @@ export function splitRef(ref: ModelRef): { provider: string; model: string } {
   return colon < 0 ? { provider: ref, model: ref } : { provider: ref.slice(0, colon), model: ref.slice(colon + 1) };
 }
 
-/** In HTTP errors and in errors inside a stream the status has the same name. */
-function statusOf(thrown: unknown): number | undefined {
-  if (typeof thrown !== "object" || thrown === null || !("statusCode" in thrown)) return undefined;
-  return typeof thrown.statusCode === "number" ? thrown.statusCode : undefined;
+/** What went wrong below: an answer that began well and broke off comes wrapped, with the status of its beginning. */
+export function rootOf(thrown: unknown): unknown {
+  const wrapped = APICallError.isInstance(thrown) && thrown.statusCode !== undefined && thrown.statusCode < 300;
+  return wrapped && thrown.cause !== undefined ? thrown.cause : thrown;
 }
 
-const PASSING = [408, 429, 529];
+/** In HTTP errors and in errors inside a stream the status has the same name. */
+export function statusOf(thrown: unknown): number | undefined {
+  if (typeof thrown !== "object" || thrown === null || !("statusCode" in thrown)) return undefined;
+  const { statusCode } = thrown;
+  return typeof statusCode === "number" && statusCode >= 300 ? statusCode : undefined;
+}
+
+/** An empty account is told with the status of a busy one, and does not pass. */
+export function isOutOfCredit(thrown: unknown): boolean {
+  if (typeof thrown !== "object" || thrown === null) return false;
+  const said = APICallError.isInstance(thrown) ? thrown.responseBody : "data" in thrown && JSON.stringify(thrown.data);
+  return typeof said === "string" && said.includes('"insufficient_quota"');
+}
 
 /** Errors of the package itself, before anything was sent, come again as well. */
 const OWN_REFUSALS = ["AI_UnsupportedFunctionalityError", "AI_InvalidArgumentError", "AI_InvalidPromptError"];
 
-function isRefusal(thrown: unknown, status: number | undefined): boolean {
-  if (status !== undefined) return status >= 400 && status < 500 && !PASSING.includes(status);
-  return AISDKError.isInstance(thrown) && OWN_REFUSALS.includes(thrown.name);
-}
-
-function nextStep(code: "model_refused" | "model_failed", status: number | undefined): string {
-  if (code === "model_failed") {
-    return status === undefined
-      ? "check the network and the provider's address, then run the turn again"
-      : "wait a little and run the turn again";
-  }
+function codeOf(thrown: unknown, status: number | undefined): Failure {
+  if (thrown instanceof RedirectRefused || isOutOfCredit(thrown)) return "model_refused";
   switch (status) {
+    case undefined:
+      return AISDKError.isInstance(thrown) && OWN_REFUSALS.includes(thrown.name) ? "model_refused" : "model_failed";
     case 401:
     case 403:
-      return "check the key and what it may use";
-    case 402:
-      return "check the account's balance";
-    case 404:
-      return "check the model's name and the provider's address";
-    case 413:
-      return "send less: lower the agent's total budget";
+      return "key_refused";
+    case 429:
+      return "rate_limited";
+    case 408:
+    case 529:
+      return "model_failed";
     default:
-      return "change what is sent: the same request will be refused again";
+      return status >= 400 && status < 500 ? "model_refused" : "model_failed";
   }
+}
+
+function nextStep(thrown: unknown, code: Failure, status: number | undefined): string {
+  switch (code) {
+    case "key_refused":
+      return "check the key, and that it may use this model";
+    case "rate_limited":
+      return "wait a minute and run the turn again, or raise the account's limits";
+    case "model_failed":
+      return status === undefined
+        ? "check the network and the provider's address, then run the turn again"
+        : "wait a little and run the turn again";
+    case "model_refused":
+      return refusalStep(thrown, status);
+    default:
+      return never(code);
+  }
+}
+
+function refusalStep(thrown: unknown, status: number | undefined): string {
+  if (thrown instanceof RedirectRefused) return "set the provider's url to the address that answers itself";
+  if (status === 402 || isOutOfCredit(thrown)) return "check the account's balance";
+  if (status === 404) return "check the model's name and the provider's address";
+  if (status === 413) return "send less: lower the agent's total budget";
+  return "change what is sent: the same request will be refused again";
 }
 
 const LONGEST = 300;

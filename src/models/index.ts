@@ -1,13 +1,14 @@
 /**
  * Models behind one port. Here, and nowhere else, a neutral request becomes a provider's call and its stream becomes events
- * of ours: the types of the AI SDK do not leave this room. It knows the protocol and no other room; it reads no environment
- * and keeps no key, plans no cache marks, and repeats no call by itself.
+ * of ours: the types of the AI SDK do not leave this room. It knows the protocol and no other room; it reads no environment,
+ * keeps no key and plans no cache marks. A call is repeated here and nowhere else, and only before its first word.
  */
 export type { Access, ProviderKind, Secrets } from "./access.ts";
 export { type Binding, bindModel } from "./bind.ts";
-export { openModel } from "./open.ts";
+export { type OpenOptions, openModel } from "./open.ts";
 export { type RecordedReply, recordedModel } from "./recorded.ts";
 export { rehearsalModel } from "./rehearsal.ts";
+export { RETRY, type Retry } from "./retry.ts";
 export {
   type Script,
   type ScriptedEnd,

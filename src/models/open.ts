@@ -4,13 +4,19 @@ import { bindModel } from "./bind.ts";
 import { splitRef } from "./failure.ts";
 import { kindOf, openLanguage } from "./language.ts";
 import { rehearsalModel } from "./rehearsal.ts";
+import { RETRY, type Retry } from "./retry.ts";
+
+export interface OpenOptions {
+  /** How a call that failed before its first word is repeated; `false`: not at all. */
+  readonly retry?: Retry | false;
+}
 
 /**
  * The model of that name, ready to be sent to: `anthropic:NAME` and `openai:NAME` with a key, `PROVIDER:NAME` of a declared
  * provider, or `rehearsal` without.
  * @throws StrataError `model_unknown`, `secret_missing`, `invalid_input` for an address that is none
  */
-export function openModel(ref: ModelRef, secrets: Secrets): Model {
+export function openModel(ref: ModelRef, secrets: Secrets, { retry = RETRY }: OpenOptions = {}): Model {
   if (ref === "rehearsal") return rehearsalModel();
   const { provider, model } = splitRef(ref);
   const access = secrets(provider);
@@ -19,7 +25,13 @@ export function openModel(ref: ModelRef, secrets: Secrets): Model {
   const needsKey = kind === "anthropic" || kind === "openai";
   if (access === undefined || (needsKey && !access.key)) throw secretMissing(ref, provider);
   const { model: languageModel, dialect } = openLanguage(kind, { provider, model }, { access, fetch: direct });
-  return bindModel(languageModel, { ref, wire: ref, secrets: access.key ? [access.key] : [], dialect });
+  return bindModel(languageModel, {
+    ref,
+    wire: ref,
+    secrets: access.key ? [access.key] : [],
+    dialect,
+    retry: retry || undefined,
+  });
 }
 
 const unknownModel = (ref: ModelRef) =>

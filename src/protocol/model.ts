@@ -31,8 +31,17 @@ export interface Reply {
   readonly usage: Usage;
 }
 
-/** What streams from a model: words as they come, then exactly one `reply`. */
+/** A call that failed before its first word and is repeated after that pause. `attempt` counts the tries that failed. */
+export interface RetryEvent {
+  readonly type: "retry";
+  readonly attempt: number;
+  readonly milliseconds: number;
+  readonly because: string;
+}
+
+/** What streams from a model: words as they come, then exactly one `reply`. A `retry` stands before all words. */
 export type ModelEvent =
+  | RetryEvent
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   | { readonly type: "call"; readonly call: CallPart }
@@ -44,7 +53,7 @@ export interface Model {
   readonly ref: ModelRef;
   /** Whose request shape the dumps show: a `provider:name`. */
   readonly wire: ModelRef;
-  /** @throws StrataError `model_failed`, `model_refused`, `turn_cancelled` */
+  /** @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `model_refused`, `turn_cancelled` */
   send(request: Request, options: { readonly signal: AbortSignal }): AsyncIterable<ModelEvent>;
 }
 

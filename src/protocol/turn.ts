@@ -2,7 +2,7 @@ import type { ModelRef } from "./agent.ts";
 import type { StrataError } from "./errors.ts";
 import type { LayerId, ThreadId, ToolName, TurnId } from "./ids.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Usage } from "./model.ts";
+import type { RetryEvent, Usage } from "./model.ts";
 
 /** Why a turn that ended well ended when it did. */
 export type StopReason = "answered" | "length" | "refused" | "rounds" | "calls" | "dollars" | "recording ended";
@@ -28,6 +28,8 @@ export type TurnEvent =
   /** A layer's source failed or was late; the turn goes on without it. */
   | { readonly type: "note"; readonly layer: LayerId; readonly says: string }
   | { readonly type: "compiled"; readonly round: number; readonly ledger: Ledger }
+  /** The model did not answer and is asked again after a pause. */
+  | RetryEvent
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   | { readonly type: "tool-start"; readonly call: string; readonly tool: ToolName }

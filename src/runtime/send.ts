@@ -20,7 +20,7 @@ export interface Answer {
 
 /**
  * Sends one request and passes on the words as they come. The request is recorded whatever happens to it.
- * @throws StrataError `model_failed`, `model_refused`, `turn_cancelled`
+ * @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `model_refused`, `turn_cancelled`
  */
 export async function* send(work: Work, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
   const bare = requestOf(compilation, parametersOf(work.cast));
@@ -43,6 +43,7 @@ export async function* send(work: Work, compilation: Compilation): AsyncGenerato
 async function* listen({ cast, lease }: Work, request: Request): AsyncGenerator<TurnEvent, Reply> {
   for await (const event of cast.model.send(request, { signal: lease.signal })) {
     switch (event.type) {
+      case "retry":
       case "text-delta":
       case "reasoning-delta":
         yield event;

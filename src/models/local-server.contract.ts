@@ -1,0 +1,91 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach } from "vitest";
+import type { Retry } from "./index.ts";
+
+export type Answer = (response: ServerResponse) => void;
+
+export interface Received {
+  readonly url: string | undefined;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+/**
+ * A server on this machine in a provider's place: it keeps what it receives and gives the answers that `say` was told, the
+ * last of them again and again. It lives as long as the test file, and forgets after each test.
+ */
+export async function localServer() {
+  const received: Received[] = [];
+  const answers: Answer[] = [];
+  const server = createServer(async (incoming, response) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of incoming) pieces.push(piece);
+    received.push({ url: incoming.url, headers: incoming.headers, body: Buffer.concat(pieces).toString("utf8") });
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    answer?.(response);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  afterEach(() => {
+    received.length = 0;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    received,
+    say: (...next: Answer[]) => void answers.splice(0, answers.length, ...next),
+  };
+}
+
+/** An answer that streams: these texts as they are. */
+export const streamed =
+  (...texts: readonly string[]): Answer =>
+  (response) => {
+    begin(response, texts);
+    response.end();
+  };
+
+/** The same, and then the connection breaks. */
+export const broken =
+  (...texts: readonly string[]): Answer =>
+  (response) => {
+    begin(response, texts);
+    setImmediate(() => response.destroy());
+  };
+
+/** The same, and then nothing any more. `gone` is told when the caller has left. */
+export const stalled =
+  (gone: () => void, ...texts: readonly string[]): Answer =>
+  (response) => {
+    response.on("close", gone);
+    if (texts.length > 0) begin(response, texts);
+  };
+
+function begin(response: ServerResponse, texts: readonly string[]): void {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.write(texts.join(""));
+}
+
+/** An answer that says no. */
+export const refused =
+  (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer =>
+  (response) => {
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(typeof body === "string" ? body : JSON.stringify(body));
+  };
+
+/** Retries whose pauses take no time and are kept. Chance gives the longest pause. */
+export function instantRetry(times = 4): Retry & { readonly pauses: number[] } {
+  const pauses: number[] = [];
+  return {
+    times,
+    random: () => 1,
+    now: () => Date.UTC(2026, 10, 21, 9, 30),
+    sleep: (milliseconds) => Promise.resolve(pauses.push(milliseconds)),
+    pauses,
+  };
+}
