@@ -2,8 +2,16 @@ import type { EventId, ThreadId, TurnId } from "./ids.ts";
 import type { EventPart } from "./message.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
-/** What can happen to an agent. */
-export const EVENT_KINDS = ["message", "call-ended", "instruction", "scheduled", "peer", "warning"] as const;
+/** What can happen to an agent. `approval`: what a person decided about a call, and what came of it. */
+export const EVENT_KINDS = [
+  "message",
+  "call-ended",
+  "instruction",
+  "scheduled",
+  "peer",
+  "warning",
+  "approval",
+] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 /** Something to handle, as a door hands it in. The door stamps `kind` and `trust`; content never does. */

@@ -21,10 +21,12 @@ export type EventId = Brand<string, "EventId">;
 export type MemoryId = Brand<string, "MemoryId">;
 /** One message on its way out: `out_…`. */
 export type OutboxId = Brand<string, "OutboxId">;
+/** One tool call that waits for a person: `apr_…`. */
+export type ApprovalId = Brand<string, "ApprovalId">;
 
 const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
 const TOOL = /^[A-Za-z0-9_-]{1,64}$/;
-const ISSUED = { thread: "thr", turn: "trn", event: "evt", memory: "mem", outbox: "out" } as const;
+const ISSUED = { thread: "thr", turn: "trn", event: "evt", memory: "mem", outbox: "out", approval: "apr" } as const;
 
 /** The kinds of id that only the platform issues. */
 export type IssuedKind = keyof typeof ISSUED;
@@ -68,6 +70,7 @@ export const turnId = (text: string): TurnId => issued(text, "turn");
 export const eventId = (text: string): EventId => issued(text, "event");
 export const memoryId = (text: string): MemoryId => issued(text, "memory");
 export const outboxId = (text: string): OutboxId => issued(text, "outbox");
+export const approvalId = (text: string): ApprovalId => issued(text, "approval");
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 

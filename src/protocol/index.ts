@@ -12,6 +12,7 @@ export {
   type SpendPeriod,
   type ToolRule,
 } from "./agent.ts";
+export { APPROVAL_STATUSES, type Approval, type ApprovalStatus, type NewApproval } from "./approval.ts";
 export type { Brand } from "./brand.ts";
 export type { Epoch, TranscriptMessage } from "./epoch.ts";
 export { asStrataError, ERRORS, type ErrorCode, type ErrorTraits, never, StrataError } from "./errors.ts";
@@ -29,7 +30,9 @@ export {
 } from "./frame.ts";
 export {
   type AgentName,
+  type ApprovalId,
   agentName,
+  approvalId,
   type ContactId,
   contactId,
   type EventId,

@@ -4,11 +4,15 @@
  */
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export type {
+  ApprovalFilter,
+  ArrivingEvent,
   ChainHead,
   Claim,
   Claimed,
   ClaimRequest,
+  Decision,
   Finding,
+  Finish,
   JournalKey,
   JournalState,
   MemoryHit,

@@ -1,4 +1,5 @@
 import {
+  type Approval,
   type EventPart,
   type Json,
   type LedgerEntry,
@@ -134,6 +135,37 @@ function slotText(row: WithText<Row<"slot">>): Untrusted {
 export function toOutbox(row: Row<"outbox">, text: string): OutboxMessage {
   const { id, thread, turn, channel, status, at } = row;
   return { id, thread, turn, channel, text: spoken(String(toJson(text))), status, at };
+}
+
+/** The texts that an approval's row names; null where there is none or it was erased. */
+export interface ApprovalTexts {
+  readonly input: string | null;
+  readonly note: string | null;
+  readonly outcome: string | null;
+}
+
+/** An approval. Of an erased contact stays what holds no text. */
+export function toApproval(row: Row<"approval">, texts: ApprovalTexts): Approval {
+  const { org, agent, contact, id, call, tool, taint, thread, turn, status } = row;
+  const note = texts.note === null ? "" : String(toJson(texts.note));
+  const erased = { text: untrusted(""), failed: false };
+  const outcome = texts.outcome === null ? erased : toOutcome(texts.outcome);
+  return {
+    id,
+    scope: { org, agent, contact },
+    thread,
+    turn,
+    call,
+    tool,
+    input: texts.input === null ? null : toJson(texts.input),
+    taint,
+    status,
+    askedAt: row.asked_at,
+    ...(row.decided_at !== null && { decidedAt: row.decided_at }),
+    ...(row.decided_by !== null && { decidedBy: row.decided_by }),
+    ...(row.note !== null && { note: untrusted(note) }),
+    ...(row.outcome !== null && { outcome: { text: outcome.text, failed: outcome.failed } }),
+  };
 }
 
 /** A memory, without its index columns. */

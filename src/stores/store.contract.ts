@@ -1,3 +1,4 @@
+import { approvalContract } from "./contract/approvals.contract.ts";
 import { isolationContract } from "./contract/isolation.contract.ts";
 import { memoryContract } from "./contract/memories.contract.ts";
 import { recordContract } from "./contract/record.contract.ts";
@@ -12,4 +13,5 @@ export function storeContract(open: OpenStore): void {
   isolationContract(open);
   memoryContract(open);
   recordContract(open);
+  approvalContract(open);
 }

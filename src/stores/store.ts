@@ -1,6 +1,9 @@
 import type {
   Actor,
   AgentName,
+  Approval,
+  ApprovalId,
+  ApprovalStatus,
   ContactScope,
   Digest,
   Epoch,
@@ -13,12 +16,14 @@ import type {
   MemoryId,
   Mode,
   ModelRef,
+  NewApproval,
   NewEvent,
   OrgId,
   OutboxId,
   Parameters,
   Reply,
   Request,
+  Role,
   Scope,
   Spoken,
   StopReason,
@@ -135,6 +140,8 @@ export interface TurnOutcome {
   readonly requests: readonly RequestRecord[];
   /** Applied when the turn is done. */
   readonly writes: readonly StoreWrite[];
+  /** Calls that wait for a person from now on, when the turn is done. */
+  readonly approvals: readonly NewApproval[];
   readonly totals: TurnTotals;
   /** Ids for what the commit creates: the outbox row and the writes' memories. */
   readonly outbox: OutboxId;
@@ -228,6 +235,33 @@ export type JournalState =
   | { readonly state: "done"; readonly outcome: ToolOutcome }
   | { readonly state: "unknown" };
 
+/** Which approvals a listing shows; left out, all. */
+export interface ApprovalFilter {
+  readonly status?: ApprovalStatus;
+  readonly thread?: ThreadId;
+}
+
+/** An event for the thread, with the id that it gets. */
+export type ArrivingEvent = NewEvent & { readonly id: EventId };
+
+/** What a person decided about a waiting call. The event, if any, tells the agent; it lands with the decision. */
+export interface Decision {
+  readonly verdict: "approved" | "denied";
+  readonly by: Role;
+  readonly note?: Untrusted;
+  readonly at: number;
+  readonly event?: ArrivingEvent;
+}
+
+/** What came of an approved call: its result, its writes with an id for each, and the event that tells the agent. */
+export interface Finish {
+  readonly outcome: { readonly text: Untrusted; readonly failed: boolean };
+  readonly writes: readonly StoreWrite[];
+  readonly memories: readonly MemoryId[];
+  readonly event: ArrivingEvent;
+  readonly at: number;
+}
+
 /** A memory that was found. Lower `score` is better. */
 export interface MemoryHit extends Memory {
   readonly score: number;
@@ -263,11 +297,7 @@ export interface Store {
 
   /** Stores events in order, all or none; one whose `(channel, externalId)` is known of this contact is not stored again. Gives all as stored.
    * @throws StrataError `thread_not_found` */
-  receive(
-    scope: ContactScope,
-    thread: ThreadId,
-    events: readonly (NewEvent & { readonly id: EventId })[],
-  ): Promise<readonly StoredEvent[]>;
+  receive(scope: ContactScope, thread: ThreadId, events: readonly ArrivingEvent[]): Promise<readonly StoredEvent[]>;
   pending(scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]>;
 
   /** The thread's running epoch with its transcript; none before the first turn. For those who only look: no lease is taken. */
@@ -296,6 +326,16 @@ export interface Store {
   searchMemories(scope: Scope, query: string, limit: number): Promise<readonly MemoryHit[]>;
   memories(scope: Scope, limit: number): Promise<readonly Memory[]>;
   forgetMemory(scope: Scope, id: MemoryId): Promise<boolean>;
+
+  /** Newest first. A scope with `contact: null` lists those of all contacts of the agent. */
+  approvals(scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;
+  approval(scope: Scope, id: ApprovalId): Promise<Approval | undefined>;
+  /** Decides about a waiting call: of two that decide, one is refused.
+   * @throws StrataError `approval_not_found`, `approval_decided`, `thread_not_found` when its contact was erased */
+  decideApproval(scope: ContactScope, id: ApprovalId, decision: Decision): Promise<Approval>;
+  /** Keeps what came of an approved call, all of it or nothing.
+   * @throws StrataError `approval_not_found`, `approval_decided` when it is not approved or has run already */
+  finishApproval(scope: ContactScope, id: ApprovalId, finish: Finish): Promise<Approval>;
 
   /** Oldest first. */
   outbox(scope: Scope, limit: number): Promise<readonly OutboxMessage[]>;

@@ -1,6 +1,8 @@
 import type { Generated, Selectable } from "kysely";
 import type {
   AgentName,
+  ApprovalId,
+  ApprovalStatus,
   ContactId,
   Digest,
   EpochReason,
@@ -14,6 +16,7 @@ import type {
   ModelRef,
   OrgId,
   OutboxId,
+  Role,
   StopReason,
   ThreadId,
   ToolName,
@@ -79,6 +82,8 @@ interface ThreadTable extends Owned {
   readonly lease_until: number | null;
   /** The link that records the erasure of its contact. Such a thread is closed. */
   readonly erased_link: number | null;
+  /** The fence of the claim that shall stop. */
+  readonly stop_fence: number | null;
 }
 
 /** `piece` holds name and content. */
@@ -205,6 +210,24 @@ interface OutboxTable extends Owned {
   readonly delivered_at: number | null;
 }
 
+/** `input`, `note` and `outcome` name pieces. */
+interface ApprovalTable extends Owned {
+  readonly id: ApprovalId;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  readonly position: number;
+  readonly call: string;
+  readonly tool: ToolName;
+  readonly input: Digest;
+  readonly taint: Trust;
+  readonly status: ApprovalStatus;
+  readonly asked_at: number;
+  readonly decided_at: number | null;
+  readonly decided_by: Role | null;
+  readonly note: Digest | null;
+  readonly outcome: Digest | null;
+}
+
 /** `input` is the keyed digest of the call's canonical input. */
 interface JournalTable extends Owned {
   readonly thread: ThreadId;
@@ -257,6 +280,7 @@ export interface Tables {
   readonly slot: SlotTable;
   readonly outbox: OutboxTable;
   readonly journal: JournalTable;
+  readonly approval: ApprovalTable;
   readonly memory: MemoryTable;
   readonly chain: ChainTable;
 }

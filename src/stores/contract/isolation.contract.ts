@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type ContactScope, type Scope, toolName, untrusted } from "../../protocol/index.ts";
+import { type ContactScope, type NewApproval, type Scope, toolName, untrusted } from "../../protocol/index.ts";
 import type { Claim, JournalKey, Store, Thread } from "../store.ts";
 import {
+  asked,
   claiming,
   exchange,
   NOW,
@@ -30,6 +31,7 @@ interface Stand {
   readonly outbox: Parameters<Store["deliver"]>[1];
   readonly memory: Parameters<Store["forgetMemory"]>[1];
   readonly call: JournalKey;
+  readonly approval: NewApproval["id"];
 }
 
 /** A store with one of everything of Ann's, and a turn of hers that runs. */
@@ -37,7 +39,8 @@ async function stand(openStore: OpenStore): Promise<Stand> {
   const store = await openStore();
   await store.saveAgentVersion(ANN.org, ANN.agent, VERSION, "{}", NOW);
   const thread = await open(store, ANN);
-  const { outcome } = await exchange(store, thread, "Secret of Ann");
+  const waits = asked();
+  const { outcome } = await exchange(store, thread, "Secret of Ann", { more: { approvals: [waits] } });
   const memory = newMemory();
   await store.saveMemory(ANN, memory, remembered("Ann likes jasmine tea", { tags: ["tea"] }));
   await store.receive(ANN, thread.id, [said("waiting", { externalId: "m1" })]);
@@ -46,7 +49,7 @@ async function stand(openStore: OpenStore): Promise<Stand> {
   const { claim } = claimed;
   const call = { thread: thread.id, turn: claim.turn, ordinal: 1, tool: toolName("ring"), input: { bell: 1 } };
   await store.beginCall(ANN, call, NOW);
-  return { store, thread, claim, outbox: outcome.outbox, memory, call };
+  return { store, thread, claim, outbox: outcome.outbox, memory, call, approval: waits.id };
 }
 
 /** All that Ann can see of herself. */
@@ -61,6 +64,7 @@ async function annSees({ store, thread }: Stand): Promise<unknown> {
     memories: await store.memories(ANN, 9),
     hits: await store.searchMemories(ANN, "tea", 9),
     outbox: await store.outbox(ANN, 9),
+    approvals: await store.approvals(ANN, {}, 9),
     usage: await store.usage(ANN),
   };
 }
@@ -79,6 +83,9 @@ export function isolationContract(openStore: OpenStore): void {
         expect(await store.turn(scope, claim.turn)).toBeUndefined();
         expect(await store.turns(scope, thread.id)).toEqual([]);
         expect(await store.outbox(scope, 9)).toEqual([]);
+        expect(await store.approvals(scope, {}, 9)).toEqual([]);
+        expect(await store.approvals(scope, { thread: thread.id }, 9)).toEqual([]);
+        expect(await store.approval(scope, at.approval)).toBeUndefined();
         expect(await store.usage(scope)).toMatchObject({ turns: 0, requests: 0, input: 0, dollars: 0 });
         for (const { id } of await store.turns(ANN, thread.id)) {
           await expect(store.rebuild(scope, id, 1)).rejects.toMatchObject({ code: "turn_not_found" });
@@ -111,6 +118,14 @@ export function isolationContract(openStore: OpenStore): void {
       const outcome = { text: untrusted("rang"), failed: false };
       await expect(store.endCall(other, call, outcome, NOW)).rejects.toMatchObject({ code: "turn_not_found" });
       expect(await store.deliver(other, at.outbox, NOW)).toBe(false);
+      const verdict = { verdict: "approved", by: "operator", at: NOW } as const;
+      await expect(store.decideApproval(other, at.approval, verdict)).rejects.toMatchObject({
+        code: "approval_not_found",
+      });
+      const finish = { outcome, writes: [], memories: [], event: said("done"), at: NOW };
+      await expect(store.finishApproval(other, at.approval, finish)).rejects.toMatchObject({
+        code: "approval_not_found",
+      });
       expect(await store.forgetMemory(other, at.memory)).toBe(false);
       await store.eraseContact(other, { org: other.org, role: "operator" }, NOW);
 
@@ -150,6 +165,8 @@ export function isolationContract(openStore: OpenStore): void {
     expect(await store.thread(agent, thread.id)).toMatchObject({ id: thread.id });
     expect(await store.turn(agent, claim.turn)).toMatchObject({ id: claim.turn });
     expect(await store.outbox(agent, 9)).toHaveLength(2);
+    expect(await store.approvals(agent, {}, 9)).toMatchObject([{ id: at.approval, scope: ANN }]);
+    expect(await store.approval(agent, at.approval)).toMatchObject({ id: at.approval });
     expect(await store.usage(agent)).toMatchObject({ turns: 2, requests: 2 });
     expect(await store.memories(agent, 9)).toEqual([]);
     expect(await store.searchMemories(agent, "tea", 9)).toEqual([]);

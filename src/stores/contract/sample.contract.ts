@@ -1,5 +1,6 @@
 import {
   agentName,
+  approvalId,
   type ContactScope,
   contactId,
   type Digest,
@@ -15,6 +16,7 @@ import {
   type MemoryId,
   type Message,
   memoryId,
+  type NewApproval,
   type NewEvent,
   type NewMemory,
   orgId,
@@ -52,6 +54,12 @@ export const newTurn = () => turnId(next("turn"));
 export const newEvent = (): EventId => eventId(next("event"));
 export const newMemory = (): MemoryId => memoryId(next("memory"));
 export const newOutbox = () => outboxId(next("outbox"));
+
+/** A call that waits for a person. */
+export function asked(more: Partial<NewApproval> = {}): NewApproval {
+  const input = { room: "blue", seats: 4 };
+  return { id: approvalId(next("approval")), call: "call_1", tool: toolName("book"), input, taint: "contact", ...more };
+}
 
 export function scopeOf(contact = "ann", agent = "companion", org = "home"): ContactScope {
   return { org: orgId(org), agent: agentName(agent), contact: contactId(contact) };
@@ -216,6 +224,7 @@ function outcomeOf(
     },
     outbox: newOutbox(),
     memories: [],
+    approvals: [],
     ...more,
   };
 }

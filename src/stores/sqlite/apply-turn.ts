@@ -2,7 +2,6 @@ import {
   type ContactScope,
   type Digest,
   type EventId,
-  never,
   StrataError,
   type ThreadId,
   type TurnId,
@@ -10,10 +9,11 @@ import {
 import type { MessageMark } from "../digests.ts";
 import type { Claim, TurnOutcome } from "../store.ts";
 import type { Row } from "../tables.ts";
+import { applyWrites } from "./apply-writes.ts";
+import { keepApprovals } from "./approvals.ts";
 import type { Connection } from "./connection.ts";
 import { appendMessages, type TranscriptEnd } from "./epochs.ts";
 import { eventsOfTurn } from "./events.ts";
-import { addMemory } from "./memories.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
 import { fixed, insert, ONE, query } from "./statement.ts";
@@ -33,7 +33,8 @@ export interface DoneTurn {
 export function applyTurn(db: Connection, at: Settling, done: DoneTurn): TranscriptEnd | undefined {
   consume(db, at, done.claim);
   addSlots(db, at, done);
-  applyWrites(db, at, done.outcome);
+  applyWrites(db, at.scope, done.outcome, `turn ${at.turn}`);
+  keepApprovals(db, at, done.outcome.approvals, done.outcome.at);
   sendReply(db, at, done);
   return extendTranscript(db, at, done);
 }
@@ -88,23 +89,6 @@ const lastSlot = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
     .orderBy("position", "desc")
     .limit(ONE),
 );
-
-function applyWrites(db: Connection, at: Settling, outcome: TurnOutcome): void {
-  for (const [i, write] of outcome.writes.entries()) {
-    const id = outcome.memories[i];
-    if (id === undefined) {
-      const says = `the commit of turn ${at.turn} has ${outcome.writes.length} writes and ${outcome.memories.length} ids`;
-      throw new StrataError("invalid_input", `${says}: issue one id for each`, { turn: at.turn });
-    }
-    switch (write.kind) {
-      case "memory":
-        addMemory(db, at.scope, { id, memory: write.memory });
-        break;
-      default:
-        never(write.kind);
-    }
-  }
-}
 
 function sendReply(db: Connection, at: Settling, { claim, outcome, words }: DoneTurn): void {
   if (words === null) return;

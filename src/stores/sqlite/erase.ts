@@ -1,5 +1,6 @@
 import { type Actor, type ContactScope, canonicalJson, type ThreadId } from "../../protocol/index.ts";
 import type { Row } from "../tables.ts";
+import { closeApprovals } from "./approvals.ts";
 import { append } from "./chain.ts";
 import { runningTurn } from "./claims.ts";
 import type { Connection } from "./connection.ts";
@@ -26,6 +27,7 @@ export function eraseContact(db: Connection, scope: ContactScope, actor: Actor, 
     const link: ErasureLink = { erased: { threads: threads.map(({ id }) => id), by: actor.role, at } };
     const { seq } = append(db, scope.org, canonicalJson(link));
     closeThreads(db, scope, seq);
+    closeApprovals(db, scope, actor.role, at);
     forget(db, scope);
     return true;
   });

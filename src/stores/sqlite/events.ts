@@ -1,6 +1,7 @@
 import { sql } from "kysely";
-import type { ContactScope, EventId, NewEvent, StoredEvent, ThreadId, TurnId } from "../../protocol/index.ts";
+import type { ContactScope, StoredEvent, ThreadId, TurnId } from "../../protocol/index.ts";
 import { type EventText, toEvent, type WithText } from "../rows.ts";
+import type { ArrivingEvent } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { keepOwn, scopeKey } from "./pieces.ts";
@@ -8,33 +9,38 @@ import { owner } from "./scope.ts";
 import { fixed, insert, ONE, query } from "./statement.ts";
 import { openRow } from "./threads.ts";
 
-/** What a door hands in, with the id that it gets. */
-type Arriving = NewEvent & { readonly id: EventId };
-
 /** Stores what is not known yet, in order, and gives all as stored. */
 export function receive(
   db: Connection,
   scope: ContactScope,
   thread: ThreadId,
-  events: readonly Arriving[],
+  events: readonly ArrivingEvent[],
 ): readonly StoredEvent[] {
-  return db.write(() => {
-    const row = openRow(db, scope, thread);
-    const key = scopeKey(db, scope);
-    let seq = lastSeq(db, scope, thread);
-    const stored = events.map(
-      (event) => knownEvent(db, scope, event) ?? add(db, scope, { event, thread, key, seq: ++seq }),
-    );
-    const newest = Math.max(row.last_activity, ...stored.map((event) => event.at));
-    const wanted = { ...owner(scope), id: thread };
-    db.run(
-      query
-        .updateTable("thread")
-        .set({ last_activity: newest })
-        .where((eb) => eb.and(wanted)),
-    );
-    return stored;
-  });
+  return db.write(() => addEvents(db, scope, thread, events));
+}
+
+/** The same inside a write transaction. */
+export function addEvents(
+  db: Connection,
+  scope: ContactScope,
+  thread: ThreadId,
+  events: readonly ArrivingEvent[],
+): readonly StoredEvent[] {
+  const row = openRow(db, scope, thread);
+  const key = scopeKey(db, scope);
+  let seq = lastSeq(db, scope, thread);
+  const stored = events.map(
+    (event) => knownEvent(db, scope, event) ?? add(db, scope, { event, thread, key, seq: ++seq }),
+  );
+  const newest = Math.max(row.last_activity, ...stored.map((event) => event.at));
+  const wanted = { ...owner(scope), id: thread };
+  db.run(
+    query
+      .updateTable("thread")
+      .set({ last_activity: newest })
+      .where((eb) => eb.and(wanted)),
+  );
+  return stored;
 }
 
 function lastSeq(db: Connection, scope: ContactScope, thread: ThreadId): number {
@@ -51,7 +57,7 @@ const newestSeq = fixed((at: InThread) =>
 );
 
 /** Known only inside the contact: another's event of the same id must neither be shown nor swallow this one. */
-function knownEvent(db: Connection, scope: ContactScope, event: Arriving): StoredEvent | undefined {
+function knownEvent(db: Connection, scope: ContactScope, event: ArrivingEvent): StoredEvent | undefined {
   if (event.externalId === undefined) return undefined;
   const row = db.first(sameEvent({ ...owner(scope), channel: event.channel, externalId: event.externalId }));
   return row && toEvent(row);
@@ -62,7 +68,7 @@ const sameEvent = fixed((at: ContactScope & { readonly channel: string; readonly
 );
 
 interface Arrival {
-  readonly event: Arriving;
+  readonly event: ArrivingEvent;
   readonly thread: ThreadId;
   readonly key: Uint8Array;
   readonly seq: number;

@@ -3,10 +3,11 @@ import { StrataError } from "../../protocol/index.ts";
 import type { Connection } from "./connection.ts";
 import type { Migration } from "./migration.ts";
 import { first } from "./migrations/0001-first.ts";
+import { approvals } from "./migrations/0002-approvals.ts";
 import { written } from "./statement.ts";
 
 /** All steps, in order, without a gap. */
-export const MIGRATIONS: readonly Migration[] = [first];
+export const MIGRATIONS: readonly Migration[] = [first, approvals];
 
 const HISTORY = `create table if not exists migration (number integer primary key, name text not null) strict`;
 

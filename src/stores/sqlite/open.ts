@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Store } from "../store.ts";
+import { approval, approvals, decideApproval, finishApproval } from "./approvals.ts";
 import { head } from "./chain.ts";
 import { claim, renew } from "./claims.ts";
 import { type Connection, connect } from "./connection.ts";
@@ -91,6 +92,10 @@ function store(db: Connection): Store {
     searchMemories: bound(searchMemories),
     memories: bound(memories),
     forgetMemory: bound(forgetMemory),
+    approvals: bound(approvals),
+    approval: bound(approval),
+    decideApproval: bound(decideApproval),
+    finishApproval: bound(finishApproval),
     outbox: bound(outbox),
     deliver: bound(deliver),
     usage: bound(usage),

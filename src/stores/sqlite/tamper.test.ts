@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type StoreWrite, toolName, untrusted } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import {
+  asked,
   epochOf,
   exchange,
   NOW,
@@ -34,9 +35,19 @@ async function fill(): Promise<void> {
   await exchange(store, thread, "one", { rounds: 2 });
   await exchange(store, thread, "two", { failed: true });
   const writes: StoreWrite[] = [{ kind: "memory", memory: remembered("Ann likes tea", { tags: ["tea"] }) }];
+  const waits = asked();
   await exchange(store, thread, "three", {
     epochs: [epochOf(2, [], { cut: 4 })],
-    more: { writes, memories: [newMemory()] },
+    more: { writes, memories: [newMemory()], approvals: [waits] },
+  });
+  await store.decideApproval(ANN, waits.id, { verdict: "approved", by: "operator", note: untrusted("go"), at: NOW });
+  const rang = { text: untrusted("booked"), failed: false };
+  await store.finishApproval(ANN, waits.id, {
+    outcome: rang,
+    writes: [],
+    memories: [],
+    event: said("booked"),
+    at: NOW,
   });
   await store.receive(ANN, thread.id, [said("four")]);
   const claim = await take(store, thread);
@@ -67,9 +78,10 @@ afterEach(async () => {
 /** What the record does not cover: it changes after a turn was linked, or it only says where to find things. */
 const FREE: Readonly<Record<string, readonly string[]>> = {
   agent_version: ["agent", "version", "at"],
-  thread: ["key", "version", "last_activity", "turns", "fence", "holder", "lease_until"],
+  thread: ["key", "version", "last_activity", "turns", "fence", "holder", "lease_until", "stop_fence"],
   event: ["external_id", "status", "turn"],
   outbox: ["status", "delivered_at"],
+  approval: ["status", "decided_at", "decided_by"],
   journal: ["org", "agent", "contact", "thread", "turn", "ordinal", "tool", "input", "begun_at", "ended_at"],
   memory: ["row", "fragments", "owner"],
 };
@@ -88,6 +100,7 @@ const TABLES = [
   "request",
   "slot",
   "outbox",
+  "approval",
   "journal",
   "memory",
   "chain",
@@ -168,7 +181,7 @@ describe("a record that was changed from outside", () => {
        from message where epoch = 2 order by position desc limit 1`,
       `insert into turn select org, agent, contact, 'trn_x', thread, seq + 90, status, attempt, version, started_at, ended_at,
        stop, code, words, model, wire, mode, totals, epoch, length, link + 90 from turn limit 1`,
-      `insert into thread select org, agent, contact, 'thr_x', channel, 'k', version, null, null, 1, 1, 0, 0, null, null, 1
+      `insert into thread select org, agent, contact, 'thr_x', channel, 'k', version, null, null, 1, 1, 0, 0, null, null, 1, null
        from thread limit 1`,
     ];
     for (const sql of added) {

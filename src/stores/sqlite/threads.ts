@@ -96,6 +96,7 @@ function newThread(scope: ContactScope, opening: ThreadOpening): Row<"thread"> {
     holder: null,
     lease_until: null,
     erased_link: null,
+    stop_fence: null,
   };
 }
 

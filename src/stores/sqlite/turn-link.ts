@@ -9,6 +9,7 @@ import {
 import type { PrefixManifest } from "../digests.ts";
 import { toManifest } from "../rows.ts";
 import type { Row } from "../tables.ts";
+import { approvalsOfTurn } from "./approvals.ts";
 import type { Connection } from "./connection.ts";
 import { findEpoch, rollingAt } from "./epochs.ts";
 import { eventsOfTurn } from "./events.ts";
@@ -108,7 +109,17 @@ function rest(db: Connection, turn: Row<"turn">): Record<string, unknown> {
     epochs: epochsOpened(db, turn),
     slots: db.all(slotsOfTurn(at)).sort((a, b) => a.position - b.position),
     outbox: db.all(outboxOfTurn(at)).sort((a, b) => (a.id < b.id ? -1 : 1)),
+    approvals: asked(db, turn),
   };
+}
+
+/** What the turn asked a person for, as it was asked: a decision comes later. Left out where it asked for nothing. */
+function asked(db: Connection, turn: Row<"turn">): unknown {
+  const rows = approvalsOfTurn(db, turn, turn.id);
+  if (rows.length === 0) return undefined;
+  return rows.map(({ position, id, thread, call, tool, input, taint, asked_at }) => {
+    return { position, id, thread, call, tool, input, taint, asked_at };
+  });
 }
 
 /** What a thread keeps from its opening on. */

@@ -3,6 +3,7 @@ import type { Digest, OrgId } from "../../protocol/index.ts";
 import { toJson } from "../rows.ts";
 import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
+import { approvalsOfTurn } from "./approvals.ts";
 import type { Connection } from "./connection.ts";
 import { eventsOfTurn } from "./events.ts";
 import { ownText, sharedText } from "./pieces.ts";
@@ -34,7 +35,7 @@ function differences(linked: string, rows: string): readonly string[] {
   const changed = [...new Set([...was.keys(), ...is.keys()])].filter((key) => was.get(key) !== is.get(key));
   return changed.map((key) =>
     key === "record"
-      ? "its row, its events, slots, messages, epochs or outbox are not those that were recorded"
+      ? "its row, its events, slots, messages, epochs, approvals or outbox are not those that were recorded"
       : `its ${key} is not the recorded one`,
   );
 }
@@ -57,7 +58,8 @@ function ownDigests(db: Connection, turn: Row<"turn">): readonly Digest[] {
     .where((eb) => eb.and(wanted));
   const requests = requestRows(db, turn, turn.id).flatMap(({ tail, reply }) => [tail, reply]);
   const calls = db.all(journal).map(({ outcome }) => outcome);
-  return [...requests, ...calls, turn.words].filter((digest) => digest !== null);
+  const asked = approvalsOfTurn(db, turn, turn.id).flatMap(({ input, note, outcome }) => [input, note, outcome]);
+  return [...requests, ...calls, ...asked, turn.words].filter((digest) => digest !== null);
 }
 
 /** Texts that are named and not there. */

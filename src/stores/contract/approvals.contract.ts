@@ -1,0 +1,222 @@
+import { describe, expect, it } from "vitest";
+import { type Approval, approvalId, issueId, untrusted } from "../../protocol/index.ts";
+import type { Decision, Finish, Store, Thread } from "../store.ts";
+import {
+  asked,
+  exchange,
+  NOW,
+  newMemory,
+  type OpenStore,
+  open,
+  problems,
+  remembered,
+  said,
+  scopeOf,
+} from "./sample.contract.ts";
+
+const ANN = scopeOf("ann");
+const UNKNOWN = approvalId(issueId("approval", NOW, new Uint8Array(10)));
+
+/** A thread with a call that waits, asked for by a turn that is done. */
+async function waiting(store: Store, more: Parameters<typeof asked>[0] = {}): Promise<Approval & { at: Thread }> {
+  const at = await open(store, ANN);
+  const call = asked(more);
+  await exchange(store, at, "Book the blue room", { more: { approvals: [call] } });
+  const found = await store.approval(ANN, call.id);
+  if (!found) throw new Error("the approval was not kept");
+  return { ...found, at };
+}
+
+const told = (text: string) => said(text, { kind: "approval", trust: "operator" });
+
+const decision = (more: Partial<Decision> = {}): Decision => ({
+  verdict: "approved",
+  by: "operator",
+  at: NOW + 5_000,
+  ...more,
+});
+
+const finish = (more: Partial<Finish> = {}): Finish => ({
+  outcome: { text: untrusted("Booked for four"), failed: false },
+  writes: [],
+  memories: [],
+  event: told("The room is booked"),
+  at: NOW + 6_000,
+  ...more,
+});
+
+/** A call that waits for a person: asked for, decided about, run. */
+export function approvalContract(openStore: OpenStore): void {
+  asking(openStore);
+  deciding(openStore);
+  finishing(openStore);
+  erasing(openStore);
+}
+
+function asking(openStore: OpenStore): void {
+  describe("an approval that is asked for", () => {
+    it("law 7 lands in the commit of the turn that is done, and not in that of one that failed", async () => {
+      const store = await openStore();
+      const thread = await open(store, ANN);
+      await exchange(store, thread, "Book it", { failed: true, more: { approvals: [asked()] } });
+      expect(await store.approvals(ANN, {}, 9)).toEqual([]);
+      const call = asked({ taint: "member" });
+      const { claim, outcome } = await exchange(store, thread, "Now book it", { more: { approvals: [call] } });
+      expect(await store.approval(ANN, call.id)).toEqual({
+        ...call,
+        scope: ANN,
+        thread: thread.id,
+        turn: claim.turn,
+        status: "waiting",
+        askedAt: outcome.at,
+      });
+      expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("is listed newest first, by status and thread, to as many as are wanted", async () => {
+      const store = await openStore();
+      const thread = await open(store, ANN);
+      const other = await open(store, ANN, "other");
+      const calls = [asked(), asked(), asked()];
+      for (const [i, call] of calls.entries()) {
+        await exchange(store, i === 2 ? other : thread, "Book", { more: { approvals: [call], at: NOW + i } });
+      }
+      const [first, second, third] = calls.map(({ id }) => id);
+      if (!first || !second || !third) throw new Error("three were asked for");
+      await store.decideApproval(ANN, second, decision());
+      const listed = async (...[filter, limit]: [Parameters<Store["approvals"]>[1], number]) =>
+        (await store.approvals(ANN, filter, limit)).map(({ id }) => id);
+      expect(await listed({}, 9)).toEqual([third, second, first]);
+      expect(await listed({}, 2)).toEqual([third, second]);
+      expect(await listed({ status: "waiting" }, 9)).toEqual([third, first]);
+      expect(await listed({ thread: thread.id }, 9)).toEqual([second, first]);
+      expect(await listed({ status: "approved", thread: other.id }, 9)).toEqual([]);
+      await store.close();
+    });
+  });
+}
+
+function deciding(openStore: OpenStore): void {
+  describe("a decision", () => {
+    it("lets the call through, once, with who decided, when and why", async () => {
+      const store = await openStore();
+      const { at, ...asked } = await waiting(store);
+      const note = untrusted("fine by me");
+      const decided = await store.decideApproval(ANN, asked.id, decision({ note }));
+      expect(decided).toEqual({
+        ...asked,
+        status: "approved",
+        decidedAt: NOW + 5_000,
+        decidedBy: "operator",
+        note,
+      });
+      expect(await store.approval(ANN, asked.id)).toEqual(decided);
+      expect(await store.pending(ANN, at.id)).toEqual([]);
+      for (const verdict of ["approved", "denied"] as const) {
+        await expect(store.decideApproval(ANN, asked.id, decision({ verdict }))).rejects.toMatchObject({
+          code: "approval_decided",
+        });
+      }
+      expect(await store.approval(ANN, asked.id)).toEqual(decided);
+      await store.close();
+    });
+
+    it("that refuses tells the thread in the same transaction; one that comes too late tells nothing", async () => {
+      const store = await openStore();
+      const { id, at } = await waiting(store);
+      const denial = decision({ verdict: "denied", event: told("A person said no") });
+      expect(await store.decideApproval(ANN, id, denial)).toMatchObject({ status: "denied" });
+      expect(await store.pending(ANN, at.id)).toMatchObject([
+        { kind: "approval", trust: "operator", content: [{ text: "A person said no" }] },
+      ]);
+      const late = decision({ verdict: "denied", event: told("A second no") });
+      await expect(store.decideApproval(ANN, id, late)).rejects.toMatchObject({ code: "approval_decided" });
+      expect(await store.pending(ANN, at.id)).toHaveLength(1);
+      await store.close();
+    });
+
+    it("about a call that is not there is refused", async () => {
+      const store = await openStore();
+      await expect(store.decideApproval(ANN, UNKNOWN, decision())).rejects.toMatchObject({
+        code: "approval_not_found",
+      });
+      await expect(store.finishApproval(ANN, UNKNOWN, finish())).rejects.toMatchObject({ code: "approval_not_found" });
+      expect(await store.approval(ANN, UNKNOWN)).toBeUndefined();
+      await store.close();
+    });
+  });
+}
+
+function finishing(openStore: OpenStore): void {
+  describe("an approved call that has run", () => {
+    it("leaves its result, its writes and its event, once", async () => {
+      const store = await openStore();
+      const { id, at } = await waiting(store);
+      await store.decideApproval(ANN, id, decision());
+      const memory = newMemory();
+      const writes = [{ kind: "memory", memory: remembered("The blue room is booked") }] as const;
+      const done = await store.finishApproval(ANN, id, finish({ writes, memories: [memory] }));
+      expect(done).toMatchObject({ status: "done", outcome: { text: "Booked for four", failed: false } });
+      expect(await store.approval(ANN, id)).toEqual(done);
+      expect(await store.memories(ANN, 9)).toMatchObject([{ id: memory, content: "The blue room is booked" }]);
+      expect(await store.pending(ANN, at.id)).toMatchObject([{ content: [{ text: "The room is booked" }] }]);
+      await expect(store.finishApproval(ANN, id, finish())).rejects.toMatchObject({ code: "approval_decided" });
+      expect(await store.pending(ANN, at.id)).toHaveLength(1);
+      expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+
+    it.each(["waiting", "denied"] as const)("leaves nothing when it is %s", async (status) => {
+      const store = await openStore();
+      const { id, at } = await waiting(store);
+      if (status === "denied") await store.decideApproval(ANN, id, decision({ verdict: "denied" }));
+      const writes = [{ kind: "memory", memory: remembered("Booked") }] as const;
+      const finished = store.finishApproval(ANN, id, finish({ writes, memories: [newMemory()] }));
+      await expect(finished).rejects.toMatchObject({ code: "approval_decided" });
+      expect(await store.approval(ANN, id)).toMatchObject({ status });
+      expect(await store.memories(ANN, 9)).toEqual([]);
+      expect(await store.pending(ANN, at.id)).toEqual([]);
+      await store.close();
+    });
+
+    it("law 7 leaves nothing when one of its writes cannot be kept", async () => {
+      const store = await openStore();
+      const { id, at } = await waiting(store);
+      await store.decideApproval(ANN, id, decision());
+      const writes = [{ kind: "memory", memory: remembered("Booked") }] as const;
+      await expect(store.finishApproval(ANN, id, finish({ writes }))).rejects.toMatchObject({ code: "invalid_input" });
+      expect(await store.approval(ANN, id)).toMatchObject({ status: "approved" });
+      expect(await store.memories(ANN, 9)).toEqual([]);
+      expect(await store.pending(ANN, at.id)).toEqual([]);
+      await store.close();
+    });
+  });
+}
+
+function erasing(openStore: OpenStore): void {
+  describe("the approvals of an erased contact", () => {
+    it("keep their ids and lose their texts; none of them waits any more", async () => {
+      const store = await openStore();
+      const first = await waiting(store, { input: { secret: "Ann's" } });
+      await store.decideApproval(ANN, first.id, decision({ note: untrusted("Ann is nice") }));
+      await store.finishApproval(ANN, first.id, finish());
+      const second = await waiting(store, { input: { secret: "Ann's too" } });
+      await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW + 9_000);
+      expect(await store.approvals(ANN, { status: "waiting" }, 9)).toEqual([]);
+      const left = await store.approvals(ANN, {}, 9);
+      expect(left.map(({ id }) => id).sort()).toEqual([first.id, second.id].sort());
+      expect(left.find(({ id }) => id === first.id)).toMatchObject({
+        input: null,
+        note: "",
+        outcome: { text: "", failed: false },
+      });
+      expect(left.find(({ id }) => id === second.id)).toMatchObject({ input: null, status: "denied" });
+      await expect(store.decideApproval(ANN, second.id, decision())).rejects.toMatchObject({
+        code: "approval_decided",
+      });
+      expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+  });
+}
