@@ -2,5 +2,6 @@
  * What a provider's cache does and costs: model cards, and where the marks stand. Pure: no clock, no chance, no input or
  * output. It knows requests, not layers, threads or providers' wire formats.
  */
-export { cardOf, dollars, type ModelCard } from "./cards.ts";
+export { type CardOverride, cardBook, cardOf, dollars, type ModelCard } from "./cards.ts";
+export { FAMILIES, type Family, type Price } from "./families.ts";
 export { planMarks } from "./marks.ts";
