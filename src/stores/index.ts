@@ -6,6 +6,8 @@ export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export type {
   ApprovalFilter,
   ArrivingEvent,
+  BackupProgress,
+  Billed,
   ChainHead,
   Claim,
   Claimed,
@@ -13,6 +15,7 @@ export type {
   Decision,
   Finding,
   Finish,
+  HeldThread,
   JournalKey,
   JournalState,
   MemoryHit,

@@ -1,5 +1,7 @@
 import { approvalContract } from "./contract/approvals.contract.ts";
+import { forkContract } from "./contract/forks.contract.ts";
 import { isolationContract } from "./contract/isolation.contract.ts";
+import { limitContract } from "./contract/limits.contract.ts";
 import { memoryContract } from "./contract/memories.contract.ts";
 import { recordContract } from "./contract/record.contract.ts";
 import type { OpenStore } from "./contract/sample.contract.ts";
@@ -14,4 +16,6 @@ export function storeContract(open: OpenStore): void {
   memoryContract(open);
   recordContract(open);
   approvalContract(open);
+  limitContract(open);
+  forkContract(open);
 }

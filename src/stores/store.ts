@@ -278,6 +278,26 @@ export interface UsageTotal {
   readonly dollars: number;
 }
 
+/** How a request's tokens were counted before it was sent, and what the model's provider reported. */
+export interface Billed {
+  readonly estimated: number;
+  readonly reported: number;
+}
+
+/** A thread that a worker holds. */
+export interface HeldThread {
+  readonly thread: ThreadId;
+  readonly scope: ContactScope;
+  readonly holder: string;
+  readonly until: number;
+}
+
+/** Pages of a backup. */
+export interface BackupProgress {
+  readonly done: number;
+  readonly total: number;
+}
+
 /**
  * The one contract of storage. Every read and write of thread, memory or conversation data takes a scope; what is out of
  * scope does not exist. One function is one transaction.
@@ -288,7 +308,10 @@ export interface Store {
   saveAgentVersion(org: OrgId, agent: AgentName, version: Digest, spec: string, at: number): Promise<void>;
   agentVersion(org: OrgId, agent: AgentName, version: Digest): Promise<string | undefined>;
 
-  /** A thread that had no turn yet is pinned to the version it is opened with, like a new one. */
+  /**
+   * A thread that had no turn yet is pinned to the version it is opened with, like a new one. A fork keeps its version, and
+   * goes on in the epoch and transcript in which that turn of its scope ended; without a turn it begins anew.
+   */
   openThread(scope: ContactScope, opening: ThreadOpening): Promise<Thread>;
   thread(scope: Scope, id: ThreadId): Promise<Thread | undefined>;
   /** Newest activity first. A scope with `contact: null` lists all contacts of the agent. */
@@ -305,6 +328,12 @@ export interface Store {
 
   /** @throws StrataError `thread_not_found` */
   claim(scope: ContactScope, thread: ThreadId, request: ClaimRequest): Promise<Claimed>;
+  /** Asks whoever holds the thread to end its turn. False where nobody does, or only somebody who is surely gone. */
+  askStop(scope: ContactScope, thread: ThreadId, at: Pick<ClaimRequest, "now" | "alive">): Promise<boolean>;
+  /** Whether this claim's turn was asked to end. */
+  stopAsked(claim: Claim): Promise<boolean>;
+  /** Every thread of the organization that somebody holds. */
+  leases(org: OrgId): Promise<readonly HeldThread[]>;
   /** False when the lease is lost. */
   renew(claim: Claim, until: number): Promise<boolean>;
   /** The one commit. Gives the turn's link in the chain. @throws StrataError `lease_lost`: then nothing was written. */
@@ -342,6 +371,10 @@ export interface Store {
   /** Marks a waiting message as delivered; false when it is not waiting any more. */
   deliver(scope: Scope, id: OutboxId, at: number): Promise<boolean>;
   usage(scope: Scope): Promise<UsageTotal>;
+  /** Dollars of all requests of the agent since then, with all contacts; those of failed turns too. */
+  spent(org: OrgId, agent: AgentName, since: number): Promise<number>;
+  /** Of the newest requests that the model itself answered: the tokens that were counted, and those it reported. */
+  billed(org: OrgId, wire: ModelRef, limit: number): Promise<readonly Billed[]>;
 
   /**
    * Blanks every text of the contact, forgets its key and memories and closes its threads: the next opening makes a new one.
@@ -356,5 +389,7 @@ export interface Store {
   head(org: OrgId): Promise<ChainHead>;
   /** Re-derives every stored digest and the chain; with an anchor, that the record still reaches it. */
   verify(org: OrgId, anchor?: ChainHead): AsyncIterable<Finding>;
+  /** A whole copy in a new file, while others write. @throws StrataError `invalid_input` for a file that exists, `file_not_found` */
+  backup(file: string, onProgress?: (progress: BackupProgress) => void): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import type { ContactScope, ThreadId } from "../../protocol/index.ts";
+import type { ContactScope, OrgId, ThreadId } from "../../protocol/index.ts";
 import { toThread } from "../rows.ts";
-import type { Claim, Claimed, ClaimRequest } from "../store.ts";
+import type { Claim, Claimed, ClaimRequest, HeldThread } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
-import { currentEpoch } from "./epochs.ts";
 import { pending } from "./events.ts";
+import { currentEpoch } from "./fork.ts";
 import { owner } from "./scope.ts";
 import { fixed, insert, query } from "./statement.ts";
 import { openRow } from "./threads.ts";
@@ -28,7 +28,10 @@ export function claim(db: Connection, scope: ContactScope, id: ThreadId, request
 }
 
 /** Who holds the thread, if the lease still counts. The asker's own counts too: one holder may run two tasks at once. */
-function lease(row: Row<"thread">, request: ClaimRequest): { holder: string; until: number } | undefined {
+function lease(
+  row: Row<"thread">,
+  request: Pick<ClaimRequest, "now" | "alive">,
+): { holder: string; until: number } | undefined {
   const { holder, lease_until: until } = row;
   if (holder === null || until === null || until <= request.now) return undefined;
   return request.alive(holder) ? { holder, until } : undefined;
@@ -96,6 +99,52 @@ const newLease = fixed((at: ContactScope & Lease & { readonly id: ThreadId }) =>
     .set({ fence: at.fence, holder: at.holder, lease_until: at.lease_until })
     .where((eb) => eb.and({ ...owner(at), id: at.id })),
 );
+
+/** Notes on the thread that its present claim shall end; a later claim is not meant. */
+export function askStop(
+  db: Connection,
+  scope: ContactScope,
+  id: ThreadId,
+  at: Pick<ClaimRequest, "now" | "alive">,
+): boolean {
+  return db.write(() => {
+    const row = openRow(db, scope, id);
+    if (lease(row, at) === undefined) return false;
+    db.run(
+      query
+        .updateTable("thread")
+        .set({ stop_fence: row.fence })
+        .where((eb) => eb.and({ ...owner(row), id })),
+    );
+    return true;
+  });
+}
+
+/** Looked at each second of a turn. */
+export function stopAsked(db: Connection, claim: Claim): boolean {
+  const { scope, id } = claim.thread;
+  return db.first(stoppedThread({ ...owner(scope), id, fence: claim.fence })) !== undefined;
+}
+
+const stoppedThread = fixed((at: ContactScope & { readonly id: ThreadId; readonly fence: number }) =>
+  query
+    .selectFrom("thread")
+    .select("id")
+    .where((eb) => eb.and({ ...owner(at), id: at.id, stop_fence: at.fence })),
+);
+
+/** Who holds which thread, whether the lease still counts or not. */
+export function leases(db: Connection, org: OrgId): readonly HeldThread[] {
+  const held = query
+    .selectFrom("thread")
+    .selectAll()
+    .where("org", "=", org)
+    .where("holder", "is not", null)
+    .orderBy("id");
+  return db.all(held).map(({ id: thread, agent, contact, holder, lease_until }) => {
+    return { thread, scope: { org, agent, contact }, holder: holder ?? "", until: lease_until ?? 0 };
+  });
+}
 
 /** Holds the thread for longer; no when somebody else holds it or nobody does. */
 export function renew(db: Connection, claim: Claim, until: number): boolean {

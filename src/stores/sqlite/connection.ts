@@ -1,4 +1,5 @@
 import BetterSqlite3 from "better-sqlite3";
+import type { BackupProgress } from "../store.ts";
 import type { Statement } from "./statement.ts";
 
 /** One open database. All of it is synchronous: between two lines of a store function nobody else runs. */
@@ -16,6 +17,8 @@ export interface Connection {
   read<T>(work: () => T): T;
   /** Moves the write-ahead log into the file and empties it: erased text shall not live on in it. */
   flush(): void;
+  /** Copies one snapshot of all into another file, a part at a time: others read and write meanwhile. */
+  copy(file: string, onProgress: (progress: BackupProgress) => void): Promise<void>;
   close(): void;
 }
 
@@ -81,8 +84,32 @@ function connection(db: BetterSqlite3.Database, file: string, random: Connection
     write: (work) => db.transaction(work).immediate(),
     read: (work) => db.transaction(work).deferred(),
     flush: () => void db.pragma("wal_checkpoint(TRUNCATE)"),
+    copy: (to, onProgress) => copied(db, to, onProgress),
     close: () => void db.close(),
   };
+}
+
+/** As many pages are copied before others get their turn. */
+const PAGES = 500;
+
+/** From a connection of its own: the snapshot it holds open keeps writers from starting the copy over. */
+async function copied(
+  db: BetterSqlite3.Database,
+  to: string,
+  onProgress: (progress: BackupProgress) => void,
+): Promise<void> {
+  const source = db.memory ? db : new BetterSqlite3(db.name, { readonly: true });
+  try {
+    if (source !== db) source.exec("begin; select count(*) from sqlite_schema");
+    const progress = ({ totalPages: total, remainingPages }: BetterSqlite3.BackupMetadata): number => {
+      onProgress({ done: total - remainingPages, total });
+      return PAGES;
+    };
+    const { totalPages: total } = await source.backup(to, { progress });
+    onProgress({ done: total, total });
+  } finally {
+    if (source !== db) source.close();
+  }
 }
 
 function prepare(db: BetterSqlite3.Database, text: string): Prepared {

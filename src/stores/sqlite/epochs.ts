@@ -150,14 +150,6 @@ const epochAt = fixed((at: InThread & { readonly n: number }) =>
     .where((eb) => eb.and({ ...owner(at), thread: at.thread, n: at.n })),
 );
 
-/** The newest epoch with all of its transcript. */
-export function currentEpoch(db: Connection, scope: ContactScope, thread: ThreadId): Epoch | undefined {
-  const row = lastEpoch(db, scope, thread);
-  if (!row) return undefined;
-  const all = { epoch: row.n, count: Number.MAX_SAFE_INTEGER };
-  return toEpoch(db, row, messagesOf(db, scope, thread, all));
-}
-
 /** A row as an epoch with these messages as its transcript. */
 export function toEpoch(db: Connection, row: Row<"epoch">, messages: readonly WithText<Row<"message">>[]): Epoch {
   const { n, reason, cut, mode } = row;

@@ -19,7 +19,8 @@ function busy(file: string): string {
 }
 
 function sentence(code: string, said: string, file: string): string {
-  if (code.startsWith("SQLITE_FULL"))
+  // The second: the file beside it that its readers share could not grow.
+  if (code.startsWith("SQLITE_FULL") || code === "SQLITE_IOERR_SHMSIZE")
     return `the disk that holds ${file} is full; nothing was written: free some room, then try again`;
   if (code.startsWith("SQLITE_NOTADB"))
     return `${file} is not a database of Strata's: name another file, or move this one away`;

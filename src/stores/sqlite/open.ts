@@ -3,18 +3,19 @@ import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Store } from "../store.ts";
 import { approval, approvals, decideApproval, finishApproval } from "./approvals.ts";
+import { backup } from "./backup.ts";
 import { head } from "./chain.ts";
-import { claim, renew } from "./claims.ts";
+import { askStop, claim, leases, renew, stopAsked } from "./claims.ts";
 import { type Connection, connect } from "./connection.ts";
-import { currentEpoch } from "./epochs.ts";
 import { eraseContact } from "./erase.ts";
 import { pending, receive } from "./events.ts";
 import { failure } from "./failure.ts";
+import { currentEpoch } from "./fork.ts";
 import { beginCall, endCall } from "./journal.ts";
 import { forgetMemory, memories, saveMemory, searchMemories } from "./memories.ts";
 import { migrate } from "./migrate.ts";
 import { rebuild } from "./rebuild.ts";
-import { agents, deliver, organizations, outbox, usage } from "./reports.ts";
+import { agents, billed, deliver, organizations, outbox, spent, usage } from "./reports.ts";
 import { settle } from "./settle.ts";
 import { agentVersion, openThread, saveAgentVersion, slots, thread, threads } from "./threads.ts";
 import { turn, turns } from "./turns.ts";
@@ -81,6 +82,9 @@ function store(db: Connection): Store {
     pending: bound(pending),
     epoch: bound((db, ...given: Parameters<Store["epoch"]>) => db.read(() => currentEpoch(db, ...given))),
     claim: bound(claim),
+    askStop: bound(askStop),
+    stopAsked: bound(stopAsked),
+    leases: bound(leases),
     renew: bound(renew),
     settle: bound(settle),
     beginCall: bound(beginCall),
@@ -99,11 +103,20 @@ function store(db: Connection): Store {
     outbox: bound(outbox),
     deliver: bound(deliver),
     usage: bound(usage),
+    spent: bound(spent),
+    billed: bound(billed),
     eraseContact: bound(eraseContact),
     organizations: bound(organizations),
     agents: bound(agents),
     head: bound(head),
     verify: (...given) => told(verify(db, ...given), db.file),
+    backup: async (...given) => {
+      try {
+        await backup(db, ...given);
+      } catch (thrown) {
+        throw failure(thrown, db.file);
+      }
+    },
     close: bound((db) => db.close()),
   };
 }

@@ -1,9 +1,10 @@
-import type { AgentName, OrgId, OutboxId, Scope } from "../../protocol/index.ts";
-import { toOutbox } from "../rows.ts";
-import type { OutboxMessage, UsageTotal } from "../store.ts";
+import { sql } from "kysely";
+import type { AgentName, ModelRef, OrgId, OutboxId, Scope } from "../../protocol/index.ts";
+import { toLedger, toOutbox } from "../rows.ts";
+import type { Billed, OutboxMessage, UsageTotal } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { atMost, within } from "./scope.ts";
-import { query } from "./statement.ts";
+import { fixed, query } from "./statement.ts";
 
 /** Oldest first; what was erased is not sent any more. */
 export function outbox(db: Connection, scope: Scope, limit: number): readonly OutboxMessage[] {
@@ -67,6 +68,45 @@ export function usage(db: Connection, scope: Scope): UsageTotal {
     const none = { requests: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, dollars: 0 };
     return { turns: db.first(ended)?.turns ?? 0, ...(db.first(spent) ?? none) };
   });
+}
+
+/** Looked at before each turn of an agent with a limit: its own index holds all that it reads. */
+export function spent(db: Connection, org: OrgId, agent: AgentName, since: number): number {
+  return db.first(dollarsSince({ org, agent, since }))?.dollars ?? 0;
+}
+
+const dollarsSince = fixed((at: { readonly org: OrgId; readonly agent: AgentName; readonly since: number }) =>
+  query
+    .selectFrom("request")
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>("dollars"), eb.lit(0)).as("dollars"))
+    .where("org", "=", at.org)
+    .where("agent", "=", at.agent)
+    .where("at", ">=", at.since),
+);
+
+/** Newest first. A rehearsal and a recording answer in another's wire format and report nothing of that model's. */
+export function billed(db: Connection, org: OrgId, wire: ModelRef, limit: number): readonly Billed[] {
+  const newest = query
+    .selectFrom("turn")
+    .innerJoin("request", (join) =>
+      join
+        .onRef("request.org", "=", "turn.org")
+        .onRef("request.agent", "=", "turn.agent")
+        .onRef("request.contact", "=", "turn.contact")
+        .onRef("request.turn", "=", "turn.id"),
+    )
+    .innerJoin("shared_piece", (join) =>
+      join.onRef("shared_piece.org", "=", "request.org").onRef("shared_piece.digest", "=", "request.ledger"),
+    )
+    .select(["shared_piece.text", "request.input"])
+    .where("turn.org", "=", org)
+    .where("turn.wire", "=", wire)
+    .where("turn.model", "=", sql.ref<ModelRef>("turn.wire"))
+    .where("request.input", ">", 0)
+    .orderBy("turn.ended_at", "desc")
+    .orderBy("request.n", "desc")
+    .limit(atMost(limit));
+  return db.all(newest).map(({ text, input }) => ({ estimated: toLedger(text).tokens, reported: input }));
 }
 
 /** Every agent of the organization that ever had a thread. */

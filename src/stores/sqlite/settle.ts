@@ -6,6 +6,7 @@ import { applyTurn } from "./apply-turn.ts";
 import { appendTurn } from "./chain.ts";
 import type { Connection } from "./connection.ts";
 import { keepMessages, lastEpoch, openEpoch, type TranscriptEnd, transcriptEnd } from "./epochs.ts";
+import { beginFork } from "./fork.ts";
 import { keepOwn, scopeKey } from "./pieces.ts";
 import { keepOwnMessages, keepRequest } from "./requests.ts";
 import { owner } from "./scope.ts";
@@ -23,6 +24,7 @@ export function settle(db: Connection, claim: Claim, outcome: TurnOutcome): Chai
     const thread = fenced(db, claim);
     const { scope } = claim.thread;
     const at: Settling = { scope, thread: thread.id, turn: claim.turn, key: scopeKey(db, scope) };
+    beginFork(db, at);
     for (const epoch of outcome.epochs) openEpoch(db, at, epoch);
     const messages = keepMessages(db, at, outcome.messages);
     keepOwnMessages(db, at, messages);

@@ -66,9 +66,10 @@ export function openThread(db: Connection, scope: ContactScope, opening: ThreadO
   });
 }
 
-/** A thread that has no epoch yet has sent nothing: it takes the newest version, like a new one. */
+/** A thread that has no epoch yet has sent nothing: it takes the newest version, like a new one. A fork has its parent's. */
 function repinned(db: Connection, known: Row<"thread">, { version }: ThreadOpening): Row<"thread"> {
-  if (known.version === version || known.holder !== null || known.turns > 0) return known;
+  const begun = known.holder !== null || known.turns > 0 || known.forked_thread !== null;
+  if (known.version === version || begun) return known;
   const wanted = { ...owner(known), id: known.id };
   db.run(
     query

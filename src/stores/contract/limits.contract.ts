@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { agentName, orgId } from "../../protocol/index.ts";
+import { exchange, NOW, type OpenStore, open, ran, said, scopeOf, take } from "./sample.contract.ts";
+
+const ANN = scopeOf("ann");
+const WIRE = "anthropic:claude-sonnet-4-5";
+
+/** What an agent has spent, how well its tokens are counted, and turns that are asked to stop. */
+export function limitContract(openStore: OpenStore): void {
+  spending(openStore);
+  stopping(openStore);
+}
+
+function spending(openStore: OpenStore): void {
+  describe("what was spent", () => {
+    it("is the sum of an agent's requests since then, with all contacts, those of failed turns too", async () => {
+      const store = await openStore();
+      const thread = await open(store, ANN);
+      await exchange(store, thread, "one", { rounds: 2 });
+      await exchange(store, await open(store, scopeOf("bob")), "two", { failed: true });
+      await exchange(store, await open(store, scopeOf("ann", "sovereign")), "three");
+      await exchange(store, await open(store, scopeOf("ann", "companion", "away")), "four");
+      await store.receive(ANN, thread.id, [said("later", { at: NOW + 90_000 })]);
+      const claim = await take(store, thread, { at: NOW + 90_000 });
+      const { outcome } = ran(claim);
+      const late = outcome.requests.map((request) => ({ ...request, at: NOW + 90_000, dollars: 2 }));
+      await store.settle(claim, { ...outcome, requests: late });
+      expect(await store.spent(ANN.org, ANN.agent, 0)).toBe(2.75);
+      expect(await store.spent(ANN.org, ANN.agent, NOW + 90_000)).toBe(2);
+      expect(await store.spent(ANN.org, ANN.agent, NOW + 90_001)).toBe(0);
+      expect(await store.spent(orgId("away"), ANN.agent, 0)).toBe(0.25);
+      expect(await store.spent(ANN.org, agentName("nobody"), 0)).toBe(0);
+      await store.close();
+    });
+
+    it("stands beside what was counted, for the newest requests that the model itself answered", async () => {
+      const store = await openStore();
+      const thread = await open(store, ANN);
+      await exchange(store, thread, "a rehearsal speaks for it");
+      expect(await store.billed(ANN.org, WIRE, 9)).toEqual([]);
+      await exchange(store, thread, "it speaks", { rounds: 2, more: { model: WIRE, at: NOW + 2_000 } });
+      await exchange(store, thread, "it fails", { failed: true, more: { model: WIRE, at: NOW + 3_000 } });
+      const told = { estimated: 40, reported: 100 };
+      expect(await store.billed(ANN.org, WIRE, 9)).toEqual([told, told]);
+      expect(await store.billed(ANN.org, WIRE, 1)).toEqual([told]);
+      expect(await store.billed(ANN.org, "openai:gpt-5", 9)).toEqual([]);
+      expect(await store.billed(orgId("away"), WIRE, 9)).toEqual([]);
+      await store.close();
+    });
+  });
+}
+
+function stopping(openStore: OpenStore): void {
+  describe("a turn that is asked to stop", () => {
+    const now = { now: NOW, alive: () => true };
+
+    it("hears of it; the thread's next turn does not", async () => {
+      const store = await openStore();
+      const thread = await open(store, ANN);
+      expect(await store.askStop(ANN, thread.id, now)).toBe(false);
+      await store.receive(ANN, thread.id, [said("Hi")]);
+      const claim = await take(store, thread);
+      expect(await store.stopAsked(claim)).toBe(false);
+      expect(await store.askStop(ANN, thread.id, now)).toBe(true);
+      expect(await store.stopAsked(claim)).toBe(true);
+      await store.settle(claim, ran(claim, { failed: true }).outcome);
+      expect(await store.askStop(ANN, thread.id, now)).toBe(false);
+      const again = await take(store, thread);
+      expect(await store.stopAsked(again)).toBe(false);
+      await store.close();
+    });
+
+    it("is not there when its worker is gone or its lease ran out", async () => {
+      const store = await openStore();
+      const thread = await open(store, ANN);
+      await store.receive(ANN, thread.id, [said("Hi")]);
+      const claim = await take(store, thread);
+      expect(await store.askStop(ANN, thread.id, { ...now, alive: () => false })).toBe(false);
+      expect(await store.askStop(ANN, thread.id, { ...now, now: NOW + 99_000 })).toBe(false);
+      expect(await store.stopAsked(claim)).toBe(false);
+      await store.close();
+    });
+
+    it("law 5 is asked by nobody else", async () => {
+      const store = await openStore();
+      const thread = await open(store, ANN);
+      await store.receive(ANN, thread.id, [said("Hi")]);
+      const claim = await take(store, thread);
+      await expect(store.askStop(scopeOf("bob"), thread.id, now)).rejects.toMatchObject({ code: "thread_not_found" });
+      expect(await store.stopAsked(claim)).toBe(false);
+      await store.close();
+    });
+
+    it("is listed with who holds it, until it ends", async () => {
+      const store = await openStore();
+      const thread = await open(store, ANN);
+      await store.receive(ANN, thread.id, [said("Hi")]);
+      const claim = await take(store, thread);
+      const held = { thread: thread.id, scope: ANN, holder: "worker-1", until: NOW + 30_000 };
+      expect(await store.leases(ANN.org)).toEqual([held]);
+      expect(await store.leases(orgId("away"))).toEqual([]);
+      await store.settle(claim, ran(claim).outcome);
+      expect(await store.leases(ANN.org)).toEqual([]);
+      await store.close();
+    });
+  });
+}

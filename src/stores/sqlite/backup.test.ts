@@ -1,0 +1,74 @@
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newFolder } from "../contract/folder.contract.ts";
+import { exchange, open, problems, scopeOf } from "../contract/sample.contract.ts";
+import { type BackupProgress, openSqlite } from "../index.ts";
+
+const ANN = scopeOf("ann");
+let folder: string;
+let file: string;
+
+beforeEach(() => {
+  folder = newFolder();
+  file = join(folder, "copy.db");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("a backup", () => {
+  it("is whole and of one moment, though two programs write meanwhile", async () => {
+    const store = await openSqlite(join(folder, "record.db"));
+    const writer = await openSqlite(join(folder, "record.db"));
+    const thread = await open(store, ANN);
+    for (let n = 0; n < 300; n++) await exchange(store, thread, `${n} ${"word ".repeat(2_000)}`);
+    const head = await store.head(ANN.org);
+    const steps: BackupProgress[] = [];
+    let wrote = Promise.resolve<unknown>(undefined);
+    await store.backup(file, (step) => {
+      steps.push(step);
+      wrote = wrote.then(() => exchange(steps.length % 2 === 0 ? store : writer, thread, `while ${steps.length}`));
+    });
+    await wrote;
+    expect(steps.length).toBeGreaterThan(2);
+    expect(steps.at(-1)?.done).toBe(steps.at(-1)?.total);
+    expect((await store.turns(ANN, thread.id)).length).toBeGreaterThan(301);
+
+    const copy = await openSqlite(file);
+    expect(await copy.head(ANN.org)).toEqual(head);
+    expect(await problems(copy, ANN.org, head)).toEqual([]);
+    expect(await copy.turns(ANN, thread.id)).toHaveLength(300);
+    expect((await exchange(copy, thread, "and on")).claim.epoch).toBeDefined();
+    for (const opened of [copy, writer, store]) await opened.close();
+  }, 60_000);
+
+  it("of a store in memory is whole too", async () => {
+    const store = await openSqlite(":memory:");
+    await exchange(store, await open(store, ANN), "Hi");
+    await store.backup(file);
+    const copy = await openSqlite(file);
+    expect(await problems(copy, ANN.org, await store.head(ANN.org))).toEqual([]);
+    await copy.close();
+    await store.close();
+  });
+
+  it("is read by nobody else on the machine", async () => {
+    const store = await openSqlite(":memory:");
+    await store.backup(file);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await store.close();
+  });
+
+  it("replaces no file, and leaves none where it cannot be made", async () => {
+    const store = await openSqlite(join(folder, "record.db"));
+    writeFileSync(file, "mine");
+    await expect(store.backup(file)).rejects.toMatchObject({ code: "invalid_input" });
+    await expect(store.backup(join(folder, "no", "copy.db"))).rejects.toMatchObject({ code: "file_not_found" });
+    const failing = store.backup(join(folder, "failed.db"), () => {
+      throw new Error("the disk went away");
+    });
+    await expect(failing).rejects.toMatchObject({ code: "store_failed" });
+    expect(existsSync(join(folder, "failed.db"))).toBe(false);
+    expect(readdirSync(folder).filter((name) => name.includes("unfinished"))).toEqual([]);
+    await store.close();
+  });
+});
