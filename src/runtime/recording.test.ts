@@ -52,7 +52,7 @@ describe("a recording", () => {
 
   it.each([
     ["not JSON", "{", /talk\.jsonl:2: "\{" is not JSON/],
-    ["an unknown speaker", JSON.stringify({ ...contact("a"), from: "boss" }), /talk\.jsonl:2: from: /],
+    ["an unknown speaker", JSON.stringify({ ...contact("a"), from: "boss" }), /talk\.jsonl:2: from: .*, not "boss"/],
     ["an unknown key", JSON.stringify({ ...contact("a"), mood: "good" }), /talk\.jsonl:2: .*mood/],
     ["a bad time", JSON.stringify(contact("a", { at: "yesterday" })), /talk\.jsonl:2: at: /],
     [

@@ -103,13 +103,22 @@ function parseLine(raw: string, n: number, file: string): Omit<Line, "at"> & { a
   }
   const parsed = LINE.safeParse(value);
   if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    throw broken(file, n, `${issue?.path.join(".") || "the line"}: ${issue?.message ?? "it has another form"}`);
+    const { path = [], message = "it has another form" } = parsed.error.issues[0] ?? {};
+    throw broken(file, n, `${path.join(".") || "the line"}: ${message}${insteadOf(value, path)}`);
   }
   const { at, ...line } = parsed.data;
   if (line.from === "tool" && line.id === undefined)
     throw broken(file, n, "a tool line needs the id of the call it answers");
   return { ...line, n, ...(at === undefined ? {} : { at: Date.parse(at) }) };
+}
+
+/** What stands at the path, as the end of a sentence; nothing for a line as a whole and for what is missing. */
+function insteadOf(line: unknown, path: readonly PropertyKey[]): string {
+  const found = path.reduce<unknown>(
+    (inside, key) => (typeof inside === "object" && inside !== null ? Reflect.get(inside, key) : undefined),
+    line,
+  );
+  return path.length === 0 || found === undefined ? "" : `, not ${JSON.stringify(found).slice(0, 80)}`;
 }
 
 function broken(file: string, line: number, what: string, cause?: unknown): StrataError {
