@@ -1,0 +1,144 @@
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
+import { onTestFinished, vi } from "vitest";
+import { agentName, contactId, untrusted } from "../../src/index.ts";
+import { project, strata } from "../cli/strata.ts";
+import { api, type Case, chat, cli, open, type Seen } from "./doors.ts";
+import { limitedFile } from "./full-disk.ts";
+
+/** What the file holds: where it lies, who else has it open, and what was done to it. */
+export const STORE: readonly Case[] = [
+  {
+    code: "store_busy",
+    when: "another program keeps the database locked",
+    shown: "A database that is locked",
+    provoke: locked,
+    says: ["strata.db stayed locked by another program", "close that program"],
+  },
+  {
+    code: "store_failed",
+    when: "the disk is full",
+    shown: "A disk that is full",
+    provoke: async () => {
+      const { cwd, fill } = limitedFile();
+      await strata(["memory", "save", "Tea, not coffee."], { cwd });
+      fill();
+      return chat(cwd, {
+        input: `${"A long story. ".repeat(300)}
+`,
+      });
+    },
+    says: ["strata.db is full; nothing was written", "free some room"],
+  },
+  {
+    code: "store_failed",
+    when: "the file is no database",
+    provoke: async () => {
+      const cwd = await withData();
+      writeFileSync(
+        join(cwd, ".strata/strata.db"),
+        "no database at all, but long enough to be read as the head of one",
+      );
+      return chat(cwd);
+    },
+    says: ["strata.db is not a database of Strata's", "move this one away"],
+  },
+  {
+    code: "store_newer",
+    when: "a newer Strata has written the data",
+    provoke: async () => {
+      const cwd = await withData();
+      change(cwd, "insert into migration (number, name) values (999, 'later')");
+      return chat(cwd);
+    },
+    says: ["schema 999", "update Strata"],
+  },
+  {
+    code: "record_broken",
+    when: "somebody changed the record behind Strata's back",
+    provoke: async () => {
+      const cwd = project();
+      await chat(cwd);
+      change(cwd, "update piece set text = 'Something else.' where text is not null");
+      return cli(["verify"], { cwd });
+    },
+    says: [/\w/],
+  },
+  {
+    code: "thread_busy",
+    when: "two turns want one thread",
+    provoke: async () => {
+      const app = await open();
+      const thread = await conversation(app);
+      const first = app.runtime.run(app.operator, thread);
+      await first.next();
+      const seen = await api(() => app.runtime.run(app.operator, thread).next());
+      await first.return(undefined);
+      return seen;
+    },
+    says: [/thr_\w+ is held by another worker/, "try again"],
+  },
+  {
+    code: "lease_lost",
+    when: "a worker that slept too long comes back",
+    provoke: async () => {
+      const cwd = await withData();
+      const [asleep, awake] = [await open(cwd), await open(cwd)];
+      const thread = await conversation(asleep);
+      const turn = asleep.runtime.run(asleep.operator, thread);
+      await turn.next();
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+      onTestFinished(() => void vi.useRealTimers());
+      for await (const event of awake.runtime.run(
+        awake.operator,
+        await awake.runtime.thread(awake.operator, thread.id),
+      ))
+        if (event.type === "failed") throw event.error;
+      for await (const event of turn)
+        if (event.type === "failed") return { door: "api", code: event.error.code, text: event.error.message };
+      throw new Error("both turns went through");
+    },
+    says: [/thr_\w+/, /another worker|the other worker/],
+  },
+];
+
+type App = Awaited<ReturnType<typeof open>>;
+type Thread = Awaited<ReturnType<App["runtime"]["open"]>>;
+
+/** A thread with a message that waits. */
+async function conversation({ runtime, operator }: App): Promise<Thread> {
+  const whose = { agent: agentName("companion"), contact: contactId("ann"), channel: "test", key: "main" };
+  const thread = await runtime.open(operator, whose);
+  await runtime.post(operator, thread, [
+    { kind: "message", trust: "operator", channel: "test", content: [{ type: "text", text: untrusted("hi") }], at: 0 },
+  ]);
+  return thread;
+}
+
+async function withData(): Promise<string> {
+  const cwd = project();
+  await strata(["memory", "save", "Tea, not coffee."], { cwd });
+  return cwd;
+}
+
+/** Changes the database as no Strata would. */
+function change(cwd: string, sql: string): void {
+  const db = new BetterSqlite3(join(cwd, ".strata/strata.db"));
+  db.exec(sql);
+  db.close();
+}
+
+const SQLITE = createRequire(import.meta.url).resolve("better-sqlite3");
+
+/** Holds the database from another process, as a program does that is in the middle of a long transaction. */
+async function locked(): Promise<Seen> {
+  const cwd = await withData();
+  const script = `const db = require(process.argv[1])(process.argv[2]); db.exec("begin exclusive"); console.log("held"); setInterval(() => {}, 1000);`;
+  const holder = spawn(process.execPath, ["-e", script, SQLITE, join(cwd, ".strata/strata.db")], { stdio: "pipe" });
+  onTestFinished(() => void holder.kill("SIGKILL"));
+  await new Promise((held) => holder.stdout.once("data", held));
+  return cli(["memory", "save", "Milk, no sugar."], { cwd });
+}

@@ -1,0 +1,132 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { place, project } from "../cli/strata.ts";
+import { answeredBy, type Case, chat, cli, refuse, type Seen } from "./doors.ts";
+
+/** What a turn meets on its way: the model, its provider, its sources, its own end. */
+export const TURN: readonly Case[] = [
+  {
+    code: "model_failed",
+    when: "nobody answers at the provider's address",
+    shown: "A model that is down",
+    provoke: down,
+    says: ["anthropic did not answer for claude-sonnet-4-5", "ECONNREFUSED 127.0.0.1:4611", "check the network"],
+  },
+  {
+    code: "key_refused",
+    when: "the provider does not know the key",
+    shown: "A key that is refused",
+    provoke: async () => {
+      const { cwd, env } = await answeredBy((_, response) =>
+        refuse(response, 401, { type: "authentication_error", message: "invalid x-api-key" }),
+      );
+      return chat(cwd, { env });
+    },
+    says: ["status 401", "invalid x-api-key", "key"],
+  },
+  {
+    code: "rate_limited",
+    when: "the provider is asked too often",
+    shown: "A rate limit",
+    provoke: async () => {
+      const { cwd, env } = await answeredBy((_, response) =>
+        refuse(response, 429, {
+          type: "rate_limit_error",
+          message: "This request would exceed your organization's rate limit of 50 requests per minute.",
+          headers: { "retry-after": "3600" },
+        }),
+      );
+      return chat(cwd, { env });
+    },
+    says: ["status 429", "50 requests per minute", "run the turn"],
+  },
+  {
+    code: "model_refused",
+    when: "the provider does not take the request",
+    provoke: async () => {
+      const { cwd, env } = await answeredBy((_, response) =>
+        refuse(response, 404, { type: "not_found_error", message: "model: claude-sonnet-4-5" }),
+      );
+      return chat(cwd, { env });
+    },
+    says: ["status 404", "model: claude-sonnet-4-5", "check the model's name"],
+  },
+  {
+    code: "turn_timeout",
+    when: "the turn takes longer than it may",
+    provoke: async () => {
+      const { cwd, env } = await answeredBy(
+        () => {},
+        (yaml) => yaml.replace("  companion:", "  companion:\n    budgets: { turn: { seconds: 1 } }"),
+      );
+      return chat(cwd, { env });
+    },
+    says: ["longer than its 1 seconds", "budgets.turn.seconds"],
+  },
+  {
+    code: "turn_cancelled",
+    when: "somebody presses Ctrl-C",
+    provoke: async () => {
+      const ending = new AbortController();
+      const { cwd, env } = await answeredBy(() => ending.abort());
+      return chat(cwd, { env, signal: ending.signal });
+    },
+    says: ["the turn was stopped", "keep waiting"],
+  },
+  {
+    code: "source_failed",
+    when: "a required layer's source throws",
+    provoke: () => {
+      const source = `import { defineSource } from "strata";
+export const stock = defineSource({ name: "stock", trust: "operator", give: () => { throw new Error("the till is off"); } });`;
+      const layer = "      - id: stock\n        rank: 55\n        source: stock\n        required: true\n";
+      return chat(withModule(source, layer));
+    },
+    says: ["stock", "the till is off"],
+  },
+  {
+    code: "module_failed",
+    when: "a module cannot be loaded",
+    provoke: () => chat(withModule("export const = 1;")),
+    says: ["own.ts cannot be used", "mend the file"],
+  },
+  {
+    code: "port_taken",
+    when: "another program serves there",
+    provoke: taken,
+    says: ["another program already uses port", "--port"],
+  },
+];
+
+/** A project with a module of its own, and a layer. */
+function withModule(source: string, layer = ""): string {
+  const cwd = project((yaml) => `${yaml.replace("    layers:\n", `    layers:\n${layer}`)}\nmodules: [own.ts]\n`);
+  writeFileSync(join(cwd, "own.ts"), source);
+  return cwd;
+}
+
+/** A model at an address where nobody listens any more. */
+async function down(): Promise<Seen> {
+  const { server, port } = await listening();
+  await new Promise((closed) => server.close(closed));
+  const yaml = `\nmodel: anthropic:claude-sonnet-4-5\nproviders:\n  anthropic:\n    key: \${SOME_KEY}\n    url: http://127.0.0.1:${port}/v1\n`;
+  return chat(
+    project((text) => text + yaml),
+    { env: { SOME_KEY: "not-a-real-key" } },
+  );
+}
+
+async function taken(): Promise<Seen> {
+  const { server, port } = await listening();
+  onTestFinished(() => void server.close());
+  return cli(["start", "--port", String(port)], { cwd: place() });
+}
+
+async function listening() {
+  const server = createServer();
+  await new Promise<void>((listens) => server.listen(0, "127.0.0.1", listens));
+  const address = server.address();
+  return { server, port: typeof address === "object" ? address?.port : undefined };
+}

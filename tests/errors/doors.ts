@@ -1,0 +1,106 @@
+import type { RequestListener, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { type App, openApp, serve } from "../../src/app.ts";
+import { type ErrorCode, StrataError } from "../../src/protocol/index.ts";
+import { type Around, project, provider, strata } from "../cli/strata.ts";
+
+/** One way to one error, through a door of Strata's. */
+export interface Case {
+  readonly code: ErrorCode;
+  readonly when: string;
+  /** The section of docs/errors.md that shows what is printed here. */
+  readonly shown?: string;
+  readonly provoke: () => Promise<Seen>;
+  /** What the sentence must hold: the value it is about, and the next step. */
+  readonly says: readonly (string | RegExp)[];
+}
+
+/** What the door said. The program tells the code by its exit; the other doors name it. */
+export type Seen =
+  | { readonly door: "cli"; readonly exit: number; readonly text: string }
+  | { readonly door: "http"; readonly status: number; readonly code: unknown; readonly text: string }
+  | { readonly door: "api"; readonly code: ErrorCode; readonly text: string };
+
+/** A command line. What it printed is told as it would be told everywhere: without this machine's paths, ports and ids. */
+export async function cli(argv: readonly string[], around: Around): Promise<Seen> {
+  const { code, out, err } = await strata(argv, around);
+  const text = `${err}${out}`
+    .replaceAll(around.cwd, "/home/ann/agent")
+    .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:4611")
+    .replace(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, "2026-11-21T09:30:00.000Z")
+    .replace(/asked again in [\d.]+ s/g, "asked again in … s")
+    .replace(/^· sent .*\n/gm, "")
+    .trimEnd();
+  return { door: "cli", exit: code, text };
+}
+
+/** A chat of one message with the companion. */
+export const chat = (cwd: string, around: Omit<Around, "cwd"> = {}): Promise<Seen> =>
+  cli(["chat", "companion"], { input: "hi\n", cwd, ...around });
+
+/** Strata over a folder, as a program opens it; closed with the test. */
+export async function open(folder = project(), env: Around["env"] = {}): Promise<App> {
+  const app = await openApp({ folder, data: join(folder, ".strata"), env });
+  onTestFinished(() => app.close());
+  return app;
+}
+
+/** What a function of Strata's throws. */
+export async function api(work: () => unknown): Promise<Seen> {
+  try {
+    await work();
+  } catch (thrown) {
+    if (thrown instanceof StrataError) return { door: "api", code: thrown.code, text: thrown.message };
+    throw thrown;
+  }
+  throw new Error("it was let through");
+}
+
+/** A server over a new project, asked by whoever has the token. */
+export async function site(folder = project(), env: Around["env"] = {}) {
+  const app = await open(folder, env);
+  const serving = await serve(app, 0);
+  onTestFinished(() => serving.close());
+  const authorization = `Bearer ${serving.link.split("#token=")[1]}`;
+  const ask = async (
+    line: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> => {
+    const [method = "", path = ""] = line.split(" ");
+    const sent = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
+    const given = { authorization, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers };
+    return fetch(`${serving.url}${path}`, { method, headers: given, ...sent });
+  };
+  const refused = async (...asked: Parameters<typeof ask>): Promise<Seen> => seenIn(await ask(...asked));
+  const thread = async (): Promise<string> => {
+    const answer = await ask("POST /v1/threads", { agent: "companion", contact: "ann" });
+    const { id }: { readonly id: string } = JSON.parse(await answer.text());
+    return id;
+  };
+  return { ask, refused, thread };
+}
+
+export async function seenIn(response: Response): Promise<Seen> {
+  const { error }: { readonly error?: { readonly code: unknown; readonly message: string } } = JSON.parse(
+    await response.text(),
+  );
+  return { door: "http", status: response.status, code: error?.code, text: error?.message ?? "" };
+}
+
+/** A companion whose model is asked at a local server that answers as told. */
+export async function answeredBy(answer: RequestListener, edit: (yaml: string) => string = (yaml) => yaml) {
+  const model = await provider(answer);
+  return { cwd: project((yaml) => edit(model.edit(yaml))), env: model.env };
+}
+
+/** A refusal as Anthropic's API words it. */
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  { type, message, headers = {} }: { type: string; message: string; headers?: Readonly<Record<string, string>> },
+): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(JSON.stringify({ type: "error", error: { type, message } }));
+}

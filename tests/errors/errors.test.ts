@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ERRORS } from "../../src/protocol/index.ts";
+import { project, ROOT } from "../cli/strata.ts";
+import { CONFIG, INPUT } from "./cases-input.ts";
+import { STORE } from "./cases-store.ts";
+import { TURN } from "./cases-turn.ts";
+import { type Case, cli, type Seen } from "./doors.ts";
+
+const CASES: readonly Case[] = [...INPUT, ...CONFIG, ...STORE, ...TURN];
+
+/** Codes whose door is not built yet. A code that can be provoked has no place here. */
+const WAITING: readonly string[] = ["approval_not_found", "approval_decided", "output_invalid", "spend_limit"];
+
+/** What was printed, by the section of docs/errors.md that shows it. */
+const shown = new Map<string, string>();
+
+describe("an error", () => {
+  it.each(CASES)("$code: $when", async ({ code, shown: section, provoke, says }) => {
+    const seen = await provoke();
+    if (section !== undefined) shown.set(section, seen.text);
+    expect(answerOf(seen), seen.text).toEqual(tableSays(code, seen.door));
+    for (const part of says) {
+      if (typeof part === "string") expect(seen.text).toContain(part);
+      else expect(seen.text).toMatch(part);
+    }
+    expect(seen.text).not.toMatch(/^\s+at /m);
+  });
+
+  it("of every code is provoked through a door", () => {
+    const provoked = new Set<string>(CASES.map(({ code }) => code));
+    expect(
+      Object.keys(ERRORS)
+        .filter((code) => !provoked.has(code))
+        .toSorted(),
+    ).toEqual(WAITING.toSorted());
+  });
+});
+
+describe("a tool that is refused", () => {
+  it("is no error of the program: the agent is told why, and answers", async () => {
+    const input = "Please read the file ../secret.txt\n";
+    const seen = await cli(["chat", "companion"], { cwd: project(), input });
+    shown.set("A tool that is refused", seen.text);
+    expect(seen).toMatchObject({ door: "cli", exit: 0 });
+    expect(seen.text).toMatch(/read failed; the agent was told why/);
+    expect(seen.text).toContain("must not have a part that is '..'");
+  });
+});
+
+describe("docs/errors.md", () => {
+  const file = join(ROOT, "docs/errors.md");
+
+  it("shows ten errors as they are printed today (`npm test -- tests/errors -u` writes them anew)", async () => {
+    const page = readFileSync(file, "utf8");
+    expect([...page.matchAll(/^## (.*)\n[^#]*?```text$/gm)].map(([, section]) => section).toSorted()).toEqual(
+      [...shown.keys()].toSorted(),
+    );
+    expect(shown.size).toBe(10);
+    await expect([...shown].reduce(withBlock, page)).toMatchFileSnapshot(file);
+  });
+});
+
+/** The page with what was printed in the section's first block. */
+function withBlock(page: string, [section, text]: readonly [string, string]): string {
+  const [before = "", rest = ""] = page.split(`## ${section}\n`);
+  return `${before}## ${section}\n${rest.replace(/```text\n[\s\S]*?```/, () => `\`\`\`text\n${text}\n\`\`\``)}`;
+}
+
+function answerOf(seen: Seen) {
+  if (seen.door === "cli") return { exit: seen.exit };
+  return seen.door === "http" ? { status: seen.status, code: seen.code } : { code: seen.code };
+}
+
+function tableSays(code: Case["code"], door: Seen["door"]) {
+  const { exit, status } = ERRORS[code];
+  if (door === "cli") return { exit };
+  return door === "http" ? { status, code } : { code };
+}

@@ -1,0 +1,81 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
+import { onTestFinished, vi } from "vitest";
+import { project } from "../cli/strata.ts";
+
+/** A place with a companion whose data folder can run out of room. */
+export interface Disk {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Takes all room that is left. */
+  readonly fill: () => void;
+  /** Gives it back. */
+  readonly free: () => void;
+}
+
+/** Whether this machine lets us mount a file system: Linux does for root. */
+export const MAY_MOUNT: boolean = mounts();
+
+function mounts(): boolean {
+  const folder = project();
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
+  if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]).status !== 0) return false;
+  return spawnSync("umount", [folder]).status === 0;
+}
+
+/** A real file system of one megabyte, and a file that takes what is left of it. */
+export function smallDisk(): Disk {
+  const cwd = project();
+  const disk = join(cwd, "disk");
+  mkdirSync(disk);
+  spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]);
+  onTestFinished(() => void spawnSync("umount", [disk]));
+  const ballast = join(disk, "ballast");
+  return {
+    cwd,
+    env: { STRATA_DATA: join(disk, "data") },
+    fill: () => writeUntilFull(ballast),
+    free: () => rmSync(ballast),
+  };
+}
+
+function writeUntilFull(file: string): void {
+  const descriptor = openSync(file, "w");
+  const page = Buffer.alloc(4_096);
+  try {
+    for (;;) writeSync(descriptor, page);
+  } catch (thrown) {
+    if (!(thrown instanceof Error && "code" in thrown && thrown.code === "ENOSPC")) throw thrown;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Where nothing can be mounted: SQLite itself says that the disk is full as soon as its file would have to grow. */
+export function limitedFile(): Disk {
+  const cwd = project();
+  const { pragma } = BetterSqlite3.prototype;
+  let isFull = false;
+  const limited = vi.spyOn(BetterSqlite3.prototype, "pragma").mockImplementation(function (
+    this: BetterSqlite3.Database,
+    ...given: Parameters<typeof pragma>
+  ) {
+    const answer: unknown = pragma.apply(this, given);
+    // SQLite takes no number below the pages there are: none may follow.
+    if (isFull) pragma.call(this, "max_page_count = 1");
+    return answer;
+  });
+  onTestFinished(() => limited.mockRestore());
+  return {
+    cwd,
+    env: {},
+    fill: () => {
+      isFull = true;
+    },
+    free: () => {
+      isFull = false;
+    },
+  };
+}
