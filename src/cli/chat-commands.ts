@@ -3,7 +3,7 @@ import type { Ledger, TurnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { retry, type Saying, type Talk } from "./conversation.ts";
 import { memoryLines } from "./memory.ts";
-import { number, type Style } from "./style.ts";
+import { number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
 import { turnView } from "./turn-view.ts";
 
@@ -39,6 +39,8 @@ const COMMANDS: Readonly<Record<string, (asked: Asked) => Promise<TurnId | undef
     context.say(...memoryLines(found, context.style, `Nothing is remembered about ${contact} yet.`));
     return undefined;
   },
+  "/approve": (asked) => decideNext(asked, "approved"),
+  "/deny": (asked) => decideNext(asked, "denied"),
   "/retry": ({ context, talk, saying }) => retry(context, talk, saying),
 };
 
@@ -48,6 +50,7 @@ const HELP = [
   "/layers  what the last request held: each layer's rank, trust and tokens",
   "/why     explains the last turn: all its requests, what was called and said",
   "/memory  the newest memories about you",
+  "/approve runs the oldest call that waits for you; /deny refuses it",
   "/retry   runs messages again that got no answer",
   "/quit    leaves, like Ctrl-D; Ctrl-C stops a turn that runs",
   'A line that ends in \\ goes on with the next one; """ begins and ends a block.',
@@ -68,6 +71,21 @@ export async function answerCommand(text: string, asked: Asked): Promise<TurnId 
 async function lastTurn({ talk: { app, thread }, last }: Asked): Promise<TurnRecord | undefined> {
   const { runtime, operator } = app;
   return last === undefined ? (await runtime.turns(operator, thread.id)).at(-1) : runtime.turn(operator, last);
+}
+
+/** Decides about the oldest waiting call of this conversation, and lets the agent tell what came of it. */
+async function decideNext(asked: Asked, verdict: "approved" | "denied"): Promise<TurnId | undefined> {
+  const { context, talk, saying } = asked;
+  const { runtime, operator } = talk.app;
+  const waiting = { status: "waiting", thread: talk.thread.id } as const;
+  const oldest = (await runtime.approvals(operator, talk.thread.scope, waiting, 1_000)).at(-1);
+  if (oldest === undefined) {
+    context.note("No call waits for a person here.");
+    return undefined;
+  }
+  context.note(`→ ${oldest.tool} ${printable(JSON.stringify(oldest.input))} is ${verdict}`);
+  await runtime.decide(operator, oldest.id, { verdict });
+  return retry(context, talk, saying);
 }
 
 const COLUMNS = [

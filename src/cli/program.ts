@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { VERSION } from "../app.ts";
 import { declareAgent } from "./agent.ts";
 import { declareAnchor } from "./anchor.ts";
+import { declareApproval } from "./approval.ts";
 import { declareChat } from "./chat.ts";
 import { declareCompletion } from "./completion.ts";
 import { declareCompose } from "./compose.ts";
@@ -58,6 +59,7 @@ const COMMANDS = [
   declareThread,
   declareTurn,
   declareMemory,
+  declareApproval,
   declareAgent,
   declareUsage,
   declareReplay,

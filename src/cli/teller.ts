@@ -46,6 +46,11 @@ export function plainTeller(context: Context): Teller {
         stdout.write(printable(event.text));
         inLine = !event.text.endsWith("\n");
         return;
+      case "approval":
+        endLine();
+        return context.note(
+          `→ ${event.tool} ${printable(JSON.stringify(event.input))} waits for a person: /approve or /deny in a chat, or \`strata approval approve ${event.approval}\``,
+        );
       case "tool-start":
         endLine();
         return context.note(`→ ${event.tool}`);

@@ -10,6 +10,8 @@ const LONGEST = 4_000;
 const FILE = "[\"'`]?([\\w./-]*\\w\\.\\w+)[\"'`]?";
 const WRITE = new RegExp(`^\\s*(?:please )?write (?:to )?(?:the )?(?:file )?${FILE}\\s*:\\s*(\\S[\\s\\S]*)$`, "i");
 const READ = new RegExp(`^\\s*(?:please )?(?:read|open|show me) (?:the )?(?:file )?${FILE}\\s*[.!?]?\\s*$`, "i");
+const CALL =
+  /^\s*(?:please )?(?:use|call|run) (?:the tool )?[`'"]?([A-Za-z0-9_-]{1,64})[`'"]?(?: with)?:?\s*(\{[\s\S]*\})?\s*[.!]?\s*$/i;
 const LIST = /\b(?:list|show)(?: me)?(?: all)?(?: your| my| the)? files\b|\bwhat files\b/i;
 const ASKS =
   /\b(?:(?:do|did) you (?:still |also )?(?:remember|recall)|what (?:else )?can you (?:remember|recall)|what do you know about)\b/i;
@@ -21,6 +23,8 @@ const NOTE =
 /** The tool a message asks for, in a few plain English forms. Only people give orders; payloads and warnings are data. */
 export function wishOf({ kind, text }: ReadFrame): Wish | undefined {
   if (text.length > LONGEST || (kind !== "message" && kind !== "instruction" && kind !== "scheduled")) return undefined;
+  const call = callIn(text);
+  if (call !== undefined) return call;
   const [, file = "", content] = WRITE.exec(text) ?? READ.exec(text) ?? [];
   if (content !== undefined) return { tool: "write", input: { path: file, content: content.trim() } };
   if (file !== "") return { tool: "read", input: { path: file } };
@@ -28,6 +32,17 @@ export function wishOf({ kind, text }: ReadFrame): Wish | undefined {
   if (ASKS.test(text)) return { tool: "memory_search", input: { query: topicOf(text) } };
   const note = NOTE_THAT.exec(text)?.[1] ?? NOTE.exec(text)?.[1];
   return note === undefined ? undefined : { tool: "memory_save", input: { content: sentence(note) } };
+}
+
+/** A call as it is meant, `use NAME {"argument": "value"}`: so every tool can be tried without a model. */
+function callIn(text: string): Wish | undefined {
+  const [, tool = "", json = "{}"] = CALL.exec(text) ?? [];
+  if (tool === "") return undefined;
+  try {
+    return { tool, input: JSON.parse(json) };
+  } catch {
+    return undefined;
+  }
 }
 
 /** The first sentence without its end mark; the dot of "Dr. Smith" ends none. */

@@ -197,6 +197,8 @@ describe("the rehearsal model searches", () => {
 
 describe("the rehearsal model uses files", () => {
   it.each([
+    ['use memory_search {"query": "tea"}', ["memory_search", { query: "tea" }]],
+    ["Please call the tool `list`.", ["list", {}]],
     ["List your files", ["list", {}]],
     ["read notes.md", ["read", { path: "notes.md" }]],
     ["Please show me the file plans/2026.txt.", ["read", { path: "plans/2026.txt" }]],

@@ -49,7 +49,7 @@ const issued = <T extends string>(text: string, kind: IssuedKind): T =>
   checked<T>(
     text,
     new RegExp(`^${ISSUED[kind]}_[0-9a-hjkmnp-tv-z]{26}$`).test(text),
-    `a ${kind} id`,
+    `${/^[aeo]/.test(kind) ? "an" : "a"} ${kind} id`,
     `'${ISSUED[kind]}_' and 26 characters, as Strata issued it`,
   );
 

@@ -1,6 +1,7 @@
 import type { ModelRef } from "./agent.ts";
 import type { StrataError } from "./errors.ts";
-import type { LayerId, ThreadId, ToolName, TurnId } from "./ids.ts";
+import type { ApprovalId, LayerId, ThreadId, ToolName, TurnId } from "./ids.ts";
+import type { Json } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RetryEvent, Usage } from "./model.ts";
 
@@ -32,6 +33,8 @@ export type TurnEvent =
   | RetryEvent
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
+  /** A call waits for a person's word; the turn goes on without it. */
+  | { readonly type: "approval"; readonly approval: ApprovalId; readonly tool: ToolName; readonly input: Json }
   | { readonly type: "tool-start"; readonly call: string; readonly tool: ToolName }
   | { readonly type: "tool-end"; readonly call: string; readonly tool: ToolName; readonly failed: boolean }
   | {

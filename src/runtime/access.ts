@@ -3,6 +3,8 @@ import {
   type Actor,
   type Agent,
   type AgentName,
+  type Approval,
+  type ApprovalId,
   authorize,
   type ContactScope,
   reaches,
@@ -63,6 +65,20 @@ export async function turnOf(parts: Parts, actor: Actor, id: TurnId): Promise<Tu
     "turn_not_found",
     `there is no turn ${id} in your reach; \`strata explain THREAD\` lists a thread's turns`,
     { turn: id },
+  );
+}
+
+export async function approvalOf(parts: Parts, actor: Actor, id: ApprovalId, action: Action): Promise<Approval> {
+  for (const scope of await scopesOf(parts, actor)) {
+    const approval = await parts.store.approval(scope, id);
+    if (approval === undefined || !reaches(actor, approval.scope)) continue;
+    authorize(actor, action, approval.scope);
+    return approval;
+  }
+  throw new StrataError(
+    "approval_not_found",
+    `there is no approval ${id} in your reach; \`strata approval list\` lists those that wait`,
+    { approval: id },
   );
 }
 

@@ -2,6 +2,7 @@ import { type Compilation, frameResult, roomLeft } from "../compiler/index.ts";
 import {
   type CallPart,
   lowestTrust,
+  type NewApproval,
   type Reply,
   type ResultPart,
   type StopReason,
@@ -12,6 +13,7 @@ import {
   type TurnEvent,
   untrusted,
 } from "../protocol/index.ts";
+import { ask, mustAsk, waitingText } from "./approvals.ts";
 import { limitsOf, runTool } from "./run-tool.ts";
 import type { RecordedResult } from "./runtime.ts";
 import type { Answer } from "./send.ts";
@@ -39,7 +41,8 @@ export async function* answerCalls(
   for (const call of calls) {
     stop ??= work.calls >= work.cast.limits.calls ? "calls" : undefined;
     yield { type: "tool-start", call: call.id, tool: call.tool };
-    const { outcome, trust } = stop === undefined ? await answer(work, compilation, call) : notRun(stop);
+    const { outcome, trust, asked } = stop === undefined ? await answer(work, compilation, call) : notRun(stop);
+    if (asked !== undefined) yield { type: "approval", approval: asked.id, tool: asked.tool, input: asked.input };
     results.push(
       frameResult(
         call,
@@ -75,6 +78,8 @@ function roomFor(work: Work, compilation: Compilation, calls: number): number {
 interface Answered {
   readonly outcome: ToolOutcome;
   readonly trust: Trust;
+  /** The call was not run: it waits for a person. */
+  readonly asked?: NewApproval;
 }
 
 const refusal = (text: string): Answered => ({ outcome: { text: untrusted(text), failed: true }, trust: "contact" });
@@ -95,6 +100,10 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
   const used = work.used.get(call.tool) ?? 0;
   if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
   work.used.set(call.tool, used + 1);
+  if (mustAsk(work, tool, call.input)) {
+    const asked = ask(work, { call: call.id, tool: call.tool, input: call.input }, compilation.taint);
+    return { outcome: { text: waitingText(asked), failed: false }, trust: "platform", asked };
+  }
   const outcome = await runOnce(work, compilation, tool, call);
   if (!outcome.failed) plan(work, outcome.writes ?? []);
   return { outcome, trust: tool.trust };

@@ -37,7 +37,7 @@ export async function castOf(
 }
 
 /** The agent as the thread is pinned to it: the declared one, or an earlier version out of the record. */
-async function agentAt(parts: Parts, { scope, version }: Pick<Thread, "scope" | "version">): Promise<Agent> {
+export async function agentAt(parts: Parts, { scope, version }: Pick<Thread, "scope" | "version">): Promise<Agent> {
   const declared = parts.agents.all.find((agent) => agent.version === version && agent.name === scope.agent);
   if (declared !== undefined) return declared;
   const spec = await parts.store.agentVersion(scope.org, scope.agent, version);

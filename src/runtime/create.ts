@@ -9,7 +9,8 @@ import {
   type ThreadId,
   trustOf,
 } from "../protocol/index.ts";
-import { agentNamed, scopeOf, threadOf, turnOf } from "./access.ts";
+import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
+import { decide } from "./approvals.ts";
 import { compose } from "./compose.ts";
 import type { Parts } from "./parts.ts";
 import { openThread, post } from "./receive.ts";
@@ -86,6 +87,9 @@ export function createRuntime(parts: Parts): Runtime {
       return { ...memory, id };
     },
     forget: async (actor, scope, id) => store.forgetMemory(reach(actor, scope, "operate"), id),
+    approvals: async (actor, scope, filter, limit) => store.approvals(reach(actor, scope, "read"), filter, limit),
+    approval: (actor, id) => approvalOf(parts, actor, id, "read"),
+    decide: (actor, id, verdict) => decide(parts, actor, id, verdict),
     usage: async (actor, scope) => store.usage(reach(actor, scope, "read")),
   };
 }

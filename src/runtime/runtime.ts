@@ -2,6 +2,8 @@ import type {
   Actor,
   Agent,
   AgentName,
+  Approval,
+  ApprovalId,
   Budgets,
   ContactId,
   Ledger,
@@ -20,6 +22,7 @@ import type {
   Untrusted,
 } from "../protocol/index.ts";
 import type {
+  ApprovalFilter,
   MemoryHit,
   OutboxMessage,
   RebuiltRequest,
@@ -52,6 +55,12 @@ export interface Composed {
 export interface RecordedResult {
   readonly text: Untrusted;
   readonly failed: boolean;
+}
+
+/** A person's word about a waiting call; the note is told to the agent when it is denied. */
+export interface Verdict {
+  readonly verdict: "approved" | "denied";
+  readonly note?: Untrusted;
 }
 
 /** How one turn may differ from the agent's own way. */
@@ -111,4 +120,14 @@ export interface Runtime {
   /** False when the scope has no such memory. Operators only. */
   forget(actor: Actor, scope: Scope, id: MemoryId): Promise<boolean>;
   usage(actor: Actor, scope: Scope): Promise<UsageTotal>;
+  /** Tool calls that wait or waited for a person, newest first. A scope with `contact: null` lists those of all contacts. */
+  approvals(actor: Actor, scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;
+  /** @throws StrataError `approval_not_found` */
+  approval(actor: Actor, id: ApprovalId): Promise<Approval>;
+  /**
+   * Approves a waiting call, which runs it now and once, or denies it. Either way an event waits on its thread then: run a turn
+   * to let the agent tell. Operators only.
+   * @throws StrataError `approval_not_found`, `approval_decided`, `tool_not_found` and `invalid_input` when it cannot run any more
+   */
+  decide(actor: Actor, id: ApprovalId, verdict: Verdict): Promise<Approval>;
 }

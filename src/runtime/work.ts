@@ -5,6 +5,7 @@ import {
   type MemoryId,
   type Message,
   memoryId,
+  type NewApproval,
   NO_USAGE,
   outboxId,
   type Spoken,
@@ -40,6 +41,8 @@ export interface Work {
   readonly added: TranscriptMessage[];
   readonly requests: RequestRecord[];
   readonly writes: { readonly id: MemoryId; readonly write: StoreWrite }[];
+  /** Calls that wait for a person from the commit on. */
+  readonly approvals: NewApproval[];
   calls: number;
   /** Calls that ran or were to run, by tool. */
   readonly used: Map<ToolName, number>;
@@ -60,6 +63,7 @@ export function newWork(parts: Parts, cast: Cast, lease: Lease, options: RunOpti
     added: [],
     requests: [],
     writes: [],
+    approvals: [],
     calls: 0,
     used: new Map(),
     misfits: 0,
@@ -111,7 +115,7 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     requests: work.requests,
     writes: work.writes.map((one) => one.write),
     memories: work.writes.map((one) => one.id),
-    approvals: [],
+    approvals: work.approvals,
     totals: totalsOf(work),
     outbox: outboxId(issueId("outbox", parts.wall(), parts.random(10))),
   };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ERRORS, MODES, TRUSTS } from "../protocol/index.ts";
+import { APPROVAL_STATUSES, ERRORS, MODES, TRUSTS } from "../protocol/index.ts";
 
 // The shapes of answers, as the OpenAPI document tells them. They are those of `--json` on the command line.
 
@@ -185,6 +185,25 @@ export const MEMORY = z
     score: z.number().optional().describe("Of a search; lower is better."),
   })
   .meta({ id: "Memory" });
+
+export const APPROVAL = z
+  .object({
+    id: z.string(),
+    scope: SCOPE,
+    thread: z.string(),
+    turn: z.string(),
+    call: z.string().describe("The provider's id of the call."),
+    tool: z.string(),
+    input: z.unknown().describe("What the model gave it."),
+    taint: TRUST.describe("The lowest trust in the prompt that led to the call."),
+    status: z.enum(APPROVAL_STATUSES),
+    askedAt: TIME,
+    decidedAt: TIME.optional(),
+    decidedBy: z.string().optional(),
+    note: z.string().optional(),
+    outcome: z.object({ text: z.string(), failed: z.boolean() }).optional(),
+  })
+  .meta({ id: "Approval", description: "A tool call that waits, or waited, for a person." });
 
 export const USAGE = z
   .object({ turns: z.number(), requests: z.number(), ...TOKENS.shape, dollars: z.number() })

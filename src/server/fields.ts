@@ -1,5 +1,15 @@
 import { z } from "zod";
-import { agentName, contactId, EVENT_KINDS, memoryId, TRUSTS, threadId, turnId, untrusted } from "../protocol/index.ts";
+import {
+  agentName,
+  approvalId,
+  contactId,
+  EVENT_KINDS,
+  memoryId,
+  TRUSTS,
+  threadId,
+  turnId,
+  untrusted,
+} from "../protocol/index.ts";
 
 /** Where a client that names no channel speaks, and which conversation it goes on with there. */
 const CHANNEL = "http";
@@ -35,6 +45,7 @@ export const FIELDS = {
   thread: z.string().describe("A thread, `thr_…`.").transform(threadId),
   turn: z.string().describe("A turn, `trn_…`.").transform(turnId),
   memory: z.string().describe("A memory, `mem_…`.").transform(memoryId),
+  approval: z.string().describe("A call that waits for a person, `apr_…`.").transform(approvalId),
   request: z
     .string()
     .regex(/^[1-9]\d{0,5}$/, "a number from 1")

@@ -1,4 +1,5 @@
 import { AGENT_ROUTES } from "./agent-routes.ts";
+import { APPROVAL_ROUTES } from "./approval-routes.ts";
 import { EVENT_ROUTES } from "./event-routes.ts";
 import { MEMORY_ROUTES } from "./memory-routes.ts";
 import type { Route } from "./route.ts";
@@ -12,4 +13,5 @@ export const ROUTES: readonly Route[] = [
   ...EVENT_ROUTES,
   ...TURN_ROUTES,
   ...MEMORY_ROUTES,
+  ...APPROVAL_ROUTES,
 ];

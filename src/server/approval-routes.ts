@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { APPROVAL_STATUSES } from "../protocol/index.ts";
+import { APPROVAL } from "./answers.ts";
+import { FIELDS, NOTHING } from "./fields.ts";
+import { type Route, route } from "./route.ts";
+import { scopeOf } from "./scope-of.ts";
+
+const PATH = z.strictObject({ id: FIELDS.approval });
+
+/** Tool calls that wait for a person. */
+export const APPROVAL_ROUTES: readonly Route[] = [
+  route({
+    method: "get",
+    url: "/v1/approvals",
+    says: "Calls of tools that wait or waited for a person, newest first: of all agents, of one, or of one contact with it.",
+    path: NOTHING,
+    query: z.strictObject({
+      agent: FIELDS.agent.optional(),
+      contact: FIELDS.contact.optional(),
+      status: z.enum(APPROVAL_STATUSES).optional().describe("Only those; left out, all."),
+      limit: FIELDS.limit,
+    }),
+    body: NOTHING,
+    answer: z.object({ approvals: z.array(APPROVAL).readonly() }),
+    handle: async ({ runtime }, { actor, query: { agent, contact, status, limit } }) => {
+      const agents = agent === undefined ? runtime.agents(actor).map(({ name }) => name) : [agent];
+      const scopes = agents.map((one) => scopeOf(runtime, actor, { agent: one, contact }));
+      const filter = status === undefined ? {} : { status };
+      const found = await Promise.all(scopes.map((scope) => runtime.approvals(actor, scope, filter, limit)));
+      const newest = found.flat().sort((a, b) => b.askedAt - a.askedAt);
+      return { approvals: newest.slice(0, limit) };
+    },
+  }),
+  route({
+    method: "get",
+    url: "/v1/approvals/{id}",
+    says: "One such call: what was asked for, who decided, what came of it.",
+    path: PATH,
+    query: NOTHING,
+    body: NOTHING,
+    answer: APPROVAL,
+    handle: ({ runtime }, { actor, path: { id } }) => runtime.approval(actor, id),
+  }),
+  route({
+    method: "post",
+    url: "/v1/approvals/{id}",
+    says: "Approves a waiting call, which runs it now and once, or denies it. An event then waits on its thread; `run` lets the agent tell.",
+    path: PATH,
+    query: NOTHING,
+    body: z.strictObject({
+      verdict: z.enum(["approved", "denied"]).describe("What shall become of it."),
+      note: FIELDS.content.optional().describe("A word about it; of a denial the agent is told."),
+    }),
+    answer: APPROVAL,
+    handle: ({ runtime }, { actor, path: { id }, body: { verdict, note } }) =>
+      runtime.decide(actor, id, { verdict, ...(note === undefined ? {} : { note }) }),
+  }),
+];

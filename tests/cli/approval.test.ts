@@ -1,0 +1,100 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openApp, serve } from "../../src/app.ts";
+import { atTerminal, jsonLines, project, strata } from "./strata.ts";
+
+const ASKING = (yaml: string): string => yaml.replace("read, write]", "read, {name: write, approval: true}]");
+const WISH = "Write notes.txt: buy bread\n";
+const notes = (cwd: string): boolean =>
+  readdirSync(join(cwd, ".strata"), { recursive: true }).some((file) => String(file).endsWith("notes.txt"));
+
+interface Listed {
+  readonly id: string;
+  readonly tool: string;
+  readonly status: string;
+}
+
+const listed = async (cwd: string, ...more: readonly string[]) =>
+  jsonLines<readonly Listed[]>((await strata(["approval", "list", "--json", ...more], { cwd })).out)[0] ?? [];
+
+describe("strata approval", () => {
+  it("lists a call that waits, runs it when it is approved, and lets the agent tell", async () => {
+    const cwd = project(ASKING);
+    const chat = await strata(["chat", "companion"], { cwd, input: WISH });
+    expect(chat.err).toMatch(/→ write \{.*"notes\.txt".*\} waits for a person: .*`strata approval approve apr_\w{26}`/);
+    const [call] = await listed(cwd);
+    expect(call).toMatchObject({ tool: "write", status: "waiting" });
+    expect(notes(cwd)).toBe(false);
+    const { out, code } = await strata(["approval", "approve", call?.id ?? ""], { cwd });
+    expect(code).toBe(0);
+    expect(out).toMatch(/ · done by the operator\n {2}write \{.*\n {2}answered: .*notes\.txt/);
+    expect(out).toContain("I have read the approval of the contact");
+    expect(await listed(cwd)).toEqual([]);
+    expect(await listed(cwd, "--status", "done")).toMatchObject([{ id: call?.id }]);
+    const again = await strata(["approval", "approve", call?.id ?? ""], { cwd });
+    expect(again).toMatchObject({ code: 7, err: expect.stringContaining(call?.id ?? "") });
+  });
+
+  it("denies a call; nothing runs and the agent is told", async () => {
+    const cwd = project(ASKING);
+    await strata(["chat", "companion"], { cwd, input: WISH });
+    const [call] = await listed(cwd);
+    const { out } = await strata(["approval", "deny", call?.id ?? "", "--note", "not today"], { cwd });
+    expect(out).toContain("denied by the operator");
+    expect(out).toContain("write was denied by the operator and not run: not today");
+    expect(notes(cwd)).toBe(false);
+  });
+
+  it("is asked for in a chat, and answered there", async () => {
+    const cwd = project(ASKING);
+    const person = atTerminal(["chat", "companion"], { cwd });
+    await person.sees("listens to");
+    person.press(WISH.replace("\n", "\r"));
+    await person.sees("/approve or /deny");
+    person.press("/approve\r");
+    await person.sees("is approved");
+    await person.sees("I have read the approval");
+    person.press("/approve\r");
+    await person.sees("No call waits");
+    person.press("/quit\r");
+    await person.ended;
+  });
+
+  it("is decided over HTTP, too", async () => {
+    const cwd = project(ASKING);
+    await strata(["chat", "companion"], { cwd, input: WISH });
+    const [call] = await listed(cwd);
+    const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env: {} });
+    const serving = await serve(app, 0);
+    const authorization = `Bearer ${new URL(serving.link).hash.slice("#token=".length)}`;
+    const ask = async (path: string, body?: object) => {
+      const headers = { authorization, "content-type": "application/json" };
+      const init = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
+      const response = await fetch(`${serving.url}/v1/${path}`, init);
+      return { status: response.status, body: await response.json() };
+    };
+    try {
+      const waiting = { approvals: [{ id: call?.id, tool: "write", status: "waiting" }] };
+      expect((await ask("approvals?status=waiting")).body).toMatchObject(waiting);
+      expect((await ask(`approvals/${call?.id}`)).body).toMatchObject(waiting.approvals[0] ?? {});
+      expect((await ask(`approvals/${call?.id}`, { verdict: "maybe" })).status).toBe(400);
+      expect((await ask(`approvals/${call?.id}`, { verdict: "approved" })).body).toMatchObject({ status: "done" });
+      const twice = await ask(`approvals/${call?.id}`, { verdict: "denied" });
+      expect(twice).toMatchObject({ status: 409, body: { error: { code: "approval_decided" } } });
+      expect((await ask(`approvals/apr_${"0".repeat(26)}`)).status).toBe(404);
+    } finally {
+      await serving.close();
+      await app.close();
+    }
+  });
+
+  it.each([
+    [["approval", "list", "--status", "wating"], 2, 'no call has the status "wating"; did you mean `waiting`?'],
+    [["approval", "show", "apr_1"], 2, "is not an approval id"],
+  ])("%j is refused with a sentence", async (argv, code, says) => {
+    const cwd = project(ASKING);
+    await strata(["chat", "companion"], { cwd, input: "Hello\n" });
+    expect(await strata(argv, { cwd })).toMatchObject({ code, err: expect.stringContaining(says) });
+  });
+});
