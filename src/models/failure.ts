@@ -85,19 +85,20 @@ export function rootOf(thrown: unknown): unknown {
   return wrapped && thrown.cause !== undefined ? thrown.cause : thrown;
 }
 
-/** In HTTP errors and in errors inside a stream the status has the same name. */
+/** In HTTP errors and in errors inside a stream the status has the same name; compatible servers call theirs `code`. */
 export function statusOf(thrown: unknown): number | undefined {
-  if (typeof thrown !== "object" || thrown === null || !("statusCode" in thrown)) return undefined;
-  const { statusCode } = thrown;
-  return typeof statusCode === "number" && statusCode >= 300 ? statusCode : undefined;
+  const named = [member(thrown, "statusCode"), member(thrown, "code")].map(Number);
+  return named.find((status) => status >= 300 && status < 600);
 }
 
 /** An empty account is told with the status of a busy one, and does not pass. */
 export function isOutOfCredit(thrown: unknown): boolean {
-  if (typeof thrown !== "object" || thrown === null) return false;
-  const said = APICallError.isInstance(thrown) ? thrown.responseBody : "data" in thrown && JSON.stringify(thrown.data);
-  return typeof said === "string" && said.includes('"insufficient_quota"');
+  if (APICallError.isInstance(thrown)) return thrown.responseBody?.includes('"insufficient_quota"') === true;
+  return [member(thrown, "code"), member(thrown, "type")].includes("insufficient_quota");
 }
+
+const member = (thrown: unknown, name: string): unknown =>
+  typeof thrown === "object" && thrown !== null ? Reflect.get(thrown, name) : undefined;
 
 /** Errors of the package itself, before anything was sent, come again as well. */
 const OWN_REFUSALS = ["AI_UnsupportedFunctionalityError", "AI_InvalidArgumentError", "AI_InvalidPromptError"];
@@ -159,9 +160,8 @@ function saying(thrown: unknown, secrets: readonly string[]): string | undefined
 }
 
 function wordsOf(thrown: unknown): string | undefined {
-  if (typeof thrown === "string") return thrown;
-  if (typeof thrown !== "object" || thrown === null || !("message" in thrown)) return undefined;
-  return typeof thrown.message === "string" ? thrown.message : undefined;
+  const words = typeof thrown === "string" ? thrown : member(thrown, "message");
+  return typeof words === "string" ? words : undefined;
 }
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {
