@@ -12,6 +12,7 @@ import {
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
 import { decide } from "./approvals.ts";
 import { compose } from "./compose.ts";
+import { fork, regenerate } from "./fork.ts";
 import type { Parts } from "./parts.ts";
 import { openThread, post } from "./receive.ts";
 import type { Runtime } from "./runtime.ts";
@@ -53,10 +54,13 @@ export function createRuntime(parts: Parts): Runtime {
       }
     },
     cancel: async (actor, id) => {
-      const stop = running.get((await threadOf(parts, actor, id, "run")).id);
+      const { scope } = await threadOf(parts, actor, id, "run");
+      const stop = running.get(id);
       stop?.abort();
-      return stop !== undefined;
+      return stop !== undefined || store.askStop(scope, id, { now: parts.wall(), alive: parts.alive });
     },
+    fork: (actor, id, options) => fork(parts, actor, id, options),
+    regenerate: (actor, id, options = {}) => regenerate(parts, actor, id, options),
     async *undelivered(actor, { id }) {
       const { scope } = await threadOf(parts, actor, id, "run");
       const waiting = await store.outbox(scope, MOST_WAITING);

@@ -2,9 +2,10 @@ import { issueId, StrataError, turnId } from "../protocol/index.ts";
 import type { Claim, Thread } from "../stores/index.ts";
 import type { Parts } from "./parts.ts";
 
-/** How long a lease holds without a sign of life, and how often one is given. Milliseconds. */
+/** How long a lease holds without a sign of life, how often one is given, and how often a wish to stop is looked for. Milliseconds. */
 const HOLD = 30_000;
 const BEAT = 10_000;
+const LOOK = 1_000;
 
 /** A thread held for one turn. `signal` ends the turn: its reason is the StrataError to fail with. */
 export interface Lease {
@@ -54,6 +55,7 @@ function keep(
   const end = new AbortController();
   const cancel = (): void =>
     end.abort(new StrataError("turn_cancelled", "the turn was stopped; its messages keep waiting"));
+  const look = setInterval(() => void hear(parts, claim, cancel), LOOK);
   const beat = setInterval(() => void renew(parts, claim, end), BEAT);
   const clock = Number.isFinite(ends.seconds)
     ? setTimeout(() => end.abort(timeout(ends.seconds)), ends.seconds * 1000)
@@ -62,10 +64,16 @@ function keep(
   ends.signal?.addEventListener("abort", cancel, { once: true });
   const stop = (): void => {
     clearInterval(beat);
+    clearInterval(look);
     clearTimeout(clock);
     ends.signal?.removeEventListener("abort", cancel);
   };
   return { claim, signal: end.signal, stop };
+}
+
+/** Another program may have asked the turn to stop. */
+async function hear({ store }: Parts, claim: Claim, cancel: () => void): Promise<void> {
+  if (await store.stopAsked(claim).catch(() => false)) cancel();
 }
 
 async function renew(parts: Parts, claim: Claim, end: AbortController): Promise<void> {

@@ -32,6 +32,8 @@ import type {
   UsageTotal,
 } from "../stores/index.ts";
 
+import type { ForkOptions } from "./fork.ts";
+
 /** Which conversation. `key` names it inside `(agent, contact, channel)`; the platform issues the thread's id. */
 export interface Conversation {
   readonly agent: AgentName;
@@ -99,7 +101,21 @@ export interface Runtime {
    * @throws StrataError before the start: `thread_busy`, `not_allowed`, `thread_not_found`
    */
   run(actor: Actor, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;
-  /** Stops the turn that this program runs on the thread; false when it runs none. Its events keep waiting. */
+  /**
+   * A new thread of the same contact and version that goes on where a turn of this one ended, left out, its last done one.
+   * Its next request continues the same bytes; this thread is only read. The same key again gives the same fork.
+   * @throws StrataError `turn_not_found`, `invalid_input` when the key names another thread
+   */
+  fork(actor: Actor, thread: ThreadId, options: ForkOptions): Promise<Thread>;
+  /**
+   * Answers a turn's events once more, on a fork from before it; the turn and its thread stay as they are. Runs like `run`.
+   * @throws StrataError before the start: as `run`, `turn_not_found`, `invalid_input` for a turn that has no events yet
+   */
+  regenerate(actor: Actor, turn: TurnId, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  /**
+   * Stops the turn that runs on the thread, also that of another program, which hears of it within seconds. False when none
+   * runs. Its events keep waiting.
+   */
   cancel(actor: Actor, id: ThreadId): Promise<boolean>;
   /**
    * Replies of the thread that were committed and perhaps never shown, because the program that showed them ended first.

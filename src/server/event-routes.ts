@@ -69,7 +69,7 @@ export const EVENT_ROUTES: readonly Route[] = [
   route({
     method: "post",
     url: "/v1/threads/{id}/cancel",
-    says: "Stops the turn that this server runs on the thread; its events keep waiting.",
+    says: "Stops the turn that runs on the thread, also that of another program, which hears of it within seconds; its events keep waiting.",
     path: THREAD_PATH,
     query: NOTHING,
     body: NOTHING,

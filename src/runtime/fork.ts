@@ -1,0 +1,97 @@
+import {
+  type Actor,
+  authorize,
+  eventId,
+  issueId,
+  StrataError,
+  type ThreadId,
+  type TurnEvent,
+  type TurnId,
+  threadId,
+} from "../protocol/index.ts";
+import type { Thread, TurnRecord } from "../stores/index.ts";
+import { threadOf, turnOf } from "./access.ts";
+import type { Parts } from "./parts.ts";
+import type { RunOptions } from "./runtime.ts";
+import { runTurn } from "./turn.ts";
+
+/** Where a thread branches off: after a turn, or before its first one. */
+type Point = NonNullable<Thread["forkedFrom"]>;
+
+/** How a fork is made. */
+export interface ForkOptions {
+  /** After which turn; left out, the last one that is done. */
+  readonly turn?: TurnId;
+  /** What the new conversation is called; asked for again, the same fork is given. */
+  readonly key: string;
+}
+
+/** A thread that goes on where a turn of another ended. The parent is only read. */
+export async function fork(parts: Parts, actor: Actor, id: ThreadId, { turn, key }: ForkOptions): Promise<Thread> {
+  const parent = await threadOf(parts, actor, id, "post");
+  authorize(actor, "read", parent.scope);
+  const turns = await parts.store.turns(parent.scope, id);
+  return branch(parts, parent, turn === undefined ? lastDone(parent, turns) : after(parent, turns, turn), key);
+}
+
+/** The same messages once more, on a fork from before the turn. */
+export async function* regenerate(
+  parts: Parts,
+  actor: Actor,
+  id: TurnId,
+  options: RunOptions,
+): AsyncGenerator<TurnEvent> {
+  const turn = await turnOf(parts, actor, id);
+  const parent = await threadOf(parts, actor, turn.thread, "run");
+  if (turn.events.length === 0) {
+    const why = turn.status === "running" ? "it still runs" : "it has no messages";
+    throw new StrataError("invalid_input", `${id} cannot be answered again: ${why}; name a turn that ended`, {
+      turn: id,
+    });
+  }
+  const turns = await parts.store.turns(parent.scope, parent.id);
+  const name = issueId("thread", parts.wall(), parts.random(10));
+  const thread = await branch(parts, parent, before(parent, turns, turn), `again/${name}`);
+  const events = turn.events.map(({ kind, trust, channel, name, content, at }) => {
+    // Without the channel's own id: under it the message is known already and would not be stored again.
+    const said = { kind, trust, channel, content, at, ...(name !== undefined && { name }) };
+    return { ...said, id: eventId(issueId("event", parts.wall(), parts.random(10))) };
+  });
+  await parts.store.receive(thread.scope, thread.id, events);
+  yield* runTurn(parts, thread, options);
+}
+
+async function branch(parts: Parts, parent: Thread, forkedFrom: Point, key: string): Promise<Thread> {
+  const { scope, channel, version } = parent;
+  // Nothing is stored here: a thread that is closed says so.
+  await parts.store.receive(scope, parent.id, []);
+  const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
+  const opened = await parts.store.openThread(scope, { id, channel, key, version, at: parts.clock(), forkedFrom });
+  const { thread, turn } = opened.forkedFrom ?? { thread: undefined, turn: undefined };
+  if (thread === forkedFrom.thread && turn === forkedFrom.turn) return opened;
+  const says = `the conversation ${JSON.stringify(key)} is thread ${opened.id} already, and no fork from there`;
+  throw new StrataError("invalid_input", `${says}; choose another key`, { key, thread: opened.id });
+}
+
+/** A fork without a turn of its own stands where it was made from. */
+const start = (thread: Thread): Point => thread.forkedFrom ?? { thread: thread.id, turn: null };
+
+function lastDone(thread: Thread, turns: readonly TurnRecord[]): Point {
+  const last = turns.findLast(({ status }) => status === "done");
+  return last === undefined ? start(thread) : { thread: thread.id, turn: last.id };
+}
+
+function after(thread: Thread, turns: readonly TurnRecord[], id: TurnId): Point {
+  const turn = turns.find((one) => one.id === id);
+  if (turn === undefined) {
+    const says = `${id} is no turn of ${thread.id}; \`strata explain ${thread.id}\` lists its turns`;
+    throw new StrataError("turn_not_found", says, { turn: id, thread: thread.id });
+  }
+  if (turn.status !== "running") return { thread: thread.id, turn: id };
+  throw new StrataError("invalid_input", `${id} still runs; wait for its end, or name an earlier turn`, { turn: id });
+}
+
+function before(thread: Thread, turns: readonly TurnRecord[], turn: TurnRecord): Point {
+  const last = turns.findLast(({ seq, status }) => seq < turn.seq && status !== "running");
+  return last === undefined ? start(thread) : { thread: thread.id, turn: last.id };
+}
