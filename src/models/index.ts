@@ -5,6 +5,7 @@
  */
 export type { Access, ProviderKind, Secrets } from "./access.ts";
 export { type Binding, bindModel } from "./bind.ts";
+export { type Calibration, calibration } from "./calibration.ts";
 export { type OpenOptions, openModel } from "./open.ts";
 export { type RecordedReply, recordedModel } from "./recorded.ts";
 export { rehearsalModel } from "./rehearsal.ts";
