@@ -10,7 +10,6 @@ import type { Actor, Agent, CountTokens, Model, ModelRef, OrgId, Request } from 
 import { createRuntime, type Parts, type RecordedReply, type Runtime } from "./runtime/index.ts";
 import { type ServeOptions, type Serving, serveOperator } from "./server/index.ts";
 import { type ChainHead, type Finding, openSqlite, type Store } from "./stores/index.ts";
-import { cardOf } from "./wire/index.ts";
 
 export { blueprintFolder, blueprintNames, changedLines, type DiffLine, diffLines } from "./agents/index.ts";
 export type { AppOptions } from "./app/options.ts";
@@ -140,7 +139,8 @@ function partsOf({ now, ...rest }: Changing): Parts {
       return now().vault;
     },
     modelOf: (agent) => now().modelOf(agent),
-    counterOf: counters(),
+    cardOf: (model) => now().cardOf(model),
+    counterOf: counters((wire) => now().cardOf(wire)),
     wall: () => Date.now(),
     random: (n) => randomBytes(n),
     holder: holderName(process.pid),
@@ -149,7 +149,7 @@ function partsOf({ now, ...rest }: Changing): Parts {
 }
 
 /** One counter per factor; the vocabulary is loaded at the first count that is asked for. */
-function counters(): (wire: ModelRef) => Promise<CountTokens> {
+function counters(cardOf: Parts["cardOf"]): Parts["counterOf"] {
   const made = new Map<number, Promise<CountTokens>>();
   return (wire) => {
     const factor = cardOf(wire).tokenFactor;

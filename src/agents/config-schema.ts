@@ -194,7 +194,7 @@ const dollarsPerMillion = () => z.number().min(0).max(1_000_000);
 
 const MODEL_CARD = z.strictObject({
   window: tokens(1).optional().describe("Tokens of prompt and reply together."),
-  reply: tokens(1).optional().describe("Tokens of the longest reply."),
+  longestReply: tokens(1).optional().describe("Tokens of the longest reply."),
   tokenFactor: z
     .number()
     .min(0.25)

@@ -26,6 +26,7 @@ import {
 } from "../protocol/index.ts";
 import type { Store } from "../stores/index.ts";
 import { memoryTools, recordedTools, type Toolset, toolset, workspaceTools } from "../tools/index.ts";
+import { cardBook, type ModelCard } from "../wire/index.ts";
 import type { AppOptions } from "./options.ts";
 
 /** How a provider is reached. */
@@ -40,6 +41,7 @@ export interface Declared {
   readonly sources: ReadonlyMap<string, OwnSource>;
   readonly vault: Vault;
   readonly access: Access;
+  readonly cardOf: (model: ModelRef) => ModelCard;
   readonly modelNameOf: (agent: Agent) => ModelRef;
   readonly modelOf: (agent: Agent) => Promise<Model>;
   /** Whose request shape stands for the agent's requests, also where a rehearsal or a recording answers. */
@@ -64,13 +66,16 @@ export async function declaredBy(projects: readonly Project[], options: AppOptio
   const sources = sourcesOf([...(options.sources ?? []), ...modules.flatMap((one) => one.sources)]);
   for (const project of projects) check(project, tools, sources);
   const access = accessOf(projects);
+  const cardOf = cardBook(Object.assign({}, ...projects.toReversed().map(({ models }) => models)));
   const usual = usualModelOf(projects) ?? "rehearsal";
   const modelNameOf = (agent: Agent): ModelRef => agent.model ?? usual;
   const wireOf = (agent: Agent): ModelRef => (modelNameOf(agent).includes(":") ? modelNameOf(agent) : DEFAULT_WIRE);
   const agents = projects.flatMap((project) => [...project.agents.values()]).map((agent) => withTools(agent, names));
   const modelOf = modelsOf(modelNameOf, access, options.wire);
   const vault = vaultOf(projects);
-  return { projects, org: orgOf(projects), agents, tools, sources, vault, access, modelNameOf, modelOf, wireOf };
+  const found = { projects, org: orgOf(projects), agents, tools, sources, vault, access, cardOf };
+  for (const project of projects) checkPrices(project, modelNameOf, cardOf);
+  return { ...found, modelNameOf, modelOf, wireOf };
 }
 
 /** What `import "strata"` gives in a module: this very program, built or from its source. */
@@ -103,6 +108,22 @@ function check({ file, agents }: Project, tools: Toolset, sources: ReadonlyMap<s
       const message = `${file}: agents.${name}: layer ${id}: no source is named ${source.name}${suggestion(source.name, known)}`;
       throw new StrataError("config_invalid", message, { agent: name, layer: id, source: source.name });
     }
+  }
+}
+
+/** A limit in money that is counted with no price would hold nothing. */
+function checkPrices(
+  { file, agents }: Project,
+  modelNameOf: Declared["modelNameOf"],
+  cardOf: Declared["cardOf"],
+): void {
+  for (const [name, agent] of agents) {
+    const { spend, turn } = agent.budgets;
+    const key = spend === undefined ? "turn" : "spend";
+    const model = modelNameOf(agent);
+    if ((spend ?? turn.dollars) === undefined || cardOf(model).priced) continue;
+    const message = `${file}: agents.${name}.budgets.${key}: the price of ${model} is not known, so no limit in dollars can be kept; say it as \`models: {"${model}": {price: {input: …, output: …}}}\`, in dollars per million tokens`;
+    throw new StrataError("config_invalid", message, { agent: name, model });
   }
 }
 

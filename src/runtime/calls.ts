@@ -64,9 +64,9 @@ function stopOf({ finish }: Reply): StopReason {
 }
 
 function limitReached(work: Work): StopReason | undefined {
-  const { rounds, dollars } = work.cast.limits;
+  const { rounds, dollars = Number.POSITIVE_INFINITY } = work.cast.limits;
   if (work.requests.length >= rounds) return "rounds";
-  return dollars !== undefined && totalsOf(work).dollars >= dollars ? "dollars" : undefined;
+  return totalsOf(work).dollars >= Math.min(dollars, work.left) ? "dollars" : undefined;
 }
 
 /** A result may take its budget, or its share of the room that is left; then the next request fits. */

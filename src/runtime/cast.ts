@@ -1,7 +1,7 @@
 import type { Agent, Budgets, CountTokens, Model, Parameters } from "../protocol/index.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
-import { cardOf, type ModelCard } from "../wire/index.ts";
+import type { ModelCard } from "../wire/index.ts";
 import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./runtime.ts";
 
@@ -29,8 +29,8 @@ export async function castOf(
   return {
     agent,
     model,
-    card: cardOf(model.wire),
-    prices: cardOf(model.ref),
+    card: parts.cardOf(model.wire),
+    prices: parts.cardOf(model.ref),
     count,
     limits: options.limits ?? agent.budgets.turn,
   };

@@ -1,6 +1,7 @@
 import type { Agent, CountTokens, Digest, Model, ModelRef, OwnSource, Vault } from "../protocol/index.ts";
 import type { Store } from "../stores/index.ts";
 import type { Toolset } from "../tools/index.ts";
+import type { ModelCard } from "../wire/index.ts";
 
 /** The declared agents, and how a frozen declaration of an earlier version becomes an agent again. */
 export interface AgentBook {
@@ -20,6 +21,8 @@ export interface Parts {
   readonly sources: ReadonlyMap<string, OwnSource>;
   readonly vault: Vault;
   readonly modelOf: (agent: Agent) => Promise<Model>;
+  /** What is known of a model: windows, prices. */
+  readonly cardOf: (model: ModelRef) => ModelCard;
   readonly counterOf: (wire: ModelRef) => Promise<CountTokens>;
   /** The threads' own time, milliseconds since 1970: frames, the clock layer and records show it. */
   readonly clock: () => number;

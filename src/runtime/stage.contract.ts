@@ -24,6 +24,7 @@ import {
 } from "../protocol/index.ts";
 import { openSqlite, type Store, type Thread } from "../stores/index.ts";
 import { defineTool, memoryTools, toolset } from "../tools/index.ts";
+import { cardOf } from "../wire/index.ts";
 import { createRuntime, type Parts, type RunOptions, type Runtime } from "./index.ts";
 
 export const ORG = orgId("home");
@@ -150,6 +151,7 @@ export async function stage(
     tools: toolset([...memoryTools(store), ...sampleTools(rung)]),
     sources: new Map(),
     vault: vaultOf([]),
+    cardOf,
     modelOf: async (): Promise<Model> => model,
     counterOf: async () => (text) => Math.ceil(Buffer.byteLength(text) / 3),
     clock: () => time.at,

@@ -10,6 +10,7 @@ import { heard } from "./output.ts";
 import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./runtime.ts";
 import { send } from "./send.ts";
+import { checkSpend } from "./spend.ts";
 import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
 
 /**
@@ -42,6 +43,7 @@ export async function* runTurn(parts: Parts, thread: Thread, options: RunOptions
 async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
   const { claim, signal } = work.lease;
   try {
+    await checkSpend(work);
     const { notes, taken, ...prepared } = await compileFor(work.parts, work.cast, {
       ...claim,
       scope: claim.thread.scope,

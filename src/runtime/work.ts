@@ -41,6 +41,8 @@ export interface Work {
   readonly added: TranscriptMessage[];
   readonly requests: RequestRecord[];
   readonly writes: { readonly id: MemoryId; readonly write: StoreWrite }[];
+  /** US dollars that the agent may still spend in this period, this turn included. */
+  left: number;
   /** Calls that wait for a person from the commit on. */
   readonly approvals: NewApproval[];
   calls: number;
@@ -63,6 +65,7 @@ export function newWork(parts: Parts, cast: Cast, lease: Lease, options: RunOpti
     added: [],
     requests: [],
     writes: [],
+    left: Number.POSITIVE_INFINITY,
     approvals: [],
     calls: 0,
     used: new Map(),

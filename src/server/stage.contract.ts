@@ -5,6 +5,7 @@ import { type Actor, type Agent, agentName, type Model, orgId, type Request, Str
 import { createRuntime, type Runtime } from "../runtime/index.ts";
 import { openSqlite, type Store } from "../stores/index.ts";
 import { memoryTools, toolset } from "../tools/index.ts";
+import { cardOf } from "../wire/index.ts";
 import { createServer, type Server, type ServerParts, siteOf } from "./index.ts";
 
 export const TOKEN = `sk_strata_${"a".repeat(43)}`;
@@ -63,6 +64,7 @@ export async function stage(
     tools: toolset(memoryTools(store)),
     sources: new Map(),
     vault: vaultOf([]),
+    cardOf,
     modelOf: async () => model,
     counterOf: async () => (text) => Math.ceil(text.length / 3),
     clock: () => NOW,

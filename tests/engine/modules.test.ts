@@ -304,3 +304,37 @@ describe("agents in code", () => {
     expect(error.message).toMatch(/^the agents in code: agents\.shop\.layers: /);
   });
 });
+
+describe("a limit in dollars", () => {
+  const code = {
+    organization: "home",
+    providers: { local: { kind: "openai-compatible", url: "http://127.0.0.1:1/v1" } },
+  } as const;
+  const agents = (budgets: object) => ({
+    shop: {
+      description: "It sells.",
+      model: "local:llama",
+      layers: [{ id: "rules", rank: 1, text: "Sell." }],
+      budgets,
+    },
+  });
+  const place = () => {
+    const at = mkdtempSync(join(tmpdir(), "strata-code-"));
+    onTestFinished(() => rmSync(at, { recursive: true, force: true }));
+    return { folder: at, data: join(at, "data"), env: {} };
+  };
+
+  it.each([[{ spend: { dollars: 1, per: "day" } }], [{ turn: { dollars: 1 } }]])(
+    "%j is refused for a model whose price nobody has told, and taken once it is",
+    async (budgets) => {
+      const config = { ...code, agents: agents(budgets) };
+      const error = await refusal(openApp({ ...place(), config }));
+      expect(error).toMatchObject({
+        code: "config_invalid",
+        message: expect.stringContaining('models: {"local:llama"'),
+      });
+      const models = { "local:llama": { price: { input: 0, output: 0 } } };
+      await (await openApp({ ...place(), config: { ...config, models } })).close();
+    },
+  );
+});

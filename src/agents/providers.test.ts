@@ -1,0 +1,121 @@
+import { describe, expect, it } from "vitest";
+import { loadYaml, problemsOf, refusalOf, yamlWith } from "./folder.contract.ts";
+import { type Environment, type Project, usualModel, vaultOf } from "./index.ts";
+
+const LAYERS = ["id: rules, rank: 1, text: Be kind."];
+const REFERENCE = "$" + "{MY_KEY}";
+const KEY = "sk-canary-4711";
+
+const load = (top: string, env: Environment = {}): Project => loadYaml(yamlWith(LAYERS, "", `${top}\n`), {}, env);
+const providers = (top: string, env: Environment = {}) =>
+  [...load(top, env).providers].map(([name, { kind, url, key, package: npm }]) => ({
+    name,
+    kind,
+    ...(url && { url }),
+    ...(key && { key: key.reveal() }),
+    ...(npm && { npm }),
+  }));
+
+describe("providers", () => {
+  it("speak what their name says, what is declared, or what a package makes of it", () => {
+    const top = `providers:
+  openai: {key: "${REFERENCE}"}
+  proxy: {kind: anthropic, key: "${REFERENCE}", url: "https://models.example/v1"}
+  local: {kind: openai-compatible, url: "http://127.0.0.1:11434/v1"}
+  mistral: {package: "@ai-sdk/mistral", key: "${REFERENCE}"}`;
+    expect(providers(top, { MY_KEY: KEY })).toEqual([
+      { name: "openai", kind: "openai", key: KEY },
+      { name: "proxy", kind: "anthropic", key: KEY, url: "https://models.example/v1" },
+      { name: "local", kind: "openai-compatible", url: "http://127.0.0.1:11434/v1" },
+      { name: "mistral", kind: "package", npm: "@ai-sdk/mistral", key: KEY },
+    ]);
+  });
+
+  it("of the environment need no word; a declared address goes with the usual key", () => {
+    expect(providers("", { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "b" })).toEqual([
+      { name: "anthropic", kind: "anthropic", key: "a" },
+      { name: "openai", kind: "openai", key: "b" },
+    ]);
+    const there = 'providers: {anthropic: {url: "https://models.example/v1"}}';
+    expect(providers(there, { ANTHROPIC_API_KEY: "a" })).toEqual([
+      { name: "anthropic", kind: "anthropic", key: "a", url: "https://models.example/v1" },
+    ]);
+    const server = { OPENAI_BASE_URL: "http://127.0.0.1:8080/v1", OPENAI_API_KEY: "b" };
+    expect(providers("", server)).toEqual([
+      { name: "compatible", kind: "openai-compatible", url: "http://127.0.0.1:8080/v1", key: "b" },
+    ]);
+  });
+
+  it.each<[Environment, string | undefined]>([
+    [{}, undefined],
+    [{ OPENAI_BASE_URL: "http://127.0.0.1:8080/v1" }, "compatible:default"],
+    [{ OPENAI_BASE_URL: "http://127.0.0.1:8080/v1", OPENAI_MODEL: "llama3.1" }, "compatible:llama3.1"],
+    [{ OPENAI_API_KEY: "b" }, "openai:gpt-5-mini"],
+    [
+      { OPENAI_API_KEY: "b", OPENAI_BASE_URL: "http://127.0.0.1:8080/v1", ANTHROPIC_API_KEY: "a" },
+      "anthropic:claude-sonnet-4-5",
+    ],
+  ])("of %j answer for agents without a model with %s", (env, model) => {
+    expect(usualModel(load("", env).providers)).toBe(model);
+  });
+
+  it.each([
+    [
+      "of an unknown kind",
+      "providers: {anthropc: {}}",
+      "providers.anthropc — needs a `kind`",
+      "did you mean `anthropic`?",
+    ],
+    [
+      "without an address",
+      "providers: {local: {kind: openai-compatible}}",
+      "providers.local — needs the server's `url`",
+    ],
+    ["of two kinds", 'providers: {local: {kind: openai, package: "@ai-sdk/openai"}}', "a `package` says it already"],
+    ["named like the built-in model", "providers: {rehearsal: {kind: openai}}", "another name"],
+    ["whose package is none", 'providers: {local: {package: "../here"}}', "the name of an npm package"],
+  ])("%s are refused", (_, top, ...says) => {
+    const error = refusalOf(() => load(top));
+    expect(error.code).toBe("config_invalid");
+    for (const words of says) expect(error.message).toContain(words);
+  });
+});
+
+describe("secrets of modules", () => {
+  const top = `secrets: {shop: "${REFERENCE}"}`;
+
+  it("are given by name, and hidden wherever they stand in a text", () => {
+    const vault = vaultOf([load(top, { MY_KEY: KEY })]);
+    expect(vault.secret("shop")).toBe(KEY);
+    expect(vault.hide(`a ${KEY} b ${KEY}`)).toBe("a [secret MY_KEY] b [secret MY_KEY]");
+    expect(() => vault.secret("shpo")).toThrow('strata.yaml names no secret "shpo"; did you mean `shop`?');
+    expect(() => vaultOf([]).secret("shop")).toThrow("it names none at all");
+  });
+
+  it("hide the keys of providers, too, and the longer of two values", () => {
+    const two = `${top}\nproviders: {anthropic: {key: "${"$" + "{OTHER}"}"}}`;
+    const vault = vaultOf([load(two, { MY_KEY: KEY, OTHER: `${KEY}-and-more` })]);
+    expect(vault.hide(`${KEY}-and-more`)).toBe("[secret OTHER]");
+  });
+
+  it("are refused when they are too short to be looked for, missing, or written out", () => {
+    expect(refusalOf(() => load(top, { MY_KEY: "short" })).message).toContain("fewer than 8 characters");
+    expect(refusalOf(() => load(top)).code).toBe("secret_missing");
+    const error = refusalOf(() => load(`secrets: {shop: ${KEY}}`));
+    expect(error.message).not.toContain(KEY);
+    expect(problemsOf(error)).toMatchObject([{ path: "secrets.shop", value: "(hidden)" }]);
+  });
+});
+
+describe("rules of tools", () => {
+  it("stand beside the names, and an agent without them keeps its version", () => {
+    const tools = (list: string) => [...loadYaml(yamlWith(LAYERS, `    tools: [${list}]\n`)).agents.values()][0];
+    const plain = tools("list, read");
+    expect(plain).not.toHaveProperty("rules");
+    expect(tools("{name: read}, list")?.version).toBe(plain?.version);
+    const ruled = tools("list, {name: read, approval: true, calls: 2}");
+    expect(ruled?.tools).toEqual(["list", "read"]);
+    expect(ruled?.rules).toEqual([{ tool: "read", approval: true, calls: 2 }]);
+    expect(ruled?.version).not.toBe(plain?.version);
+  });
+});
