@@ -18,7 +18,14 @@ export interface PackageSource {
 export function packageModel(source: PackageSource, model: string, opening: Opening): LanguageModelV4 {
   const { key, url, fetch, provider } = opening;
   const create = factoryIn(load(source), source);
-  const options = { name: provider, apiKey: key, fetch, ...(url !== undefined && { baseURL: url }) };
+  // Some packages ask for usage only when told to; others do not know the word.
+  const options = {
+    name: provider,
+    apiKey: key,
+    fetch,
+    includeUsage: true,
+    ...(url !== undefined && { baseURL: url }),
+  };
   const made = guarded(source, () => languageModel(create(options), model));
   if (isLanguageModel(made)) return made;
   const version = versionOf(made);
