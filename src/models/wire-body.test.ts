@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { type Message, type Request, spoken, toolName, trusted } from "../protocol/index.ts";
 import { wireBody } from "./index.ts";
@@ -32,7 +34,10 @@ const answers: Message = {
 };
 const state = { layer: "state", text: trusted("# Layer 8 · state\nIt is Saturday.") } as Request["tail"][number];
 
-/** Requests whose bytes are kept: an upgrade of the provider's package that changes one of them must be seen. */
+/**
+ * Requests whose bytes are kept: an upgrade of the provider's package that changes one of them must be seen. Wanted changes
+ * write the files anew with STRATA_GOLDEN=write.
+ */
 const kept: Readonly<Record<string, Request>> = {
   "first-message": sampleRequest("", {
     messages: [hello],
@@ -98,7 +103,37 @@ describe("a body on the wire", () => {
     const readable = JSON.stringify(JSON.parse(body), null, 2);
     // The kept file is set out for reading; closed up again it is the exact body.
     expect(JSON.stringify(JSON.parse(readable))).toBe(body);
-    await expect(`${readable}\n`).toMatchFileSnapshot(file);
+    const place = join(import.meta.dirname, file);
+    if (process.env["STRATA_GOLDEN"] === "write") writeFileSync(place, `${readable}\n`);
+    expect(`${readable}\n`).toBe(readFileSync(place, "utf8"));
+  });
+
+  it.each(each.filter(([wire]) => !wire.startsWith("openai:")))(
+    "is the same out of a package named by hand: %s %s",
+    async (wire, _file, request) => {
+      const [provider = "", model = ""] = wire.split(":");
+      const name = provider === "local" ? "@ai-sdk/openai-compatible" : "@ai-sdk/anthropic";
+      const named = { kind: "package", url: local.url, package: { name, folder: import.meta.dirname } } as const;
+      const body = await wireBody(request, `mine:${model}`, (asked) => (asked === "mine" ? named : undefined));
+      expect(body).toBe(await bodyOf(request, wire));
+    },
+  );
+
+  it.each([
+    [{ kind: "anthropic" }, "anthropic:claude-sonnet-4-5"],
+    [{ kind: "openai" }, "openai:gpt-5-mini"],
+  ] as const)("follows the declared kind, whatever the provider is called: %j", async (access, wire) => {
+    const model = wire.split(":")[1];
+    const request = sampleRequest("Hello");
+    expect(await wireBody(request, `mine:${model}`, () => access)).toBe(await wireBody(request, wire));
+  });
+
+  it("holds no key, although one is declared", async () => {
+    const request = sampleRequest("Hello");
+    for (const kind of ["anthropic", "openai", "openai-compatible"] as const) {
+      const body = await wireBody(request, "mine:small", () => ({ kind, key: "sk-test-0123456789", url: local.url }));
+      expect(body).not.toContain("sk-test");
+    }
   });
 
   it("is made without a network", async () => {
