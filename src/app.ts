@@ -5,11 +5,11 @@ import { agentSpec, checkLock, type Project, reviveAgent } from "./agents/index.
 import { checkReload, type Declared, declaredBy, projectsOf } from "./app/declare.ts";
 import { holderLives, holderName } from "./app/holder.ts";
 import type { AppOptions } from "./app/options.ts";
-import { recordedModel, tokenCounter, wireBody } from "./models/index.ts";
+import { calibration, recordedModel, tokenCounter, wireBody } from "./models/index.ts";
 import type { Actor, Agent, CountTokens, Model, ModelRef, OrgId, Request } from "./protocol/index.ts";
 import { createRuntime, type Parts, type RecordedReply, type Runtime } from "./runtime/index.ts";
 import { type ServeOptions, type Serving, serveOperator } from "./server/index.ts";
-import { type ChainHead, type Finding, openSqlite, type Store } from "./stores/index.ts";
+import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store } from "./stores/index.ts";
 
 export { blueprintFolder, blueprintNames, changedLines, type DiffLine, diffLines } from "./agents/index.ts";
 export type { AppOptions } from "./app/options.ts";
@@ -63,6 +63,10 @@ export interface App {
   readonly head: (org: OrgId) => Promise<ChainHead>;
   readonly verify: (org: OrgId, anchor?: ChainHead) => AsyncIterable<Finding>;
   readonly organizations: () => Promise<readonly OrgId[]>;
+  /** Every thread that somebody holds, and whether that somebody still lives; of another machine that is not known. */
+  readonly leases: (org: OrgId) => Promise<readonly (HeldThread & { readonly alive: boolean })[]>;
+  /** Copies all data but the workspaces into a new file, while others write. @throws StrataError `invalid_input`, `file_not_found` */
+  readonly backup: Store["backup"];
   readonly close: () => Promise<void>;
 }
 
@@ -110,6 +114,12 @@ function joined(options: AppOptions, declared: Declared, store: Store): App {
     head: (org) => store.head(org),
     verify: (org, anchor) => store.verify(org, anchor),
     organizations: () => store.organizations(),
+    leases: async (org) =>
+      (await store.leases(org)).map((lease) => ({
+        ...lease,
+        alive: parts.alive(lease.holder) && lease.until > parts.wall(),
+      })),
+    backup: (...given) => store.backup(...given),
     close: () => store.close(),
   };
 }
@@ -140,7 +150,7 @@ function partsOf({ now, ...rest }: Changing): Parts {
     },
     modelOf: (agent) => now().modelOf(agent),
     cardOf: (model) => now().cardOf(model),
-    counterOf: counters((wire) => now().cardOf(wire)),
+    ...counting((wire) => now().cardOf(wire)),
     wall: () => Date.now(),
     random: (n) => randomBytes(n),
     holder: holderName(process.pid),
@@ -148,15 +158,17 @@ function partsOf({ now, ...rest }: Changing): Parts {
   };
 }
 
-/** One counter per factor; the vocabulary is loaded at the first count that is asked for. */
-function counters(cardOf: Parts["cardOf"]): Parts["counterOf"] {
+/** Counts as each model does, and learns from what its provider reports. One counter per factor; the vocabulary is loaded at the first. */
+function counting(cardOf: Parts["cardOf"]): Pick<Parts, "counterOf" | "observe"> {
   const made = new Map<number, Promise<CountTokens>>();
-  return (wire) => {
-    const factor = cardOf(wire).tokenFactor;
+  const { observe, factorOf } = calibration();
+  const counterOf: Parts["counterOf"] = (wire) => {
+    const factor = factorOf(wire, cardOf(wire).tokenFactor);
     const counter = made.get(factor) ?? tokenCounter({ factor });
     made.set(factor, counter);
     return counter;
   };
+  return { counterOf, observe };
 }
 
 /** The version of this package. */

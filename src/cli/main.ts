@@ -3,6 +3,7 @@
  * The `strata` program: wires the process to `run` and leaves with its exit code. It acts when it is loaded, so that the
  * bootstrap can import it instead of starting another process.
  */
+import "./blank-variables.ts";
 import { StrataError } from "../protocol/index.ts";
 import { watchParent } from "./parent.ts";
 import { run } from "./run.ts";

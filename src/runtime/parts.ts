@@ -24,6 +24,8 @@ export interface Parts {
   /** What is known of a model: windows, prices. */
   readonly cardOf: (model: ModelRef) => ModelCard;
   readonly counterOf: (wire: ModelRef) => Promise<CountTokens>;
+  /** Tells how many tokens a prompt was counted as, and how many its provider reported: the next are counted better. */
+  readonly observe: (wire: ModelRef, estimated: number, reported: number) => void;
   /** The threads' own time, milliseconds since 1970: frames, the clock layer and records show it. */
   readonly clock: () => number;
   /** Real time, for leases, deadlines and durations. */

@@ -66,6 +66,9 @@ function record(
   reply: Reply | null,
   began: { readonly at: number; readonly wall: number },
 ): void {
+  // A rehearsal or a recording reports what it made up; only a provider knows how its model counts.
+  const { ref, wire } = work.cast.model;
+  if (reply !== null && ref === wire) work.parts.observe(wire, ledger.tokens, reply.usage.input);
   work.requests.push({
     n: work.requests.length + 1,
     epoch: epoch.n,

@@ -152,6 +152,7 @@ export async function stage(
     sources: new Map(),
     vault: vaultOf([]),
     cardOf,
+    observe: () => undefined,
     modelOf: async (): Promise<Model> => model,
     counterOf: async () => (text) => Math.ceil(Buffer.byteLength(text) / 3),
     clock: () => time.at,

@@ -65,6 +65,7 @@ export async function stage(
     sources: new Map(),
     vault: vaultOf([]),
     cardOf,
+    observe: () => undefined,
     modelOf: async () => model,
     counterOf: async () => (text) => Math.ceil(text.length / 3),
     clock: () => NOW,

@@ -168,3 +168,10 @@ async function untilTurns(cwd: string, turns: number, sofar: () => object): Prom
   }
   throw new Error(`the replay did not reach ${turns} turns: ${JSON.stringify(sofar())}`);
 }
+
+describe("an address of a provider that is set to nothing", () => {
+  it("is not set: the program starts as without it", async () => {
+    const env = { OPENAI_BASE_URL: "", ANTHROPIC_BASE_URL: "" };
+    expect(await child(["--version"], { cwd: place(), env }).ended).toMatchObject({ code: 0, err: "" });
+  });
+});

@@ -1,0 +1,226 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type App, type AppOptions, openApp } from "../../src/app.ts";
+import { agentName, contactId, type TurnEvent } from "../../src/protocol/index.ts";
+import { said } from "./home.ts";
+
+type Config = NonNullable<AppOptions["config"]>;
+
+interface Told {
+  readonly path: string | undefined;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+/** A server in a provider's place; keeps what it was sent. */
+async function provider(
+  answer: (told: Told, n: number) => { status?: number; headers?: object; events: readonly object[] },
+) {
+  const told: Told[] = [];
+  const listener: RequestListener = async (request, response) => {
+    let body = "";
+    for await (const piece of request) body += piece;
+    const one = { path: request.url, headers: request.headers, body };
+    told.push(one);
+    const { status = 200, headers = {}, events } = answer(one, told.length);
+    response.writeHead(status, {
+      "content-type": status === 200 ? "text/event-stream" : "application/json",
+      ...headers,
+    });
+    const named = (event: object) => ("type" in event ? `event: ${event.type}\n` : "");
+    response.end(
+      status === 200
+        ? events.map((event) => `${named(event)}data: ${JSON.stringify(event)}\n\n`).join("")
+        : JSON.stringify(events[0]),
+    );
+  };
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { told, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` };
+}
+
+/** What Anthropic streams for a short answer; `input` are the tokens it reports for the prompt. */
+const messages = (text: string, input: number): readonly object[] => [
+  {
+    type: "message_start",
+    message: {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      model: "claude-sonnet-4-5",
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: input, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 1 },
+    },
+  },
+  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+  { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } },
+  { type: "content_block_stop", index: 0 },
+  { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 4 } },
+  { type: "message_stop" },
+];
+
+/** What a server of Chat Completions streams. */
+const completions = (text: string): readonly object[] => [
+  {
+    id: "c1",
+    object: "chat.completion.chunk",
+    created: 0,
+    model: "llama",
+    choices: [{ index: 0, delta: { role: "assistant", content: text } }],
+  },
+  {
+    id: "c1",
+    object: "chat.completion.chunk",
+    created: 0,
+    model: "llama",
+    choices: [{ index: 0, delta: {}, finish_reason: "stop" }],
+  },
+  {
+    id: "c1",
+    object: "chat.completion.chunk",
+    created: 0,
+    model: "llama",
+    choices: [],
+    usage: { prompt_tokens: 50, completion_tokens: 4, total_tokens: 54 },
+  },
+];
+
+const shop = {
+  description: "It sells.",
+  layers: [{ id: "rules", rank: 1, text: "Sell well, and say so. ".repeat(20) }],
+};
+
+async function opened(config: Config, env: Readonly<Record<string, string>> = {}): Promise<App> {
+  const at = mkdtempSync(join(tmpdir(), "strata-providers-"));
+  onTestFinished(() => rmSync(at, { recursive: true, force: true }));
+  const app = await openApp({ folder: at, data: join(at, "data"), env, config });
+  onTestFinished(() => app.close());
+  return app;
+}
+
+async function say(app: App, text: string, contact = "ann"): Promise<readonly TurnEvent[]> {
+  const { runtime, operator } = app;
+  const to = await runtime.open(operator, {
+    agent: agentName("shop"),
+    contact: contactId(contact),
+    channel: "test",
+    key: "main",
+  });
+  await runtime.post(operator, to, [said(text)]);
+  const events: TurnEvent[] = [];
+  for await (const event of runtime.run(operator, to)) events.push(event);
+  return events;
+}
+
+describe("a provider named in strata.yaml", () => {
+  it("of Anthropic's kind answers under its own name; what is shown as sent is what was sent", async () => {
+    const { told, url } = await provider(() => ({ events: messages("Good day.", 100) }));
+    const app = await opened(
+      {
+        organization: "home",
+        providers: { proxy: { kind: "anthropic", key: "$" + "{PROXY_KEY}", url } },
+        model: "proxy:claude-sonnet-4-5",
+        agents: { shop },
+      },
+      { PROXY_KEY: "proxy-key-0123456789" },
+    );
+    const events = await say(app, "Hello, dear shop");
+    expect(events.at(-1)).toMatchObject({
+      type: "done",
+      text: "Good day.",
+      totals: { usage: { input: 100, output: 4 } },
+    });
+    expect(told).toMatchObject([{ path: "/v1/messages", headers: { "x-api-key": "proxy-key-0123456789" } }]);
+    const turn = events[0]?.type === "turn-start" ? events[0].turn : undefined;
+    if (turn === undefined) throw new Error("no turn began");
+    const { request, wire } = await app.runtime.rebuilt(app.operator, turn, 1);
+    expect(await app.bodyOf(request, wire)).toBe(told[0]?.body);
+  });
+
+  it("that is compatible with OpenAI needs an address and no key; an output goes as a schema", async () => {
+    const { told, url } = await provider(() => ({ events: completions('{"mood":"good"}') }));
+    const output = {
+      type: "object",
+      properties: { mood: { type: "string" } },
+      required: ["mood"],
+      additionalProperties: false,
+    };
+    const app = await opened({
+      organization: "home",
+      providers: { local: { kind: "openai-compatible", url } },
+      model: "local:llama3.1",
+      agents: { shop: { ...shop, output } },
+    });
+    expect((await say(app, "How are you today?")).at(-1)).toMatchObject({ type: "done", text: '{"mood":"good"}' });
+    expect(told).toMatchObject([{ path: "/v1/chat/completions" }]);
+    expect(JSON.parse(told[0]?.body ?? "")).toMatchObject({
+      model: "llama3.1",
+      response_format: { type: "json_schema", json_schema: { schema: output } },
+    });
+  });
+
+  it("of the environment answers where nothing is declared", async () => {
+    const { told, url } = await provider(() => ({ events: completions("Good day.") }));
+    const app = await opened(
+      { organization: "home", agents: { shop } },
+      { OPENAI_BASE_URL: url, OPENAI_MODEL: "qwen" },
+    );
+    const [start, ...rest] = await say(app, "Hello, dear shop");
+    expect(start).toMatchObject({ type: "turn-start", model: "compatible:qwen" });
+    expect(rest.at(-1)).toMatchObject({ type: "done", text: "Good day." });
+    expect(told).toHaveLength(1);
+  });
+
+  it("that is busy is asked again, and the turn tells so", async () => {
+    const busy = {
+      status: 529,
+      headers: { "retry-after": "0" },
+      events: [{ type: "error", error: { type: "overloaded_error", message: "busy" } }],
+    };
+    const { told, url } = await provider((_, n) => (n === 1 ? busy : { events: messages("At last.", 100) }));
+    const app = await opened(
+      {
+        organization: "home",
+        providers: { anthropic: { url } },
+        model: "anthropic:claude-sonnet-4-5",
+        agents: { shop },
+      },
+      { ANTHROPIC_API_KEY: "key-0123456789" },
+    );
+    const events = await say(app, "Hello, dear shop");
+    expect(events.map(({ type }) => type)).toEqual(["turn-start", "compiled", "retry", "text-delta", "done"]);
+    expect(told[0]?.body).toBe(told[1]?.body);
+  });
+
+  it("teaches how its model counts: what it reports corrects the next estimates", async () => {
+    const { url } = await provider(() => ({ events: messages("Good day.", 300) }));
+    const config: Config = {
+      organization: "home",
+      providers: { anthropic: { url } },
+      model: "anthropic:claude-sonnet-4-5",
+      agents: { shop },
+    };
+    const app = await opened(config, { ANTHROPIC_API_KEY: "key-0123456789" });
+    const counted = async (contact: string): Promise<number> => {
+      const compiled = (await say(app, "Hello, dear shop", contact)).find((event) => event.type === "compiled");
+      return compiled?.type === "compiled" ? compiled.ledger.tokens : 0;
+    };
+    const first = await counted("a");
+    for (const contact of ["b", "c", "d"]) await counted(contact);
+    const after = await counted("e");
+    expect(first).toBeLessThan(250);
+    // Within a twentieth of what was reported.
+    expect(after).toBeGreaterThan(285);
+    expect(after).toBeLessThan(315);
+  });
+});
