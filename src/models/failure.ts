@@ -161,6 +161,8 @@ function saying(thrown: unknown, secrets: readonly string[]): string | undefined
 
 function wordsOf(thrown: unknown): string | undefined {
   const words = typeof thrown === "string" ? thrown : member(thrown, "message");
+  // Node's fetch has this one word for it.
+  if (words === "terminated") return "the connection broke off";
   return typeof words === "string" ? words : undefined;
 }
 

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { APICallError } from "@ai-sdk/provider";
-import { RedirectRefused } from "./access.ts";
 import { isOutOfCredit, rootOf, statusOf } from "./failure.ts";
 
 /** How a call that failed before its first word is repeated. Time and chance come from here. */
@@ -47,7 +46,7 @@ export function pauseAfter(thrown: unknown, tries: number, { random, now }: Retr
 /** True for what passes by itself: a provider that is busy, broken for a moment, or not reached. */
 function passes(failed: unknown): boolean {
   const thrown = rootOf(failed);
-  if (thrown instanceof RedirectRefused || isOutOfCredit(thrown)) return false;
+  if (isOutOfCredit(thrown)) return false;
   const status = statusOf(thrown);
   if (status !== undefined) return status === 408 || status === 429 || status >= 500;
   return isNetworkFailure(thrown);

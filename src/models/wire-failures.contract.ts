@@ -70,6 +70,13 @@ function streamFailures({ server, open, begun }: WireStage): void {
     }
   });
 
+  it("say so when the connection breaks", async () => {
+    for (const answer of [broken(), broken(...begun)]) {
+      server.say(answer);
+      expect((await failureOf(open(), request)).message).toContain("the connection broke off");
+    }
+  });
+
   it("are model_failed when bytes come that cannot be read, and nothing of them is repeated", async () => {
     for (const before of [[], begun]) {
       for (const garbage of ["data: {private words\n\n", "\u0000\u0001private\n\n", "private".repeat(10_000)]) {
