@@ -1,0 +1,139 @@
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ROOT } from "../../checks/files.ts";
+import { messagesServer } from "./messages-server.ts";
+import { install, type Packed, pack, shell } from "./packed.ts";
+import { walk } from "./walk.ts";
+
+let packed: Packed;
+/** A folder into which the package was installed, and nothing else. */
+let folder: string;
+beforeAll(() => {
+  packed = pack();
+  folder = mkdtempSync(join(tmpdir(), "strata-user-"));
+  install(packed.tarball, folder);
+}, 120_000);
+
+const KINDS = [
+  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
+  /^dist\/[\w/-]+(\.js|\.js\.map|\.d\.ts)$/,
+  /^schema\/strata\.schema\.json$/,
+  /^blueprints\/[a-z-]+\/(strata\.(yaml|lock)|layers\/[\w-]+\.md)$/,
+];
+
+describe("the packed package", () => {
+  it("holds what is built, the schema, the blueprints and four pages, and nothing else", () => {
+    const paths = packed.files.map(({ path }) => path);
+    expect(paths.filter((path) => !KINDS.some((kind) => kind.test(path)))).toEqual([]);
+    expect(paths.filter((path) => /\b(test|test-d|contract|fixture|golden)\b/.test(path))).toEqual([]);
+    const [first, ...rest] = KINDS.map((kind) => paths.filter((path) => kind.test(path)).length);
+    expect(first).toBe(4);
+    for (const count of rest) expect(count).toBeGreaterThan(0);
+    expect(paths).toEqual(expect.arrayContaining(["dist/index.js", "dist/index.d.ts", "dist/cli/main.js"]));
+  });
+
+  it("is small: under a megabyte packed, under four unpacked", () => {
+    expect(readFileSync(packed.tarball).length).toBeLessThan(1_000_000);
+    expect(packed.files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(4_000_000);
+  });
+
+  it("has a source map for each file, and in it the source", () => {
+    const maps = packed.files.map(({ path }) => path).filter((path) => path.endsWith(".map"));
+    for (const path of maps) {
+      const map: { readonly sources: readonly string[]; readonly sourcesContent?: readonly string[] } = JSON.parse(
+        readFileSync(join(folder, "node_modules/strata", path), "utf8"),
+      );
+      expect(map.sourcesContent?.length, path).toBe(map.sources.length);
+    }
+    expect(maps.length).toBe(packed.files.filter(({ path }) => path.endsWith(".js")).length);
+  });
+
+  it("satisfies publint", async () => {
+    const bytes = new Uint8Array(readFileSync(packed.tarball));
+    const { messages } = await publint({ pack: { tarball: bytes.buffer }, strict: true });
+    expect(messages).toEqual([]);
+  });
+
+  it("gives its types to everybody who imports it as ESM", async () => {
+    const result = await checkPackage(createPackageFromTarballData(new Uint8Array(readFileSync(packed.tarball))));
+    const problems = result.types === false ? ["it has no types"] : result.problems;
+    // It is ESM only: what resolves as CommonJS or as before `exports` is not promised.
+    const ours = problems.filter((one) => {
+      const kind = typeof one === "object" && "resolutionKind" in one ? one.resolutionKind : undefined;
+      return kind !== "node10" && kind !== "node16-cjs";
+    });
+    expect(ours).toEqual([]);
+  });
+});
+
+const CONSUMER = `import { type App, cardOf, ERRORS, loadProject, openApp, StrataError } from "strata";
+import schema from "strata/schema" with { type: "json" };
+
+const opened: Promise<App> = openApp({ folder: ".", data: "data", env: {} });
+const status: 404 = ERRORS.file_not_found.status;
+const title: string = schema.title;
+// @ts-expect-error: a data folder must be named
+void openApp({ folder: ".", env: {} });
+// @ts-expect-error: there is no such code
+new StrataError("no_such_code", "Never.");
+export { cardOf, loadProject, opened, status, title };
+`;
+
+describe("the installed package", () => {
+  it("is imported as ESM, whole and by its schema", async () => {
+    const script = `import { ERRORS, openApp } from "strata"; import schema from "strata/schema" with { type: "json" };
+console.log(typeof openApp, ERRORS.unexpected.exit, schema.title);`;
+    writeFileSync(join(folder, "user.mjs"), script);
+    expect(await shell("node user.mjs", folder)).toBe("function 1 strata.yaml\n");
+  });
+
+  it.each([
+    ["nodenext", "nodenext"],
+    ["esnext", "bundler"],
+  ])("type-checks for a user of --module %s --moduleResolution %s", async (module, resolution) => {
+    writeFileSync(join(folder, "consumer.mts"), CONSUMER);
+    const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+    const options = `--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck --target es2024 --resolveJsonModule`;
+    const line = `node ${tsc} ${options} --module ${module} --moduleResolution ${resolution} consumer.mts`;
+    expect(await shell(line, folder)).toBe("");
+  });
+
+  it("brings the program", async () => {
+    const { version }: { readonly version: string } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    expect(await shell("npx --offline --loglevel=error strata --version", folder)).toBe(`${version}\n`);
+  });
+});
+
+describe("docs/first-agent.md", () => {
+  const empty = mkdtempSync(join(tmpdir(), "strata-first-"));
+
+  it("runs from an empty folder, and prints what it shows (`npm test -- tests/package -u` writes it anew)", async () => {
+    const file = join(ROOT, "docs/first-agent.md");
+    const page = await walk(readFileSync(file, "utf8"), empty, () => install(packed.tarball, empty));
+    await expect(page).toMatchFileSnapshot(file);
+  }, 90_000);
+
+  it("leaves an agent whose model, at an address of one's own, is given its tool and its layer", async () => {
+    const model = await messagesServer([
+      { type: "tool_use", id: "toolu_1", name: "price", input: { repair: "tyre" } },
+      { type: "text", text: "That is 12 euros." },
+    ]);
+    const file = join(empty, "strata.yaml");
+    const url = `    url: ${model.url}\n`;
+    writeFileSync(
+      file,
+      readFileSync(file, "utf8").replace(/^ {4}key: .*\n/m, (line) => line + url),
+    );
+    const printed = await shell("echo What does a tyre cost? | node_modules/.bin/strata chat companion --new", empty);
+    expect(printed).toMatch(/^→ price\nThat is 12 euros\.\n· sent .* 2 requests, 1 tool call/);
+    const [first, second] = model.received;
+    expect(first?.key).toBe("your-key");
+    expect(first?.body).toContain("You answer for the Corner Shop");
+    expect(second?.body).toContain("A tyre costs 12 euros.");
+    expect(first?.body).not.toContain("your-key");
+  });
+});

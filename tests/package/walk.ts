@@ -1,0 +1,68 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { shell } from "./packed.ts";
+
+const BLOCK = /^```(\w+)\n([\s\S]*?)^```$/gm;
+
+/**
+ * Does in a folder what a page says: runs its `sh` blocks, puts its `yaml` blocks into `strata.yaml` and its `ts` blocks into
+ * the file named before them. Gives the page with what was printed in the `text` block below each `sh` block.
+ * @param install stands for the `npm install` of the page
+ */
+export async function walk(page: string, folder: string, install: () => void): Promise<string> {
+  let printed = "";
+  let written = "";
+  let at = 0;
+  for (const block of page.matchAll(BLOCK)) {
+    const [all, kind, text = ""] = block;
+    const before = page.slice(at, block.index);
+    if (kind === "sh") printed = await run(text, folder, install);
+    if (kind === "yaml") addToConfig(text, folder);
+    if (kind === "ts") write(text, join(folder, /`([\w/]+\.ts)`/.exec(before)?.[1] ?? ""));
+    const isKnown = kind !== "text" || masked(text) === masked(printed);
+    written += before + (isKnown ? all : `\`\`\`text\n${printed}\`\`\``);
+    at = block.index + all.length;
+  }
+  return written + page.slice(at);
+}
+
+async function run(lines: string, folder: string, install: () => void): Promise<string> {
+  if (lines.startsWith("npm install ")) install();
+  const rest = lines.replace(/^npm install .*\n/, "").replaceAll("npx strata", "node_modules/.bin/strata");
+  return plain(await shell(rest, folder), folder);
+}
+
+/** Ids and places are told in one way. */
+const plain = (text: string, folder: string): string =>
+  text
+    .replaceAll(folder, "/home/ann/my-agent")
+    .replace(/\b(thr|trn|mem)_[0-9a-z]{26}\b/g, "$1_01k4x7m2q9v8t6w3y5z0abcdef");
+
+/** Without what differs from day to day: times, and how many tokens they have. */
+const masked = (text: string): string =>
+  text
+    .replace(/^· sent.*$/gm, (line) => line.replace(/[\d,]+/g, "#"))
+    .replace(/\d{4}-\d{2}-\d{2}/g, "DAY")
+    .replace(/(?:just now|\d+ \w+ ago)$/gm, "AGO");
+
+function write(text: string, file: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+/** A layer goes under the agent's layers, its list of tools takes the place of the old one, all else goes to the end. */
+function addToConfig(lines: string, folder: string): void {
+  const file = join(folder, "strata.yaml");
+  const yaml = readFileSync(file, "utf8");
+  if (lines.startsWith("      - "))
+    writeFileSync(
+      file,
+      yaml.replace(/^ {4}layers:\n/m, (head) => head + lines),
+    );
+  else if (lines.startsWith("    tools:"))
+    writeFileSync(
+      file,
+      yaml.replace(/^ {4}tools:.*\n/m, () => lines),
+    );
+  else writeFileSync(file, `${yaml}\n${lines}`);
+}
