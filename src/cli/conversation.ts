@@ -23,7 +23,7 @@ export interface Talk extends Talkers {
 }
 
 /** The chat's channel: its newest thread with a contact is the one that goes on. */
-const CHANNEL = "chat";
+export const CHANNEL = "chat";
 
 /** Which conversation a chat with this contact goes on with; `anew` begins one even where there is one. */
 export async function chatConversation({ app, agent, contact }: Talkers, anew = false) {

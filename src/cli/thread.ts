@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { Slot, Thread } from "../app.ts";
-import { contactId, threadId } from "../protocol/index.ts";
+import { contactId, threadId, turnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { CHANNEL as CHAT } from "./conversation.ts";
 import { wholeNumber } from "./options.ts";
 import { chosenAgents, inRecord } from "./session.ts";
 import { count, minute, printable, type Style } from "./style.ts";
@@ -17,10 +18,12 @@ interface Options {
 export function declareThread(program: Command, context: Context): void {
   const thread = program
     .command("thread")
-    .description("list the conversations, and read one")
+    .description("list the conversations, read one, fork it, stop its turn")
     .addHelpText("after", "\nExample:\n  $ strata thread list");
   declareList(thread, context);
   declareShow(thread, context);
+  declareFork(thread, context);
+  declareCancel(thread, context);
 }
 
 function declareList(thread: Command, context: Context): void {
@@ -58,9 +61,64 @@ function declareShow(thread: Command, context: Context): void {
     });
 }
 
-function conversation({ id, scope, channel }: Thread, slots: readonly Slot[], style: Style): readonly string[] {
+interface ForkOptions {
+  readonly turn?: string;
+  readonly key?: string;
+}
+
+function declareFork(thread: Command, context: Context): void {
+  thread
+    .command("fork")
+    .description("begin a new thread that goes on where a turn of this one ended; this one stays as it is")
+    .argument("<id>", "the thread, thr_…")
+    .option("--turn <id>", "after which turn (default: the last one that is done)")
+    .option("--key <name>", "the new conversation's name; given again, the same fork is shown (default: a new name)")
+    .addHelpText("after", "\nExample:\n  $ strata thread fork thr_01jd8k3v5x9m2q7r4t6w8y0zab --key other-way")
+    .action((text: string, { turn, key }: ForkOptions, command: Command) => {
+      const id = threadId(text);
+      const wanted = { ...(turn !== undefined && { turn: turnId(turn) }), ...(key !== undefined && { key }) };
+      return inRecord(context, command, async ({ app: { runtime, operator }, json }) => {
+        const fork = await runtime.fork(operator, id, wanted);
+        if (json) return context.json(fork);
+        context.say(`${context.style.bold(fork.id)} ${fromWhere(fork)}`);
+        if (fork.channel === CHAT) {
+          const { agent, contact } = fork.scope;
+          context.note(`\`strata chat ${agent} --as ${printable(contact)}\` goes on with it.`);
+        }
+      });
+    });
+}
+
+function fromWhere({ forkedFrom }: Thread): string {
+  if (forkedFrom === undefined) return "is no fork";
+  const { thread, turn } = forkedFrom;
+  return turn === null ? `begins anew, like ${thread} before its first turn` : `goes on after ${turn} of ${thread}`;
+}
+
+function declareCancel(thread: Command, context: Context): void {
+  thread
+    .command("cancel")
+    .description("stop the turn that runs on a thread, also that of another program; its messages keep waiting")
+    .argument("<id>", "the thread, thr_…")
+    .addHelpText("after", "\nExample:\n  $ strata thread cancel thr_01jd8k3v5x9m2q7r4t6w8y0zab")
+    .action((text: string, _options: unknown, command: Command) => {
+      const id = threadId(text);
+      return inRecord(context, command, async ({ app: { runtime, operator }, json }) => {
+        const cancelled = await runtime.cancel(operator, id);
+        if (json) context.json({ cancelled });
+        else
+          context.say(
+            cancelled ? `The turn on ${id} was asked to stop; it ends within seconds.` : `No turn runs on ${id}.`,
+          );
+      });
+    });
+}
+
+function conversation(thread: Thread, slots: readonly Slot[], style: Style): readonly string[] {
+  const { id, scope, channel, forkedFrom } = thread;
   return [
     `${style.bold(id)} · ${scope.agent} with ${printable(scope.contact)} · channel ${printable(channel)}`,
+    ...(forkedFrom === undefined ? [] : [style.dim(fromWhere(thread))]),
     ...slots.flatMap(({ at, from, kind, text }) => {
       const what = kind === "message" || kind === "reply" ? "" : ` (${kind})`;
       return ["", `${style.dim(minute(at))}  ${style.cyan(printable(from))}${what}`, printable(text)];

@@ -3,6 +3,7 @@ import type { App, TurnRecord } from "../app.ts";
 import { StrataError, type TurnId, turnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { wholeNumber } from "./options.ts";
+import { regenerate } from "./regenerate.ts";
 import { inRecord } from "./session.ts";
 import { count } from "./style.ts";
 import { diffView, type Sent, turnDiff } from "./turn-diff.ts";
@@ -17,10 +18,11 @@ interface Options {
 export function declareTurn(program: Command, context: Context): void {
   const turn = program
     .command("turn")
-    .description("show what is recorded of a turn, or how two turns differ")
+    .description("show what is recorded of a turn, how two turns differ, or answer one again")
     .addHelpText("after", "\nExample:\n  $ strata turn trn_01jd8k3v5x9m2q7r4t6w8y0zab --wire");
   declareShow(turn, context);
   declareDiff(turn, context);
+  declareRegenerate(turn, context);
 }
 
 function declareShow(parent: Command, context: Context): void {
@@ -60,6 +62,22 @@ function declareDiff(parent: Command, context: Context): void {
         if (json) context.json(difference);
         else context.say(...diffView(difference, context.style));
       });
+    });
+}
+
+function declareRegenerate(parent: Command, context: Context): void {
+  parent
+    .command("regenerate")
+    .description("answer a turn's messages once more, on a fork from before it; the turn itself stays")
+    .argument("<id>", "the turn, trn_…")
+    .option("--model <ref>", "who answers this time, provider:name (default: the agent's model)")
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ strata turn regenerate trn_01jd8k3v5x9m2q7r4t6w8y0zab --model anthropic:claude-sonnet-4-5",
+    )
+    .action((text: string, { model }: { readonly model?: string }, command: Command) => {
+      const id = turnId(text);
+      return inRecord(context, command, (session) => regenerate(context, session, id, model));
     });
 }
 

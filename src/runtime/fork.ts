@@ -22,8 +22,8 @@ type Point = NonNullable<Thread["forkedFrom"]>;
 export interface ForkOptions {
   /** After which turn; left out, the last one that is done. */
   readonly turn?: TurnId;
-  /** What the new conversation is called; asked for again, the same fork is given. */
-  readonly key: string;
+  /** What the new conversation is called; asked for again, the same fork is given. Left out, a name of its own. */
+  readonly key?: string;
 }
 
 /** A thread that goes on where a turn of another ended. The parent is only read. */
@@ -31,7 +31,8 @@ export async function fork(parts: Parts, actor: Actor, id: ThreadId, { turn, key
   const parent = await threadOf(parts, actor, id, "post");
   authorize(actor, "read", parent.scope);
   const turns = await parts.store.turns(parent.scope, id);
-  return branch(parts, parent, turn === undefined ? lastDone(parent, turns) : after(parent, turns, turn), key);
+  const point = turn === undefined ? lastDone(parent, turns) : after(parent, turns, turn);
+  return branch(parts, parent, point, key ?? ownName(parts, "fork"));
 }
 
 /** The same messages once more, on a fork from before the turn. */
@@ -50,8 +51,7 @@ export async function* regenerate(
     });
   }
   const turns = await parts.store.turns(parent.scope, parent.id);
-  const name = issueId("thread", parts.wall(), parts.random(10));
-  const thread = await branch(parts, parent, before(parent, turns, turn), `again/${name}`);
+  const thread = await branch(parts, parent, before(parent, turns, turn), ownName(parts, "again"));
   const events = turn.events.map(({ kind, trust, channel, name, content, at }) => {
     // Without the channel's own id: under it the message is known already and would not be stored again.
     const said = { kind, trust, channel, content, at, ...(name !== undefined && { name }) };
@@ -60,6 +60,9 @@ export async function* regenerate(
   await parts.store.receive(thread.scope, thread.id, events);
   yield* runTurn(parts, thread, options);
 }
+
+/** A key that no other conversation has. */
+const ownName = (parts: Parts, what: string): string => `${what} ${Buffer.from(parts.random(10)).toString("hex")}`;
 
 async function branch(parts: Parts, parent: Thread, forkedFrom: Point, key: string): Promise<Thread> {
   const { scope, channel, version } = parent;

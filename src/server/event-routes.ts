@@ -17,7 +17,8 @@ const BODY = z.strictObject({
   trust: FIELDS.trust,
 });
 
-const STREAM: OtherAnswer = {
+/** What a route that runs a turn may answer with instead. */
+export const STREAM: OtherAnswer = {
   status: 200,
   says: "With `mode=stream`: the turn's events as they come, ending in one `done` or `failed`.",
   type: "text/event-stream",
@@ -97,7 +98,7 @@ function newEvent(
 const textOf = (text: Untrusted) => ({ type: "text", text }) as const;
 
 /** What goes wrong before the turn begins is answered with its own status: the stream opens with the first event. */
-async function streamed(events: ReadableStream<TurnEvent>, before: readonly Told[]): Promise<Response> {
+export async function streamed(events: ReadableStream<TurnEvent>, before: readonly Told[]): Promise<Response> {
   const rest = events[Symbol.asyncIterator]();
   const begun = await rest.next();
   async function* told(): AsyncGenerator<Told> {
@@ -109,7 +110,7 @@ async function streamed(events: ReadableStream<TurnEvent>, before: readonly Told
 }
 
 /** The turn's good end; nothing where there was no turn. @throws StrataError what the turn failed of */
-async function endOf(events: ReadableStream<TurnEvent>): Promise<Done | null> {
+export async function endOf(events: ReadableStream<TurnEvent>): Promise<Done | null> {
   let done: Done | null = null;
   for await (const event of events) {
     if (event.type === "done") done = event;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { contactId, untrusted } from "../protocol/index.ts";
 import { ROUTES } from "./routes.ts";
-import { at, type Json, NOW, type Stage, stage } from "./stage.contract.ts";
+import { at, eventsOf, type Json, NOW, type Stage, stage } from "./stage.contract.ts";
 
 const NOBODY = "0".repeat(26);
 const CALLS = {
@@ -74,6 +74,7 @@ describe("threads", () => {
     [`GET /v1/threads/thr_${NOBODY}/turns`, 404, "thread_not_found"],
     [`POST /v1/threads/thr_${NOBODY}/run`, 404, "thread_not_found"],
     [`POST /v1/threads/thr_${NOBODY}/cancel`, 404, "thread_not_found"],
+    [`POST /v1/threads/thr_${NOBODY}/fork`, 404, "thread_not_found"],
     ["GET /v1/threads?agent=nobody", 404, "agent_not_found"],
     ["GET /v1/threads?agent=No%20slug", 400, "invalid_id"],
     ["GET /v1/threads?limit=0", 400, "invalid_input"],
@@ -85,6 +86,21 @@ describe("threads", () => {
   ])("%s is answered with %d %s", async (line, status, code) => {
     const { json } = await stage();
     expect(await json(line)).toMatchObject({ status, body: { error: { code, retry: false } } });
+  });
+
+  it("are forked after a turn: the fork goes on, the thread stays", async () => {
+    const { json, thread, turn } = await spoken();
+    const made = await json(`POST /v1/threads/${thread}/fork`, { body: { turn, key: "other" } });
+    shaped(made, "post", "/v1/threads/{id}/fork");
+    expect(made).toMatchObject({ status: 200, body: { key: "other", forkedFrom: { thread, turn }, turns: 0 } });
+    expect(await json(`POST /v1/threads/${thread}/fork`, { body: { key: "other" } })).toEqual(made);
+    const own = await json(`POST /v1/threads/${thread}/fork`, { body: {} });
+    expect(at(own.body, "id")).not.toBe(at(made.body, "id"));
+    expect(await json(`POST /v1/threads/${thread}/fork`, { body: { key: "main" } })).toMatchObject({
+      status: 400,
+      body: { error: { code: "invalid_input" } },
+    });
+    expect((await json(`GET /v1/threads/${thread}`)).body).toMatchObject({ turns: 1 });
   });
 
   it("are not opened for an agent that is not declared", async () => {
@@ -111,6 +127,29 @@ describe("turns", () => {
     const wire = await ask(`GET /v1/turns/${turn}/requests/2/wire`);
     expect(wire.headers.get("content-type")).toBe("application/json");
     expect(await wire.text()).toContain('{"type":"text","text":"One moment."}');
+  });
+
+  it("are answered again on a fork from before them, awaited or streamed", async () => {
+    const { ask, json, open } = await stage(["one", "another one", "a third one"]);
+    const thread = await open();
+    const { body } = await json(`POST /v1/threads/${thread}/events`, { body: { text: "Hi" } });
+    const turn = String(at(body, "done", "turn"));
+    const again = await json(`POST /v1/turns/${turn}/regenerate`);
+    shaped(again, "post", "/v1/turns/{id}/regenerate");
+    expect(again.body).toMatchObject({ done: { text: "another one" } });
+    const { body: made } = await json(`GET /v1/turns/${at(again.body, "done", "turn")}`);
+    expect(at(made, "thread")).not.toBe(thread);
+    expect((await json(`GET /v1/threads/${at(made, "thread")}`)).body).toMatchObject({
+      forkedFrom: { thread, turn: null },
+    });
+    const streamed = eventsOf(await (await ask(`POST /v1/turns/${turn}/regenerate?mode=stream`)).text());
+    expect(streamed.at(0)).toMatchObject({ type: "turn-start" });
+    expect(streamed.at(-1)).toMatchObject({ type: "done", data: { text: "a third one" } });
+    expect((await json(`GET /v1/threads/${thread}`)).body).toMatchObject({ turns: 1 });
+    expect(await json(`POST /v1/turns/trn_${NOBODY}/regenerate`)).toMatchObject({
+      status: 404,
+      body: { error: { code: "turn_not_found" } },
+    });
   });
 
   it("are looked for in vain", async () => {

@@ -54,6 +54,23 @@ export const THREAD_ROUTES: readonly Route[] = [
     handle: ({ runtime }, { actor, path: { id } }) => runtime.thread(actor, id),
   }),
   route({
+    method: "post",
+    url: "/v1/threads/{id}/fork",
+    says: "A new thread that goes on where a turn of this one ended; this one stays as it is.",
+    path: THREAD_PATH,
+    query: NOTHING,
+    body: z.strictObject({
+      turn: FIELDS.turn.optional().describe("After which turn; left out, the last one that is done."),
+      key: FIELDS.key
+        .unwrap()
+        .optional()
+        .describe("The new conversation's key: sent twice, the same fork is given. Left out, a name of its own."),
+    }),
+    answer: THREAD,
+    handle: ({ runtime }, { actor, path: { id }, body: { turn, key } }) =>
+      runtime.fork(actor, id, { ...(turn !== undefined && { turn }), ...(key !== undefined && { key }) }),
+  }),
+  route({
     method: "get",
     url: "/v1/threads/{id}/slots",
     says: "The thread's history: what was said, without any prompt.",

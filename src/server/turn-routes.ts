@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { StrataError } from "../protocol/index.ts";
-import { EXPLAINED, TURN } from "./answers.ts";
+import { DONE, EXPLAINED, TURN } from "./answers.ts";
+import { endOf, STREAM, streamed } from "./event-routes.ts";
 import { FIELDS, NOTHING } from "./fields.ts";
 import { type Route, route } from "./route.ts";
 
@@ -17,6 +18,22 @@ export const TURN_ROUTES: readonly Route[] = [
     body: NOTHING,
     answer: TURN,
     handle: ({ runtime }, { actor, path: { id } }) => runtime.turn(actor, id),
+  }),
+  route({
+    method: "post",
+    url: "/v1/turns/{id}/regenerate",
+    says: "Answers the turn's events once more, on a fork from before it; the turn stays as it is. `done` names the new turn.",
+    path: z.strictObject({ id: FIELDS.turn }),
+    query: z.strictObject({
+      mode: z.enum(["wait", "stream"]).default("wait").describe("What to answer with."),
+    }),
+    body: NOTHING,
+    answer: z.object({ done: DONE.nullable() }),
+    otherwise: [STREAM],
+    handle: async ({ runtime, turns }, { actor, path: { id }, query, gone }) => {
+      const events = turns.run((signal) => runtime.regenerate(actor, id, { signal }), gone);
+      return query.mode === "stream" ? streamed(events, []) : { done: await endOf(events) };
+    },
   }),
   route({
     method: "get",
