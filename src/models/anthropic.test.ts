@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { openModel, wireBody } from "./index.ts";
-import { type Answer, localServer, streamed } from "./local-server.contract.ts";
+import { type Answer, localServer, ownHeaders, streamed } from "./local-server.contract.ts";
 import { eventsOf, failureOf, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
 import { KEY, keyNeverTold, wireFailures } from "./wire-failures.contract.ts";
 
@@ -165,7 +165,14 @@ describe("a request to Anthropic", () => {
     await eventsOf(open(), request);
     const body = await wireBody(request, REF);
     expect(received.map((one) => one.body)).toEqual([body, body]);
-    expect(received[0]).toMatchObject({ url: "/v1/messages", headers: { "x-api-key": KEY } });
+    expect(received[0]?.url).toBe("/v1/messages");
+    expect(ownHeaders(received[0])).toEqual({
+      // With tools only.
+      "anthropic-beta": "structured-outputs-2025-11-13",
+      "anthropic-version": "2023-06-01",
+      "content-type": "application/json",
+      "x-api-key": KEY,
+    });
   });
 
   it("goes where it was told, whatever the environment says", async () => {

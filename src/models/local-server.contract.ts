@@ -41,6 +41,17 @@ export async function localServer() {
   };
 }
 
+/** What Node's fetch says by itself, and the versions of the packages. */
+const BY_ITSELF =
+  "host connection accept accept-language accept-encoding sec-fetch-mode content-length user-agent transfer-encoding";
+
+/** The headers that a provider's package adds to a call, all of them. */
+export function ownHeaders(received: Received | undefined): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(received?.headers ?? {}).filter(([name]) => !BY_ITSELF.split(" ").includes(name)),
+  );
+}
+
 /** An answer that streams: these texts as they are. */
 export const streamed =
   (...texts: readonly string[]): Answer =>

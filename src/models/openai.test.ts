@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Message } from "../protocol/index.ts";
 import { openModel, wireBody } from "./index.ts";
-import { localServer, streamed } from "./local-server.contract.ts";
+import { localServer, ownHeaders, streamed } from "./local-server.contract.ts";
 import { eventsOf, failureOf, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
 import { KEY, keyNeverTold, wireFailures } from "./wire-failures.contract.ts";
 
@@ -164,9 +164,10 @@ describe("a request to OpenAI", () => {
     await eventsOf(open(), request);
     const body = await wireBody(request, REF);
     expect(server.received.map((one) => one.body)).toEqual([body, body]);
-    expect(server.received[0]).toMatchObject({
-      url: "/v1/responses",
-      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+    expect(server.received[0]?.url).toBe("/v1/responses");
+    expect(ownHeaders(server.received[0])).toEqual({
+      authorization: `Bearer ${KEY}`,
+      "content-type": "application/json",
     });
     // Nothing is kept there, and no reply of another conversation is referred to.
     expect(JSON.parse(body)).toMatchObject({ store: false, stream: true, include: ["reasoning.encrypted_content"] });
