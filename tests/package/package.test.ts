@@ -5,7 +5,7 @@ import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/co
 import { publint } from "publint";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "../../checks/files.ts";
-import { messagesServer } from "./messages-server.ts";
+import { messagesServer } from "../errors/messages-server.ts";
 import { install, type Packed, pack, shell } from "./packed.ts";
 import { walk } from "./walk.ts";
 
