@@ -42,6 +42,7 @@ export async function examine(place: Place): Promise<readonly Check[]> {
       ...checks,
       await check("models", () => inApp(real, models)),
       await check("waiting", () => inApp(real, waiting)),
+      await check("turns", () => inApp(real, held)),
     ];
   } finally {
     rmSync(empty, { recursive: true, force: true });
@@ -194,4 +195,22 @@ async function waiting(app: App): Promise<Outcome> {
     ({ thread, messages }) => `${count(messages, "message")} on ${thread.id} with ${thread.scope.contact}`,
   );
   return warn(`${list.join("\n")}\nThey go along with the next message; in a chat, /retry runs them now.`);
+}
+
+/** Threads that are held now, and those whose worker is gone: its turn was interrupted. */
+async function held(app: App): Promise<Outcome> {
+  const leases = (await Promise.all((await app.organizations()).map((org) => app.leases(org)))).flat();
+  const dead = leases.filter(({ alive }) => !alive);
+  const running = count(leases.length - dead.length, "turn");
+  if (dead.length === 0) return ok(leases.length === 0 ? "no turn runs" : `${running} running now`);
+  const list = dead.map(({ thread, scope, holder }) => `${thread} with ${scope.contact} is held by ${worker(holder)}`);
+  return warn(
+    `${list.join("\n")}\nWhat was interrupted there runs anew with the next message; in a chat, /retry runs it now.`,
+  );
+}
+
+/** A holder's name as people read it. */
+function worker(holder: string): string {
+  const [host, pid] = holder.split("/");
+  return `process ${pid} on ${host}, which is gone`;
 }

@@ -3,6 +3,7 @@ import { VERSION } from "../app.ts";
 import { declareAgent } from "./agent.ts";
 import { declareAnchor } from "./anchor.ts";
 import { declareApproval } from "./approval.ts";
+import { declareBackup } from "./backup.ts";
 import { declareChat } from "./chat.ts";
 import { declareCompletion } from "./completion.ts";
 import { declareCompose } from "./compose.ts";
@@ -65,6 +66,7 @@ const COMMANDS = [
   declareReplay,
   declareDoctor,
   declareExport,
+  declareBackup,
   declareLock,
   declareVerify,
   declareAnchor,
