@@ -66,7 +66,7 @@ export async function declaredBy(projects: readonly Project[], options: AppOptio
   const sources = sourcesOf([...(options.sources ?? []), ...modules.flatMap((one) => one.sources)]);
   for (const project of projects) check(project, tools, sources);
   const access = accessOf(projects);
-  const cardOf = cardBook(Object.assign({}, ...projects.toReversed().map(({ models }) => models)));
+  const cardOf = cardsOf(projects, access);
   const usual = usualModelOf(projects) ?? "rehearsal";
   const modelNameOf = (agent: Agent): ModelRef => agent.model ?? usual;
   const wireOf = (agent: Agent): ModelRef => (modelNameOf(agent).includes(":") ? modelNameOf(agent) : DEFAULT_WIRE);
@@ -178,6 +178,18 @@ function accessOf(projects: readonly Project[]): Access {
       return { kind, key: key?.reveal(), url, package: npm === undefined ? undefined : { name: npm, folder } };
     }
     return undefined;
+  };
+}
+
+/** What is known of models: as declared, else as built in, where a provider of another name speaks a known API, under that. */
+function cardsOf(projects: readonly Project[], access: Access): Declared["cardOf"] {
+  const declared = Object.assign({}, ...projects.toReversed().map(({ models }) => models));
+  const cards = cardBook(declared);
+  return (model) => {
+    const [provider = "", ...name] = model.split(":");
+    const kind = access(provider)?.kind;
+    const known = kind === "anthropic" || kind === "openai" ? [kind, ...name].join(":") : model;
+    return cards(Object.hasOwn(declared, model) ? model : known);
   };
 }
 

@@ -40,7 +40,7 @@ export async function compose(
     agent: cast.agent,
     model: cast.model.ref,
     wire: cast.model.wire,
-    request: { ...bare, marks: planMarks(bare) },
+    request: { ...bare, marks: planMarks(bare, cast) },
     ledger,
     taint,
   };

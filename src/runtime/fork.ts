@@ -12,19 +12,11 @@ import {
 import type { Thread, TurnRecord } from "../stores/index.ts";
 import { threadOf, turnOf } from "./access.ts";
 import type { Parts } from "./parts.ts";
-import type { RunOptions } from "./runtime.ts";
+import type { ForkOptions, RunOptions } from "./runtime.ts";
 import { runTurn } from "./turn.ts";
 
 /** Where a thread branches off: after a turn, or before its first one. */
 type Point = NonNullable<Thread["forkedFrom"]>;
-
-/** How a fork is made. */
-export interface ForkOptions {
-  /** After which turn; left out, the last one that is done. */
-  readonly turn?: TurnId;
-  /** What the new conversation is called; asked for again, the same fork is given. Left out, a name of its own. */
-  readonly key?: string;
-}
 
 /** A thread that goes on where a turn of another ended. The parent is only read. */
 export async function fork(parts: Parts, actor: Actor, id: ThreadId, { turn, key }: ForkOptions): Promise<Thread> {

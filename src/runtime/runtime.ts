@@ -32,8 +32,6 @@ import type {
   UsageTotal,
 } from "../stores/index.ts";
 
-import type { ForkOptions } from "./fork.ts";
-
 /** Which conversation. `key` names it inside `(agent, contact, channel)`; the platform issues the thread's id. */
 export interface Conversation {
   readonly agent: AgentName;
@@ -57,6 +55,14 @@ export interface Composed {
 export interface RecordedResult {
   readonly text: Untrusted;
   readonly failed: boolean;
+}
+
+/** How a fork is made. */
+export interface ForkOptions {
+  /** After which turn; left out, the last one that is done. */
+  readonly turn?: TurnId;
+  /** What the new conversation is called; asked for again, the same fork is given. Left out, a name of its own. */
+  readonly key?: string;
 }
 
 /** A person's word about a waiting call; the note is told to the agent when it is denied. */

@@ -24,7 +24,7 @@ export interface Answer {
  */
 export async function* send(work: Work, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
   const bare = requestOf(compilation, parametersOf(work.cast));
-  const request: Request = { ...bare, marks: planMarks(bare) };
+  const request: Request = { ...bare, marks: planMarks(bare, work.cast) };
   work.sent = compilation;
   yield { type: "compiled", round: work.requests.length + 1, ledger: compilation.ledger };
 

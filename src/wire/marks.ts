@@ -1,13 +1,77 @@
-import type { Mark, Request } from "../protocol/index.ts";
+import type { CountTokens, Mark, Message, Request } from "../protocol/index.ts";
+import type { ModelCard } from "./cards.ts";
+
+/** What the planner must know beside the request. */
+export interface Planning {
+  readonly card: Pick<ModelCard, "minimumPrefix">;
+  readonly count: CountTokens;
+}
+
+/** A place that may carry a mark, in the order of the request. */
+type Place = Mark["after"];
 
 /**
- * Where a provider may keep the request's beginning: after the last system block, which all threads of the agent share, and
- * after the newest message, so that the thread's next request reads all of this one. Never after the tail. Pure.
+ * Where a provider may keep the request's beginning, at most four places in the order of the request:
+ *
+ * 1. the shared end: the last system block that other contacts of the agent send, too;
+ * 2. the thread's end: the last system block, where the thread has one of its own;
+ * 3. the anchor: exactly where the thread's previous request ended. A provider looks for what it keeps only some blocks back
+ *    from a mark, so without it a turn with many calls would not find what the turn before had written;
+ * 4. the newest message, so that the next request reads all of this one.
+ *
+ * Never after the tail: it is gone in the next request, and a mark behind it would keep what nobody asks for again. Places with
+ * fewer tokens before them than the model keeps are left out. Pure.
  */
-export function planMarks({ prefix, messages }: Pick<Request, "prefix" | "messages">): readonly Mark[] {
-  const marks: Mark[] = [];
-  if (prefix.system.length > 0)
-    marks.push({ after: { zone: "system", block: prefix.system.length - 1 }, lifetime: "5m" });
-  if (messages.length > 0) marks.push({ after: { zone: "message", index: messages.length - 1 }, lifetime: "5m" });
-  return marks;
+export function planMarks(request: Pick<Request, "prefix" | "messages">, planning: Planning): readonly Mark[] {
+  const { system } = request.prefix;
+  const shared = system.findLastIndex(({ scope }) => scope !== "thread");
+  const places: readonly (Place | undefined)[] = [
+    blockAt(shared),
+    blockAt(system.length - 1),
+    messageAt(previousEnd(request.messages)),
+    messageAt(request.messages.length - 1),
+  ];
+  const kept = keeping(request, planning);
+  const marks = new Map<string, Mark>();
+  for (const after of places) {
+    if (after !== undefined && kept(after)) marks.set(JSON.stringify(after), { after, lifetime: "5m" });
+  }
+  return [...marks.values()];
+}
+
+const blockAt = (block: number): Place | undefined => (block < 0 ? undefined : { zone: "system", block });
+const messageAt = (index: number): Place | undefined => (index < 0 ? undefined : { zone: "message", index });
+
+/** The last message of the thread's previous request: what stands before the newest thing that the model said. */
+function previousEnd(messages: readonly Message[]): number {
+  return messages.findLastIndex(({ role }) => role === "assistant") - 1;
+}
+
+/** Tells whether enough stands before a place to be kept. Counts from the beginning, and no further than it must. */
+function keeping({ prefix, messages }: Pick<Request, "prefix" | "messages">, { card, count }: Planning) {
+  let tokens = prefix.tools.reduce((sum, tool) => sum + count(tool.description) + count(JSON.stringify(tool.input)), 0);
+  const enough = (): boolean => tokens >= card.minimumPrefix;
+  const firstBlock = prefix.system.findIndex(({ text }) => {
+    tokens += count(text);
+    return enough();
+  });
+  const firstMessage =
+    firstBlock >= 0
+      ? 0
+      : messages.findIndex((message) => {
+          tokens += sizeOf(message, count);
+          return enough();
+        });
+  return (place: Place): boolean =>
+    place.zone === "system"
+      ? firstBlock >= 0 && place.block >= firstBlock
+      : firstMessage >= 0 && place.index >= firstMessage;
+}
+
+/** Tokens of a message's words; what is no text is not counted, so that less is promised than is there. */
+function sizeOf(message: Message, count: CountTokens): number {
+  const texts: readonly string[] = message.parts.flatMap((part) =>
+    "text" in part ? [part.text] : part.type === "call" ? [JSON.stringify(part.input)] : [],
+  );
+  return texts.reduce((sum, text) => sum + count(text), 0);
 }

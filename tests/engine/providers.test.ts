@@ -140,6 +140,7 @@ describe("a provider named in strata.yaml", () => {
       text: "Good day.",
       totals: { usage: { input: 100, output: 4 } },
     });
+    expect(events.at(-1)).toMatchObject({ totals: { dollars: (100 * 3 + 4 * 15) / 1_000_000 } });
     expect(told).toMatchObject([{ path: "/v1/messages", headers: { "x-api-key": "proxy-key-0123456789" } }]);
     const turn = events[0]?.type === "turn-start" ? events[0].turn : undefined;
     if (turn === undefined) throw new Error("no turn began");

@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Message, type Request, spoken, trusted } from "../protocol/index.ts";
+import { cardOf, planMarks } from "./index.ts";
+
+const count = (text: string): number => text.length;
+const card = { minimumPrefix: 100 };
+const LONG = "x".repeat(100);
+
+type Asked = Pick<Request, "prefix" | "messages">;
+
+const system = (...scopes: readonly ("all" | "agent" | "thread")[]): Asked["prefix"] => ({
+  tools: [],
+  system: scopes.map((scope) => ({ scope, text: trusted(LONG), layers: [] })),
+});
+const user = (text = LONG): Message => ({ role: "user", parts: [{ type: "text", text: trusted(text) }] });
+const assistant = (text = "ok"): Message => ({ role: "assistant", parts: [{ type: "text", text: spoken(text) }] });
+
+/** Where the marks stand: `s0` after the first system block, `m2` after the third message. */
+const places = (asked: Asked, least = card): readonly string[] =>
+  planMarks(asked, { card: least, count }).map(({ after }) =>
+    after.zone === "system" ? `s${after.block}` : `m${after.index}`,
+  );
+
+describe("the planner of marks", () => {
+  it("marks the shared end: the last system block that all contacts of the agent send", () => {
+    expect(places({ prefix: system("all", "agent"), messages: [] })).toEqual(["s1"]);
+    expect(places({ prefix: system("all", "agent", "thread"), messages: [] })).toContain("s1");
+  });
+
+  it("marks the thread's own end, too, where it has one", () => {
+    expect(places({ prefix: system("all", "thread"), messages: [user()] })).toEqual(["s0", "s1", "m0"]);
+    expect(places({ prefix: system("thread"), messages: [user()] })).toEqual(["s0", "m0"]);
+  });
+
+  it("marks the newest message, and as the anchor the end of the request before", () => {
+    const messages = [user(), assistant(), user(), assistant(), user()];
+    expect(places({ prefix: system("agent"), messages })).toEqual(["s0", "m2", "m4"]);
+    // What the turn before wrote stays marked, however many messages came at once.
+    expect(places({ prefix: system("agent"), messages: [...messages, user(), user()] })).toEqual(["s0", "m2", "m6"]);
+  });
+
+  it("leaves out every place that has less before it than the model keeps, and no other", () => {
+    const messages = [user("y".repeat(40)), assistant("z".repeat(40)), user("y".repeat(40))];
+    const asked = { prefix: { tools: [], system: [] }, messages };
+    expect(places(asked, { minimumPrefix: 120 })).toEqual(["m2"]);
+    expect(places(asked, { minimumPrefix: 121 })).toEqual([]);
+    expect(places(asked, { minimumPrefix: 40 })).toEqual(["m0", "m2"]);
+    expect(places({ prefix: system("agent"), messages: [user()] }, { minimumPrefix: 101 })).toEqual(["m0"]);
+  });
+
+  it("has no mark for a request without anything to keep", () => {
+    expect(places({ prefix: { tools: [], system: [] }, messages: [user("hi")] })).toEqual([]);
+  });
+
+  it("gives at most four, in the order of the request, none twice, for any thread", () => {
+    const scopes = fc.subarray(["all", "org", "agent", "thread"] as const);
+    const roles = fc.array(fc.constantFrom(user(), assistant()), { maxLength: 30 });
+    fc.assert(
+      fc.property(scopes, roles, fc.nat(400), (present, messages, minimumPrefix) => {
+        const prefix = { tools: [], system: present.map((scope) => ({ scope, text: trusted(LONG), layers: [] })) };
+        const marks = planMarks({ prefix, messages }, { card: { minimumPrefix }, count });
+        const order = marks.map(({ after }) => (after.zone === "system" ? after.block : 100 + after.index));
+        expect(order.length).toBeLessThanOrEqual(4);
+        expect(order).toEqual([...new Set(order)].toSorted((a, b) => a - b));
+      }),
+    );
+  });
+
+  it("knows the families' minimums", () => {
+    expect(cardOf("anthropic:claude-sonnet-4-5").minimumPrefix).toBe(1_024);
+    expect(cardOf("anthropic:claude-haiku-4-5").minimumPrefix).toBe(4_096);
+  });
+});
