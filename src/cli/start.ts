@@ -6,25 +6,38 @@ import type { Context } from "./context.ts";
 import { wholeNumber } from "./options.ts";
 import { inSession, type Session, shortVersion } from "./session.ts";
 import { isInteractive } from "./terminal.ts";
+import { reloadOnChange } from "./watch.ts";
 
 interface Options {
   readonly port: number;
+  readonly host?: string;
+  readonly hostName?: readonly string[];
+  readonly watch?: true;
 }
 
 /** `strata start`: serves until it is stopped; in a terminal with a chat. */
 export function declareStart(program: Command, context: Context): void {
   program
     .command("start")
-    .description("serve on 127.0.0.1; in a terminal, chat with the companion at once")
+    .description("serve on this machine; in a terminal, chat with the companion at once")
     .option("--port <n>", "the port to serve on; 0 takes a free one", wholeNumber(0, 65_535), 4600)
-    .addHelpText("after", "\nExample:\n  $ strata start --port 4601")
+    .option("--host <address>", "the address to listen at (default: 127.0.0.1, this machine alone)")
+    .option("--host-name <name...>", "more names that clients may call it by, as those of a proxy in front of it")
+    .option("--watch", "read the project again when its files change, for the threads that begin from then on")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ strata start --port 4601 --watch\n  $ strata start --host 0.0.0.0 --host-name strata.example.org",
+    )
     .action((options: Options, command: Command) =>
       inSession(context, command, async (session) => {
-        const listening = await serve(session.app, options.port);
+        const { port, host, hostName: hosts } = options;
+        const listening = await serve(session.app, port, { ...(host && { host }), ...(hosts && { hosts }) });
+        const stop = options.watch === true ? reloadOnChange(context, session) : () => {};
         try {
           await announce(context, session, listening);
           await run(context, session);
         } finally {
+          stop();
           await listening.close();
         }
         context.note("Stopped.");

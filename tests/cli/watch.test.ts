@@ -1,0 +1,66 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { child, project, until } from "./strata.ts";
+
+/** Saves as many editors do: a new file takes the place of the old one. */
+function save(file: string, edit: (text: string) => string): void {
+  writeFileSync(`${file}.new`, edit(readFileSync(file, "utf8")));
+  renameSync(`${file}.new`, file);
+}
+
+async function watched() {
+  const cwd = project();
+  const started = child(["start", "--port", "0", "--watch"], { cwd });
+  await started.says("serves on");
+  const hears = (what: string) =>
+    until(
+      () => started.sofar().err.includes(what),
+      () => JSON.stringify(started.sofar()),
+    );
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(started.sofar().out)?.[0] ?? "";
+  return { cwd, yaml: join(cwd, "strata.yaml"), started, hears, url };
+}
+
+describe("strata start --watch", () => {
+  it("takes what was saved, says what is wrong with it, and goes on with the old until it is mended", async () => {
+    const { cwd, yaml, hears, started, url } = await watched();
+    const health = async () => {
+      const authorization = `Bearer ${readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim()}`;
+      return (await fetch(`${url}/health`, { headers: { authorization } })).json();
+    };
+    const good = readFileSync(yaml, "utf8");
+    save(yaml, (text) => `${text}\nmodle: rehearsal\n`);
+    await hears("modle");
+    await hears("The agents stay as they were");
+    expect(await health()).toMatchObject({ agents: [{ name: "companion", model: "rehearsal" }] });
+    save(yaml, () => `${good}\nmodel: anthropic:claude-sonnet-4-5\n`);
+    await hears("answered by anthropic:claude-sonnet-4-5");
+    expect(await health()).toMatchObject({ agents: [{ model: "anthropic:claude-sonnet-4-5" }] });
+    save(join(cwd, "layers/identity.md"), (text) => `${text}\nBe brief.\n`);
+    await hears("identity");
+    started.process.kill("SIGTERM");
+    expect(await started.ended).toMatchObject({ code: 0 });
+  }, 30_000);
+});
+
+describe("strata start", () => {
+  it("listens at the address that is named, and answers under the names that are", async () => {
+    const started = child(["start", "--port", "0", "--host", "127.0.0.2", "--host-name", "strata.example.org"], {
+      cwd: project(),
+    });
+    await started.says("serves on http://127.0.0.2:");
+    const [, port = ""] = /127\.0\.0\.2:(\d+)/.exec(started.sofar().out) ?? [];
+    const status = (host: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const asked = request({ host: "127.0.0.2", port, path: "/health", headers: { host } }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        });
+        asked.on("error", reject).end();
+      });
+    expect(await status("strata.example.org")).not.toBe(await status("evil.example.org"));
+    expect(await status(`127.0.0.2:${port}`)).toBe(await status("strata.example.org"));
+  }, 30_000);
+});
