@@ -19,7 +19,13 @@ export interface Case {
 /** What the door said. The program tells the code by its exit; the other doors name it. */
 export type Seen =
   | { readonly door: "cli"; readonly exit: number; readonly text: string }
-  | { readonly door: "http"; readonly status: number; readonly code: unknown; readonly text: string }
+  | {
+      readonly door: "http";
+      readonly status: number;
+      readonly code: unknown;
+      readonly retry: unknown;
+      readonly text: string;
+    }
   | { readonly door: "api"; readonly code: ErrorCode; readonly text: string };
 
 /** A command line. What it printed is told as it would be told everywhere: without this machine's paths, ports and ids. */
@@ -82,11 +88,13 @@ export async function site(folder = project(), env: Around["env"] = {}) {
   return { ask, refused, thread };
 }
 
-export async function seenIn(response: Response): Promise<Seen> {
-  const { error }: { readonly error?: { readonly code: unknown; readonly message: string } } = JSON.parse(
-    await response.text(),
-  );
-  return { door: "http", status: response.status, code: error?.code, text: error?.message ?? "" };
+interface Refusal {
+  readonly error: { readonly code: unknown; readonly retry: unknown; readonly message: string };
+}
+
+async function seenIn(response: Response): Promise<Seen> {
+  const { error }: Refusal = JSON.parse(await response.text());
+  return { door: "http", status: response.status, code: error.code, retry: error.retry, text: error.message };
 }
 
 /** A companion whose model is asked at a local server that answers as told. */

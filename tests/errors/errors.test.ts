@@ -62,13 +62,15 @@ function withBlock(page: string, [section, text]: readonly [string, string]): st
   return `${before}## ${section}\n${rest.replace(/```text\n[\s\S]*?```/, () => `\`\`\`text\n${text}\n\`\`\``)}`;
 }
 
+/** What programs read from an answer. */
 function answerOf(seen: Seen) {
   if (seen.door === "cli") return { exit: seen.exit };
-  return seen.door === "http" ? { status: seen.status, code: seen.code } : { code: seen.code };
+  const { code } = seen;
+  return seen.door === "http" ? { status: seen.status, code, retry: seen.retry } : { code };
 }
 
 function tableSays(code: Case["code"], door: Seen["door"]) {
-  const { exit, status } = ERRORS[code];
+  const { exit, status, retry } = ERRORS[code];
   if (door === "cli") return { exit };
-  return door === "http" ? { status, code } : { code };
+  return door === "http" ? { status, code, retry } : { code };
 }

@@ -38,10 +38,10 @@ const plain = (text: string, folder: string): string =>
     .replaceAll(folder, "/home/ann/my-agent")
     .replace(/\b(thr|trn|mem)_[0-9a-z]{26}\b/g, "$1_01k4x7m2q9v8t6w3y5z0abcdef");
 
-/** Without what differs from day to day: times, and how many tokens they have. */
+/** Without what differs from day to day: times, how many tokens they have, and how many pieces in how many minutes. */
 const masked = (text: string): string =>
   text
-    .replace(/^· sent.*$/gm, (line) => line.replace(/[\d,]+/g, "#"))
+    .replace(/^(?:· sent|home:).*$/gm, (line) => line.replace(/[\d,]+/g, "#"))
     .replace(/\d{4}-\d{2}-\d{2}/g, "DAY")
     .replace(/(?:just now|\d+ \w+ ago)$/gm, "AGO");
 
