@@ -27,6 +27,20 @@ export function declareAnchor(program: Command, context: Context): void {
     );
 }
 
+/** What a part of a head must be. */
+function wrong(field: PropertyKey | undefined): string {
+  switch (field) {
+    case "org":
+      return "has no `org`, the name of an organization";
+    case "seq":
+      return "has no `seq`, a whole number from 0";
+    case "hash":
+      return "has no `hash`, 64 hexadecimal digits or null";
+    default:
+      return "is not made of `org`, `seq` and `hash`";
+  }
+}
+
 const isDigest = (value: unknown): boolean => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
 
 const HEADS = z.array(
@@ -44,9 +58,11 @@ const HEADS = z.array(
 export function readAnchor(name: string, cwd: string): readonly ChainHead[] {
   const parsed = HEADS.safeParse(readJson(name, cwd));
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const why = `${issue?.path.join(".") || "the file"}: ${issue?.message ?? "it has another form"}`;
-  throw new StrataError("invalid_input", `${name} is no anchor: ${why}; it must be what \`strata anchor\` printed`, {
+  const path = parsed.error.issues[0]?.path ?? [];
+  const [head, field] = path;
+  const where = head === undefined ? "it is no list" : `entry ${Number(head) + 1} ${wrong(field)}`;
+  throw new StrataError("invalid_input", `${name} is no anchor: ${where}; name a file that \`strata anchor\` wrote`, {
     file: name,
+    path,
   });
 }

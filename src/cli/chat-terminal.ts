@@ -6,7 +6,7 @@ import { speak, type Talk } from "./conversation.ts";
 import { messageReader } from "./message-reader.ts";
 import { plainTeller } from "./teller.ts";
 
-/** The chat with a person at a terminal. Ctrl-C stops the turn that runs; at the prompt it leaves. */
+/** The chat with a person at a terminal. Ctrl-C stops the turn that runs, else drops what is typed, else leaves. */
 export async function chatInTerminal(context: Context, talk: Talk): Promise<void> {
   const { stdin, stdout, signal } = context.terminal;
   const prompt = `${context.style.cyan(talk.contact)} › `;
@@ -19,8 +19,10 @@ export async function chatInTerminal(context: Context, talk: Talk): Promise<void
   };
   const stop = (): void => {
     if (turns.stop()) return;
-    if (message.isOpen()) {
+    if (message.isOpen() || lines.line !== "") {
       message.clear();
+      // The end of the line, then all before it.
+      for (const name of ["e", "u"]) lines.write(null, { ctrl: true, name });
       stdout.write("\n");
       ask();
     } else lines.close();

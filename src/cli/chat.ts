@@ -60,6 +60,9 @@ async function greet({ terminal, note }: Context, { app, agent, contact, thread 
   if (isInteractive(terminal)) {
     note(`${agent.name} (${app.modelNameOf(agent)}) listens to ${contact}. /help tells more, Ctrl-D leaves.`);
   }
+  if (thread.turns > 0) {
+    note(`Continues thread ${thread.id} (${count(thread.turns, "turn")}); --new begins another.`);
+  }
   if (thread.version !== agent.version) {
     const [old, now] = [thread.version, agent.version].map(shortVersion);
     note(

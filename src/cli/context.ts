@@ -22,13 +22,16 @@ export interface Context {
   readonly exitCode: () => number;
 }
 
-export function createContext(terminal: Terminal): Context {
+/** @param inJson errors are for programs too: one JSON object a line */
+export function createContext(terminal: Terminal, inJson = false): Context {
   const { stdout, stderr, env } = terminal;
   const style = styleOf(stdout, terminal);
   const aside = styleOf(stderr, terminal);
+  const called = (text: string): string => asCalledHere(text, env);
   let exit = 0;
   const complain = (error: StrataError): void => {
-    stderr.write(`${aside.red("strata:")} ${printableError(error)}\n`);
+    if (inJson) return void stderr.write(`${JSON.stringify({ error: forPrograms(error) })}\n`);
+    stderr.write(`${aside.red("strata:")} ${called(printableError(error))}\n`);
     if (env["STRATA_DEBUG"] === "1") stderr.write(`${aside.dim(trace(error))}\n`);
   };
   return {
@@ -37,7 +40,7 @@ export function createContext(terminal: Terminal): Context {
     say: (...lines) => void stdout.write(lines.map((line) => `${line}\n`).join("")),
     exact: (text) => void stdout.write(stdout.isTTY === true ? `${text}\n` : text),
     json: (value) => void stdout.write(`${JSON.stringify(value)}\n`),
-    note: (...lines) => void stderr.write(lines.map((line) => `${aside.dim(line)}\n`).join("")),
+    note: (...lines) => void stderr.write(lines.map((line) => `${aside.dim(called(line))}\n`).join("")),
     complain,
     fail: (error) => {
       complain(error);
@@ -45,6 +48,14 @@ export function createContext(terminal: Terminal): Context {
     },
     exitCode: () => exit,
   };
+}
+
+const forPrograms = ({ code, message, details }: StrataError) => ({ code, message, details });
+
+/** Whoever runs the source with npm has no `strata` on the path: a command that is advised is told as it works there. */
+function asCalledHere(text: string, env: Terminal["env"]): string {
+  const script = env["npm_lifecycle_event"];
+  return script === "strata" || script === "start" ? text.replace(/`strata (?=\S)/g, "`npm run -s strata -- ") : text;
 }
 
 function printableError({ code, message }: StrataError): string {

@@ -178,7 +178,7 @@ async function models(app: App): Promise<Outcome> {
   return { state, says: found.map(({ says }) => says).join("\n") };
 }
 
-const KEY = "set ANTHROPIC_API_KEY in the environment or in .env beside strata.yaml";
+const KEY = "set ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment or in .env beside strata.yaml";
 
 /** So many threads are looked at, the last active first. */
 const NEWEST = 100;

@@ -5,11 +5,7 @@
  */
 import "./blank-variables.ts";
 import { StrataError } from "../protocol/index.ts";
-import { watchParent } from "./parent.ts";
 import { run } from "./run.ts";
-
-/** How long the program may take to end in order once its parent is gone. Milliseconds. */
-const PATIENCE = 10_000;
 
 const ending = new AbortController();
 
@@ -20,10 +16,6 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   // The first is heard by the command, which ends in order; the second ends at once.
   process.on(signal, () => (ending.signal.aborted ? process.exit(130) : end()));
 }
-watchParent(process.env["STRATA_PARENT"], () => {
-  end();
-  setTimeout(() => process.exit(130), PATIENCE).unref();
-});
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {

@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 export interface Progress {
   /** `share` from 0 to 1 draws a bar. */
   readonly show: (text: string, share?: number) => void;
-  /** Takes the line away. */
+  /** Shows where it ended, and takes the line away in a terminal. */
   readonly end: () => void;
 }
 
@@ -17,18 +17,27 @@ export function showProgress({ terminal: { stderr }, note }: Context, title: str
   const every = isTerminal ? EVERY.terminal : EVERY.log;
   let shown = Date.now();
   let dirty = false;
+  /** What was not shown yet, because it came too soon after something else. */
+  let skipped: (() => void) | undefined;
+  const draw = (text: string, share: number | undefined): void => {
+    dirty = true;
+    skipped = undefined;
+    const line = `${title}${share === undefined ? "" : ` ${bar(share)}`} ${text}`;
+    if (isTerminal) stderr.write(`\r\u001b[K${line.slice(0, (stderr.columns ?? 80) - 1)}`);
+    else note(`${title}: ${text}`);
+  };
   return {
     show: (text, share) => {
       const now = Date.now();
+      skipped = () => draw(text, share);
       if (now - shown < every) return;
       shown = now;
-      if (!isTerminal) return note(`${title}: ${text}`);
-      const line = `${title}${share === undefined ? "" : ` ${bar(share)}`} ${text}`;
-      dirty = true;
-      stderr.write(`\r\u001b[K${line.slice(0, (stderr.columns ?? 80) - 1)}`);
+      draw(text, share);
     },
     end: () => {
-      if (dirty) stderr.write("\r\u001b[K");
+      // What was done before anything could be seen needs no end either.
+      if (dirty) skipped?.();
+      if (dirty && isTerminal) stderr.write("\r\u001b[K");
       dirty = false;
     },
   };

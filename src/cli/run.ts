@@ -9,7 +9,7 @@ const USAGE = 2;
 
 /** Runs one command line (without `node` and the script) and gives the exit code. Never throws. */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const context = createContext(terminal);
+  const context = createContext(terminal, argv.includes("--json"));
   try {
     await createProgram(context).parseAsync([...argv], { from: "user" });
   } catch (thrown) {

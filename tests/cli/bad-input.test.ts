@@ -52,7 +52,7 @@ const CASES: readonly (readonly [readonly string[], number, readonly string[]])[
   [["turn", "trn_01jd8k3v5x9m2q7r4t6w8y0zab", "--request", "0"], 2, ["'0' is invalid", "1 or more"]],
   [["verify", "--data", "nowhere"], 3, ["no data in", "nowhere", "--data"]],
   [["verify", "--anchor", "nowhere.json"], 3, ["nowhere.json", "no such file"]],
-  [["verify", "--anchor", "no-anchor.json"], 2, ["no-anchor.json is no anchor", "0.seq"]],
+  [["verify", "--anchor", "no-anchor.json"], 2, ["no-anchor.json is no anchor", "`seq`"]],
   [["anchor", "--out", "nowhere/anchor.json"], 3, ["nowhere/anchor.json cannot be written"]],
   [["lock"], 3, ["no strata.yaml in", "nothing to lock"]],
   [["replay", "ok.jsonl"], 2, ["required option '--agent <name>'"]],

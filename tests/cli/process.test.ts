@@ -39,15 +39,6 @@ describe("strata start as a process", () => {
     expect(err).toContain("--port");
   });
 
-  it("stops when the process that started it is gone", async () => {
-    const parent = child(["start", "--port", "0"], { cwd: place() });
-    await parent.says("serves on");
-    const watching = child(["start", "--port", "0"], { cwd: place(), env: { STRATA_PARENT: `${parent.process.pid}` } });
-    await watching.says("serves on");
-    parent.process.kill("SIGKILL");
-    expect(await watching.ended).toMatchObject({ code: 0 });
-  });
-
   it("says what an agent lacks to answer, and serves on", async () => {
     const cwd = project((yaml) => `${yaml}\nmodel: anthropic:claude-sonnet-4-5\n`);
     const started = child(["start", "--port", "0", "--json"], { cwd });
