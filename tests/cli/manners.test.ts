@@ -1,9 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createContext } from "../../src/cli/context.ts";
-import { showProgress } from "../../src/cli/progress.ts";
-import { atTerminal, collector, jsonLines, place, strata } from "./strata.ts";
+import { atTerminal, jsonLines, place, strata } from "./strata.ts";
 
 describe("an error", () => {
   it("is one JSON object on stderr with --json", async () => {
@@ -63,20 +61,5 @@ describe("a chat", () => {
     expect(chat.screen()).not.toContain("half a senhello");
     chat.press("\u0003");
     expect(await chat.ended).toBe(0);
-  });
-});
-
-describe("progress", () => {
-  it("ends at the full number, however fast the end comes", () => {
-    const [stdout, stderr] = [collector(), collector()];
-    Object.assign(stderr.stream, { isTTY: true, columns: 80 });
-    const signal = new AbortController().signal;
-    const terminal = { stdin: stdout.stream, stdout: stdout.stream, stderr: stderr.stream, env: {}, cwd: "/", signal };
-    const progress = showProgress(createContext(terminal), "walking");
-    for (const start = Date.now(); Date.now() - start < 120; ) progress.show("1 of 3", 1 / 3);
-    progress.show("2 of 3", 2 / 3);
-    progress.show("3 of 3", 1);
-    progress.end();
-    expect(stderr.text()).toMatch(/1 of 3.*3 of 3.*\[K$/s);
   });
 });
