@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { defineSource, z } from "strata";
+
+const FILE = z.object({ hours: z.record(z.string(), z.string()) });
+const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+
+/** Today's opening hours, out of a file that somebody of the shop edits: nobody outside writes it, so its word is the operator's. */
+export const hours = defineSource({
+  name: "hours",
+  trust: "operator",
+  give: ({ at }) => {
+    const { hours } = FILE.parse(JSON.parse(readFileSync(join(import.meta.dirname, "hours.json"), "utf8")));
+    const day = DAYS[new Date(at).getUTCDay()] ?? "";
+    return `Today (${day}) the shop is ${hours[day] === undefined ? "closed" : `open from ${hours[day]} o'clock`}.`;
+  },
+});
+
+let asked = 0;
+
+/** What the warehouse has. It does not answer the first time, as warehouses do: the turn goes on without it. */
+export const stock = defineSource({
+  name: "stock",
+  trust: "operator",
+  give: () => {
+    asked += 1;
+    if (asked === 1) throw new Error("the warehouse does not answer");
+    // Several pieces, the most important first: where room is short, the last ones give way.
+    return ["Tyres: 12.", "Brake pads: 4.", { text: "Lights: none.", at: Date.UTC(2026, 10, 20) }];
+  },
+});

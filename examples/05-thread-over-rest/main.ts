@@ -1,0 +1,103 @@
+// A conversation over HTTP, as a program in any language has it: the server is a process of its own, and all that this one needs
+// is `fetch`. It opens a thread, posts a message and reads the turn as server-sent events while it runs, then asks why.
+// Without a key in the environment the built-in rehearsal answers. docs/http.md has all routes.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const folder = mkdtempSync(join(tmpdir(), "strata-example-"));
+
+// In a project of your own: spawn("npx", ["strata", "start", "--port", "0", "--json"]). An empty folder serves the companion.
+const program = join(import.meta.dirname, "../../src/cli/main.ts");
+const server = spawn(process.execPath, [program, "start", "--port", "0", "--json"], {
+  cwd: folder,
+  stdio: ["ignore", "pipe", "inherit"],
+});
+const ended = once(server, "exit");
+
+try {
+  const { url, tokenFile } = await listening(server);
+  // Whoever has the token is the operator; it travels in this header and in no other way.
+  const authorization = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;
+  const ask = async (path: string, body?: object): Promise<Response> => {
+    const response = await fetch(`${url}/v1/${path}`, {
+      headers: { authorization, "content-type": "application/json" },
+      ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
+    });
+    // An error says what to do next: {"error": {"code", "message", "details", "retry"}}.
+    if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
+    return response;
+  };
+
+  const opened = await ask("threads", { agent: "companion", contact: "ada" });
+  const thread: { readonly id: string } = JSON.parse(await opened.text());
+  console.log(`thread ${thread.id}`);
+
+  // `externalId` is the caller's own name for the message: sent twice, it is stored once and answered once.
+  const message = { text: "Please remember that my bicycle is green.", externalId: "m1" };
+  let turn = "";
+  for await (const { type, data } of events(await ask(`threads/${thread.id}/events?mode=stream`, message))) {
+    if (type === "turn-start") turn = String(data["turn"]);
+    console.log(`${type.padEnd(11)} ${short(data)}`);
+  }
+
+  const recorded: Recorded = JSON.parse(await (await ask(`turns/${turn}`)).text());
+  for (const { n, ledger } of recorded.requests) {
+    console.log(`request ${n}: ${ledger.tokens} of ${ledger.limit} tokens`);
+    for (const { piece, place, trust, fate, tokens } of ledger.entries)
+      console.log(`  ${piece.padEnd(12)} ${place.padEnd(11)} ${trust.padEnd(9)} ${fate.padEnd(6)} ${tokens}`);
+  }
+} finally {
+  // Its turns end in order, and it says so.
+  server.kill("SIGTERM");
+  await ended;
+  rmSync(folder, { recursive: true });
+}
+
+/** What this program reads of a recorded turn; `GET /v1/openapi.json` describes all of it. */
+interface Recorded {
+  readonly requests: readonly { readonly n: number; readonly ledger: Ledger }[];
+}
+
+interface Ledger {
+  readonly tokens: number;
+  readonly limit: number;
+  readonly entries: readonly {
+    readonly piece: string;
+    readonly place: string;
+    readonly trust: string;
+    readonly fate: string;
+    readonly tokens: number;
+  }[];
+}
+
+/** With `--json` the server says in its first line where it listens and where its token is. */
+async function listening({ stdout }: ChildProcess): Promise<{ readonly url: string; readonly tokenFile: string }> {
+  if (stdout === null) throw new Error("the server's output is not read");
+  for await (const line of createInterface({ input: stdout })) return JSON.parse(line);
+  throw new Error("the server ended before it listened");
+}
+
+/** Server-sent events: blocks of `event:` and `data:` lines with an empty line behind each. */
+async function* events(response: Response): AsyncGenerator<{ type: string; data: Record<string, unknown> }> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true });
+    const blocks = text.split("\n\n");
+    text = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const type = /^event: (.*)$/m.exec(block)?.[1];
+      const data = /^data: (.*)$/m.exec(block)?.[1];
+      if (type !== undefined && data !== undefined) yield { type, data: JSON.parse(data) };
+    }
+  }
+}
+
+function short(data: object): string {
+  const text = JSON.stringify(data);
+  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
+}
