@@ -16,9 +16,9 @@ export interface Case {
   readonly says: readonly (string | RegExp)[];
 }
 
-/** What the door said. The program tells the code by its exit; the other doors name it. */
+/** What the door said. The program names the code to programs only; people see its exit and the sentence. */
 export type Seen =
-  | { readonly door: "cli"; readonly exit: number; readonly text: string }
+  | { readonly door: "cli"; readonly exit: number; readonly code?: unknown; readonly text: string }
   | {
       readonly door: "http";
       readonly status: number;
@@ -28,9 +28,21 @@ export type Seen =
     }
   | { readonly door: "api"; readonly code: ErrorCode; readonly text: string };
 
+/** An error as programs get it. */
+interface Refusal {
+  readonly error: { readonly code?: unknown; readonly retry?: unknown; readonly message: string };
+}
+
+const reader = { isProgram: false };
+
+/** Who reads what the command lines print from now on: a person, or a program that says `--json`. */
+export function readAs(who: "person" | "program"): void {
+  reader.isProgram = who === "program";
+}
+
 /** A command line. What it printed is told as it would be told everywhere: without this machine's paths, ports and ids. */
 export async function cli(argv: readonly string[], around: Around): Promise<Seen> {
-  const { code, out, err } = await strata(argv, around);
+  const { code: exit, out, err } = await strata(reader.isProgram ? [...argv, "--json"] : argv, around);
   const text = `${err}${out}`
     .replaceAll(around.cwd, "/home/ann/agent")
     .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:4611")
@@ -38,7 +50,11 @@ export async function cli(argv: readonly string[], around: Around): Promise<Seen
     .replace(/asked again in [\d.]+ s/g, "asked again in … s")
     .replace(/^· sent .*\n/gm, "")
     .trimEnd();
-  return { door: "cli", exit: code, text };
+  if (!reader.isProgram) return { door: "cli", exit, text };
+  const { error }: Refusal = JSON.parse(
+    /^\{"error":.*$/m.exec(text)?.[0] ?? `{"error":{"message":${JSON.stringify(text)}}}`,
+  );
+  return { door: "cli", exit, code: error.code, text: error.message };
 }
 
 /** A chat of one message with the companion. */
@@ -86,10 +102,6 @@ export async function site(folder = project(), env: Around["env"] = {}) {
     return id;
   };
   return { ask, refused, thread };
-}
-
-interface Refusal {
-  readonly error: { readonly code: unknown; readonly retry: unknown; readonly message: string };
 }
 
 async function seenIn(response: Response): Promise<Seen> {

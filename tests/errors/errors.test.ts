@@ -7,7 +7,7 @@ import { AGENT } from "./cases-agent.ts";
 import { CONFIG, INPUT } from "./cases-input.ts";
 import { STORE } from "./cases-store.ts";
 import { TURN } from "./cases-turn.ts";
-import { type Case, cli, type Seen } from "./doors.ts";
+import { type Case, cli, readAs, type Seen } from "./doors.ts";
 
 const CASES: readonly Case[] = [...INPUT, ...CONFIG, ...STORE, ...TURN, ...AGENT];
 
@@ -16,9 +16,10 @@ const shown = new Map<string, string>();
 
 describe("an error", () => {
   it.each(CASES)("$code: $when", async ({ code, shown: section, provoke, says }) => {
+    readAs(section === undefined ? "program" : "person");
     const seen = await provoke();
     if (section !== undefined) shown.set(section, seen.text);
-    expect(answerOf(seen), seen.text).toEqual(tableSays(code, seen.door));
+    expect(answerOf(seen), seen.text).toEqual(tableSays(code, seen));
     for (const part of says) {
       if (typeof part === "string") expect(seen.text).toContain(part);
       else expect(seen.text).toMatch(part);
@@ -34,6 +35,7 @@ describe("an error", () => {
 
 describe("a tool that is refused", () => {
   it("is no error of the program: the agent is told why, and answers", async () => {
+    readAs("person");
     const input = "Please read the file ../secret.txt\n";
     const seen = await cli(["chat", "companion"], { cwd: project(), input });
     shown.set("A tool that is refused", seen.text);
@@ -62,15 +64,15 @@ function withBlock(page: string, [section, text]: readonly [string, string]): st
   return `${before}## ${section}\n${rest.replace(/```text\n[\s\S]*?```/, () => `\`\`\`text\n${text}\n\`\`\``)}`;
 }
 
-/** What programs read from an answer. */
+/** What programs read from an answer; of what is shown to people, the exit. */
 function answerOf(seen: Seen) {
-  if (seen.door === "cli") return { exit: seen.exit };
+  if (seen.door === "cli") return { exit: seen.exit, ...("code" in seen && { code: seen.code }) };
   const { code } = seen;
   return seen.door === "http" ? { status: seen.status, code, retry: seen.retry } : { code };
 }
 
-function tableSays(code: Case["code"], door: Seen["door"]) {
+function tableSays(code: Case["code"], seen: Seen) {
   const { exit, status, retry } = ERRORS[code];
-  if (door === "cli") return { exit };
-  return door === "http" ? { status, code, retry } : { code };
+  if (seen.door === "cli") return { exit, ...("code" in seen && { code }) };
+  return seen.door === "http" ? { status, code, retry } : { code };
 }
