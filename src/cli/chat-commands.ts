@@ -3,7 +3,7 @@ import type { Ledger, TurnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { retry, type Saying, type Talk } from "./conversation.ts";
 import { memoryLines } from "./memory.ts";
-import { number, printable, type Style } from "./style.ts";
+import { count, number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
 import { turnView } from "./turn-view.ts";
 
@@ -41,6 +41,11 @@ const COMMANDS: Readonly<Record<string, (asked: Asked) => Promise<TurnId | undef
   },
   "/approve": (asked) => decideNext(asked, "approved"),
   "/deny": (asked) => decideNext(asked, "denied"),
+  "/withdraw": async ({ context, talk: { app, thread } }) => {
+    const taken = await app.runtime.withdraw(app.operator, thread.id);
+    context.note(taken.length === 0 ? "No message waits." : `${count(taken.length, "message")} taken back.`);
+    return undefined;
+  },
   "/retry": ({ context, talk, saying }) => retry(context, talk, saying),
 };
 
@@ -51,7 +56,7 @@ const HELP = [
   "/why     explains the last turn: all its requests, what was called and said",
   "/memory  the newest memories about you",
   "/approve runs the oldest call that waits for you; /deny refuses it",
-  "/retry   runs messages again that got no answer",
+  "/retry   runs messages again that got no answer; /withdraw takes them back",
   "/quit    leaves, like Ctrl-D; Ctrl-C stops a turn that runs",
   'A line that ends in \\ goes on with the next one; """ begins and ends a block.',
   "The dim line after each reply says what was sent to the model.",

@@ -24,6 +24,7 @@ export function declareThread(program: Command, context: Context): void {
   declareShow(thread, context);
   declareFork(thread, context);
   declareCancel(thread, context);
+  declareWithdraw(thread, context);
 }
 
 function declareList(thread: Command, context: Context): void {
@@ -110,6 +111,23 @@ function declareCancel(thread: Command, context: Context): void {
           context.say(
             cancelled ? `The turn on ${id} was asked to stop; it ends within seconds.` : `No turn runs on ${id}.`,
           );
+      });
+    });
+}
+
+function declareWithdraw(thread: Command, context: Context): void {
+  thread
+    .command("withdraw")
+    .description("take back the messages that wait on a thread without an answer; no turn will handle them")
+    .argument("<id>", "the thread, thr_…")
+    .addHelpText("after", "\nExample:\n  $ strata thread withdraw thr_01jd8k3v5x9m2q7r4t6w8y0zab")
+    .action((text: string, _options: unknown, command: Command) => {
+      const id = threadId(text);
+      return inRecord(context, command, async ({ app: { runtime, operator }, json }) => {
+        const withdrawn = await runtime.withdraw(operator, id);
+        if (json) context.json({ withdrawn });
+        else if (withdrawn.length === 0) context.say(`No message waits on ${id}.`);
+        else context.say(`${count(withdrawn.length, "message")} taken back.`);
       });
     });
 }

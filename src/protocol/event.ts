@@ -28,7 +28,8 @@ export interface NewEvent {
   readonly at: number;
 }
 
-export type EventStatus = "pending" | "consumed";
+/** `withdrawn`: an operator took it back before a turn could handle it. */
+export type EventStatus = "pending" | "consumed" | "withdrawn";
 
 /** An event on its thread, in the order received. */
 export interface StoredEvent extends NewEvent {

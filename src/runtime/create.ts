@@ -41,6 +41,10 @@ export function createRuntime(parts: Parts): Runtime {
     slots: async (actor, id) => store.slots((await threadOf(parts, actor, id, "read")).scope, id),
     post: (actor, thread, events) => post(parts, actor, thread, events),
     pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id, "read")).scope, thread.id),
+    withdraw: async (actor, id) => {
+      const { scope } = await threadOf(parts, actor, id, "operate");
+      return store.withdraw(scope, id, { now: parts.wall(), alive: parts.alive });
+    },
     async *run(actor, thread, options = {}) {
       const held = await threadOf(parts, actor, thread.id, "run");
       const stop = new AbortController();

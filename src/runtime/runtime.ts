@@ -101,6 +101,9 @@ export interface Runtime {
    * @throws StrataError `not_allowed` when an event claims more trust than the actor has */
   post(actor: Actor, thread: Thread, events: readonly NewEvent[]): Promise<readonly StoredEvent[]>;
   pending(actor: Actor, thread: Thread): Promise<readonly StoredEvent[]>;
+  /** Takes back all that waits on the thread without an answer. Operators only.
+   * @throws StrataError `thread_busy` while a turn handles it */
+  withdraw(actor: Actor, id: ThreadId): Promise<readonly StoredEvent[]>;
   /**
    * One turn over the thread's waiting events. Yields nothing when nothing waits; else ends in exactly one `done` or
    * `failed` and never throws past its start. Take events until the end: what was said counts as delivered then.

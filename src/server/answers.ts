@@ -52,7 +52,7 @@ export const EVENT = z
     id: z.string(),
     thread: z.string(),
     seq: z.number(),
-    status: z.enum(["pending", "consumed"]),
+    status: z.enum(["pending", "consumed", "withdrawn"]),
     turn: z.string().optional().describe("The turn that took it."),
     kind: z.string(),
     trust: TRUST,

@@ -77,6 +77,16 @@ export const EVENT_ROUTES: readonly Route[] = [
     answer: z.object({ cancelled: z.boolean().describe("False where it runs none.") }),
     handle: async ({ runtime }, { actor, path: { id } }) => ({ cancelled: await runtime.cancel(actor, id) }),
   }),
+  route({
+    method: "post",
+    url: "/v1/threads/{id}/withdraw",
+    says: "Takes back the events that wait on the thread: no turn will handle them.",
+    path: THREAD_PATH,
+    query: NOTHING,
+    body: NOTHING,
+    answer: z.object({ withdrawn: z.array(EVENT).readonly() }),
+    handle: async ({ runtime }, { actor, path: { id } }) => ({ withdrawn: await runtime.withdraw(actor, id) }),
+  }),
 ];
 
 function newEvent(

@@ -83,5 +83,10 @@ describe("strata thread cancel", () => {
     const again = await strata(["thread", "cancel", thread, "--json"], { cwd, env: silent.env });
     expect(jsonLines(again.out)).toEqual([{ cancelled: false }]);
     expect((await strata(["thread", "show", thread], { cwd, env: silent.env })).out).toContain("1 message without");
+    const back = await strata(["thread", "withdraw", thread], { cwd, env: silent.env });
+    expect(back).toMatchObject({ code: 0, out: "1 message taken back.\n" });
+    expect((await strata(["thread", "show", thread], { cwd, env: silent.env })).out).not.toContain("without");
+    const none = await strata(["thread", "withdraw", thread], { cwd, env: silent.env });
+    expect(none.out).toBe(`No message waits on ${thread}.\n`);
   }, 30_000);
 });

@@ -100,6 +100,28 @@ export function threadContract(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("takes back what waits, and nothing that a turn has taken or takes", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const asker = { now: NOW, alive: () => true };
+      const [first] = await store.receive(thread.scope, thread.id, [said("one")]);
+      const claim = await take(store, thread);
+      await expect(store.withdraw(thread.scope, thread.id, asker)).rejects.toMatchObject({ code: "thread_busy" });
+      // Its worker is gone: nobody handles it any more.
+      const withdrawn = await store.withdraw(thread.scope, thread.id, { ...asker, alive: () => false });
+      expect(withdrawn).toEqual([{ ...first, status: "withdrawn" }]);
+      expect(claim.events).toEqual([first]);
+      expect(await store.pending(thread.scope, thread.id)).toEqual([]);
+      // Its lease has run out.
+      expect(await store.withdraw(thread.scope, thread.id, { ...asker, now: NOW + 60_000 })).toEqual([]);
+      await store.receive(thread.scope, thread.id, [said("two")]);
+      expect(await store.pending(thread.scope, thread.id)).toMatchObject([{ status: "pending" }]);
+      await expect(store.withdraw(scopeOf("bob"), thread.id, asker)).rejects.toMatchObject({
+        code: "thread_not_found",
+      });
+      await store.close();
+    });
+
     it("law 7 an event that is known by its channel's id is stored once and given as it was stored", async () => {
       const store = await openStore();
       const thread = await open(store);

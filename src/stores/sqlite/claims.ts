@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { ContactScope, OrgId, ThreadId } from "../../protocol/index.ts";
+import { type ContactScope, type OrgId, type StoredEvent, StrataError, type ThreadId } from "../../protocol/index.ts";
 import { toThread } from "../rows.ts";
 import type { Claim, Claimed, ClaimRequest, HeldThread } from "../store.ts";
 import type { Row } from "../tables.ts";
@@ -24,6 +24,29 @@ export function claim(db: Connection, scope: ContactScope, id: ThreadId, request
     const epoch = currentEpoch(db, scope, id);
     const taken: Claim = { thread: toThread(row), turn, attempt, fence, holder: request.holder, events, epoch };
     return { state: "claimed", claim: taken };
+  });
+}
+
+/** Takes back what waits, unless a worker holds it just now: its turn could not be committed any more. */
+export function withdraw(
+  db: Connection,
+  scope: ContactScope,
+  id: ThreadId,
+  request: Pick<ClaimRequest, "now" | "alive">,
+): readonly StoredEvent[] {
+  return db.write(() => {
+    if (lease(openRow(db, scope, id), request)) {
+      const message = `a turn on ${id} handles its messages just now; \`strata thread cancel ${id}\` stops it`;
+      throw new StrataError("thread_busy", message, { thread: id });
+    }
+    const waiting = pending(db, scope, id);
+    db.run(
+      query
+        .updateTable("event")
+        .set({ status: "withdrawn" })
+        .where((eb) => eb.and({ ...owner(scope), thread: id, status: "pending" })),
+    );
+    return waiting.map((event) => ({ ...event, status: "withdrawn" }));
   });
 }
 

@@ -5,7 +5,7 @@ import type { Store } from "../store.ts";
 import { approval, approvals, decideApproval, finishApproval } from "./approvals.ts";
 import { backup } from "./backup.ts";
 import { head } from "./chain.ts";
-import { askStop, claim, leases, renew, stopAsked } from "./claims.ts";
+import { askStop, claim, leases, renew, stopAsked, withdraw } from "./claims.ts";
 import { type Connection, connect } from "./connection.ts";
 import { eraseContact } from "./erase.ts";
 import { pending, receive } from "./events.ts";
@@ -79,6 +79,7 @@ function store(db: Connection): Store {
     threads: bound(threads),
     slots: bound(slots),
     receive: bound(receive),
+    withdraw: bound(withdraw),
     pending: bound(pending),
     epoch: bound((db, ...given: Parameters<Store["epoch"]>) => db.read(() => currentEpoch(db, ...given))),
     claim: bound(claim),
