@@ -2,19 +2,16 @@
  * Rows to records and back: the one storage contract and its implementations. It knows databases and nothing of prompts,
  * models or agents; every function that touches thread, memory or conversation data takes a scope.
  */
+export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export type {
-  ApprovalFilter,
-  ArrivingEvent,
   BackupProgress,
   Billed,
   ChainHead,
   Claim,
   Claimed,
   ClaimRequest,
-  Decision,
   Finding,
-  Finish,
   HeldThread,
   JournalKey,
   JournalState,

@@ -3,12 +3,10 @@ import type {
   AgentName,
   Approval,
   ApprovalId,
-  ApprovalStatus,
   ContactScope,
   Digest,
   Epoch,
   ErrorCode,
-  EventId,
   Json,
   Ledger,
   Mark,
@@ -17,13 +15,11 @@ import type {
   Mode,
   ModelRef,
   NewApproval,
-  NewEvent,
   OrgId,
   OutboxId,
   Parameters,
   Reply,
   Request,
-  Role,
   Scope,
   Spoken,
   StopReason,
@@ -39,6 +35,7 @@ import type {
   TurnTotals,
   Untrusted,
 } from "../protocol/index.ts";
+import type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 
 /** One conversation of one agent with one counterpart. `version` is the agent version it is pinned to. */
 export interface Thread {
@@ -234,33 +231,6 @@ export type JournalState =
   | { readonly state: "new" }
   | { readonly state: "done"; readonly outcome: ToolOutcome }
   | { readonly state: "unknown" };
-
-/** Which approvals a listing shows; left out, all. */
-export interface ApprovalFilter {
-  readonly status?: ApprovalStatus;
-  readonly thread?: ThreadId;
-}
-
-/** An event for the thread, with the id that it gets. */
-export type ArrivingEvent = NewEvent & { readonly id: EventId };
-
-/** What a person decided about a waiting call. The event, if any, tells the agent; it lands with the decision. */
-export interface Decision {
-  readonly verdict: "approved" | "denied";
-  readonly by: Role;
-  readonly note?: Untrusted;
-  readonly at: number;
-  readonly event?: ArrivingEvent;
-}
-
-/** What came of an approved call: its result, its writes with an id for each, and the event that tells the agent. */
-export interface Finish {
-  readonly outcome: { readonly text: Untrusted; readonly failed: boolean };
-  readonly writes: readonly StoreWrite[];
-  readonly memories: readonly MemoryId[];
-  readonly event: ArrivingEvent;
-  readonly at: number;
-}
 
 /** A memory that was found. Lower `score` is better. */
 export interface MemoryHit extends Memory {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Approval, approvalId, issueId, untrusted } from "../../protocol/index.ts";
-import type { Decision, Finish, Store, Thread } from "../store.ts";
+import type { Decision, Finish } from "../decision.ts";
+import type { Store, Thread } from "../store.ts";
 import {
   asked,
   exchange,

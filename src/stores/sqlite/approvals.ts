@@ -7,8 +7,8 @@ import {
   StrataError,
   type TurnId,
 } from "../../protocol/index.ts";
+import type { ApprovalFilter, Decision, Finish } from "../decision.ts";
 import { toApproval } from "../rows.ts";
-import type { ApprovalFilter, Decision, Finish } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { applyWrites } from "./apply-writes.ts";
 import type { Connection } from "./connection.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { ContactScope, StoredEvent, ThreadId, TurnId } from "../../protocol/index.ts";
+import type { ArrivingEvent } from "../decision.ts";
 import { type EventText, toEvent, type WithText } from "../rows.ts";
-import type { ArrivingEvent } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { keepOwn, scopeKey } from "./pieces.ts";
