@@ -1,11 +1,11 @@
-import type { Ledger, LedgerEntry, Place, TurnTotals } from "../protocol/index.ts";
+import type { Ledger, LedgerEntry, ModelRef, Place, TurnTotals } from "../protocol/index.ts";
 import { count, duration, number, oneLine } from "./style.ts";
 
-/** What a turn sent, on one line: how many tokens of what, what was cut, how long it took. Of several requests the last one. */
-export function sentLine(ledger: Ledger | undefined, totals: TurnTotals): string {
+/** What a turn sent, on one line: to whom, how many tokens of what, what was cut, how long it took. Of several requests the last one. */
+export function sentLine(ledger: Ledger | undefined, totals: TurnTotals, model: ModelRef): string {
   if (ledger === undefined) return `· nothing was sent · ${duration(totals.milliseconds)}`;
   const parts = [
-    `sent ${count(ledger.tokens, "token")}: ${wholes(ledger)}`,
+    `sent ${count(ledger.tokens, "token")} to ${model}: ${wholes(ledger)}`,
     ...ledger.entries.filter((entry) => entry.place === "tail").map(live),
     cuts(ledger),
     work(totals),
@@ -43,7 +43,9 @@ const at = ({ entries }: Ledger, place: Place): number =>
 
 function live(entry: LedgerEntry): string {
   if (entry.fate === "empty") return `${entry.piece} 0 (${oneLine(entry.because, 60)})`;
-  const items = entry.items === undefined ? "" : ` (${count(entry.items.shown, "memory", "memories")})`;
+  const counted = (shown: number): string =>
+    entry.piece === "recall" ? count(shown, "memory", "memories") : count(shown, "item");
+  const items = entry.items === undefined ? "" : ` (${counted(entry.items.shown)})`;
   return `${entry.piece} ${number(entry.tokens)}${items}`;
 }
 

@@ -19,18 +19,21 @@ export function jsonTeller({ json }: Context): Teller {
 export function plainTeller(context: Context): Teller {
   const { stdout } = context.terminal;
   let ledger: Ledger | undefined;
+  let model = "no model";
   let inLine = false;
   const endLine = (): void => {
     if (inLine) stdout.write("\n");
     inLine = false;
   };
   const end = (totals: TurnTotals): void => {
-    context.note(sentLine(ledger, totals));
+    context.note(sentLine(ledger, totals, model));
     ledger = undefined;
   };
   return (event) => {
     switch (event.type) {
       case "turn-start":
+        model = event.model;
+        return;
       case "reasoning-delta":
         return;
       case "note":

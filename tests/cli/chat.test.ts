@@ -42,7 +42,7 @@ describe("strata chat over a pipe", () => {
     const sent = err.split("\n").filter((line) => line.startsWith("· sent "));
     expect(sent).toHaveLength(2);
     expect(sent[0]).toMatch(
-      /^· sent 1,\d{3} tokens: system 1,\d{3} \(7 layers\) · tools \d+ · transcript 0 · message \d+ · .*nothing cut · 1 request, \d+ ms$/,
+      /^· sent 1,\d{3} tokens to rehearsal: system 1,\d{3} \(7 layers\) · tools \d+ · transcript 0 · message \d+ · .*nothing cut · 1 request, \d+ ms$/,
     );
     expect(sent[0]).toMatch(/ · clock \d+ · /);
     expect(sent[0]).toMatch(/ · recall 0 \(.+\) · /);
