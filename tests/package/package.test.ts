@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "../../checks/files.ts";
 import { messagesServer } from "../errors/messages-server.ts";
 import { install, type Packed, pack, shell } from "./packed.ts";
@@ -12,11 +12,16 @@ import { walk } from "./walk.ts";
 let packed: Packed;
 /** A folder into which the package was installed, and nothing else. */
 let folder: string;
+/** The folder in which docs/first-agent.md is walked through. */
+const empty = mkdtempSync(join(tmpdir(), "strata-first-"));
 beforeAll(() => {
   packed = pack();
   folder = mkdtempSync(join(tmpdir(), "strata-user-"));
   install(packed.tarball, folder);
 }, 120_000);
+afterAll(() => {
+  for (const made of [dirname(packed.tarball), folder, empty]) rmSync(made, { recursive: true, force: true });
+});
 
 const KINDS = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
@@ -109,8 +114,6 @@ console.log(typeof openApp, ERRORS.unexpected.exit, schema.title);`;
 });
 
 describe("docs/first-agent.md", () => {
-  const empty = mkdtempSync(join(tmpdir(), "strata-first-"));
-
   it("runs from an empty folder, and prints what it shows (`npm test -- tests/package -u` writes it anew)", async () => {
     const file = join(ROOT, "docs/first-agent.md");
     const page = await walk(readFileSync(file, "utf8"), empty, () => install(packed.tarball, empty));
