@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,19 +9,23 @@ import { messagesServer } from "../errors/messages-server.ts";
 import { install, type Packed, pack, shell } from "./packed.ts";
 import { walk } from "./walk.ts";
 
-let packed: Packed;
+const root = mkdtempSync(join(tmpdir(), "strata-package-"));
 /** A folder into which the package was installed, and nothing else. */
-let folder: string;
+const folder = newFolder("user");
 /** The folder in which docs/first-agent.md is walked through. */
-const empty = mkdtempSync(join(tmpdir(), "strata-first-"));
+const empty = newFolder("first");
+
+let packed: Packed;
 beforeAll(() => {
-  packed = pack();
-  folder = mkdtempSync(join(tmpdir(), "strata-user-"));
+  packed = pack(newFolder("pack"));
   install(packed.tarball, folder);
 }, 120_000);
-afterAll(() => {
-  for (const made of [dirname(packed.tarball), folder, empty]) rmSync(made, { recursive: true, force: true });
-});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function newFolder(name: string): string {
+  mkdirSync(join(root, name));
+  return join(root, name);
+}
 
 const KINDS = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,

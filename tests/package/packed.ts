@@ -1,6 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { npmProgram } from "../../bootstrap/npm.mjs";
 import { ROOT } from "../../checks/files.ts";
@@ -16,9 +15,8 @@ export interface Packed {
   readonly files: readonly PackedFile[];
 }
 
-/** Builds and packs what `npm pack` would, beside the checkout so that nobody's `dist` is touched. */
-export function pack(): Packed {
-  const folder = mkdtempSync(join(tmpdir(), "strata-pack-"));
+/** Builds and packs in a folder what `npm pack` would in the checkout, so that nobody's `dist` is touched. */
+export function pack(folder: string): Packed {
   for (const path of ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "schema", "blueprints"])
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });
   node([join(ROOT, "bootstrap/build.mjs"), join(folder, "dist")], ROOT);
