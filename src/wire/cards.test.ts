@@ -11,6 +11,18 @@ describe("a model's card", () => {
     ["openai:gpt-4o-mini-2024-07-18", "openai:gpt-4o-mini"],
     ["openai:gpt-5", "openai:gpt-5"],
     ["openai:gpt-5.1", "openai:gpt-5.1"],
+    ["google:gemini-2.5-flash-lite", "google:gemini-2.5-flash-lite"],
+    ["deepseek:deepseek-v4-pro", "deepseek:deepseek-v4-pro"],
+    ["openrouter:anthropic/claude-sonnet-4.5", "openrouter:anthropic/claude-sonnet-4.5"],
+    ["openrouter:openai/gpt-6.1-sol", "openrouter:openai/gpt-6.1-sol"],
+    ["bedrock:anthropic.claude-sonnet-4-5-20250929-v1:0", "bedrock:anthropic.claude-sonnet-4-5"],
+    ["bedrock:us.anthropic.claude-sonnet-4-5-20250929-v1:0", "bedrock:anthropic.claude-sonnet-4-5"],
+    ["bedrock:us-gov.anthropic.claude-opus-4-6-v1", "bedrock:anthropic.claude-opus-4-6"],
+    ["bedrock:global.anthropic.claude-opus-4-7", "bedrock:global.anthropic.claude-opus-4-7"],
+    [
+      "bedrock:arn:aws:bedrock:eu-west-1:123456789012:inference-profile/eu.anthropic.claude-haiku-4-5-20251001-v1:0",
+      "bedrock:anthropic.claude-haiku-4-5",
+    ],
     ["rehearsal", "rehearsal"],
     ["recording", "recording"],
   ])("%s is that of %s, with a price", (model, family) => {
@@ -24,6 +36,13 @@ describe("a model's card", () => {
     ["openai:gpt-5.9", "openai:gpt-"],
     ["openai:gpt-50", "openai:gpt-"],
     ["openai:whisper", "unknown"],
+    ["openai:gpt-6-nova", "openai:gpt-6"],
+    ["openrouter:anthropic/claude-sonnet-4.5:thinking", "openrouter:anthropic/claude-sonnet-4.5"],
+    ["openrouter:deepseek/deepseek-v4-pro", "openrouter:deepseek/deepseek-v4-pro"],
+    ["openrouter:qwen/qwen3-max", "openrouter:"],
+    ["bedrock:amazon.nova-pro-v1:0", "bedrock:"],
+    ["bedrock:anthropic.claude-opus-9-v1:0", "bedrock:anthropic.claude-"],
+    ["openai-compatible:qwen3", "openai-compatible:"],
     ["local:llama3.1", "unknown"],
     ["scripted", "unknown"],
     ["anthropic:", "unknown"],
@@ -45,7 +64,8 @@ describe("a model's card", () => {
   it("promises no more than there is: cautious where nothing is known", () => {
     const known = FAMILIES.filter(({ family }) => family.includes(":"));
     const unknown = cardOf("local:llama3.1");
-    expect(unknown.price).toEqual({ input: 0, cacheRead: 0, cacheWrite: 0, output: 0 });
+    expect(unknown.price).toEqual({ input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0, output: 0 });
+    expect(unknown).toMatchObject({ cache: "none", marks: 0, lifetimes: { short: 0 } });
     for (const row of known) {
       expect(unknown.window).toBeLessThanOrEqual(row.window);
       expect(unknown.longestReply).toBeLessThanOrEqual(row.longestReply);
@@ -55,11 +75,69 @@ describe("a model's card", () => {
 
   it.each(FAMILIES.map((row) => [row.family, row] as const))("of %s is dated and whole", (_family, row) => {
     expect(row.checked).toMatch(/^2026-\d\d-\d\d$/);
+    expect(new Date(row.checked).toISOString()).toContain(row.checked);
     expect(row.longestReply).toBeLessThan(row.window);
+    expect(row.step).toBeGreaterThanOrEqual(1);
+    expect(row.minimumPrefix).toBeGreaterThanOrEqual(row.step);
+    expect(row.metadata).toMatch(/^[a-zA-Z]+$/);
+    // What takes marks says how many and how far it looks; what takes none has none.
+    const marked = row.cache === "marks" || row.cache === "breakpoints";
+    expect([row.marks > 0, row.lookback > 0]).toEqual([marked, marked]);
+    expect(row.lifetimes.short > 0).toBe(row.cache !== "none" || row.family.startsWith("bedrock:"));
+    if (row.lifetimes.long !== undefined) expect(row.lifetimes.long).toBeGreaterThan(row.lifetimes.short);
+    if (row.tail === "turn-scoped") expect(row.family).toMatch(/^anthropic:/);
     if (row.price === undefined) return;
     expect(row.price.cacheRead).toBeLessThanOrEqual(row.price.input);
     expect(row.price.cacheWrite).toBeGreaterThanOrEqual(row.price.input);
+    expect(row.price.cacheWriteLong).toBeGreaterThanOrEqual(row.price.cacheWrite);
     expect(row.price.output).toBeGreaterThanOrEqual(row.price.input);
+  });
+
+  it("is never that of a larger family where there is a smaller one; no two have one name", () => {
+    const names = FAMILIES.map(({ family }) => family);
+    expect(new Set(names).size).toBe(names.length);
+    for (const row of FAMILIES) {
+      const { price: _, ...rest } = row;
+      expect(cardOf(row.family)).toMatchObject(rest);
+      for (const dated of ["-20260102", "-2026-01-02"]) expect(cardOf(row.family + dated)).toMatchObject(rest);
+    }
+  });
+
+  it("tells how the cache is written, and what a long lifetime costs", () => {
+    expect(cardOf("anthropic:claude-sonnet-4-5")).toMatchObject({
+      cache: "marks",
+      marks: 4,
+      lookback: 20,
+      step: 1,
+      lifetimes: { short: 300, long: 3_600 },
+      tail: "ephemeral",
+      metadata: "anthropic",
+      price: { input: 3, cacheRead: 0.3, cacheWrite: 3.75, cacheWriteLong: 6, output: 15 },
+    });
+    expect(cardOf("anthropic:claude-opus-5-5").tail).toBe("turn-scoped");
+    expect(cardOf("openai:gpt-6.1-sol")).toMatchObject({ cache: "breakpoints", marks: 4, lookback: 50 });
+    expect(cardOf("openai:gpt-5-mini")).toMatchObject({ cache: "automatic", marks: 0, step: 128 });
+    expect(cardOf("openai-compatible:qwen3")).toMatchObject({ cache: "automatic", step: 16, priced: false });
+  });
+
+  it("of a gateway is its maker's, with the gateway's own levers and minimums", () => {
+    const [sonnet, routed] = ["anthropic:claude-sonnet-4-5", "openrouter:anthropic/claude-sonnet-4.5"].map((ref) =>
+      cardOf(ref),
+    );
+    expect(routed).toEqual({ ...sonnet, family: routed?.family, metadata: "openrouter" });
+    // It may end on Bedrock, whose minimum is the larger one.
+    for (const ref of ["openrouter:anthropic/claude-opus-4.7", "bedrock:anthropic.claude-opus-4-7"]) {
+      expect(cardOf(ref).minimumPrefix).toBe(4_096);
+    }
+    expect(cardOf("anthropic:claude-opus-4-7").minimumPrefix).toBe(2_048);
+    // Neither clears a message by itself: bound reasoning leaves changed lines only.
+    expect(cardOf("openrouter:anthropic/claude-opus-5").tail).toBe("ephemeral");
+    expect(cardOf("bedrock:anthropic.claude-opus-5-5").tail).toBe("delta");
+    expect(cardOf("openrouter:openai/gpt-6-sol").cache).toBe("breakpoints");
+    expect(cardOf("bedrock:amazon.nova-pro-v1:0")).toMatchObject({ cache: "none", marks: 0 });
+    // A region's endpoint costs a tenth more than the global one.
+    expect(cardOf("bedrock:us.anthropic.claude-opus-4-6-v1").price).toMatchObject({ input: 5.5, cacheRead: 0.55 });
+    expect(cardOf("bedrock:global.anthropic.claude-opus-4-6-v1").price).toMatchObject({ input: 5, output: 25 });
   });
 });
 
@@ -69,6 +147,37 @@ describe("a declared card", () => {
     expect(book("local:llama3.1")).toEqual({ ...cardOf("local:llama3.1"), window: 8_192, tokenFactor: 1.1 });
     expect(book("local:llama3.1-big")).toEqual(cardOf("local:llama3.1-big"));
     expect(book("toString")).toEqual(cardOf("toString"));
+  });
+
+  it("sets each value by itself, and takes a lifetime away", () => {
+    const changed = {
+      window: 100,
+      longestReply: 10,
+      tokenFactor: 2,
+      cache: "breakpoints",
+      minimumPrefix: 7,
+      step: 3,
+      marks: 2,
+      lookback: 5,
+      lifetimes: { short: 60 },
+      tail: "delta",
+      metadata: "mine",
+    } as const;
+    const model = "anthropic:claude-sonnet-4-5";
+    for (const [key, value] of Object.entries(changed)) {
+      const book = cardBook({ [model]: { [key]: value } });
+      expect(book(model)).toEqual({ ...cardOf(model), [key]: value });
+    }
+    expect(cardBook({ [model]: { lifetimes: { short: 60, long: undefined } } })(model).lifetimes).toEqual({
+      short: 60,
+    });
+  });
+
+  it("is laid over the card that the model is known by under another name", () => {
+    const book = cardBook({ "proxy:claude-sonnet-4-5": { window: 100_000 } });
+    const known = "anthropic:claude-sonnet-4-5";
+    expect(book("proxy:claude-sonnet-4-5", known)).toEqual({ ...cardOf(known), window: 100_000 });
+    expect(book("other:claude-sonnet-4-5", known)).toEqual(cardOf(known));
   });
 
   it("makes the price known; what it leaves out costs what the prompt costs", () => {
@@ -81,7 +190,11 @@ describe("a declared card", () => {
       priced: true,
       price: { input: 1, cacheRead: 1, cacheWrite: 1, output: 2 },
     });
-    expect(book("local:b").price).toEqual({ input: 1, cacheRead: 0.1, cacheWrite: 0, output: 2 });
+    expect(book("local:b").price).toEqual({ input: 1, cacheRead: 0.1, cacheWrite: 0, cacheWriteLong: 0, output: 2 });
+    expect(cardBook({ "a:b": { price: { input: 1, output: 2, cacheWriteLong: 2 } } })("a:b").price).toMatchObject({
+      cacheWrite: 1,
+      cacheWriteLong: 2,
+    });
     expect(book("anthropic:claude-sonnet-4-5")).toMatchObject({ priced: true, price: { input: 0, cacheRead: 0 } });
   });
 });

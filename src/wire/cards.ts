@@ -1,5 +1,6 @@
 import type { ModelRef, Usage } from "../protocol/index.ts";
-import { FAMILIES, type Family, type Price, UNKNOWN } from "./families.ts";
+import { FAMILIES, UNKNOWN } from "./families.ts";
+import type { CacheWay, Family, Price, TailWay } from "./family.ts";
 
 /** What Strata must know of one model to plan a request. Prices in US dollars per million tokens. */
 export interface ModelCard extends Omit<Family, "price"> {
@@ -8,31 +9,44 @@ export interface ModelCard extends Omit<Family, "price"> {
   readonly priced: boolean;
 }
 
-/** What a declaration says of a model; all it leaves out is as the built-in card says. */
+/** What a declaration says of a model; all it leaves out is as the built-in card says. Units and meanings are those of `Family`. */
 export interface CardOverride {
   readonly window?: number | undefined;
   readonly longestReply?: number | undefined;
   readonly tokenFactor?: number | undefined;
+  readonly cache?: CacheWay | undefined;
   readonly minimumPrefix?: number | undefined;
-  /** `cacheRead` and `cacheWrite` left out cost what `input` costs. */
+  readonly step?: number | undefined;
+  readonly marks?: number | undefined;
+  readonly lookback?: number | undefined;
+  /** `long` left out, there is one lifetime only. */
+  readonly lifetimes?: { readonly short: number; readonly long?: number | undefined } | undefined;
+  readonly tail?: TailWay | undefined;
+  readonly metadata?: string | undefined;
+  /** `cacheRead` and `cacheWrite` left out cost what `input` costs, `cacheWriteLong` what `cacheWrite` costs. */
   readonly price?:
     | {
         readonly input: number;
         readonly output: number;
         readonly cacheRead?: number | undefined;
         readonly cacheWrite?: number | undefined;
+        readonly cacheWriteLong?: number | undefined;
       }
     | undefined;
 }
 
-/** A model's card by its `provider:name`: the declared one laid over the built-in one. */
+/** The card of a model by its `provider:name`; `known` is the name it is built in under, where that is another. */
+export type CardBook = (model: ModelRef, known?: ModelRef) => ModelCard;
+
+/** A book of cards: the declared one laid over the built-in one. */
 export function cardBook(
   overrides: Readonly<Record<ModelRef, CardOverride>>,
   families: readonly Family[] = FAMILIES,
-): (model: ModelRef) => ModelCard {
+): CardBook {
   const longestFirst = families.toSorted((a, b) => b.family.length - a.family.length);
-  return (model) => {
-    const card = cardFrom(longestFirst.find((row) => belongs(model, row)) ?? UNKNOWN, model);
+  return (model, known = model) => {
+    const name = withoutRegion(known);
+    const card = cardFrom(longestFirst.find((row) => belongs(name, row)) ?? UNKNOWN, name);
     return Object.hasOwn(overrides, model) ? overlaid(card, overrides[model]) : card;
   };
 }
@@ -40,40 +54,58 @@ export function cardBook(
 /** The built-in card of a model; a cautious one for a model that has none. */
 export const cardOf: (model: ModelRef) => ModelCard = cardBook({});
 
+/** Bedrock names a model also by its region, and by the profile of an account. */
+const REGION = /^bedrock:(?:arn:\S*\/)?(?:(?:us|us-gov|eu|apac|jp|au|ca|sa|me|af)\.)?/;
+
+const withoutRegion = (model: ModelRef): ModelRef => model.replace(REGION, "bedrock:");
+
 /** A family's name ends where a version begins: `gpt-5.9` is none of `gpt-5`. */
 function belongs(model: ModelRef, { family }: Family): boolean {
   if (!model.startsWith(family)) return false;
-  return family.endsWith("-") || model.length === family.length || model[family.length] === "-";
+  return /[-:]$/.test(family) || /^(?:[-:]|$)/.test(model.slice(family.length));
 }
 
-const FREE: Price = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 };
+const FREE: Price = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0, output: 0 };
 
-/** What may follow a family's name without being another model: a date, or `latest`. */
-const SAME_MODEL = /^(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest|0))?$/;
+/** What may follow a family's name without being another model: a date or `latest`, and Bedrock's count of versions. */
+const SAME_MODEL = /^(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest|0))?(?:-v\d+(?::\d+)?)?$/;
 
 function cardFrom({ price, ...row }: Family, model: ModelRef): ModelCard {
   const same = SAME_MODEL.test(model.slice(row.family.length));
   return { ...row, price: price ?? FREE, priced: price !== undefined && same };
 }
 
-function overlaid(card: ModelCard, override: CardOverride = {}): ModelCard {
-  const { price } = override;
+function overlaid(card: ModelCard, { price, lifetimes, ...plain }: CardOverride = {}): ModelCard {
   return {
     ...card,
-    window: override.window ?? card.window,
-    longestReply: override.longestReply ?? card.longestReply,
-    tokenFactor: override.tokenFactor ?? card.tokenFactor,
-    minimumPrefix: override.minimumPrefix ?? card.minimumPrefix,
-    ...(price && {
-      priced: true,
-      price: {
-        input: price.input,
-        cacheRead: price.cacheRead ?? price.input,
-        cacheWrite: price.cacheWrite ?? price.input,
-        output: price.output,
-      },
+    ...told(plain),
+    ...(lifetimes && {
+      lifetimes: { short: lifetimes.short, ...(lifetimes.long !== undefined && { long: lifetimes.long }) },
     }),
+    ...(price && { priced: true, price: wholePrice(price) }),
   };
+}
+
+/** What is not there hides nothing. */
+function told({ window, longestReply, tokenFactor, ...of }: Omit<CardOverride, "price" | "lifetimes">) {
+  const { cache, minimumPrefix, step, marks, lookback, tail, metadata } = of;
+  return {
+    ...(window !== undefined && { window }),
+    ...(longestReply !== undefined && { longestReply }),
+    ...(tokenFactor !== undefined && { tokenFactor }),
+    ...(cache !== undefined && { cache }),
+    ...(minimumPrefix !== undefined && { minimumPrefix }),
+    ...(step !== undefined && { step }),
+    ...(marks !== undefined && { marks }),
+    ...(lookback !== undefined && { lookback }),
+    ...(tail !== undefined && { tail }),
+    ...(metadata !== undefined && { metadata }),
+  };
+}
+
+function wholePrice({ input, output, ...cache }: NonNullable<CardOverride["price"]>): Price {
+  const { cacheRead = input, cacheWrite = input } = cache;
+  return { input, output, cacheRead, cacheWrite, cacheWriteLong: cache.cacheWriteLong ?? cacheWrite };
 }
 
 /** What a call cost in US dollars by the card's prices. */

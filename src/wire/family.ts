@@ -1,0 +1,91 @@
+/** Prices in US dollars per million tokens, of the providers' price pages. */
+export interface Price {
+  readonly input: number;
+  readonly cacheRead: number;
+  /** For the short lifetime. */
+  readonly cacheWrite: number;
+  /** For the long lifetime; what `cacheWrite` is where there is none. */
+  readonly cacheWriteLong: number;
+  readonly output: number;
+}
+
+/**
+ * How a cache is written and read:
+ *
+ * - `marks`: written where a mark stands, read also some positions before one (Anthropic, and Claude elsewhere);
+ * - `breakpoints`: written and read exactly where a mark stands (OpenAI from GPT-5.6 on);
+ * - `automatic`: the longest beginning that was sent before is found without marks;
+ * - `none`: nothing is kept, or nobody says how.
+ */
+export type CacheWay = "marks" | "breakpoints" | "automatic" | "none";
+
+/**
+ * Where a turn's own text may stand: `turn-scoped` in a message that the provider clears by itself; `ephemeral` at the end,
+ * taken away in the next request; `delta` as changed lines that stay, where a history must not be edited.
+ */
+export type TailWay = "turn-scoped" | "ephemeral" | "delta";
+
+/** Seconds that what was written is kept, counted from the start of the last request that used it. */
+export interface Lifetimes {
+  readonly short: number;
+  /** Left out where there is one lifetime only. */
+  readonly long?: number;
+}
+
+/** Dated data on one model family: what Strata must know of it to plan a request. Where sources differ, the cautious figure. */
+export interface Family {
+  /** What the names of its models begin with; the rest is a version, or anything where it ends in a dash. */
+  readonly family: string;
+  /** The day the data was checked. */
+  readonly checked: string;
+  /** Tokens of context, of the provider's table of models. A longer prompt that costs more per token ends it. */
+  readonly window: number;
+  /** Tokens of the longest reply, of the same table. */
+  readonly longestReply: number;
+  /** What o200k counts is multiplied by this to begin with; above 1 where the model's own tokenizer is not public. Measured. */
+  readonly tokenFactor: number;
+  /** How its cache is written, of the provider's page on prompt caching. */
+  readonly cache: CacheWay;
+  /** Tokens below which a prefix is not cached, of the same page. Where sources differ, the larger figure. */
+  readonly minimumPrefix: number;
+  /** Tokens by which what is kept grows: a cache of blocks keeps whole blocks only. Of the same page; 1 where it says none. */
+  readonly step: number;
+  /** Marks that a request may write, of the same page. One more is refused, or silently left out. */
+  readonly marks: number;
+  /** Positions looked at for something to read: back from a mark for `marks`, back through the marks for `breakpoints`. */
+  readonly lookback: number;
+  /** Of the same page. Where sources differ, or say nothing, the shorter figure. */
+  readonly lifetimes: Lifetimes;
+  /** Of the provider's pages on messages; the way that pays among those that the provider has. */
+  readonly tail: TailWay;
+  /** The provider's key in a part's options and metadata, of its package of the AI SDK. */
+  readonly metadata: string;
+  /** Left out where nobody looked it up. */
+  readonly price?: Price;
+}
+
+/** What the rows of one provider begin with. */
+export type Shape = Omit<Family, "family" | "price">;
+
+/** What a cache costs, as shares of the input's price. */
+export interface Shares {
+  readonly read?: number;
+  readonly write?: number;
+  readonly long?: number;
+}
+
+/** Anthropic's shares unless told: a read a tenth, a write of the short lifetime 1.25 times, of the long one twice the input. */
+export const price = (input: number, output: number, { read = 0.1, write = 1.25, long = 2 }: Shares = {}): Price => ({
+  input,
+  output,
+  cacheRead: rounded(input * read),
+  cacheWrite: rounded(input * write),
+  cacheWriteLong: rounded(input * long),
+});
+
+/** The price of a cache that writes for nothing more than the input, and has one price for all lifetimes. */
+export const automatic = (input: number, output: number, read = 0.1): Price =>
+  price(input, output, { read, write: 1, long: 1 });
+
+/** Floating point must not show in a price: a tenth of 3 is 0.3. */
+const rounded = (dollars: number): number => Math.round(dollars * 1e6) / 1e6;
