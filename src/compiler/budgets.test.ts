@@ -185,3 +185,21 @@ describe("budget_too_small", () => {
     expect(found.message).toContain("persona");
   });
 });
+
+describe("the prefix of a thread's first request", () => {
+  const persona = layer("persona", { rank: 3, budget: 60, text: long("persona") });
+  const style = layer("style", { rank: 8, budget: 40, text: long("style") });
+  const agent = agentOf(core, persona, style);
+  const prefixOf = (words: number, limit: number): string =>
+    systemText(compile(inputOf({ agent, limit, events: [event("word ".repeat(words))] })));
+
+  it("is the same whatever a message says that leaves too little room: all such threads share it", () => {
+    const whole = prefixOf(1, 10_000);
+    for (const limit of [330, 400]) {
+      const cut = [200, 300, 1_000, 20_000].map((words) => prefixOf(words, limit));
+      expect(new Set(cut).size, `${limit}`).toBe(1);
+      expect([whole, cut[0]]).toContain(prefixOf(1, limit));
+    }
+    expect(prefixOf(300, 330)).not.toBe(whole);
+  });
+});

@@ -20,7 +20,7 @@ import {
   type TurnId,
 } from "../protocol/index.ts";
 import { cutTranscript, leastOf, total } from "./cut.ts";
-import { eventsMessage } from "./events.ts";
+import { eventsMessage, wholeMessage } from "./events.ts";
 import { type Draft, draft, pieceOf, render } from "./layers.ts";
 import { orderTools, renderPrefix, toolsEntry } from "./prefix.ts";
 import { type Allotment, type Piece, shareOut } from "./share-out.ts";
@@ -64,11 +64,9 @@ export interface Compilation {
 export function compile(input: CompileInput): Compilation {
   const { agent, count, limit, mode } = input;
   const tail = drafts(agent.layers, "tail", mode, input.contents, count);
-  const fresh = input.epoch === undefined ? freshPrefix(input) : undefined;
-  const fixed = fresh?.pieces ?? frozenPieces(input.epoch, count);
-  const room = shareRoom(input, [...fixed, ...tail.map(pieceOf)]);
-
-  const epoch = input.epoch ?? firstEpoch(input, fresh?.tools ?? [], fresh?.drafts ?? [], room.allotment);
+  const whole = wholeMessage(input.events, count);
+  const epoch = input.epoch ?? firstEpoch(input, sumOf(tail) + whole.tokens);
+  const room = shareRoom(input, whole, [...frozenPieces(epoch, count), ...tail.map(pieceOf)]);
   const tailSent = tail.map((one) => render(one, room.allotment.get(one.layer.id), "tail", count));
   const parts = tailSent.flatMap(({ layer, text }) => (text === undefined ? [] : [{ layer: layer.id, text }]));
   const start: Compilation = {
@@ -145,17 +143,6 @@ function contentOf(layer: Layer, contents: CompileInput["contents"]): LayerConte
   return locked ?? contents.get(layer.id) ?? written ?? { kind: "empty", because: "its source was not asked" };
 }
 
-function freshPrefix(input: CompileInput): {
-  tools: readonly ToolSchema[];
-  drafts: readonly Draft[];
-  pieces: readonly Piece[];
-} {
-  const tools = orderTools(input.tools);
-  const made = drafts(input.agent.layers, "system", input.mode, input.contents, input.count);
-  const tokens = toolsEntry(tools, input.count).tokens;
-  return { tools, drafts: made, pieces: [fixedPiece("tools", tokens), ...made.map(pieceOf)] };
-}
-
 const fixedPiece = (id: string, wanted: number): Piece => ({
   id,
   rank: 0,
@@ -165,27 +152,25 @@ const fixedPiece = (id: string, wanted: number): Piece => ({
   droppable: false,
 });
 
-function frozenPieces(epoch: Epoch | undefined, count: CountTokens): Piece[] {
-  if (epoch === undefined) return [];
+function frozenPieces(epoch: Epoch, count: CountTokens): Piece[] {
   const prefix = epoch.prefixEntries.map((entry) => fixedPiece(entry.piece, entry.tokens));
   return [...prefix, fixedPiece("transcript", leastOf(epoch, count))];
 }
+
+const sumOfLeast = (pieces: readonly Piece[]): number =>
+  pieces.reduce((sum, piece) => sum + (piece.cuttable || piece.droppable ? piece.minimum : piece.wanted), 0);
 
 /**
  * Layers and message share the room; the transcript takes what is left. The message gets no more than half of the limit,
  * or, where it cannot be cut so far, what the rest can spare.
  */
 function shareRoom(
-  input: CompileInput,
+  { events, limit, count }: CompileInput,
+  whole: TranscriptMessage,
   pieces: readonly Piece[],
 ): { allotment: Allotment; message: TranscriptMessage; messageEntry: LedgerEntry } {
-  const { events, limit, count } = input;
-  const least = pieces.reduce(
-    (sum, piece) => sum + (piece.droppable ? piece.minimum : piece.cuttable ? piece.minimum : piece.wanted),
-    0,
-  );
-  const spare = limit - least;
-  const { message, entry } = eventsMessage(events, [Math.min(Math.floor(limit / 2), spare), spare], count);
+  const spare = limit - sumOfLeast(pieces);
+  const { message, entry } = eventsMessage(events, [Math.min(Math.floor(limit / 2), spare), spare], count, whole);
   return {
     allotment: shareOut([...pieces, fixedPiece("message", message.tokens)], limit),
     message,
@@ -193,10 +178,25 @@ function shareRoom(
   };
 }
 
-function firstEpoch(input: CompileInput, tools: readonly ToolSchema[], made: readonly Draft[], room: Allotment): Epoch {
-  const { prefix, entries } = renderPrefix(tools, made, room, input.count);
-  return { n: 1, reason: "first", cut: 0, prefix, prefixEntries: entries, mode: input.mode, transcript: [] };
+/** Tokens that a prefix which must be cut leaves to what comes after it: an eighth of all that may be sent, and no more than this. */
+const LEFT_FREE = 2_000;
+
+/**
+ * A thread's first epoch. Its prefix is whole where all fits, and else cut by itself, whatever the first message says: threads
+ * of one agent send one prefix or the other, and not each its own. What cannot be cut takes the room it needs.
+ * @param after tokens of all that comes after the prefix, uncut
+ */
+function firstEpoch({ agent, mode, limit, contents, count, ...input }: CompileInput, after: number): Epoch {
+  const tools = orderTools(input.tools);
+  const made = drafts(agent.layers, "system", mode, contents, count);
+  const pieces = [fixedPiece("tools", toolsEntry(tools, count).tokens), ...made.map(pieceOf)];
+  const cutTo = Math.max(limit - Math.min(Math.ceil(limit / 8), LEFT_FREE), sumOfLeast(pieces));
+  const room = sumOf(pieces) + after <= limit ? limit : cutTo;
+  const { prefix, entries } = renderPrefix(tools, made, shareOut(pieces, room), count);
+  return { n: 1, reason: "first", cut: 0, prefix, prefixEntries: entries, mode, transcript: [] };
 }
+
+const sumOf = (pieces: readonly Pick<Piece, "wanted">[]): number => pieces.reduce((sum, { wanted }) => sum + wanted, 0);
 
 /** Adds up what is sent; a transcript that no longer fits is cut to half of its room in a new epoch. */
 function settleRoom(compilation: Compilation, live: readonly LedgerEntry[], count: CountTokens): Compilation {

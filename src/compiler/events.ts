@@ -26,9 +26,8 @@ export function eventsMessage(
   events: readonly StoredEvent[],
   rooms: readonly number[],
   count: CountTokens,
+  whole = wholeMessage(events, count),
 ): { message: TranscriptMessage; entry: LedgerEntry } {
-  const parts = events.flatMap((event) => frameEvent(event));
-  const whole = stamp(events, parts, count);
   const base = { piece: "message", place: "message", trust: whole.trust, wanted: whole.tokens } as const;
   for (const room of rooms) {
     if (whole.tokens <= room) break;
@@ -39,6 +38,12 @@ export function eventsMessage(
     return { message, entry: { ...base, tokens: message.tokens, fate: "truncated", because } };
   }
   return { message: whole, entry: { ...base, tokens: whole.tokens, fate: "kept" } };
+}
+
+/** All that the events say, uncut. */
+export function wholeMessage(events: readonly StoredEvent[], count: CountTokens): TranscriptMessage {
+  const parts = events.flatMap((event) => frameEvent(event));
+  return stamp(events, parts, count);
 }
 
 function stamp(events: readonly StoredEvent[], parts: readonly UserPart[], count: CountTokens): TranscriptMessage {
