@@ -1,13 +1,44 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { blueprintFolder } from "../app.ts";
-import { type AgentName, StrataError } from "../protocol/index.ts";
+import {
+  appendFileSync,
+  type Dirent,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { blueprintFolder, blueprintNames, projectLock } from "../app.ts";
+import { type AgentName, asStrataError, StrataError } from "../protocol/index.ts";
 import { fileError } from "./files.ts";
+
+/** What is copied: a blueprint of the package, or a folder of anybody's. */
+export interface Blueprint {
+  /** Absolute, without links in it. */
+  readonly folder: string;
+  readonly shipped: boolean;
+}
 
 /** A file to be written: its path inside the folder, and its bytes. */
 interface NewFile {
   readonly path: string;
   readonly bytes: Buffer;
+}
+
+/** A blueprint, read and ready to be written. */
+export interface Copy {
+  readonly files: readonly NewFile[];
+  /** Lines of its `.gitignore`. */
+  readonly ignored: readonly string[];
+  /** What of the folder is not copied: data, secrets, what is installed. */
+  readonly leftOut: readonly string[];
+  /** The environment variables that its strata.yaml names. */
+  readonly variables: readonly string[];
 }
 
 const ENV_EXAMPLE = `# Copy this file to .env and put your key in; .env is read beside strata.yaml and is never sent, printed or recorded.
@@ -16,30 +47,142 @@ ANTHROPIC_API_KEY=
 `;
 
 /**
- * The files of a shipped blueprint, its agent renamed where a name is given.
- * @throws StrataError `file_not_found` for an unknown blueprint, `invalid_input` where a name fits no single agent
+ * What `given` names: a shipped blueprint, else a folder with a strata.yaml.
+ * @throws StrataError `file_not_found`, `config_missing`
  */
-export function blueprintFiles(blueprint: string, name: AgentName | undefined): readonly NewFile[] {
-  const source = blueprintFolder(blueprint);
-  const paths = readdirSync(source, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(source.length + 1))
-    .sort();
-  return [
-    ...paths.map((path) => ({ path, bytes: readFileSync(join(source, path)) })).map((file) => renamed(file, name)),
-    { path: ".env.example", bytes: Buffer.from(ENV_EXAMPLE) },
-  ];
+export function findBlueprint(given: string, cwd: string): Blueprint {
+  const folder = resolve(cwd, given);
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  const isPath = /[\\/]/.test(given) || given === "." || given === "..";
+  if (!isPath && (!isFolder || blueprintNames().includes(given)))
+    return { folder: blueprintFolder(given), shipped: true };
+  const next = `name a folder that holds a strata.yaml, or a shipped blueprint: ${blueprintNames().join(", ")}`;
+  if (!isFolder) throw new StrataError("file_not_found", `there is no folder ${folder}; ${next}`, { folder });
+  if (existsSync(join(folder, "strata.yaml"))) return { folder: realpathSync(folder), shipped: false };
+  throw new StrataError("config_missing", `${folder} is no blueprint, it holds no strata.yaml; ${next}`, { folder });
 }
+
+/**
+ * Reads a blueprint, its agent renamed where a name is given.
+ * @throws StrataError `invalid_input` where a name fits no single agent, or a link leads out of the folder; `file_not_found`
+ */
+export function readBlueprint({ folder, shipped }: Blueprint, name: AgentName | undefined): Copy {
+  const leftOut: string[] = [];
+  const read = [...pathsIn({ root: folder, leftOut }, folder)].map((path) => ({
+    path,
+    bytes: attempt(join(folder, path), "read", () => readFileSync(join(folder, path))),
+  }));
+  const variables = read.flatMap(({ path, bytes }) => (path === "strata.yaml" ? variablesIn(bytes.toString()) : []));
+  const files = read.filter(({ path }) => path !== ".gitignore").map((file) => renamed(file, name));
+  const example =
+    ENV_EXAMPLE +
+    variables
+      .filter((one) => !ENV_EXAMPLE.includes(`\n${one}=`))
+      .map((one) => `${one}=\n`)
+      .join("");
+  const hasExample = files.some(({ path }) => path === ".env.example");
+  return {
+    files: hasExample ? files : [...files, { path: ".env.example", bytes: Buffer.from(example) }],
+    ignored: shipped ? [] : linesOf(read.find(({ path }) => path === ".gitignore")?.bytes.toString() ?? ""),
+    leftOut,
+    variables,
+  };
+}
+
+/** What belongs to one machine or one person, or is installed anew. */
+const isLeftOut = (name: string): boolean =>
+  [".strata", ".git", "node_modules", ".env"].includes(name) || (name.startsWith(".env.") && name !== ".env.example");
+
+interface Walk {
+  readonly root: string;
+  readonly leftOut: string[];
+}
+
+/** The paths of a folder's files, sorted. Links are followed to files inside of it, and nowhere else. */
+function* pathsIn(walk: Walk, folder: string): Generator<string> {
+  const entries = attempt(folder, "read", () => readdirSync(folder, { withFileTypes: true }));
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = relative(walk.root, join(folder, entry.name));
+    if (isLeftOut(entry.name)) walk.leftOut.push(path);
+    else if (entry.isDirectory()) yield* pathsIn(walk, join(folder, entry.name));
+    else {
+      const problem = problemOf(walk.root, path, entry);
+      if (problem !== undefined)
+        throw new StrataError("invalid_input", `${join(walk.root, path)} ${problem}`, { path });
+      yield path.split(sep).join("/");
+    }
+  }
+}
+
+function problemOf(root: string, path: string, entry: Dirent): string | undefined {
+  if (entry.isFile()) return undefined;
+  const next = "put the file itself there, or take it out of the blueprint";
+  if (!entry.isSymbolicLink()) return `is neither a file nor a folder; ${next}`;
+  const target = attempt(join(root, path), "read", () => realpathSync(join(root, path)));
+  const [first = "", ...rest] = relative(root, target).split(sep);
+  if (first === ".." || resolve(root, first, ...rest) !== target) return `is a link that leads out of it; ${next}`;
+  if ([first, ...rest].some(isLeftOut)) return `is a link to what is not copied; ${next}`;
+  return statSync(target).isFile() ? undefined : `is a link to a folder; put the folder itself there`;
+}
+
+/** The variables that stand as values, `key: ${NAME}`. One too many does no harm: it is offered in `.env.example`. */
+function variablesIn(yaml: string): readonly string[] {
+  const found = yaml.matchAll(/[:[,]\s*["']?\$\{([A-Za-z_]\w*)\}["']?\s*(?:[,}\]#]|$)/gm);
+  return [...new Set([...found].map(([, name = ""]) => name))];
+}
+
+/**
+ * The same files with the lock they shall have, whatever lock came with them. A lock that came with a folder is checked first:
+ * what its author did not review is not copied.
+ * @throws StrataError `lock_mismatch`, `config_invalid`, … of the folder; `invalid_input` where only the copy cannot start
+ */
+export function locked({ folder }: Blueprint, { files, variables }: Copy, env: Environment): readonly NewFile[] {
+  const environment = withValues(variables, env);
+  const lock = projectLock({ folder, env: environment });
+  if (existsSync(lock.file)) lock.check();
+  const others = files.filter(({ path }) => path !== "strata.lock");
+  const place = mkdtempSync(join(tmpdir(), "strata-init-"));
+  try {
+    const copy = join(place, "copy");
+    writeNew(copy, others);
+    return [...others, { path: "strata.lock", bytes: lockOf(copy, folder, environment) }];
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+function lockOf(copy: string, folder: string, env: Environment): Buffer {
+  try {
+    const lock = projectLock({ folder: copy, env });
+    lock.write();
+    return readFileSync(lock.file);
+  } catch (thrown) {
+    const { message } = asStrataError(thrown);
+    const says = `${folder} works where it stands, but a copy of it would not: put all that its strata.yaml names into the folder. Of a copy Strata says: ${message.replaceAll(copy, ".").replaceAll(dirname(copy), "..")}`;
+    throw new StrataError("invalid_input", says, { folder }, thrown);
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Any value will do for variables that are not set yet: whether texts are locked does not depend on keys. */
+export const withValues = (variables: readonly string[], env: Environment): Environment => ({
+  ...env,
+  ...Object.fromEntries(variables.filter((name) => !env[name]).map((name) => [name, "not-set-9d2c41f07b"])),
+});
 
 function renamed(file: NewFile, name: AgentName | undefined): NewFile {
   if (name === undefined || file.path !== "strata.yaml") return file;
-  const [head = "", agents = ""] = file.bytes.toString("utf8").split(/^(?=agents:\n)/m);
-  const declared = agents.match(/^ {2}[\w"'-]+:$/gm) ?? [];
+  const yaml = file.bytes.toString("utf8");
+  // All that is indented below `agents:`, whatever follows it.
+  const [agents = ""] = /^agents:.*\n(?:(?:[ #].*)?\r?\n)*(?:[ #].*$)?/m.exec(yaml) ?? [];
+  const declared = agents.match(/^ {2}[\w"'.-]+:[ \t\r]*(?:#.*)?$/gm) ?? [];
   if (declared.length !== 1) {
     const says = `--name renames the one agent of a blueprint, and this one has ${declared.length}; leave it out`;
     throw new StrataError("invalid_input", says, { agents: declared.length });
   }
-  return { ...file, bytes: Buffer.from(head + agents.replace(/^ {2}[\w"'-]+:$/m, `  ${JSON.stringify(name)}:`)) };
+  const called = agents.replace(/^ {2}[\w"'.-]+:(?=[ \t\r]*(?:#.*)?$)/m, () => `  ${JSON.stringify(name)}:`);
+  return { ...file, bytes: Buffer.from(yaml.replace(agents, () => called)) };
 }
 
 /**
@@ -54,7 +197,7 @@ export function writeNew(folder: string, files: readonly NewFile[]): readonly st
   }
   for (const { path, bytes } of files) {
     const file = join(folder, path);
-    attempt(file, () => {
+    attempt(file, "written", () => {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, bytes, { flag: "wx" });
     });
@@ -62,22 +205,26 @@ export function writeNew(folder: string, files: readonly NewFile[]): readonly st
   return files.map(({ path }) => path);
 }
 
-/** Adds to `.gitignore` what belongs to this machine only; what it says already stays. Gives its path where it changed. */
-export function ignoreLines(folder: string): readonly string[] {
+/** Adds to `.gitignore` these lines and what belongs to this machine only; what it says already stays. Gives its path where it changed. */
+export function ignoreLines(folder: string, lines: readonly string[]): readonly string[] {
   const file = join(folder, ".gitignore");
-  return attempt(file, () => {
+  return attempt(file, "written", () => {
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-    const missing = [".strata/", ".env"].filter((line) => !text.split(/\r?\n/).includes(line));
+    const missing = [...lines, ".strata/", ".env"].filter(
+      (line, n, all) => !linesOf(text).includes(line) && all.indexOf(line) === n,
+    );
     if (missing.length === 0) return [];
     appendFileSync(file, `${text === "" || text.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`);
     return [".gitignore"];
   });
 }
 
-function attempt<T>(file: string, write: () => T): T {
+const linesOf = (text: string): readonly string[] => text.split(/\r?\n/).filter((line) => line.trim() !== "");
+
+function attempt<T>(file: string, doing: "read" | "written", work: () => T): T {
   try {
-    return write();
+    return work();
   } catch (cause) {
-    throw fileError(file, cause, "written");
+    throw fileError(file, cause, doing);
   }
 }

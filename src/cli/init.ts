@@ -3,7 +3,7 @@ import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { blueprintNames, projectLock } from "../app.ts";
 import { type AgentName, agentName } from "../protocol/index.ts";
-import { blueprintFiles, ignoreLines, writeNew } from "./blueprint-copy.ts";
+import { findBlueprint, ignoreLines, locked, readBlueprint, withValues, writeNew } from "./blueprint-copy.ts";
 import type { Context } from "./context.ts";
 import { isInteractive } from "./terminal.ts";
 
@@ -16,14 +16,20 @@ interface Options {
 /** What is copied where nothing is said. */
 const USUAL = "companion";
 
-/** `strata init [BLUEPRINT]`: a folder of one's own, made from a shipped blueprint. */
+/** `strata init [BLUEPRINT]`: a folder of one's own, made from a shipped blueprint or from another folder. */
 export function declareInit(program: Command, context: Context): void {
   program
     .command("init")
-    .description("make a folder with an agent of your own from a shipped blueprint; nothing is overwritten")
-    .argument("[blueprint]", `which blueprint; in a terminal it is asked for (default: ${USUAL})`)
+    .description("make a folder with an agent of your own from a blueprint; nothing is overwritten")
+    .argument(
+      "[blueprint]",
+      `a shipped blueprint, or a folder with a strata.yaml; in a terminal it is asked for (default: ${USUAL})`,
+    )
     .option("--name <agent>", "what the agent shall be called (default: as in the blueprint)")
-    .addHelpText("after", "\nExample:\n  $ strata init companion --folder my-agent --name clerk")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ strata init companion --folder my-agent --name clerk\n  $ strata init ../our-blueprint",
+    )
     .action(async (given: string | undefined, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<Options>();
       const name = options.name === undefined ? undefined : agentName(options.name);
@@ -31,7 +37,7 @@ export function declareInit(program: Command, context: Context): void {
       const blueprint = given ?? (await chooseBlueprint(context));
       const made = make(context, folder, { blueprint, name });
       if (options.json === true) return context.json({ blueprint, folder, ...made });
-      context.say(...report(folder, context.terminal.cwd, made));
+      context.say(...report(folder, context.terminal, made));
     });
 }
 
@@ -49,37 +55,55 @@ async function chooseBlueprint({ terminal }: Context): Promise<string> {
 }
 
 interface Made {
+  /** The folder it was copied from, where it was no shipped blueprint. */
+  readonly from?: string;
   readonly files: readonly string[];
+  readonly leftOut: readonly string[];
   readonly agents: readonly string[];
+  /** The environment variables that it wants. */
+  readonly variables: readonly string[];
 }
 
 /** Copies, and proves that what was made can start: its lock is checked as the start will check it. */
 function make(
-  { terminal: { env } }: Context,
+  { terminal: { cwd, env } }: Context,
   folder: string,
   wanted: { readonly blueprint: string; readonly name: AgentName | undefined },
 ): Made {
-  const written = writeNew(folder, blueprintFiles(wanted.blueprint, wanted.name));
-  const lock = projectLock({ folder, env });
+  const blueprint = findBlueprint(wanted.blueprint, cwd);
+  const copy = readBlueprint(blueprint, wanted.name);
+  const { variables, leftOut } = copy;
   // The lock names the agents; what it locks is the blueprint's, word for word.
-  if (wanted.name !== undefined) lock.write();
+  const isLocked = blueprint.shipped && wanted.name === undefined;
+  const written = writeNew(folder, isLocked ? copy.files : locked(blueprint, copy, env));
+  const lock = projectLock({ folder, env: withValues(variables, env) });
   lock.check();
-  return { files: [...written, ...ignoreLines(folder)], agents: [...lock.layers.keys()] };
+  return {
+    ...(!blueprint.shipped && { from: blueprint.folder }),
+    files: [...written, ...ignoreLines(folder, copy.ignored)],
+    leftOut,
+    agents: [...lock.layers.keys()],
+    variables,
+  };
 }
 
-function report(folder: string, cwd: string, { files, agents }: Made): readonly string[] {
+function report(folder: string, { cwd, env }: Context["terminal"], made: Made): readonly string[] {
+  const { from, files, leftOut, agents, variables } = made;
   const where = relative(cwd, folder);
   const flag = where === "" ? "" : ` --folder ${/^[\w./-]+$/.test(where) ? where : JSON.stringify(where)}`;
   const [agent = USUAL] = agents;
+  const unset = variables.filter((name) => !env[name]);
   return [
-    `${folder} holds an agent now:`,
+    `${folder} holds ${agents.length > 1 ? `${agents.length} agents` : "an agent"} now${from === undefined ? "" : `, copied from ${from}`}:`,
     ...files.map((file) => `  ${file}`),
+    ...(leftOut.length > 0 ? [`Not copied: ${leftOut.join(", ")}`] : []),
+    ...(unset.length > 0 ? ["", `Before it starts, put ${unset.join(", ")} into .env (see .env.example).`] : []),
     "",
     "See what it would send, then talk to it:",
     `  strata compose ${agent}${flag} --message "Hello"`,
     `  strata chat ${agent}${flag}`,
     "",
-    "The texts in layers/ are yours to change; `strata lock` accepts a change. A key of your own",
+    `The texts${from === undefined ? " in layers/" : ""} are yours to change; \`strata lock\` accepts a change. A key of your own`,
     "goes into .env (see .env.example); without one, the built-in rehearsal answers.",
   ];
 }

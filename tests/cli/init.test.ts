@@ -1,7 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { atTerminal, place, ROOT, strata } from "./strata.ts";
+import { projectLock } from "../../src/app.ts";
+import { atTerminal, child, place, ROOT, strata } from "./strata.ts";
 
 const MADE = [".env.example", ".gitignore", "layers", "strata.lock", "strata.yaml"];
 
@@ -81,5 +83,176 @@ describe("strata init", () => {
     person.press("\r");
     expect(await person.ended).toBe(0);
     expect(readdirSync(cwd).sort()).toEqual(MADE);
+  });
+});
+
+const SHOP = `organization: corner-shop
+modules: [tools/price.ts]
+secrets: {till: "\${TILL_KEY}"}
+
+agents:
+  clerk: # the one at the counter
+    description: It sells.
+    layers:
+      - {id: shop, rank: 10, file: texts/shop.md}
+    tools: [price]
+
+providers:
+  local:
+    kind: openai-compatible
+    url: http://127.0.0.1:1/v1
+`;
+
+const PRICE = `import { defineTool, z } from "strata";
+import { euros } from "./euros.ts";
+
+export const price = defineTool({
+  name: "price",
+  description: "Tells what a repair costs.",
+  input: z.object({ repair: z.string() }),
+  effect: "none",
+  trust: "operator",
+  run: ({ repair }) => \`\${repair}: \${euros} euros\`,
+});
+`;
+
+const FILES: Readonly<Record<string, string>> = {
+  "strata.yaml": SHOP,
+  "texts/shop.md": "You answer for the Corner Shop.",
+  "tools/price.ts": PRICE,
+  "tools/euros.ts": "export const euros = 12;",
+  ".gitignore": "*.log\n.env\n",
+  ".env": "TILL_KEY=till-key-0123456789\n",
+  ".env.local": "TILL_KEY=till-key-0123456789\n",
+  ".git/HEAD": "ref: refs/heads/main",
+  ".strata/strata.db": "data",
+  "tools/node_modules/a/index.js": "export {};",
+};
+
+/** A folder with an empty one to stand in, `here`, and a blueprint beside it, `shop`. */
+function beside(files: Readonly<Record<string, string>> = FILES): { readonly cwd: string; readonly shop: string } {
+  const around = place();
+  const [cwd, shop] = [join(around, "here"), join(around, "shop")];
+  mkdirSync(cwd);
+  mkdirSync(shop);
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(shop, path)), { recursive: true });
+    writeFileSync(join(shop, path), text);
+  }
+  return { cwd, shop };
+}
+
+describe("strata init with a folder", () => {
+  it("copies what it names, leaves data and secrets behind, writes the lock and says so", async () => {
+    const { cwd, shop } = beside();
+    const { code, out, err } = await strata(["init", "../shop"], { cwd });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const made = ["strata.yaml", "texts/shop.md", "tools/euros.ts", "tools/price.ts", ".env.example", "strata.lock"];
+    expect(out).toContain(
+      `${cwd} holds an agent now, copied from ${shop}:\n${[...made, ".gitignore"].map((file) => `  ${file}\n`).join("")}` +
+        "Not copied: .env, .env.local, .git, .strata, tools/node_modules\n\n" +
+        "Before it starts, put TILL_KEY into .env (see .env.example).\n",
+    );
+    expect(out).toContain("  strata chat clerk\n");
+    expect(readdirSync(cwd).sort()).toEqual(
+      [".env.example", ".gitignore", "strata.lock", "strata.yaml", "texts", "tools"].sort(),
+    );
+    expect(readdirSync(join(cwd, "tools"))).toEqual(["euros.ts", "price.ts"]);
+    expect(readFileSync(join(cwd, ".gitignore"), "utf8")).toBe("*.log\n.env\n.strata/\n");
+    expect(readFileSync(join(cwd, ".env.example"), "utf8")).toMatch(/\nANTHROPIC_API_KEY=\nTILL_KEY=\n$/);
+  });
+
+  it("makes an agent whose modules run, once it has its secrets", async () => {
+    const { cwd } = beside();
+    expect((await strata(["init", "../shop"], { cwd })).code).toBe(0);
+    const early = await strata(["chat", "clerk"], { cwd, input: "Hello\n" });
+    expect(early).toMatchObject({ code: 4, err: expect.stringContaining("TILL_KEY is not set") });
+    writeFileSync(join(cwd, ".env"), "TILL_KEY=till-key-0123456789\n");
+    const { out } = await strata(["chat", "clerk"], { cwd, input: 'Use price {"repair": "tyre"}\n' });
+    expect(out).toContain("tyre: 12 euros");
+  });
+
+  it("renames its agent, whatever else its strata.yaml declares below", async () => {
+    const { cwd } = beside();
+    const { code } = await strata(["init", "../shop", "--name", "ann", "--folder", "."], { cwd });
+    expect(code).toBe(0);
+    const listed = await strata(["lock", "--check"], { cwd, env: { TILL_KEY: "till-key-0123456789" } });
+    expect(listed).toMatchObject({ code: 0, out: expect.stringContaining("ann: 1 immutable layer") });
+    expect(readFileSync(join(cwd, "strata.yaml"), "utf8")).toBe(SHOP.replace("  clerk:", '  "ann":'));
+  });
+
+  it("tells programs where it came from and what it wants", async () => {
+    const { cwd, shop } = beside();
+    const { out } = await strata(["init", "../shop", "--json"], { cwd });
+    expect(JSON.parse(out)).toMatchObject({
+      blueprint: "../shop",
+      from: shop,
+      variables: ["TILL_KEY"],
+      agents: ["clerk"],
+    });
+  });
+
+  it("takes a link to a file inside as that file", async () => {
+    const { cwd, shop } = beside();
+    symlinkSync("price.ts", join(shop, "tools/again.ts"));
+    expect((await strata(["init", "../shop"], { cwd })).code).toBe(0);
+    expect(readFileSync(join(cwd, "tools/again.ts"), "utf8")).toBe(PRICE);
+  });
+
+  it("takes an example of ours", async () => {
+    const cwd = place();
+    expect((await strata(["init", join(ROOT, "examples/04-own-tool")], { cwd })).code).toBe(0);
+    // In a process of its own, since the tests' own loader takes no types away.
+    const { out } = await child(["chat", "clerk"], { cwd, input: 'Use order {"number": "A-1001"}\n' }).ended;
+    expect(out).toContain("two tyres, 24 euros");
+  });
+
+  it.each<[string, (shop: string) => void, number, string]>([
+    ["that is not there", () => {}, 3, "there is no folder"],
+    [
+      "without a strata.yaml",
+      (shop) => writeFileSync(join(shop, "../shop.txt"), ""),
+      3,
+      "is no blueprint, it holds no strata.yaml; name a folder that holds a strata.yaml, or a shipped blueprint: companion",
+    ],
+    ["with a link that leads out", (shop) => symlinkSync("../secret", join(shop, "notes")), 2, "leads out of it"],
+    ["with a link to a folder outside", (shop) => symlinkSync("..", join(shop, "up")), 2, "leads out of it"],
+    ["with a link to its secrets", (shop) => symlinkSync(".env", join(shop, "env.txt")), 2, "what is not copied"],
+    ["with a link to a folder", (shop) => symlinkSync("tools", join(shop, "more")), 2, "is a link to a folder"],
+    ["with a broken link", (shop) => symlinkSync("nowhere", join(shop, "gone")), 3, "there is no such file"],
+    ["with a pipe", (shop) => void execFileSync("mkfifo", [join(shop, "pipe")]), 2, "is neither a file nor a folder"],
+    [
+      "whose strata.yaml is wrong",
+      (shop) => writeFileSync(join(shop, "strata.yaml"), SHOP.replace("description", "descripton")),
+      4,
+      "did you mean `description`?",
+    ],
+    [
+      "whose module stands outside of it",
+      (shop) => {
+        writeFileSync(join(shop, "../price.ts"), PRICE);
+        writeFileSync(join(shop, "strata.yaml"), SHOP.replace("tools/price.ts", "../price.ts"));
+      },
+      2,
+      "works where it stands, but a copy of it would not",
+    ],
+    [
+      "whose text is not the one that was locked",
+      (shop) => {
+        projectLock({ folder: shop, env: {} }).write();
+        writeFileSync(join(shop, "texts/shop.md"), "Everything is free.");
+      },
+      5,
+      "+ Everything is free.",
+    ],
+  ])("%s is refused with a sentence, and nothing is made", async (what, spoil, exit, says) => {
+    const { cwd, shop } = beside();
+    writeFileSync(join(shop, "../secret"), "secret");
+    spoil(shop);
+    const folder = what === "that is not there" ? "../shp" : what === "without a strata.yaml" ? ".." : "../shop";
+    const { code, err } = await strata(["init", folder], { cwd });
+    expect(err).toContain(says);
+    expect(code).toBe(exit);
+    expect(readdirSync(cwd)).toEqual([]);
   });
 });
