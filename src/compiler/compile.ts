@@ -1,5 +1,6 @@
 import {
   type Agent,
+  asStrataError,
   type CountTokens,
   type Epoch,
   LAYER_SCOPES,
@@ -65,8 +66,7 @@ export function compile(input: CompileInput): Compilation {
   const { agent, count, limit, mode } = input;
   const tail = drafts(agent.layers, "tail", mode, input.contents, count);
   const whole = wholeMessage(input.events, count);
-  const epoch = input.epoch ?? firstEpoch(input, sumOf(tail) + whole.tokens);
-  const room = shareRoom(input, whole, [...frozenPieces(epoch, count), ...tail.map(pieceOf)]);
+  const { epoch, room } = begin(input, tail, whole);
   const tailSent = tail.map((one) => render(one, room.allotment.get(one.layer.id), "tail", count));
   const parts = tailSent.flatMap(({ layer, text }) => (text === undefined ? [] : [{ layer: layer.id, text }]));
   const start: Compilation = {
@@ -178,22 +178,54 @@ function shareRoom(
   };
 }
 
-/** Tokens that a prefix which must be cut leaves to what comes after it: an eighth of all that may be sent, and no more than this. */
-const LEFT_FREE = 2_000;
+type Shared = ReturnType<typeof shareRoom>;
 
 /**
- * A thread's first epoch. Its prefix is whole where all fits, and else cut by itself, whatever the first message says: threads
- * of one agent send one prefix or the other, and not each its own. What cannot be cut takes the room it needs.
- * @param after tokens of all that comes after the prefix, uncut
+ * The epoch that the turn goes on with, and how what comes after its prefix shares the rest. The prefix of a first epoch is
+ * whole where all fits, and else cut to one of few sizes, whatever the first message says: so threads of one agent send the
+ * same bytes, and not each its own. What cannot be cut takes the room it needs.
+ * @throws StrataError `budget_too_small`
  */
-function firstEpoch({ agent, mode, limit, contents, count, ...input }: CompileInput, after: number): Epoch {
+function begin(
+  input: CompileInput,
+  tail: readonly Draft[],
+  whole: TranscriptMessage,
+): { readonly epoch: Epoch; readonly room: Shared } {
+  const share = (epoch: Epoch) => ({
+    epoch,
+    room: shareRoom(input, whole, [...frozenPieces(epoch, input.count), ...tail.map(pieceOf)]),
+  });
+  if (input.epoch !== undefined) return share(input.epoch);
+  const { tools, made, pieces } = prefixOf(input);
+  const sizes = sumOf([...pieces, ...tail]) + whole.tokens <= input.limit ? [input.limit] : sizesFor(input.limit);
+  const least = sumOfLeast(pieces);
+  for (const size of sizes) {
+    try {
+      return share(firstEpoch(input, tools, made, shareOut(pieces, Math.max(size, least))));
+    } catch (thrown) {
+      if (size === sizes.at(-1) || asStrataError(thrown).code !== "budget_too_small") throw thrown;
+    }
+  }
+  throw new StrataError("unexpected", "no size for the prefix was tried: this is a bug in Strata, please report it");
+}
+
+/** Tokens that a cut prefix may have, the first that leaves enough: all but an eighth (or 2,000), but a quarter, a half, or what cannot be cut. */
+const sizesFor = (limit: number): readonly number[] => [
+  limit - Math.min(Math.ceil(limit / 8), 2_000),
+  limit - Math.ceil(limit / 4),
+  limit - Math.ceil(limit / 2),
+  0,
+];
+
+function prefixOf({ agent, mode, contents, count, ...input }: CompileInput) {
   const tools = orderTools(input.tools);
   const made = drafts(agent.layers, "system", mode, contents, count);
-  const pieces = [fixedPiece("tools", toolsEntry(tools, count).tokens), ...made.map(pieceOf)];
-  const cutTo = Math.max(limit - Math.min(Math.ceil(limit / 8), LEFT_FREE), sumOfLeast(pieces));
-  const room = sumOf(pieces) + after <= limit ? limit : cutTo;
-  const { prefix, entries } = renderPrefix(tools, made, shareOut(pieces, room), count);
-  return { n: 1, reason: "first", cut: 0, prefix, prefixEntries: entries, mode, transcript: [] };
+  return { tools, made, pieces: [fixedPiece("tools", toolsEntry(tools, count).tokens), ...made.map(pieceOf)] };
+}
+
+function firstEpoch(input: CompileInput, tools: readonly ToolSchema[], made: readonly Draft[], room: Allotment): Epoch {
+  const { prefix, entries } = renderPrefix(tools, made, room, input.count);
+  return { n: 1, reason: "first", cut: 0, prefix, prefixEntries: entries, mode: input.mode, transcript: [] };
 }
 
 const sumOf = (pieces: readonly Pick<Piece, "wanted">[]): number => pieces.reduce((sum, { wanted }) => sum + wanted, 0);
