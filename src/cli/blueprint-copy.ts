@@ -210,7 +210,7 @@ export function ignoreLines(folder: string, lines: readonly string[]): readonly 
   const file = join(folder, ".gitignore");
   return attempt(file, "written", () => {
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-    const missing = [...lines, ".strata/", ".env"].filter(
+    const missing = [...lines, ".strata/", ".env", "node_modules/"].filter(
       (line, n, all) => !linesOf(text).includes(line) && all.indexOf(line) === n,
     );
     if (missing.length === 0) return [];

@@ -52,11 +52,20 @@ export function createContext(terminal: Terminal, inJson = false): Context {
 
 const forPrograms = ({ code, message, details }: StrataError) => ({ code, message, details });
 
-/** Whoever runs the source with npm has no `strata` on the path: a command that is advised is told as it works there. */
-function asCalledHere(text: string, env: Terminal["env"]): string {
-  const script = env["npm_lifecycle_event"];
-  return script === "strata" || script === "start" ? text.replace(/`strata (?=\S)/g, "`npm run -s strata -- ") : text;
+/**
+ * Whoever runs the source with npm, or the package with npx, has no `strata` on the path: a command that is advised, in backticks
+ * or set in on a line of its own, is told as it works there.
+ */
+export function asCalledHere(text: string, env: Terminal["env"]): string {
+  const prefix = CALLED.get(env["npm_lifecycle_event"] ?? "");
+  return prefix === undefined ? text : text.replace(/(`|^ {2})strata (?=\S)/gm, `$1${prefix} `);
 }
+
+const CALLED: ReadonlyMap<string, string> = new Map([
+  ["strata", "npm run -s strata --"],
+  ["start", "npm run -s strata --"],
+  ["npx", "npx strata"],
+]);
 
 function printableError({ code, message }: StrataError): string {
   if (code !== "unexpected") return printable(message);

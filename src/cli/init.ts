@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { blueprintNames, projectLock } from "../app.ts";
 import { type AgentName, agentName } from "../protocol/index.ts";
 import { findBlueprint, ignoreLines, locked, readBlueprint, withValues, writeNew } from "./blueprint-copy.ts";
-import type { Context } from "./context.ts";
+import { asCalledHere, type Context } from "./context.ts";
 import { isInteractive } from "./terminal.ts";
 
 interface Options {
@@ -105,5 +105,5 @@ function report(folder: string, { cwd, env }: Context["terminal"], made: Made): 
     "",
     `The texts${from === undefined ? " in layers/" : ""} are yours to change; \`strata lock\` accepts a change. A key of your own`,
     "goes into .env (see .env.example); without one, the built-in rehearsal answers.",
-  ];
+  ].map((line) => asCalledHere(line, env));
 }

@@ -17,7 +17,7 @@ describe("strata init", () => {
     expect(readFileSync(join(cwd, "strata.lock"))).toEqual(
       readFileSync(join(ROOT, "blueprints/companion/strata.lock")),
     );
-    expect(readFileSync(join(cwd, ".gitignore"), "utf8")).toBe(".strata/\n.env\n");
+    expect(readFileSync(join(cwd, ".gitignore"), "utf8")).toBe(".strata/\n.env\nnode_modules/\n");
     expect(readFileSync(join(cwd, ".env.example"), "utf8")).toMatch(/^# .+\n# .+\nANTHROPIC_API_KEY=\n$/);
 
     expect((await strata(["lock", "--check"], { cwd })).code).toBe(0);
@@ -158,7 +158,7 @@ describe("strata init with a folder", () => {
       [".env.example", ".gitignore", "strata.lock", "strata.yaml", "texts", "tools"].sort(),
     );
     expect(readdirSync(join(cwd, "tools"))).toEqual(["euros.ts", "price.ts"]);
-    expect(readFileSync(join(cwd, ".gitignore"), "utf8")).toBe("*.log\n.env\n.strata/\n");
+    expect(readFileSync(join(cwd, ".gitignore"), "utf8")).toBe("*.log\n.env\n.strata/\nnode_modules/\n");
     expect(readFileSync(join(cwd, ".env.example"), "utf8")).toMatch(/\nANTHROPIC_API_KEY=\nTILL_KEY=\n$/);
   });
 
