@@ -1,8 +1,31 @@
 /**
- * What a provider's cache does and costs: model cards, and where the marks stand. Pure: no clock, no chance, no input or
- * output. It knows requests, not layers, threads or providers' wire formats.
+ * What a provider's cache does and costs: model cards, where the marks stand, and a simulator that knows nothing of how they
+ * were planned. Pure: no clock, no chance, no input or output. It knows requests, not layers or threads; of providers' wire
+ * formats only what a dumped body tells a cache.
  */
+export { LAYOUT_SAYS, LAYOUTS, type Layout, laidOut, layoutBills } from "./cache/layouts.ts";
+export { optimum, type ReadWrite } from "./cache/optimum.ts";
+export { seenOfBody } from "./cache/read-body.ts";
+export { seenOf } from "./cache/read-request.ts";
+export { anthropicRules, openaiMarkedRules, openaiRules, rulesOf, serverRules } from "./cache/rules.ts";
+export type { Bill, CacheRules, Lifetime, Multipliers, SeenBlock, SeenRequest } from "./cache/seen.ts";
+export { simulate } from "./cache/simulate.ts";
 export { type CardBook, type CardOverride, cardBook, cardOf, dollars, type ModelCard } from "./cards.ts";
 export { FAMILIES } from "./families.ts";
 export type { CacheWay, Family, Lifetimes, Price, TailWay } from "./family.ts";
+export {
+  perturb,
+  type Render,
+  type SentPiece,
+  sentPieces,
+  TOGETHER,
+  type Unstable,
+  type World,
+} from "./lint/compare.ts";
+export { type Cost, measured, paddingPaysFrom, type Rates } from "./lint/cost.ts";
+export { type LintFinding, lintSubject } from "./lint/findings.ts";
+export { ruleTable } from "./lint/rule-table.ts";
+export type { RuleName, Severity } from "./lint/rules.ts";
+export type { Observed, PrefixText, Subject, ThreadLength } from "./lint/subject.ts";
+export { lintText } from "./lint/texts.ts";
 export { planMarks } from "./marks.ts";

@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest";
+import { cardOf, openaiMarkedRules, openaiRules, rulesOf, type SeenBlock, serverRules, simulate } from "../index.ts";
+import { block, blocks, MINUTE, request } from "./thread.contract.ts";
+
+const sized = (...tokens: readonly number[]): readonly SeenBlock[] =>
+  tokens.map((size, at) => block(`${at}`, { tokens: size }));
+
+describe("OpenAI's cache before GPT-5.6", () => {
+  const second = (before: readonly SeenBlock[], after: readonly SeenBlock[], at = 0) =>
+    simulate([request(before), request(after, { at })], openaiRules())[1];
+
+  it("reads the longest common beginning in steps of 128 tokens", () => {
+    expect(second(sized(1_280, 10), [...sized(1_280), block("other", { tokens: 20 })])?.read).toBe(1_280);
+    expect(second(sized(1_500), [...sized(1_500), block("new", { tokens: 50 })])).toMatchObject({
+      read: 1_408,
+      input: 142,
+    });
+  });
+
+  it("reads from 1,024 tokens on", () => {
+    expect(second(sized(1_023), sized(1_023))?.read).toBe(0);
+    expect(second(sized(1_024), sized(1_024))?.read).toBe(1_024);
+  });
+
+  it("asks no more for writing, and needs no mark", () => {
+    expect(simulate([request(sized(5_000))], openaiRules())[0]).toMatchObject({
+      input: 5_000,
+      write5m: 0,
+      cost: 5_000,
+    });
+  });
+
+  it("forgets what lay idle", () => {
+    expect(second(sized(2_048), sized(2_048), 5 * MINUTE - 1)?.read).toBe(2_048);
+    expect(second(sized(2_048), sized(2_048), 5 * MINUTE)?.read).toBe(0);
+  });
+
+  it("falls back to a shorter beginning", () => {
+    expect(second([...sized(2_048), block("d1")], [...sized(2_048), block("d2")])?.read).toBe(2_048);
+  });
+});
+
+describe("OpenAI's cache from GPT-5.6 on", () => {
+  const rules = openaiMarkedRules();
+  const tail = (n: number) => block(`d${n}`, { tokens: 300 });
+
+  it("does not fall back to a shorter beginning: a tail that is not kept costs a write each time", () => {
+    const bills = simulate([request([...blocks(3, []), tail(1)]), request([...blocks(3, []), tail(2)])], rules);
+    expect(bills.map(({ read, write5m, cost }) => [read, write5m, cost])).toEqual([
+      [0, 3_300, 4_125],
+      [0, 3_300, 4_125],
+    ]);
+  });
+
+  it("finds the end of the message before where all is kept", () => {
+    const [, next] = simulate([request(blocks(3, [])), request(blocks(5, []))], rules);
+    expect(next).toMatchObject({ read: 3_000, write5m: 2_000, cost: 300 + 2_500 });
+  });
+
+  it("reads at an explicit breakpoint, and leaves what stands behind it alone", () => {
+    const asked = (n: number) => request([...blocks(3, [3]), tail(n)], { mode: "explicit" });
+    expect(simulate([asked(1), asked(2)], rules)[1]).toMatchObject({ read: 3_000, write5m: 0, input: 300 });
+  });
+
+  it("finds a breakpoint only where one stands now", () => {
+    const requests = [request(blocks(3, [3]), { mode: "explicit" }), request(blocks(5, [5]), { mode: "explicit" })];
+    expect(simulate(requests, rules)[1]?.read).toBe(0);
+    const kept = [requests[0] ?? request([]), request(blocks(5, [3, 5]), { mode: "explicit" })];
+    expect(simulate(kept, rules)[1]).toMatchObject({ read: 3_000, write5m: 2_000 });
+  });
+
+  it("caches nothing where the request is explicit and has no breakpoint", () => {
+    const bare = request(blocks(3, []), { mode: "explicit" });
+    expect(simulate([bare, bare], rules)[1]).toMatchObject({ input: 3_000, read: 0, write5m: 0 });
+  });
+
+  it("writes at the last four breakpoints, of which its own is one", () => {
+    const probe = (n: number, mode: "explicit" | "implicit") =>
+      simulate([request(blocks(9, [2, 3, 4, 5, 6]), { mode }), request(blocks(n), { mode: "explicit" })], rules)[1]
+        ?.read;
+    expect([2, 3, 6].map((n) => probe(n, "explicit"))).toEqual([0, 3_000, 6_000]);
+    expect([3, 4, 9].map((n) => probe(n, "implicit"))).toEqual([0, 4_000, 9_000]);
+  });
+
+  it("looks at the last fifty breakpoints", () => {
+    const marks = Array.from({ length: 60 }, (_, at) => at + 1);
+    const probe = (n: number) =>
+      simulate([request(blocks(n), { mode: "explicit" }), request(blocks(60, marks), { mode: "explicit" })], rules)[1]
+        ?.read;
+    expect([probe(10), probe(11)]).toEqual([0, 11_000]);
+  });
+
+  it("keeps for half an hour, longer each time it is used", () => {
+    const at = (minutes: number) => request(blocks(3), { at: minutes * MINUTE });
+    expect(simulate([at(0), at(29), at(58), at(88)], rules).map(({ read }) => read)).toEqual([0, 3_000, 3_000, 0]);
+  });
+});
+
+describe("the prefix cache of a server of one's own", () => {
+  it("reads full blocks of 16 tokens for nothing", () => {
+    const [, next] = simulate(
+      [request(sized(100)), request([...sized(100), block("new", { tokens: 50 })])],
+      serverRules(),
+    );
+    expect(next).toMatchObject({ read: 96, input: 54, cost: 54 });
+  });
+});
+
+describe("the rules of a model", () => {
+  it("come from its card and its provider", () => {
+    const of = (model: string) => rulesOf(model, cardOf(model));
+    expect(of("anthropic:claude-sonnet-4-5")).toMatchObject({
+      kind: "marks",
+      minimum: 1_024,
+      multipliers: { read: 0.1 },
+    });
+    expect(of("anthropic:claude-fable-5-1").multipliers.read).toBeCloseTo(0.025);
+    expect(of("openai:gpt-5.4")).toMatchObject({ kind: "longest", step: 128 });
+    expect(of("openai:gpt-5.6-sol")).toMatchObject({ kind: "exact", multipliers: { write5m: 1.25 } });
+    expect(of("openai:gpt-6.1-sol").multipliers.read).toBeCloseTo(0.05);
+    expect(of("ollama:llama3")).toMatchObject({ kind: "longest", step: 16 });
+  });
+});

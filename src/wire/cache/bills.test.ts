@@ -1,0 +1,211 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  anthropicRules,
+  type CacheRules,
+  LAYOUTS,
+  layoutBills,
+  openaiMarkedRules,
+  openaiRules,
+  optimum,
+  type SeenBlock,
+  type SeenRequest,
+  serverRules,
+  simulate,
+} from "../index.ts";
+import { block, blocks, request } from "./thread.contract.ts";
+
+const anyBlock: fc.Arbitrary<SeenBlock> = fc
+  .record({
+    key: fc.constantFrom("a", "b", "c", "d", "e"),
+    kind: fc.constantFrom("text", "tool-use", "tool-result", "system", "tool"),
+    mark: fc.option(fc.constantFrom("5m" as const, "1h" as const), { freq: 4 }),
+  })
+  .map(({ key, kind, mark }) => ({
+    key: `${kind} ${key}`,
+    tokens: 300 + key.charCodeAt(0) * 7,
+    kind,
+    ...(mark !== null && { mark }),
+  }));
+
+/** Threads that share beginnings, as real ones do, with some blocks changed. */
+const anyThread: fc.Arbitrary<readonly SeenRequest[]> = fc
+  .record({
+    base: fc.array(anyBlock, { minLength: 1, maxLength: 30 }),
+    requests: fc.array(
+      fc.record({
+        length: fc.nat({ max: 30 }),
+        more: fc.array(anyBlock, { maxLength: 4 }),
+        gap: fc.constantFrom(0, 1_000, 45_000, 400_000, 4_000_000),
+        took: fc.option(fc.nat({ max: 200_000 }), { nil: undefined }),
+      }),
+      { minLength: 1, maxLength: 12 },
+    ),
+  })
+  .map(({ base, requests }) => {
+    let at = 0;
+    return requests.map(({ length, more, gap, took }) => {
+      at += gap;
+      return request([...base.slice(0, length), ...more], { at, ...(took !== undefined && { took }) });
+    });
+  });
+
+const anyRules = fc.constantFrom<CacheRules>(anthropicRules(), openaiRules(), openaiMarkedRules(), serverRules());
+
+const tokensOf = ({ blocks }: SeenRequest) => blocks.reduce((sum, { tokens }) => sum + tokens, 0);
+
+describe("any bill", () => {
+  it("accounts for every token once", () => {
+    fc.assert(
+      fc.property(anyThread, anyRules, (thread, rules) => {
+        for (const [n, bill] of simulate(thread, rules).entries()) {
+          const parts = [bill.input, bill.read, bill.write5m, bill.write1h];
+          expect(Math.min(...parts)).toBeGreaterThanOrEqual(0);
+          expect(parts.reduce((sum, part) => sum + part, 0)).toBe(tokensOf(thread[n] ?? request([])));
+        }
+      }),
+    );
+  });
+
+  it("has the same sum wherever a mark is added", () => {
+    const sums = (thread: readonly SeenRequest[]) =>
+      simulate(thread, anthropicRules()).map(({ input, read, write5m, write1h }) => input + read + write5m + write1h);
+    fc.assert(
+      fc.property(anyThread, fc.nat(), fc.nat(), (thread, n, at) => {
+        const chosen = n % thread.length;
+        const more = thread.map((one, index) =>
+          index !== chosen
+            ? one
+            : {
+                ...one,
+                blocks: one.blocks.map((b, i) => (i === at % one.blocks.length ? { ...b, mark: "5m" as const } : b)),
+              },
+        );
+        expect(sums(more)).toEqual(sums(thread));
+      }),
+    );
+  });
+
+  it("is never below the optimum", () => {
+    fc.assert(
+      fc.property(anyThread, anyRules, (thread, rules) => {
+        const { read, write5m } = rules.multipliers;
+        const billed = simulate(thread, rules).reduce((sum, { cost }) => sum + cost, 0);
+        const best = optimum(thread, { r: read, w: write5m }).reduce((sum, cost) => sum + cost, 0);
+        expect(billed).toBeGreaterThanOrEqual(best - 1e-6);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it("is the same for the same requests, in whatever order they are given", () => {
+    fc.assert(
+      fc.property(anyThread, anyRules, (thread, rules) => {
+        const apart = thread.map((one, n) => ({ ...one, at: one.at + n }));
+        const backwards = simulate(apart.toReversed(), rules).toReversed();
+        expect(backwards).toEqual(simulate(apart, rules));
+      }),
+    );
+  });
+});
+
+describe("the optimum", () => {
+  const rw = { r: 0.1, w: 1.25 };
+
+  it("reads what was sent before, writes what comes again, and takes the rest as it is", () => {
+    const thread = [
+      request([block("a"), block("once")]),
+      request([block("a"), block("b")]),
+      request([block("a"), block("b")]),
+    ];
+    expect(optimum(thread, rw)).toEqual([1_250 + 1_000, 100 + 1_250, 100 + 100]);
+  });
+
+  it("asks for content alone: neither order nor time count", () => {
+    const thread = [request([block("a"), block("b")]), request([block("b"), block("a")], { at: 1e9 })];
+    expect(optimum(thread, rw)).toEqual([2_500, 200]);
+  });
+
+  it("is reached by a thread that only grows and marks its end", () => {
+    const thread = [10, 15, 20, 25].map((n) => request(blocks(n)));
+    const billed = simulate(thread, anthropicRules()).reduce((sum, { cost }) => sum + cost, 0);
+    const best = optimum(thread, rw).reduce((sum, cost) => sum + cost, 0);
+    // The end of the last request is written for nobody.
+    expect(billed - best).toBeCloseTo(5_000 * 0.25);
+  });
+});
+
+describe("layouts", () => {
+  /** Turns of two messages and a tail that is another each time. */
+  const chat = (turns: number): readonly SeenRequest[] =>
+    Array.from({ length: turns }, (_, turn) => {
+      const said = Array.from({ length: 2 * turn + 1 }, (_, at) =>
+        block(`m${at}`, {
+          tokens: 30,
+          role: at % 2 === 0 ? "user" : "assistant",
+          ...(at === 2 * turn && { mark: "5m" as const }),
+        }),
+      );
+      const tail = block(`d${turn}`, { tokens: 290, tail: true, piece: "clock" });
+      return request(
+        [
+          block("tools", { kind: "tool", tokens: 4_500 }),
+          block("policy", { kind: "system", tokens: 3_000, mark: "5m" }),
+          ...said,
+          tail,
+        ],
+        {
+          at: turn * 45_000,
+        },
+      );
+    });
+  const ratios = (turns: number) => {
+    const thread = chat(turns);
+    const best = optimum(thread, { r: 0.1, w: 1.25 }).reduce((sum, cost) => sum + cost, 0);
+    return Object.fromEntries(
+      LAYOUTS.map((layout) => [
+        layout,
+        layoutBills(thread, layout, anthropicRules()).reduce((sum, { cost }) => sum + cost, 0) / best,
+      ]),
+    );
+  };
+
+  it("cost about what was measured on real threads of 50 and 200 turns", () => {
+    const [short, long] = [ratios(50), ratios(200)];
+    expect(short["none"]).toBeCloseTo(6.5, 0);
+    expect(short["seed000"]).toBeCloseTo(7.8, 0);
+    expect(short["seed004"]).toBeCloseTo(1.9, 0);
+    expect(short["last-message"]).toBeCloseTo(2.2, 0);
+    expect(long["seed000"]).toBeCloseTo(9.0, 0);
+    expect(long["seed004"]).toBeCloseTo(4.0, 0);
+    expect(long["last-message"]).toBeCloseTo(4.9, 0);
+    expect(Math.max(short["plan"] ?? 9, long["plan"] ?? 9)).toBeLessThan(1.02);
+  });
+
+  it("hold the same content, whatever the order", () => {
+    const thread = chat(12);
+    for (const layout of LAYOUTS) {
+      const sums = layoutBills(thread, layout, anthropicRules()).map((b) => b.input + b.read + b.write5m + b.write1h);
+      expect(sums).toEqual(thread.map(tokensOf));
+    }
+  });
+
+  it("find the tail of requests that do not tell it", () => {
+    const untold = chat(20).map((one) => ({ ...one, blocks: one.blocks.map(({ tail: _, ...rest }) => rest) }));
+    for (const layout of LAYOUTS) {
+      expect(layoutBills(untold, layout, anthropicRules())).toEqual(layoutBills(chat(20), layout, anthropicRules()));
+    }
+  });
+
+  it("leave the tail in the user's message while tools are called, as others do", () => {
+    const tail = block("d", { tail: true });
+    const called = [
+      block("q"),
+      block("c", { kind: "tool-use", role: "assistant" }),
+      block("r", { kind: "tool-result" }),
+      tail,
+    ];
+    const [, round] = layoutBills([request([block("q"), tail]), request(called)], "last-message", anthropicRules());
+    expect(round).toMatchObject({ read: 2_000, write5m: 2_000 });
+  });
+});

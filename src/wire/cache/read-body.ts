@@ -1,0 +1,198 @@
+import { type CountTokens, digestOf, looksLikeOurs, StrataError } from "../../protocol/index.ts";
+import { ATTACHMENT } from "./read-request.ts";
+import type { Lifetime, SeenBlock, SeenRequest } from "./seen.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * A dumped HTTP body as the provider's cache sees it: of Anthropic's Messages, OpenAI's Responses and Chat Completions.
+ * What Strata adds for one turn only is told by the headings that nobody else can write.
+ * @throws StrataError `invalid_input` where it is no such body
+ */
+export function seenOfBody(
+  body: unknown,
+  count: CountTokens,
+  when: Pick<SeenRequest, "at" | "took"> = { at: 0 },
+): SeenRequest {
+  const items = isFields(body) ? (body["messages"] ?? body["input"]) : undefined;
+  if (!isFields(body) || (!Array.isArray(items) && typeof items !== "string")) {
+    const next = "it needs a list `messages` (Anthropic, Chat Completions) or `input` (OpenAI's Responses)";
+    throw new StrataError("invalid_input", `this is no body of a request to a model: ${next}`);
+  }
+  const read = { count };
+  const tools = listOf(body["tools"]).map((tool) => toolBlock(tool, read));
+  const system = contentBlocks(body["system"] ?? body["instructions"], { ...read, role: "system" });
+  const said = messageBlocks(typeof items === "string" ? [{ role: "user", content: items }] : listOf(items), read);
+  const blocks = [...tools, ...system, ...said];
+  return {
+    ...when,
+    model: textOf(body["model"]),
+    blocks: body["cache_control"] === undefined ? blocks : automatic(blocks, lifetimeOf(body)),
+    ...modeOf(body["prompt_cache_options"]),
+  };
+}
+
+interface Reading {
+  readonly count: CountTokens;
+}
+
+/** Who speaks, and whether the message is the newest: only there the tail stands. */
+interface Speaking extends Reading {
+  readonly role: string;
+  readonly isLast?: boolean;
+}
+
+function toolBlock(tool: unknown, { count }: Reading): SeenBlock {
+  const text = bytesOf(tool);
+  return { key: digestOf(text), tokens: count(text), kind: "tool", piece: nameOf(tool), ...markOf(tool) };
+}
+
+function messageBlocks(items: readonly unknown[], read: Reading): readonly SeenBlock[] {
+  const newest = items.findLastIndex((item) => !isTurnScoped(item));
+  const lastUser = items.findLastIndex((item) => isFields(item) && item["role"] === "user");
+  return items.flatMap((item, at): readonly SeenBlock[] => {
+    if (!isFields(item)) return [];
+    // The provider itself clears these at the next message of the user: they are then neither billed nor part of the key.
+    if (isTurnScoped(item)) {
+      if (at < lastUser) return [];
+      return contentBlocks(item["content"], { ...read, role: "user" }).map((block) => ({ ...block, tail: true }));
+    }
+    if (typeof item["role"] !== "string") return [partBlock(item, { ...read, role: "assistant" })];
+    const role = item["role"] === "developer" ? "system" : item["role"];
+    const calls = listOf(item["tool_calls"]).map((call) => partBlock(call, { ...read, role }));
+    return [...contentBlocks(item["content"], { ...read, role, isLast: at === newest }), ...calls];
+  });
+}
+
+const isTurnScoped = (item: unknown): boolean =>
+  isFields(item) && item["role"] === "system" && item["clear_at"] !== undefined;
+
+/** A text that stands alone, or a list of parts. A tail that was joined to the newest text is a block of its own here. */
+function contentBlocks(content: unknown, speaking: Speaking): readonly SeenBlock[] {
+  const parts = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
+  if (speaking.isLast !== true || speaking.role !== "user") return parts.map((part) => partBlock(part, speaking));
+  const cut = parts.flatMap(tailApart);
+  const tail = cut.findLastIndex((part) => !isTail(part)) + 1;
+  return cut.map((part, at) => (at < tail ? partBlock(part, speaking) : { ...partBlock(part, speaking), tail: true }));
+}
+
+const isTail = (part: unknown): boolean => {
+  const text = isFields(part) ? textOf(part["text"]) : "";
+  return text.startsWith("# Layer ") && looksLikeOurs(text.split("\n", 1)[0] ?? "");
+};
+
+/** Every line from outside begins with a sign of ours, so a heading at the beginning of a line is the tail's. */
+function tailApart(part: unknown): readonly unknown[] {
+  if (!isFields(part) || typeof part["text"] !== "string") return [part];
+  const at = part["text"].search(/\n\n# Layer \d+ · /);
+  if (at < 0) return [part];
+  return [
+    { ...part, text: part["text"].slice(0, at) },
+    { type: part["type"], text: part["text"].slice(at + 2) },
+  ];
+}
+
+function partBlock(part: unknown, { role, count }: Speaking): SeenBlock {
+  const kind = kindOf(part, role);
+  const tokens = kind === "image" || kind === "file" ? ATTACHMENT : count(wordsOf(part));
+  return {
+    key: digestOf(`${role} ${bytesOf(part)}`),
+    tokens,
+    kind,
+    piece: kind === "system" ? layersIn(wordsOf(part)) : "transcript",
+    ...(role === "assistant" || role === "user" ? { role } : {}),
+    ...(kind === "tool-result" && { role: "user" }),
+    ...markOf(part),
+  };
+}
+
+const KINDS: Readonly<Record<string, SeenBlock["kind"]>> = {
+  tool_use: "tool-use",
+  server_tool_use: "tool-use",
+  function_call: "tool-use",
+  function: "tool-use",
+  tool_result: "tool-result",
+  function_call_output: "tool-result",
+  thinking: "reasoning",
+  redacted_thinking: "reasoning",
+  reasoning: "reasoning",
+  image: "image",
+  image_url: "image",
+  input_image: "image",
+  document: "file",
+  file: "file",
+  input_file: "file",
+};
+
+function kindOf(part: unknown, role: string): SeenBlock["kind"] {
+  if (role === "tool") return "tool-result";
+  const type = isFields(part) ? textOf(part["type"]) : "";
+  return (Object.hasOwn(KINDS, type) ? KINDS[type] : undefined) ?? (role === "system" ? "system" : "text");
+}
+
+/** What of a part is counted: its words, without the signs around them. */
+function wordsOf(part: unknown): string {
+  if (typeof part === "string") return part;
+  if (Array.isArray(part)) return part.map(wordsOf).join("\n");
+  if (!isFields(part)) return "";
+  if (part["function"] !== undefined) return wordsOf(part["function"]);
+  const words = part["text"] ?? part["thinking"] ?? part["content"] ?? part["output"] ?? part["summary"];
+  if (words !== undefined) return wordsOf(words);
+  const input = part["input"] ?? part["arguments"];
+  return `${textOf(part["name"])} ${typeof input === "string" ? input : (JSON.stringify(input) ?? "")}`;
+}
+
+/** The layers whose headings a text holds. */
+const layersIn = (text: string): string =>
+  [...text.matchAll(/^# Layer \d+ · (\S+)$/gm)].map(([, id]) => id).join(" + ") || "system";
+
+const MARKS = new Set(["cache_control", "prompt_cache_breakpoint"]);
+
+/** The bytes of a part without its marks: those are no part of what a cache compares. */
+function bytesOf(part: unknown): string {
+  if (!isFields(part)) return JSON.stringify(part) ?? "";
+  const rest = Object.entries(part).filter(([name]) => !MARKS.has(name));
+  const { content } = part;
+  const inner = Array.isArray(content) ? [["content", content.map(bytesOf)]] : [];
+  return JSON.stringify(Object.fromEntries([...rest, ...inner]));
+}
+
+/** A part's mark; a result's may stand on a block inside it. */
+function markOf(part: unknown): { readonly mark?: Lifetime } {
+  if (!isFields(part)) return {};
+  const inside = [...listOf(part["content"]), ...listOf(part["output"])].findLast(isMarked);
+  const carrier = isMarked(part) ? part : inside;
+  return carrier === undefined ? {} : { mark: lifetimeOf(carrier) };
+}
+
+const isMarked = (part: unknown): boolean =>
+  isFields(part) && [...MARKS].some((name) => part[name] !== undefined && part[name] !== null);
+
+function lifetimeOf(part: unknown): Lifetime {
+  const control = isFields(part) ? part["cache_control"] : undefined;
+  return isFields(control) && control["ttl"] === "1h" ? "1h" : "5m";
+}
+
+/** The provider's own mark, on the last block that may carry one. */
+function automatic(blocks: readonly SeenBlock[], mark: Lifetime): readonly SeenBlock[] {
+  const at = blocks.findLastIndex(({ kind }) => kind !== "reasoning");
+  return blocks.map((block, index) => (index === at ? { ...block, mark } : block));
+}
+
+function modeOf(options: unknown): Pick<SeenRequest, "mode"> {
+  const mode = isFields(options) ? options["mode"] : undefined;
+  return mode === "explicit" || mode === "implicit" ? { mode } : {};
+}
+
+const nameOf = (tool: unknown): string => {
+  if (!isFields(tool)) return "tools";
+  const inner = tool["function"];
+  return textOf(tool["name"] ?? (isFields(inner) ? inner["name"] : undefined));
+};
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

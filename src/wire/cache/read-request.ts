@@ -1,0 +1,86 @@
+import { type CountTokens, digestOf, type Mark, type Message, never, type Request } from "../../protocol/index.ts";
+import type { Lifetime, SeenBlock, SeenRequest } from "./seen.ts";
+
+/** What a provider cannot be asked for beforehand: pictures and files count as so many tokens. */
+export const ATTACHMENT = 1_600;
+
+type Part = Message["parts"][number];
+
+/** A request as the cache of its model will see it: each part a block, the tail last. */
+export function seenOf(
+  request: Request,
+  count: CountTokens,
+  { at, model }: Pick<SeenRequest, "at" | "model">,
+): SeenRequest {
+  const { prefix, messages, tail, marks } = request;
+  const tools = prefix.tools.map((tool): SeenBlock => {
+    const text = JSON.stringify(tool);
+    return { key: digestOf(text), tokens: count(text), kind: "tool", piece: tool.name };
+  });
+  const system = prefix.system.map(
+    ({ text, layers }, block): SeenBlock => ({
+      key: digestOf(`system ${text}`),
+      tokens: count(text),
+      kind: "system",
+      piece: layers.map(({ layer }) => layer).join(" + "),
+      ...marked(lifetimeAt(marks, ({ after }) => after.zone === "system" && after.block === block)),
+    }),
+  );
+  const said = messages.flatMap((message, index) => {
+    const lifetime = lifetimeAt(marks, ({ after }) => after.zone === "message" && after.index === index);
+    return blocksOf(message, count, lifetime);
+  });
+  const live = tail.map(
+    ({ layer, text }): SeenBlock => ({
+      key: digestOf(`tail ${text}`),
+      tokens: count(text),
+      kind: "text",
+      role: "user",
+      piece: layer,
+      tail: true,
+    }),
+  );
+  return { at, model, blocks: [...tools, ...system, ...said, ...live] };
+}
+
+/** Two marks on one place are one: the longer lifetime holds. */
+function lifetimeAt(marks: readonly Mark[], here: (mark: Mark) => boolean): Lifetime | undefined {
+  const lifetimes = marks.filter(here).map(({ lifetime }) => lifetime);
+  return lifetimes.includes("1h") ? "1h" : lifetimes[0];
+}
+
+const marked = (lifetime: Lifetime | undefined): { readonly mark?: Lifetime } =>
+  lifetime === undefined ? {} : { mark: lifetime };
+
+/** A mark stands on the last part that can carry one. */
+function blocksOf(message: Message, count: CountTokens, lifetime: Lifetime | undefined): readonly SeenBlock[] {
+  const parts: readonly Part[] = message.parts;
+  const carrier = parts.findLastIndex(({ type }) => type !== "reasoning");
+  const role = message.role === "assistant" ? "assistant" : "user";
+  return parts.map(
+    (part, index): SeenBlock => ({
+      key: digestOf(`${role} ${JSON.stringify(part)}`),
+      ...measured(part, count),
+      role,
+      piece: "transcript",
+      ...marked(index === carrier ? lifetime : undefined),
+    }),
+  );
+}
+
+function measured(part: Part, count: CountTokens): Pick<SeenBlock, "kind" | "tokens"> {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return { kind: part.type, tokens: count(part.text) };
+    case "call":
+      return { kind: "tool-use", tokens: count(part.tool) + count(JSON.stringify(part.input)) };
+    case "result":
+      return { kind: "tool-result", tokens: count(part.text) };
+    case "image":
+    case "file":
+      return { kind: part.type, tokens: ATTACHMENT };
+    default:
+      return never(part);
+  }
+}

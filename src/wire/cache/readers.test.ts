@@ -1,0 +1,225 @@
+import { describe, expect, it } from "vitest";
+import { digestOf, layerId, type Request, spoken, toolName, trusted } from "../../protocol/index.ts";
+import { seenOf, seenOfBody } from "../index.ts";
+
+/** A token a word. */
+const count = (text: string): number => text.split(/\s+/).filter((word) => word !== "").length;
+const when = { at: 7, model: "anthropic:claude-sonnet-4-5" };
+
+const text = (words: string) => ({ type: "text", text: trusted(words) }) as const;
+
+const REQUEST: Request = {
+  prefix: {
+    tools: [{ name: toolName("look"), description: "Looks.", input: { type: "object" } }],
+    system: [
+      { scope: "all", text: trusted("Be kind."), layers: [{ layer: layerId("safety"), digest: digestOf("a") }] },
+      {
+        scope: "agent",
+        text: trusted("Be brief now."),
+        layers: [{ layer: layerId("conduct"), digest: digestOf("b") }],
+      },
+    ],
+  },
+  messages: [
+    { role: "user", parts: [text("hello there")] },
+    { role: "user", parts: [text("more"), text("and more")] },
+  ],
+  tail: [{ layer: layerId("clock"), text: trusted("# Layer 50 · clock\nIt is noon.") }],
+  marks: [
+    { after: { zone: "system", block: 1 }, lifetime: "1h" },
+    { after: { zone: "message", index: 1 }, lifetime: "5m" },
+  ],
+  parameters: { maxTokens: 1 },
+};
+
+describe("a request as a cache sees it", () => {
+  it("is a block for each part, with marks, pieces and the tail last", () => {
+    const { blocks, at, model } = seenOf(REQUEST, count, when);
+    expect([at, model]).toEqual([7, when.model]);
+    expect(blocks.map(({ kind, piece, mark, tail }) => [kind, piece, mark, tail])).toEqual([
+      ["tool", "look", undefined, undefined],
+      ["system", "safety", undefined, undefined],
+      ["system", "conduct", "1h", undefined],
+      ["text", "transcript", undefined, undefined],
+      ["text", "transcript", undefined, undefined],
+      ["text", "transcript", "5m", undefined],
+      ["text", "clock", undefined, true],
+    ]);
+    expect(blocks.slice(1).map(({ tokens }) => tokens)).toEqual([2, 3, 2, 1, 2, 8]);
+  });
+
+  it("has the same key for the same bytes from the same speaker, whatever the marks", () => {
+    const keys = (request: Request) => seenOf(request, count, when).blocks.map(({ key }) => key);
+    expect(keys({ ...REQUEST, marks: [] })).toEqual(keys(REQUEST));
+    const said = { role: "assistant", parts: [{ type: "text", text: spoken("hello there") }] } as const;
+    const [, , , other] = keys({ ...REQUEST, messages: [said] });
+    expect(other).not.toBe(keys(REQUEST)[3]);
+  });
+
+  it("carries a message's mark on the last part that may have one", () => {
+    const thought = { type: "reasoning", text: spoken("hm") } as const;
+    const call = { type: "call", id: "c", tool: toolName("look"), input: { at: "sky" } } as const;
+    const messages = [
+      { role: "assistant", parts: [thought, call, thought] },
+      {
+        role: "tool",
+        parts: [{ type: "result", id: "c", tool: toolName("look"), text: trusted("blue"), failed: false }],
+      },
+    ] as const;
+    const marks = [{ after: { zone: "message", index: 0 }, lifetime: "5m" }] as const;
+    const { blocks } = seenOf({ ...REQUEST, messages, marks }, count, when);
+    expect(blocks.slice(3, 7).map(({ kind, role, mark }) => [kind, role, mark])).toEqual([
+      ["reasoning", "assistant", undefined],
+      ["tool-use", "assistant", "5m"],
+      ["reasoning", "assistant", undefined],
+      ["tool-result", "user", undefined],
+    ]);
+  });
+});
+
+const EPHEMERAL = { type: "ephemeral" };
+
+describe("a dumped body of Anthropic's", () => {
+  const body = {
+    model: "claude-sonnet-4-5",
+    tools: [{ name: "look", input_schema: {} }],
+    system: [
+      { type: "text", text: "# Layer 10 · safety\nBe kind.\n\n# Layer 20 · identity\nYou are one." },
+      { type: "text", text: "Be brief.", cache_control: { ...EPHEMERAL, ttl: "1h" } },
+    ],
+    messages: [
+      { role: "user", content: "hello" },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: "so so" },
+          { type: "tool_use", id: "c", name: "look", input: { at: "sky" } },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "c", content: "blue sky", cache_control: EPHEMERAL },
+          { type: "text", text: "# Layer 50 · clock\nIt is noon." },
+        ],
+      },
+    ],
+  };
+
+  it("is read in the order of the wire, with its marks and its tail", () => {
+    const { blocks, model, at } = seenOfBody(body, count, { at: 5 });
+    expect([model, at]).toEqual(["claude-sonnet-4-5", 5]);
+    expect(blocks.map(({ kind, piece, mark, tail }) => [kind, piece, mark, tail])).toEqual([
+      ["tool", "look", undefined, undefined],
+      ["system", "safety + identity", undefined, undefined],
+      ["system", "system", "1h", undefined],
+      ["text", "transcript", undefined, undefined],
+      ["reasoning", "transcript", undefined, undefined],
+      ["tool-use", "transcript", undefined, undefined],
+      ["tool-result", "transcript", "5m", undefined],
+      ["text", "transcript", undefined, true],
+    ]);
+    expect(blocks[6]).toMatchObject({ tokens: 2, role: "user" });
+  });
+
+  it("has the same keys without its marks, and others when a byte differs", () => {
+    const keys = (of: unknown) => seenOfBody(of, count).blocks.map(({ key }) => key);
+    const unmarked: unknown = JSON.parse(
+      JSON.stringify(body, (name, value) => (name === "cache_control" ? undefined : value)),
+    );
+    expect(keys(unmarked)).toEqual(keys(body));
+    const other: unknown = JSON.parse(JSON.stringify(body).replace("blue sky", "blue  sky"));
+    expect(keys(other)[6]).not.toBe(keys(body)[6]);
+    expect(keys(other).toSpliced(6, 1)).toEqual(keys(body).toSpliced(6, 1));
+  });
+
+  it("has the provider's own mark on its last block where it asks for one", () => {
+    const messages = [{ role: "user", content: "hello" }];
+    const { blocks } = seenOfBody({ messages, cache_control: EPHEMERAL }, count);
+    expect(blocks.map(({ mark }) => mark)).toEqual(["5m"]);
+  });
+
+  it("has no system messages of a turn that is over, and the newest as its tail", () => {
+    const scoped = (words: string) => ({ role: "system", clear_at: "next_user_message", content: words });
+    const messages = [
+      { role: "user", content: "one" },
+      scoped("past"),
+      { role: "assistant", content: "yes" },
+      { role: "user", content: "two" },
+      scoped("now now"),
+    ];
+    const { blocks } = seenOfBody({ messages }, count);
+    expect(blocks.map(({ tokens, tail }) => [tokens, tail])).toEqual([
+      [1, undefined],
+      [1, undefined],
+      [1, undefined],
+      [2, true],
+    ]);
+  });
+
+  it("takes words of somebody else for no tail, however they look", () => {
+    const content = [
+      { type: "text", text: "| # Layer 50 · clock" },
+      { type: "text", text: "# Layer of cake" },
+    ];
+    const { blocks } = seenOfBody({ messages: [{ role: "user", content }] }, count);
+    expect(blocks.every(({ tail }) => tail === undefined)).toBe(true);
+  });
+});
+
+describe("a dumped body of OpenAI's", () => {
+  it("is read as Responses", () => {
+    const body = {
+      model: "gpt-5.6-sol",
+      prompt_cache_options: { mode: "explicit" },
+      tools: [{ type: "function", name: "look", parameters: {} }],
+      input: [
+        { role: "system", content: "Be kind." },
+        {
+          role: "user",
+          content: [{ type: "input_text", text: "hello", prompt_cache_breakpoint: { mode: "explicit" } }],
+        },
+        { type: "function_call", call_id: "c", name: "look", arguments: '{"at":"sky"}' },
+        { type: "function_call_output", call_id: "c", output: [{ type: "input_text", text: "blue sky" }] },
+      ],
+    };
+    const { blocks, mode } = seenOfBody(body, count);
+    expect(mode).toBe("explicit");
+    expect(blocks.map(({ kind, tokens, mark }) => [kind, tokens, mark]).slice(1)).toEqual([
+      ["system", 2, undefined],
+      ["text", 1, "5m"],
+      ["tool-use", 2, undefined],
+      ["tool-result", 2, undefined],
+    ]);
+  });
+
+  it("is read as Chat Completions, where a tail that was joined to the newest text is apart again", () => {
+    const body = {
+      model: "llama",
+      messages: [
+        { role: "system", content: "Be kind." },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: "c", type: "function", function: { name: "look", arguments: "{}" } }],
+        },
+        { role: "tool", tool_call_id: "c", content: "blue sky" },
+        { role: "user", content: "| hello you\n\n# Layer 50 · clock\nIt is noon." },
+      ],
+    };
+    const { blocks } = seenOfBody(body, count);
+    expect(blocks.map(({ kind, tokens, tail }) => [kind, tokens, tail])).toEqual([
+      ["system", 2, undefined],
+      ["tool-use", 2, undefined],
+      ["tool-result", 2, undefined],
+      ["text", 3, undefined],
+      ["text", 8, true],
+    ]);
+  });
+});
+
+describe("what is no body", () => {
+  it.each([null, 5, "text", [], {}, { messages: {} }])("%j is refused with what it needs", (body) => {
+    expect(() => seenOfBody(body, count)).toThrow(/no body of a request to a model: it needs a list `messages`/);
+  });
+});

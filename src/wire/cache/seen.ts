@@ -1,0 +1,82 @@
+import type { Mark } from "../../protocol/index.ts";
+
+/** How long a provider promises to keep what a mark writes. */
+export type Lifetime = Mark["lifetime"];
+
+/** One block of a request, as a cache sees it: no text, only what tells it apart and what it costs. */
+export interface SeenBlock {
+  /** Equal bytes, equal key; other bytes, another key. */
+  readonly key: string;
+  readonly tokens: number;
+  readonly kind: "tool" | "system" | "text" | "tool-use" | "tool-result" | "reasoning" | "image" | "file";
+  /** Who says it, in the messages. */
+  readonly role?: "user" | "assistant";
+  /** The layer or part that it came from. */
+  readonly piece?: string;
+  /** Not kept: the next request has it elsewhere or not at all. */
+  readonly tail?: true;
+  readonly mark?: Lifetime;
+}
+
+/** One request, as a cache sees it. */
+export interface SeenRequest {
+  /** When it started, in milliseconds. */
+  readonly at: number;
+  /** Milliseconds until the response begins; left out, it begins before any other request starts. */
+  readonly took?: number;
+  readonly model: string;
+  /** In the order of the wire: tools, system, messages. */
+  readonly blocks: readonly SeenBlock[];
+  /** What the request says of caches that set their own breakpoint: `explicit` forbids it. */
+  readonly mode?: "implicit" | "explicit";
+}
+
+/** What a token costs, where one that no cache touched costs 1. */
+export interface Multipliers {
+  readonly read: number;
+  readonly write5m: number;
+  readonly write1h: number;
+}
+
+/** How a provider's cache works: one of three families, the figures as data. Times in milliseconds. */
+export type CacheRules =
+  /** Anthropic: written at marks only, found again some positions back from a mark. */
+  | {
+      readonly kind: "marks";
+      readonly most: number;
+      readonly lookback: number;
+      readonly minimum: number;
+      readonly multipliers: Multipliers;
+    }
+  /** OpenAI before GPT-5.6, vLLM: the longest beginning that was sent before, in steps. */
+  | {
+      readonly kind: "longest";
+      readonly minimum: number;
+      readonly step: number;
+      readonly idle: number;
+      readonly multipliers: Multipliers;
+    }
+  /** OpenAI from GPT-5.6 on: exactly at a breakpoint; no shorter beginning is found. */
+  | {
+      readonly kind: "exact";
+      readonly mode: "implicit" | "explicit";
+      readonly writes: number;
+      readonly reads: number;
+      readonly minimum: number;
+      readonly idle: number;
+      readonly multipliers: Multipliers;
+    };
+
+/** What a request is billed. `input`, `read`, `write5m` and `write1h` add up to its tokens. */
+export interface Bill {
+  /** Neither read nor written. */
+  readonly input: number;
+  readonly read: number;
+  /** Written for the short lifetime, or the only one that there is. */
+  readonly write5m: number;
+  readonly write1h: number;
+  /** In tokens of plain input. */
+  readonly cost: number;
+  /** Why the provider would refuse the request; it is then billed as if nothing were cached. */
+  readonly problems: readonly string[];
+}
