@@ -25,7 +25,7 @@ export {
 export { type Cost, measured, paddingPaysFrom, type Rates } from "./lint/cost.ts";
 export { type LintFinding, lintSubject } from "./lint/findings.ts";
 export { ruleTable } from "./lint/rule-table.ts";
-export type { RuleName, Severity } from "./lint/rules.ts";
+export { RULE_NAMES, type RuleName, type Severity } from "./lint/rules.ts";
 export type { Observed, PrefixText, Subject, ThreadLength } from "./lint/subject.ts";
 export { lintText } from "./lint/texts.ts";
 export { planMarks } from "./marks.ts";

@@ -1,0 +1,150 @@
+import { canonicalJson, type Json, type Request } from "../../protocol/index.ts";
+
+/** A part of a request that stands before its tail, as bytes. */
+export interface SentPiece {
+  readonly piece: string;
+  readonly text: string;
+}
+
+/** Where two renders of the same part: which piece, how many bytes into it and into the request, and what stands there. */
+export interface Difference {
+  readonly request: number;
+  readonly piece: string;
+  /** Bytes of the piece, and of all before the tail, that are the same. */
+  readonly byte: number;
+  readonly ofRequest: number;
+  readonly one: string;
+  readonly other: string;
+}
+
+/** What is different around a render. A world without settings is the same request, rendered once more. */
+export interface World {
+  readonly name: string;
+  /** True: by a process of its own, which loads the project anew. */
+  readonly fresh?: true;
+  /** Milliseconds since 1970: what the clock says. */
+  readonly at?: number;
+  readonly timezone?: string;
+  readonly locale?: string;
+  /** What is given the other way round: maps, keys and layers, or the tools in the order they are registered. */
+  readonly reversed?: readonly ("maps" | "tools")[];
+}
+
+/** A year with summer time; a day's last second; a zone with three quarters of an hour; a language with other capitals. */
+export const WORLDS: readonly World[] = [
+  { name: "rendered again" },
+  { name: "loaded again", fresh: true },
+  { name: "with maps in another order", reversed: ["maps"] },
+  { name: "with tools registered in another order", reversed: ["tools"] },
+  { name: "on another day", fresh: true, at: Date.UTC(2027, 1, 28, 23, 59, 59) },
+  { name: "in another year, in summer time", fresh: true, at: Date.UTC(2031, 6, 15, 1, 30), timezone: "Europe/Berlin" },
+  { name: "in another time zone", fresh: true, timezone: "Pacific/Chatham" },
+  { name: "in another language", fresh: true, locale: "tr_TR.UTF-8" },
+];
+
+/** All at once: where nothing differs in it, the worlds need not be tried one by one. */
+export const TOGETHER: readonly World[] = [
+  { name: "rendered again" },
+  {
+    name: "with all of it",
+    fresh: true,
+    at: Date.UTC(2031, 6, 15, 23, 59, 59),
+    timezone: "Pacific/Chatham",
+    locale: "tr_TR.UTF-8",
+    reversed: ["maps", "tools"],
+  },
+];
+
+/** Renders an agent's first requests in a world, each as its pieces. */
+export type Render = (world: World) => Promise<readonly (readonly SentPiece[])[]>;
+
+/** A difference and the worlds in which the piece differs. */
+export interface Unstable extends Difference {
+  readonly worlds: readonly string[];
+}
+
+/** What is alike with no change around it cannot be blamed on one; what differs then needs no other cause. */
+const WITHOUT_CAUSE = ["rendered again", "loaded again"];
+
+/** Renders in this world and in each of the others, and tells which pieces before the tail differ (CACHING §4.6). */
+export async function perturb(render: Render, worlds: readonly World[] = WORLDS): Promise<readonly Unstable[]> {
+  const usual = await render({ name: "as it is" });
+  const found = new Map<string, Unstable>();
+  for (const world of worlds) {
+    for (const difference of differences(usual, await render(world))) {
+      const known = found.get(difference.piece);
+      if (known === undefined) found.set(difference.piece, { ...difference, worlds: [world.name] });
+      else if (!known.worlds.some((name) => name === world.name || WITHOUT_CAUSE.includes(name)))
+        found.set(difference.piece, { ...known, worlds: [...known.worlds, world.name] });
+    }
+  }
+  return [...found.values()];
+}
+
+function differences(
+  usual: readonly (readonly SentPiece[])[],
+  other: readonly (readonly SentPiece[])[],
+): readonly Difference[] {
+  return usual.flatMap((pieces, n) => {
+    const difference = firstDifference(pieces, other[n] ?? []);
+    return difference === undefined ? [] : [{ request: n + 1, ...difference }];
+  });
+}
+
+/** The first byte before the tail that two renders do not share. Undefined: they are the same. */
+export function firstDifference(
+  usual: readonly SentPiece[],
+  other: readonly SentPiece[],
+): Omit<Difference, "request"> | undefined {
+  let before = 0;
+  for (let n = 0; n < Math.max(usual.length, other.length); n++) {
+    const [one, two] = [usual[n], other[n]];
+    const [text, otherText] = [one?.text ?? "", two?.text ?? ""];
+    if (text === otherText) {
+      before += byteLength(text);
+      continue;
+    }
+    const at = sharedLength(text, otherText);
+    const byte = byteLength(text.slice(0, at));
+    const piece = pieceAt(one ?? two ?? { piece: "request", text: "" }, at);
+    return { piece, byte, ofRequest: before + byte, one: around(text, at), other: around(otherText, at) };
+  }
+  return undefined;
+}
+
+const byteLength = (text: string): number => new TextEncoder().encode(text).length;
+
+function sharedLength(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at++;
+  return at;
+}
+
+/** In a system block, the layer under whose heading the byte stands. */
+function pieceAt({ piece, text }: SentPiece, at: number): string {
+  const headings = [...text.matchAll(/^# Layer \d+ · (\S+)$/gm)].filter(({ index }) => index <= at);
+  const layer = headings.at(-1)?.[1];
+  return layer === undefined || !piece.startsWith("system") ? piece : `layer ${layer}`;
+}
+
+const BEFORE = 24;
+const AFTER = 40;
+
+const around = (text: string, at: number): string =>
+  `${at > BEFORE ? "…" : ""}${text.slice(Math.max(0, at - BEFORE), at + AFTER)}${at + AFTER < text.length ? "…" : ""}`;
+
+/** All of a request that stands before its tail: its tools, its system blocks, its messages, and the form of the answer. */
+export function sentPieces({
+  prefix,
+  messages,
+  parameters,
+}: Pick<Request, "prefix" | "messages" | "parameters">): readonly SentPiece[] {
+  return [
+    ...prefix.tools.map((tool) => ({ piece: `tool ${tool.name}`, text: JSON.stringify(tool) })),
+    ...prefix.system.map(({ scope, text }) => ({ piece: `system block ${scope}`, text })),
+    ...messages.map(({ role, parts }, n) => ({ piece: `message ${n + 1}`, text: JSON.stringify({ role, parts }) })),
+    { piece: "output", text: canonicalJson(outputOf(parameters)) },
+  ];
+}
+
+const outputOf = ({ output }: Pick<Request["parameters"], "output">): Json => output ?? null;

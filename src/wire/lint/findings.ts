@@ -1,0 +1,136 @@
+import { type Cost, measured, paddingPaysFrom, rounded, withoutPadding } from "./cost.ts";
+import { RULE_NAMES, type RuleName, ruleOf, type Severity } from "./rules.ts";
+import type { Subject } from "./subject.ts";
+import { lintText, type Spot } from "./texts.ts";
+
+/** One thing that breaks the cache, or costs more than it must. */
+export interface LintFinding {
+  readonly rule: RuleName;
+  readonly severity: Severity;
+  /** `layer safety`, `tool read`, `prefix`, `tail`, `threads`. */
+  readonly piece: string;
+  readonly part?: string;
+  readonly spot?: Spot;
+  /** What stands there. */
+  readonly stands: string;
+  readonly because: string;
+  /** None where nothing was measured and nothing can be computed. */
+  readonly cost?: Cost;
+  readonly remedy: string;
+}
+
+/** What a rule found, before the rule's own words are added. */
+type Found = Pick<LintFinding, "rule" | "piece" | "stands"> & Partial<Pick<LintFinding, "part" | "spot" | "cost">>;
+
+type Check = (subject: Subject) => readonly Found[];
+
+/** All that the rules find, errors first, in the order of the rules. Pure. */
+export function lintSubject(subject: Subject): readonly LintFinding[] {
+  const found = CHECKS.flatMap((check) => check(subject)).map((one) => finding(one, subject));
+  return found.toSorted((a, b) => RULE_NAMES.indexOf(a.rule) - RULE_NAMES.indexOf(b.rule));
+}
+
+function finding({ cost, ...found }: Found, { length, rates }: Subject): LintFinding {
+  const { severity, because, remedy, row } = ruleOf(found.rule);
+  const costs = cost ?? (row === undefined ? undefined : measured(row, length.turns, rates));
+  return { ...found, severity, because, remedy, ...(costs && { cost: costs }) };
+}
+
+const tokens = (count: number): string => `${count} token${count === 1 ? "" : "s"}`;
+
+const unstable: Check = ({ unstable: pieces }) =>
+  pieces.map(({ piece, worlds, request, byte, ofRequest, one, other }) => ({
+    rule: piece.startsWith("tool ") ? "unstable-tools" : "unstable-prefix",
+    piece,
+    stands: `${worlds.join(", ")}: from byte ${byte} of it on (byte ${ofRequest} of request ${request}) ${JSON.stringify(one)} is ${JSON.stringify(other)}`,
+  }));
+
+const texts: Check = (subject) =>
+  subject.texts.flatMap(({ piece, part, text }) =>
+    lintText(text).map(({ rule, spot, words, more }) => ({
+      rule,
+      piece,
+      ...(part !== undefined && { part }),
+      spot,
+      stands: `${JSON.stringify(words)}${more === 0 ? "" : ` and ${more} more`}`,
+    })),
+  );
+
+/** The engine orders by scope, then by rank; within a scope the declaration decides (CACHING §4.1). */
+const changingAboveStable: Check = ({ layers }) =>
+  layers.flatMap((layer, n) => {
+    if (layer.mutability !== "versioned") return [];
+    const behind = layers
+      .slice(n + 1)
+      .filter(({ scope, mutability }) => scope === layer.scope && mutability === "immutable");
+    if (behind.length === 0) return [];
+    const names = behind.map(({ id }) => id).join(", ");
+    return [
+      {
+        rule: "changing-above-stable",
+        piece: `layer ${layer.id}`,
+        stands: `versioned, rank ${layer.rank}, before ${names}`,
+      },
+    ];
+  });
+
+const cutPrefix: Check = ({ prefix }) =>
+  prefix.flatMap(({ piece, fate, tokens: sent, wanted }) =>
+    fate === "truncated" || fate === "dropped"
+      ? [{ rule: "cut-prefix", piece: `layer ${piece}`, stands: `${sent} of ${tokens(wanted)} are sent` }]
+      : [],
+  );
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+
+const sizeOf = ({ prefix }: Subject): number => sum(prefix.map((entry) => entry.tokens));
+
+/** CACHING §3.5: the gap, and from which request on filling it pays. */
+const belowMinimum: Check = (subject) => {
+  const { rates, length } = subject;
+  const size = sizeOf(subject);
+  if (size >= rates.minimum) return [];
+  const from = paddingPaysFrom(size, rates);
+  const pays = from === undefined ? "filling it up never pays" : `filling it up pays from request ${from} on`;
+  const stands = `${tokens(size)} of the ${rates.minimum} that the model needs, ${rates.minimum - size} too few; ${pays}`;
+  const cost = from === undefined || length.turns < from ? undefined : withoutPadding(size, length.turns, rates);
+  return [{ rule: "below-minimum", piece: "prefix", stands, ...(cost && { cost }) }];
+};
+
+/** CACHING §4.6: a tail of more than r times the prefix costs more than the prefix. */
+const largeTail: Check = (subject) => {
+  const { tail } = subject.observed;
+  const { read } = subject.rates;
+  const reading = read * sizeOf(subject);
+  if (tail === undefined || tail <= reading) return [];
+  const stands = `${tokens(tail)} a request (median of the record), where reading the prefix of ${sizeOf(subject)} costs what ${Math.round(reading)} do`;
+  const says = `D / (r P), D = ${tail}, r = ${read}, P = ${sizeOf(subject)} (CACHING §4.6)`;
+  const times = rounded(tail / Math.max(reading, 1));
+  return [{ rule: "large-tail", piece: "tail", stands, cost: { times, basis: "computed", says } }];
+};
+
+/** CACHING §4.3: freeze memories while store tokens < (tokens retrieved per turn) / r. */
+const freezeInstead: Check = ({ observed: { recall }, rates: { read } }) => {
+  if (recall === undefined || recall.stored === 0 || read * recall.stored >= recall.perTurn) return [];
+  const stands = `${tokens(recall.perTurn)} are recalled a turn, and all memories of a contact are ${recall.stored} (medians of the record)`;
+  const says = `D / (r S), D = ${recall.perTurn}, r = ${read}, S = ${recall.stored} (CACHING §4.3)`;
+  const times = rounded(recall.perTurn / Math.max(read * recall.stored, 1));
+  return [{ rule: "freeze-instead", piece: "tail", stands, cost: { times, basis: "computed", says } }];
+};
+
+const modelToggle: Check = ({ observed: { mixed } }) => {
+  if (mixed === undefined || mixed.threads === 0) return [];
+  const stands = `${mixed.threads} of ${mixed.of} threads were answered by more than one of ${mixed.models.join(", ")}`;
+  return [{ rule: "model-toggle", piece: "threads", stands }];
+};
+
+const CHECKS: readonly Check[] = [
+  unstable,
+  texts,
+  changingAboveStable,
+  cutPrefix,
+  belowMinimum,
+  largeTail,
+  freezeInstead,
+  modelToggle,
+];

@@ -1,0 +1,40 @@
+import type { Layer, LedgerEntry } from "../../protocol/index.ts";
+import type { Unstable } from "./compare.ts";
+import type { Rates } from "./cost.ts";
+
+/** A text that stands in the prefix. */
+export interface PrefixText {
+  /** `layer safety`, `tool read`, `output`. */
+  readonly piece: string;
+  /** Which of its texts: `line`, `description`, `input.properties.path.description`; none for a layer's own text. */
+  readonly part?: string;
+  readonly text: string;
+}
+
+/** The median of what the record tells of an agent's turns. Left out: the record tells nothing of it. */
+export interface Observed {
+  /** Tokens of all live layers, in one request. */
+  readonly tail?: number;
+  /** Tokens of the recall layer in one request, and of all memories of one contact. */
+  readonly recall?: { readonly perTurn: number; readonly stored: number };
+  /** Threads that more than one model answered, out of how many. */
+  readonly mixed?: { readonly threads: number; readonly of: number; readonly models: readonly string[] };
+}
+
+/** How long the agent's threads are, and who says so. */
+export interface ThreadLength {
+  readonly turns: number;
+  readonly from: "option" | "record" | "default";
+}
+
+/** All that the rules look at, as plain data. */
+export interface Subject {
+  readonly texts: readonly PrefixText[];
+  readonly layers: readonly Pick<Layer, "id" | "rank" | "scope" | "mutability">[];
+  /** The ledger's lines of tools and system, as they are sent with this model. */
+  readonly prefix: readonly LedgerEntry[];
+  readonly unstable: readonly Unstable[];
+  readonly rates: Rates;
+  readonly length: ThreadLength;
+  readonly observed: Observed;
+}

@@ -1,0 +1,191 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { layerId } from "../../src/protocol/index.ts";
+import {
+  lintSubject,
+  lintText,
+  measured,
+  paddingPaysFrom,
+  RULE_NAMES,
+  ruleTable,
+  type Subject,
+} from "../../src/wire/index.ts";
+import { FIRES, PASSES } from "./lint-texts.ts";
+
+const rulesIn = (text: string) => lintText(text).map(({ rule }) => rule);
+
+describe("a text of the prefix", () => {
+  const cases = Object.entries(FIRES).flatMap(([rule, texts]) => texts.map((text) => ({ rule, text })));
+
+  it.each(cases)("$rule: $text", ({ rule, text }) => {
+    expect(rulesIn(text)).toEqual([rule]);
+  });
+
+  it.each(PASSES)("passes: %s", (text) => {
+    expect(lintText(text)).toEqual([]);
+  });
+
+  it("is judged the same wherever ordinary prose stands around it, and the line is told", () => {
+    const prose = fc.array(fc.constantFrom(...PASSES), { maxLength: 4 });
+    fc.assert(
+      fc.property(prose, fc.constantFrom(...cases), prose, (before, { rule, text }, after) => {
+        const [hit, ...more] = lintText([...before, text, ...after].join("\n"));
+        expect(hit).toMatchObject({ rule, spot: { line: before.length + 1 }, more: 0 });
+        expect(more).toEqual([]);
+      }),
+    );
+  });
+
+  it("is told of once for each rule, with how many more there are", () => {
+    const text = "The hall is currently closed.\nThe bar is currently closed. It is 10:00:01.";
+    expect(lintText(text)).toEqual([
+      { rule: "word-of-now", spot: { line: 1, column: 13 }, words: "currently", more: 1 },
+      { rule: "seconds", spot: { line: 2, column: 36 }, words: "10:00:01", more: 0 },
+    ]);
+  });
+
+  it("of any kind is read to its end in linear time", () => {
+    for (const part of ["a1", "0", "f", "2026-", "1:", "e.g. ", "Z9a", "now ", "\n", "an hour "]) {
+      expect(Array.isArray(lintText(part.repeat((256 * 1024) / part.length)))).toBe(true);
+    }
+  });
+});
+
+describe("the multiplier", () => {
+  it("is that of CACHING §3.6, on the line between 50 and 200 turns", () => {
+    const at = (turns: number, read = 0.1) => measured("minutes", turns, { read }).times;
+    expect([8, 50, 125, 200, 1_000].map((turns) => at(turns))).toEqual([3.72, 3.72, 4.58, 5.44, 5.44]);
+    expect(at(50, 0.05)).toBe(8.52);
+    expect(at(50, 0.025)).toBe(8.52);
+    expect(at(200, 0.25)).toBe(5.44);
+    expect(measured("minutes", 125, { read: 0.1 }).says).toContain("3.72 at 50 turns, 5.44 at 200");
+    expect(measured("day", 200, { read: 0.05 }).times).toBe(1.04);
+  });
+
+  it("of padding is that of CACHING §3.5: a prefix of 1,625 tokens pays from the 4th request on", () => {
+    const rates = { read: 0.1, write: 1.25, minimum: 4_096 };
+    expect(paddingPaysFrom(1_625, rates)).toBe(4);
+    expect(paddingPaysFrom(409, rates)).toBeUndefined();
+  });
+
+  it("of padding is right: at that request padding is cheaper, at the one before it is not", () => {
+    const count = fc.integer({ min: 1, max: 20_000 });
+    fc.assert(
+      fc.property(count, count, fc.constantFrom(0.025, 0.05, 0.1), (tokens, minimum, read) => {
+        fc.pre(tokens < minimum);
+        const n = paddingPaysFrom(tokens, { read, write: 1.25, minimum });
+        const cheaper = (k: number) => k * tokens - (1.25 * minimum + read * minimum * (k - 1));
+        if (n === undefined) expect(tokens).toBeLessThanOrEqual(read * minimum);
+        else {
+          expect(cheaper(n)).toBeGreaterThan(-1e-6);
+          expect(cheaper(n - 1)).toBeLessThan(1e-6);
+        }
+      }),
+    );
+  });
+});
+
+const entry = (piece: string, tokens: number, fate: object = { fate: "kept" }, wanted = tokens) =>
+  ({ piece: layerId(piece), place: "system", trust: "operator", tokens, wanted, ...fate }) as Subject["prefix"][number];
+
+const CLEAN: Subject = {
+  texts: [{ piece: "layer rules", text: "Sell well." }],
+  layers: [],
+  prefix: [entry("rules", 2_000)],
+  unstable: [],
+  rates: { read: 0.1, write: 1.25, minimum: 1_024 },
+  length: { turns: 50, from: "default" },
+  observed: {},
+};
+
+const found = (change: Partial<Subject>) => lintSubject({ ...CLEAN, ...change });
+
+describe("a declaration and a record", () => {
+  it("with nothing to say about is clean", () => {
+    expect(found({})).toEqual([]);
+  });
+
+  it("a versioned layer before an immutable one of its scope is warned about; behind it, or wider, it is not", () => {
+    const layer = (
+      id: string,
+      rank: number,
+      mutability: "versioned" | "immutable",
+      scope: "org" | "agent" = "agent",
+    ) => ({
+      id: layerId(id),
+      rank,
+      mutability,
+      scope,
+    });
+    const rules = layer("rules", 20, "immutable");
+    expect(found({ layers: [layer("mood", 10, "versioned"), rules] })).toMatchObject([
+      { rule: "changing-above-stable", severity: "warning", piece: "layer mood", cost: { times: 1.71 } },
+    ]);
+    expect(found({ layers: [rules, layer("mood", 30, "versioned")] })).toEqual([]);
+    expect(found({ layers: [layer("mood", 10, "versioned", "org"), rules] })).toEqual([]);
+  });
+
+  it("a layer that is cut says what it loses", () => {
+    const cut = { fate: "truncated", because: "budget" };
+    expect(found({ prefix: [entry("rules", 2_000), entry("more", 300, cut, 900)] })).toMatchObject([
+      { rule: "cut-prefix", piece: "layer more", stands: "300 of 900 tokens are sent" },
+    ]);
+  });
+
+  it("a prefix below the minimum says the gap and when padding pays; at the minimum it is kept", () => {
+    const rates = { read: 0.1, write: 1.25, minimum: 4_096 };
+    const prefix = [entry("rules", 1_625)];
+    const [warning] = found({ prefix, rates });
+    expect(warning).toMatchObject({
+      rule: "below-minimum",
+      severity: "warning",
+      cost: { basis: "computed", times: 3.23 },
+    });
+    expect(warning?.stands).toContain("2471 too few; filling it up pays from request 4 on");
+    expect(found({ prefix, rates, length: { turns: 3, from: "record" } })[0]?.cost).toBeUndefined();
+    expect(found({ prefix: [entry("rules", 4_096)], rates })).toEqual([]);
+  });
+
+  it("a tail that costs more than reading the prefix is warned about, one that costs as much is not", () => {
+    expect(found({ observed: { tail: 290 } })).toMatchObject([{ rule: "large-tail", cost: { times: 1.45 } }]);
+    expect(found({ observed: { tail: 200 } })).toEqual([]);
+    expect(found({ observed: { tail: 200 }, rates: { ...CLEAN.rates, read: 0.05 } })).toHaveLength(1);
+  });
+
+  it("memories that would cost less frozen are warned about: at a tenth, up to ten times what is recalled", () => {
+    const recall = (stored: number) => found({ observed: { recall: { perTurn: 100, stored } } });
+    expect(recall(999)).toMatchObject([{ rule: "freeze-instead", severity: "warning" }]);
+    expect(recall(1_000)).toEqual([]);
+    expect(recall(0)).toEqual([]);
+  });
+
+  it("threads that more than one model answered are warned about", () => {
+    const mixed = { threads: 2, of: 5, models: ["a:b", "a:c"] };
+    expect(found({ observed: { mixed } })).toMatchObject([
+      {
+        rule: "model-toggle",
+        stands: "2 of 5 threads were answered by more than one of a:b, a:c",
+        cost: { times: 1.58 },
+      },
+    ]);
+  });
+});
+
+describe("docs/lint.md", () => {
+  const file = join(import.meta.dirname, "../../docs/lint.md");
+  const [FROM, TO] = ["<!-- rules: written by `npm test -- tests/engine/lint -u` -->", "<!-- end of rules -->"];
+
+  it("shows the rules as they are", async () => {
+    const page = readFileSync(file, "utf8");
+    const [head = "", rest = ""] = page.split(FROM);
+    const [, tail = ""] = rest.split(TO);
+    await expect(`${head}${FROM}\n\n${ruleTable()}\n\n${TO}${tail}`).toMatchFileSnapshot(file);
+  });
+
+  it("names each rule", () => {
+    const page = readFileSync(file, "utf8");
+    for (const name of RULE_NAMES) expect(page).toContain(`| \`${name}\` |`);
+  });
+});
