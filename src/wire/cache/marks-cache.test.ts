@@ -80,6 +80,16 @@ describe("a cache with marks keeps", () => {
     expect(reads([request(long), both, request(short, { at: 8 * MINUTE })])).toEqual([0, 9, 3]);
   });
 
+  it("a beginning alive that is found from a mark further on", () => {
+    const longer = request(blocks(9), { at: 4 * MINUTE });
+    expect(reads([later(0), longer, later(8 * MINUTE)])).toEqual([0, 3, 3]);
+  });
+
+  it("what was written for five minutes no longer because an hour's mark reads it for nothing", () => {
+    const hour = (at: number) => request(blocks(3, [3], "1h"), { at });
+    expect(reads([later(0), hour(MINUTE), hour(30 * MINUTE)])).toEqual([0, 3, 0]);
+  });
+
   it("for an hour where the mark says so", () => {
     const hour = (at: number) => request(blocks(3, [3], "1h"), { at });
     expect(reads([hour(0), hour(59 * MINUTE), hour(120 * MINUTE)])).toEqual([0, 3, 0]);
