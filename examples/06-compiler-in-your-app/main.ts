@@ -76,8 +76,8 @@ let seq = 0;
 type AssistantPart = Extract<Message, { role: "assistant" }>["parts"][number];
 type ResultPart = Extract<Message, { role: "tool" }>["parts"][number];
 
-// All that the app keeps of the conversation between two turns. It is plain JSON, for a column of the app's own database.
-let epoch: Compilation["epoch"] | undefined;
+// All that the app keeps of the conversation between two turns: JSON, here in a variable, else in the app's own database.
+let kept: string | undefined;
 
 try {
   await turn(agent, "What does a new tyre cost?");
@@ -97,7 +97,7 @@ async function turn(agent: Agent, text: string): Promise<void> {
     mode: agent.mode,
     limit: agent.budgets.total - agent.budgets.reply,
     tools,
-    epoch,
+    epoch: kept === undefined ? undefined : JSON.parse(kept),
     events: [received(text)],
     // What the live layers say is gathered by the app. It stands behind the conversation, so the clock breaks no cache.
     contents: new Map([[layerId("clock"), { kind: "text", text: trusted(`It is ${new Date().toISOString()}.`) }]]),
@@ -114,7 +114,8 @@ async function turn(agent: Agent, text: string): Promise<void> {
     if (results.length > 0) add({ role: "tool", parts: results }, "operator");
     isAnswered = results.length === 0;
   }
-  epoch = { ...compilation.epoch, transcript: [...compilation.epoch.transcript, ...compilation.own] };
+  const { epoch, own } = compilation;
+  kept = JSON.stringify({ ...epoch, transcript: [...epoch.transcript, ...own] });
 }
 
 function received(text: string): StoredEvent {
@@ -129,10 +130,14 @@ async function send(compilation: Compilation, maxTokens: number): Promise<readon
   const request: Request = { ...bare, marks: planMarks(bare, { card, count }) };
   const { ledger, taint } = compilation;
   console.log(`  sends ${ledger.tokens} of ${ledger.limit} tokens; the least trusted of them: ${taint}`);
+  let said = "";
   for await (const event of model.send(request, { signal: AbortSignal.timeout(60_000) })) {
     if (event.type === "call") console.log(`  → ${event.call.tool} ${JSON.stringify(event.call.input)}`);
-    if (event.type === "text-delta") console.log(`clerk: ${event.text}`);
-    if (event.type === "reply") return event.reply.parts;
+    if (event.type === "text-delta") process.stdout.write(said === "" ? `clerk: ${event.text}` : event.text);
+    if (event.type === "text-delta") said += event.text;
+    if (event.type !== "reply") continue;
+    if (said !== "") process.stdout.write("\n");
+    return event.reply.parts;
   }
   throw new Error("the model ended without a reply");
 }
