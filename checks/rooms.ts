@@ -44,6 +44,7 @@ const TOP_FILES: Readonly<Record<string, Room>> = {
 /** Packages that only some rooms may know: a provider's shapes, a database's rows, a web framework's requests stay where they enter. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@ai-sdk/": ["models"],
+  "@openrouter/": ["models"],
   "gpt-tokenizer": ["models"],
   "better-sqlite3": ["stores"],
   kysely: ["stores"],

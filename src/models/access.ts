@@ -1,15 +1,26 @@
-/** How a provider is spoken to: one of the three APIs that Strata brings, or a package of the AI SDK's ecosystem. */
-export type ProviderKind = "anthropic" | "openai" | "openai-compatible" | "package";
+/** How a provider is spoken to: one of the APIs that Strata brings, or a package of the AI SDK's ecosystem. */
+export type ProviderKind = "anthropic" | "openai" | "openrouter" | "bedrock" | "openai-compatible" | "package";
 
 /** How to reach a provider: a key, and an address where it is not the provider's own. */
 export interface Access {
-  /** Left out for `anthropic` and `openai`, which say it by their name. */
+  /** Left out for `anthropic`, `openai`, `openrouter` and `bedrock`, which say it by their name. */
   readonly kind?: ProviderKind | undefined;
   /** Left out where the provider needs none. */
   readonly key?: string | undefined;
   readonly url?: string | undefined;
+  /** For `bedrock`: the region of AWS, where no address is given. */
+  readonly region?: string | undefined;
+  /** For `bedrock`: whose signature each request carries. `key` is then the secret key that signs, and does not leave the process. */
+  readonly signing?: Signing | undefined;
   /** For `package`: its name, and the folder whose installed packages are looked through first. */
   readonly package?: { readonly name: string; readonly folder: string } | undefined;
+}
+
+/** Who signs requests to AWS. */
+export interface Signing {
+  readonly id: string;
+  /** The token of a passing session. */
+  readonly session?: string | undefined;
 }
 
 /** The access to a provider, where there is one. */
@@ -23,6 +34,8 @@ export interface Opening {
   readonly provider: string;
   readonly key: string;
   readonly url: string | undefined;
+  readonly region?: string | undefined;
+  readonly signing?: Signing | undefined;
   readonly fetch: Fetch;
 }
 

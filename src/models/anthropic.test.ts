@@ -223,7 +223,7 @@ describe("openModel", () => {
     "does not know %j",
     (ref) => {
       expect(() => openModel(ref, () => ({ key: KEY }))).toThrow(
-        `no model is known as ${JSON.stringify(ref)}; name anthropic:NAME, openai:NAME, PROVIDER:NAME with`,
+        `no model is known as ${JSON.stringify(ref)}; name anthropic:NAME, openai:NAME, openrouter:MAKER/NAME, bedrock:NAME, PROVIDER:NAME with`,
       );
     },
   );

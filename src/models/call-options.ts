@@ -25,6 +25,7 @@ import {
   type SystemBlock,
   type TailPart,
   type ToolSchema,
+  toolName,
   type UserPart,
 } from "../protocol/index.ts";
 import type { Dialect } from "./dialect.ts";
@@ -36,12 +37,13 @@ type Lifetime = Mark["lifetime"];
  * that comes later never changes the bytes of an earlier one; the tail stands after all of it, past every mark.
  */
 export function toCallOptions(request: Request, dialect: Dialect): LanguageModelV4CallOptions {
-  const { prefix, parameters } = request;
+  const { parameters } = request;
+  const tools = offered(request, dialect);
   checkMarks(request);
   const prompt = withTail([...systemMessages(request, dialect), ...conversation(request, dialect)], request.tail);
   return {
     prompt: dialect.userTexts === "joined" ? prompt.map(joined) : prompt,
-    ...(prefix.tools.length > 0 && { tools: prefix.tools.map((tool) => toTool(tool, dialect)) }),
+    ...(tools.length > 0 && { tools: tools.map((tool) => toTool(tool, dialect)) }),
     maxOutputTokens: parameters.maxTokens,
     ...(parameters.temperature !== undefined && { temperature: parameters.temperature }),
     // A JSON Schema by promise of `Parameters`, which the types cannot know.
@@ -51,6 +53,17 @@ export function toCallOptions(request: Request, dialect: Dialect): LanguageModel
     ...(dialect.call && { providerOptions: dialect.call(request) }),
   };
 }
+
+function offered({ prefix, messages }: Request, { callsNeedTools }: Dialect): readonly ToolSchema[] {
+  if (prefix.tools.length > 0 || callsNeedTools === undefined) return prefix.tools;
+  return messages.some(({ role }) => role === "tool") ? [NO_TOOL] : [];
+}
+
+const NO_TOOL: ToolSchema = {
+  name: toolName("unavailable"),
+  description: "Stands for tools that are gone. Do not call it.",
+  input: { type: "object", properties: {} },
+};
 
 /** A mark that points at nothing would cost money silently on every call. */
 function checkMarks({ prefix, messages, marks }: Request): void {
@@ -107,10 +120,12 @@ function toMessage(message: Message, dialect: Dialect, lifetime: Lifetime | unde
     }
     case "assistant": {
       const parts = message.parts.filter(isSent);
-      const marked = lifetime === undefined ? -1 : markedAssistantPart(parts);
+      const onMessage = dialect.repliesMarked === "message";
+      const marked = lifetime === undefined || onMessage ? -1 : markedAssistantPart(parts);
       return {
         role: "assistant",
         content: parts.map((part, i) => toAssistantPart(part, dialect, i === marked ? lifetime : undefined)),
+        ...(onMessage && options(dialect, lifetime)),
       };
     }
     case "tool":

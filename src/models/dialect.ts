@@ -7,6 +7,8 @@ export interface Dialect {
   readonly provider: string;
   /** What a cache mark says; left out where the provider takes none. */
   readonly mark?: (lifetime: Mark["lifetime"]) => SharedV4ProviderOptions[string];
+  /** Where a reply's mark stands: on its last part that may carry one, or, where the package looks there only, on the message. */
+  readonly repliesMarked?: "message";
   /** Earlier messages of ours that keep a mark, for a provider whose cache is read only where a mark stands. */
   readonly marksKept?: number;
   /**
@@ -19,6 +21,8 @@ export interface Dialect {
    * does not change its form, and a failed one is told by its text alone: it would be wrapped in JSON, and its frame with it.
    */
   readonly results: "flagged" | "blocks";
+  /** The provider takes calls of earlier turns only beside a tool: where there is none any more, one stands in that does nothing. */
+  readonly callsNeedTools?: true;
   /** Said of each tool; left out where the provider's default is to take a schema as it is. */
   readonly strict?: false;
   /** Options of the whole call. */
@@ -59,6 +63,45 @@ const OPENAI_MARKED: Dialect = {
   }),
 };
 
+const CACHE_CONTROL = ANTHROPIC.mark;
+
+/**
+ * OpenRouter leads requests of one session to one place, whoever hosts the model. It would take the first messages for the
+ * session's name: told the prefix's, all threads of it find one another's beginning.
+ */
+const OPENROUTER: Dialect = {
+  provider: "openrouter",
+  userTexts: "joined",
+  results: "flagged",
+  repliesMarked: "message",
+  call: (request) => ({ openrouter: { session_id: cacheKey(request) } }),
+};
+
+/** Anthropic's marks go through as they are. */
+const OPENROUTER_CLAUDE: Dialect = { ...OPENROUTER, userTexts: "apart", ...(CACHE_CONTROL && { mark: CACHE_CONTROL }) };
+
+/** For OpenAI, OpenRouter makes OpenAI's marks of Anthropic's. They have one lifetime. */
+const OPENROUTER_GPT: Dialect = {
+  ...OPENROUTER,
+  userTexts: "apart",
+  mark: () => ({ cacheControl: { type: "ephemeral" } }),
+  marksKept: 48,
+};
+
+/** Its Converse API takes texts and results as blocks always, and a mark as a block of its own. */
+const BEDROCK: Dialect = {
+  provider: "bedrock",
+  userTexts: "apart",
+  results: "flagged",
+  repliesMarked: "message",
+  callsNeedTools: true,
+};
+
+const BEDROCK_CLAUDE: Dialect = {
+  ...BEDROCK,
+  mark: (lifetime) => ({ cachePoint: lifetime === "1h" ? { type: "default", ttl: "1h" } : { type: "default" } }),
+};
+
 /** Every other server: it caches by itself or not at all. */
 const PLAIN: Dialect = { provider: "strata", userTexts: "joined", results: "flagged" };
 
@@ -73,9 +116,19 @@ export function dialectOf(kind: string, model: string): Dialect {
     case "openai":
     case "@ai-sdk/openai":
       return MARKED_MODELS.test(model) ? OPENAI_MARKED : OPENAI;
+    case "openrouter":
+      return openrouterDialect(model);
+    case "bedrock":
+    case "@ai-sdk/amazon-bedrock":
+      return model.includes("anthropic.") ? BEDROCK_CLAUDE : BEDROCK;
     default:
       return PLAIN;
   }
+}
+
+function openrouterDialect(model: string): Dialect {
+  if (model.startsWith("anthropic/")) return OPENROUTER_CLAUDE;
+  return MARKED_MODELS.test(model.replace(/^openai\//, "")) ? OPENROUTER_GPT : OPENROUTER;
 }
 
 /** The dialect of a model that is bound by its name alone. */

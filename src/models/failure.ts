@@ -114,6 +114,8 @@ function codeOf(thrown: unknown, status: number | undefined): Failure {
     case 429:
       return "rate_limited";
     case 408:
+    // Bedrock's word for a model that broke while it answered.
+    case 424:
     case 529:
       return "model_failed";
     default:

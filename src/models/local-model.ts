@@ -44,5 +44,6 @@ export function finishPart(
     inputTokens: { total: input, noCache: input - cacheRead - cacheWrite, cacheRead, cacheWrite },
     outputTokens: { total: output, text: output, reasoning: 0 },
   };
-  return { type: "finish", finishReason: { unified, raw }, usage };
+  // An end for a reason that has no name would be one that broke off.
+  return { type: "finish", finishReason: { unified, raw: raw ?? unified }, usage };
 }

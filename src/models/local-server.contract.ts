@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { crc32 } from "node:zlib";
 import { afterAll, afterEach } from "vitest";
 import type { Retry } from "./index.ts";
 
@@ -52,9 +53,12 @@ export function ownHeaders(received: Received | undefined): Readonly<Record<stri
   );
 }
 
+/** What a stream is made of: texts, or bytes for a provider that speaks in them. */
+export type Piece = string | Uint8Array;
+
 /** An answer that streams: these texts as they are. */
 export const streamed =
-  (...texts: readonly string[]): Answer =>
+  (...texts: readonly Piece[]): Answer =>
   (response) => {
     begin(response, texts);
     response.end();
@@ -62,7 +66,7 @@ export const streamed =
 
 /** The same, and then the connection breaks. */
 export const broken =
-  (...texts: readonly string[]): Answer =>
+  (...texts: readonly Piece[]): Answer =>
   (response) => {
     begin(response, texts);
     setImmediate(() => response.destroy());
@@ -70,15 +74,15 @@ export const broken =
 
 /** The same, and then nothing any more. `gone` is told when the caller has left. */
 export const stalled =
-  (gone: () => void, ...texts: readonly string[]): Answer =>
+  (gone: () => void, ...texts: readonly Piece[]): Answer =>
   (response) => {
     response.on("close", gone);
     if (texts.length > 0) begin(response, texts);
   };
 
-function begin(response: ServerResponse, texts: readonly string[]): void {
+function begin(response: ServerResponse, texts: readonly Piece[]): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
-  response.write(texts.join(""));
+  response.write(Buffer.concat(texts.map((piece) => Buffer.from(piece))));
 }
 
 /** An answer that says no. */
@@ -99,4 +103,27 @@ export function instantRetry(times = 4): Retry & { readonly pauses: number[] } {
     sleep: (milliseconds) => Promise.resolve(pauses.push(milliseconds)),
     pauses,
   };
+}
+
+/** One frame of AWS's event stream: two lengths and their sum, headers, the payload, and the sum of all of it. */
+export function eventFrame(headers: Readonly<Record<string, string>>, payload: unknown): Buffer {
+  const named = Buffer.concat(Object.entries(headers).map(([name, value]) => frameHeader(name, value)));
+  const body = Buffer.from(typeof payload === "string" ? payload : JSON.stringify(payload));
+  const prelude = Buffer.alloc(8);
+  prelude.writeUInt32BE(12 + named.length + body.length + 4, 0);
+  prelude.writeUInt32BE(named.length, 4);
+  const head = Buffer.concat([prelude, checksum(prelude), named, body]);
+  return Buffer.concat([head, checksum(head)]);
+}
+
+/** A header whose value is a string, which is type 7. */
+function frameHeader(name: string, value: string): Buffer {
+  const [key, text] = [Buffer.from(name), Buffer.from(value)];
+  return Buffer.concat([Buffer.from([key.length]), key, Buffer.from([7, text.length >> 8, text.length & 255]), text]);
+}
+
+function checksum(bytes: Buffer): Buffer {
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32BE(crc32(bytes));
+  return sum;
 }

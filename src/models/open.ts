@@ -2,7 +2,7 @@ import { type Model, type ModelRef, StrataError } from "../protocol/index.ts";
 import { direct, type Secrets } from "./access.ts";
 import { bindModel } from "./bind.ts";
 import { splitRef } from "./failure.ts";
-import { kindOf, openLanguage } from "./language.ts";
+import { kindOf, needsKey, openLanguage } from "./language.ts";
 import { rehearsalModel } from "./rehearsal.ts";
 import { RETRY, type Retry } from "./retry.ts";
 
@@ -12,8 +12,8 @@ export interface OpenOptions {
 }
 
 /**
- * The model of that name, ready to be sent to: `anthropic:NAME` and `openai:NAME` with a key, `PROVIDER:NAME` of a declared
- * provider, or `rehearsal` without.
+ * The model of that name, ready to be sent to: `anthropic:NAME`, `openai:NAME`, `openrouter:MAKER/NAME` and `bedrock:NAME` with a key,
+ * `PROVIDER:NAME` of a declared provider, or `rehearsal` without.
  * @throws StrataError `model_unknown`, `secret_missing`, `invalid_input` for an address that is none
  */
 export function openModel(ref: ModelRef, secrets: Secrets, { retry = RETRY }: OpenOptions = {}): Model {
@@ -22,13 +22,12 @@ export function openModel(ref: ModelRef, secrets: Secrets, { retry = RETRY }: Op
   const access = secrets(provider);
   const kind = kindOf(provider, access);
   if (kind === undefined || model === "" || model === ref) throw unknownModel(ref);
-  const needsKey = kind === "anthropic" || kind === "openai";
-  if (access === undefined || (needsKey && !access.key)) throw secretMissing(ref, provider);
+  if (access === undefined || (needsKey(kind) && !access.key)) throw secretMissing(ref, provider);
   const { model: languageModel, dialect } = openLanguage(kind, { provider, model }, { access, fetch: direct });
   return bindModel(languageModel, {
     ref,
     wire: ref,
-    secrets: access.key ? [access.key] : [],
+    secrets: [access.key, access.signing?.session].flatMap((secret) => secret || []),
     dialect,
     retry: retry || undefined,
   });
@@ -37,7 +36,7 @@ export function openModel(ref: ModelRef, secrets: Secrets, { retry = RETRY }: Op
 const unknownModel = (ref: ModelRef) =>
   new StrataError(
     "model_unknown",
-    `no model is known as ${JSON.stringify(ref)}; name anthropic:NAME, openai:NAME, PROVIDER:NAME with a provider declared in strata.yaml, or rehearsal`,
+    `no model is known as ${JSON.stringify(ref)}; name anthropic:NAME, openai:NAME, openrouter:MAKER/NAME, bedrock:NAME, PROVIDER:NAME with a provider declared in strata.yaml, or rehearsal`,
     { model: ref },
   );
 

@@ -127,10 +127,25 @@ const BLOCKS = {
   opening: /(?:,?\{"role":"user","content":\[|,)\{"type":"(?:input_)?text","text":"$/,
   markedTail: /"text":"<<tail>>(?:[^"\\]|\\.)*",("cache_control"|"prompt_cache_breakpoint")/,
 };
+const ROUTED = /^(?:\]\}|"\}\]\}|\})?\],"usage":\{"include":true\}.*,"stream_options":\{"include_usage":true\}\}$/;
 const WIRES: readonly Wire[] = [
   { ref: "anthropic:claude-sonnet-4-5", ...BLOCKS, end: /^\]\}\](,"tools":\[.*\])?,"stream":true\}$/ },
   { ref: "openai:gpt-5-mini", ...BLOCKS, end: /^\]\}\],"max_output_tokens":.*,"stream":true\}$|^\],"max/ },
   { ref: "openai:gpt-6.1-sol", ...BLOCKS, end: /^\]\}\],"max_output_tokens":.*,"stream":true\}$|^\],"max/ },
+  { ref: "openrouter:anthropic/claude-sonnet-4.5", ...BLOCKS, end: ROUTED },
+  { ref: "openrouter:openai/gpt-6.1-sol", ...BLOCKS, end: ROUTED },
+  {
+    ref: "openrouter:deepseek/deepseek-v4-pro",
+    opening: /\\n\\n$|,?\{"role":"user","content":"$|,\{"type":"text","text":"$/,
+    end: /^(?:"\}|\]\})?\],"usage":\{"include":true\}.*,"stream_options":\{"include_usage":true\}\}$/,
+    markedTail: /[^\\]"(?:prompt_cache|cache_control)/,
+  },
+  {
+    ref: "bedrock:anthropic.claude-opus-4-6-v1",
+    opening: /(?:,?\{"role":"user","content":\[|,)\{"text":"$/,
+    end: /^\]\}\],"additionalModelResponseFieldPaths":.*\}$/,
+    markedTail: /"text":"<<tail>>(?:[^"\\]|\\.)*"\},\{"cachePoint"/,
+  },
   {
     ref: "local:llama3.1",
     opening: /\\n\\n$|,?\{"role":"user","content":"$|,\{"type":"text","text":"$/,
@@ -143,6 +158,7 @@ const WIRES: readonly Wire[] = [
 const unmarked = (body: string): string =>
   body
     .replaceAll(/,"cache_control":\{"type":"ephemeral"(,"ttl":"1h")?\}/g, "")
+    .replaceAll(/,\{"cachePoint":\{"type":"default"(,"ttl":"1h")?\}\}/g, "")
     // A marked system text of OpenAI's stands in a list of one.
     .replaceAll(
       /\[\{"type":"input_text","text":("(?:[^"\\]|\\.)*"),"prompt_cache_breakpoint":\{"mode":"explicit"\}\}\](?=\},\{"role":"(?:developer|system|user)")/g,

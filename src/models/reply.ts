@@ -163,8 +163,7 @@ function merged(
 
 /** The whole reply, once the stream has ended well; undefined when it broke off. */
 export function finished({ parts, finish }: Gathering): Reply | undefined {
-  const unified = finish?.finishReason.unified;
-  if (finish === undefined || unified === "error" || unified === "interrupted") return undefined;
+  if (finish === undefined || brokeOff(finish.finishReason)) return undefined;
   const said = parts.flatMap((part): AssistantPart[] => {
     if (part.type === "call" || part.type === "file") return [part];
     if (part.text.trim() === "" && (part.type === "text" || part.metadata === undefined)) return [];
@@ -172,6 +171,10 @@ export function finished({ parts, finish }: Gathering): Reply | undefined {
   });
   return { parts: said, finish: finishOf(finish.finishReason, said), usage: usageOf(finish.usage) };
 }
+
+/** Some packages end every stream, and say of one that broke off that it stopped for a reason which nobody told. */
+const brokeOff = ({ unified, raw }: LanguageModelV4FinishReason): boolean =>
+  unified === "error" || unified === "interrupted" || (unified === "other" && raw === undefined);
 
 /** Why the model stopped. Some providers say `stop` beside a call, and some name calls that were all their own. */
 function finishOf({ unified, raw }: LanguageModelV4FinishReason, parts: readonly AssistantPart[]): FinishReason {

@@ -48,7 +48,7 @@ function passes(failed: unknown): boolean {
   const thrown = rootOf(failed);
   if (isOutOfCredit(thrown)) return false;
   const status = statusOf(thrown);
-  if (status !== undefined) return status === 408 || status === 429 || status >= 500;
+  if (status !== undefined) return [408, 424, 429].includes(status) || status >= 500;
   return isNetworkFailure(thrown);
 }
 

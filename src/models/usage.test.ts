@@ -57,6 +57,12 @@ const CASES: readonly (readonly [string, Record<string, Json>, readonly [number,
     [9_011, 7_000, 2_000, 5],
   ],
   [
+    "Bedrock's Converse: `inputTokens` is only what was neither read nor written",
+    { inputTokens: 11, cacheReadInputTokens: 7_000, cacheWriteInputTokens: 2_000, outputTokens: 5, totalTokens: 9_016 },
+    [9_011, 7_000, 2_000, 5],
+  ],
+  ["Bedrock without a cache", { inputTokens: 11, outputTokens: 5, totalTokens: 16 }, [11, 0, 0, 5]],
+  [
     "OpenRouter: what was written is part of the prompt too",
     {
       prompt_tokens: 9_011,

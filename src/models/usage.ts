@@ -10,6 +10,7 @@ export function usageOf(usage: LanguageModelV4Usage): Usage {
   if ("prompt_tokens" in figures) return chatUsage(figures);
   // With `iterations` the top figures are not the whole: there the package has summed up.
   if ("input_tokens" in figures && !("iterations" in figures)) return inputUsage(figures);
+  if ("inputTokens" in figures) return converseUsage(figures);
   const { inputTokens, outputTokens } = usage;
   const cacheRead = inputTokens.cacheRead ?? 0;
   const cacheWrite = inputTokens.cacheWrite ?? 0;
@@ -48,6 +49,14 @@ function inputUsage(figures: object): Usage {
     cacheWrite: count(details, "cache_write_tokens"),
     output,
   });
+}
+
+/** Bedrock's Converse: `inputTokens` are what was neither read nor written. */
+function converseUsage(figures: object): Usage {
+  const cacheRead = count(figures, "cacheReadInputTokens");
+  const cacheWrite = count(figures, "cacheWriteInputTokens");
+  const input = count(figures, "inputTokens") + cacheRead + cacheWrite;
+  return { input, cacheRead, cacheWrite, output: count(figures, "outputTokens") };
 }
 
 /** Servers that pass another's figures on may report more cached than sent: what was cached was sent. */

@@ -75,6 +75,9 @@ const WIRES: readonly (readonly [string, string])[] = [
   [WIRE, "golden"],
   ["openai:gpt-5-mini", "golden/openai"],
   ["openai:gpt-6.1-sol", "golden/openai-marked"],
+  ["openrouter:anthropic/claude-sonnet-4.5", "golden/openrouter"],
+  ["openrouter:deepseek/deepseek-v4-pro", "golden/openrouter-plain"],
+  ["bedrock:eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "golden/bedrock"],
   ["local:llama3.1", "golden/compatible"],
 ];
 const local = { kind: "openai-compatible", url: "http://127.0.0.1:1/v1" } as const;
@@ -108,7 +111,7 @@ describe("a body on the wire", () => {
     expect(`${readable}\n`).toBe(readFileSync(place, "utf8"));
   });
 
-  it.each(each.filter(([wire]) => !wire.startsWith("openai:")))(
+  it.each(each.filter(([wire]) => /^(?:anthropic|local):/.test(wire)))(
     "is the same out of a package named by hand: %s %s",
     async (wire, _file, request) => {
       const [provider = "", model = ""] = wire.split(":");
@@ -122,6 +125,8 @@ describe("a body on the wire", () => {
   it.each([
     [{ kind: "anthropic" }, "anthropic:claude-sonnet-4-5"],
     [{ kind: "openai" }, "openai:gpt-5-mini"],
+    [{ kind: "openrouter" }, "openrouter:anthropic/claude-sonnet-4.5"],
+    [{ kind: "bedrock", region: "eu-central-1" }, "bedrock:anthropic.claude-opus-4-6-v1"],
   ] as const)("follows the declared kind, whatever the provider is called: %j", async (access, wire) => {
     const model = wire.split(":")[1];
     const request = sampleRequest("Hello");
@@ -130,7 +135,7 @@ describe("a body on the wire", () => {
 
   it("holds no key, although one is declared", async () => {
     const request = sampleRequest("Hello");
-    for (const kind of ["anthropic", "openai", "openai-compatible"] as const) {
+    for (const kind of ["anthropic", "openai", "openrouter", "bedrock", "openai-compatible"] as const) {
       const body = await wireBody(request, "mine:small", () => ({ kind, key: "sk-test-0123456789", url: local.url }));
       expect(body).not.toContain("sk-test");
     }
@@ -155,7 +160,7 @@ describe("a body on the wire", () => {
     async (wire) => {
       await expect(wireBody(sampleRequest("Hello"), wire)).rejects.toMatchObject({
         code: "model_unknown",
-        message: `no request body is known for the model ${JSON.stringify(wire)}; it must be anthropic:NAME, openai:NAME or PROVIDER:NAME with a provider declared in strata.yaml`,
+        message: `no request body is known for the model ${JSON.stringify(wire)}; it must be anthropic:NAME, openai:NAME, openrouter:MAKER/NAME, bedrock:NAME or PROVIDER:NAME with a provider declared in strata.yaml`,
       });
     },
   );

@@ -6,7 +6,7 @@ import { kindOf, type Language, openLanguage } from "./language.ts";
 
 /**
  * The exact body that the provider's package would send for this request, streaming. Nothing leaves the process: the
- * package runs up to its fetch and no further, and it gets no key. `secrets` tells of providers other than Anthropic and OpenAI.
+ * package runs up to its fetch and no further, and it gets no key. `secrets` tells of providers of other names than their kind's.
  * @throws StrataError `model_unknown`; `model_refused` when the package cannot say what the request holds
  */
 export async function wireBody(request: Request, wire: ModelRef, secrets: Secrets = () => undefined): Promise<string> {
@@ -30,13 +30,20 @@ function languageOf(wire: ModelRef, secrets: Secrets, fetch: Fetch): Language {
   const access = secrets(provider);
   const kind = kindOf(provider, access);
   if (kind === undefined || wire === provider || model === "") throw unknownWire(wire);
-  return openLanguage(kind, { provider, model }, { access: { ...access, key: NO_KEY }, fetch });
+  return openLanguage(
+    kind,
+    { provider, model },
+    { access: { ...access, key: NO_KEY, signing: undefined, region: access?.region ?? SOME_REGION }, fetch },
+  );
 }
+
+/** A body is the same in all regions of AWS. */
+const SOME_REGION = "us-east-1";
 
 function unknownWire(wire: ModelRef): StrataError {
   return new StrataError(
     "model_unknown",
-    `no request body is known for the model ${JSON.stringify(wire)}; it must be anthropic:NAME, openai:NAME or PROVIDER:NAME with a provider declared in strata.yaml`,
+    `no request body is known for the model ${JSON.stringify(wire)}; it must be anthropic:NAME, openai:NAME, openrouter:MAKER/NAME, bedrock:NAME or PROVIDER:NAME with a provider declared in strata.yaml`,
     { model: wire },
   );
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Model } from "../protocol/index.ts";
-import { broken, type localServer, refused, stalled, streamed } from "./local-server.contract.ts";
+import { broken, type localServer, type Piece, refused, stalled, streamed } from "./local-server.contract.ts";
 import { eventsOf, failureOf, sampleRequest } from "./model.contract.ts";
 
 /** The key that every provider of these tests is opened with. */
@@ -15,7 +15,7 @@ export interface WireStage {
   /** How the provider words a refusal. */
   readonly refusal: (message: string) => unknown;
   /** The bytes of an answer up to its first word. */
-  readonly begun: readonly string[];
+  readonly begun: readonly Piece[];
   /** The path of its one address. */
   readonly path: string;
 }

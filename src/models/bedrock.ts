@@ -1,0 +1,39 @@
+import { createRequire } from "node:module";
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { Opening } from "./access.ts";
+
+/**
+ * A model on Amazon Bedrock over its Converse API. With a Bedrock key that key is sent; with an access key of AWS each request is
+ * signed. All that the package would look for in the environment is given, or said to be nothing.
+ */
+export function bedrockModel(name: string, opening: Opening & { readonly url: string }): LanguageModelV4 {
+  const { key, url, region = REGION_OF_ADDRESS.exec(url)?.[1] ?? "us-east-1", signing, fetch } = opening;
+  // Loaded when it is needed: most programs never speak to it.
+  const bedrock: typeof import("@ai-sdk/amazon-bedrock") = load("@ai-sdk/amazon-bedrock");
+  const access =
+    signing === undefined
+      ? { apiKey: key }
+      : {
+          apiKey: "",
+          accessKeyId: signing.id,
+          secretAccessKey: key,
+          ...(signing.session !== undefined && { sessionToken: signing.session }),
+        };
+  return bedrock.createAmazonBedrock({ ...access, region, baseURL: url, fetch })(name);
+}
+
+const load = createRequire(import.meta.url);
+
+const REGION_OF_ADDRESS = /^https:\/\/bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\./;
+
+/** What the names of some of AWS's regions begin with, and where those stand. */
+const DOMAINS: readonly (readonly [string, string])[] = [
+  ["cn-", "amazonaws.com.cn"],
+  ["eusc-", "amazonaws.eu"],
+];
+
+/** The address of Bedrock in a region. */
+export function bedrockAddress(region: string): string {
+  const domain = DOMAINS.find(([begins]) => region.startsWith(begins))?.[1] ?? "amazonaws.com";
+  return `https://bedrock-runtime.${region}.${domain}`;
+}
