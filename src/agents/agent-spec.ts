@@ -115,6 +115,7 @@ const SPEC = z.strictObject({
   output: maybe(z.record(z.string(), z.json())),
   recall: z.enum(["auto", "tools", "none"]),
   history: z.literal("transcript"),
+  summaries: maybe(z.literal(false)),
   mode: z.enum(MODES),
   budgets: BUDGETS,
 });

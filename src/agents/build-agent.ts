@@ -44,6 +44,7 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
     ...(config.output === undefined ? {} : { output: config.output }),
     recall: config.recall ?? (recalls ? "auto" : "none"),
     history: config.history,
+    ...(config.summaries ? {} : { summaries: false }),
     mode: config.mode,
     budgets: buildBudgets(config.budgets),
   });

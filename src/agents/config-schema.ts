@@ -144,6 +144,12 @@ const AGENT = z.strictObject({
     .literal("transcript")
     .default("transcript")
     .describe("How past turns are shown: as a conversation that grows."),
+  summaries: z
+    .boolean()
+    .default(true)
+    .describe(
+      "Whether the agent's own model sums up what is cut when a conversation gets too long for the budget. Otherwise it is only marked as left out.",
+    ),
   mode: z.enum(MODES).default("full").describe("How much of the prompt is sent."),
   layers: z
     .array(LAYER)

@@ -38,6 +38,10 @@ export function plainTeller(context: Context): Teller {
         return;
       case "note":
         return context.note(`${event.layer} is left out: ${printable(event.says)}`);
+      case "cut":
+        return context.note(
+          `the first ${event.messages} messages of what was shown are left out from now on${event.because === undefined ? "; a summary stands for them" : ` (no summary: ${printable(event.because)})`}`,
+        );
       case "compiled":
         ledger = event.ledger;
         return;

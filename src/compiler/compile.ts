@@ -20,11 +20,12 @@ import {
   type Trust,
   type TurnId,
 } from "../protocol/index.ts";
-import { cutTranscript, leastOf, total } from "./cut.ts";
+import { cutAtSummary, cutTranscript, leastOf, type Summary, total } from "./cut.ts";
 import { eventsMessage, wholeMessage } from "./events.ts";
 import { type Draft, draft, pieceOf, render } from "./layers.ts";
 import { orderTools, renderPrefix, toolsEntry } from "./prefix.ts";
 import { type Allotment, type Piece, shareOut } from "./share-out.ts";
+import { standingOf } from "./standing.ts";
 
 /** Everything a turn's first request is made from. */
 export interface CompileInput {
@@ -41,6 +42,8 @@ export interface CompileInput {
   /** What the live layers' sources gave. */
   readonly contents: ReadonlyMap<LayerId, LayerContent>;
   readonly count: CountTokens;
+  /** What stands for the messages that a cut of this turn takes away; where it does not fit, their mark stands alone. */
+  readonly summary?: Summary;
 }
 
 /** A turn's request in the making: what is frozen, what grows, what is only for now, and every piece's fate. */
@@ -84,7 +87,7 @@ export function compile(input: CompileInput): Compilation {
     taint: "platform",
     least: 0,
   };
-  return settleRoom(start, [...tailSent.map((one) => one.entry), room.messageEntry], count);
+  return settleRoom(start, [...tailSent.map((one) => one.entry), room.messageEntry], count, input.summary);
 }
 
 /**
@@ -115,7 +118,8 @@ export function requestOf(
   { epoch, own, tail }: Compilation,
   parameters: Request["parameters"],
 ): Omit<Request, "marks"> {
-  return { prefix: epoch.prefix, messages: [...epoch.transcript, ...own].map((one) => one.message), tail, parameters };
+  const { messages } = standingOf(epoch.transcript);
+  return { prefix: epoch.prefix, messages: messages.concat(own.map((one) => one.message)), tail, parameters };
 }
 
 function drafts(
@@ -231,19 +235,26 @@ function firstEpoch(input: CompileInput, tools: readonly ToolSchema[], made: rea
 const sumOf = (pieces: readonly Pick<Piece, "wanted">[]): number => pieces.reduce((sum, { wanted }) => sum + wanted, 0);
 
 /** Adds up what is sent; a transcript that no longer fits is cut to half of its room in a new epoch. */
-function settleRoom(compilation: Compilation, live: readonly LedgerEntry[], count: CountTokens): Compilation {
+function settleRoom(
+  compilation: Compilation,
+  live: readonly LedgerEntry[],
+  count: CountTokens,
+  summary?: Summary,
+): Compilation {
   const { limit } = compilation.ledger;
   const others = [...compilation.epoch.prefixEntries, ...live].reduce((sum, entry) => sum + entry.tokens, 0);
   const room = limit - others;
-  if (total(compilation.epoch.transcript) <= room) return withLedger(compilation, live, others, count);
-  const next = cutEpoch(compilation.epoch, room, count);
+  if (standingOf(compilation.epoch.transcript).tokens <= room) return withLedger(compilation, live, others, count);
+  const next = cutEpoch(compilation.epoch, room, count, summary);
   if (next === undefined) throw noRoom(compilation, live, limit);
   return withLedger({ ...compilation, epoch: next, opened: [...compilation.opened, next] }, live, others, count);
 }
 
-function cutEpoch(epoch: Epoch, room: number, count: CountTokens): Epoch | undefined {
-  const { transcript, cut } = cutTranscript(epoch, Math.floor(room / 2), count);
-  return total(transcript) > room ? undefined : { ...epoch, n: epoch.n + 1, reason: "cut", cut, transcript };
+function cutEpoch(epoch: Epoch, room: number, count: CountTokens, summary?: Summary): Epoch | undefined {
+  const next = ({ transcript, cut }: ReturnType<typeof cutTranscript>): Epoch | undefined =>
+    total(transcript) > room ? undefined : { ...epoch, n: epoch.n + 1, reason: "cut", cut, transcript };
+  const summed = summary === undefined ? undefined : next(cutAtSummary(epoch, summary, count));
+  return summed ?? next(cutTranscript(epoch, Math.floor(room / 2), count));
 }
 
 function noRoom(compilation: Compilation, live: readonly LedgerEntry[], limit: number): StrataError {
@@ -268,11 +279,11 @@ function withLedger(
   count: CountTokens,
 ): Compilation {
   const { epoch, opened } = compilation;
-  const tokens = total(epoch.transcript);
+  const { tokens, trust } = standingOf(epoch.transcript);
   const transcript: LedgerEntry = {
     piece: "transcript",
     place: "transcript",
-    trust: lowestTrust(epoch.transcript.map((one) => one.trust)),
+    trust,
     tokens,
     wanted: tokens,
     ...(epoch.cut > 0 ? { fate: "truncated", because: `the first ${epoch.cut} messages were cut` } : { fate: "kept" }),

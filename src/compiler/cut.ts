@@ -1,34 +1,70 @@
-import { type CountTokens, type Epoch, type TranscriptMessage, trusted } from "../protocol/index.ts";
+import { frame } from "../guard/index.ts";
+import {
+  type CountTokens,
+  type Epoch,
+  type TextPart,
+  type TranscriptMessage,
+  type Trust,
+  trusted,
+  type Untrusted,
+} from "../protocol/index.ts";
+import { standingOf } from "./standing.ts";
 import { countMessage } from "./tokens.ts";
+
+/** What stands for the messages that a cut takes away: written once at the cut, and frozen with the epoch it opens. */
+export interface Summary {
+  readonly text: Untrusted;
+  /** The lowest trust of what it was made from. */
+  readonly trust: Trust;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** How many messages of the thread it stands for, from the first on. */
+  readonly upTo: number;
+}
+
+/** A transcript after a cut, and how many messages of the thread it does not show. */
+interface Cut {
+  readonly transcript: readonly TranscriptMessage[];
+  readonly cut: number;
+}
 
 /**
  * Cuts a transcript so that at most `keep` tokens stay: whole turns, the newest, behind a mark that says how many messages
  * are gone (the mark stays even where it alone is more). Never slides: the caller cuts to half, so that the next cut is far
  * away.
  */
-export function cutTranscript(
-  epoch: Epoch,
-  keep: number,
-  count: CountTokens,
-): { transcript: readonly TranscriptMessage[]; cut: number } {
-  const turns = byTurn(epoch.transcript.filter((one) => one.turn !== null));
+export function cutTranscript(epoch: Epoch, keep: number, count: CountTokens): Cut {
+  const turns = turnsOf(epoch);
   let from = turns.length;
-  const longest = mark(epoch.cut + turns.flat().length, count);
+  const longest = mark(widest(epoch.cut + turns.flat().length), count);
   for (let left = keep - longest.tokens; from > 0; from--) {
     left -= total(turns[from - 1] ?? []);
     if (left < 0) break;
   }
-  const gone = turns.slice(0, from).flat().length;
-  const cut = epoch.cut + gone;
-  return { transcript: [mark(cut, count), ...turns.slice(from).flat()], cut };
+  return behind(epoch, turns.slice(0, from).flat().length, (cut) => mark(cut, count));
 }
+
+/** The same where it is known what is cut, because a summary was made of it; that stands behind the mark. */
+export function cutAtSummary(epoch: Epoch, summary: Summary, count: CountTokens): Cut {
+  return behind(epoch, summary.upTo - epoch.cut, (cut) => mark(cut, count, summary));
+}
+
+function behind(epoch: Epoch, gone: number, markOf: (cut: number) => TranscriptMessage): Cut {
+  const cut = epoch.cut + gone;
+  return { transcript: [markOf(cut), ...turnsOf(epoch).flat().slice(gone)], cut };
+}
+
+/** What a cut takes away or leaves: the thread's own messages by turn, without the platform's marks. */
+const turnsOf = ({ transcript }: Epoch): TranscriptMessage[][] => byTurn(transcript.filter((one) => one.turn !== null));
 
 /** Tokens that a transcript takes at the least: a cut's mark, or nothing where there is nothing to cut. */
 export function leastOf(epoch: Epoch, count: CountTokens): number {
-  const all = epoch.transcript.filter((one) => one.turn !== null).length;
-  const now = total(epoch.transcript);
-  return all === 0 ? now : Math.min(now, mark(epoch.cut + all, count).tokens);
+  const { tokens, ofTurns } = standingOf(epoch.transcript);
+  return ofTurns === 0 ? tokens : Math.min(tokens, mark(widest(epoch.cut + ofTurns), count).tokens);
 }
+
+/** The largest number of as many digits: its mark is counted once, and not anew for each number up to it. */
+const widest = (n: number): number => 10 ** String(n).length - 1;
 
 export const total = (messages: readonly TranscriptMessage[]): number =>
   messages.reduce((sum, one) => sum + one.tokens, 0);
@@ -44,10 +80,16 @@ function byTurn(messages: readonly TranscriptMessage[]): TranscriptMessage[][] {
   return turns;
 }
 
-function mark(cut: number, count: CountTokens): TranscriptMessage {
-  const text = trusted(
-    `(The first ${cut} messages of this conversation are not shown any more. Nothing has to be done about it.)`,
-  );
-  const message = { role: "user", parts: [{ type: "text", text }] } as const;
-  return { message, trust: "platform", tokens: countMessage(message, count), turn: null };
+function mark(cut: number, count: CountTokens, summary?: Summary): TranscriptMessage {
+  const gone = `The first ${cut} messages of this conversation are not shown any more.`;
+  const parts: readonly TextPart[] =
+    summary === undefined
+      ? [{ type: "text", text: trusted(`(${gone} Nothing has to be done about it.)`) }]
+      : [
+          { type: "text", text: trusted(`(${gone} What follows was written from them, to remember them by.)`) },
+          { type: "text", text: frame({ kind: "summary", trust: summary.trust, at: summary.at }, summary.text) },
+        ];
+  const message = { role: "user", parts } as const;
+  const trust = summary?.trust ?? "platform";
+  return { message, trust, tokens: countMessage(message, count), turn: null };
 }

@@ -4,5 +4,7 @@
  * know providers, stores or how its input was gathered.
  */
 export { type Compilation, type CompileInput, compile, extend, requestOf, roomLeft } from "./compile.ts";
+export type { Summary } from "./cut.ts";
 export { frameResult } from "./result.ts";
+export { messagesCut, summaryRequest } from "./summary.ts";
 export { countMessage } from "./tokens.ts";

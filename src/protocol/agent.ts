@@ -64,6 +64,8 @@ export interface Agent {
   readonly output?: JsonObject;
   readonly recall: "auto" | "tools" | "none";
   readonly history: "transcript";
+  /** False: what a cut takes away is marked and not summed up. */
+  readonly summaries?: false;
   readonly mode: Mode;
   readonly budgets: Budgets;
 }

@@ -28,6 +28,8 @@ export type TurnEvent =
     }
   /** A layer's source failed or was late; the turn goes on without it. */
   | { readonly type: "note"; readonly layer: LayerId; readonly says: string }
+  /** The transcript was cut. `because` says why the messages that are gone have no summary; left out, they have one. */
+  | { readonly type: "cut"; readonly messages: number; readonly because?: string }
   | { readonly type: "compiled"; readonly round: number; readonly ledger: Ledger }
   /** The model did not answer and is asked again after a pause. */
   | RetryEvent

@@ -1,4 +1,4 @@
-import { type Compilation, compile } from "../compiler/index.ts";
+import { type Compilation, compile, type Summary } from "../compiler/index.ts";
 import { asStrataError, type ContactScope, type Epoch, type StoredEvent, type TurnId } from "../protocol/index.ts";
 import { type Gathered, gather } from "../sources/index.ts";
 import { type Cast, limitOf } from "./cast.ts";
@@ -19,6 +19,8 @@ export interface Prepared {
   readonly notes: Gathered["notes"];
   /** How many of the events are in it, from the first on. */
   readonly taken: number;
+  /** The same request with a summary of what was cut from it. */
+  readonly withSummary: (summary: Summary) => Compilation;
 }
 
 /**
@@ -43,7 +45,9 @@ export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): 
   // More events than one message can hold are taken in several turns: half of them, until they fit.
   for (let taken = occasion.events.length; ; taken = Math.floor(taken / 2)) {
     try {
-      return { compilation: compile({ ...input, events: occasion.events.slice(0, taken) }), notes, taken };
+      const fitting = { ...input, events: occasion.events.slice(0, taken) };
+      const withSummary = (summary: Summary): Compilation => compile({ ...fitting, summary });
+      return { compilation: compile(fitting), notes, taken, withSummary };
     } catch (thrown) {
       if (taken <= 1 || asStrataError(thrown).code !== "budget_too_small") throw thrown;
     }

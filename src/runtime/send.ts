@@ -2,6 +2,7 @@ import { type Compilation, requestOf } from "../compiler/index.ts";
 import {
   NO_USAGE,
   never,
+  type Parameters,
   type Reply,
   type Request,
   StrataError,
@@ -19,25 +20,37 @@ export interface Answer {
 }
 
 /**
- * Sends one request and passes on the words as they come. The request is recorded whatever happens to it.
- * @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `model_refused`, `turn_cancelled`
+ * Sends one request of the turn and passes on the words as they come.
+ * @throws StrataError as `ask`
  */
 export async function* send(work: Work, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
-  const bare = requestOf(compilation, parametersOf(work.cast));
-  const request: Request = { ...bare, marks: planMarks(bare, work.cast) };
   work.sent = compilation;
   yield { type: "compiled", round: work.requests.length + 1, ledger: compilation.ledger };
+  const reply = yield* ask(work, compilation, parametersOf(work.cast));
+  const { parts } = reply;
+  const message = parts.length === 0 ? undefined : add(work, { role: "assistant", parts }, compilation.taint);
+  return { reply, message };
+}
 
+/**
+ * Asks the model. The request is recorded whatever happens to it.
+ * @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `model_refused`, `turn_cancelled`
+ */
+export async function* ask(
+  work: Work,
+  compilation: Compilation,
+  parameters: Parameters,
+): AsyncGenerator<TurnEvent, Reply> {
+  const bare = requestOf(compilation, parameters);
+  const request: Request = { ...bare, marks: planMarks(bare, work.cast) };
   const began = { at: work.parts.clock(), wall: work.parts.wall() };
   let reply: Reply | null = null;
   try {
     reply = yield* listen(work, request);
+    return reply;
   } finally {
     record(work, compilation, request, reply, began);
   }
-  const { parts } = reply;
-  const message = parts.length === 0 ? undefined : add(work, { role: "assistant", parts }, compilation.taint);
-  return { reply, message };
 }
 
 async function* listen({ cast, lease }: Work, request: Request): AsyncGenerator<TurnEvent, Reply> {

@@ -77,6 +77,7 @@ export function sampleAgent(change: Partial<Agent> = {}, name = "helper"): Agent
     tools: [toolName("memory_save"), toolName("memory_search"), toolName("ring"), toolName("look")],
     recall: "auto",
     history: "transcript",
+    summaries: false,
     mode: "full",
     budgets: DEFAULT_BUDGETS,
     ...change,

@@ -11,6 +11,7 @@ import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./runtime.ts";
 import { send } from "./send.ts";
 import { checkSpend } from "./spend.ts";
+import { withSummary } from "./summarise.ts";
 import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
 
 /**
@@ -44,14 +45,14 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
   const { claim, signal } = work.lease;
   try {
     await checkSpend(work);
-    const { notes, taken, ...prepared } = await compileFor(work.parts, work.cast, {
+    const prepared = await compileFor(work.parts, work.cast, {
       ...claim,
       scope: claim.thread.scope,
       signal,
     });
-    work.taken = taken;
-    for (const note of notes) yield { type: "note", ...note };
-    let { compilation } = prepared;
+    work.taken = prepared.taken;
+    for (const note of prepared.notes) yield { type: "note", ...note };
+    let compilation = yield* withSummary(work, prepared);
     for (;;) {
       // A recording answers at once and SQLite never waits: without this, signals and timers would not be heard for a whole replay.
       await setImmediate();

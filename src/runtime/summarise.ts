@@ -1,0 +1,68 @@
+import { type Compilation, messagesCut, type Summary, summaryRequest } from "../compiler/index.ts";
+import { asStrataError, type Epoch, type TurnEvent, untrusted } from "../protocol/index.ts";
+import { limitOf } from "./cast.ts";
+import type { Prepared } from "./gather.ts";
+import { ask } from "./send.ts";
+import type { Work } from "./work.ts";
+
+/** Tokens of a summary: a twentieth of what may be sent, within these bounds. */
+const SHORTEST = 150;
+const LONGEST = 1_000;
+
+/** English has some three words for four tokens. */
+const WORDS_PER_TOKEN = 0.7;
+
+/**
+ * The turn's first request. Where the running transcript had to be cut for it, the agent's own model is first asked to sum up
+ * what is taken away; where it cannot, the mark of the cut stands alone. Nothing goes without a mark.
+ */
+export async function* withSummary(work: Work, prepared: Prepared): AsyncGenerator<TurnEvent, Compilation> {
+  const { epoch } = work.lease.claim;
+  const messages = messagesCut(epoch, prepared.compilation);
+  if (messages === 0 || epoch === undefined) return prepared.compilation;
+  const made = speaksForItself(work) ? yield* sumUp(work, epoch, messages) : { because: "no model is asked for one" };
+  if ("because" in made) {
+    yield { type: "cut", messages, because: made.because };
+    return prepared.compilation;
+  }
+  yield { type: "cut", messages };
+  return prepared.withSummary(made);
+}
+
+/** A rehearsal and a recording say what they say; and an agent may want no summaries. */
+const speaksForItself = ({ cast, recorded }: Work): boolean =>
+  cast.agent.summaries !== false && recorded === undefined && !["rehearsal", "recording"].includes(cast.model.ref);
+
+async function* sumUp(
+  work: Work,
+  running: Epoch,
+  messages: number,
+): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
+  const limit = limitOf(work.cast);
+  const maxTokens = Math.min(Math.max(Math.floor(limit / 20), SHORTEST), LONGEST);
+  const words = Math.floor(maxTokens * WORDS_PER_TOKEN);
+  const asked = summaryRequest(running, messages, { words, limit, count: work.cast.count });
+  if (asked.ledger.tokens > limit) return { because: "the request for a summary would not fit the budget" };
+  const { signal } = work.lease;
+  try {
+    const { parts } = yield* quietly(ask(work, asked, { maxTokens }));
+    const text = parts
+      .flatMap((part) => (part.type === "text" ? [part.text] : []))
+      .join("\n")
+      .trim();
+    if (text === "") return { because: "the model gave none" };
+    return { text: untrusted(text), trust: asked.taint, at: work.parts.clock(), upTo: running.cut + messages };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    return { because: asStrataError(thrown).message };
+  }
+}
+
+/** Its words are not the agent's answer: only what concerns the call itself is told. */
+async function* quietly<T>(asking: AsyncGenerator<TurnEvent, T>): AsyncGenerator<TurnEvent, T> {
+  for (;;) {
+    const { done, value } = await asking.next();
+    if (done) return value;
+    if (value.type === "retry") yield value;
+  }
+}
