@@ -5,18 +5,28 @@
 
 export { z } from "zod";
 export { type Environment, loadProject, type Project } from "./agents/index.ts";
-export { type App, type AppOptions, openApp } from "./app.ts";
-export { type Compilation, type CompileInput, compile, extend, requestOf } from "./compiler/index.ts";
+export { type App, type AppOptions, openApp, type ServeOptions, type Serving, serve } from "./app.ts";
+export {
+  type Compilation,
+  type CompileInput,
+  compile,
+  countMessage,
+  extend,
+  frameResult,
+  requestOf,
+} from "./compiler/index.ts";
 export { clean, frame } from "./guard/index.ts";
 export { bindModel, tokenCounter, wireBody } from "./models/index.ts";
 export {
   type Actor,
   type Agent,
+  type AssistantPart,
   agentName,
   asStrataError,
   type ContactId,
   type CountTokens,
   contactId,
+  type Epoch,
   ERRORS,
   type ErrorCode,
   eventId,
@@ -30,13 +40,20 @@ export {
   type Message,
   type Model,
   type NewEvent,
+  type OwnSource,
+  type Reply,
   type Request,
+  type ResultPart,
   readFrames,
   type Scope,
+  type SourceContext,
   type StoredEvent,
   StrataError,
   type Tool,
+  type ToolContext,
+  type ToolOutcome,
   type ToolSchema,
+  type TranscriptMessage,
   type Trust,
   type Trusted,
   type TurnEvent,
@@ -45,6 +62,7 @@ export {
   trusted,
   turnId,
   type Untrusted,
+  type Usage,
   untrusted,
 } from "./protocol/index.ts";
 export type { Composed, Conversation, Runtime } from "./runtime/index.ts";

@@ -43,6 +43,16 @@ const unknownModel = (ref: ModelRef) =>
 const secretMissing = (ref: ModelRef, provider: string) =>
   new StrataError(
     "secret_missing",
-    `${ref} needs a key for ${provider} and there is none; set it, or use the model rehearsal, which needs no key`,
+    `${ref} needs a key for ${provider} and there is none; set ${variableOf(provider)} in the environment or in .env, or \`providers.${provider}.key\` in strata.yaml; or use the model rehearsal, which needs no key`,
     { model: ref, provider },
   );
+
+/** Where the key of a provider is usually found. */
+const variableOf = (provider: string): string => VARIABLES.get(provider) ?? "the variable that its `key` names";
+
+const VARIABLES: ReadonlyMap<string, string> = new Map([
+  ["anthropic", "ANTHROPIC_API_KEY"],
+  ["openai", "OPENAI_API_KEY"],
+  ["openrouter", "OPENROUTER_API_KEY"],
+  ["bedrock", "AWS_BEARER_TOKEN_BEDROCK"],
+]);

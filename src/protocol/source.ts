@@ -26,7 +26,7 @@ export interface OwnSource {
   readonly name: string;
   /** Whose words it gives. `contact` unless nobody outside can have written them. */
   readonly trust: Trust;
-  /** The most fitting first. No items: the layer is empty. What it throws makes the layer empty and leaves a note (law 13). */
+  /** The most fitting first: the last are left out where there is no room; in the prompt they stand oldest first. No items: the layer is empty. What it throws makes the layer empty and leaves a note (law 13). */
   give(context: SourceContext): Promise<readonly SourceItem[]>;
 }
 
