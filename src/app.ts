@@ -12,6 +12,7 @@ import { type ServeOptions, type Serving, serveOperator } from "./server/index.t
 import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store } from "./stores/index.ts";
 
 export { blueprintFolder, blueprintNames, changedLines, type DiffLine, diffLines } from "./agents/index.ts";
+export { type LintOptions, type LintReport, lint, type PlacedFinding } from "./app/lint.ts";
 export type { AppOptions } from "./app/options.ts";
 export { type ProjectLock, projectLock } from "./app/project-lock.ts";
 export {

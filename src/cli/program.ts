@@ -12,6 +12,7 @@ import { declareDoctor } from "./doctor.ts";
 import { declareExplain } from "./explain.ts";
 import { declareExport } from "./export.ts";
 import { declareInit } from "./init.ts";
+import { declareLint } from "./lint.ts";
 import { declareLock } from "./lock.ts";
 import { declareMemory } from "./memory.ts";
 import { declareShared } from "./options.ts";
@@ -65,6 +66,7 @@ const COMMANDS = [
   declareUsage,
   declareReplay,
   declareDoctor,
+  declareLint,
   declareExport,
   declareBackup,
   declareLock,

@@ -41,6 +41,7 @@ export const ERRORS = {
   source_failed: { status: 502, exit: 11, retry: true, says: "a required layer's source failed" },
   output_invalid: { status: 502, exit: 12, retry: true, says: "the model's answer does not fit the agent's `output`" },
   spend_limit: { status: 402, exit: 15, retry: true, says: "the agent has spent what it may" },
+  lint_failed: { status: 422, exit: 16, retry: false, says: "lint found what breaks the provider's cache" },
   model_unknown: { status: 400, exit: 12, retry: false, says: "no model is known by that name" },
   model_failed: { status: 502, exit: 12, retry: true, says: "the model did not answer" },
   rate_limited: { status: 429, exit: 12, retry: true, says: "the model's provider is asked too often" },

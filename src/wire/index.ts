@@ -20,6 +20,7 @@ export {
   sentPieces,
   TOGETHER,
   type Unstable,
+  WORLDS,
   type World,
 } from "./lint/compare.ts";
 export { type Cost, measured, paddingPaysFrom, type Rates } from "./lint/cost.ts";

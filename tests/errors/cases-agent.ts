@@ -45,6 +45,16 @@ export const AGENT: readonly Case[] = [
     says: ["anthropic:claude-sonnet-4-5", "`output`", "not JSON", "run the turn again"],
   },
   {
+    code: "lint_failed",
+    when: "a text of the prefix tells the time",
+    provoke: async () => {
+      const cwd = project((yaml) => yaml.replace("file: layers/conduct.md", "text: The current time is 14:32."));
+      await strata(["lock"], { cwd });
+      return cli(["lint"], { cwd });
+    },
+    says: ["lint found 1 error", "docs/lint.md"],
+  },
+  {
     code: "spend_limit",
     when: "the agent has spent what it may",
     provoke: async () => {

@@ -81,35 +81,28 @@ export async function perturb(render: Render, worlds: readonly World[] = WORLDS)
   return [...found.values()];
 }
 
-function differences(
-  usual: readonly (readonly SentPiece[])[],
-  other: readonly (readonly SentPiece[])[],
-): readonly Difference[] {
-  return usual.flatMap((pieces, n) => {
-    const difference = firstDifference(pieces, other[n] ?? []);
-    return difference === undefined ? [] : [{ request: n + 1, ...difference }];
-  });
-}
+type Requests = readonly (readonly SentPiece[])[];
 
-/** The first byte before the tail that two renders do not share. Undefined: they are the same. */
-export function firstDifference(
-  usual: readonly SentPiece[],
-  other: readonly SentPiece[],
-): Omit<Difference, "request"> | undefined {
+const differences = (usual: Requests, other: Requests): readonly Difference[] =>
+  usual.flatMap((pieces, n) => differing(pieces, other[n] ?? []).map((one) => ({ request: n + 1, ...one })));
+
+/** Each piece that says something else; where other pieces stand there, or in another order, the first one that does. */
+function differing(usual: readonly SentPiece[], other: readonly SentPiece[]): readonly Omit<Difference, "request">[] {
+  const found: Omit<Difference, "request">[] = [];
   let before = 0;
   for (let n = 0; n < Math.max(usual.length, other.length); n++) {
     const [one, two] = [usual[n], other[n]];
     const [text, otherText] = [one?.text ?? "", two?.text ?? ""];
-    if (text === otherText) {
-      before += byteLength(text);
-      continue;
-    }
     const at = sharedLength(text, otherText);
     const byte = byteLength(text.slice(0, at));
-    const piece = pieceAt(one ?? two ?? { piece: "request", text: "" }, at);
-    return { piece, byte, ofRequest: before + byte, one: around(text, at), other: around(otherText, at) };
+    if (text !== otherText) {
+      const piece = pieceAt(one ?? two ?? { piece: "request", text: "" }, at);
+      found.push({ piece, byte, ofRequest: before + byte, one: around(text, at), other: around(otherText, at) });
+    }
+    if (one?.piece !== two?.piece) break;
+    before += byteLength(text);
   }
-  return undefined;
+  return found;
 }
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;

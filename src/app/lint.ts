@@ -1,0 +1,128 @@
+import { checkLock, type Project } from "../agents/index.ts";
+import { type Agent, type AgentName, type ModelRef, StrataError, suggestion } from "../protocol/index.ts";
+import { openSqlite, type Store } from "../stores/index.ts";
+import { type LintFinding, lintSubject, type ModelCard, type Rates, type ThreadLength } from "../wire/index.ts";
+import { type Declared, declaredBy, projectsOf } from "./declare.ts";
+import { observe } from "./lint/observe.ts";
+import { counterFor, renderIn } from "./lint/render.ts";
+import { type FilePlace, placeOf, textsOf } from "./lint/texts.ts";
+import { otherProcesses, unstablePieces } from "./lint/worlds.ts";
+import type { AppOptions } from "./options.ts";
+
+/** What is looked at, and how it is judged. */
+export interface LintOptions extends Pick<AppOptions, "folder" | "data" | "env" | "mustDeclare"> {
+  /** The database that tells how long threads are; none where nothing was recorded yet. */
+  readonly record?: string;
+  /** Only this agent. */
+  readonly agent?: AgentName;
+  /** How long threads are, instead of what the record tells. */
+  readonly turns?: number;
+  /** The model whose cache is meant, instead of the agent's own. */
+  readonly model?: ModelRef;
+}
+
+/** A finding with the place where a person can put it right. */
+export interface PlacedFinding extends LintFinding {
+  readonly place?: FilePlace;
+}
+
+/** What lint says of one agent. */
+export interface LintReport {
+  readonly agent: AgentName;
+  readonly model: ModelRef;
+  /** False where nobody told the model's prices: the usual ones stand for them. */
+  readonly priced: boolean;
+  readonly rates: Rates;
+  readonly length: ThreadLength;
+  /** Tokens of tools and system. */
+  readonly prefix: number;
+  readonly findings: readonly PlacedFinding[];
+}
+
+/**
+ * Looks for what breaks a provider's cache, or makes it cost more than it must: in the texts and declarations, in the record,
+ * and in how the bytes change when an agent's first requests are rendered under another clock, time zone, language and order.
+ * Nothing is sent, nothing is stored, and no source of the operator's own is asked.
+ * @throws StrataError as `openApp`; `agent_not_found`, `budget_too_small`
+ */
+export async function lint(options: LintOptions): Promise<readonly LintReport[]> {
+  const projects = projectsOf(options);
+  for (const project of projects) checkLock(project);
+  const store = await openSqlite(options.record ?? ":memory:");
+  try {
+    const declared = await declaredBy(projects, options, store);
+    const { folder, data, env, mustDeclare = false, model } = options;
+    const elsewhere = otherProcesses({
+      options: { folder, data, env, mustDeclare },
+      ...(model !== undefined && { model }),
+    });
+    const reports: LintReport[] = [];
+    for (const agent of chosen(declared, options.agent)) {
+      reports.push(await reportOn(agent, { declared, store, options, elsewhere }));
+    }
+    return reports;
+  } finally {
+    await store.close();
+  }
+}
+
+function chosen({ agents }: Declared, name: AgentName | undefined): readonly Agent[] {
+  if (name === undefined) return agents;
+  const found = agents.filter((agent) => agent.name === name);
+  if (found.length > 0) return found;
+  const near = suggestion(
+    name,
+    agents.map((agent) => agent.name),
+  );
+  throw new StrataError("agent_not_found", `no agent is named ${name}${near}`, { name });
+}
+
+interface Around {
+  readonly declared: Declared;
+  readonly store: Store;
+  readonly options: LintOptions;
+  readonly elsewhere: ReturnType<typeof otherProcesses>;
+}
+
+async function reportOn(agent: Agent, { declared, store, options, elsewhere }: Around): Promise<LintReport> {
+  const model = options.model ?? declared.wireOf(agent);
+  const card = declared.cardOf(model);
+  const rates = ratesOf(card);
+  const count = await counterFor(declared, model);
+  const rendering = { declared, agent, model, count };
+  const { requests, ledger } = await renderIn({ name: "as it is" }, rendering);
+  const { length, observed } = await observe(store, agent, count);
+  const subject = {
+    texts: textsOf(agent, requests[0]?.prefix.tools ?? []),
+    layers: agent.layers,
+    prefix: ledger.entries.filter(({ place }) => place === "tools" || place === "system"),
+    unstable: await unstablePieces(rendering, elsewhere),
+    rates,
+    length: options.turns === undefined ? length : ({ turns: options.turns, from: "option" } as const),
+    observed,
+  };
+  return {
+    agent: agent.name,
+    model,
+    priced: card.priced,
+    rates,
+    length: subject.length,
+    prefix: subject.prefix.reduce((sum, { tokens }) => sum + tokens, 0),
+    findings: lintSubject(subject).map((found) => placed(found, agent, declared.projects)),
+  };
+}
+
+function placed(found: LintFinding, agent: Agent, projects: readonly Project[]): PlacedFinding {
+  const project = projects.find(({ agents }) => agents.has(agent.name));
+  const place = project && placeOf(found, agent, project);
+  return { ...found, ...(place && { place }) };
+}
+
+/** What most providers ask for, where nobody told a model's prices: a tenth for reads, a quarter more for writes. */
+const USUAL = { read: 0.1, write: 1.25 };
+
+function ratesOf({ price, minimumPrefix }: ModelCard): Rates {
+  if (price.input === 0) return { ...USUAL, minimum: minimumPrefix };
+  const share = (dollars: number): number => Math.round((dollars / price.input) * 1e4) / 1e4;
+  return { read: share(price.cacheRead), write: share(price.cacheWrite), minimum: minimumPrefix };
+}

@@ -1,0 +1,88 @@
+import {
+  type Agent,
+  type ContactId,
+  type CountTokens,
+  type Layer,
+  type Memory,
+  type ModelRef,
+  writeFrame,
+} from "../../protocol/index.ts";
+import type { Store, Thread, TurnRecord } from "../../stores/index.ts";
+import type { Observed, ThreadLength } from "../../wire/index.ts";
+
+/** As many of an agent's threads are counted, and of the newest ones the turns are looked at. */
+const COUNTED = 1_000;
+const LOOKED_AT = 20;
+const MOST_MEMORIES = 10_000;
+
+/** Without a record: the shorter of the two lengths that were measured (CACHING §3.6). */
+const USUAL_TURNS = 50;
+
+/** What the record tells of the agent: how long its threads are, how large its tail, and who answered. */
+export async function observe(
+  store: Store,
+  { org, name, layers }: Agent,
+  count: CountTokens,
+): Promise<{ readonly length: ThreadLength; readonly observed: Observed }> {
+  const threads = await store.threads({ org, agent: name, contact: null }, COUNTED);
+  const begun = threads.filter(({ turns }) => turns > 0);
+  const newest = begun.slice(0, LOOKED_AT);
+  const turns = await Promise.all(newest.map(({ scope, id }) => store.turns(scope, id)));
+  const tail = median(turns.flat().flatMap(({ requests }) => requests.slice(0, 1).map(tailTokens)));
+  const recall = await recalled(store, newest, { turns: turns.flat(), layers, count });
+  const mixed = mixedModels(turns);
+  const middle = median(begun.map((thread) => thread.turns));
+  return {
+    length: middle === undefined ? { turns: USUAL_TURNS, from: "default" } : { turns: middle, from: "record" },
+    observed: { ...(tail !== undefined && { tail }), ...(recall && { recall }), ...(mixed && { mixed }) },
+  };
+}
+
+function median(values: readonly number[]): number | undefined {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) / 2)];
+}
+
+type SentRequest = TurnRecord["requests"][number];
+
+const tailTokens = ({ ledger }: SentRequest): number =>
+  ledger.entries.reduce((sum, { place, tokens }) => sum + (place === "tail" ? tokens : 0), 0);
+
+interface Recalling {
+  readonly turns: readonly TurnRecord[];
+  readonly layers: readonly Layer[];
+  readonly count: CountTokens;
+}
+
+/** Turns in which nothing was recalled count too: freezing would have cost something in them. */
+async function recalled(
+  store: Store,
+  threads: readonly Thread[],
+  { turns, layers, count }: Recalling,
+): Promise<Observed["recall"]> {
+  const layer = layers.find(({ source }) => source.kind === "recall");
+  if (layer === undefined) return undefined;
+  const perTurn = median(
+    turns.flatMap(({ requests }) =>
+      requests.slice(0, 1).map(({ ledger }) => ledger.entries.find(({ piece }) => piece === layer.id)?.tokens ?? 0),
+    ),
+  );
+  const byContact = new Map(threads.map(({ scope }): [ContactId, Thread["scope"]] => [scope.contact, scope]));
+  const stored = await Promise.all([...byContact.values()].map((scope) => store.memories(scope, MOST_MEMORIES)));
+  const middle = median(stored.map((memories) => memories.reduce((sum, memory) => sum + count(framed(memory)), 0)));
+  return perTurn === undefined || middle === undefined ? undefined : { perTurn, stored: middle };
+}
+
+const framed = ({ trust, at, content }: Memory): string =>
+  writeFrame({ kind: "memory", trust, at }, undefined, content);
+
+/** A rehearsal or a recording keeps nothing, so that changing from it to a model loses nothing. */
+function mixedModels(threads: readonly (readonly TurnRecord[])[]): Observed["mixed"] {
+  const models = threads.map(
+    (turns) => new Set(turns.flatMap(({ model }): readonly ModelRef[] => (model?.includes(":") ? [model] : []))),
+  );
+  const mixed = models.filter(({ size }) => size > 1);
+  if (mixed.length === 0) return undefined;
+  const names = new Set(mixed.flatMap((found) => [...found]));
+  return { threads: mixed.length, of: threads.length, models: [...names].toSorted() };
+}

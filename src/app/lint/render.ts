@@ -1,0 +1,149 @@
+import { compile, requestOf } from "../../compiler/index.ts";
+import { tokenCounter } from "../../models/index.ts";
+import {
+  type Agent,
+  type CountTokens,
+  contactId,
+  type Epoch,
+  eventId,
+  type Json,
+  type JsonObject,
+  type Ledger,
+  type ModelRef,
+  memoryId,
+  type OwnSource,
+  type Request,
+  type StoredEvent,
+  spoken,
+  type Tool,
+  type TranscriptMessage,
+  threadId,
+  turnId,
+  untrusted,
+} from "../../protocol/index.ts";
+import { gather } from "../../sources/index.ts";
+import { toolset } from "../../tools/index.ts";
+import type { World } from "../../wire/index.ts";
+import type { Declared } from "../declare.ts";
+
+/** An agent's first two requests, and how the first one's pieces fared. */
+export interface Rendered {
+  readonly requests: readonly Omit<Request, "marks">[];
+  readonly ledger: Ledger;
+}
+
+/** What is rendered, by whom, for which model. */
+export interface Rendering {
+  readonly declared: Declared;
+  readonly agent: Agent;
+  readonly model: ModelRef;
+  readonly count: CountTokens;
+}
+
+/** A counter as the model's turns would begin with. */
+export const counterFor = ({ cardOf }: Declared, model: ModelRef): Promise<CountTokens> =>
+  tokenCounter({ factor: cardOf(model).tokenFactor });
+
+/**
+ * The first request of a new thread and the one after it, as the engine renders them: sources of the operator's own are not
+ * asked, nothing is sent or stored.
+ * @throws StrataError `budget_too_small`
+ */
+export async function renderIn(world: World, { declared, agent, model, count }: Rendering): Promise<Rendered> {
+  const shown = world.reversed?.includes("maps") ? { ...agent, layers: agent.layers.toReversed() } : agent;
+  const card = declared.cardOf(model);
+  const parameters = { maxTokens: Math.min(agent.budgets.reply, card.longestReply), ...outputOf(agent) };
+  const input = {
+    agent: shown,
+    turn: TURN,
+    mode: agent.mode,
+    limit: Math.min(agent.budgets.total, card.window) - agent.budgets.reply,
+    tools: schemasOf(declared, agent, world),
+    count,
+  };
+  const contents = await contentsOf(shown, world);
+  const first = compile({ ...input, contents, epoch: undefined, events: [message(1)] });
+  const epoch: Epoch = { ...first.epoch, transcript: [...first.own, REPLY] };
+  const second = compile({ ...input, contents, epoch, events: [message(2)] });
+  return { requests: [first, second].map((one) => requestOf(one, parameters)), ledger: first.ledger };
+}
+
+const outputOf = ({ output }: Agent): { readonly output?: JsonObject } => (output === undefined ? {} : { output });
+
+/** What every render holds: a message from outside at its own time, whatever the clock says. */
+const AT = Date.UTC(2026, 0, 31, 8);
+const NO_CHANCE = "0".repeat(26);
+const TURN = turnId(`trn_${NO_CHANCE}`);
+const THREAD = threadId(`thr_${NO_CHANCE}`);
+
+const message = (seq: number): StoredEvent => ({
+  id: eventId(`evt_${NO_CHANCE}`),
+  thread: THREAD,
+  seq,
+  status: "pending",
+  kind: "message",
+  trust: "contact",
+  channel: "lint",
+  content: [{ type: "text", text: untrusted("I would like to know what you can do.") }],
+  at: AT + seq * 60_000,
+});
+
+const REPLY: TranscriptMessage = {
+  message: { role: "assistant", parts: [{ type: "text", text: spoken("This and that.") }] },
+  trust: "contact",
+  tokens: 8,
+  turn: TURN,
+};
+
+/** The tools as they would be offered, read anew from the registered ones. */
+function schemasOf({ tools }: Declared, agent: Agent, { reversed = [] }: World) {
+  const own = agent.tools.map((name) => tools.get(name)).filter((tool) => tool !== undefined);
+  const given = own.map((tool) => (reversed.includes("maps") ? turnedAround(tool) : tool));
+  const registered = toolset(reversed.includes("tools") ? given.toReversed() : given);
+  return registered.schemas(reversed.includes("tools") ? agent.tools.toReversed() : agent.tools);
+}
+
+const turnedAround = (tool: Tool): Tool => ({
+  ...tool,
+  schema: { ...tool.schema, input: keysReversed(tool.schema.input) },
+});
+
+const keysReversed = (object: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(object)
+      .toReversed()
+      .map(([key, value]) => [key, reversedWithin(value)]),
+  );
+
+const reversedWithin = (value: Json): Json =>
+  isObject(value) ? keysReversed(value) : Array.isArray(value) ? value.map(reversedWithin) : value;
+
+const isObject = (value: Json): value is JsonObject =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
+
+/** The live layers' contents: other ones in each world, for nothing of them may stand before the tail. */
+async function contentsOf(agent: Agent, world: World) {
+  const layers = agent.layers.filter(({ scope }) => scope === "turn");
+  const given = untrusted(`Found in the world ${world.name}.`);
+  const names = layers.flatMap(({ source }) => (source.kind === "own" ? [source.name] : []));
+  const sources = names.map((name): [string, OwnSource] => [
+    name,
+    { name, trust: "contact", give: async () => [{ text: given }] },
+  ]);
+  const memory = {
+    id: memoryId(`mem_${NO_CHANCE}`),
+    content: given,
+    tags: [],
+    trust: "contact",
+    at: AT,
+    score: 0,
+  } as const;
+  const { contents } = await gather(agent, layers, {
+    scope: { org: agent.org, agent: agent.name, contact: contactId("lint") },
+    events: [message(1)],
+    at: Date.now(),
+    store: { searchMemories: async () => [memory] },
+    sources: new Map(sources),
+  });
+  return world.reversed?.includes("maps") ? new Map([...contents].toReversed()) : contents;
+}

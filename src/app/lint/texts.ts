@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Project } from "../../agents/index.ts";
+import type { Agent, Json, Layer, ToolSchema } from "../../protocol/index.ts";
+import type { LintFinding, PrefixText } from "../../wire/index.ts";
+
+/** All words that an agent's prefix is made of. An agent's own description is not among them: no model reads it. */
+export function textsOf(agent: Agent, tools: readonly ToolSchema[]): readonly PrefixText[] {
+  const output = agent.output === undefined ? [] : wordsIn(agent.output, "output", "");
+  return [...agent.layers.flatMap(layerTexts), ...tools.flatMap(toolTexts), ...output];
+}
+
+function layerTexts({ id, source, line }: Layer): readonly PrefixText[] {
+  const piece = `layer ${id}`;
+  const own = source.kind === "text" ? [{ piece, text: source.text }] : [];
+  return [...own, ...(line === undefined ? [] : [{ piece, part: "line", text: line }])];
+}
+
+const toolTexts = ({ name, description, input }: ToolSchema): readonly PrefixText[] => [
+  { piece: `tool ${name}`, part: "description", text: description },
+  ...wordsIn(input, `tool ${name}`, "input"),
+];
+
+/** Keys of a JSON Schema whose words a model reads as such. What stands under `examples` and `pattern` shows a form. */
+const WORDS = new Set(["title", "description", "default", "const", "enum"]);
+
+function wordsIn(schema: Json, piece: string, path: string): readonly PrefixText[] {
+  if (schema === null || typeof schema !== "object") return [];
+  return Object.entries(schema).flatMap(([key, value]) => {
+    const part = path === "" ? key : `${path}.${key}`;
+    if (typeof value === "string") return WORDS.has(key) ? [{ piece, part, text: value }] : [];
+    if (key === "enum" && Array.isArray(value))
+      return value.flatMap((one, n) => (typeof one === "string" ? [{ piece, part: `${part}.${n}`, text: one }] : []));
+    return key === "examples" || key === "pattern" ? [] : wordsIn(value, piece, part);
+  });
+}
+
+/** Where a person can put it right. */
+export interface FilePlace {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The file and line of what was found in a layer's text; none for tools, whose texts are made by programs. */
+export function placeOf(
+  { piece, part, spot }: LintFinding,
+  agent: Agent,
+  { folder, file, inCode }: Project,
+): FilePlace | undefined {
+  const layer = agent.layers.find(({ id }) => piece === `layer ${id}`);
+  if (layer === undefined || spot === undefined) return undefined;
+  const { source } = layer;
+  if (part === undefined && source.kind === "text" && source.file !== undefined)
+    return { file: join(folder, source.file), ...spot };
+  const text = part === "line" ? layer.line : source.kind === "text" ? source.text : undefined;
+  const words = text?.split("\n")[spot.line - 1]?.trim();
+  return words === undefined || inCode ? undefined : onlyLine(file, words);
+}
+
+/** The line of a file that holds these words, where there is just one. */
+function onlyLine(file: string, words: string): FilePlace | undefined {
+  const lines = readFileSync(file, "utf8").split("\n");
+  const found = lines.flatMap((line, n) =>
+    line.includes(words) ? [{ file, line: n + 1, column: line.indexOf(words) + 1 }] : [],
+  );
+  return found.length === 1 ? found[0] : undefined;
+}

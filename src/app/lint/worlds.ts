@@ -1,0 +1,92 @@
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import { type AgentName, StrataError } from "../../protocol/index.ts";
+import {
+  perturb,
+  type Render,
+  type SentPiece,
+  sentPieces,
+  TOGETHER,
+  type Unstable,
+  WORLDS,
+  type World,
+} from "../../wire/index.ts";
+import type { Asked } from "./child.ts";
+import { type Rendering, renderIn } from "./render.ts";
+
+/** What each agent's first requests are made of. */
+type Pieces = ReadonlyMap<string, readonly (readonly SentPiece[])[]>;
+
+/** Asks other processes, each world once, whatever number of agents want to know. */
+export function otherProcesses(asked: Omit<Asked, "world">): (world: World) => Promise<Pieces> {
+  const known = new Map<string, Promise<Pieces>>();
+  return (world) => {
+    const pieces = known.get(world.name) ?? inChild({ ...asked, world });
+    known.set(world.name, pieces);
+    return pieces;
+  };
+}
+
+/**
+ * Which pieces of the agent's first requests are not the same in every world. All is changed at once first: only where something
+ * differs then is each world tried by itself, to know which one it is.
+ */
+export async function unstablePieces(
+  rendering: Rendering,
+  elsewhere: (world: World) => Promise<Pieces>,
+): Promise<readonly Unstable[]> {
+  const { name } = rendering.agent;
+  const render: Render = async (world) =>
+    world.fresh ? piecesOf(name, await elsewhere(world)) : (await renderIn(world, rendering)).requests.map(sentPieces);
+  const together = await perturb(render, TOGETHER);
+  if (together.length === 0) return [];
+  // What another render or load alone changes needs no other cause.
+  const bare = await perturb(render, WORLDS.slice(0, WITHOUT_SETTINGS));
+  if (together.every(({ piece }) => bare.some((one) => one.piece === piece))) return bare;
+  await Promise.all(WORLDS.filter(({ fresh }) => fresh).map(elsewhere));
+  const apart = await perturb(render);
+  return apart.length === 0 ? together : apart;
+}
+
+/** The first of the worlds: rendered again, loaded again. */
+const WITHOUT_SETTINGS = 2;
+
+function piecesOf(name: AgentName, pieces: Pieces): readonly (readonly SentPiece[])[] {
+  const found = pieces.get(name);
+  if (found === undefined) throw failed(`it declares no agent ${name} when it is loaded again`);
+  return found;
+}
+
+const CHILD = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url));
+
+const ANSWER = z.union([
+  z.object({ agents: z.record(z.string(), z.array(z.array(z.object({ piece: z.string(), text: z.string() })))) }),
+  z.object({ failed: z.object({ code: z.string(), message: z.string() }) }),
+]);
+
+function inChild(asked: Asked): Promise<Pieces> {
+  const { timezone, locale } = asked.world;
+  const env = {
+    ...process.env,
+    ...(timezone !== undefined && { TZ: timezone }),
+    ...(locale !== undefined && { LC_ALL: locale, LANG: locale }),
+  };
+  const child = fork(CHILD, [], { env, execArgv: [], stdio: ["ignore", "ignore", "ignore", "ipc"] });
+  return new Promise((resolve, reject) => {
+    child.once("message", (said) => {
+      const answer = ANSWER.parse(said);
+      if ("agents" in answer) resolve(new Map(Object.entries(answer.agents)));
+      else reject(failed(answer.failed.message));
+    });
+    child.once("error", reject);
+    child.once("exit", (code) => reject(failed(`its process ended with ${code ?? "a signal"} before it answered`)));
+    child.send(asked);
+  });
+}
+
+const failed = (why: string): StrataError =>
+  new StrataError(
+    "module_failed",
+    `the project cannot be loaded a second time: ${why}; mend what depends on the first time`,
+  );

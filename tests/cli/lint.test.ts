@@ -1,0 +1,233 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { place, project, ROOT, strata } from "./strata.ts";
+
+interface Found {
+  readonly rule: string;
+  readonly severity: string;
+  readonly piece: string;
+  readonly part?: string;
+  readonly stands: string;
+  readonly place?: { readonly file: string; readonly line: number; readonly column: number };
+  readonly cost?: { readonly times: number; readonly basis: string; readonly says: string };
+}
+
+interface Shown {
+  readonly errors: number;
+  readonly warnings: number;
+  readonly agents: readonly {
+    readonly agent: string;
+    readonly model: string;
+    readonly length: { readonly turns: number; readonly from: string };
+    readonly findings: readonly Found[];
+  }[];
+}
+
+async function lint(cwd: string, ...more: readonly string[]) {
+  const { code, out, err } = await strata(["lint", "--json", ...more], { cwd });
+  const shown: Shown = JSON.parse(out === "" ? "null" : out);
+  return { code, err, shown, findings: shown?.agents.flatMap(({ findings }) => findings) ?? [] };
+}
+
+/** The companion with a text behind one of its layers, locked anew. */
+async function saying(text: string, file = "layers/conduct.md"): Promise<string> {
+  const cwd = project();
+  writeFileSync(join(cwd, file), `${readFileSync(join(cwd, file), "utf8").trimEnd()}\n${text}\n`);
+  await strata(["lock"], { cwd });
+  return cwd;
+}
+
+/** An agent with tools of its own, each with a description that is the value of an expression. */
+async function toolsSaying(expressions: Readonly<Record<string, string>>, more = ""): Promise<string> {
+  const cwd = place();
+  writeFileSync(
+    join(cwd, "strata.yaml"),
+    `organization: home
+modules: [shop.ts]
+agents:
+  shop:
+    description: It sells.
+    layers:
+      - {id: rules, rank: 1, text: Sell well.}
+      - {id: stock, rank: 50, source: stock}
+    tools: [${Object.keys(expressions).join(", ")}]
+`,
+  );
+  const tools = Object.entries(expressions).map(([name, says]) => `tool("${name}", ${says})`);
+  writeFileSync(
+    join(cwd, "shop.ts"),
+    `import { existsSync, writeFileSync } from "node:fs";
+import { defineSource, defineTool, z } from "strata";
+const tool = (name, description) =>
+  defineTool({ name, description, input: z.object({ thing: z.string() }), effect: "none", trust: "operator", run: () => "3" });
+export const tools = [${tools.join(", ")}];
+export const stock = defineSource({
+  name: "stock",
+  trust: "operator",
+  give: () => {
+    writeFileSync(new URL("asked.txt", import.meta.url), "");
+    return "much";
+  },
+});
+${more}
+`,
+  );
+  await strata(["lock"], { cwd });
+  return cwd;
+}
+
+describe("strata lint", () => {
+  it("finds nothing in the shipped blueprints, and makes nothing", async () => {
+    const cwd = place();
+    const { code, shown } = await lint(cwd);
+    expect(shown.agents.map(({ agent, findings }) => [agent, findings])).toEqual(
+      readdirSync(join(ROOT, "blueprints")).map((name) => [name, []]),
+    );
+    expect(code).toBe(0);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it("names rule, layer, file, line and cost of a clock in a layer's file, and exits as the table of errors says", async () => {
+    const cwd = await saying("The current time is 14:32.");
+    const { code, out, err } = await strata(["lint", "companion"], { cwd });
+    expect(code).toBe(16);
+    expect(out).toMatch(/error clock layer conduct \(layers\/conduct\.md:6:5\): "current time is 14:32"/);
+    expect(out).toContain("costs up to 3.72 times as much, measured: clock to the minute in system: 3.72 at 50 turns");
+    expect(out).toContain("do: remove it and give the agent a layer with `source: clock`");
+    expect(err).toContain("lint found 1 error;");
+  });
+
+  it("tells the cost at the length that is said, and at the reads of the model that is said", async () => {
+    const cwd = await saying("The current time is 14:32.");
+    const times = async (...more: string[]) => (await lint(cwd, ...more)).findings[0]?.cost?.times;
+    expect(await times("--turns", "200")).toBe(5.44);
+    expect(await times("--turns", "125")).toBe(4.58);
+    expect(await times("--model", "anthropic:claude-opus-5-5")).toBe(8.52);
+  });
+
+  it("takes the median length of the threads in the record", async () => {
+    const cwd = project();
+    const talk = (as: string, turns: number) =>
+      strata(["chat", "companion", "--as", as], { cwd, input: "hello there\n".repeat(turns) });
+    for (const [as, turns] of [
+      ["ann", 1],
+      ["bob", 3],
+      ["eve", 4],
+    ] as const)
+      await talk(as, turns);
+    expect((await lint(cwd)).shown.agents[0]?.length).toEqual({ turns: 3, from: "record" });
+    expect((await lint(cwd, "--turns", "9")).shown.agents[0]?.length).toEqual({ turns: 9, from: "option" });
+  });
+
+  it("exits with 0 where there are only warnings", async () => {
+    const { code, shown } = await lint(await saying("The library is currently closed."));
+    expect(shown).toMatchObject({ errors: 0, warnings: 1 });
+    expect(code).toBe(0);
+  });
+
+  it("finds the line of a text that stands in strata.yaml itself", async () => {
+    const cwd = project((yaml) =>
+      yaml.replace(
+        "file: layers/conduct.md",
+        "text: |\n          Be brief.\n          Your request id: 8f3k29dk2.\n        modes: {compact: line}\n        line: It is now 10:30.",
+      ),
+    );
+    await strata(["lock"], { cwd });
+    const { findings } = await lint(cwd);
+    const lineOf = (words: string) =>
+      readFileSync(join(cwd, "strata.yaml"), "utf8")
+        .split("\n")
+        .findIndex((line) => line.includes(words)) + 1;
+    expect(findings.map(({ rule, part, place }) => [rule, part, place?.line])).toEqual([
+      ["clock", "line", lineOf("10:30")],
+      ["request-id", undefined, lineOf("request id")],
+    ]);
+  });
+
+  it("warns of a prefix that the model does not keep, with the gap", async () => {
+    const { findings, code } = await lint(project(), "--model", "anthropic:claude-haiku-4-5");
+    expect(findings).toMatchObject([{ rule: "below-minimum", severity: "warning", piece: "prefix" }]);
+    expect(findings[0]?.stands).toMatch(
+      /^\d+ tokens of the 4096 that the model needs, \d+ too few; filling it up pays from request \d+ on$/,
+    );
+    expect(code).toBe(0);
+  });
+
+  it("warns of layers that are cut for the model's window", async () => {
+    const cwd = project((yaml) =>
+      yaml.replace(
+        "file: layers/workspace.md",
+        "file: layers/workspace.md\n        mutability: versioned\n        budget: 60",
+      ),
+    );
+    writeFileSync(join(cwd, "layers/workspace.md"), "All files are kept in folders. ".repeat(6_000));
+    await strata(["lock"], { cwd });
+    const { findings } = await lint(cwd);
+    expect(findings).toMatchObject([{ rule: "cut-prefix", piece: "layer workspace" }]);
+  });
+
+  it("refuses an agent that is not declared and a model that is none", async () => {
+    expect(await lint(place(), "compnion")).toMatchObject({ code: 3, err: expect.stringContaining("companion") });
+    expect(await lint(place(), "--model", "what is this")).toMatchObject({ code: 2 });
+  });
+});
+
+describe("strata lint, rendering under another clock, place, language and order", () => {
+  it("says nothing of a tool whose words are constants, and asks no source", async () => {
+    const cwd = await toolsSaying({ stock_of: '"Tells how many of a thing are there."' });
+    const { findings } = await lint(cwd, "--model", "anthropic:claude-opus-5-5");
+    expect(findings.map(({ rule }) => rule)).toEqual(["below-minimum"]);
+    expect(existsSync(join(cwd, "asked.txt"))).toBe(false);
+  });
+
+  it("names each tool that another load, clock, place or language changes, where, and why", async () => {
+    const cwd = await toolsSaying({
+      chance: `\`Über \${crypto.randomUUID().slice(0, 7)}.\``,
+      day: `\`For \${new Date().toISOString().slice(0, 10)}.\``,
+      language: `\`At most \${(1234.5).toLocaleString()} things.\``,
+      same: '"Always the same."',
+      zone: `\`Hours from UTC: \${new Date(Date.UTC(2026, 0, 1)).getTimezoneOffset() / -60}.\``,
+    });
+    const { code, findings } = await lint(cwd);
+    expect(unstable(findings)).toEqual([
+      ["tool chance", "loaded again"],
+      ["tool day", "on another day, in another year, in summer time"],
+      ["tool language", "in another language"],
+      ["tool zone", "in another year, in summer time, in another time zone"],
+    ]);
+    const [chance] = findings;
+    expect(chance).toMatchObject({ severity: "error", cost: { times: 8.06, basis: "measured" } });
+    const byte = Buffer.byteLength('{"name":"chance","description":"Über ');
+    expect(chance?.stands).toMatch(
+      new RegExp(`from byte ${byte} of it on \\(byte ${byte} of request 1\\) ".*Über [0-9a-f]{7}`),
+    );
+    expect(code).toBe(16);
+  });
+
+  it("names the tool that says something else each time it is read", async () => {
+    const cwd = await toolsSaying(
+      { stock_of: '"Tells."' },
+      `let reads = 0;
+const [plain] = tools;
+tools[0] = { ...plain, get schema() { return { ...plain.schema, description: \`Read \${reads++} times.\` }; } };`,
+    );
+    const { code, findings } = await lint(cwd);
+    expect(unstable(findings)).toEqual([["tool stock_of", "rendered again"]]);
+    expect(code).toBe(16);
+  });
+
+  it("says so when the project cannot be loaded a second time", async () => {
+    const once =
+      'const here = new URL("once.txt", import.meta.url);\nif (existsSync(here)) throw new Error("only once");\nwriteFileSync(here, "");';
+    const { code, err } = await lint(await toolsSaying({ stock_of: '"Tells."' }, once));
+    expect(code).toBe(4);
+    expect(err).toContain("cannot be loaded a second time");
+  });
+});
+
+const unstable = (findings: readonly Found[]) =>
+  findings
+    .filter(({ rule }) => rule === "unstable-tools")
+    .map(({ piece, stands }) => [piece, stands.slice(0, stands.indexOf(": from byte"))])
+    .sort();

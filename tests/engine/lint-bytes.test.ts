@@ -1,0 +1,254 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+import { type App, type AppOptions, lint, openApp, recordFile } from "../../src/app.ts";
+import { scripted } from "../../src/models/index.ts";
+import {
+  agentName,
+  contactId,
+  orgId,
+  type Request,
+  type StrataError,
+  toolName,
+  trusted,
+  untrusted,
+} from "../../src/protocol/index.ts";
+import { defineTool } from "../../src/tools/index.ts";
+import { perturb, type Render, sentPieces, type World } from "../../src/wire/index.ts";
+import { COMPANION, home, said, say, strata, thread } from "./home.ts";
+
+/** What the first request holds in a world, for a renderer of the test's own. */
+type Drawn = (world: World) => Partial<Pick<Request, "prefix" | "messages" | "parameters">>;
+
+const TOOLS = ["ask", "ring", "sell"].map((name) => ({
+  name: toolName(name),
+  description: `It does ${name}.`,
+  input: { properties: { to: { type: "string" } }, type: "object" },
+}));
+
+const renderer =
+  (drawn: Drawn): Render =>
+  async (world) => [
+    sentPieces({ prefix: { tools: TOOLS, system: [] }, messages: [], parameters: { maxTokens: 9 }, ...drawn(world) }),
+  ];
+
+const worldsOf = async (drawn: Drawn) =>
+  (await perturb(renderer(drawn))).map(({ piece, worlds }) => [piece, worlds] as const);
+
+const system = (text: string): Pick<Request, "prefix"> => ({
+  prefix: { tools: [], system: [{ scope: "agent", text: trusted(text), layers: [] }] },
+});
+
+describe("the perturbation check", () => {
+  it("finds nothing where all stays the same", async () => {
+    expect(await worldsOf(() => ({}))).toEqual([]);
+  });
+
+  it("finds tools that are sent in the order they were registered", async () => {
+    const unsorted: Drawn = ({ reversed }) => ({
+      prefix: { tools: reversed?.includes("tools") ? TOOLS.toReversed() : TOOLS, system: [] },
+    });
+    expect(await worldsOf(unsorted)).toEqual([["tool ask", ["with tools registered in another order"]]]);
+  });
+
+  it("finds keys that are sent in the order they were written", async () => {
+    const turned = (tool: (typeof TOOLS)[number]) => ({
+      ...tool,
+      input: Object.fromEntries(Object.entries(tool.input).toReversed()),
+    });
+    const unsorted: Drawn = ({ reversed }) => ({
+      prefix: { tools: reversed?.includes("maps") ? TOOLS.map(turned) : TOOLS, system: [] },
+    });
+    expect(await worldsOf(unsorted)).toEqual(TOOLS.map(({ name }) => [`tool ${name}`, ["with maps in another order"]]));
+  });
+
+  it("finds a clock in a system block and names the layer, the byte and what stands there", async () => {
+    const text = (at: number) => `# Layer 1 · rules\nÜbe dich.\n\n# Layer 2 · time\nNow: ${at}`;
+    const [found] = await perturb(renderer(({ at = 0 }) => system(text(at))));
+    const byte = Buffer.byteLength(text(0)) - 1;
+    expect(found).toMatchObject({
+      piece: "layer time",
+      byte,
+      ofRequest: byte,
+      one: expect.stringMatching(/Now: 0$/),
+      other: expect.stringMatching(/Now: \d{13}$/),
+      worlds: ["on another day", "in another year, in summer time"],
+    });
+  });
+
+  it("finds a message that is written otherwise in the second request, and a piece that is missing", async () => {
+    const drawn: Drawn = ({ timezone }) => ({
+      messages:
+        timezone === "Pacific/Chatham" ? [] : [{ role: "user", parts: [{ type: "text", text: trusted("Hi") }] }],
+    });
+    expect(await worldsOf(drawn)).toEqual([["message 1", ["in another time zone"]]]);
+  });
+
+  it("blames nothing else for what another load alone changes", async () => {
+    let loads = 0;
+    expect(await worldsOf(({ fresh, at }) => system(fresh ? `${loads++}${at ?? ""}` : "0-"))).toEqual([
+      ["system block agent", ["loaded again"]],
+    ]);
+  });
+});
+
+const CONFIG = {
+  organization: "home",
+  agents: { shop: { description: "It sells.", layers: [{ id: "rules", rank: 1, text: "Sell well." }] } },
+} satisfies NonNullable<AppOptions["config"]>;
+
+const SHOP = CONFIG.agents.shop;
+
+async function shop(agent: object = {}, more: Partial<AppOptions> = {}): Promise<App> {
+  const folder = home();
+  const config = { ...CONFIG, agents: { shop: { ...SHOP, ...agent } } };
+  const app = await openApp({ folder, data: `${folder}/.strata`, env: {}, config, ...more });
+  onTestFinished(() => app.close());
+  return app;
+}
+
+const conversation = { agent: agentName("shop"), contact: contactId("ann"), channel: "test", key: "main" };
+
+const composed = (app: App, text = "Hello there, dear shop.") =>
+  app.runtime.compose(app.operator, conversation, untrusted(text)).then(({ request }) => request);
+
+async function turn(app: App, script: Parameters<typeof scripted>[0]): Promise<readonly Request[]> {
+  const to = await app.runtime.open(app.operator, conversation);
+  await app.runtime.post(app.operator, to, [said("Go on, please.")]);
+  const { model, sent } = scripted(script);
+  for await (const event of app.runtime.run(app.operator, to, { model })) expect(event.type).not.toBe("failed");
+  return sent;
+}
+
+const refused = (work: Promise<unknown>) =>
+  work.then(
+    () => Promise.reject(new Error("nothing was refused")),
+    (error: StrataError) => error,
+  );
+
+const tool = (name: string) =>
+  defineTool({
+    name,
+    description: `It does ${name}.`,
+    input: z.object({ zone: z.string().optional(), at: z.string().optional() }),
+    effect: "none",
+    trust: "operator",
+    run: () => "done",
+  });
+
+describe("what lint need not look for, because no declaration can say it", () => {
+  it.each(["clock", "recall", "stock"])("a source (%s) in the prefix is refused at the start", async (source) => {
+    const layers = [...SHOP.layers, { id: "live", rank: 2, source, scope: "agent" }];
+    const sources = [{ name: "stock", trust: "operator", give: async () => [] }] as const;
+    expect(await refused(shop({ layers }, { sources }))).toMatchObject({
+      code: "config_invalid",
+      message: expect.stringContaining("may not touch the cached prefix"),
+    });
+  });
+
+  it("tools are sent sorted by name with sorted keys, in whatever order they are declared and registered", async () => {
+    const names = ["sell", "ask", "ring"];
+    const one = await composed(await shop({ tools: names }, { tools: names.map(tool) }));
+    const other = await composed(await shop({ tools: names.toReversed() }, { tools: names.toReversed().map(tool) }));
+    expect(one.prefix.tools.map(({ name }) => name)).toEqual(["ask", "ring", "sell"]);
+    expect(Object.keys(one.prefix.tools[0]?.input ?? {})).toEqual(["additionalProperties", "properties", "type"]);
+    expect(sentPieces(other)).toEqual(sentPieces(one));
+  });
+
+  it("no parameter of thinking, effort, tool choice or pictures can be switched", async () => {
+    for (const key of ["effort", "thinking", "toolChoice", "temperature"]) {
+      expect(await refused(shop({ [key]: "high" }))).toMatchObject({ code: "config_invalid" });
+    }
+  });
+
+  it("a mode that is declared anew does not reach a running thread", async () => {
+    const folder = home();
+    const app = await strata(folder);
+    const ann = await thread(app);
+    const { sent: before } = await say(app, ann, "Hello there, my friend", ["Hello."]);
+    const file = join(folder, "strata.yaml");
+    writeFileSync(file, readFileSync(file, "utf8").replace("    recall: auto", "    mode: minimal\n    recall: auto"));
+    await app.reload();
+    const { sent: after } = await say(app, ann, "And now?", ["Still here."]);
+    expect(app.runtime.agent(app.operator, COMPANION).mode).toBe("minimal");
+    expect(after[0]?.prefix).toEqual(before[0]?.prefix);
+  });
+
+  it("a long first message does not cut the prefix further", async () => {
+    const layers = [
+      ...SHOP.layers,
+      { id: "more", rank: 2, text: "Be kind. ".repeat(2_000), mutability: "versioned", budget: 900 },
+    ];
+    const app = await shop({ layers, budgets: { total: 6_000, reply: 1_000 } });
+    const long = await composed(app, "I have a long story. ".repeat(1_000));
+    expect(long.prefix).toEqual((await composed(app)).prefix);
+    expect(JSON.stringify(long.prefix).length).toBeLessThan(18_000);
+  });
+
+  it("a turn with more positions than a provider looks back has a mark where the turn before ended", async () => {
+    const budgets = { turn: { rounds: 40, calls: 40 } };
+    const rules = [{ id: "rules", rank: 1, text: "Sell well. ".repeat(1_000) }];
+    const app = await shop({ tools: ["ring"], layers: rules, budgets }, { tools: [tool("ring")] });
+    const calls = Array.from({ length: 30 }, () => ({ parts: [{ call: "ring", input: {} }] }));
+    await turn(app, ["Hello."]);
+    const sent = await turn(app, [...calls, "Done."]);
+    expect(sent).toHaveLength(31);
+    for (const [n, request] of sent.slice(1).entries()) {
+      const before = (sent[n]?.messages.length ?? 0) - 1;
+      expect(request.marks.map(({ after }) => after)).toContainEqual({ zone: "message", index: before });
+    }
+    const next = await turn(app, ["Fine."]);
+    const end = (sent.at(-1)?.messages.length ?? 0) - 1;
+    expect(next[0]?.marks.map(({ after }) => after)).toContainEqual({ zone: "message", index: end });
+  });
+});
+
+describe("what lint takes from the record", () => {
+  const reported = (folder: string) => {
+    const data = join(folder, ".strata");
+    return lint({ folder, data, env: {}, record: recordFile(data) }).then(([report]) => report);
+  };
+
+  async function talk(app: App, as: string, models: readonly string[]): Promise<void> {
+    const to = await thread(app, as);
+    for (const ref of models) {
+      await app.runtime.post(app.operator, to, [said("What does my cat Tom like to eat?")]);
+      const { model } = scripted(["Fish."]);
+      for await (const event of app.runtime.run(app.operator, to, { model: { ...model, ref } }))
+        expect(event.type).not.toBe("failed");
+    }
+  }
+
+  it("threads that two models answered; a rehearsal before a model is none", async () => {
+    const folder = home();
+    const app = await strata(folder);
+    await talk(app, "ann", ["a:one", "a:two", "a:one"]);
+    await talk(app, "bob", ["rehearsal", "a:one"]);
+    expect(await reported(folder)).toMatchObject({
+      length: { turns: 2, from: "record" },
+      findings: [{ rule: "model-toggle", stands: "1 of 2 threads were answered by more than one of a:one, a:two" }],
+    });
+  });
+
+  it("a tail that costs more than the prefix, and memories that are fewer than they are recalled for", async () => {
+    const folder = home();
+    const app = await strata(folder);
+    const ann = { org: app.projects[0]?.org ?? orgId("home"), agent: COMPANION, contact: contactId("ann") };
+    for (const food of ["fish", "rice", "milk", "tuna", "beef"]) {
+      const content = untrusted(`The cat Tom likes to eat ${food}, ${"very much so, ".repeat(9)}and asks for it.`);
+      await app.runtime.remember(app.operator, ann, { content, tags: [] });
+    }
+    await talk(app, "ann", ["a:one"]);
+    const { findings = [] } = (await reported(folder)) ?? {};
+    expect(findings.map(({ rule, severity }) => [rule, severity])).toEqual([
+      ["large-tail", "warning"],
+      ["freeze-instead", "warning"],
+    ]);
+    const [, recalled, stored] =
+      /^(\d+) tokens are recalled a turn, and all memories of a contact are (\d+)/.exec(findings[1]?.stands ?? "") ??
+      [];
+    expect(Number(recalled)).toBeGreaterThan(200);
+    expect(Math.abs(Number(recalled) - Number(stored))).toBeLessThan(40);
+  });
+});
