@@ -4,6 +4,7 @@ import { declareAgent } from "./agent.ts";
 import { declareAnchor } from "./anchor.ts";
 import { declareApproval } from "./approval.ts";
 import { declareBackup } from "./backup.ts";
+import { declareCache } from "./cache.ts";
 import { declareChat } from "./chat.ts";
 import { declareCompletion } from "./completion.ts";
 import { declareCompose } from "./compose.ts";
@@ -65,6 +66,7 @@ const COMMANDS = [
   declareAgent,
   declareUsage,
   declareReplay,
+  declareCache,
   declareDoctor,
   declareLint,
   declareExport,
