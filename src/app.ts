@@ -10,6 +10,7 @@ import type { Actor, Agent, CountTokens, Model, ModelRef, OrgId, Request } from 
 import { createRuntime, type Parts, type RecordedReply, type Runtime } from "./runtime/index.ts";
 import { type ServeOptions, type Serving, serveOperator } from "./server/index.ts";
 import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store } from "./stores/index.ts";
+import type { ModelCard } from "./wire/index.ts";
 
 export { blueprintFolder, blueprintNames, changedLines, type DiffLine, diffLines } from "./agents/index.ts";
 export { type LintOptions, type LintReport, lint, type PlacedFinding } from "./app/lint.ts";
@@ -36,6 +37,8 @@ export type {
   UsageTotal,
 } from "./stores/index.ts";
 
+export { FAMILIES, type ModelCard } from "./wire/index.ts";
+
 /** Strata, joined: the runtime and what the doors need beside it. */
 export interface App {
   readonly runtime: Runtime;
@@ -45,6 +48,8 @@ export interface App {
   readonly data: string;
   /** The name of the model that answers for an agent; it is not opened, so a missing key is not noticed. */
   readonly modelNameOf: (agent: Agent) => ModelRef;
+  /** What is known of a model: as declared over what is built in. */
+  readonly cardOf: (model: ModelRef) => ModelCard;
   /** The model that answers for an agent, opened as a turn would open it. */
   readonly modelOf: (agent: Agent) => Promise<Model>;
   /** The model that speaks for a recording. */
@@ -100,6 +105,7 @@ function joined(options: AppOptions, declared: Declared, store: Store): App {
     },
     data: options.data,
     modelNameOf: (agent) => now.modelNameOf(agent),
+    cardOf: (model) => now.cardOf(model),
     modelOf: (agent) => now.modelOf(agent),
     speaker: (agent, replies) => recordedModel(replies, wireOf(agent)),
     counterOf: (agent) => parts.counterOf(wireOf(agent)),

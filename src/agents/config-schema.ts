@@ -18,7 +18,7 @@ const model = (): z.ZodString =>
       "`provider:name`, as in `anthropic:claude-sonnet-4-5`, or `rehearsal`",
     );
 /** The APIs that Strata speaks by itself. */
-export const PROVIDER_KINDS = ["anthropic", "openai", "openai-compatible"] as const;
+export const PROVIDER_KINDS = ["anthropic", "openai", "openrouter", "bedrock", "openai-compatible"] as const;
 
 const line = (most: number): z.ZodString =>
   z
@@ -180,7 +180,7 @@ const PROVIDER = z.strictObject({
     .enum(PROVIDER_KINDS)
     .optional()
     .describe(
-      "The API it speaks: `anthropic`, `openai` (Responses), or `openai-compatible` (Chat Completions, as Ollama, vLLM and llama.cpp serve it). Default: its own name, where that is one of them.",
+      "The API it speaks: `anthropic`, `openai` (Responses), `openrouter`, `bedrock` (Converse), or `openai-compatible` (Chat Completions, as Ollama, vLLM and llama.cpp serve it). Default: its own name, where that is one of them.",
     ),
   package: z
     .string()
@@ -194,9 +194,16 @@ const PROVIDER = z.strictObject({
     .url({ protocol: /^https?$/, error: "an address that begins with https:// or http://" })
     .optional()
     .describe("The address of its API, where it is not the provider's own. `openai-compatible` needs one."),
+  region: z
+    .string()
+    .regex(/^[a-z]{2,4}(?:-[a-z]+)+-\d+$/, "a region of AWS, as in `eu-central-1`")
+    .optional()
+    .describe("For `bedrock`: the region of AWS. Default: `AWS_REGION`, else `AWS_DEFAULT_REGION`."),
 });
 
 const dollarsPerMillion = () => z.number().min(0).max(1_000_000);
+
+const seconds = () => z.int().min(0).max(31_536_000);
 
 const MODEL_CARD = z.strictObject({
   window: tokens(1).optional().describe("Tokens of prompt and reply together."),
@@ -207,7 +214,39 @@ const MODEL_CARD = z.strictObject({
     .max(4)
     .optional()
     .describe("Tokens of this model for one token of o200k, to begin with; what it reports corrects it."),
+  cache: z
+    .enum(["marks", "breakpoints", "automatic", "none"])
+    .optional()
+    .describe(
+      "How its cache is written: where marks stand (`marks`), read there only, too (`breakpoints`), by itself (`automatic`), or not at all (`none`).",
+    ),
   minimumPrefix: tokens(0).optional().describe("Tokens below which its cache keeps nothing."),
+  step: tokens(1).optional().describe("Tokens by which what is kept grows: a cache of blocks keeps whole blocks only."),
+  marks: z.int().min(0).max(100).optional().describe("How many marks a request may write."),
+  lookback: z
+    .int()
+    .min(0)
+    .max(1_000)
+    .optional()
+    .describe("Positions before a mark that are looked through for something kept; with `breakpoints`, marks."),
+  lifetimes: z
+    .strictObject({
+      short: seconds().describe("What is kept unless asked otherwise."),
+      long: seconds().optional().describe("What may be asked for. Default: nothing longer."),
+    })
+    .optional()
+    .describe("Seconds that something is kept after its last use began."),
+  tail: z
+    .enum(["turn-scoped", "ephemeral", "delta"])
+    .optional()
+    .describe(
+      "Where a turn's own text stands: in a message that the provider clears (`turn-scoped`), at the end until the next request (`ephemeral`), or as changed lines that stay (`delta`).",
+    ),
+  metadata: z
+    .string()
+    .regex(/^[a-zA-Z][a-zA-Z0-9]*$/, "a name of letters and digits")
+    .optional()
+    .describe("The provider's key in options and metadata of parts, as its package of the AI SDK reads it."),
   price: z
     .strictObject({
       input: dollarsPerMillion().describe("For tokens of the prompt."),
@@ -218,6 +257,9 @@ const MODEL_CARD = z.strictObject({
       cacheWrite: dollarsPerMillion()
         .optional()
         .describe("For tokens of the prompt written to the cache. Default: `input`."),
+      cacheWriteLong: dollarsPerMillion()
+        .optional()
+        .describe("For tokens written to be kept for the long lifetime. Default: `cacheWrite`."),
     })
     .optional()
     .describe("US dollars per million tokens."),
@@ -231,7 +273,7 @@ export const CONFIG = z.strictObject({
     .record(slug(), PROVIDER)
     .default({})
     .describe(
-      "Who runs the models, by the name before the colon. `anthropic` and `openai` need no entry where their usual variables are set.",
+      "Who runs the models, by the name before the colon. `anthropic`, `openai`, `openrouter` and `bedrock` need no entry where their usual variables are set.",
     ),
   models: z
     .record(model(), MODEL_CARD)

@@ -46,11 +46,42 @@ describe("providers", () => {
     ]);
   });
 
+  it("of OpenRouter and Bedrock are found by their usual variables, Bedrock with its region", () => {
+    expect(providers("", { OPENROUTER_API_KEY: "c" })).toEqual([{ name: "openrouter", kind: "openrouter", key: "c" }]);
+    const bedrock = (env: Environment, top = "") => load(top, env).providers.get("bedrock");
+    const token = { AWS_BEARER_TOKEN_BEDROCK: "token-0123456789" };
+    const pair = { AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "half-0123456789" };
+    expect(bedrock(token)).toBeUndefined();
+    expect(bedrock({ ...token, AWS_REGION: "eu-central-1" })).toMatchObject({
+      kind: "bedrock",
+      region: "eu-central-1",
+    });
+    const declared = bedrock({ ...pair, AWS_REGION: "us-west-2" }, "providers: {bedrock: {region: eu-central-1}}");
+    expect(declared).toMatchObject({ region: "eu-central-1", signing: { id: "AKIDEXAMPLE" } });
+    expect(declared?.key?.reveal()).toBe("half-0123456789");
+    const session = bedrock({ ...pair, AWS_SESSION_TOKEN: "s-0123456789", AWS_DEFAULT_REGION: "us-west-2" });
+    expect(session?.region).toBe("us-west-2");
+    expect(session?.signing?.session?.reveal()).toBe("s-0123456789");
+    // A key of Bedrock's own comes first, and a declared one before all.
+    expect(bedrock({ ...token, ...pair, AWS_REGION: "us-west-2" })?.signing).toBeUndefined();
+    const named = load(`providers: {aws: {kind: bedrock, region: eu-central-1, key: "${REFERENCE}"}}`, {
+      MY_KEY: KEY,
+      ...pair,
+    }).providers.get("aws");
+    expect(named?.key?.reveal()).toBe(KEY);
+    expect(named?.signing).toBeUndefined();
+    const nameless = load("providers: {aws: {kind: bedrock, region: eu-central-1}}", pair).providers.get("aws");
+    expect(nameless?.signing?.id).toBe("AKIDEXAMPLE");
+  });
+
   it.each<[Environment, string | undefined]>([
     [{}, undefined],
     [{ OPENAI_BASE_URL: "http://127.0.0.1:8080/v1" }, "compatible:default"],
     [{ OPENAI_BASE_URL: "http://127.0.0.1:8080/v1", OPENAI_MODEL: "llama3.1" }, "compatible:llama3.1"],
     [{ OPENAI_API_KEY: "b" }, "openai:gpt-5-mini"],
+    [{ OPENROUTER_API_KEY: "c" }, "openrouter:anthropic/claude-sonnet-4.5"],
+    [{ OPENROUTER_API_KEY: "c", OPENAI_API_KEY: "b" }, "openai:gpt-5-mini"],
+    [{ AWS_BEARER_TOKEN_BEDROCK: "d", AWS_REGION: "eu-central-1" }, undefined],
     [
       { OPENAI_API_KEY: "b", OPENAI_BASE_URL: "http://127.0.0.1:8080/v1", ANTHROPIC_API_KEY: "a" },
       "anthropic:claude-sonnet-4-5",
@@ -73,6 +104,7 @@ describe("providers", () => {
     ],
     ["of two kinds", 'providers: {local: {kind: openai, package: "@ai-sdk/openai"}}', "a `package` says it already"],
     ["named like the built-in model", "providers: {rehearsal: {kind: openai}}", "another name"],
+    ["in a region that is none", "providers: {bedrock: {region: Frankfurt}}", "a region of AWS, as in `eu-central-1`"],
     ["whose package is none", 'providers: {local: {package: "../here"}}', "the name of an npm package"],
   ])("%s are refused", (_, top, ...says) => {
     const error = refusalOf(() => load(top));

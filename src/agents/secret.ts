@@ -41,6 +41,10 @@ export interface Provider {
   readonly kind: (typeof PROVIDER_KINDS)[number] | "package";
   /** None: the server wants none. */
   readonly key?: Secret;
+  /** For `kind: bedrock`: the region of AWS. */
+  readonly region?: string;
+  /** For `kind: bedrock` with an access key of AWS: whose it is. `key` is then the secret half, and signs. */
+  readonly signing?: { readonly id: string; readonly session?: Secret };
   /** Another address than the provider's own. */
   readonly url?: string;
   /** For `kind: package`: the npm package. */
@@ -69,15 +73,16 @@ export function readProviders(
 ): ReadonlyMap<string, Provider> {
   const providers = new Map<string, Provider>(usualProviders(environment));
   for (const [name, declared] of Object.entries(config)) {
-    const { key: reference, url, package: npm, kind = usualKind(name) } = declared;
+    const { key: reference, url, region, package: npm, kind = usualKind(name) } = declared;
     const key =
       reference === undefined ? undefined : readSecret(reference, environment, ["providers", name, "key"], report);
     if (reference !== undefined && key === undefined) continue;
-    const usual = providers.get(name);
+    const usual = kind === "bedrock" ? bedrockIn(environment) : providers.get(name);
     const model = usual?.model ?? (key && kind === name ? ORDINARY.get(name) : undefined);
     providers.set(name, {
       kind: npm === undefined ? (kind ?? "openai-compatible") : "package",
-      ...(key !== undefined ? { key } : usual?.key !== undefined && { key: usual.key }),
+      ...(key !== undefined ? { key } : keysOf(usual)),
+      ...(kind === "bedrock" && regionOf(region ?? usual?.region)),
       ...(model !== undefined && { model }),
       ...(url !== undefined && { url }),
       ...(npm !== undefined && { package: npm }),
@@ -85,6 +90,13 @@ export function readProviders(
   }
   return frozenMap(providers);
 }
+
+const keysOf = ({ key, signing }: Partial<Provider> = {}): Pick<Provider, "key" | "signing"> => ({
+  ...(key !== undefined && { key }),
+  ...(signing !== undefined && { signing }),
+});
+
+const regionOf = (region: string | undefined): Pick<Provider, "region"> => (region === undefined ? {} : { region });
 
 /** What a provider of that name speaks where nothing is said. */
 export const usualKind = (name: string): (typeof PROVIDER_KINDS)[number] | undefined =>
@@ -106,20 +118,43 @@ function usualProviders(environment: ReadonlyMap<string, string>): ReadonlyMap<s
   // Servers with one model, such as llama.cpp's, answer to any name.
   const model = environment.get("OPENAI_MODEL") ?? "default";
   if (url !== undefined) found.set("compatible", { kind: "openai-compatible", ...openai, url, model });
+  const [openrouter, bedrock] = [keyOf("OPENROUTER_API_KEY"), bedrockIn(environment)];
+  if (openrouter.key) found.set("openrouter", { kind: "openrouter", ...openrouter, model: ROUTED });
+  if (bedrock.key && bedrock.region !== undefined) found.set("bedrock", bedrock);
   return found;
+}
+
+/** Bedrock as AWS's own programs find it: a key of Bedrock's, else an access key, which signs. */
+function bedrockIn(environment: ReadonlyMap<string, string>): Provider {
+  const secret = (name: string): Secret | undefined => {
+    const value = environment.get(name);
+    return value === undefined ? undefined : new Secret(name, value);
+  };
+  const token = secret("AWS_BEARER_TOKEN_BEDROCK");
+  const place = regionOf(environment.get("AWS_REGION") ?? environment.get("AWS_DEFAULT_REGION"));
+  if (token !== undefined) return { kind: "bedrock", ...place, key: token };
+  const [id, key, session] = [
+    environment.get("AWS_ACCESS_KEY_ID"),
+    secret("AWS_SECRET_ACCESS_KEY"),
+    secret("AWS_SESSION_TOKEN"),
+  ];
+  if (id === undefined || key === undefined) return { kind: "bedrock", ...place };
+  return { kind: "bedrock", ...place, key, signing: { id, ...(session !== undefined && { session }) } };
 }
 
 const BASE_URL = "OPENAI_BASE_URL";
 const CLAUDE = "claude-sonnet-4-5";
 const GPT = "gpt-5-mini";
+const ROUTED = "anthropic/claude-sonnet-4.5";
 const ORDINARY: ReadonlyMap<string, string> = new Map([
   ["anthropic", CLAUDE],
   ["openai", GPT],
+  ["openrouter", ROUTED],
 ]);
 
 /** The model of agents that name none: of the first of these that is there. Nothing where none is. */
 export function usualModel(providers: ReadonlyMap<string, Provider>): ModelRef | undefined {
-  for (const name of ["anthropic", "openai", "compatible"]) {
+  for (const name of ["anthropic", "openai", "compatible", "openrouter"]) {
     const model = providers.get(name)?.model;
     if (model !== undefined) return `${name}:${model}`;
   }

@@ -26,7 +26,7 @@ import {
 } from "../protocol/index.ts";
 import type { Store } from "../stores/index.ts";
 import { memoryTools, recordedTools, type Toolset, toolset, workspaceTools } from "../tools/index.ts";
-import { cardBook, type ModelCard } from "../wire/index.ts";
+import { cardBook, type ModelCard, UNKNOWN } from "../wire/index.ts";
 import type { AppOptions } from "./options.ts";
 
 /** How a provider is reached. */
@@ -174,24 +174,42 @@ function accessOf(projects: readonly Project[]): Access {
     for (const { providers, folder } of projects) {
       const provider = providers.get(name);
       if (provider === undefined) continue;
-      const { kind, key, url, package: npm } = provider;
-      return { kind, key: key?.reveal(), url, package: npm === undefined ? undefined : { name: npm, folder } };
+      const { kind, key, url, region, signing, package: npm } = provider;
+      return {
+        kind,
+        key: key?.reveal(),
+        url,
+        region,
+        signing: signing && { id: signing.id, session: signing.session?.reveal() },
+        package: npm === undefined ? undefined : { name: npm, folder },
+      };
     }
     return undefined;
   };
 }
 
-/** What is known of models: as declared, else as built in, where a provider of another name speaks a known API, under that. */
+/** What is known of models: as declared over what is built in, where a provider of another name speaks a known API, under that. */
 function cardsOf(projects: readonly Project[], access: Access): Declared["cardOf"] {
-  const declared = Object.assign({}, ...projects.toReversed().map(({ models }) => models));
-  const cards = cardBook(declared);
+  const cards = cardBook(Object.assign({}, ...projects.toReversed().map(({ models }) => models)));
   return (model) => {
+    const card = cards(model);
     const [provider = "", ...name] = model.split(":");
-    const kind = access(provider)?.kind;
-    const known = kind === "anthropic" || kind === "openai" ? [kind, ...name].join(":") : model;
-    return cards(Object.hasOwn(declared, model) ? model : known);
+    const { kind, package: npm } = access(provider) ?? {};
+    const known = npm === undefined ? kind : MAKERS.get(npm.name);
+    // A name that is built in says more than the API that its server speaks.
+    return card.family === UNKNOWN.family && known !== undefined ? cards(model, [known, ...name].join(":")) : card;
   };
 }
+
+/** Under which name the models of these packages are built in. */
+const MAKERS: ReadonlyMap<string, string> = new Map([
+  ["@ai-sdk/anthropic", "anthropic"],
+  ["@ai-sdk/openai", "openai"],
+  ["@ai-sdk/google", "google"],
+  ["@ai-sdk/deepseek", "deepseek"],
+  ["@ai-sdk/amazon-bedrock", "bedrock"],
+  ["@openrouter/ai-sdk-provider", "openrouter"],
+]);
 
 function usualModelOf(projects: readonly Project[]): ModelRef | undefined {
   return projects.map(({ providers }) => usualModel(providers)).find((model) => model !== undefined);

@@ -11,7 +11,7 @@ export { anthropicRules, openaiMarkedRules, openaiRules, rulesOf, serverRules } 
 export type { Bill, CacheRules, Lifetime, Multipliers, SeenBlock, SeenRequest } from "./cache/seen.ts";
 export { simulate } from "./cache/simulate.ts";
 export { type CardBook, type CardOverride, cardBook, cardOf, dollars, type ModelCard } from "./cards.ts";
-export { FAMILIES } from "./families.ts";
+export { FAMILIES, UNKNOWN } from "./families.ts";
 export type { CacheWay, Family, Lifetimes, Price, TailWay } from "./family.ts";
 export {
   perturb,

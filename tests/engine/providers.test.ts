@@ -170,6 +170,58 @@ describe("a provider named in strata.yaml", () => {
     });
   });
 
+  it("is OpenRouter by its key alone: what it reports as read and written is counted and paid", async () => {
+    const usage = {
+      prompt_tokens: 9_000,
+      prompt_tokens_details: { cached_tokens: 7_000, cache_write_tokens: 1_500 },
+      completion_tokens: 4,
+      total_tokens: 9_004,
+    };
+    const answer = completions("Good day.").map((event) => ("usage" in event ? { ...event, usage } : event));
+    const { told, url } = await provider(() => ({ events: answer }));
+    const app = await opened(
+      { organization: "home", providers: { openrouter: { url } }, agents: { shop } },
+      { OPENROUTER_API_KEY: "key-0123456789" },
+    );
+    const events = await say(app, "Hello, dear shop");
+    expect(events[0]).toMatchObject({ model: "openrouter:anthropic/claude-sonnet-4.5" });
+    expect(events.at(-1)).toMatchObject({
+      type: "done",
+      text: "Good day.",
+      totals: {
+        usage: { input: 9_000, cacheRead: 7_000, cacheWrite: 1_500, output: 4 },
+        dollars: (500 * 3 + 7_000 * 0.3 + 1_500 * 3.75 + 4 * 15) / 1_000_000,
+      },
+    });
+    expect(told).toMatchObject([{ path: "/v1/chat/completions", headers: { authorization: "Bearer key-0123456789" } }]);
+    const turn = events[0]?.type === "turn-start" ? events[0].turn : undefined;
+    if (turn === undefined) throw new Error("no turn began");
+    const { request, wire } = await app.runtime.rebuilt(app.operator, turn, 1);
+    expect(await app.bodyOf(request, wire)).toBe(told[0]?.body);
+  });
+
+  it("is Bedrock with a region and an access key, which signs and is not sent", async () => {
+    const { told, url } = await provider(() => ({ status: 400, events: [{ message: "half-0123456789 is wrong" }] }));
+    const app = await opened(
+      {
+        organization: "home",
+        providers: { aws: { kind: "bedrock", url, region: "eu-central-1" } },
+        model: "aws:eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        agents: { shop },
+      },
+      { AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "half-0123456789" },
+    );
+    const events = await say(app, "Hello, dear shop");
+    expect(events.at(-1)).toMatchObject({ type: "failed", error: { code: "model_refused" } });
+    expect(JSON.stringify([events, told])).not.toContain("half-0123456789");
+    expect(told[0]?.path).toBe("/v1/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream");
+    expect(told[0]?.headers["authorization"]).toContain("Credential=AKIDEXAMPLE/");
+    expect(app.cardOf("aws:eu.anthropic.claude-sonnet-4-5-20250929-v1:0")).toMatchObject({
+      cache: "marks",
+      priced: true,
+    });
+  });
+
   it("of the environment answers where nothing is declared", async () => {
     const { told, url } = await provider(() => ({ events: completions("Good day.") }));
     const app = await opened(
