@@ -16,6 +16,7 @@ import { declareInit } from "./init.ts";
 import { declareLint } from "./lint.ts";
 import { declareLock } from "./lock.ts";
 import { declareMemory } from "./memory.ts";
+import { declareModels } from "./models.ts";
 import { declareShared } from "./options.ts";
 import { declareReplay } from "./replay.ts";
 import { declareStart } from "./start.ts";
@@ -65,6 +66,7 @@ const COMMANDS = [
   declareApproval,
   declareAgent,
   declareUsage,
+  declareModels,
   declareReplay,
   declareCache,
   declareDoctor,
