@@ -1,0 +1,34 @@
+import { lowestTrust, type Message, type TranscriptMessage, type Trust } from "../protocol/index.ts";
+
+/** What a transcript comes to. */
+export interface Standing {
+  readonly messages: readonly Message[];
+  readonly tokens: number;
+  readonly trust: Trust;
+  /** How many of the messages came with a turn: all but the platform's own marks. */
+  readonly ofTurns: number;
+}
+
+const known = new WeakMap<readonly TranscriptMessage[], Standing>();
+
+/**
+ * A transcript, walked through once: it is the longest thing of a request and stays the same from round to round, so that a
+ * request costs what is new in it.
+ */
+export function standingOf(transcript: readonly TranscriptMessage[]): Standing {
+  const before = known.get(transcript);
+  if (before?.messages.length === transcript.length) return before;
+  const messages: Message[] = [];
+  const trusts = new Set<Trust>();
+  let tokens = 0;
+  let ofTurns = 0;
+  for (const one of transcript) {
+    messages.push(one.message);
+    trusts.add(one.trust);
+    tokens += one.tokens;
+    if (one.turn !== null) ofTurns++;
+  }
+  const standing = { messages, tokens, trust: lowestTrust(trusts), ofTurns };
+  known.set(transcript, standing);
+  return standing;
+}
