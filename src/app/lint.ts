@@ -121,8 +121,10 @@ function placed(found: LintFinding, agent: Agent, projects: readonly Project[]):
 /** What most providers ask for, where nobody told a model's prices: a tenth for reads, a quarter more for writes. */
 const USUAL = { read: 0.1, write: 1.25 };
 
-function ratesOf({ price, minimumPrefix }: ModelCard): Rates {
-  if (price.input === 0) return { ...USUAL, minimum: minimumPrefix };
+function ratesOf({ price, cache, minimumPrefix }: ModelCard): Rates {
+  // Of a cache that nobody knows, no minimum is known either.
+  const minimum = cache === "none" ? 0 : minimumPrefix;
+  if (price.input === 0) return { ...USUAL, minimum };
   const share = (dollars: number): number => Math.round((dollars / price.input) * 1e4) / 1e4;
-  return { read: share(price.cacheRead), write: share(price.cacheWrite), minimum: minimumPrefix };
+  return { read: share(price.cacheRead), write: share(price.cacheWrite), minimum };
 }

@@ -19,6 +19,7 @@ export const FIRES: Readonly<Partial<Record<RuleName, readonly string[]>>> = {
     "Local time: 3pm.",
     "Saturday, November 21, 2026 at 5:37 PM",
     "Saturday, 21 November 2026, 14:32",
+    "The current hour is 14.",
   ],
   counter: [
     "This is request #4821.",
@@ -50,6 +51,16 @@ export const FIRES: Readonly<Partial<Record<RuleName, readonly string[]>>> = {
 
 /** Ordinary words of policies and tools, which look a little like that and stay the same. */
 export const PASSES: readonly string[] = [
+  "The header holds it, e.g. session_id=ab12cd34ef.",
+  "Ids look like req_01h8xk2m9q.",
+  "The article is 4711-1763703471000.",
+  "Give the instant in the form timestamp: 1763703471.",
+  "For example: the current hour is 14.",
+  "Write days in the format date: 2026-11-21.",
+  "If today is Saturday, say that the office is closed on Sundays.",
+  "Name requests by their number, as in request #4821.",
+  "Show how far you are in a form like turn 12 of 40.",
+  "The tool answers with lines like uptime: 4711.",
   "We have served the city since 2019, and are there 24/7.",
   "Open from 9:00 to 17:00 on weekdays, 10:00-14:00 on Saturdays.",
   "We are open now 9:00-17:00 every day.",

@@ -103,6 +103,13 @@ const CLEAN: Subject = {
 const found = (change: Partial<Subject>) => lintSubject({ ...CLEAN, ...change });
 
 describe("a declaration and a record", () => {
+  it("a word of now is a claim in a layer, and none in what a tool says of its answers; a clock is one in both", () => {
+    const said = (piece: string, text: string) => found({ texts: [{ piece, text }] }).map(({ rule }) => rule);
+    expect(said("layer rules", "Three are currently open.")).toEqual(["word-of-now"]);
+    expect(said("tool list", "Lists the currently open orders.")).toEqual([]);
+    expect(said("tool list", "Lists the orders. It is now 10:15.")).toEqual(["clock"]);
+  });
+
   it("with nothing to say about is clean", () => {
     expect(found({})).toEqual([]);
   });

@@ -52,3 +52,6 @@ process.once("message", (asked: Asked) => {
     },
   );
 });
+
+// Whoever asked is gone: nobody wants the answer any more.
+process.once("disconnect", () => process.exit(0));

@@ -45,13 +45,13 @@ const CHEAP = 0.05;
 export function measured(name: RowName, turns: number, { read }: Pick<Rates, "read">): Cost {
   const row: Row = MEASURED[name];
   if (read <= CHEAP && row.at200cheap !== undefined) {
-    const says = `${row.what}: ${row.at200cheap} at 200 turns with reads at 0.05 (CACHING §3.6)`;
+    const says = `${row.what}: ${row.at200cheap} at 200 turns with reads at 0.05`;
     return { times: row.at200cheap, basis: "measured", says };
   }
   const share = Math.min(Math.max((turns - 50) / 150, 0), 1);
   const outside =
     turns < 50 ? "; shorter threads were not measured" : turns > 200 ? "; longer ones were not measured" : "";
-  const says = `${row.what}: ${row.at50} at 50 turns, ${row.at200} at 200, with reads at 0.1 (CACHING §3.6)${outside}`;
+  const says = `${row.what}: ${row.at50} at 50 turns, ${row.at200} at 200, with reads at 0.1${outside}`;
   return { times: rounded(row.at50 + share * (row.at200 - row.at50)), basis: "measured", says };
 }
 
@@ -72,6 +72,6 @@ export function paddingPaysFrom(tokens: number, { read, write, minimum }: Rates)
 /** What `turns` requests with the short prefix cost, against the padded one (both sides of the formula of CACHING §3.5). */
 export function withoutPadding(tokens: number, turns: number, { read, write, minimum }: Rates): Cost {
   const padded = write * minimum + read * minimum * (turns - 1);
-  const says = `n P against w M + r M (n - 1), n = ${turns}, P = ${tokens}, M = ${minimum}, w = ${write}, r = ${read} (CACHING §3.5)`;
+  const says = `n P against w M + r M (n - 1), n = ${turns}, P = ${tokens}, M = ${minimum}, w = ${write}, r = ${read}`;
   return { times: rounded((turns * tokens) / padded), basis: "computed", says };
 }

@@ -45,15 +45,18 @@ const unstable: Check = ({ unstable: pieces }) =>
     stands: `${worlds.join(", ")}: from byte ${byte} of it on (byte ${ofRequest} of request ${request}) ${JSON.stringify(one)} is ${JSON.stringify(other)}`,
   }));
 
+/** A tool that tells what is so now says `currently` of its answers: that is no claim about now. */
 const texts: Check = (subject) =>
   subject.texts.flatMap(({ piece, part, text }) =>
-    lintText(text).map(({ rule, spot, words, more }) => ({
-      rule,
-      piece,
-      ...(part !== undefined && { part }),
-      spot,
-      stands: `${JSON.stringify(words)}${more === 0 ? "" : ` and ${more} more`}`,
-    })),
+    lintText(text)
+      .filter(({ rule }) => rule !== "word-of-now" || piece.startsWith("layer "))
+      .map(({ rule, spot, words, more }) => ({
+        rule,
+        piece,
+        ...(part !== undefined && { part }),
+        spot,
+        stands: `${JSON.stringify(words)}${more === 0 ? "" : ` and ${more} more`}`,
+      })),
   );
 
 /** The engine orders by scope, then by rank; within a scope the declaration decides (CACHING §4.1). */
@@ -104,7 +107,7 @@ const largeTail: Check = (subject) => {
   const reading = read * sizeOf(subject);
   if (tail === undefined || tail <= reading) return [];
   const stands = `${tokens(tail)} a request (median of the record), where reading the prefix of ${sizeOf(subject)} costs what ${Math.round(reading)} do`;
-  const says = `D / (r P), D = ${tail}, r = ${read}, P = ${sizeOf(subject)} (CACHING §4.6)`;
+  const says = `D / (r P), D = ${tail}, r = ${read}, P = ${sizeOf(subject)}`;
   const times = rounded(tail / Math.max(reading, 1));
   return [{ rule: "large-tail", piece: "tail", stands, cost: { times, basis: "computed", says } }];
 };
@@ -113,7 +116,7 @@ const largeTail: Check = (subject) => {
 const freezeInstead: Check = ({ observed: { recall }, rates: { read } }) => {
   if (recall === undefined || recall.stored === 0 || read * recall.stored >= recall.perTurn) return [];
   const stands = `${tokens(recall.perTurn)} are recalled a turn, and all memories of a contact are ${recall.stored} (medians of the record)`;
-  const says = `D / (r S), D = ${recall.perTurn}, r = ${read}, S = ${recall.stored} (CACHING §4.3)`;
+  const says = `D / (r S), D = ${recall.perTurn}, r = ${read}, S = ${recall.stored}`;
   const times = rounded(recall.perTurn / Math.max(read * recall.stored, 1));
   return [{ rule: "freeze-instead", piece: "tail", stands, cost: { times, basis: "computed", says } }];
 };

@@ -93,7 +93,6 @@ const PATTERNS: readonly Pattern[] = [
     regex: signs(`(?:\\b(?:${DAY})${BETWEEN})${SECONDS}(?:\\s*(?:[ap]m|z|utc|gmt|[+-]\\d\\d:?\\d\\d))?`),
     means: instant,
   },
-  { rule: "seconds", regex: signs(`\\b${MONTH}\\s+\\d{1,2},?\\s+(?:(?:19|20)\\d\\d\\s+)?${SECONDS}`), means: instant },
   {
     rule: "seconds",
     regex: signs(`\\b${SECONDS}(?!\\d)`),
