@@ -204,7 +204,31 @@ describe("a request to Bedrock", () => {
   it("asks for an answer that fits a schema", async () => {
     const output = { type: "object", properties: { mood: { type: "string" } }, required: ["mood"] };
     const asked = sampleRequest("Hello", { parameters: { maxTokens: 9, output } });
-    expect(await wireBody(asked, REF)).toContain('"mood"');
+    const native = JSON.parse(await wireBody(asked, REF));
+    expect(native.additionalModelRequestFields.output_config.format).toMatchObject({
+      type: "json_schema",
+      schema: { properties: { mood: { type: "string" } }, required: ["mood"] },
+    });
+    // A model that cannot is made to call a tool whose input the answer is.
+    const other = "bedrock:amazon.nova-pro-v1:0";
+    const { toolConfig } = JSON.parse(await wireBody(asked, other));
+    expect(toolConfig.toolChoice).toEqual({ any: {} });
+    expect(toolConfig.tools.at(-1).toolSpec).toMatchObject({ name: "json", inputSchema: { json: output } });
+    const answer = { type: "text", text: '{"mood":"good"}' };
+    server.say(
+      streamed(
+        start,
+        event("contentBlockStart", { contentBlockIndex: 0, start: { toolUse: { toolUseId: "t1", name: "json" } } }),
+        delta(0, { toolUse: { input: answer.text } }),
+        stop(0),
+        ...end("tool_use"),
+      ),
+    );
+    const reply = await replyOf(
+      openModel(other, () => access(), { retry: false }),
+      asked,
+    );
+    expect(reply).toMatchObject({ parts: [answer], finish: "stop" });
   });
 
   it("goes where it was told, whatever the environment says", async () => {

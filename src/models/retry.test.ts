@@ -32,7 +32,7 @@ const busy = (status: number, headers: Record<string, string> = {}) =>
 const retriesIn = (events: readonly ModelEvent[]) => events.filter((one) => one.type === "retry");
 
 describe("a call that fails before its first word", () => {
-  it.each([408, 429, 500, 502, 503, 504, 529])("with status %i is repeated until it answers", async (status) => {
+  it.each([408, 424, 429, 500, 502, 503, 504, 529])("with status %i is repeated until it answers", async (status) => {
     const retry = instantRetry();
     say(busy(status), busy(status), hello);
     const events = await eventsOf(open(retry), request);
