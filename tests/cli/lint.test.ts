@@ -102,7 +102,6 @@ describe("strata lint", () => {
     const cwd = await saying("The current time is 14:32.");
     const times = async (...more: string[]) => (await lint(cwd, ...more)).findings[0]?.cost?.times;
     expect(await times("--turns", "200")).toBe(5.44);
-    expect(await times("--turns", "125")).toBe(4.58);
     expect(await times("--model", "anthropic:claude-opus-5-5")).toBe(8.52);
   });
 
@@ -154,14 +153,16 @@ describe("strata lint", () => {
     expect(code).toBe(0);
   });
 
-  it("warns of layers that are cut for the model's window", async () => {
+  it("warns of layers that are cut for the budget or the model's window", async () => {
     const cwd = project((yaml) =>
-      yaml.replace(
-        "file: layers/workspace.md",
-        "file: layers/workspace.md\n        mutability: versioned\n        budget: 60",
-      ),
+      yaml
+        .replace("  companion:\n", "  companion:\n    budgets: { total: 8000, reply: 1000 }\n")
+        .replace(
+          "file: layers/workspace.md",
+          "file: layers/workspace.md\n        mutability: versioned\n        budget: 60",
+        ),
     );
-    writeFileSync(join(cwd, "layers/workspace.md"), "All files are kept in folders. ".repeat(6_000));
+    writeFileSync(join(cwd, "layers/workspace.md"), "All files are kept in folders. ".repeat(3_000));
     await strata(["lock"], { cwd });
     const { findings } = await lint(cwd);
     expect(findings).toMatchObject([{ rule: "cut-prefix", piece: "layer workspace" }]);

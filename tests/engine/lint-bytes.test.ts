@@ -110,8 +110,8 @@ async function shop(agent: object = {}, more: Partial<AppOptions> = {}): Promise
 
 const conversation = { agent: agentName("shop"), contact: contactId("ann"), channel: "test", key: "main" };
 
-const composed = (app: App, text = "Hello there, dear shop.") =>
-  app.runtime.compose(app.operator, conversation, untrusted(text)).then(({ request }) => request);
+const composed = (app: App, text = "Hello there, dear shop.", contact = conversation.contact) =>
+  app.runtime.compose(app.operator, { ...conversation, contact }, untrusted(text)).then(({ request }) => request);
 
 async function turn(app: App, script: Parameters<typeof scripted>[0]): Promise<readonly Request[]> {
   const to = await app.runtime.open(app.operator, conversation);
@@ -154,6 +154,12 @@ describe("what lint need not look for, because no declaration can say it", () =>
     expect(one.prefix.tools.map(({ name }) => name)).toEqual(["ask", "ring", "sell"]);
     expect(Object.keys(one.prefix.tools[0]?.input ?? {})).toEqual(["additionalProperties", "properties", "type"]);
     expect(sentPieces(other)).toEqual(sentPieces(one));
+  });
+
+  it("tools and texts are the same for each contact", async () => {
+    const app = await shop({ tools: ["ring"] }, { tools: [tool("ring")] });
+    const bob = await composed(app, "I am Bob.", contactId("bob"));
+    expect(bob.prefix).toEqual((await composed(app)).prefix);
   });
 
   it("no parameter of thinking, effort, tool choice or pictures can be switched", async () => {
