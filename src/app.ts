@@ -16,6 +16,7 @@ export { blueprintFolder, blueprintNames, changedLines, type DiffLine, diffLines
 export { type LintOptions, type LintReport, lint, type PlacedFinding } from "./app/lint.ts";
 export type { AppOptions } from "./app/options.ts";
 export { type ProjectLock, projectLock } from "./app/project-lock.ts";
+export { tokenCounter } from "./models/index.ts";
 export {
   type Composed,
   type Conversation,
@@ -36,8 +37,22 @@ export type {
   TurnRecord,
   UsageTotal,
 } from "./stores/index.ts";
-
-export { FAMILIES, type ModelCard } from "./wire/index.ts";
+export {
+  type Bill,
+  type CacheRules,
+  cardOf,
+  FAMILIES,
+  LAYOUT_SAYS,
+  LAYOUTS,
+  type Layout,
+  layoutBills,
+  type ModelCard,
+  optimum,
+  rulesOf,
+  type SeenRequest,
+  seenOf,
+  seenOfBody,
+} from "./wire/index.ts";
 
 /** Strata, joined: the runtime and what the doors need beside it. */
 export interface App {

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
+import { type Bill, type Layout, layoutBills, optimum } from "../app.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { SeenThread } from "./cache-threads.ts";
-import { type Bill, type Layout, layoutBills, optimum } from "./cache-wire.ts";
 import type { Context } from "./context.ts";
 import { showProgress } from "./progress.ts";
 

@@ -1,5 +1,5 @@
+import { LAYOUT_SAYS, type Layout } from "../app.ts";
 import { type Comparison, inSteps, seriesOf } from "./cache-compare.ts";
-import { LAYOUT_SAYS, type Layout } from "./cache-wire.ts";
 import { count, number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
 

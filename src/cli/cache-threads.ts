@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { App, Thread } from "../app.ts";
+import { type CacheRules, cardOf, rulesOf, type SeenRequest, seenOf, seenOfBody, tokenCounter } from "../app.ts";
 import {
   agentName,
   asStrataError,
@@ -9,7 +10,6 @@ import {
   type TurnId,
   threadId,
 } from "../protocol/index.ts";
-import { type CacheRules, cardOf, rulesOf, type SeenRequest, seenOf, seenOfBody, tokenCounter } from "./cache-wire.ts";
 import type { Context } from "./context.ts";
 import { readInput } from "./files.ts";
 import { showProgress } from "./progress.ts";

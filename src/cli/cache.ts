@@ -1,11 +1,11 @@
 import { extname, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { LAYOUTS, type Layout } from "../app.ts";
 import { StrataError, suggestion } from "../protocol/index.ts";
 import { htmlChart, svgChart } from "./cache-chart.ts";
 import { type Comparison, compareLayouts } from "./cache-compare.ts";
 import { comparisonJson, comparisonTable } from "./cache-report.ts";
 import { dumpedThreads, recordedThreads, type SeenThread } from "./cache-threads.ts";
-import { LAYOUTS, type Layout } from "./cache-wire.ts";
 import type { Context } from "./context.ts";
 import { writeOutput } from "./files.ts";
 import { readShared, seconds } from "./options.ts";

@@ -30,7 +30,7 @@ interface Cut {
 
 /**
  * Cuts a transcript so that at most `keep` tokens stay: whole turns, the newest, behind a mark that says how many messages
- * are gone (the mark stays even where it alone is more). Never slides: the caller cuts to half, so that the next cut is far
+ * are gone (the mark stays even where it alone is more). Never slides: the caller cuts deeply, so that the next cut is far
  * away.
  */
 export function cutTranscript(epoch: Epoch, keep: number, count: CountTokens): Cut {

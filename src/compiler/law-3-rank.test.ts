@@ -17,7 +17,9 @@ import { agentOf, entryOf, inputOf, request, unlessTooSmall } from "./samples.co
 function sections(text: string): { heading: string; body: string }[] {
   const found: { heading: string; lines: string[] }[] = [];
   for (const line of text.split("\n")) {
-    if (/^# Layer \d+ · /.test(line)) found.push({ heading: line, lines: [] });
+    // What is one line stands on the line of its heading.
+    const [, heading, said] = /^(# Layer \d+ · [^:]+)(?:: (.*))?$/.exec(line) ?? [];
+    if (heading !== undefined) found.push({ heading, lines: said === undefined ? [] : [said] });
     else if (found.length === 0) throw new Error(`text above every heading: ${JSON.stringify(line)}`);
     else found.at(-1)?.lines.push(line);
   }

@@ -45,7 +45,7 @@ describe("the order of a request", () => {
     const contents = contentsOf({ time: says("Noon."), memory: { kind: "items", items: [item("likes tea")] } });
     const sent = request(compile(inputOf({ agent, contents })));
     expect(sent.tail).toEqual([
-      { layer: "time", text: "# Layer 20 · time\nNoon." },
+      { layer: "time", text: "# Layer 20 · time: Noon." },
       {
         layer: "memory",
         text: "# Layer 30 · memory\n[memory · contact · 2026-11-21T09:30:00Z]\n| likes tea",
@@ -104,7 +104,7 @@ describe("modes", () => {
     const lined = recall({ modes, line: trusted("You may search your memory.") });
     const gathered = contentsOf({ memory: { kind: "items", items: [item("secret")] } });
     const made = compile(inputOf({ agent: agentOf(lined), contents: gathered, mode: "compact" }));
-    expect(request(made).tail[0]?.text).toBe("# Layer 30 · memory\nYou may search your memory.");
+    expect(request(made).tail[0]?.text).toBe("# Layer 30 · memory: You may search your memory.");
     expect(entryOf(made, "memory")).not.toHaveProperty("items");
   });
 });

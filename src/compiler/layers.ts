@@ -132,13 +132,18 @@ function trustOf({ layer, content }: Draft, shown?: number): Trust {
 function write(layer: Layer, content: LayerContent): Trusted | Framed {
   switch (content.kind) {
     case "text":
-      return headed(layer, content.text);
+      return isLine(layer, content.text) ? onOneLine(layer, content.text) : headed(layer, content.text);
     case "items":
       return headed(layer, inTime(content.items).map(frameItem).join("\n"));
     case "empty":
       return trusted("");
   }
 }
+
+/** What is only one line and new each turn needs no second one: a heading sent again is read from no cache. */
+const isLine = ({ scope }: Layer, text: Trusted): boolean => scope === "turn" && !text.includes("\n");
+
+const onOneLine = (layer: Layer, text: Trusted): Trusted => trusted(`${layerHeading(layer)}: ${text}`);
 
 /** The heading is the platform's and the body was trusted or framed before it came here: so is the whole. */
 function headed(layer: Layer, body: string): Trusted | Framed {

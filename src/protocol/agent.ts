@@ -39,7 +39,7 @@ export interface ToolRule extends ToolLimits {
 
 /** The decided defaults. */
 export const DEFAULT_BUDGETS: Budgets = {
-  total: 32_000,
+  total: 64_000,
   reply: 4_096,
   result: 4_000,
   turn: { rounds: 8, calls: 32, seconds: 120 },

@@ -85,7 +85,7 @@ describe("the examples", () => {
       "received turn-start compiled tool-start tool-end compiled text-delta done".split(" "),
     );
     expect(of("05")).toMatch(/^thread thr_\w{26}\n/);
-    expect(of("05")).toMatch(/^request 2: \d+ of 27904 tokens\n {2}tools +tools/m);
+    expect(of("05")).toMatch(/^request 2: \d+ of 59904 tokens\n {2}tools +tools/m);
   });
 
   it("06: an app of the AI SDK sends what the compiler made; each request begins with the one before", () => {
