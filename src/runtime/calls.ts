@@ -63,7 +63,8 @@ function stopOf({ finish }: Reply): StopReason {
   return finish === "length" || finish === "refused" ? finish : "answered";
 }
 
-function limitReached(work: Work): StopReason | undefined {
+/** The limit that keeps the turn from calling its model again. */
+export function limitReached(work: Work): StopReason | undefined {
   const { rounds, dollars = Number.POSITIVE_INFINITY } = work.cast.limits;
   if (work.requests.length >= rounds) return "rounds";
   return totalsOf(work).dollars >= Math.min(dollars, work.left) ? "dollars" : undefined;

@@ -53,7 +53,11 @@ function hidden(vault: Parts["vault"], { text, failed, writes }: ToolOutcome): T
     ...(writes !== undefined && {
       writes: writes.map((write) => ({
         ...write,
-        memory: { ...write.memory, content: untrusted(vault.hide(write.memory.content)) },
+        memory: {
+          ...write.memory,
+          content: untrusted(vault.hide(write.memory.content)),
+          tags: write.memory.tags.map((tag) => vault.hide(tag)),
+        },
       })),
     }),
   };
