@@ -5,6 +5,7 @@ import { agentSpec, checkLock, type Project, reviveAgent } from "./agents/index.
 import { checkReload, type Declared, declaredBy, projectsOf } from "./app/declare.ts";
 import { holderLives, holderName } from "./app/holder.ts";
 import type { AppOptions } from "./app/options.ts";
+import { countRequest } from "./compiler/index.ts";
 import { calibration, recordedModel, tokenCounter, wireBody } from "./models/index.ts";
 import type { Actor, Agent, CountTokens, Model, ModelRef, OrgId, Request } from "./protocol/index.ts";
 import { createRuntime, type Parts, type RecordedReply, type Runtime } from "./runtime/index.ts";
@@ -184,13 +185,20 @@ function partsOf({ now, ...rest }: Changing): Parts {
 function counting(cardOf: Parts["cardOf"]): Pick<Parts, "counterOf" | "observe"> {
   const made = new Map<number, Promise<CountTokens>>();
   const { observe, factorOf } = calibration();
-  const counterOf: Parts["counterOf"] = (wire) => {
-    const factor = factorOf(wire, cardOf(wire).tokenFactor);
+  const counterFor = (factor: number): Promise<CountTokens> => {
     const counter = made.get(factor) ?? tokenCounter({ factor });
     made.set(factor, counter);
     return counter;
   };
-  return { counterOf, observe };
+  const counterOf: Parts["counterOf"] = (wire) => {
+    return counterFor(factorOf(wire, cardOf(wire).tokenFactor));
+  };
+  return {
+    counterOf,
+    observe: (wire, request, reported) =>
+      // The vocabulary was loaded for the request that this is about: nothing can fail here, and nobody waits.
+      void counterFor(1).then((count) => observe(wire, countRequest(request, count), reported)),
+  };
 }
 
 /** The version of this package. */

@@ -7,4 +7,4 @@ export { type Compilation, type CompileInput, compile, extend, requestOf, roomLe
 export type { Summary } from "./cut.ts";
 export { frameResult } from "./result.ts";
 export { messagesCut, summaryRequest } from "./summary.ts";
-export { countMessage } from "./tokens.ts";
+export { countMessage, countRequest } from "./tokens.ts";

@@ -4,6 +4,7 @@ import {
   type CountTokens,
   type Message,
   never,
+  type Request,
   type ResultPart,
   type ToolSchema,
   type UserPart,
@@ -42,6 +43,15 @@ export function countTools(tools: readonly ToolSchema[], count: CountTokens): nu
   return tools.reduce(
     (sum, tool) => sum + count(tool.name) + count(tool.description) + count(JSON.stringify(tool.input)) + 2 * AROUND,
     0,
+  );
+}
+
+/** Tokens of a whole request, each piece counted anew; what was cut and stored counts as it is sent. */
+export function countRequest({ prefix, messages, tail }: Omit<Request, "marks">, count: CountTokens): number {
+  const blocks = [...prefix.system, ...tail].reduce((sum, { text }) => sum + countBlock(text, count), 0);
+  return messages.reduce(
+    (sum, message) => sum + countMessage(message, count),
+    countTools(prefix.tools, count) + blocks,
   );
 }
 

@@ -42,7 +42,7 @@ async function* send(open: Open, signal: AbortSignal, { asked, retry }: Manner):
       return yield* listen(open, reply, asked);
     } catch (thrown) {
       if (signal.aborted) throw cancelled(asked, signal.reason);
-      const pause = begun(reply) || retry === undefined ? undefined : pauseAfter(thrown, tries, retry);
+      const pause = reply.begun || retry === undefined ? undefined : pauseAfter(thrown, tries, retry);
       if (retry === undefined || pause === undefined || pause.asked > LONGEST_ASKED || tries > retry.times) {
         throw modelError(thrown, asked, { tries, ...lateness(pause, retry) });
       }
@@ -58,8 +58,6 @@ async function* listen(open: Open, reply: Gathering, asked: Asked): AsyncGenerat
   if (whole === undefined) throw brokenOff(asked);
   yield { type: "reply", reply: whole };
 }
-
-const begun = ({ parts, finish }: Gathering): boolean => parts.length > 0 || finish !== undefined;
 
 /** When the provider may be asked again, where it asks for a pause that is worth telling. */
 const lateness = (pause: Pause | undefined, retry: Retry | undefined): { readonly until?: number } =>

@@ -3,11 +3,11 @@ import type { ModelRef } from "../protocol/index.ts";
 /** What models report corrects what Strata counts. Lives as long as the program; holds numbers and nothing else. */
 export interface Calibration {
   /**
-   * A call was counted as `estimated` tokens, with the factor that `factorOf` gave last for this wire, and the provider reported
-   * `reported` for the whole of its prompt, what was cached included. Kept is the factor that would have been right: reported
-   * tokens for one of o200k, that is `reported / estimated` times the factor in use. Zero and nonsense are passed over.
+   * A request has `counted` tokens by o200k, all of it counted anew and with no factor, and the provider reported `reported` for
+   * the whole of its prompt, what was cached included. Estimates are no measure here: they add up pieces that were counted at
+   * other times with other factors, and a factor learned from them would feed itself. Zero and nonsense are passed over.
    */
-  readonly observe: (wire: ModelRef, estimated: number, reported: number) => void;
+  readonly observe: (wire: ModelRef, counted: number, reported: number) => void;
   /** What o200k's counts are multiplied by: `start`, the card's, until three calls have told better. */
   readonly factorOf: (wire: ModelRef, start: number) => number;
 }
@@ -30,20 +30,16 @@ const SENSIBLE = { from: 0.3, to: 5 };
 
 /** A calibration that has seen nothing yet. Pure but for its memory. */
 export function calibration(): Calibration {
-  const wires = new Map<ModelRef, { inUse: number; readonly seen: readonly number[] }>();
+  const wires = new Map<ModelRef, readonly number[]>();
   return {
-    observe: (wire, estimated, reported) => {
-      const known = wires.get(wire);
-      if (known === undefined) return;
-      const right = (reported / estimated) * known.inUse;
-      if (!(estimated > 0 && right >= SENSIBLE.from && right <= SENSIBLE.to)) return;
-      wires.set(wire, { ...known, seen: [...known.seen, right].slice(-KEPT) });
+    observe: (wire, counted, reported) => {
+      const right = reported / counted;
+      if (!(counted > 0 && right >= SENSIBLE.from && right <= SENSIBLE.to)) return;
+      wires.set(wire, [...(wires.get(wire) ?? []), right].slice(-KEPT));
     },
     factorOf: (wire, start) => {
-      const seen = wires.get(wire)?.seen ?? [];
-      const inUse = seen.length < ENOUGH ? start : stepped(share(seen));
-      wires.set(wire, { inUse, seen });
-      return inUse;
+      const seen = wires.get(wire) ?? [];
+      return seen.length < ENOUGH ? start : stepped(share(seen));
     },
   };
 }

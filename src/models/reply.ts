@@ -35,9 +35,14 @@ export interface Gathering {
   readonly parts: (Growing | CallPart | FilePart)[];
   readonly open: Map<string, Growing>;
   finish: Extract<LanguageModelV4StreamPart, { type: "finish" }> | undefined;
+  /** True once anything of the answer has come, also what no rule here knows: it is paid for. */
+  begun: boolean;
 }
 
-export const gathering = (): Gathering => ({ parts: [], open: new Map(), finish: undefined });
+export const gathering = (): Gathering => ({ parts: [], open: new Map(), finish: undefined, begun: false });
+
+/** Parts of a stream that are nothing of the answer. */
+const AROUND: ReadonlySet<string> = new Set(["stream-start", "response-metadata", "ping", "raw", "error"]);
 
 /**
  * Takes one part of the stream into the reply and says what there is to tell of it. Parts that no rule here knows are
@@ -45,6 +50,7 @@ export const gathering = (): Gathering => ({ parts: [], open: new Map(), finish:
  * @throws what an error part carries
  */
 export function take(into: Gathering, part: LanguageModelV4StreamPart): readonly ModelEvent[] {
+  if (!AROUND.has(part.type)) into.begun = true;
   switch (part.type) {
     case "text-start":
     case "text-delta":

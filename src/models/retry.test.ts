@@ -143,6 +143,18 @@ describe("a call that fails after its first word", () => {
     expect(retry.pauses).toEqual([]);
     expect(received).toHaveLength(3);
   });
+
+  it("is not repeated where the first word was of a call's input: it is paid for", async () => {
+    const retry = instantRetry();
+    const input = [
+      { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "t1", name: "look", input: {} } },
+      { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"at":"the se' } },
+    ].map(event);
+    say(streamed(start, ...input, event(error("overloaded_error"))), hello);
+    expect(await failureOf(open(retry), request)).toMatchObject({ code: "model_failed" });
+    expect(retry.pauses).toEqual([]);
+    expect(received).toHaveLength(1);
+  });
 });
 
 describe("Retry-After", () => {

@@ -1,4 +1,4 @@
-import type { Agent, CountTokens, Digest, Model, ModelRef, OwnSource, Vault } from "../protocol/index.ts";
+import type { Agent, CountTokens, Digest, Model, ModelRef, OwnSource, Request, Vault } from "../protocol/index.ts";
 import type { Store } from "../stores/index.ts";
 import type { Toolset } from "../tools/index.ts";
 import type { ModelCard } from "../wire/index.ts";
@@ -24,8 +24,8 @@ export interface Parts {
   /** What is known of a model: windows, prices. */
   readonly cardOf: (model: ModelRef) => ModelCard;
   readonly counterOf: (wire: ModelRef) => Promise<CountTokens>;
-  /** Tells how many tokens a prompt was counted as, and how many its provider reported: the next are counted better. */
-  readonly observe: (wire: ModelRef, estimated: number, reported: number) => void;
+  /** Tells how many tokens the provider reported for the prompt of a request: the next are counted better. */
+  readonly observe: (wire: ModelRef, request: Request, reported: number) => void;
   /** The threads' own time, milliseconds since 1970: frames, the clock layer and records show it. */
   readonly clock: () => number;
   /** Real time, for leases, deadlines and durations. */

@@ -47,6 +47,9 @@ export async function* ask(
   let reply: Reply | null = null;
   try {
     reply = yield* listen(work, request);
+    // A rehearsal or a recording reports what it made up; only a provider knows how its model counts.
+    const { ref, wire } = work.cast.model;
+    if (ref === wire) work.parts.observe(wire, request, reply.usage.input);
     return reply;
   } finally {
     record(work, compilation, request, reply, began);
@@ -79,9 +82,6 @@ function record(
   reply: Reply | null,
   began: { readonly at: number; readonly wall: number },
 ): void {
-  // A rehearsal or a recording reports what it made up; only a provider knows how its model counts.
-  const { ref, wire } = work.cast.model;
-  if (reply !== null && ref === wire) work.parts.observe(wire, ledger.tokens, reply.usage.input);
   work.requests.push({
     n: work.requests.length + 1,
     epoch: epoch.n,

@@ -255,6 +255,30 @@ describe("a provider named in strata.yaml", () => {
     expect(told[0]?.body).toBe(told[1]?.body);
   });
 
+  it("does not lead the counts astray in a long thread, whose pieces were counted with older factors", async () => {
+    // A model that counts 1.3 times what o200k counts of what it is sent, or nearly.
+    const { url } = await provider(({ body }) => ({ events: messages("Good day.", Math.ceil(body.length / 3)) }));
+    const app = await opened(
+      {
+        organization: "home",
+        providers: { anthropic: { url } },
+        model: "anthropic:claude-sonnet-4-5",
+        agents: { shop },
+      },
+      { ANTHROPIC_API_KEY: "key-0123456789" },
+    );
+    const ratios: number[] = [];
+    for (let n = 0; n < 12; n++) {
+      const text = n === 0 ? "The sea was calm and the wind was fair. ".repeat(300) : `And on day ${n}?`;
+      const events = await say(app, text);
+      const [compiled, done] = [events.find(({ type }) => type === "compiled"), events.at(-1)];
+      if (compiled?.type !== "compiled" || done?.type !== "done") throw new Error("the turn failed");
+      ratios.push(compiled.ledger.tokens / done.totals.usage.input);
+    }
+    // The long message keeps the count it was stored with: the factor must not run after it.
+    expect(Math.max(...ratios) / Math.min(...ratios)).toBeLessThan(1.15);
+  });
+
   it("teaches how its model counts: what it reports corrects the next estimates", async () => {
     const { url } = await provider(() => ({ events: messages("Good day.", 300) }));
     const config: Config = {
