@@ -43,7 +43,7 @@ export function createRuntime(parts: Parts): Runtime {
     pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id, "read")).scope, thread.id),
     withdraw: async (actor, id) => {
       const { scope } = await threadOf(parts, actor, id, "operate");
-      return store.withdraw(scope, id, { now: parts.wall(), alive: parts.alive });
+      return store.withdraw(scope, id, { now: parts.wall(), at: parts.clock(), alive: parts.alive });
     },
     async *run(actor, thread, options = {}) {
       const held = await threadOf(parts, actor, thread.id, "run");

@@ -341,6 +341,17 @@ describe("law 7: one commit", () => {
     expect(rung).toEqual(["door", "door"]);
   });
 
+  it("what is asked for anew after its message was taken back acts again", async () => {
+    const ringing = { parts: [{ call: "ring", input: { bell: "door" } }] };
+    const { say, open, runtime, rung, sent } = await stage([ringing, new Error("boom"), ringing, "Rung."]);
+    const thread = await open();
+    expect(endOf(await say(thread, "Ring")).type).toBe("failed");
+    await runtime.withdraw(OPERATOR, thread.id);
+    expect(endOf(await say(thread, "A day later: ring"))).toMatchObject({ type: "done", text: "Rung." });
+    expect(rung).toEqual(["door", "door"]);
+    expect(JSON.stringify(sent[3]?.messages.at(-1))).toContain("rang door");
+  });
+
   it("a database that is busy for a moment loses no commit, and none that fails after it takes `done` back", async () => {
     const { store } = await stage([]);
     let busy = 2;

@@ -292,12 +292,12 @@ export interface Store {
    * @throws StrataError `thread_not_found` */
   receive(scope: ContactScope, thread: ThreadId, events: readonly ArrivingEvent[]): Promise<readonly StoredEvent[]>;
   pending(scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]>;
-  /** Takes back all that waits on the thread: no turn will handle it. Gives what was taken back.
+  /** Takes back all that waits on the thread: no turn will handle it, and one that was interrupted ends as failed. Gives what was taken back.
    * @throws StrataError `thread_busy` while a turn handles it, `thread_not_found` */
   withdraw(
     scope: ContactScope,
     thread: ThreadId,
-    request: Pick<ClaimRequest, "now" | "alive">,
+    request: Pick<ClaimRequest, "now" | "at" | "alive">,
   ): Promise<readonly StoredEvent[]>;
 
   /** The thread's running epoch with its transcript; none before the first turn. For those who only look: no lease is taken. */

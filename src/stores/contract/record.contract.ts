@@ -86,6 +86,22 @@ function journal(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("law 7 knows a call of a turn that failed for as long as one of that turn's events waits", async () => {
+      const store = await openStore();
+      const { claim, call } = await calling(store);
+      await store.beginCall(ANN, call, NOW);
+      await store.endCall(ANN, call, rang, NOW);
+      await store.settle(claim, ran(claim, { failed: true }).outcome);
+      const second = await take(store, claim.thread);
+      expect(await store.beginCall(ANN, { ...call, turn: second.turn }, NOW)).toEqual({ state: "done", outcome: rang });
+      await store.settle(second, ran(second, { failed: true }).outcome);
+      await store.withdraw(ANN, claim.thread.id, { now: NOW, at: NOW, alive: () => true });
+      await store.receive(ANN, claim.thread.id, [said("A day later: ring")]);
+      const third = await take(store, claim.thread);
+      expect(await store.beginCall(ANN, { ...call, turn: third.turn }, NOW)).toEqual({ state: "new" });
+      await store.close();
+    });
+
     it("cannot end what it did not begin", async () => {
       const store = await openStore();
       const { call } = await calling(store);

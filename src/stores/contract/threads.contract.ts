@@ -7,6 +7,7 @@ import {
   type OpenStore,
   open,
   opening,
+  problems,
   ran,
   said,
   scopeOf,
@@ -103,7 +104,7 @@ export function threadContract(openStore: OpenStore): void {
     it("takes back what waits, and nothing that a turn has taken or takes", async () => {
       const store = await openStore();
       const thread = await open(store);
-      const asker = { now: NOW, alive: () => true };
+      const asker = { now: NOW, at: NOW, alive: () => true };
       const [first] = await store.receive(thread.scope, thread.id, [said("one")]);
       const claim = await take(store, thread);
       await expect(store.withdraw(thread.scope, thread.id, asker)).rejects.toMatchObject({ code: "thread_busy" });
@@ -119,6 +120,33 @@ export function threadContract(openStore: OpenStore): void {
       await expect(store.withdraw(scopeOf("bob"), thread.id, asker)).rejects.toMatchObject({
         code: "thread_not_found",
       });
+      await store.close();
+    });
+
+    it("law 14 ends the turn that was interrupted over what is taken back; what comes next gets a turn of its own", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      await store.receive(thread.scope, thread.id, [said("one")]);
+      const claim = await take(store, thread);
+      await store.withdraw(thread.scope, thread.id, { now: NOW, at: NOW + 7, alive: () => false });
+      expect(await store.turn(thread.scope, claim.turn)).toMatchObject({
+        status: "failed",
+        end: { code: "turn_cancelled", message: expect.stringContaining("taken back") },
+        endedAt: NOW + 7,
+        link: { seq: 1 },
+      });
+      expect(await store.renew(claim, NOW + 99_000)).toBe(false);
+      await expect(store.settle(claim, ran(claim).outcome)).rejects.toMatchObject({ code: "lease_lost" });
+      await store.receive(thread.scope, thread.id, [said("two")]);
+      const next = await take(store, thread);
+      expect(next).toMatchObject({ attempt: 1 });
+      expect(next.turn).not.toBe(claim.turn);
+      await store.settle(next, ran(next).outcome);
+      expect((await store.turns(thread.scope, thread.id)).map(({ seq, status }) => [seq, status])).toEqual([
+        [1, "failed"],
+        [2, "done"],
+      ]);
+      expect(await problems(store, thread.scope.org)).toEqual([]);
       await store.close();
     });
 

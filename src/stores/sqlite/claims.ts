@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import { type ContactScope, type OrgId, type StoredEvent, StrataError, type ThreadId } from "../../protocol/index.ts";
 import { toThread } from "../rows.ts";
 import type { Claim, Claimed, ClaimRequest, HeldThread } from "../store.ts";
@@ -8,7 +7,9 @@ import { pending } from "./events.ts";
 import { currentEpoch } from "./fork.ts";
 import { owner } from "./scope.ts";
 import { fixed, insert, query } from "./statement.ts";
+import { stopTurn } from "./stop-turn.ts";
 import { openRow } from "./threads.ts";
+import { runningTurn } from "./turns.ts";
 
 /** Takes the thread for one worker, with all that waits on it. */
 export function claim(db: Connection, scope: ContactScope, id: ThreadId, request: ClaimRequest): Claimed {
@@ -27,18 +28,20 @@ export function claim(db: Connection, scope: ContactScope, id: ThreadId, request
   });
 }
 
-/** Takes back what waits, unless a worker holds it just now: its turn could not be committed any more. */
+/** Takes back what waits, unless a worker holds it just now. A turn that was interrupted over it is never taken up again: it ends. */
 export function withdraw(
   db: Connection,
   scope: ContactScope,
   id: ThreadId,
-  request: Pick<ClaimRequest, "now" | "alive">,
+  request: Pick<ClaimRequest, "now" | "at" | "alive">,
 ): readonly StoredEvent[] {
   return db.write(() => {
-    if (lease(openRow(db, scope, id), request)) {
+    const row = openRow(db, scope, id);
+    if (lease(row, request)) {
       const message = `a turn on ${id} handles its messages just now; \`strata thread cancel ${id}\` stops it`;
       throw new StrataError("thread_busy", message, { thread: id });
     }
+    stopTurn(db, row, { at: request.at, says: "the turn was interrupted, and its messages were taken back" });
     const waiting = pending(db, scope, id);
     db.run(
       query
@@ -76,15 +79,6 @@ function takeUp(db: Connection, row: Row<"thread">, request: ClaimRequest): Pick
   );
   return { turn: running.id, attempt };
 }
-
-/** The status is written into the query: as a value SQLite could not see that the index of running turns serves it. */
-export const runningTurn = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
-  query
-    .selectFrom("turn")
-    .select(["id", "attempt"])
-    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
-    .where("status", "=", sql.lit("running")),
-);
 
 function newTurn(row: Row<"thread">, request: ClaimRequest): Row<"turn"> {
   return {

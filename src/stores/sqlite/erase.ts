@@ -2,12 +2,11 @@ import { type Actor, type ContactScope, canonicalJson, type ThreadId } from "../
 import type { Row } from "../tables.ts";
 import { closeApprovals } from "./approvals.ts";
 import { append } from "./chain.ts";
-import { runningTurn } from "./claims.ts";
 import type { Connection } from "./connection.ts";
 import { knownKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
-import { linkTurn } from "./settle.ts";
 import { query } from "./statement.ts";
+import { stopTurn } from "./stop-turn.ts";
 
 /** What an erasure's link says. It names threads and the role of who asked, and no person. */
 export interface ErasureLink {
@@ -23,7 +22,7 @@ export function eraseContact(db: Connection, scope: ContactScope, actor: Actor, 
   const erased = db.write(() => {
     const threads = openThreads(db, scope);
     if (threads.length === 0 && !knownKey(db, scope)) return false;
-    for (const thread of threads) stopTurn(db, scope, thread, at);
+    for (const thread of threads) stopTurn(db, thread, { at });
     const link: ErasureLink = { erased: { threads: threads.map(({ id }) => id), by: actor.role, at } };
     const { seq } = append(db, scope.org, canonicalJson(link));
     closeThreads(db, scope, seq);
@@ -40,26 +39,6 @@ function openThreads(db: Connection, scope: ContactScope): readonly Row<"thread"
     .selectAll()
     .where((eb) => eb.and(owner(scope)));
   return db.all(all.where("erased_link", "is", null).orderBy("id"));
-}
-
-/** A turn that runs ends here as failed (law 14); its worker has lost its lease. */
-function stopTurn(db: Connection, scope: ContactScope, thread: Row<"thread">, at: number): void {
-  const running = db.first(runningTurn({ ...owner(scope), thread: thread.id }));
-  if (!running) return;
-  const ended = { status: "failed", ended_at: at, code: "turn_cancelled" } as const;
-  db.run(
-    query
-      .updateTable("turn")
-      .set(ended)
-      .where((eb) => eb.and({ ...owner(scope), id: running.id })),
-  );
-  db.run(
-    query
-      .updateTable("thread")
-      .set({ turns: thread.turns + 1 })
-      .where((eb) => eb.and({ ...owner(scope), id: thread.id })),
-  );
-  linkTurn(db, { scope, turn: running.id });
 }
 
 /** The conversation's key may name a person too. */

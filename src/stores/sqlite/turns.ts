@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { type ContactScope, type Scope, StrataError, type ThreadId, type TurnId } from "../../protocol/index.ts";
 import { toEnd, toEvent, toTotals } from "../rows.ts";
 import type { ChainHead, TurnRecord } from "../store.ts";
@@ -50,6 +51,15 @@ const turnOf = fixed((at: ContactScope & { readonly id: TurnId }) =>
     .selectFrom("turn")
     .selectAll()
     .where((eb) => eb.and({ ...owner(at), id: at.id })),
+);
+
+/** The status is written into the query: as a value SQLite could not see that the index of running turns serves it. */
+export const runningTurn = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
+  query
+    .selectFrom("turn")
+    .select(["id", "attempt"])
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
+    .where("status", "=", sql.lit("running")),
 );
 
 /** The row of a turn in scope. @throws StrataError `turn_not_found` */

@@ -1,0 +1,39 @@
+import type { Row } from "../tables.ts";
+import type { Connection } from "./connection.ts";
+import { keepOwn, scopeKey } from "./pieces.ts";
+import { owner } from "./scope.ts";
+import { linkTurn } from "./settle.ts";
+import { query } from "./statement.ts";
+import { runningTurn } from "./turns.ts";
+
+/** How a turn ends that nobody will run to its end; without a sentence where its contact's texts are erased. */
+export interface Stop {
+  readonly at: number;
+  readonly says?: string;
+}
+
+/**
+ * A turn that runs on the thread ends here as failed (law 14), linked like any other. Its worker has lost its lease: it
+ * can neither commit nor hold the thread for longer. Part of a write transaction.
+ */
+export function stopTurn(db: Connection, thread: Row<"thread">, { at, says }: Stop): void {
+  const whose = owner(thread);
+  const running = db.first(runningTurn({ ...whose, thread: thread.id }));
+  if (!running) return;
+  const words = says === undefined ? null : keepOwn(db, thread, scopeKey(db, thread), JSON.stringify(says));
+  const ended = { status: "failed", ended_at: at, code: "turn_cancelled", words } as const;
+  db.run(
+    query
+      .updateTable("turn")
+      .set(ended)
+      .where((eb) => eb.and({ ...whose, id: running.id })),
+  );
+  const freed = { turns: thread.turns + 1, holder: null, lease_until: null };
+  db.run(
+    query
+      .updateTable("thread")
+      .set(freed)
+      .where((eb) => eb.and({ ...whose, id: thread.id })),
+  );
+  linkTurn(db, { scope: whose, turn: running.id });
+}
