@@ -42,7 +42,14 @@ export interface Gathering {
 export const gathering = (): Gathering => ({ parts: [], open: new Map(), finish: undefined, begun: false });
 
 /** Parts of a stream that are nothing of the answer. */
-const AROUND: ReadonlySet<string> = new Set(["stream-start", "response-metadata", "ping", "raw", "error"]);
+const AROUND: ReadonlySet<string> = new Set([
+  "stream-start",
+  "response-metadata",
+  "anthropic.message_start",
+  "ping",
+  "raw",
+  "error",
+]);
 
 /**
  * Takes one part of the stream into the reply and says what there is to tell of it. Parts that no rule here knows are
@@ -50,7 +57,8 @@ const AROUND: ReadonlySet<string> = new Set(["stream-start", "response-metadata"
  * @throws what an error part carries
  */
 export function take(into: Gathering, part: LanguageModelV4StreamPart): readonly ModelEvent[] {
-  if (!AROUND.has(part.type)) into.begun = true;
+  // Anthropic's package tells of a message's start as it tells of content that has no type of its own.
+  into.begun ||= !AROUND.has(part.type === "custom" ? part.kind : part.type);
   switch (part.type) {
     case "text-start":
     case "text-delta":
