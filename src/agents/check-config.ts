@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { suggestion } from "../protocol/index.ts";
+import { checkOutput } from "./check-output.ts";
 import { type AgentConfig, type Config, type LayerConfig, PROVIDER_KINDS } from "./config-schema.ts";
 import type { Path } from "./path.ts";
 import type { Report } from "./report.ts";
@@ -27,7 +27,7 @@ export function checkConfig(config: Config, report: Report): void {
     const tools = agent.tools.map((tool) => (typeof tool === "string" ? tool : tool.name));
     checkOnce(tools, [...path, "tools"], undefined, report);
     checkRecall(agent, path, report);
-    checkOutput(agent, [...path, "output"], report);
+    checkOutput(agent.output, [...path, "output"], report);
     checkBudgets(agent, path, report);
     for (const [i, layer] of agent.layers.entries()) checkLayer(layer, [...path, "layers", i], report);
   }
@@ -55,18 +55,6 @@ function checkOnce(values: readonly (string | number)[], list: Path, key: string
     if (first === i) continue;
     const path = key === undefined ? [...list, i] : [...list, i, key];
     report.add(path, `stands already in entry [${first}]; each may stand once`);
-  }
-}
-
-/** Found out now: in a turn it would be too late, the model would have been paid. */
-function checkOutput({ output }: AgentConfig, path: Path, report: Report): void {
-  if (output === undefined) return;
-  if (output["type"] !== "object") report.add([...path, "type"], "expected `object`: providers take nothing else here");
-  try {
-    z.fromJSONSchema(output);
-  } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
-    report.add(path, `is no JSON Schema that can be checked: ${why}`, { value: "" });
   }
 }
 

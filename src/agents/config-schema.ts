@@ -29,7 +29,7 @@ const line = (most: number): z.ZodString =>
     .regex(/^[^\r\n]*$/, "one line without a line break");
 
 /** Pieces of a request that are no layers: the ledger names them like layers. */
-const RESERVED = new Set(["tools", "transcript", "message", "prefix"]);
+const RESERVED = new Set(["tools", "transcript", "message", "prefix", "summary"]);
 
 const APPEARANCE = z.enum(["whole", "line", "absent"]);
 
@@ -37,7 +37,7 @@ const LAYER = z
   .strictObject({
     id: slug()
       .refine((id) => !RESERVED.has(id), "another name: this one stands for another piece of the request")
-      .describe("The layer's name, once per agent. Not `tools`, `transcript`, `message` or `prefix`."),
+      .describe("The layer's name, once per agent. Not `tools`, `transcript`, `message`, `prefix` or `summary`."),
     rank: z.int().min(0).max(9_999).describe("Who wins where two layers disagree: the lower number. Once per agent."),
     text: z.string().optional().describe("The layer's text, written here. Exactly one of `text`, `file` and `source`."),
     file: z

@@ -20,6 +20,7 @@ import {
   SHORTEST_SECRET,
 } from "./secret.ts";
 import { visible } from "./show.ts";
+import { spellings } from "./spellings.ts";
 import { readYaml } from "./yaml-source.ts";
 
 /** A loaded strata.yaml: frozen all through. Secrets stand in `providers` and `secrets` and nowhere else. */
@@ -140,7 +141,8 @@ function readDotenv(folder: string): string | undefined {
 /** A key pasted into a prompt would be sent to the provider, kept in the record and shown by `explain`. */
 function checkSecret(agent: Agent, secret: Secret, report: Report): void {
   const value = secret.reveal();
-  if (value.length < SHORTEST_SECRET || !agentSpec(agent).includes(value)) return;
+  const spec = agentSpec(agent);
+  if (value.length < SHORTEST_SECRET || !spellings(value).some((one) => spec.includes(one))) return;
   const expected = `a text of this agent holds the value of ${secret.name}; remove it, and replace the key at its provider`;
   report.add(["agents", agent.name], expected, { key: true, value: "(hidden)" });
 }

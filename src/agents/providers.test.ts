@@ -124,6 +124,16 @@ describe("secrets of modules", () => {
     expect(() => vaultOf([]).secret("shop")).toThrow("it names none at all");
   });
 
+  it("are hidden as JSON and addresses spell them, too, and no text of an agent may hold them so", () => {
+    const odd = 'key "with" \\\\ signs';
+    const vault = vaultOf([load(top, { MY_KEY: odd })]);
+    for (const said of [odd, JSON.stringify({ a: odd }), encodeURIComponent(odd)]) {
+      expect(vault.hide(said), said).toContain("[secret MY_KEY]");
+    }
+    const text = yamlWith([`id: rules, rank: 1, text: ${JSON.stringify(`Use ${odd} now.`)}`], "", `${top}\n`);
+    expect(refusalOf(() => loadYaml(text, {}, { MY_KEY: odd })).message).toContain("holds the value of MY_KEY");
+  });
+
   it("hide the keys of providers, too, and the longer of two values", () => {
     const two = `${top}\nproviders: {anthropic: {key: "${"$" + "{OTHER}"}"}}`;
     const vault = vaultOf([load(two, { MY_KEY: KEY, OTHER: `${KEY}-and-more` })]);

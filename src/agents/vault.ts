@@ -1,6 +1,7 @@
 import { StrataError, suggestion, type Vault } from "../protocol/index.ts";
 import type { Project } from "./project.ts";
 import { SHORTEST_SECRET } from "./secret.ts";
+import { spellings } from "./spellings.ts";
 
 /** The secrets of these projects: what modules may ask for, and what is looked for in all that they answer. */
 export function vaultOf(projects: readonly Project[]): Vault {
@@ -17,6 +18,10 @@ export function vaultOf(projects: readonly Project[]): Vault {
       const there = named.size === 0 ? "; it names none at all" : suggestion(name, [...named.keys()]);
       throw new StrataError("secret_missing", `strata.yaml names no secret ${JSON.stringify(name)}${there}`, { name });
     },
-    hide: (text) => hidden.reduce((rest, secret) => rest.replaceAll(secret.reveal(), String(secret)), text),
+    hide: (text) =>
+      hidden.reduce(
+        (rest, secret) => spellings(secret.reveal()).reduce((said, one) => said.replaceAll(one, String(secret)), rest),
+        text,
+      ),
   };
 }

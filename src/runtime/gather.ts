@@ -37,7 +37,8 @@ export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): 
     turn: occasion.turn,
     mode: agent.mode,
     limit: limitOf(cast),
-    tools: parts.tools.schemas(agent.tools),
+    // A running epoch holds the schemas it was sent with: it goes on when a tool has gone, which then answers that it has.
+    tools: occasion.epoch === undefined ? parts.tools.schemas(agent.tools) : [],
     epoch: occasion.epoch,
     contents,
     count,

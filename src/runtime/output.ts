@@ -8,6 +8,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { readOutput } from "../tools/index.ts";
+import { limitReached } from "./calls.ts";
 import { add, type Work } from "./work.ts";
 
 /** What the agent said, or, where it does not fit the agent's `output`, what to say to the model so that it answers once more. */
@@ -24,7 +25,7 @@ const ATTEMPTS = 2;
  * @throws StrataError `output_invalid` when the second answer does not fit either, or the turn ended early
  */
 export function heard(work: Work, stop: StopReason): Said {
-  const { agent, limits, model } = work.cast;
+  const { agent, model } = work.cast;
   const texts = work.added.map(({ message }) =>
     message.role === "assistant" ? message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
   );
@@ -35,7 +36,7 @@ export function heard(work: Work, stop: StopReason): Said {
   const read = readOutput(agent.output, texts.findLast((one) => one.length > 0)?.join("") ?? "");
   if ("value" in read) return { stop, reply: spoken(JSON.stringify(read.value)) };
   work.misfits++;
-  const mayAsk = stop === "answered" && work.misfits < ATTEMPTS && work.requests.length < limits.rounds;
+  const mayAsk = stop === "answered" && work.misfits < ATTEMPTS && limitReached(work) === undefined;
   if (mayAsk) return { again: asked(work, read.problem) };
   const ended = stop === "answered" ? "" : ` (the turn ended early: ${stop})`;
   throw new StrataError(

@@ -1,0 +1,73 @@
+import { z } from "zod";
+import type { Json, JsonObject } from "../protocol/index.ts";
+import type { Path } from "./path.ts";
+import type { Report } from "./report.ts";
+
+/** What may stand in a schema that answers are checked against. All else would be passed over, or cost more than an answer. */
+const KEYWORDS = new Set([
+  ...["type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref", "$defs"],
+  ...["title", "description", "default", "examples", "format", "minLength", "maxLength", "minItems", "maxItems"],
+  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+]);
+
+/**
+ * Found out now what a schema cannot say: in a turn it would be too late, the model would have been paid. A part without a type
+ * would let anything pass, a pattern may take for ever on an answer made for it.
+ */
+export function checkOutput(output: JsonObject | undefined, path: Path, report: Report): void {
+  if (output === undefined) return;
+  if (output["type"] !== "object") report.add([...path, "type"], "expected `object`: providers take nothing else here");
+  checkPart(output, path, report);
+  try {
+    z.fromJSONSchema(output);
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    report.add(path, `is no JSON Schema that can be checked: ${why}`, { value: "" });
+  }
+}
+
+function checkPart(part: Json, path: Path, report: Report): void {
+  if (!isObject(part)) {
+    report.add(path, "expected a schema: a map of keys and values");
+    return;
+  }
+  for (const key of Object.keys(part)) {
+    if (KEYWORDS.has(key)) continue;
+    const known = [...KEYWORDS].sort().join("`, `");
+    report.add([...path, key], `answers are not checked for \`${key}\`; there is \`${known}\``, {
+      key: true,
+      value: "",
+    });
+  }
+  if (!["type", "enum", "const", "anyOf", "$ref"].some((key) => key in part)) {
+    report.add(path, "needs a `type`, or an `enum`, `const`, `anyOf` or `$ref`: without one anything fits", {
+      value: "",
+    });
+  }
+  checkNames(part, path, report);
+  const isScalar = (value: Json): boolean => typeof value !== "object" || value === null;
+  for (const value of [part["enum"] ?? [], part["const"] ?? []].flat()) {
+    if (!isScalar(value))
+      report.add(path, "only texts, numbers, true, false and null can stand in `enum` and `const`", { value: "" });
+  }
+  for (const key of ["properties", "$defs"] as const) {
+    for (const [name, member] of Object.entries(part[key] ?? {})) checkPart(member, [...path, key, name], report);
+  }
+  if (part["items"] !== undefined) checkPart(part["items"], [...path, "items"], report);
+  const alternatives = Array.isArray(part["anyOf"]) ? part["anyOf"] : [];
+  for (const [n, one] of alternatives.entries()) checkPart(one, [...path, "anyOf", n], report);
+  if (isObject(part["additionalProperties"]))
+    checkPart(part["additionalProperties"], [...path, "additionalProperties"], report);
+}
+
+function checkNames(part: JsonObject, path: Path, report: Report): void {
+  const { required, properties = {} } = part;
+  if (!Array.isArray(required)) return;
+  for (const [n, name] of required.entries()) {
+    if (isObject(properties) && typeof name === "string" && Object.hasOwn(properties, name)) continue;
+    report.add([...path, "required", n], "is not among the `properties`");
+  }
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
