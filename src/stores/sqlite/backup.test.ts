@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newFolder } from "../contract/folder.contract.ts";
@@ -64,10 +64,20 @@ describe("a backup", () => {
     await expect(store.backup(file)).rejects.toMatchObject({ code: "invalid_input" });
     await expect(store.backup(join(folder, "no", "copy.db"))).rejects.toMatchObject({ code: "file_not_found" });
     const failing = store.backup(join(folder, "failed.db"), () => {
-      throw new Error("the disk went away");
+      throw new ReferenceError("step is not defined");
     });
-    await expect(failing).rejects.toMatchObject({ code: "store_failed" });
+    // A bug is no failure of the store.
+    await expect(failing).rejects.toMatchObject({ code: "unexpected", cause: expect.any(ReferenceError) });
     expect(existsSync(join(folder, "failed.db"))).toBe(false);
+    expect(readdirSync(folder).filter((name) => name.includes("unfinished"))).toEqual([]);
+    await store.close();
+  });
+
+  it("replaces no file that came while it was made, and leaves nothing of its own", async () => {
+    const store = await openSqlite(join(folder, "record.db"));
+    const late = store.backup(file, () => writeFileSync(file, "mine"));
+    await expect(late).rejects.toMatchObject({ code: "invalid_input", message: /exists already/ });
+    expect(readFileSync(file, "utf8")).toBe("mine");
     expect(readdirSync(folder).filter((name) => name.includes("unfinished"))).toEqual([]);
     await store.close();
   });

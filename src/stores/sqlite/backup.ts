@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 import { StrataError } from "../../protocol/index.ts";
 import type { BackupProgress } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -12,20 +12,49 @@ export async function backup(
   file: string,
   onProgress?: (progress: BackupProgress) => void,
 ): Promise<void> {
-  if (existsSync(file)) {
-    throw new StrataError("invalid_input", `${file} exists already; name a new file for the backup`, { file });
-  }
+  if (existsSync(file)) throw taken(file);
   const unfinished = `${file}.${process.pid}.unfinished`;
   // What is in there is personal: it is the owner's from its first byte.
   claimed(unfinished, file);
   try {
     await db.copy(unfinished, onProgress ?? (() => {}));
-    renameSync(unfinished, file);
+    named(unfinished, file);
   } catch (thrown) {
     for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(unfinished + end, { force: true });
     throw thrown;
   }
 }
+
+const taken = (file: string, cause?: unknown): StrataError =>
+  new StrataError("invalid_input", `${file} exists already; name a new file for the backup`, { file }, cause);
+
+/** Gives the copy its name, where none is by now: a rename would take the place of a file that somebody made meanwhile. */
+function named(unfinished: string, file: string): void {
+  try {
+    linkSync(unfinished, file);
+    rmSync(unfinished);
+  } catch (thrown) {
+    const code = codeOf(thrown);
+    if (code === "EEXIST") throw taken(file, thrown);
+    if (!LINKLESS.has(code)) throw thrown;
+    renamed(unfinished, file);
+  }
+}
+
+/** What disks say that know no second name of a file. */
+const LINKLESS: ReadonlySet<unknown> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+
+/** There the name is taken first, and what is renamed over is then our own. */
+function renamed(unfinished: string, file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (thrown) {
+    throw codeOf(thrown) === "EEXIST" ? taken(file, thrown) : thrown;
+  }
+  renameSync(unfinished, file);
+}
+
+const codeOf = (thrown: unknown): unknown => (thrown instanceof Error && "code" in thrown ? thrown.code : undefined);
 
 function claimed(unfinished: string, file: string): void {
   try {

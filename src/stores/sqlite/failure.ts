@@ -1,18 +1,24 @@
 import BetterSqlite3 from "better-sqlite3";
-import { StrataError } from "../../protocol/index.ts";
+import { asStrataError, StrataError } from "../../protocol/index.ts";
 
 /**
- * Whatever the driver threw, as a sentence with the file and the next step; the cause is kept. This is the only place
- * that reads SQLite's codes.
+ * Whatever the driver or the disk threw, as a sentence with the file and the next step; the cause is kept. What neither of them
+ * says is a bug and stays `unexpected`. This is the only place that reads SQLite's codes.
  */
 export function failure(thrown: unknown, file: string): StrataError {
   if (thrown instanceof StrataError) return thrown;
   const code = thrown instanceof BetterSqlite3.SqliteError ? thrown.code : "";
   const said = thrown instanceof Error ? thrown.message : String(thrown);
+  if (code === "" && !isDisk(thrown) && !DRIVER.test(said)) return asStrataError(thrown);
   const details = { file, code };
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return new StrataError("store_busy", busy(file), details, thrown);
   return new StrataError("store_failed", sentence(code, said, file), details, thrown);
 }
+
+const isDisk = (thrown: unknown): boolean => thrown instanceof Error && "syscall" in thrown;
+
+/** What the driver says by itself, as a bare TypeError. */
+const DRIVER = /database connection is not open|directory does not exist/;
 
 function busy(file: string): string {
   return `${file} stayed locked by another program; nothing was written: close that program or wait until it is done, then try again`;
