@@ -36,17 +36,30 @@ interface Cut {
 export function cutTranscript(epoch: Epoch, keep: number, count: CountTokens): Cut {
   const turns = turnsOf(epoch);
   let from = turns.length;
-  const longest = mark(widest(epoch.cut + turns.flat().length), count);
+  const old = oldSummary(epoch);
+  const withOld = mark(widest(epoch.cut + turns.flat().length), count, old);
+  // The summary of an earlier cut stays, unless it alone is too much.
+  const kept = withOld.tokens <= keep ? old : undefined;
+  const longest = kept === undefined ? mark(widest(epoch.cut + turns.flat().length), count) : withOld;
   for (let left = keep - longest.tokens; from > 0; from--) {
     left -= total(turns[from - 1] ?? []);
     if (left < 0) break;
   }
-  return behind(epoch, turns.slice(0, from).flat().length, (cut) => mark(cut, count));
+  return behind(epoch, turns.slice(0, from).flat().length, (cut) => mark(cut, count, kept));
+}
+
+/** A summary as it stands in a transcript: framed, and whose words it was made from. */
+type Standing = Pick<TranscriptMessage, "trust"> & { readonly part: TextPart };
+
+/** The summary that the running epoch begins with, if it does. */
+function oldSummary({ transcript: [first] }: Epoch): Standing | undefined {
+  const [, part] = first?.turn === null && first.message.role === "user" ? first.message.parts : [];
+  return first !== undefined && part?.type === "text" ? { part, trust: first.trust } : undefined;
 }
 
 /** The same where it is known what is cut, because a summary was made of it; that stands behind the mark. */
 export function cutAtSummary(epoch: Epoch, summary: Summary, count: CountTokens): Cut {
-  return behind(epoch, summary.upTo - epoch.cut, (cut) => mark(cut, count, summary));
+  return behind(epoch, summary.upTo - epoch.cut, (cut) => mark(cut, count, standing(summary)));
 }
 
 function behind(epoch: Epoch, gone: number, markOf: (cut: number) => TranscriptMessage): Cut {
@@ -80,14 +93,19 @@ function byTurn(messages: readonly TranscriptMessage[]): TranscriptMessage[][] {
   return turns;
 }
 
-function mark(cut: number, count: CountTokens, summary?: Summary): TranscriptMessage {
+const standing = ({ text, trust, at }: Summary): Standing => ({
+  part: { type: "text", text: frame({ kind: "summary", trust, at }, text) },
+  trust,
+});
+
+function mark(cut: number, count: CountTokens, summary?: Standing): TranscriptMessage {
   const gone = `The first ${cut} messages of this conversation are not shown any more.`;
   const parts: readonly TextPart[] =
     summary === undefined
       ? [{ type: "text", text: trusted(`(${gone} Nothing has to be done about it.)`) }]
       : [
           { type: "text", text: trusted(`(${gone} What follows was written from them, to remember them by.)`) },
-          { type: "text", text: frame({ kind: "summary", trust: summary.trust, at: summary.at }, summary.text) },
+          summary.part,
         ];
   const message = { role: "user", parts } as const;
   const trust = summary?.trust ?? "platform";

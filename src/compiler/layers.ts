@@ -25,6 +25,7 @@ export interface Draft {
   readonly layer: Layer;
   readonly content: LayerContent;
   readonly lined: boolean;
+  readonly text: Trusted | Framed;
   readonly wanted: number;
 }
 
@@ -41,7 +42,8 @@ export function draft(layer: Layer, content: LayerContent, mode: Mode, count: Co
   if (appearance === "absent") return undefined;
   const lined = appearance === "line" && layer.line !== undefined;
   const said: LayerContent = lined && layer.line !== undefined ? { kind: "text", text: layer.line } : orEmpty(content);
-  return { layer, content: said, lined, wanted: countBlock(write(layer, said), count) };
+  const text = write(layer, said);
+  return { layer, content: said, lined, text, wanted: countBlock(text, count) };
 }
 
 /** Nothing to say is no text at all, and no heading over nothing. */
@@ -78,7 +80,7 @@ export function render(one: Draft, room: number | undefined, place: Place, count
   if (content.kind === "empty") return finish(one, place, undefined, 0, { fate: "empty", because: content.because });
   if (room === undefined) {
     const fate: Fate = one.lined ? { fate: "lined", because: "mode" } : { fate: "kept" };
-    return finish(one, place, write(layer, content), one.wanted, fate);
+    return finish(one, place, one.text, one.wanted, fate);
   }
   const cut =
     content.kind === "text" ? cutText(layer, content.text, room, count) : cutItems(layer, content.items, room, count);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ScriptedReply } from "../models/index.ts";
 import { type Agent, type Request, readFrames, type TurnEvent } from "../protocol/index.ts";
 import { endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
 
@@ -16,9 +17,10 @@ const talker = (): Agent => {
 const isSummary = ({ tail }: Request): boolean => tail.some(({ layer }) => layer === "summary");
 
 /** Answers everything; what it sums up is told apart. */
-const answers = (summary: string | Error) => (request: Request) => (isSummary(request) ? summary : "Aye.");
+const answers = (summary: string | Error | ScriptedReply) => (request: Request) =>
+  isSummary(request) ? summary : "Aye.";
 
-async function talked(summary: string | Error, turns: number) {
+async function talked(summary: string | Error | ScriptedReply, turns: number) {
   const stand = await stage(
     Array.from({ length: 2 * turns }, () => answers(summary)),
     { agent: talker() },
@@ -101,11 +103,75 @@ describe("a conversation that gets too long", () => {
   it("law 8: no request exceeds its budget, nor does the one for the summary", async () => {
     const { runtime, thread } = await talked(`${"It was calm and long. ".repeat(200)}`, 20);
     for (const { requests } of await runtime.turns(OPERATOR, thread.id)) {
-      for (const { ledger } of requests) expect(ledger.tokens).toBeLessThanOrEqual(ledger.limit);
+      for (const { ledger } of requests) {
+        expect(ledger.tokens).toBeLessThanOrEqual(ledger.limit);
+      }
     }
   });
 
-  it("is not summed up for an agent that wants none, and never by a rehearsal or a recording", async () => {
+  it.each<[string, ScriptedReply | string, string]>([
+    [
+      "refuses",
+      { parts: [{ text: "I cannot help with that." }], end: { finish: "refused" } },
+      "did not finish it (refused)",
+    ],
+    ["breaks off", { parts: [{ text: "The first" }], end: { finish: "length" } }, "did not finish it (length)"],
+    ["says too much", "It was calm and long. ".repeat(2_000), "it would leave no room"],
+  ])("is only marked where the model %s: half a summary is none", async (_, summary, because) => {
+    const { cuts, sent } = await talked(summary, TURNS);
+    expect(cuts[0]).toMatchObject({ because: expect.stringContaining(because) });
+    const after = sent[sent.findIndex(isSummary) + 1];
+    expect(after && text(after)).not.toContain("[summary");
+  });
+
+  it("keeps its summary through a cut in the middle of a turn, and says that it was cut", async () => {
+    const look = { call: "look", input: { at: `long ${LONG.repeat(2)}` } };
+    const agent = {
+      ...talker(),
+      tools: sampleAgent().tools,
+      budgets: { ...talker().budgets, total: 4_000, result: 900 },
+    };
+    const script = [...Array(60)].map(() => (request: Request) => {
+      if (isSummary(request)) return "It was calm.";
+      const calls = request.messages.at(-1)?.role === "tool" ? 1 : 0;
+      const isLast = JSON.stringify(request.messages).includes("Look around") && request.messages.length < 400;
+      return isLast && calls < 2 ? { parts: [look] } : "Aye.";
+    });
+    const stand = await stage(script, { agent });
+    const thread = await stand.open();
+    for (let n = 1; n <= 40; n++) await stand.say(thread, `Day ${n}. ${LONG}`);
+    const events = await stand.say(thread, "Look around");
+    const cuts = events.filter((event) => event.type === "cut");
+    expect(cuts.at(-1)).toMatchObject({ because: "it was cut in the middle of a turn" });
+    expect(stand.sent.slice(-1).map(text).join()).toContain("[summary · contact");
+  });
+
+  it("asks for no more than a reply may have, and not where the turn may call its model only once", async () => {
+    const { sent } = await talked("It was calm.", TURNS);
+    expect(sent.find(isSummary)?.parameters.maxTokens).toBeLessThanOrEqual(BUDGETS.reply);
+    const once = { ...talker(), budgets: { ...talker().budgets, turn: { rounds: 1, calls: 1, seconds: 60 } } };
+    const stand = await stage(
+      Array.from({ length: TURNS }, () => answers("never")),
+      { agent: once },
+    );
+    const thread = await stand.open();
+    for (let n = 1; n <= TURNS; n++) await stand.say(thread, `Day ${n}. ${LONG}`);
+    expect(stand.sent.some(isSummary)).toBe(false);
+  });
+
+  it.each(["rehearsal", "recording"])("is never summed up by a %s", async (ref) => {
+    const stand = await stage(
+      Array.from({ length: TURNS }, () => answers("never")),
+      { agent: talker() },
+    );
+    const model = { ...(await stand.parts.modelOf(stand.agent)), ref };
+    const thread = await stand.open();
+    for (let n = 1; n <= TURNS; n++) await stand.say(thread, `Day ${n}. ${LONG}`, { model });
+    expect(stand.sent.length).toBe(TURNS);
+    expect(stand.sent.some(isSummary)).toBe(false);
+  });
+
+  it("is not summed up for an agent that wants none", async () => {
     const agent: Agent = { ...talker(), summaries: false };
     const stand = await stage(
       Array.from({ length: TURNS }, () => answers("never")),

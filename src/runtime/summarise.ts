@@ -1,6 +1,6 @@
 import { type Compilation, messagesCut, type Summary, summaryRequest } from "../compiler/index.ts";
 import { asStrataError, type Epoch, type TurnEvent, untrusted } from "../protocol/index.ts";
-import { limitOf } from "./cast.ts";
+import { limitOf, parametersOf } from "./cast.ts";
 import type { Prepared } from "./gather.ts";
 import { ask } from "./send.ts";
 import type { Work } from "./work.ts";
@@ -25,8 +25,19 @@ export async function* withSummary(work: Work, prepared: Prepared): AsyncGenerat
     yield { type: "cut", messages, because: made.because };
     return prepared.compilation;
   }
-  yield { type: "cut", messages };
-  return prepared.withSummary(made);
+  const compilation = prepared.withSummary(made);
+  const because = standsFor(compilation) ? {} : { because: "it would leave no room for the conversation" };
+  yield { type: "cut", messages, ...because };
+  return compilation;
+}
+
+/** Whether a summary stands at the beginning of what is sent. */
+const standsFor = ({ epoch }: Compilation): boolean => (epoch.transcript[0]?.message.parts.length ?? 0) > 1;
+
+/** Tells of a cut that a tool round made necessary: nobody is asked for a summary in the middle of an answer. */
+export function* cutInTurn(before: Compilation, after: Compilation): Generator<TurnEvent> {
+  const messages = messagesCut(before.epoch, after);
+  if (messages > 0) yield { type: "cut", messages, because: "it was cut in the middle of a turn" };
 }
 
 /** A rehearsal and a recording say what they say; and an agent may want no summaries. */
@@ -39,13 +50,17 @@ async function* sumUp(
   messages: number,
 ): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
   const limit = limitOf(work.cast);
-  const maxTokens = Math.min(Math.max(Math.floor(limit / 20), SHORTEST), LONGEST);
+  const wanted = Math.min(Math.max(Math.floor(limit / 20), SHORTEST), LONGEST);
+  // What a reply may have at the most, by the budget and by the model, a summary may not exceed.
+  const maxTokens = Math.min(wanted, parametersOf(work.cast).maxTokens);
+  if (work.cast.limits.rounds < 2) return { because: "the turn may call its model only once" };
   const words = Math.floor(maxTokens * WORDS_PER_TOKEN);
   const asked = summaryRequest(running, messages, { words, limit, count: work.cast.count });
   if (asked.ledger.tokens > limit) return { because: "the request for a summary would not fit the budget" };
   const { signal } = work.lease;
   try {
-    const { parts } = yield* quietly(ask(work, asked, { maxTokens }));
+    const { parts, finish } = yield* quietly(ask(work, asked, { maxTokens }));
+    if (finish !== "stop") return { because: `the model did not finish it (${finish})` };
     const text = parts
       .flatMap((part) => (part.type === "text" ? [part.text] : []))
       .join("\n")

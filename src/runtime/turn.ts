@@ -11,7 +11,7 @@ import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./runtime.ts";
 import { send } from "./send.ts";
 import { checkSpend } from "./spend.ts";
-import { withSummary } from "./summarise.ts";
+import { cutInTurn, withSummary } from "./summarise.ts";
 import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
 
 /**
@@ -62,7 +62,9 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
       const said = stop === undefined ? undefined : heard(work, stop);
       if (said?.reply !== undefined) return { status: "done", stop: said.stop, reply: said.reply };
       const again = said === undefined ? [] : [said.again];
-      compilation = extend(compilation, [...messages, ...again], work.cast.count);
+      const next = extend(compilation, [...messages, ...again], work.cast.count);
+      yield* cutInTurn(compilation, next);
+      compilation = next;
     }
   } catch (thrown) {
     return { status: "failed", error: asStrataError(signal.aborted ? signal.reason : thrown) };
