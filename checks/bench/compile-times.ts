@@ -94,8 +94,8 @@ async function timeSetting(
   for (let round = 0; round <= setting.rounds; round++) {
     const work = workOf(lines, setting, ++edition, raw);
     for (const sample of samples) {
-      // One look at a slow one says enough.
-      if (sample.last.length > 0 && median(sample.cold) > 1_000) continue;
+      // A slow one needs fewer looks.
+      if (sample.cold.length >= looksAt(median(sample.cold))) continue;
       const times = await timeEngine(sample.engine, work, lines);
       if (round === 0 && times.cold < 1_000) continue;
       for (const one of CASES) sample[one].push(times[one]);
@@ -110,6 +110,9 @@ async function timeSetting(
     times: { cold: median(cold), warm: median(warm), last: median(last) },
   }));
 }
+
+const looksAt = (milliseconds: number): number =>
+  milliseconds > 1_000 ? 1 : milliseconds > 100 ? 3 : Number.POSITIVE_INFINITY;
 
 /** Milliseconds for which a fast engine repeats a request: a clock is too coarse for one. */
 const FILL = 4;
