@@ -15,15 +15,23 @@ export function jsonTeller({ json }: Context): Teller {
   };
 }
 
-/** For people: the words as they come, tool calls and what was sent as dim lines beside them. */
+/**
+ * For people: tool calls and what was sent as dim lines beside the words. A terminal gets the words as they come; anything else
+ * gets the whole answer once it is committed, and nothing of one that failed or was asked for again.
+ */
 export function plainTeller(context: Context): Teller {
   const { stdout } = context.terminal;
+  const streams = stdout.isTTY === true;
   let ledger: Ledger | undefined;
   let model = "no model";
   let inLine = false;
   const endLine = (): void => {
     if (inLine) stdout.write("\n");
     inLine = false;
+  };
+  const aside = (text: string): void => {
+    endLine();
+    context.note(text);
   };
   const end = (totals: TurnTotals): void => {
     context.note(sentLine(ledger, totals, model));
@@ -37,34 +45,35 @@ export function plainTeller(context: Context): Teller {
       case "reasoning-delta":
         return;
       case "note":
-        return context.note(`${event.layer} is left out: ${printable(event.says)}`);
+        return aside(`${event.layer} is left out: ${printable(event.says)}`);
       case "cut":
-        return context.note(
+        return aside(
           `the first ${event.messages} messages of what was shown are left out from now on${event.because === undefined ? "; a summary stands for them" : ` (no summary: ${printable(event.because)})`}`,
         );
       case "compiled":
+        endLine();
         ledger = event.ledger;
         return;
       case "retry": {
         const seconds = Math.ceil(event.milliseconds / 100) / 10;
-        return context.note(`no answer yet: ${printable(event.because)}; asked again in ${seconds} s`);
+        return aside(`no answer yet: ${printable(event.because)}; asked again in ${seconds} s`);
       }
       case "text-delta":
+        if (!streams) return;
         stdout.write(printable(event.text));
         inLine = !event.text.endsWith("\n");
         return;
       case "approval":
-        endLine();
-        return context.note(
+        return aside(
           `→ ${event.tool} ${printable(JSON.stringify(event.input))} waits for a person: /approve or /deny in a chat, or \`strata approval approve ${event.approval}\``,
         );
       case "tool-start":
-        endLine();
-        return context.note(`→ ${event.tool}`);
+        return aside(`→ ${event.tool}`);
       case "tool-end":
-        return event.failed ? context.note(`→ ${event.tool} failed; the agent was told why`) : undefined;
+        return event.failed ? aside(`→ ${event.tool} failed; the agent was told why`) : undefined;
       case "done":
         endLine();
+        if (!streams && event.text !== "") context.say(printable(event.text));
         context.note(...endingNote(event.because, event.text));
         return end(event.totals);
       case "failed":
