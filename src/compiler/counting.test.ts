@@ -7,6 +7,7 @@ import {
   clock,
   contentsOf,
   entryOf,
+  event,
   immutable,
   inputOf,
   item,
@@ -74,6 +75,16 @@ describe("what is counted", () => {
     }
     const fresh = [...made.tail.map((part) => part.text), ...made.own.flatMap((one) => textsOf(one.message))];
     expect(asked).toEqual(expect.arrayContaining(fresh));
+  });
+
+  it("is in the next turn what is new in it, and nothing that tells how long the thread has become", () => {
+    const { count, asked } = listening();
+    const first = compile({ ...input, epoch, count });
+    const before = new Set(asked.splice(0));
+    const longer = { ...epoch, transcript: [...transcript, ...first.own, reply("Yes.", input.turn)] };
+    const next = compile({ ...input, epoch: longer, events: [event("And now?")], count });
+    const fresh = asked.filter((text) => !before.has(text));
+    expect(new Set(fresh)).toEqual(new Set(next.own.flatMap((one) => textsOf(one.message))));
   });
 
   it("is not the transcript when it is cut either: only the mark is new", () => {
