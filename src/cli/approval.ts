@@ -5,6 +5,7 @@ import {
   type Approval,
   type ApprovalStatus,
   approvalId,
+  asStrataError,
   isoSecond,
   StrataError,
   suggestion,
@@ -30,20 +31,11 @@ interface Deciding {
 export function declareApproval(program: Command, context: Context): void {
   const approval = program
     .command("approval")
-    .description("list the tool calls that wait for a person, approve and deny them")
+    .description("list the tool calls that wait for a person, approve, deny and settle them")
     .addHelpText("after", "\nExample:\n  $ strata approval list");
   declareList(approval, context);
   declareShow(approval, context);
-  declareDecide(approval, context, {
-    name: "approve",
-    verdict: "approved",
-    says: "run a waiting call now, and let the agent tell what came of it",
-  });
-  declareDecide(approval, context, {
-    name: "deny",
-    verdict: "denied",
-    says: "refuse a waiting call, and let the agent tell it",
-  });
+  for (const decider of DECIDERS) declareDecide(approval, context, decider);
 }
 
 function declareList(parent: Command, context: Context): void {
@@ -51,15 +43,16 @@ function declareList(parent: Command, context: Context): void {
     .command("list")
     .description("list the calls, the newest first")
     .option("--agent <name>", "of this agent only (default: all agents)")
-    .option("--status <status>", `${APPROVAL_STATUSES.join(", ")}, or all`, "waiting")
+    .option("--status <status>", `${APPROVAL_STATUSES.join(", ")}, open (waiting or approved), or all`, "open")
     .option("--limit <n>", "at most so many", wholeNumber(1, 1_000), 20)
     .addHelpText("after", "\nExample:\n  $ strata approval list --status all")
     .action((options: Listing, command: Command) => {
-      const status = statusOf(options.status);
+      const statuses = statusesOf(options.status);
       return inRecord(context, command, async ({ app, json }) => {
-        const found = await approvalsOf(app, options, status);
+        const found = await approvalsOf(app, options, statuses);
         if (json) return context.json(found);
-        if (found.length === 0) return context.say(status === "waiting" ? "No call waits." : "There is no such call.");
+        if (found.length === 0)
+          return context.say(statuses.includes("waiting") ? "No call waits." : "There is no such call.");
         context.say(
           ...found.flatMap((one) => lines(one, context.style)),
           context.style.dim(count(found.length, "call")),
@@ -71,11 +64,11 @@ function declareList(parent: Command, context: Context): void {
 async function approvalsOf(
   app: App,
   { agent, limit }: Listing,
-  status: ApprovalStatus | undefined,
+  statuses: readonly ApprovalStatus[],
 ): Promise<readonly Approval[]> {
   const { runtime, operator } = app;
-  const all = chosenAgents(app, agent).map(({ org, name }) =>
-    runtime.approvals(operator, { org, agent: name, contact: null }, status === undefined ? {} : { status }, limit),
+  const all = chosenAgents(app, agent).flatMap(({ org, name }) =>
+    statuses.map((status) => runtime.approvals(operator, { org, agent: name, contact: null }, { status }, limit)),
   );
   return (await Promise.all(all))
     .flat()
@@ -83,11 +76,15 @@ async function approvalsOf(
     .slice(0, limit);
 }
 
-function statusOf(text: string): ApprovalStatus | undefined {
-  if (text === "all") return undefined;
+/** What a person may have to do something about: calls that wait, and those whose end is not known. */
+const OPEN: readonly ApprovalStatus[] = ["waiting", "approved"];
+
+function statusesOf(text: string): readonly ApprovalStatus[] {
+  if (text === "all") return APPROVAL_STATUSES;
+  if (text === "open") return OPEN;
   const known = APPROVAL_STATUSES.find((status) => status === text);
-  if (known !== undefined) return known;
-  const near = suggestion(text, [...APPROVAL_STATUSES, "all"]);
+  if (known !== undefined) return [known];
+  const near = suggestion(text, [...APPROVAL_STATUSES, "open", "all"]);
   throw new StrataError("invalid_input", `no call has the status ${JSON.stringify(text)}${near}`, { status: text });
 }
 
@@ -108,24 +105,49 @@ function declareShow(parent: Command, context: Context): void {
 }
 
 interface Decider {
-  readonly name: "approve" | "deny";
-  readonly verdict: "approved" | "denied";
+  readonly name: "approve" | "deny" | "settle";
+  readonly verdict: "approved" | "denied" | "settled";
   readonly says: string;
+  readonly note: string;
+  /** What stands in the example behind the call. */
+  readonly more?: string;
 }
 
-function declareDecide(parent: Command, context: Context, { name, verdict, says }: Decider): void {
-  parent
-    .command(name)
-    .description(says)
-    .argument("<id>", "the call, apr_…")
-    .option("--note <text>", verdict === "denied" ? "why; the agent is told" : "a word for the record")
-    .addHelpText("after", `\nExample:\n  $ strata approval ${name} apr_01jd8k3v5x9m2q7r4t6w8y0zab`)
+const DECIDERS: readonly Decider[] = [
+  {
+    name: "approve",
+    verdict: "approved",
+    says: "run a waiting call now, and let the agent tell what came of it",
+    note: "a word for the record",
+  },
+  {
+    name: "deny",
+    verdict: "denied",
+    says: "refuse a waiting call, and let the agent tell it",
+    note: "why; the agent is told",
+  },
+  {
+    name: "settle",
+    verdict: "settled",
+    says: "say what came of an approved call whose end is not known, and let the agent tell it",
+    note: "what you found when you looked; the agent is told",
+    more: ' --note "the money was paid back"',
+  },
+];
+
+function declareDecide(parent: Command, context: Context, { name, verdict, says, note, more = "" }: Decider): void {
+  const command = parent.command(name).description(says).argument("<id>", "the call, apr_…");
+  const noted =
+    verdict === "settled" ? command.requiredOption("--note <text>", note) : command.option("--note <text>", note);
+  noted
+    .addHelpText("after", `\nExample:\n  $ strata approval ${name} apr_01jd8k3v5x9m2q7r4t6w8y0zab${more}`)
     .action((text: string, { note }: Deciding, command: Command) => {
       const id = approvalId(text);
       return inSession(context, command, async (session) => {
         const { runtime, operator } = session.app;
+        const { signal } = context.terminal;
         const told = note === undefined ? {} : { note: untrusted(note) };
-        const approval = await runtime.decide(operator, id, { verdict, ...told });
+        const approval = await runtime.decide(operator, id, { verdict, signal, ...told });
         if (session.json) context.json(approval);
         else context.say(...lines(approval, context.style));
         await tellOn(context, session, approval);
@@ -138,7 +160,10 @@ async function tellOn(context: Context, { app, json }: Session, { thread: id }: 
   const { runtime, operator } = app;
   const thread = await runtime.thread(operator, id);
   const tell = json ? jsonTeller(context) : plainTeller(context);
-  for await (const event of runtime.run(operator, thread, { signal: context.terminal.signal })) {
+  const { signal } = context.terminal;
+  // Whoever pressed Ctrl-C wants no turn; what there is to tell waits for the next.
+  if (signal.aborted) return context.fail(asStrataError(signal.reason));
+  for await (const event of runtime.run(operator, thread, { signal })) {
     tell(event);
     if (event.type === "failed") context.fail(event.error);
   }
@@ -147,10 +172,16 @@ async function tellOn(context: Context, { app, json }: Session, { thread: id }: 
 function lines(approval: Approval, style: Style): readonly string[] {
   const { id, scope, tool, input, status, askedAt, note, outcome, decidedBy } = approval;
   const by = decidedBy === undefined ? "" : ` by the ${decidedBy}`;
+  const isOpen = status === "approved";
   return [
     style.dim(`${id} · ${scope.agent} with ${printable(scope.contact)} · ${isoSecond(askedAt)} · ${status}${by}`),
     `  ${style.bold(tool)} ${printable(JSON.stringify(input))}`,
     ...(note === undefined ? [] : [`  note: ${printable(note)}`]),
+    ...(isOpen
+      ? [`  no end is recorded: if it does not run just now, look at what it was to change, then ${settling(id)}`]
+      : []),
     ...(outcome === undefined ? [] : [`  ${outcome.failed ? "failed" : "answered"}: ${printable(outcome.text)}`]),
   ];
 }
+
+const settling = (id: Approval["id"]): string => `\`strata approval settle ${id} --note TEXT\``;

@@ -89,7 +89,7 @@ async function decideNext(asked: Asked, verdict: "approved" | "denied"): Promise
     return undefined;
   }
   context.note(`→ ${oldest.tool} ${printable(JSON.stringify(oldest.input))} is ${verdict}`);
-  await runtime.decide(operator, oldest.id, { verdict });
+  await runtime.decide(operator, oldest.id, { verdict, signal: saying.signal });
   return retry(context, talk, saying);
 }
 

@@ -42,6 +42,7 @@ export async function examine(place: Place): Promise<readonly Check[]> {
       ...checks,
       await check("models", () => inApp(real, models)),
       await check("waiting", () => inApp(real, waiting)),
+      await check("approvals", () => inApp(real, approvals)),
       await check("turns", () => inApp(real, held)),
     ];
   } finally {
@@ -195,6 +196,23 @@ async function waiting(app: App): Promise<Outcome> {
     ({ thread, messages }) => `${count(messages, "message")} on ${thread.id} with ${thread.scope.contact}`,
   );
   return warn(`${list.join("\n")}\nThey go along with the next message; in a chat, /retry runs them now.`);
+}
+
+/** Calls that a person approved and whose end was never written down: nobody but a person finds out. */
+async function approvals({ runtime, operator }: App): Promise<Outcome> {
+  const all = runtime.agents(operator).map(async ({ org, name: agent }) => {
+    const calls = (status: "waiting" | "approved") =>
+      runtime.approvals(operator, { org, agent, contact: null }, { status }, NEWEST);
+    return { waiting: await calls("waiting"), open: await calls("approved") };
+  });
+  const found = await Promise.all(all);
+  const open = found.flatMap((one) => one.open);
+  const waits = count(found.flatMap((one) => one.waiting).length, "call");
+  if (open.length === 0) return ok(`${waits} to decide about; the end of every approved call is known`);
+  const list = open.map(({ id, tool, scope }) => `${tool} for ${scope.contact} was approved and has no end: ${id}`);
+  return warn(
+    `${list.join("\n")}\nIf it does not run just now, look at what it was to change; then \`strata approval settle ID --note TEXT\`.`,
+  );
 }
 
 /** Threads that are held now, and those whose worker is gone: its turn was interrupted. */

@@ -1,6 +1,7 @@
 import {
   type Action,
   type Actor,
+  type ApprovalId,
   authorize,
   issueId,
   memoryId,
@@ -10,8 +11,8 @@ import {
   trustOf,
 } from "../protocol/index.ts";
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
-import { decide } from "./approvals.ts";
 import { compose } from "./compose.ts";
+import { decide } from "./decide.ts";
 import { fork, regenerate } from "./fork.ts";
 import type { Parts } from "./parts.ts";
 import { openThread, post } from "./receive.ts";
@@ -25,6 +26,7 @@ const MOST_WAITING = 100;
 export function createRuntime(parts: Parts): Runtime {
   const { store } = parts;
   const running = new Map<ThreadId, AbortController>();
+  const acting = new Set<ApprovalId>();
   const reach = (actor: Actor, scope: Scope, action: Action): Scope => {
     authorize(actor, action, scope);
     return scope;
@@ -97,7 +99,7 @@ export function createRuntime(parts: Parts): Runtime {
     forget: async (actor, scope, id) => store.forgetMemory(reach(actor, scope, "operate"), id),
     approvals: async (actor, scope, filter, limit) => store.approvals(reach(actor, scope, "read"), filter, limit),
     approval: (actor, id) => approvalOf(parts, actor, id, "read"),
-    decide: (actor, id, verdict) => decide(parts, actor, id, verdict),
+    decide: (actor, id, verdict) => decide({ ...parts, acting }, actor, id, verdict),
     usage: async (actor, scope) => store.usage(reach(actor, scope, "read")),
   };
 }

@@ -37,7 +37,8 @@ export async function runTool(
     const given = { ...context, signal: ends, secret: vault.secret };
     return hidden(vault, await Promise.race([tool.run(input, given), stopped.promise]));
   } catch (thrown) {
-    const because = !signal.aborted && ends.aborted ? `it took longer than ${seconds} s` : wordsOf(thrown);
+    const late = signal.aborted ? "it was stopped" : `it took longer than ${seconds} s`;
+    const because = ends.aborted ? late : wordsOf(thrown);
     return { text: untrusted(vault.hide(`${tool.schema.name} failed: ${because}`)), failed: true };
   } finally {
     ends.removeEventListener("abort", stop);

@@ -65,10 +65,14 @@ export interface ForkOptions {
   readonly key?: string;
 }
 
-/** A person's word about a waiting call; the note is told to the agent when it is denied. */
+/** A person's word about a call. */
 export interface Verdict {
-  readonly verdict: "approved" | "denied";
+  /** `settled`: it was approved and its end is not known; the note says what the person found. */
+  readonly verdict: "approved" | "denied" | "settled";
+  /** Told to the agent of a call that is denied or settled. */
   readonly note?: Untrusted;
+  /** Ends the tool of an approved call. */
+  readonly signal?: AbortSignal;
 }
 
 /** How one turn may differ from the agent's own way. */
@@ -150,9 +154,11 @@ export interface Runtime {
   /** @throws StrataError `approval_not_found` */
   approval(actor: Actor, id: ApprovalId): Promise<Approval>;
   /**
-   * Approves a waiting call, which runs it now and once, or denies it. Either way an event waits on its thread then: run a turn
-   * to let the agent tell. Operators only.
-   * @throws StrataError `approval_not_found`, `approval_decided`, `tool_not_found` and `invalid_input` when it cannot run any more
+   * Approves a waiting call, which runs it now and once, or denies it; or settles one that was approved and whose end was never
+   * recorded, because the program ended, the database was locked or a tool that acts outside was left. Either way an event
+   * waits on its thread then: run a turn to let the agent tell. Operators only.
+   * @throws StrataError `approval_not_found`, `approval_decided`, `tool_not_found` and `invalid_input` when it cannot run any
+   * more; where an outcome cannot be kept, `store_busy` or `store_failed` with the outcome in its details
    */
   decide(actor: Actor, id: ApprovalId, verdict: Verdict): Promise<Approval>;
 }

@@ -8,6 +8,7 @@ import { compileFor } from "./gather.ts";
 import { hold } from "./lease.ts";
 import { heard } from "./output.ts";
 import type { Parts } from "./parts.ts";
+import { patiently } from "./patiently.ts";
 import type { RunOptions } from "./runtime.ts";
 import { send } from "./send.ts";
 import { checkSpend } from "./spend.ts";
@@ -91,19 +92,6 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   if (ending.reply === null) return;
   // The turn is done whatever happens here: a message that stays marked as waiting is shown once more.
   await parts.store.deliver(thread.scope, outcome.outbox, parts.clock()).catch(() => false);
-}
-
-/** As often is the commit tried while another program holds the database; each try waits for the lock by itself. */
-const TRIES = 3;
-
-async function patiently<T>(commit: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await commit();
-    } catch (thrown) {
-      if (tries >= TRIES || asStrataError(thrown).code !== "store_busy") throw thrown;
-    }
-  }
 }
 
 async function abandon(work: Work): Promise<void> {

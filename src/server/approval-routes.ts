@@ -44,15 +44,17 @@ export const APPROVAL_ROUTES: readonly Route[] = [
   route({
     method: "post",
     url: "/v1/approvals/{id}",
-    says: "Approves a waiting call, which runs it now and once, or denies it. An event then waits on its thread; `run` lets the agent tell.",
+    says: "Approves a waiting call, which runs it now and once, or denies it; `settled` closes one that was approved and whose end is not known. An event then waits on its thread; `run` lets the agent tell.",
     path: PATH,
     query: NOTHING,
     body: z.strictObject({
-      verdict: z.enum(["approved", "denied"]).describe("What shall become of it."),
-      note: FIELDS.content.optional().describe("A word about it; of a denial the agent is told."),
+      verdict: z.enum(["approved", "denied", "settled"]).describe("What shall become of it."),
+      note: FIELDS.content
+        .optional()
+        .describe("A word about it; the agent is told it of a denial, and of a settled call, which needs one."),
     }),
     answer: APPROVAL,
-    handle: ({ runtime }, { actor, path: { id }, body: { verdict, note } }) =>
-      runtime.decide(actor, id, { verdict, ...(note === undefined ? {} : { note }) }),
+    handle: ({ runtime, turns }, { actor, path: { id }, body: { verdict, note } }) =>
+      turns.attend((signal) => runtime.decide(actor, id, { verdict, signal, ...(note === undefined ? {} : { note }) })),
   }),
 ];

@@ -21,7 +21,7 @@ export interface Server {
   readonly fetch: (request: Request) => Promise<Response>;
   /** The same for programs in this process: `request("/health", …)`. */
   readonly request: (path: string, init?: RequestInit) => Promise<Response>;
-  /** Stops the turns that run; resolves when each has ended. */
+  /** Stops the turns and approved calls that run; resolves when each has ended. */
   readonly close: () => Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { type Address, inUrl } from "./site.ts";
 /** A server that answers. */
 export interface Listening {
   readonly url: string;
-  /** Takes no more requests, stops the turns that run, and ends all connections. */
+  /** Takes no more requests, stops the turns and approved calls that run and waits for their ends, and ends all connections. */
   readonly close: () => Promise<void>;
 }
 

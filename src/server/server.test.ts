@@ -1,9 +1,13 @@
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { errorResponse, isSameToken, listen, operatorToken, siteOf } from "./index.ts";
-import { stage } from "./stage.contract.ts";
+import { StrataError } from "../protocol/index.ts";
+import type { Runtime } from "../runtime/index.ts";
+import { createServer, errorResponse, isSameToken, listen, operatorToken, siteOf } from "./index.ts";
+import { HERE, stage, TOKEN } from "./stage.contract.ts";
 
 describe("the server", () => {
   it("tells anybody that it is well, and what it serves only to who has the token", async () => {
@@ -41,6 +45,31 @@ describe("the server", () => {
     const response = errorResponse(new Error("password 1234"));
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain("1234");
+  });
+
+  it("waits for an approved call that runs when it is closed, and tells it to stop", async () => {
+    const { parts, store } = await stage();
+    onTestFinished(() => store.close());
+    const order: string[] = [];
+    const begun = Promise.withResolvers<void>();
+    const decide: Runtime["decide"] = async (_actor, id, { signal }) => {
+      if (signal === undefined) throw new Error("nobody could stop it");
+      begun.resolve();
+      await once(signal, "abort");
+      await setImmediate();
+      order.push("decided");
+      throw new StrataError("approval_decided", `${id} is over`);
+    };
+    const own = createServer({ ...parts, runtime: { ...parts.runtime, decide } });
+    const answer = own.request("/v1/approvals/apr_00000000000000000000000000", {
+      method: "POST",
+      headers: { host: HERE, authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: '{"verdict": "approved"}',
+    });
+    await begun.promise;
+    await own.close().then(() => order.push("closed"));
+    expect(order).toEqual(["decided", "closed"]);
+    expect((await answer).status).toBe(409);
   });
 
   it("listens, refuses a port that is taken with a sentence, and frees it when it is closed", async () => {

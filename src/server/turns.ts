@@ -1,6 +1,6 @@
 import type { TurnEvent } from "../protocol/index.ts";
 
-/** The turns that a server runs. They go on when their client leaves, and stop when the server does. */
+/** The turns and decisions that a server runs. They go on when their client leaves, and stop when the server does. */
 export interface Turns {
   /**
    * Runs to the end, whether its events are read or not. Read slowly, they wait here and not in the turn.
@@ -10,6 +10,8 @@ export interface Turns {
     begin: (stop: AbortSignal) => AsyncIterable<TurnEvent>,
     gone: AbortSignal,
   ) => ReadableStream<TurnEvent>;
+  /** Work beside the turns whose end must be written down. */
+  readonly attend: <T>(begin: (stop: AbortSignal) => Promise<T>) => Promise<T>;
   /** Stops all, as `turn_cancelled`; resolves when each has ended. */
   readonly close: () => Promise<void>;
 }
@@ -17,8 +19,15 @@ export interface Turns {
 /** No turn yet. */
 export function openTurns(): Turns {
   const stop = new AbortController();
-  const running = new Set<Promise<void>>();
+  const running = new Set<Promise<unknown>>();
   return {
+    attend: async (begin) => {
+      const work = begin(stop.signal);
+      // Whoever asked hears of a failure; the end of the server only waits.
+      const ended = work.catch(() => undefined).finally(() => running.delete(ended));
+      running.add(ended);
+      return work;
+    },
     run: (begin, gone) => {
       const start = (to: ReadableStreamDefaultController<TurnEvent>): void => {
         const ended = feed(begin(stop.signal), to, gone).finally(() => running.delete(ended));

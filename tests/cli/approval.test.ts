@@ -1,7 +1,9 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openApp, serve } from "../../src/app.ts";
+import { openApp, recordFile, serve } from "../../src/app.ts";
+import { agentName, approvalId, contactId, orgId, StrataError } from "../../src/protocol/index.ts";
+import { openSqlite } from "../../src/stores/index.ts";
 import { atTerminal, jsonLines, project, strata } from "./strata.ts";
 
 const ASKING = (yaml: string): string => yaml.replace("read, write]", "read, {name: write, approval: true}]");
@@ -17,6 +19,14 @@ interface Listed {
 
 const listed = async (cwd: string, ...more: readonly string[]) =>
   jsonLines<readonly Listed[]>((await strata(["approval", "list", "--json", ...more], { cwd })).out)[0] ?? [];
+
+/** As a program leaves it that ended while the tool ran. */
+async function approveOnly(cwd: string, id: string): Promise<void> {
+  const store = await openSqlite(recordFile(join(cwd, ".strata")));
+  const scope = { org: orgId("home"), agent: agentName("companion"), contact: contactId("me") };
+  await store.decideApproval(scope, approvalId(id), { verdict: "approved", by: "operator", at: Date.now() });
+  await store.close();
+}
 
 describe("strata approval", () => {
   it("lists a call that waits, runs it when it is approved, and lets the agent tell", async () => {
@@ -87,6 +97,36 @@ describe("strata approval", () => {
       await serving.close();
       await app.close();
     }
+  });
+
+  it("is listed while its end is not known, doctor tells of it, and a person settles it", async () => {
+    const cwd = project(ASKING);
+    await strata(["chat", "companion"], { cwd, input: WISH });
+    const [call] = await listed(cwd);
+    await approveOnly(cwd, call?.id ?? "");
+    const list = await strata(["approval", "list"], { cwd });
+    expect(list.out).toContain("approved by the operator");
+    expect(list.out).toContain(`\`strata approval settle ${call?.id} --note TEXT\``);
+    expect((await strata(["doctor"], { cwd })).out).toMatch(/^warn {2}approvals {1}write for me was approved/m);
+    const silent = await strata(["approval", "settle", call?.id ?? ""], { cwd });
+    expect(silent).toMatchObject({ code: 2, err: expect.stringContaining("--note") });
+    const settled = await strata(["approval", "settle", call?.id ?? "", "--note", "it is written"], { cwd });
+    expect(settled.code).toBe(0);
+    expect(settled.out).toMatch(/ · done by the operator\n {2}write .*\n {2}answered: it is written\n/);
+    expect(settled.out).toContain("The operator has looked and says: it is written");
+    expect((await strata(["approval", "list"], { cwd })).out).toBe("No call waits.\n");
+    expect((await strata(["doctor"], { cwd })).out).toMatch(/^ok {4}approvals {1}0 calls to decide about/m);
+  });
+
+  it("is not approved by a program that ends", async () => {
+    const cwd = project(ASKING);
+    await strata(["chat", "companion"], { cwd, input: WISH });
+    const [call] = await listed(cwd);
+    const signal = AbortSignal.abort(new StrataError("turn_cancelled", "stopped"));
+    const { code, err } = await strata(["approval", "approve", call?.id ?? ""], { cwd, signal });
+    expect({ code, err }).toMatchObject({ code: 130, err: expect.stringContaining("nothing was decided") });
+    expect(await listed(cwd)).toMatchObject([{ status: "waiting" }]);
+    expect(notes(cwd)).toBe(false);
   });
 
   it.each([

@@ -1,0 +1,178 @@
+import {
+  type Actor,
+  type Approval,
+  type ApprovalId,
+  asStrataError,
+  eventId,
+  issueId,
+  lowestTrust,
+  memoryId,
+  never,
+  StrataError,
+  type Tool,
+  type ToolOutcome,
+  type Trust,
+  trustOf,
+  untrusted,
+} from "../protocol/index.ts";
+import type { Thread } from "../stores/index.ts";
+import { approvalOf, threadOf } from "./access.ts";
+import { agentAt } from "./cast.ts";
+import type { Parts } from "./parts.ts";
+import { patiently } from "./patiently.ts";
+import { limitsOf, runTool } from "./run-tool.ts";
+import type { Verdict } from "./runtime.ts";
+
+/** The parts, and the approved calls that run in this program just now. */
+export interface DecidingParts extends Parts {
+  readonly acting: Set<ApprovalId>;
+}
+
+/** One call, and who says what about it. */
+interface Case extends Verdict {
+  readonly approval: Approval;
+  readonly thread: Thread;
+  readonly actor: Actor;
+}
+
+/**
+ * Decides about a call. Approved, it runs now, as the agent that asked for it, and once: what comes of it is kept with
+ * the decision. Either way the thread gets an event that tells the agent; its next turn handles it.
+ */
+export async function decide(parts: DecidingParts, actor: Actor, id: ApprovalId, verdict: Verdict): Promise<Approval> {
+  const approval = await approvalOf(parts, actor, id, "operate");
+  const thread = await threadOf(parts, actor, approval.thread, "operate");
+  const one: Case = { ...verdict, approval, thread, actor };
+  switch (verdict.verdict) {
+    case "approved":
+      return approve(parts, one);
+    case "denied":
+      return deny(parts, one);
+    case "settled":
+      return settle(parts, one);
+    default:
+      return never(verdict.verdict);
+  }
+}
+
+async function deny(parts: Parts, { approval, thread, actor, note }: Case): Promise<Approval> {
+  const { id, tool } = approval;
+  const why = note === undefined ? "" : `: ${note}`;
+  const text = `${id}: ${tool} was denied by the ${actor.role} and not run${why}`;
+  return parts.store.decideApproval(approval.scope, id, {
+    verdict: "denied",
+    by: actor.role,
+    at: parts.clock(),
+    ...(note !== undefined && { note }),
+    event: eventOf(parts, thread, text, trustOf(actor)),
+  });
+}
+
+async function approve(parts: DecidingParts, one: Case): Promise<Approval> {
+  const { approval, thread, actor, note } = one;
+  const { id, scope } = approval;
+  const tool = await toolFor(parts, approval, thread);
+  if (one.signal?.aborted) {
+    const message = `nothing was decided about ${id}, for the program ends; approve it when it runs again`;
+    throw new StrataError("turn_cancelled", message, { approval: id });
+  }
+  const decision = { verdict: "approved", by: actor.role, at: parts.clock() } as const;
+  parts.acting.add(id);
+  try {
+    await parts.store.decideApproval(scope, id, { ...decision, ...(note !== undefined && { note }) });
+    return await act(parts, one, tool);
+  } finally {
+    parts.acting.delete(id);
+  }
+}
+
+/** The tool as the thread's agent has it. @throws StrataError `tool_not_found`, `invalid_input` before anything is decided */
+async function toolFor(parts: Parts, { tool: name, input }: Approval, thread: Thread) {
+  const agent = await agentAt(parts, thread);
+  const tool = agent.tools.includes(name) ? parts.tools.get(name) : undefined;
+  if (tool === undefined) {
+    const message = `${agent.name} has no tool ${name} any more, so the call cannot run; deny it`;
+    throw new StrataError("tool_not_found", message, { tool: name });
+  }
+  const problem = tool.check(input);
+  if (problem !== undefined) throw new StrataError("invalid_input", `${problem} Deny the call.`, { tool: name });
+  const { seconds } = limitsOf(agent, tool);
+  return { tool, seconds: Math.min(seconds, agent.budgets.turn.seconds) };
+}
+
+/** How an approved call is run. */
+interface Acting {
+  readonly tool: Tool;
+  readonly seconds: number;
+}
+
+async function act(parts: Parts, one: Case, { tool, seconds }: Acting): Promise<Approval> {
+  const { approval, thread } = one;
+  const { id, scope, turn, call, taint, input } = approval;
+  const context = { scope, thread: thread.id, turn, call, at: parts.clock(), taint };
+  const signal = one.signal ?? new AbortController().signal;
+  const outcome = await runTool(parts, tool, input, { context, seconds, signal });
+  const text = `${id}: ${approval.tool} was approved and has run. It ${ended(outcome)}:\n${outcome.text}`;
+  const writes = outcome.failed ? [] : (outcome.writes ?? []);
+  const finish = {
+    outcome: { text: outcome.text, failed: outcome.failed },
+    writes,
+    memories: writes.map(() => memoryId(issueId("memory", parts.wall(), parts.random(10)))),
+    event: eventOf(parts, thread, text, lowestTrust([tool.trust, "operator"])),
+    at: parts.clock(),
+  };
+  try {
+    return await patiently(() => parts.store.finishApproval(scope, id, finish));
+  } catch (thrown) {
+    throw notKept(approval, finish.outcome, asStrataError(thrown, "store_failed"));
+  }
+}
+
+const ended = ({ failed }: Pick<ToolOutcome, "failed">): string => (failed ? "failed" : "answered");
+
+/** As much of an outcome stands in the message of an error; its details hold all. */
+const LONGEST_QUOTE = 500;
+
+/** The one who approved is the last who can be told what came of it. */
+function notKept(
+  { id, tool }: Approval,
+  outcome: Pick<ToolOutcome, "text" | "failed">,
+  cause: StrataError,
+): StrataError {
+  const what = `${id}: ${tool} has run and ${ended(outcome)} ${JSON.stringify(outcome.text.slice(0, LONGEST_QUOTE))}`;
+  const message = `${what}, but that could not be written down: ${cause.message}. It will not run again; tell the agent with \`strata approval settle ${id} --note TEXT\``;
+  return new StrataError(cause.code, message, { ...cause.details, approval: id, outcome }, cause);
+}
+
+/** A person has looked at what the call was to change: their word stands for the outcome that was never recorded. */
+async function settle(parts: DecidingParts, { approval, thread, actor, note }: Case): Promise<Approval> {
+  const { id, tool, scope } = approval;
+  if (note === undefined || note.trim() === "") {
+    const message = `say what was found about ${id}: the agent is told, and nothing else is known of its end`;
+    throw new StrataError("invalid_input", message, { approval: id });
+  }
+  if (parts.acting.has(id)) {
+    const message = `${id} runs just now; wait for its end, which is recorded by itself`;
+    throw new StrataError("approval_decided", message, { approval: id });
+  }
+  const text = `${id}: ${tool} was approved; its end was not recorded. The ${actor.role} has looked and says: ${note}`;
+  return parts.store.finishApproval(scope, id, {
+    outcome: { text: note, failed: false },
+    writes: [],
+    memories: [],
+    event: eventOf(parts, thread, text, trustOf(actor)),
+    at: parts.clock(),
+  });
+}
+
+function eventOf(parts: Parts, { channel }: Thread, text: string, trust: Trust) {
+  const at = parts.clock();
+  return {
+    id: eventId(issueId("event", parts.wall(), parts.random(10))),
+    kind: "approval",
+    trust,
+    channel,
+    content: [{ type: "text", text: untrusted(text) }],
+    at,
+  } as const;
+}

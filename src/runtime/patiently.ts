@@ -1,0 +1,15 @@
+import { asStrataError } from "../protocol/index.ts";
+
+/** As often is a write tried while another program holds the database; each try waits for the lock by itself. */
+const TRIES = 3;
+
+/** Writes down what must not be lost because the database is busy for a moment. */
+export async function patiently<T>(write: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write();
+    } catch (thrown) {
+      if (tries >= TRIES || asStrataError(thrown).code !== "store_busy") throw thrown;
+    }
+  }
+}
