@@ -250,17 +250,11 @@ function settleRoom(
   return withLedger({ ...compilation, epoch: next, opened: [...compilation.opened, next] }, live, others, count);
 }
 
-/**
- * What stays of a transcript's room after a cut. What stays is written to the provider's cache once more: a quarter costs a
- * third of what a half costs for each message that comes after it.
- */
-const KEPT = 1 / 4;
-
 function cutEpoch(epoch: Epoch, room: number, count: CountTokens, summary?: Summary): Epoch | undefined {
   const next = ({ transcript, cut }: ReturnType<typeof cutTranscript>): Epoch | undefined =>
     total(transcript) > room ? undefined : { ...epoch, n: epoch.n + 1, reason: "cut", cut, transcript };
   const summed = summary === undefined ? undefined : next(cutAtSummary(epoch, summary, count));
-  return summed ?? next(cutTranscript(epoch, Math.floor(room * KEPT), count));
+  return summed ?? next(cutTranscript(epoch, room, count));
 }
 
 function noRoom(compilation: Compilation, live: readonly LedgerEntry[], limit: number): StrataError {

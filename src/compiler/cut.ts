@@ -22,6 +22,31 @@ export interface Summary {
   readonly upTo: number;
 }
 
+/** What a token costs that a provider reads from its cache, and that it writes there, where one that it reads anew costs 1. */
+const READ = 0.1;
+const WRITE = 1.25;
+
+/** What stays is written once more: that may add this share to what the turns up to the next cut cost anyway. */
+const SURCHARGE = 0.03;
+
+/** Shares of the room that may stay, the most first: the least holds a few turns still. */
+const SHARES = [1 / 2, 2 / 5, 1 / 3, 1 / 4, 1 / 5, 1 / 6];
+
+/**
+ * Tokens of a transcript's room that stay after a cut: as much as the surcharge allows. With s new tokens a turn, m that stay
+ * and W when it is cut again, the rewrite costs (w - r) s m / (W - m) a turn, and all the rest about r (P + (W + m) / 2) + w s.
+ */
+function staying(epoch: Epoch, room: number): number {
+  const turns = turnsOf(epoch);
+  const each = total(turns.flat()) / Math.max(turns.length, 1);
+  const prefix = epoch.prefixEntries.reduce((sum, { tokens }) => sum + tokens, 0);
+  const isCheap = (share: number): boolean => {
+    const rewrite = ((WRITE - READ) * each * share) / (1 - share);
+    return rewrite <= SURCHARGE * (READ * (prefix + (room * (1 + share)) / 2) + WRITE * each);
+  };
+  return Math.floor(room * (SHARES.find(isCheap) ?? 1 / 6));
+}
+
 /** A transcript after a cut, and how many messages of the thread it does not show. */
 interface Cut {
   readonly transcript: readonly TranscriptMessage[];
@@ -29,17 +54,17 @@ interface Cut {
 }
 
 /**
- * Cuts a transcript so that at most `keep` tokens stay: whole turns, the newest, behind a mark that says how many messages
- * are gone (the mark stays even where it alone is more). Never slides: the caller cuts deeply, so that the next cut is far
- * away.
+ * Cuts a transcript that has outgrown its room, in tokens: whole turns stay, the newest, behind a mark that says how many
+ * messages are gone (the mark stays even where it alone is more). Never slides: it cuts deeply, so that the next cut is far away.
  */
-export function cutTranscript(epoch: Epoch, keep: number, count: CountTokens): Cut {
+export function cutTranscript(epoch: Epoch, room: number, count: CountTokens): Cut {
+  const keep = staying(epoch, room);
   const turns = turnsOf(epoch);
   let from = turns.length;
   const old = oldSummary(epoch);
   const withOld = mark(widest(epoch.cut + turns.flat().length), count, old);
   // The summary of an earlier cut stays, unless it alone is too much.
-  const kept = withOld.tokens <= keep ? old : undefined;
+  const kept = withOld.tokens <= room / 2 ? old : undefined;
   const longest = kept === undefined ? mark(widest(epoch.cut + turns.flat().length), count) : withOld;
   for (let left = keep - longest.tokens; from > 0; from--) {
     left -= total(turns[from - 1] ?? []);
