@@ -14,7 +14,8 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { ask, mustAsk, waitingText } from "./approvals.ts";
-import { limitsOf, runTool } from "./run-tool.ts";
+import { patiently } from "./patiently.ts";
+import { limitsOf, type Ran, runTool } from "./run-tool.ts";
 import type { RecordedResult } from "./runtime.ts";
 import type { Answer } from "./send.ts";
 import { add, plan, totalsOf, type Work } from "./work.ts";
@@ -121,7 +122,7 @@ function recorded(result: RecordedResult | undefined): Answered {
 
 /** A call that acts outside the store is journaled first, so that a turn that is run again does not act again (law 7). */
 async function runOnce(work: Work, compilation: Compilation, tool: Tool, call: CallPart): Promise<ToolOutcome> {
-  if (tool.effect !== "external") return run(work, compilation, tool, call);
+  if (tool.effect !== "external") return (await run(work, compilation, tool, call)).outcome;
   const { store, clock } = work.parts;
   const { thread, turn } = work.lease.claim;
   const key = { thread: thread.id, turn, ordinal: work.calls, tool: tool.schema.name, input: call.input };
@@ -132,12 +133,13 @@ async function runOnce(work: Work, compilation: Compilation, tool: Tool, call: C
       "This call began before an interruption and its end is not known; look at what it was to change before calling again.",
     ).outcome;
   }
-  const outcome = await run(work, compilation, tool, call);
-  await store.endCall(thread.scope, key, outcome, clock());
+  const { outcome, isKnown } = await run(work, compilation, tool, call);
+  if (isKnown) await patiently(() => store.endCall(thread.scope, key, outcome, clock()));
+  work.lease.signal.throwIfAborted();
   return outcome;
 }
 
-async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPart): Promise<ToolOutcome> {
+async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPart): Promise<Ran> {
   const { parts, lease, cast } = work;
   const { thread, turn } = lease.claim;
   const ran = await runTool(parts, tool, call.input, {
@@ -145,6 +147,7 @@ async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPar
     seconds: limitsOf(cast.agent, tool).seconds,
     signal: lease.signal,
   });
-  lease.signal.throwIfAborted();
+  // What a call did outside is journaled first, also when its turn has ended meanwhile.
+  if (tool.effect !== "external") lease.signal.throwIfAborted();
   return ran;
 }

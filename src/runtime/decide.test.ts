@@ -152,4 +152,24 @@ describe("what came of an approved call", () => {
     const end = await runtime.decide(OPERATOR, waits.id, { verdict: "approved", signal: stop.signal });
     expect(end).toMatchObject({ status: "done", outcome: { failed: true, text: expect.stringContaining("stopped") } });
   });
+
+  it.each(["its time is over", "the person stops it"])(
+    "is not known where %s and it acts outside: it stays open, and the agent is told so",
+    async (how) => {
+      const stop = new AbortController();
+      const never = new Promise<never>(() => undefined);
+      const run = () => {
+        if (how === "the person stops it") stop.abort();
+        return never;
+      };
+      const stand = await waiting({ run, seconds: 0.01 });
+      const { runtime, waits } = stand;
+      const left = await runtime.decide(OPERATOR, waits.id, { verdict: "approved", signal: stop.signal });
+      expect(left).toMatchObject({ status: "approved" });
+      expect(left.outcome).toBeUndefined();
+      expect(await told(stand)).toMatch(/look was approved and began.*whether it has acted is not known/s);
+      const note = untrusted("nothing was paid");
+      expect(await runtime.decide(OPERATOR, waits.id, { verdict: "settled", note })).toMatchObject({ status: "done" });
+    },
+  );
 });

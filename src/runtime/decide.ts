@@ -111,7 +111,8 @@ async function act(parts: Parts, one: Case, { tool, seconds }: Acting): Promise<
   const { id, scope, turn, call, taint, input } = approval;
   const context = { scope, thread: thread.id, turn, call, at: parts.clock(), taint };
   const signal = one.signal ?? new AbortController().signal;
-  const outcome = await runTool(parts, tool, input, { context, seconds, signal });
+  const { outcome, isKnown } = await runTool(parts, tool, input, { context, seconds, signal });
+  if (!isKnown) return leave(parts, one, outcome);
   const text = `${id}: ${approval.tool} was approved and has run. It ${ended(outcome)}:\n${outcome.text}`;
   const writes = outcome.failed ? [] : (outcome.writes ?? []);
   const finish = {
@@ -126,6 +127,15 @@ async function act(parts: Parts, one: Case, { tool, seconds }: Acting): Promise<
   } catch (thrown) {
     throw notKept(approval, finish.outcome, asStrataError(thrown, "store_failed"));
   }
+}
+
+/** Nobody knows whether it acted: the call stays approved until a person says what they found. The agent hears of that much. */
+async function leave(parts: Parts, { approval, thread, actor }: Case, { text: says }: ToolOutcome): Promise<Approval> {
+  const { id, scope, tool } = approval;
+  const text = `${id}: ${tool} was approved and began. ${says} A person finds out.`;
+  const event = eventOf(parts, thread, text, "operator");
+  await patiently(() => parts.store.receive(scope, thread.id, [event]));
+  return approvalOf(parts, actor, id, "operate");
 }
 
 const ended = ({ failed }: Pick<ToolOutcome, "failed">): string => (failed ? "failed" : "answered");

@@ -17,6 +17,12 @@ export interface Running {
   readonly signal: AbortSignal;
 }
 
+/** How a run ended. Not known: a tool that acts outside was left in the middle, and may still act. */
+export interface Ran {
+  readonly outcome: ToolOutcome;
+  readonly isKnown: boolean;
+}
+
 /**
  * Runs a tool on checked input. What it throws becomes an answer that says so, and so does the end of its time; a tool that is
  * deaf to its signal is left behind. Values of secrets are replaced by their names in all that it says.
@@ -26,23 +32,33 @@ export async function runTool(
   tool: Tool,
   input: Json,
   { context, seconds, signal }: Running,
-): Promise<ToolOutcome> {
+): Promise<Ran> {
   const late = Number.isFinite(seconds) ? [AbortSignal.timeout(seconds * 1_000)] : [];
   const ends = AbortSignal.any([signal, ...late]);
   const stopped = Promise.withResolvers<never>();
   const stop = (): void => stopped.reject(ends.reason);
   ends.addEventListener("abort", stop, { once: true });
   try {
-    ends.throwIfAborted();
+    if (ends.aborted) return failed(`${tool.schema.name} was stopped before it began`);
     const given = { ...context, signal: ends, secret: vault.secret };
-    return hidden(vault, await Promise.race([tool.run(input, given), stopped.promise]));
+    return { outcome: hidden(vault, await Promise.race([tool.run(input, given), stopped.promise])), isKnown: true };
   } catch (thrown) {
-    const late = signal.aborted ? "it was stopped" : `it took longer than ${seconds} s`;
-    const because = ends.aborted ? late : wordsOf(thrown);
-    return { text: untrusted(vault.hide(`${tool.schema.name} failed: ${because}`)), failed: true };
+    if (!ends.aborted) return failed(vault.hide(`${tool.schema.name} failed: ${wordsOf(thrown)}`));
+    return left(tool, signal.aborted ? "was stopped" : `took longer than ${seconds} s`);
   } finally {
     ends.removeEventListener("abort", stop);
   }
+}
+
+function failed(says: string): Ran {
+  return { outcome: { text: untrusted(says), failed: true }, isKnown: true };
+}
+
+function left({ schema, effect }: Tool, because: string): Ran {
+  if (effect !== "external") return failed(`${schema.name} failed: it ${because}`);
+  const next = "look at what it was to change before calling it again";
+  const { outcome } = failed(`${schema.name} ${because} and was left; whether it has acted is not known: ${next}.`);
+  return { outcome, isKnown: false };
 }
 
 const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
