@@ -40,17 +40,25 @@ export interface Project {
   readonly inCode?: true;
 }
 
+/** How a project is read. */
+export interface Reading {
+  /** `process.env`, or less. */
+  readonly env: Environment;
+  /** True: nothing shall run, so modules are left out, and a secret may be missing. */
+  readonly recordOnly?: boolean;
+}
+
 /**
- * Reads a project: `path` is a folder with a strata.yaml, or the file itself. `env` is `process.env`, or less.
+ * Reads a project: `path` is a folder with a strata.yaml, or the file itself.
  * @throws StrataError `config_missing`, `config_invalid`, `file_not_found`, `secret_missing`; each names all that is wrong
  */
-export function loadProject(path: string, { env }: { readonly env: Environment }): Project {
+export function loadProject(path: string, reading: Reading): Project {
   const named = locate(path);
   const file = resolve(named);
   return projectOf(readYaml(named, read(named)), {
+    ...reading,
     file,
     folder: dirname(file),
-    env,
     dotenv: readDotenv(dirname(named)),
   });
 }
@@ -63,22 +71,22 @@ export function loadProject(path: string, { env }: { readonly env: Environment }
  */
 export function projectInCode(
   config: ConfigInput,
-  { folder, env }: { readonly folder: string; readonly env: Environment },
+  { folder, ...reading }: Reading & { readonly folder: string },
 ): Project {
   const source: YamlSource = { file: IN_CODE, value: config, locate: () => ({ line: 0, column: 0 }) };
   const dotenv = readDotenv(folder);
-  return projectOf(source, { file: IN_CODE, folder: resolve(folder), env, dotenv, inCode: true });
+  return projectOf(source, { ...reading, file: IN_CODE, folder: resolve(folder), dotenv, inCode: true });
 }
 
 const IN_CODE = "the agents in code";
 
-interface Place extends Pick<Project, "file" | "folder"> {
-  readonly env: Environment;
+interface Place extends Pick<Project, "file" | "folder">, Reading {
   readonly dotenv: string | undefined;
   readonly inCode?: true;
 }
 
-function projectOf(source: YamlSource, { file, folder, env, dotenv, inCode }: Place): Project {
+function projectOf(source: YamlSource, place: Place): Project {
+  const { file, folder, env, dotenv, inCode, recordOnly = false } = place;
   const report = reportOn(source);
   const config = readConfig(report);
   const org = orgId(config.organization);
@@ -86,11 +94,13 @@ function projectOf(source: YamlSource, { file, folder, env, dotenv, inCode }: Pl
   const around = { org, model: config.model, folder, report };
   const agents = Object.entries(config.agents).map(([name, agent]) => buildAgent(name, agent, around));
   const environment = joinEnvironment(env, dotenv);
-  const providers = readProviders(config.providers, environment, report);
-  const secrets = readSecrets(config.secrets, environment, report);
+  const asked = recordOnly ? withoutMissing(report) : report;
+  const providers = readProviders(config.providers, environment, asked);
+  const secrets = readSecrets(config.secrets, environment, asked);
   const hidden = [...[...providers.values()].flatMap(({ key }) => key ?? []), ...secrets.values()];
   for (const agent of agents) for (const secret of hidden) checkSecret(agent, secret, report);
-  const modules = config.modules.map((path, i) => moduleFile(folder, path, ["modules", i], report));
+  const named = recordOnly ? [] : config.modules;
+  const modules = named.map((path, i) => moduleFile(folder, path, ["modules", i], report));
   report.end();
   return Object.freeze({
     file,
@@ -104,6 +114,14 @@ function projectOf(source: YamlSource, { file, folder, env, dotenv, inCode }: Pl
     ...(inCode && { inCode }),
   });
 }
+
+/** Says nothing of secrets that are not there. */
+const withoutMissing = (report: Report): Report => ({
+  ...report,
+  add: (path, expected, options) => {
+    if (options?.code !== "secret_missing") report.add(path, expected, options);
+  },
+});
 
 /** Where a module is. That it is a file is found out now, with its line; what it holds, when it is loaded. */
 function moduleFile(folder: string, path: string, at: Path, report: Report): string {

@@ -76,12 +76,12 @@ export function readProviders(
     const { key: reference, url, region, package: npm, kind = usualKind(name) } = declared;
     const key =
       reference === undefined ? undefined : readSecret(reference, environment, ["providers", name, "key"], report);
-    if (reference !== undefined && key === undefined) continue;
     const usual = kind === "bedrock" ? bedrockIn(environment) : providers.get(name);
     const model = usual?.model ?? (key && kind === name ? ORDINARY.get(name) : undefined);
     providers.set(name, {
       kind: npm === undefined ? (kind ?? "openai-compatible") : "package",
-      ...(key !== undefined ? { key } : keysOf(usual)),
+      // A key that is named and missing was reported; no other stands in for it.
+      ...(reference === undefined ? keysOf(usual) : key !== undefined && { key }),
       ...(kind === "bedrock" && regionOf(region ?? usual?.region)),
       ...(model !== undefined && { model }),
       ...(url !== undefined && { url }),

@@ -64,7 +64,8 @@ export async function declaredBy(projects: readonly Project[], options: AppOptio
   // A recording's tool stands in for another of the same name: what it answers is in the recording.
   const tools = toolset([...[...builtIn, ...own].filter((tool) => !names.includes(tool.schema.name)), ...recorded]);
   const sources = sourcesOf([...(options.sources ?? []), ...modules.flatMap((one) => one.sources)]);
-  for (const project of projects) check(project, tools, sources);
+  const checked = options.recordOnly === true ? [] : projects;
+  for (const project of checked) check(project, tools, sources);
   const access = accessOf(projects);
   const cardOf = cardsOf(projects, access);
   const usual = usualModelOf(projects) ?? "rehearsal";
@@ -74,7 +75,7 @@ export async function declaredBy(projects: readonly Project[], options: AppOptio
   const modelOf = modelsOf(modelNameOf, access, options.wire);
   const vault = vaultOf(projects);
   const found = { projects, org: orgOf(projects), agents, tools, sources, vault, access, cardOf };
-  for (const project of projects) checkPrices(project, modelNameOf, cardOf);
+  for (const project of checked) checkPrices(project, modelNameOf, cardOf);
   return { ...found, modelNameOf, modelOf, wireOf };
 }
 
@@ -128,10 +129,11 @@ function checkPrices(
 }
 
 /** The projects there are: those of the program or the folder, else the shipped blueprints. */
-export function projectsOf({ folder, env, config, mustDeclare = false }: AppOptions): readonly Project[] {
-  if (config !== undefined) return [projectInCode(config, { folder, env })];
+export function projectsOf(options: AppOptions): readonly Project[] {
+  const { folder, env, config, mustDeclare = false, recordOnly = false } = options;
+  if (config !== undefined) return [projectInCode(config, { folder, env, recordOnly })];
   try {
-    return [loadProject(folder, { env })];
+    return [loadProject(folder, { env, recordOnly })];
   } catch (thrown) {
     if (mustDeclare || !(thrown instanceof StrataError && thrown.code === "config_missing")) throw thrown;
     return blueprintNames().map((name) => loadProject(blueprintFolder(name), { env }));

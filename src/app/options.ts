@@ -17,6 +17,11 @@ export interface AppOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Tools that a recording answers, as the parsed JSON of their schema file; every agent gets them. */
   readonly recordedTools?: unknown;
+  /**
+   * True: the record alone is looked at or mended. No module is loaded, and a tool, a source or a secret that is missing is no
+   * error; turns that need them cannot run.
+   */
+  readonly recordOnly?: boolean;
   /** Whose request shape is shown and dumped instead of the model's own: `provider:name`. */
   readonly wire?: ModelRef;
 }

@@ -11,7 +11,7 @@ export interface Session extends Shared {
 }
 
 /** What only some commands want of the app. */
-export type Wishes = Pick<AppOptions, "recordedTools" | "wire">;
+export type Wishes = Pick<AppOptions, "recordedTools" | "wire" | "recordOnly">;
 
 /** Opens the app for as long as the work takes. */
 export async function inSession(
@@ -31,7 +31,8 @@ export async function inSession(
 }
 
 /**
- * The same for commands that only look: where no data is, nothing is made.
+ * The same for commands that only look at the record or mend it: where no data is, nothing is made; modules are left alone, and
+ * what is missing to run a turn is no error.
  * @throws StrataError `file_not_found`
  */
 export async function inRecord(
@@ -39,12 +40,29 @@ export async function inRecord(
   command: Command,
   work: (session: Session) => Promise<void>,
 ): Promise<void> {
+  await inData(context, command, { work, recordOnly: true });
+}
+
+/** The same for commands that go on from what is recorded, with all that a turn needs. @throws StrataError `file_not_found` */
+export async function onRecord(
+  context: Context,
+  command: Command,
+  work: (session: Session) => Promise<void>,
+): Promise<void> {
+  await inData(context, command, { work, recordOnly: false });
+}
+
+async function inData(
+  context: Context,
+  command: Command,
+  { work, recordOnly }: { readonly work: (session: Session) => Promise<void>; readonly recordOnly: boolean },
+): Promise<void> {
   const { data } = readShared(command, context.terminal);
   if (!existsSync(recordFile(data))) {
     const next = "name the data folder with --data, or begin with `strata chat companion`";
     throw new StrataError("file_not_found", `there is no data in ${data}; ${next}`, { data });
   }
-  await inSession(context, command, work);
+  await inSession(context, command, work, { recordOnly });
 }
 
 /** @throws StrataError `agent_not_found`, `invalid_id` */

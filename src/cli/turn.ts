@@ -4,7 +4,7 @@ import { StrataError, type TurnId, turnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { wholeNumber } from "./options.ts";
 import { regenerate } from "./regenerate.ts";
-import { inRecord } from "./session.ts";
+import { inRecord, onRecord } from "./session.ts";
 import { count } from "./style.ts";
 import { diffView, type Sent, turnDiff } from "./turn-diff.ts";
 import { turnView } from "./turn-view.ts";
@@ -77,7 +77,7 @@ function declareRegenerate(parent: Command, context: Context): void {
     )
     .action((text: string, { model }: { readonly model?: string }, command: Command) => {
       const id = turnId(text);
-      return inRecord(context, command, (session) => regenerate(context, session, id, model));
+      return onRecord(context, command, (session) => regenerate(context, session, id, model));
     });
 }
 
