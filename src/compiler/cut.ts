@@ -74,10 +74,10 @@ export function cutTranscript(epoch: Epoch, room: number, count: CountTokens): C
 }
 
 /** A summary as it stands in a transcript: framed, and whose words it was made from. */
-type Standing = Pick<TranscriptMessage, "trust"> & { readonly part: TextPart };
+type StandingSummary = Pick<TranscriptMessage, "trust"> & { readonly part: TextPart };
 
 /** The summary that the running epoch begins with, if it does. */
-function oldSummary({ transcript: [first] }: Epoch): Standing | undefined {
+function oldSummary({ transcript: [first] }: Epoch): StandingSummary | undefined {
   const [, part] = first?.turn === null && first.message.role === "user" ? first.message.parts : [];
   return first !== undefined && part?.type === "text" ? { part, trust: first.trust } : undefined;
 }
@@ -118,12 +118,12 @@ function byTurn(messages: readonly TranscriptMessage[]): TranscriptMessage[][] {
   return turns;
 }
 
-const standing = ({ text, trust, at }: Summary): Standing => ({
+const standing = ({ text, trust, at }: Summary): StandingSummary => ({
   part: { type: "text", text: frame({ kind: "summary", trust, at }, text) },
   trust,
 });
 
-function mark(cut: number, count: CountTokens, summary?: Standing): TranscriptMessage {
+function mark(cut: number, count: CountTokens, summary?: StandingSummary): TranscriptMessage {
   const gone = `The first ${cut} messages of this conversation are not shown any more.`;
   const parts: readonly TextPart[] =
     summary === undefined

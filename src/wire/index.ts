@@ -29,4 +29,4 @@ export { ruleTable } from "./lint/rule-table.ts";
 export { RULE_NAMES, type RuleName, type Severity } from "./lint/rules.ts";
 export type { Observed, PrefixText, Subject, ThreadLength } from "./lint/subject.ts";
 export { lintText } from "./lint/texts.ts";
-export { planMarks } from "./marks.ts";
+export { type Planning, planMarks } from "./marks.ts";

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Message, type Request, spoken, trusted } from "../protocol/index.ts";
-import { cardOf, planMarks } from "./index.ts";
+import { cardOf, type Planning, planMarks } from "./index.ts";
 
 const count = (text: string): number => text.length;
-const card = { minimumPrefix: 100 };
+const card = { minimumPrefix: 100, cache: "marks", marks: 4 } as const;
 const LONG = "x".repeat(100);
 
 type Asked = Pick<Request, "prefix" | "messages">;
@@ -17,8 +17,8 @@ const user = (text = LONG): Message => ({ role: "user", parts: [{ type: "text", 
 const assistant = (text = "ok"): Message => ({ role: "assistant", parts: [{ type: "text", text: spoken(text) }] });
 
 /** Where the marks stand: `s0` after the first system block, `m2` after the third message. */
-const places = (asked: Asked, least = card): readonly string[] =>
-  planMarks(asked, { card: least, count }).map(({ after }) =>
+const places = (asked: Asked, change: Partial<Planning["card"]> = {}): readonly string[] =>
+  planMarks(asked, { card: { ...card, ...change }, count }).map(({ after }) =>
     after.zone === "system" ? `s${after.block}` : `m${after.index}`,
   );
 
@@ -59,12 +59,21 @@ describe("the planner of marks", () => {
     fc.assert(
       fc.property(scopes, roles, fc.nat(400), (present, messages, minimumPrefix) => {
         const prefix = { tools: [], system: present.map((scope) => ({ scope, text: trusted(LONG), layers: [] })) };
-        const marks = planMarks({ prefix, messages }, { card: { minimumPrefix }, count });
+        const marks = planMarks({ prefix, messages }, { card: { ...card, minimumPrefix }, count });
         const order = marks.map(({ after }) => (after.zone === "system" ? after.block : 100 + after.index));
         expect(order.length).toBeLessThanOrEqual(4);
         expect(order).toEqual([...new Set(order)].toSorted((a, b) => a - b));
       }),
     );
+  });
+
+  it("sets none where a cache takes none, and no more than it takes: the newest first", () => {
+    const messages = [user(), assistant(), user(), assistant(), user()];
+    const asked = { prefix: system("agent", "thread"), messages };
+    expect(places(asked)).toEqual(["s0", "s1", "m2", "m4"]);
+    expect(places(asked, { marks: 2 })).toEqual(["m2", "m4"]);
+    for (const cache of ["automatic", "none"] as const) expect(places(asked, { cache })).toEqual([]);
+    expect(places(asked, { cache: "breakpoints" })).toHaveLength(4);
   });
 
   it("knows the families' minimums", () => {

@@ -3,7 +3,7 @@ import type { ModelCard } from "./cards.ts";
 
 /** What the planner must know beside the request. */
 export interface Planning {
-  readonly card: Pick<ModelCard, "minimumPrefix">;
+  readonly card: Pick<ModelCard, "minimumPrefix" | "cache" | "marks">;
   readonly count: CountTokens;
 }
 
@@ -20,9 +20,11 @@ type Place = Mark["after"];
  * 4. the newest message, so that the next request reads all of this one.
  *
  * Never after the tail: it is gone in the next request, and a mark behind it would keep what nobody asks for again. Places with
- * fewer tokens before them than the model keeps are left out. Pure.
+ * fewer tokens before them than the model keeps are left out, and so is every mark for a cache that takes none. Pure.
  */
 export function planMarks(request: Pick<Request, "prefix" | "messages">, planning: Planning): readonly Mark[] {
+  const { cache, marks: most } = planning.card;
+  if (cache !== "marks" && cache !== "breakpoints") return [];
   const { system } = request.prefix;
   const shared = system.findLastIndex(({ scope }) => scope !== "thread");
   const places: readonly (Place | undefined)[] = [
@@ -36,7 +38,8 @@ export function planMarks(request: Pick<Request, "prefix" | "messages">, plannin
   for (const after of places) {
     if (after !== undefined && kept(after)) marks.set(JSON.stringify(after), { after, lifetime: "5m" });
   }
-  return [...marks.values()];
+  // Where fewer may stand, those that the thread's next request reads go before those that other threads read.
+  return [...marks.values()].slice(-most);
 }
 
 const blockAt = (block: number): Place | undefined => (block < 0 ? undefined : { zone: "system", block });
