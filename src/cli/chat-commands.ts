@@ -1,5 +1,5 @@
 import type { TurnRecord } from "../app.ts";
-import type { Ledger, TurnId } from "../protocol/index.ts";
+import { approvalId, type Ledger, type TurnId, untrusted } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { retry, type Saying, type Talk } from "./conversation.ts";
 import { memoryLines } from "./memory.ts";
@@ -19,7 +19,16 @@ export interface Asked {
 /** Newest memories that `/memory` shows. */
 const NEWEST = 10;
 
-const COMMANDS: Readonly<Record<string, (asked: Asked) => Promise<TurnId | undefined>>> = {
+/** A line of a chat that is meant for Strata: the word behind the slash, and the words behind it. */
+export interface ChatCommand {
+  readonly name: string;
+  readonly words: readonly string[];
+}
+
+type Act = (asked: Asked, words: readonly string[]) => Promise<TurnId | undefined>;
+
+/** The commands that stand alone, and those that may be told more. */
+const ALONE: Readonly<Record<string, Act>> = {
   "/help": async ({ context }) => void context.note(...HELP),
   "/layers": async (asked) => {
     const ledger = (await lastTurn(asked))?.requests.at(-1)?.ledger;
@@ -33,14 +42,6 @@ const COMMANDS: Readonly<Record<string, (asked: Asked) => Promise<TurnId | undef
     else asked.context.say(...(await turnView(asked.talk.app, turn, asked.context.style)));
     return undefined;
   },
-  "/memory": async ({ context, talk: { app, agent, contact } }) => {
-    const scope = { org: agent.org, agent: agent.name, contact };
-    const found = await app.runtime.memories(app.operator, scope, NEWEST);
-    context.say(...memoryLines(found, context.style, `Nothing is remembered about ${contact} yet.`));
-    return undefined;
-  },
-  "/approve": (asked) => decideNext(asked, "approved"),
-  "/deny": (asked) => decideNext(asked, "denied"),
   "/withdraw": async ({ context, talk: { app, thread } }) => {
     const taken = await app.runtime.withdraw(app.operator, thread.id);
     context.note(taken.length === 0 ? "No message waits." : `${count(taken.length, "message")} taken back.`);
@@ -49,27 +50,56 @@ const COMMANDS: Readonly<Record<string, (asked: Asked) => Promise<TurnId | undef
   "/retry": ({ context, talk, saying }) => retry(context, talk, saying),
 };
 
+const WITH_WORDS: Readonly<Record<string, Act>> = {
+  "/memory": async ({ context, talk: { app, agent, contact } }, words) => {
+    const scope = { org: agent.org, agent: agent.name, contact };
+    const text = words.join(" ");
+    const found = await (text === ""
+      ? app.runtime.memories(app.operator, scope, NEWEST)
+      : app.runtime.searchMemories(app.operator, scope, text, NEWEST));
+    const none =
+      text === ""
+        ? `Nothing is remembered about ${contact} yet.`
+        : `No memory about ${contact} matches ${JSON.stringify(text)}; try other or fewer words.`;
+    context.say(...memoryLines(found, context.style, none));
+    return undefined;
+  },
+  "/approve": (asked, words) => decide(asked, "approved", words),
+  "/deny": (asked, words) => decide(asked, "denied", words),
+};
+
 const NOTHING = "Nothing was said yet; say something first.";
 
 const HELP = [
   "/layers  what the last request held: each layer's rank, trust and tokens",
   "/why     explains the last turn: all its requests, what was called and said",
-  "/memory  the newest memories about you",
-  "/approve runs the oldest call that waits for you; /deny refuses it",
+  "/memory  the newest memories about you; with words behind it, those that fit them",
+  "/approve runs the oldest call that waits for you, or the one whose id stands behind it",
+  "/deny    refuses it in the same way; a note may follow the id, and the agent is told",
   "/retry   runs messages again that got no answer; /withdraw takes them back",
   "/quit    leaves, like Ctrl-D; Ctrl-C stops a turn that runs",
-  'A line that ends in \\ goes on with the next one; """ begins and ends a block.',
+  'A line that ends in \\ goes on with the next one; """ begins and ends a block, which is said as it is.',
   "The dim line after each reply says what was sent to the model.",
 ];
 
-/** Whether a typed message is a command: one word behind a slash. */
-export const isCommand = (text: string): boolean => /^\/\S*$/.test(text);
+/** Reads a typed line as a command: a slash and a word, with or without more words. A path such as `/etc/hosts` is none. */
+export function readCommand(line: string): ChatCommand | undefined {
+  if (line.includes("\n")) return undefined;
+  const [, name, rest = ""] = /^\/\s*([\p{L}\d_-]+)(?:\s+(.*))?$/u.exec(line.trim()) ?? [];
+  if (name === undefined) return undefined;
+  return { name: `/${name.toLowerCase()}`, words: rest.split(/\s+/).filter((word) => word !== "") };
+}
 
 /** Does what a command of the chat asks for. Gives the turn that it ran, where it ran one. */
-export async function answerCommand(text: string, asked: Asked): Promise<TurnId | undefined> {
-  const command = Object.hasOwn(COMMANDS, text) ? COMMANDS[text] : undefined;
-  if (command !== undefined) return command(asked);
-  asked.context.note(`There is no command ${text}; /help lists them.`);
+export async function answerCommand({ name, words }: ChatCommand, asked: Asked): Promise<TurnId | undefined> {
+  const { note } = asked.context;
+  const act = Object.hasOwn(WITH_WORDS, name) ? WITH_WORDS[name] : undefined;
+  if (act !== undefined) return act(asked, words);
+  const alone = Object.hasOwn(ALONE, name) ? ALONE[name] : undefined;
+  if (alone !== undefined && words.length === 0) return alone(asked, []);
+  if (alone !== undefined)
+    note(`${name} stands alone, so nothing was done; /help lists what may stand behind a command.`);
+  else note(`There is no command ${printable(name)}; /help lists them. Between """ and """ it is said to the agent.`);
   return undefined;
 }
 
@@ -78,19 +108,26 @@ async function lastTurn({ talk: { app, thread }, last }: Asked): Promise<TurnRec
   return last === undefined ? (await runtime.turns(operator, thread.id)).at(-1) : runtime.turn(operator, last);
 }
 
-/** Decides about the oldest waiting call of this conversation, and lets the agent tell what came of it. */
-async function decideNext(asked: Asked, verdict: "approved" | "denied"): Promise<TurnId | undefined> {
-  const { context, talk, saying } = asked;
+/** Decides about a call of this conversation, the oldest that waits where none is named, and lets the agent tell what came of it. */
+async function decide(
+  { context, talk, saying }: Asked,
+  verdict: "approved" | "denied",
+  [id, ...words]: readonly string[],
+): Promise<TurnId | undefined> {
   const { runtime, operator } = talk.app;
-  const waiting = { status: "waiting", thread: talk.thread.id } as const;
-  const oldest = (await runtime.approvals(operator, talk.thread.scope, waiting, 1_000)).at(-1);
-  if (oldest === undefined) {
-    context.note("No call waits for a person here.");
-    return undefined;
-  }
-  context.note(`→ ${oldest.tool} ${printable(JSON.stringify(oldest.input))} is ${verdict}`);
-  await runtime.decide(operator, oldest.id, { verdict, signal: saying.signal });
+  const call = id === undefined ? await oldestWaiting(talk) : await runtime.approval(operator, approvalId(id));
+  if (call === undefined) context.note("No call waits for a person here.");
+  else if (call.thread !== talk.thread.id)
+    context.note(`${call.id} belongs to another conversation; \`strata approval show ${call.id}\` shows it.`);
+  if (call?.thread !== talk.thread.id) return undefined;
+  const told = words.length === 0 ? {} : { note: untrusted(words.join(" ")) };
+  context.note(`→ ${call.tool} ${printable(JSON.stringify(call.input))} is ${verdict}`);
+  await runtime.decide(operator, call.id, { verdict, signal: saying.signal, ...told });
   return retry(context, talk, saying);
+}
+
+async function oldestWaiting({ app: { runtime, operator }, thread: { id, scope } }: Talk) {
+  return (await runtime.approvals(operator, scope, { status: "waiting", thread: id }, 1_000)).at(-1);
 }
 
 const COLUMNS = [

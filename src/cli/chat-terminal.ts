@@ -1,6 +1,6 @@
-import { createInterface } from "node:readline";
+import { createInterface, type Interface, type Key } from "node:readline";
 import { asStrataError, type TurnId } from "../protocol/index.ts";
-import { answerCommand, isCommand } from "./chat-commands.ts";
+import { answerCommand, type ChatCommand, readCommand } from "./chat-commands.ts";
 import type { Context } from "./context.ts";
 import { speak, type Talk } from "./conversation.ts";
 import { messageReader } from "./message-reader.ts";
@@ -12,6 +12,7 @@ export async function chatInTerminal(context: Context, talk: Talk): Promise<void
   const prompt = `${context.style.cyan(talk.contact)} › `;
   const lines = createInterface({ input: stdin, output: stdout, prompt, terminal: true });
   const message = messageReader();
+  const pastes = pastesOf(context, lines);
   const turns = turnsOf(context, talk);
   const ask = (): void => {
     lines.setPrompt(message.isOpen() ? "… " : prompt);
@@ -38,14 +39,37 @@ export async function chatInTerminal(context: Context, talk: Talk): Promise<void
   lines.on("close", () => stdout.write("\n"));
   ask();
   for await (const line of lines) {
-    const text = message.take(line);
-    if (text?.trim() === "/quit") break;
-    if (text !== undefined) await turns.answer(text);
+    const text = pastes.held() ? message.paste(line) : message.take(line);
+    // What was put together of several lines, or stands in a block, is said as it is.
+    const command = text === line || line === "" ? readCommand(text ?? "") : undefined;
+    if (command?.name === "/quit") break;
+    if (text !== undefined) await turns.answer(command ?? text);
     if (signal.aborted) break;
     ask();
   }
   lines.close();
+  pastes.end();
   signal.removeEventListener("abort", end);
+}
+
+/** Asks the terminal to say where a paste begins and ends, and remembers of each line whether it came inside of one. */
+function pastesOf({ terminal: { stdin, stdout } }: Context, lines: Interface) {
+  const inside: boolean[] = [];
+  let pasting = false;
+  const hear = (_sign: unknown, { name }: Key): void => {
+    if (name === "paste-start" || name === "paste-end") pasting = name === "paste-start";
+  };
+  stdin.on("keypress", hear);
+  lines.on("line", () => void inside.push(pasting));
+  stdout.write("\u001b[?2004h");
+  return {
+    /** Asked once for each line, in their order. */
+    held: (): boolean => inside.shift() ?? false,
+    end: (): void => {
+      stdin.off("keypress", hear);
+      stdout.write("\u001b[?2004l");
+    },
+  };
 }
 
 /** The turns of one chat: at most one runs, and the last one is remembered. */
@@ -53,18 +77,18 @@ function turnsOf(context: Context, talk: Talk) {
   const tell = plainTeller(context);
   let running: AbortController | undefined;
   let last: TurnId | undefined;
-  const run = async (text: string, signal: AbortSignal): Promise<TurnId | undefined> => {
+  const run = async (typed: ChatCommand | string, signal: AbortSignal): Promise<TurnId | undefined> => {
     const saying = { tell, signal, onFailure: context.complain };
-    if (!isCommand(text.trim())) return speak(context, talk, text, saying);
-    return answerCommand(text.trim(), { context, talk, last, saying });
+    if (typeof typed === "string") return speak(context, talk, typed, saying);
+    return answerCommand(typed, { context, talk, last, saying });
   };
   return {
     /** Answers a message or a command; an empty message needs no answer. */
-    answer: async (text: string): Promise<void> => {
-      if (text.trim() === "") return;
+    answer: async (typed: ChatCommand | string): Promise<void> => {
+      if (typeof typed === "string" && typed.trim() === "") return;
       running = new AbortController();
       try {
-        last = (await run(text, running.signal)) ?? last;
+        last = (await run(typed, running.signal)) ?? last;
       } catch (thrown) {
         context.complain(asStrataError(thrown));
       }

@@ -18,7 +18,7 @@ interface Options {
 export function declareChat(program: Command, context: Context): void {
   program
     .command("chat")
-    .description("talk to an agent; over a pipe, each line is a message")
+    .description("talk to an agent; over a pipe, each line is a message, also one that begins with a slash")
     .argument("<agent>", "the agent's name")
     .option("--as <contact>", "who you are to the agent; each contact has memories and threads of their own", "me")
     .option("--new", "begin a new thread instead of going on with the last one")

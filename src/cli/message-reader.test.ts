@@ -22,6 +22,22 @@ describe("the reader of typed messages", () => {
     expect(typed(...lines)).toEqual({ messages, open: false });
   });
 
+  it.each([
+    ["a typed end", ["one\\", "", "/two"], "three", "one\\\n\n/two\nthree"],
+    ["nothing", ["one", "two"], "", "one\ntwo"],
+  ])("puts the lines of a paste and %s behind it to one message", (_title, pasted, typed, message) => {
+    const reader = messageReader();
+    expect(pasted.map(reader.paste)).toEqual(pasted.map(() => undefined));
+    expect(reader.isOpen()).toBe(true);
+    expect(reader.take(typed)).toBe(message);
+    expect(reader.take("")).toBe("");
+  });
+
+  it("reads a block in a paste as it reads a typed one", () => {
+    const reader = messageReader();
+    expect(['"""', "one", '"""'].map(reader.paste)).toEqual([undefined, undefined, "one"]);
+  });
+
   it("keeps what goes on until it is whole or dropped", () => {
     expect(typed('"""', "one")).toEqual({ messages: [], open: true });
     expect(typed("one\\")).toEqual({ messages: [], open: true });

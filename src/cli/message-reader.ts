@@ -2,6 +2,8 @@
 export interface MessageReader {
   /** Takes a line; gives the message when it is whole, nothing while it goes on. */
   readonly take: (line: string) => string | undefined;
+  /** The same for a line that came with more in one paste: the message goes on until a line is typed. */
+  readonly paste: (line: string) => string | undefined;
   /** Whether a message has begun and goes on. */
   readonly isOpen: () => boolean;
   /** Drops what was begun. */
@@ -14,6 +16,7 @@ const QUOTES = '"""';
 export function messageReader(): MessageReader {
   let lines: string[] = [];
   let isBlock = false;
+  let isPasted = false;
   const end = (last: string): string => {
     const message = [...lines, last].join("\n");
     clear();
@@ -22,6 +25,7 @@ export function messageReader(): MessageReader {
   const clear = (): void => {
     lines = [];
     isBlock = false;
+    isPasted = false;
   };
   const go = (line: string): undefined => void lines.push(line);
   const inBlock = (line: string): string | undefined => {
@@ -30,15 +34,24 @@ export function messageReader(): MessageReader {
     // What closes the block may stand on a line of its own.
     return last.trim() === "" && lines.length > 0 ? end(lines.pop() ?? "") : end(last);
   };
+  const opensBlock = (line: string): boolean => lines.length === 0 && line.trimStart().startsWith(QUOTES);
+  const take = (line: string): string | undefined => {
+    if (isBlock) return inBlock(line);
+    if (opensBlock(line)) {
+      isBlock = true;
+      const first = line.trimStart().slice(QUOTES.length);
+      return first.trim() === "" ? undefined : inBlock(first);
+    }
+    // A paste may have ended with its last line's end.
+    if (isPasted && line === "") return end(lines.pop() ?? "");
+    return line.endsWith("\\") ? go(line.slice(0, -1)) : end(line);
+  };
   return {
-    take: (line) => {
-      if (isBlock) return inBlock(line);
-      if (lines.length === 0 && line.trimStart().startsWith(QUOTES)) {
-        isBlock = true;
-        const first = line.trimStart().slice(QUOTES.length);
-        return first.trim() === "" ? undefined : inBlock(first);
-      }
-      return line.endsWith("\\") ? go(line.slice(0, -1)) : end(line);
+    take,
+    paste: (line) => {
+      if (isBlock || opensBlock(line)) return take(line);
+      isPasted = true;
+      return go(line);
     },
     isOpen: () => isBlock || lines.length > 0,
     clear,
