@@ -14,6 +14,7 @@ import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store }
 import type { ModelCard } from "./wire/index.ts";
 
 export { blueprintFolder, blueprintNames, changedLines, type DiffLine, diffLines } from "./agents/index.ts";
+export { cardsWhere } from "./app/declare.ts";
 export { type LintOptions, type LintReport, lint, type PlacedFinding } from "./app/lint.ts";
 export type { AppOptions } from "./app/options.ts";
 export { type ProjectLock, projectLock } from "./app/project-lock.ts";

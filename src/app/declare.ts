@@ -129,7 +129,7 @@ function checkPrices(
 }
 
 /** The projects there are: those of the program or the folder, else the shipped blueprints. */
-export function projectsOf(options: AppOptions): readonly Project[] {
+export function projectsOf(options: Omit<AppOptions, "data">): readonly Project[] {
   const { folder, env, config, mustDeclare = false, recordOnly = false } = options;
   if (config !== undefined) return [projectInCode(config, { folder, env, recordOnly })];
   try {
@@ -188,6 +188,12 @@ function accessOf(projects: readonly Project[]): Access {
     }
     return undefined;
   };
+}
+
+/** What is known of models where a project is: nothing is opened. @throws StrataError as `loadProject` */
+export function cardsWhere(options: Omit<AppOptions, "data">): Declared["cardOf"] {
+  const projects = projectsOf({ ...options, recordOnly: true });
+  return cardsOf(projects, accessOf(projects));
 }
 
 /** What is known of models: as declared over what is built in, where a provider of another name speaks a known API, under that. */

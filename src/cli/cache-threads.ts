@@ -1,6 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import type { App, Thread } from "../app.ts";
-import { type CacheRules, cardOf, rulesOf, type SeenRequest, seenOf, seenOfBody, tokenCounter } from "../app.ts";
+import {
+  type CacheRules,
+  type ModelCard,
+  rulesOf,
+  type SeenRequest,
+  seenOf,
+  seenOfBody,
+  tokenCounter,
+} from "../app.ts";
 import {
   agentName,
   asStrataError,
@@ -26,6 +34,7 @@ export interface SeenThread {
 
 /** How requests are to be seen other than as they were made. */
 export interface Seeing {
+  readonly cardOf: (model: string) => ModelCard;
   readonly model?: string;
   /** Milliseconds between two requests of a thread. */
   readonly gap?: number;
@@ -63,16 +72,16 @@ export async function dumpedThreads(context: Context, name: string, seeing: Seei
 export async function recordedThreads(
   context: Context,
   what: string,
-  { app, ...seeing }: Seeing & { readonly app: App },
+  { app, ...rest }: Omit<Seeing, "cardOf"> & { readonly app: App },
 ): Promise<readonly SeenThread[]> {
   const threads = await threadsNamed(app, what);
-  const gathering = gather(seeing);
+  const gathering = gather({ ...rest, cardOf: app.cardOf });
   const progress = showProgress(context, what);
   try {
     for (const [n, { id }] of threads.entries()) {
       for (const turn of await app.runtime.turns(app.operator, id)) {
         for (const request of turn.requests) {
-          await gathering.add(await recorded(app, { thread: id, turn: turn.id, ...request }, seeing.model));
+          await gathering.add(await recorded(app, { thread: id, turn: turn.id, ...request }, rest.model));
           await goOn(context);
         }
       }
@@ -105,7 +114,7 @@ interface Found {
 }
 
 /** Puts requests to their threads, in the order in which they come. */
-function gather({ model, gap }: Seeing) {
+function gather({ model, gap, cardOf }: Seeing) {
   const threads = new Map<string, { model: string; requests: SeenRequest[] }>();
   const counters = new Map<string, Promise<CountTokens>>();
   const counterOf = (ref: string): Promise<CountTokens> => {
@@ -125,7 +134,7 @@ function gather({ model, gap }: Seeing) {
       return [...threads].map(([thread, { model: ref, requests }]) => ({
         thread,
         model: ref,
-        rules: rulesOf(ref, cardOf(ref)),
+        rules: rulesOf(cardOf(ref)),
         requests,
       }));
     },
@@ -144,7 +153,7 @@ interface Recorded {
 async function recorded(app: App, { thread, turn, n, at }: Recorded, model: string | undefined): Promise<Found> {
   const { request, wire } = await app.runtime.rebuilt(app.operator, turn, n);
   const ref = model ?? wire;
-  if (rulesOf(ref, cardOf(ref)).kind !== "exact") {
+  if (rulesOf(app.cardOf(ref)).kind !== "exact") {
     return { thread, model: ref, at, see: (count, when) => seenOf(request, count, { at: when, model: ref }) };
   }
   const body: unknown = JSON.parse(await app.bodyOf(request, ref));

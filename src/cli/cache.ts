@@ -1,6 +1,6 @@
 import { extname, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { LAYOUTS, type Layout } from "../app.ts";
+import { cardsWhere, LAYOUTS, type Layout } from "../app.ts";
 import { StrataError, suggestion } from "../protocol/index.ts";
 import { htmlChart, svgChart } from "./cache-chart.ts";
 import { type Comparison, compareLayouts } from "./cache-compare.ts";
@@ -89,7 +89,9 @@ async function threadsOf(what: string, options: Options, { context, command }: A
   const isFile = /[./\\]/.test(what);
   if (isFile) {
     if (options.out !== undefined) refuseOverwriting(what, options.out, context.terminal.cwd);
-    return dumpedThreads(context, what, options);
+    const { folder, named } = readShared(command, context.terminal);
+    const cardOf = cardsWhere({ folder, mustDeclare: named, env: context.terminal.env });
+    return dumpedThreads(context, what, { ...options, cardOf });
   }
   let threads: readonly SeenThread[] = [];
   await inRecord(context, command, async ({ app }) => {

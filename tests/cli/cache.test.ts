@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { jsonLines, place, ROOT, recording, strata } from "./strata.ts";
@@ -155,8 +155,9 @@ describe("strata cache replay", () => {
     const cwd = await replayed(LONG.slice(0, 20), ["--model", "openai:gpt-5.4"]);
     const { out } = await cache(cwd, "requests.jsonl", "--gap", "45", "--json");
     expect(compared(out).models).toEqual(["openai:gpt-5.4"]);
+    // The record was made for a model that reads at marks, too.
     const marked = await cache(
-      cwd,
+      await long(),
       "companion",
       "--model",
       "openai:gpt-5.6-sol",
@@ -169,6 +170,18 @@ describe("strata cache replay", () => {
     const { requests, models } = compared(marked.out);
     expect(models).toEqual(["openai:gpt-5.6-sol"]);
     expect(requests.at(-1)?.layouts["plan"]?.read).toBeGreaterThan(1_000);
+  });
+
+  it.each(["requests.jsonl", "companion"])("takes what strata.yaml says of a model: %s", async (what) => {
+    const cwd = await replayed(LONG.slice(0, 20));
+    const plan = async () => {
+      const { out } = await cache(cwd, what, "--gap", "45", "--as", "plan", "--json");
+      return compared(out).requests.map(({ layouts }) => layouts["plan"]?.read ?? 0);
+    };
+    expect(Math.max(...(await plan()))).toBeGreaterThan(0);
+    cpSync(join(ROOT, "blueprints/companion"), cwd, { recursive: true });
+    appendFileSync(join(cwd, "strata.yaml"), '\nmodels: {"anthropic:claude-sonnet-4-5": {cache: none}}\n');
+    expect(Math.max(...(await plan()))).toBe(0);
   });
 
   it("makes nothing where it only looks at a file", async () => {

@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { cardOf, openaiMarkedRules, openaiRules, rulesOf, type SeenBlock, serverRules, simulate } from "../index.ts";
+import {
+  cardBook,
+  cardOf,
+  openaiMarkedRules,
+  openaiRules,
+  rulesOf,
+  type SeenBlock,
+  serverRules,
+  simulate,
+} from "../index.ts";
 import { block, blocks, MINUTE, request } from "./thread.contract.ts";
 
 const sized = (...tokens: readonly number[]): readonly SeenBlock[] =>
@@ -107,17 +116,62 @@ describe("the prefix cache of a server of one's own", () => {
 });
 
 describe("the rules of a model", () => {
-  it("come from its card and its provider", () => {
-    const of = (model: string) => rulesOf(model, cardOf(model));
-    expect(of("anthropic:claude-sonnet-4-5")).toMatchObject({
-      kind: "marks",
-      minimum: 1_024,
-      multipliers: { read: 0.1 },
-    });
-    expect(of("anthropic:claude-fable-5-1").multipliers.read).toBeCloseTo(0.025);
-    expect(of("openai:gpt-5.4")).toMatchObject({ kind: "longest", step: 128 });
-    expect(of("openai:gpt-5.6-sol")).toMatchObject({ kind: "exact", multipliers: { write5m: 1.25 } });
-    expect(of("openai:gpt-6.1-sol").multipliers.read).toBeCloseTo(0.05);
-    expect(of("ollama:llama3")).toMatchObject({ kind: "longest", step: 16 });
+  const of = (model: string) => rulesOf(cardOf(model));
+
+  it.each([
+    ["anthropic:claude-sonnet-4-5", { kind: "marks", most: 4, lookback: 20, minimum: 1_024 }, [0.1, 1.25, 2]],
+    ["anthropic:claude-fable-5-1", { kind: "marks", minimum: 512 }, [0.025, 1.25, 2]],
+    ["openai:gpt-5.4", { kind: "longest", step: 128, idle: 5 * MINUTE }, [0.1, 1, 1]],
+    ["openai:gpt-4o", { kind: "longest", step: 128 }, [0.5, 1, 1]],
+    ["openai:gpt-5.6-sol", { kind: "exact", writes: 4, reads: 50, idle: 30 * MINUTE }, [0.1, 1.25, 1.25]],
+    ["openai:gpt-6.1-sol", { kind: "exact" }, [0.05, 1.25, 1.25]],
+    ["google:gemini-2.5-flash", { kind: "longest", minimum: 4_096, step: 1, idle: 3 * MINUTE }, [0.1, 1, 1]],
+    ["deepseek:deepseek-v4-flash", { kind: "longest", step: 64, idle: 60 * MINUTE }, [0.02, 1, 1]],
+    ["openrouter:anthropic/claude-sonnet-4.5", { kind: "marks", lookback: 20 }, [0.1, 1.25, 2]],
+    ["openrouter:openai/gpt-5.6-sol", { kind: "exact", idle: 30 * MINUTE }, [0.1, 1.25, 1.25]],
+    ["bedrock:global.anthropic.claude-opus-4-7", { kind: "marks", minimum: 4_096 }, [0.1, 1.25, 2]],
+    ["openai-compatible:llama3", { kind: "longest", step: 16 }, [0, 1, 1]],
+  ])("%s come from its card", (model, rules, shares) => {
+    const { multipliers, ...found } = of(model);
+    expect(found).toMatchObject(rules);
+    expect(Object.values(multipliers)).toEqual(shares);
   });
+
+  it("have the lifetimes of the card: where there is no long one, an hour is as short as the other", () => {
+    const lifetimes = (model: string) => of(model).kind === "marks" && of(model);
+    expect(lifetimes("bedrock:anthropic.claude-opus-4-7")).toMatchObject({
+      lifetimes: { "5m": 5 * MINUTE, "1h": 60 * MINUTE },
+    });
+    expect(lifetimes("bedrock:anthropic.claude-3-5-haiku")).toMatchObject({
+      lifetimes: { "5m": 5 * MINUTE, "1h": 5 * MINUTE },
+      multipliers: { write1h: 1.25 },
+    });
+  });
+
+  it("are those of a declaration where it says otherwise", () => {
+    const card = cardBook({
+      "mine:llama": {
+        cache: "breakpoints",
+        marks: 2,
+        lookback: 9,
+        lifetimes: { short: 60 },
+        price: { input: 4, output: 8, cacheRead: 1 },
+      },
+    })("mine:llama");
+    expect(rulesOf(card)).toMatchObject({
+      kind: "exact",
+      writes: 2,
+      reads: 9,
+      idle: MINUTE,
+      multipliers: { read: 0.25, write5m: 1, write1h: 1 },
+    });
+  });
+
+  it.each(["nobody:knows", "bedrock:amazon.nova-pro-v1:0"])(
+    "%s keep nothing where the card knows of no cache",
+    (model) => {
+      const [, next] = simulate([request(sized(50_000)), request(sized(50_000))], of(model));
+      expect(next).toMatchObject({ input: 50_000, read: 0 });
+    },
+  );
 });

@@ -5,8 +5,6 @@ import { type Parts, UNTOUCHED } from "./split.ts";
 
 type Rules = Extract<CacheRules, { kind: "marks" }>;
 
-const LIFETIMES: Readonly<Record<Lifetime, number>> = { "5m": 300_000, "1h": 3_600_000 };
-
 /** A block that carries a mark which counts: enough stands before it. */
 interface Marked {
   readonly index: number;
@@ -29,7 +27,7 @@ export function marksCache(walk: Walk, entries: Entries, rules: Rules): Parts {
   const a = found === undefined ? 0 : sumAt(walk, found);
   const b = Math.max(a, end(walk, marks.filter(({ lifetime }) => lifetime === "1h").at(-1)));
   const c = Math.max(b, end(walk, marks.at(-1)));
-  for (const mark of marks) keep(walk, mark, { entries, isRead: found !== undefined && mark.index <= found });
+  for (const mark of marks) keep(walk, mark, { entries, rules, isRead: found !== undefined && mark.index <= found });
   return { read: a, write1h: b - a, write5m: c - b, problems };
 }
 
@@ -79,11 +77,11 @@ function positionsOf(blocks: readonly SeenBlock[]): readonly number[] {
 function keep(
   walk: Walk,
   { index, lifetime }: Marked,
-  { entries, isRead }: { readonly entries: Entries; readonly isRead: boolean },
+  { entries, rules, isRead }: { readonly entries: Entries; readonly rules: Rules; readonly isRead: boolean },
 ): void {
   const id = idAt(walk, index);
   if (isRead && entries.has(id, walk.request.at)) entries.refresh(id, walk.request);
-  else entries.hold(id, walk.request, LIFETIMES[lifetime]);
+  else entries.hold(id, walk.request, rules.lifetimes[lifetime]);
 }
 
 const idAt = ({ ids }: Walk, index: number): number => ids[index] ?? -1;

@@ -40,7 +40,9 @@ export function seenOf(
       tail: true,
     }),
   );
-  return { at, model, blocks: [...tools, ...system, ...said, ...live] };
+  // With marks of ours a provider is told to set none of its own; one that never does, does not read this.
+  const mode = marks.length === 0 ? {} : ({ mode: "explicit" } as const);
+  return { at, model, ...mode, blocks: [...tools, ...system, ...said, ...live] };
 }
 
 /** Two marks on one place are one: the longer lifetime holds. */

@@ -56,6 +56,11 @@ describe("a request as a cache sees it", () => {
     expect(other).not.toBe(keys(REQUEST)[3]);
   });
 
+  it("sets its marks itself, where it has any: then the provider adds none of its own", () => {
+    expect(seenOf(REQUEST, count, when).mode).toBe("explicit");
+    expect(seenOf({ ...REQUEST, marks: [] }, count, when).mode).toBeUndefined();
+  });
+
   it("carries a message's mark on the last part that may have one", () => {
     const thought = { type: "reasoning", text: spoken("hm") } as const;
     const call = { type: "call", id: "c", tool: toolName("look"), input: { at: "sky" } } as const;

@@ -1,8 +1,9 @@
-import type { ModelRef } from "../../protocol/index.ts";
+import { never } from "../../protocol/index.ts";
 import type { ModelCard } from "../cards.ts";
-import type { CacheRules } from "./seen.ts";
+import type { CacheRules, Multipliers } from "./seen.ts";
 
-const MINUTE = 60_000;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
 
 /** What differs between models of one provider. `read` is the price of a read token. */
 interface Figures {
@@ -16,6 +17,7 @@ export const anthropicRules = ({ minimum = 1_024, read = 0.1 }: Figures = {}): C
   most: 4,
   lookback: 20,
   minimum,
+  lifetimes: { "5m": 5 * MINUTE, "1h": 60 * MINUTE },
   multipliers: { read, write5m: 1.25, write1h: 2 },
 });
 
@@ -48,17 +50,42 @@ export const serverRules = ({ minimum = 16, read = 0 }: Figures = {}): CacheRule
   multipliers: { read, write5m: 1, write1h: 1 },
 });
 
-/** OpenAI's models that read at breakpoints only. */
-const MARKED = /^gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)/;
+type Known = Pick<
+  ModelCard,
+  "cache" | "minimumPrefix" | "step" | "marks" | "lookback" | "lifetimes" | "metadata" | "price"
+>;
 
-/** The rules of a model's cache, with the figures of its card. A provider without rules of its own is taken for a server of one's own. */
-export function rulesOf(model: ModelRef, card: Pick<ModelCard, "minimumPrefix" | "price">): CacheRules {
-  const [provider = "", name = ""] = model.split(":");
-  const { input, cacheRead } = card.price;
-  const figures = { minimum: card.minimumPrefix, read: input > 0 ? rounded(cacheRead / input) : 0.1 };
-  if (provider === "anthropic") return anthropicRules(figures);
-  if (provider === "openai") return MARKED.test(name) ? openaiMarkedRules(figures) : openaiRules(figures);
-  return serverRules();
+/** The rules of a model's cache, as its card tells them; where nothing is kept, nothing is ever long enough. */
+export function rulesOf(card: Known): CacheRules {
+  const { minimumPrefix: minimum, step, marks, lookback, lifetimes } = card;
+  const [short, long] = [lifetimes.short * SECOND, (lifetimes.long ?? lifetimes.short) * SECOND];
+  const multipliers = sharesOf(card);
+  switch (card.cache) {
+    case "marks":
+      return { kind: "marks", most: marks, lookback, minimum, lifetimes: { "5m": short, "1h": long }, multipliers };
+    case "breakpoints":
+      return { kind: "exact", mode: "implicit", writes: marks, reads: lookback, minimum, idle: short, multipliers };
+    case "automatic":
+      return { kind: "longest", minimum, step, idle: short, multipliers };
+    case "none":
+      return { kind: "longest", minimum: Number.POSITIVE_INFINITY, step: 1, idle: 0, multipliers };
+    default:
+      return never(card.cache);
+  }
+}
+
+/** What is usual where the card tells no price. A server of one's own reads for nothing. */
+function usualShares({ cache, metadata }: Known): Multipliers {
+  if (cache === "marks") return { read: 0.1, write5m: 1.25, write1h: 2 };
+  if (cache === "breakpoints") return { read: 0.1, write5m: 1.25, write1h: 1.25 };
+  return { read: metadata === "openaiCompatible" ? 0 : 0.1, write5m: 1, write1h: 1 };
+}
+
+function sharesOf(card: Known): Multipliers {
+  const { input, cacheRead, cacheWrite, cacheWriteLong } = card.price;
+  if (input === 0) return usualShares(card);
+  const long = card.lifetimes.long === undefined ? cacheWrite : cacheWriteLong;
+  return { read: rounded(cacheRead / input), write5m: rounded(cacheWrite / input), write1h: rounded(long / input) };
 }
 
 /** Floating point must not show in a share: 0.3 of 3 is a tenth. */

@@ -46,9 +46,11 @@ export type CacheRules =
       readonly most: number;
       readonly lookback: number;
       readonly minimum: number;
+      /** How long a mark of each lifetime keeps. */
+      readonly lifetimes: Readonly<Record<Lifetime, number>>;
       readonly multipliers: Multipliers;
     }
-  /** OpenAI before GPT-5.6, vLLM: the longest beginning that was sent before, in steps. */
+  /** OpenAI before GPT-5.6, Gemini, vLLM: the longest beginning that was sent before, in steps. */
   | {
       readonly kind: "longest";
       readonly minimum: number;
