@@ -52,17 +52,24 @@ const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdf
 const isBlank = (code: number): boolean =>
   code === 32 || (code >= 9 && code <= 13) || (code >= 0x80 && /\s/.test(String.fromCharCode(code)));
 
-/** Remembers the counts of the texts last asked for. */
+/**
+ * Remembers the counts of the texts last asked for, in two generations: when the young one is full it becomes the old one, and
+ * the old one goes with all that was not asked for again.
+ */
 function kept(count: CountTokens): CountTokens {
-  const counts = new Map<string, number>();
+  let young = new Map<string, number>();
+  let old = young;
   return (text) => {
     if (text === "") return 0;
     const key = text.length <= SHORT ? `t${text}` : `d${digestOf(text)}`;
-    const tokens = counts.get(key) ?? count(text);
-    counts.delete(key);
-    counts.set(key, tokens);
-    const [oldest] = counts.size > KEPT ? counts.keys() : [];
-    if (oldest !== undefined) counts.delete(oldest);
+    const known = young.get(key);
+    if (known !== undefined) return known;
+    const tokens = old.get(key) ?? count(text);
+    if (young.size >= KEPT / 2) {
+      old = young;
+      young = new Map();
+    }
+    young.set(key, tokens);
     return tokens;
   };
 }
