@@ -1,3 +1,5 @@
+import { readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type App, openApp } from "../../src/app.ts";
@@ -12,7 +14,12 @@ interface Step {
   readonly hours: number;
   readonly restart: boolean;
   readonly fails: boolean;
+  /** What somebody changes in the project before the turn. */
+  readonly edit: Edit;
 }
+
+const EDITS = ["none", "recall", "tools", "module", "clock"] as const;
+type Edit = (typeof EDITS)[number];
 
 const STEP: fc.Arbitrary<Step> = fc.record({
   text: fc.string({ unit: "binary", minLength: 1, maxLength: 300 }),
@@ -20,7 +27,42 @@ const STEP: fc.Arbitrary<Step> = fc.record({
   hours: fc.integer({ min: 0, max: 30 }),
   restart: fc.boolean(),
   fails: fc.boolean(),
+  edit: fc.constantFrom(...EDITS),
 });
+
+const BELL = (says: string): string => `import { defineTool, z } from "strata";
+
+export const bell = defineTool({
+  name: "bell",
+  description: "Rings a bell. ${says}",
+  input: z.object({ ${says.replaceAll(/\W/g, "_")}: z.string().optional() }),
+  effect: "none",
+  trust: "contact",
+  run: () => "rang",
+});
+`;
+
+/** The companion with a tool of its own, whose module may change. */
+function homeWithBell(): string {
+  const folder = home();
+  const file = join(folder, "strata.yaml");
+  const yaml = readFileSync(file, "utf8").replace("tools: [list,", "tools: [bell, list,");
+  writeFileSync(file, `${yaml}\nmodules: [bell.ts]\n`);
+  writeFileSync(join(folder, "bell.ts"), BELL("first"));
+  return folder;
+}
+
+/** Changes the project as people do: what a source gives, which tools there are, how a tool is described, where the clock stands. */
+function edit(folder: string, what: Edit, n: number): void {
+  const file = join(folder, "strata.yaml");
+  const change = (from: RegExp, to: string): void => writeFileSync(file, readFileSync(file, "utf8").replace(from, to));
+  if (what === "recall") change(/limit: \d+/, `limit: ${1 + (n % 9)}`);
+  if (what === "tools") change(/tools: \[bell, (?:list, )?/, n % 2 === 0 ? "tools: [bell, " : "tools: [bell, list, ");
+  if (what === "clock") change(/timezone: \S+/, `timezone: ${n % 2 === 0 ? "UTC" : "Asia/Tokyo"}`);
+  if (what !== "module") return;
+  writeFileSync(join(folder, "bell.ts"), BELL(`time ${n}`));
+  utimesSync(join(folder, "bell.ts"), new Date(), new Date(Date.now() + n * 1_000));
+}
 
 const INPUT = {
   memory_save: { content: "something to keep" },
@@ -53,26 +95,29 @@ async function play(app: App, step: Step): Promise<readonly Request[]> {
   return sent;
 }
 
-// Midnight, memory writes, tool rounds, failed turns (their first request counts) and restarts, at random.
+// Midnight, memory writes, tool rounds, failed turns (their first request counts), restarts and edits of the project, at random.
 it("law 1, law 9, law 14, S6 each request continues the one before it byte for byte, can be had again, and each turn has one end", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(STEP, { minLength: 2, maxLength: 6 }), async (steps) => {
-      const folder = home();
+      const folder = homeWithBell();
       let app = await strata(folder);
       let at = Date.UTC(2026, 10, 21, 20);
       let before: { bytes: string; done: boolean } | undefined;
-      for (const step of steps) {
+      for (const [n, step] of steps.entries()) {
+        edit(folder, step.edit, n);
         if (step.restart) {
           await app.close();
           app = await strata(folder);
+        } else {
+          await app.reload();
         }
         at += step.hours * 3_600_000;
         app.setClock(at);
-        for (const [n, request] of (await play(app, step)).entries()) {
+        for (const [round, request] of (await play(app, step)).entries()) {
           const bytes = await stableBytes(request);
           // What a failed turn said is not in the transcript: its first request is what the next one continues.
           if (before !== undefined) expect(bytes.startsWith(before.bytes)).toBe(true);
-          if (!step.fails || n === 0) before = { bytes, done: !step.fails };
+          if (!step.fails || round === 0) before = { bytes, done: !step.fails };
           if (step.fails) break;
         }
       }
@@ -92,6 +137,7 @@ it("two programs on one folder continue the same prefix", async () => {
     hours: 0,
     restart: false,
     fails: false,
+    edit: "none",
   } as const;
   let before = "";
   for (const app of [one, two, one, two]) {
