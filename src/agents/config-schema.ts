@@ -193,7 +193,9 @@ const PROVIDER = z.strictObject({
   url: z
     .url({ protocol: /^https?$/, error: "an address that begins with https:// or http://" })
     .optional()
-    .describe("The address of its API, where it is not the provider's own. `openai-compatible` needs one."),
+    .describe(
+      "The address of its API, where it is not the provider's own. `openai-compatible` needs one. It stands without the path of a single call: of `anthropic`, `openai` and most compatible servers it ends in `/v1`, as in `https://api.anthropic.com/v1` or `http://127.0.0.1:11434/v1`; of `openrouter` in `/api/v1`; of `bedrock` in the host.",
+    ),
   region: z
     .string()
     .regex(/^[a-z]{2,4}(?:-[a-z]+)+-\d+$/, "a region of AWS, as in `eu-central-1`")
@@ -268,12 +270,16 @@ const MODEL_CARD = z.strictObject({
 /** strata.yaml, as it is written. */
 export const CONFIG = z.strictObject({
   organization: slug().describe("The organization the agents belong to."),
-  model: model().optional().describe("The model of agents that name none. Default: the environment decides."),
+  model: model()
+    .optional()
+    .describe(
+      "The model of agents that name none. Default: that of the first of these variables that is set: `ANTHROPIC_API_KEY` (`anthropic:claude-sonnet-4-5`), `OPENAI_API_KEY` without `OPENAI_BASE_URL` (`openai:gpt-5-mini`), `OPENAI_BASE_URL` (`compatible:` and what `OPENAI_MODEL` says, else `compatible:default`), `OPENROUTER_API_KEY` (`openrouter:anthropic/claude-sonnet-4.5`); where none is, `rehearsal`. A key declared under `providers` counts like its variable. Bedrock answers only where it is named.",
+    ),
   providers: z
     .record(slug(), PROVIDER)
     .default({})
     .describe(
-      "Who runs the models, by the name before the colon. `anthropic`, `openai`, `openrouter` and `bedrock` need no entry where their usual variables are set.",
+      "Who runs the models, by the name before the colon. No entry is needed where the usual variables are set: `ANTHROPIC_API_KEY` for `anthropic`, `OPENAI_API_KEY` for `openai`, `OPENROUTER_API_KEY` for `openrouter`; `OPENAI_BASE_URL`, with or without `OPENAI_API_KEY`, for a server under the name `compatible`; for `bedrock`, a region and `AWS_BEARER_TOKEN_BEDROCK`, or `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, with `AWS_SESSION_TOKEN` where there is one.",
     ),
   models: z
     .record(model(), MODEL_CARD)

@@ -70,9 +70,22 @@ function writeProblem({ file, line, column, path, value, expected }: Problem): s
   return `${place} ${what === "" ? "" : `${what} — `}${expected}`;
 }
 
-/** What stands at a path, in short. No text below `providers` and `secrets` is ever shown: a key may have been pasted there. */
+/** What stands at a path, in short. Below `providers` and `secrets` a key may have been pasted: only what cannot be one is shown. */
 function shownAt(source: YamlSource, path: Path): string {
   const value = valueAt(source.value, path);
   const mayBeSecret = path[0] === "providers" || path[0] === "secrets";
-  return mayBeSecret && typeof value === "string" ? "(hidden)" : show(value);
+  if (!mayBeSecret || typeof value !== "string" || isPlain(path, value)) return show(value);
+  return "(hidden)";
 }
+
+/** A provider's kind, region or address in a form that no key has: words without digits, a place, an address without a query. */
+function isPlain([top, , key, ...deeper]: Path, value: string): boolean {
+  if (top !== "providers" || typeof key !== "string" || deeper.length > 0) return false;
+  return PLAIN.get(key)?.test(value) ?? false;
+}
+
+const PLAIN: ReadonlyMap<string, RegExp> = new Map([
+  ["kind", /^[A-Za-z_-]{1,30}$/],
+  ["region", /^[A-Za-z]{2,12}(?:[-_][A-Za-z]{2,12}){0,3}(?:[-_]\d)?$/],
+  ["url", /^(?:[a-z]{2,6}:\/\/[\w.-]+(?::\d{1,5})?|[\w.-]+:\d{1,5})(?:\/[a-z]{1,12}\d?){0,4}\/?$/i],
+]);

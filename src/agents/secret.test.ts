@@ -30,13 +30,14 @@ describe("a secret", () => {
     expect(loadYaml(yamlWith(LAYERS), {}, { ANTHROPIC_API_KEY: "" }).providers.size).toBe(0);
   });
 
-  it.each<[string, Environment]>([
-    ["is not set", {}],
-    ["is empty", { MY_KEY: "" }],
-  ])("that %s is named, with where to put it", (_, env) => {
-    const error = refusalOf(() => loadYaml(yaml, {}, env));
+  it.each<[string, Environment, string, string]>([
+    ["is not set", {}, "", "not set"],
+    ["is empty", { MY_KEY: "" }, "", "set to nothing"],
+    ["is empty in .env", {}, "MY_KEY=\n", "set to nothing"],
+  ])("that %s is named, with where to put it", (_, env, dotenv, is) => {
+    const error = refusalOf(() => loadYaml(yaml, { ".env": dotenv }, env));
     expect(error.code).toBe("secret_missing");
-    expect(error.message).toContain(`providers.anthropic.key: ${REFERENCE} — MY_KEY is not set`);
+    expect(error.message).toContain(`providers.anthropic.key: ${REFERENCE} — MY_KEY is ${is}; export it`);
     expect(problemsOf(error)).toMatchObject([{ line: 2, path: "providers.anthropic.key" }]);
   });
 
@@ -75,6 +76,9 @@ describe("a secret's value is in no", () => {
     ["pasted as the provider", `providers: {anthropic: ${CANARY}}\n`],
     ["pasted as the providers", `providers: ${CANARY}\n`],
     ["pasted as the address", `providers: {anthropic: {key: "${REFERENCE}", url: ${CANARY}}}\n`],
+    ["pasted as the kind", `providers: {anthropic: {kind: ${CANARY}}}\n`],
+    ["pasted as the region", `providers: {bedrock: {region: 9${CANARY}}}\n`],
+    ["in the address", `providers: {anthropic: {url: "ftp://models.example/v1?key=${CANARY}"}}\n`],
     ["under an unknown key", `providers: {anthropic: {apikey: ${CANARY}}}\n`],
     ["under an unknown key at the top", `api_key: ${CANARY}\n`],
     ["in broken YAML", `providers: "${CANARY}" "${CANARY}"\n`],
@@ -84,6 +88,16 @@ describe("a secret's value is in no", () => {
     const error = refusalOf(() => loadYaml(yamlWith(LAYERS, "", top), {}, { MY_KEY: CANARY }));
     expect(error.code).toBe("config_invalid");
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(CANARY);
+  });
+
+  it.each([
+    ["kind: antropic", '"antropic"'],
+    ["kind: bedrock, region: Frankfurt", '"Frankfurt"'],
+    ["kind: openai-compatible, url: localhost:11434/v1", '"localhost:11434/v1"'],
+    ["kind: openai-compatible, url: ftp://models.example/v1", '"ftp://models.example/v1"'],
+  ])("error, and what cannot be one is shown: %s", (provider, shown) => {
+    const error = refusalOf(() => loadYaml(yamlWith(LAYERS, "", `providers: {own: {${provider}}}\n`)));
+    expect(error.message).toContain(`: ${shown} — `);
   });
 
   it("prompt: a text that holds it is refused without showing it", () => {

@@ -56,19 +56,28 @@ export interface Provider {
 /** What the caller's process knows: `process.env`, or less. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Variables with a value, and the names of those that are set to nothing: to a person, that looks like set. */
+export interface Known extends ReadonlyMap<string, string> {
+  readonly blank?: ReadonlySet<string>;
+}
+
 /** The environment with what `.env` adds. What is set in the environment wins; what is set to nothing is not set. */
-export function joinEnvironment(env: Environment, dotenv: string | undefined): ReadonlyMap<string, string> {
+export function joinEnvironment(env: Environment, dotenv: string | undefined): Known {
   const known = new Map<string, string>();
+  const blank = new Set<string>();
   for (const layer of [dotenv === undefined ? {} : parseEnv(dotenv), env]) {
-    for (const [name, value] of Object.entries(layer)) if (value !== undefined && value !== "") known.set(name, value);
+    for (const [name, value] of Object.entries(layer)) {
+      if (value === "") blank.add(name);
+      else if (value !== undefined) known.set(name, value);
+    }
   }
-  return known;
+  return Object.assign(known, { blank });
 }
 
 /** The providers with their keys: what the environment alone says, and above it what strata.yaml declares. */
 export function readProviders(
   config: Config["providers"],
-  environment: ReadonlyMap<string, string>,
+  environment: Known,
   report: Report,
 ): ReadonlyMap<string, Provider> {
   const providers = new Map<string, Provider>(usualProviders(environment));
@@ -164,7 +173,7 @@ export function usualModel(providers: ReadonlyMap<string, Provider>): ModelRef |
 /** The values that modules may ask for, by the name that strata.yaml gives them. */
 export function readSecrets(
   config: Config["secrets"],
-  environment: ReadonlyMap<string, string>,
+  environment: Known,
   report: Report,
 ): ReadonlyMap<string, Secret> {
   const secrets = Object.entries(config).flatMap(([name, reference]) => {
@@ -179,16 +188,12 @@ export function readSecrets(
   return frozenMap(secrets);
 }
 
-function readSecret(
-  reference: string,
-  environment: ReadonlyMap<string, string>,
-  path: Path,
-  report: Report,
-): Secret | undefined {
+function readSecret(reference: string, environment: Known, path: Path, report: Report): Secret | undefined {
   const name = SECRET_FORM.exec(reference)?.[1] ?? "";
   const value = environment.get(name);
   if (value !== undefined) return new Secret(name, value);
-  const expected = `${name} is not set; export it, or write \`${name}=…\` into .env beside strata.yaml`;
+  const is = environment.blank?.has(name) === true ? "set to nothing" : "not set";
+  const expected = `${name} is ${is}; export it, or write \`${name}=…\` into .env beside strata.yaml`;
   report.add(path, expected, { code: "secret_missing", value: reference });
   return undefined;
 }
