@@ -11,15 +11,20 @@ export function argumentProblem(
   input: unknown,
   known: readonly string[],
 ): string {
-  return `${tool} was not run: ${says(problem, input, known)}.`;
+  const says =
+    problem.code === "unrecognized_keys"
+      ? `there is no argument ${problem.keys.map(quoted).join(", ")}; the arguments are ${listed(known)}`
+      : valueProblem(problem, input, "its input");
+  return `${tool} was not run: ${says}.`;
 }
 
-function says(problem: z.core.$ZodIssue, input: unknown, known: readonly string[]): string {
-  const name = problem.path.length === 0 ? "its input" : quoted(problem.path.join("."));
-  const value = problem.path.reduce<unknown>(member, input);
+/** The part of a sentence that names the value, and what it must be; `called` is the name of the outermost value. */
+export function valueProblem(problem: z.core.$ZodIssue, whole: unknown, called: string): string {
+  const name = problem.path.length === 0 ? called : quoted(problem.path.join("."));
+  const value = problem.path.reduce<unknown>(member, whole);
   switch (problem.code) {
     case "unrecognized_keys":
-      return `there is no argument ${problem.keys.map(quoted).join(", ")}; the arguments are ${listed(known)}`;
+      return `${name} has ${problem.keys.map(quoted).join(", ")}, which is not known there`;
     case "invalid_type":
       if (value === undefined) return `${name} is missing, it must be ${kind(problem.expected)}`;
       return `${name} is ${shown(value)}, but it must be ${kind(problem.expected)}`;
@@ -54,12 +59,14 @@ function kind(expected: string): string {
   return /^[aeiou]/.test(expected) ? `an ${expected}` : `a ${expected}`;
 }
 
-function listed(words: readonly string[]): string {
+export function listed(words: readonly string[]): string {
   return words.length === 0 ? "none" : words.map(quoted).join(", ");
 }
 
-// Objects are named and not printed: a value of a hundred thousand levels cannot be.
-function shown(value: unknown): string {
+/** Objects are named and not printed: a value of a hundred thousand levels cannot be. */
+export function shown(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (typeof value === "function") return "a function";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
   return typeof value === "string" ? quoted(value) : String(value);

@@ -1,4 +1,5 @@
 import { StrataError, suggestion, type Tool, type ToolName, type ToolSchema } from "../protocol/index.ts";
+import { outcomeOf } from "./outcome.ts";
 
 /** The tools there are, by name. */
 export interface Toolset {
@@ -17,7 +18,7 @@ export function toolset(tools: readonly Tool[]): Toolset {
     const { name } = tool.schema;
     if (byName.has(name))
       throw new StrataError("invalid_input", `two tools are named ${name}; rename one of them`, { name });
-    byName.set(name, tool);
+    byName.set(name, checked(tool));
   }
   const schemaOf = (name: string): ToolSchema => {
     const tool = byName.get(name);
@@ -27,6 +28,20 @@ export function toolset(tools: readonly Tool[]): Toolset {
   return {
     schemas: (names) => [...new Set<string>(names)].sort().map(schemaOf),
     get: (name) => byName.get(name),
+  };
+}
+
+/** The same tool; what it gives is looked at, for not all tools come from `defineTool`. */
+function checked(tool: Tool): Tool {
+  const { schema, effect, trust, limits } = tool;
+  return {
+    schema,
+    effect,
+    trust,
+    ...(limits !== undefined && { limits }),
+    ...(tool.needsApproval !== undefined && { needsApproval: (input) => tool.needsApproval?.(input) ?? false }),
+    check: (input) => tool.check(input),
+    run: (input, context) => outcomeOf(schema.name, context, () => tool.run(input, context)),
   };
 }
 
