@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { App } from "../app.ts";
-import { type Agent, asStrataError, type Layer, never, type Source } from "../protocol/index.ts";
+import { type Agent, type Layer, never, type Source } from "../protocol/index.ts";
+import { answeringOf } from "./answering.ts";
 import type { Context } from "./context.ts";
 import { agentNamed, inSession, shortVersion } from "./session.ts";
 import { count, number, type Style } from "./style.ts";
@@ -23,21 +24,23 @@ function declareList(parent: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  $ strata agent list --folder my-agents")
     .action((_options: unknown, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
-        const agents = app.runtime.agents(app.operator);
-        const listed = agents.map((agent) => ({
+        const agents = await answeringOf(app, app.runtime.agents(app.operator));
+        const listed = agents.map(({ agent, model, problem }) => ({
           name: agent.name,
           version: agent.version,
-          model: app.modelNameOf(agent),
+          model,
+          ...(problem && { problem: problem.message }),
           layers: agent.layers.length,
           tools: agent.tools.length,
           description: agent.description,
         }));
         if (json) return context.json(listed);
-        for (const { name, version, model, layers, tools, description } of listed) {
+        for (const { name, version, model, problem, layers, tools, description } of listed) {
           const made = `${count(layers, "layer")}, ${count(tools, "tool")}`;
           context.say(
             `${context.style.bold(name)}, version ${shortVersion(version)}, answered by ${model}, ${made}`,
             `  ${description}`,
+            ...(problem === undefined ? [] : [context.style.yellow(`  cannot answer yet: ${problem}`)]),
           );
         }
       }),
@@ -75,10 +78,7 @@ function declareShow(parent: Command, context: Context): void {
 
 async function look(app: App, agent: Agent): Promise<Shown> {
   const counted = await app.counterOf(agent);
-  const problem = await app.modelOf(agent).then(
-    () => undefined,
-    (thrown) => asStrataError(thrown).message,
-  );
+  const [{ model, problem } = { model: app.modelNameOf(agent) }] = await answeringOf(app, [agent]);
   const file = app.projects.find((project) => project.agents.has(agent.name))?.file;
   const layers = agent.layers.map(({ source, ...layer }) => ({
     ...layer,
@@ -87,9 +87,9 @@ async function look(app: App, agent: Agent): Promise<Shown> {
   }));
   return {
     ...agent,
-    model: app.modelNameOf(agent),
+    model,
     layers,
-    ...(problem === undefined ? {} : { problem }),
+    ...(problem && { problem: problem.message }),
     ...(file === undefined ? {} : { file }),
   };
 }

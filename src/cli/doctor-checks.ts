@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type App, type AppOptions, openApp, projectLock, recordFile } from "../app.ts";
 import { asStrataError, type ErrorCode } from "../protocol/index.ts";
+import { answeringOf, problemsOf } from "./answering.ts";
 import { count, number } from "./style.ts";
 import { newestThreads } from "./thread-list.ts";
 
@@ -38,16 +39,25 @@ export async function examine(place: Place): Promise<readonly Check[]> {
     if (hasRecord) checks.push(await check("record", () => inApp({ ...engine, data: place.data }, record)));
     if (checks.some(({ state }) => state === "fail")) return checks;
     const real = hasRecord ? place : { ...place, data: join(empty, "agents") };
-    return [
-      ...checks,
-      await check("models", () => inApp(real, models)),
-      await check("waiting", () => inApp(real, waiting)),
-      await check("approvals", () => inApp(real, approvals)),
-      await check("turns", () => inApp(real, held)),
-    ];
+    return [...checks, ...(await agents(real))];
   } finally {
     rmSync(empty, { recursive: true, force: true });
   }
+}
+
+/** What is declared, opened once: what keeps it from that is told once. */
+async function agents(place: Place): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  const opened = await check("agents", () =>
+    inApp(place, async (app) => {
+      checks.push(await check("models", () => models(app)));
+      checks.push(await check("waiting", () => waiting(app)));
+      checks.push(await check("approvals", () => approvals(app)));
+      checks.push(await check("turns", () => held(app)));
+      return ok("opened");
+    }),
+  );
+  return opened.state === "fail" ? [opened] : checks;
 }
 
 async function check(what: string, look: () => Outcome | Promise<Outcome>): Promise<Check> {
@@ -160,23 +170,20 @@ async function record(app: App): Promise<Outcome> {
   return ok(says === "" ? "nothing is recorded yet" : `${says}; \`strata verify\` derives each of them again`);
 }
 
+/** Without a model nobody can talk to the agent: that is a failure, told once for all agents that share its cause. */
 async function models(app: App): Promise<Outcome> {
-  const agents = app.runtime.agents(app.operator);
-  const found = await Promise.all(
-    agents.map(async (agent): Promise<Outcome> => {
-      const model = app.modelNameOf(agent);
-      const problem = await app.modelOf(agent).then(
-        () => undefined,
-        (thrown) => asStrataError(thrown),
-      );
-      if (problem !== undefined) return warn(`${agent.name} cannot answer yet: ${problem.message}`);
-      if (model !== "rehearsal")
-        return ok(`${agent.name} is answered by ${model}; what it needs is set, no call was tried`);
-      return warn(`${agent.name} is answered by the rehearsal, which is no language model; ${KEY}`);
-    }),
+  const found = await answeringOf(app, app.runtime.agents(app.operator));
+  const problems = problemsOf(found);
+  const able = found.filter(({ problem }) => problem === undefined);
+  const says = able.map(({ agent: { name }, model }) =>
+    model === "rehearsal"
+      ? `${name} is answered by the rehearsal, which is no language model; ${KEY}`
+      : `${name} is answered by ${model}; what it needs is set, no call was tried`,
   );
-  const state = found.some((one) => one.state === "warn") ? "warn" : "ok";
-  return { state, says: found.map(({ says }) => says).join("\n") };
+  const lines = [...problems.map(({ message }) => message), ...says].join("\n");
+  const [first] = problems;
+  if (first !== undefined) return { state: "fail", says: lines, code: first.code };
+  return able.some(({ model }) => model === "rehearsal") ? warn(lines) : ok(lines);
 }
 
 const KEY = "set ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment or in .env beside strata.yaml";

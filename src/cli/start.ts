@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { type App, type Serving, serve, VERSION } from "../app.ts";
-import { type Agent, asStrataError, contactId, StrataError } from "../protocol/index.ts";
+import { type Agent, contactId } from "../protocol/index.ts";
+import { answeringOf, problemsOf } from "./answering.ts";
 import { converse } from "./chat.ts";
 import type { Context } from "./context.ts";
 import { wholeNumber } from "./options.ts";
@@ -71,7 +72,8 @@ async function announce(
 ): Promise<void> {
   const { app, data } = session;
   const agents = app.runtime.agents(app.operator);
-  const models = await Promise.all(agents.map(async (agent) => ({ agent, ...(await answering(app, agent)) })));
+  // The server serves also where no model can answer.
+  const models = await answeringOf(app, agents);
   if (session.json) {
     const listed = models.map(({ agent: { name, version }, model, problem }) => ({
       name,
@@ -91,7 +93,7 @@ async function announce(
     `token    ${tokenFile} (who has it is the operator; docs/http.md has the routes)`,
     `link     ${link}`,
     `config   ${app.projects.map((project) => project.file).join(", ")}`,
-    ...models.flatMap(({ problem }) => (problem === undefined ? [] : ["", style.yellow(problem.message)])),
+    ...problemsOf(models).flatMap(({ message }) => ["", style.yellow(message)]),
     ...(models.some(({ model }) => model === "rehearsal") ? ["", ...REHEARSAL] : []),
   );
 }
@@ -100,15 +102,3 @@ const REHEARSAL = [
   "`rehearsal` is no real model: it thinks nothing up, it quotes what it finds in the request and uses the tools it is",
   "plainly asked to use. For a real model, set ANTHROPIC_API_KEY in the environment, or `model:` in strata.yaml.",
 ];
-
-/** Which model answers, and why it cannot where it cannot. The server serves either way. */
-async function answering(app: App, agent: Agent): Promise<{ readonly model: string; readonly problem?: StrataError }> {
-  const model = app.modelNameOf(agent);
-  try {
-    await app.modelOf(agent);
-    return { model };
-  } catch (thrown) {
-    const { code, message } = asStrataError(thrown);
-    return { model, problem: new StrataError(code, `${agent.name} cannot answer yet: ${message}`) };
-  }
-}

@@ -40,12 +40,28 @@ describe("strata doctor", () => {
     expect(JSON.stringify([...check])).not.toContain(refusing.env.TEST_KEY);
   });
 
-  it("says that a key is missing", async () => {
-    const cwd = project((yaml) => `${yaml}\nmodel: anthropic:claude-sonnet-4-5\n`);
-    const { code, check } = await doctor(cwd);
-    expect(code).toBe(0);
-    expect(check.get("models")).toMatchObject({ state: "warn" });
-    expect(check.get("models")?.says).toMatch(/^companion cannot answer yet: .*key/);
+  it.each([
+    ["a key that is missing", "anthropic:claude-sonnet-4-5", "", 4, /needs a key for anthropic/],
+    ["a model that nobody knows", "mystery:one", "", 12, /no model is known as "mystery:one"/],
+    ["a package that is not installed", "own:one", "providers: {own: {package: nope-xyz}}", 12, /npm install nope-xyz/],
+  ])("fails with the code of %s, told once for all agents that share it", async (_what, model, more, exit, says) => {
+    const cwd = project((yaml) => {
+      const at = yaml.indexOf("  companion:\n");
+      return `${yaml}${yaml.slice(at).replace("companion", "second")}\nmodel: ${model}\n${more}\n`;
+    });
+    await strata(["lock"], { cwd });
+    const { code, err, check } = await doctor(cwd);
+    expect(code).toBe(exit);
+    expect(err).toContain("1 check failed, first models");
+    const told = check.get("models");
+    expect(told).toMatchObject({ state: "fail" });
+    expect(told?.says).toMatch(/^companion, second cannot answer yet: .*$/);
+    expect(told?.says).toMatch(says);
+    const list = await strata(["agent", "list"], { cwd });
+    expect(list).toMatchObject({ code: 0, err: "" });
+    expect(list.out).toMatch(
+      new RegExp(`companion, .*answered by ${model}.*\n.*\n  cannot answer yet: .*${says.source}`),
+    );
   });
 
   it("fails with the code of what is wrong: strata.yaml, the lock, the data folder, the database", async () => {
@@ -63,6 +79,14 @@ describe("strata doctor", () => {
     const file = await doctor(changed, {}, "--data", "strata.yaml");
     expect(file.code).toBe(3);
     expect(file.check.get("data")?.says).toMatch(/strata\.yaml is no folder; name another with --data$/);
+
+    const unloaded = project((yaml) => `${yaml}\nmodules: [own.ts]\n`);
+    writeFileSync(join(unloaded, "own.ts"), "export const = 1;");
+    const told = await doctor(unloaded);
+    expect(told.code).toBe(4);
+    expect([...told.check.values()].filter(({ state }) => state !== "ok")).toMatchObject([
+      { what: "agents", state: "fail", says: expect.stringContaining("own.ts cannot be used") },
+    ]);
 
     const broken = place();
     await strata(["memory", "save", "Something."], { cwd: broken });
