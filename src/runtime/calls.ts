@@ -68,7 +68,7 @@ function stopOf({ finish }: Reply): StopReason {
 export function limitReached(work: Work): StopReason | undefined {
   const { rounds, dollars = Number.POSITIVE_INFINITY } = work.cast.limits;
   if (work.requests.length >= rounds) return "rounds";
-  return totalsOf(work).dollars >= Math.min(dollars, work.left) ? "dollars" : undefined;
+  return totalsOf(work).dollars >= dollars || work.left <= 0 ? "dollars" : undefined;
 }
 
 /** A result may take its budget, or its share of the room that is left; then the next request fits. */

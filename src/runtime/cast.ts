@@ -17,7 +17,7 @@ export interface Cast {
   readonly limits: Budgets["turn"];
 }
 
-/** @throws StrataError `agent_not_found`, `model_unknown` */
+/** @throws StrataError `agent_not_found`, `model_unknown`, `invalid_input` for another model without a price under a limit in dollars */
 export async function castOf(
   parts: Parts,
   thread: Pick<Thread, "scope" | "version">,
@@ -25,15 +25,24 @@ export async function castOf(
 ): Promise<Cast> {
   const agent = await agentAt(parts, thread);
   const model = options.model ?? (await parts.modelOf(agent));
+  const prices = parts.cardOf(model.ref);
+  if (options.model !== undefined) checkPrice(agent, model, prices);
   const count = await parts.counterOf(model.wire);
   return {
     agent,
     model,
     card: parts.cardOf(model.wire),
-    prices: parts.cardOf(model.ref),
+    prices,
     count,
     limits: options.limits ?? agent.budgets.turn,
   };
+}
+
+/** A limit in money that is counted with no price would hold nothing. */
+function checkPrice({ name, budgets: { spend, turn } }: Agent, { ref }: Model, { priced }: ModelCard): void {
+  if (priced || (spend ?? turn.dollars) === undefined) return;
+  const message = `${name} has a limit in dollars, and the price of ${ref} is not known: say it under \`models\` in strata.yaml, or name another model`;
+  throw new StrataError("invalid_input", message, { agent: name, model: ref });
 }
 
 /** The agent as the thread is pinned to it: the declared one, or an earlier version out of the record. */

@@ -15,6 +15,7 @@ import { compose } from "./compose.ts";
 import { decide } from "./decide.ts";
 import { fork, regenerate } from "./fork.ts";
 import type { Parts } from "./parts.ts";
+import { openPurse, type TurnParts } from "./purse.ts";
 import { openThread, post } from "./receive.ts";
 import type { Runtime } from "./runtime.ts";
 import { runTurn } from "./turn.ts";
@@ -25,6 +26,9 @@ const MOST_WAITING = 100;
 /** The runtime over its parts: what every door calls. */
 export function createRuntime(parts: Parts): Runtime {
   const { store } = parts;
+  const purse = openPurse();
+  // Made for each turn: what a reload replaces is another from then on.
+  const turnParts = (): TurnParts => ({ ...parts, purse });
   const running = new Map<ThreadId, AbortController>();
   const acting = new Set<ApprovalId>();
   const reach = (actor: Actor, scope: Scope, action: Action): Scope => {
@@ -54,7 +58,7 @@ export function createRuntime(parts: Parts): Runtime {
       // Of two runs at once only one gets the thread: the other ends before it could be cancelled.
       if (!running.has(held.id)) running.set(held.id, stop);
       try {
-        yield* runTurn(parts, held, { ...options, signal });
+        yield* runTurn(turnParts(), held, { ...options, signal });
       } finally {
         if (running.get(held.id) === stop) running.delete(held.id);
       }
@@ -66,7 +70,7 @@ export function createRuntime(parts: Parts): Runtime {
       return stop !== undefined || store.askStop(scope, id, { now: parts.wall(), alive: parts.alive });
     },
     fork: (actor, id, options) => fork(parts, actor, id, options),
-    regenerate: (actor, id, options = {}) => regenerate(parts, actor, id, options),
+    regenerate: (actor, id, options = {}) => regenerate(turnParts(), actor, id, options),
     async *undelivered(actor, { id }) {
       const { scope } = await threadOf(parts, actor, id, "run");
       const waiting = await store.outbox(scope, MOST_WAITING);

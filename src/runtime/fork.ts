@@ -11,7 +11,9 @@ import {
 } from "../protocol/index.ts";
 import type { Thread, TurnRecord } from "../stores/index.ts";
 import { threadOf, turnOf } from "./access.ts";
+import { castOf } from "./cast.ts";
 import type { Parts } from "./parts.ts";
+import type { TurnParts } from "./purse.ts";
 import type { ForkOptions, RunOptions } from "./runtime.ts";
 import { runTurn } from "./turn.ts";
 
@@ -29,7 +31,7 @@ export async function fork(parts: Parts, actor: Actor, id: ThreadId, { turn, key
 
 /** The same messages once more, on a fork from before the turn. */
 export async function* regenerate(
-  parts: Parts,
+  parts: TurnParts,
   actor: Actor,
   id: TurnId,
   options: RunOptions,
@@ -42,6 +44,8 @@ export async function* regenerate(
       turn: id,
     });
   }
+  // What keeps the turn from beginning is said before anything is stored.
+  await castOf(parts, parent, options);
   const turns = await parts.store.turns(parent.scope, parent.id);
   const thread = await branch(parts, parent, before(parent, turns, turn), ownName(parts, "again"));
   const events = turn.events.map(({ kind, trust, channel, name, content, at }) => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { SpendPeriod } from "../protocol/index.ts";
+import { scripted } from "../models/index.ts";
+import { type SpendPeriod, type TurnEvent, turnId } from "../protocol/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { endOf, stage } from "./stage.contract.ts";
+import { collect, endOf, message, OPERATOR, stage } from "./stage.contract.ts";
 
 const DAY = 86_400_000;
 /** What each reply costs: a cent and a half. */
@@ -52,5 +53,68 @@ describe("an agent that may spend so much", () => {
     const { open, say, sent } = await spending("day", [{ parts: [call], ...DEAR }, "Never."], 0.01);
     expect(endOf(await say(await open(), "look"))).toMatchObject({ type: "done", because: "dollars" });
     expect(sent).toHaveLength(1);
+  });
+
+  it("calls its model for one contact after the other where all at once could pass it", async () => {
+    const paid = { parts: [{ text: "Well." }], ...DEAR };
+    const { open, say, sent, store, agent } = await spending("day", Array(5).fill(paid), 0.03);
+    const threads = await Promise.all(["a", "b", "c", "d", "e"].map((contact) => open(contact)));
+    const ends = (await Promise.all(threads.map((thread) => say(thread, "Hi")))).map(endOf);
+    expect(ends.filter(({ type }) => type === "done")).toHaveLength(2);
+    const failed = ends.flatMap((end) => (end.type === "failed" ? [end.error.code] : []));
+    expect(failed).toEqual(["spend_limit", "spend_limit", "spend_limit"]);
+    expect(sent).toHaveLength(2);
+    expect(await store.spent(agent.org, agent.name, 0)).toBeCloseTo(0.03);
+  });
+
+  it("counts at once what a turn that still runs has spent", async () => {
+    const call = { parts: [{ call: "look", input: { at: "the sea" } }], ...DEAR };
+    const { open, say, runtime, time } = await spending("day", [call, { parts: [{ text: "Well." }] }], 0.01);
+    const [ann, bob] = [await open("ann"), await open("bob")];
+    await runtime.post(OPERATOR, ann, [message("Hi", time.at)]);
+    const turn = runtime.run(OPERATOR, ann);
+    for (let step = await turn.next(); !step.done && step.value.type !== "tool-start"; ) step = await turn.next();
+    const refused = endOf(await say(bob, "Hi"));
+    expect(refused).toMatchObject({ type: "failed", error: { code: "spend_limit" } });
+    expect(refused.type === "failed" && refused.error.message).toContain("has spent $0.0150");
+    expect(endOf(await collect(turn))).toMatchObject({ type: "done", because: "dollars" });
+  });
+
+  it("is stopped in the middle of a turn by what another program spends meanwhile", async () => {
+    const call = { parts: [{ call: "look", input: { at: "the sea" } }] };
+    const one = await spending("day", [call, "Never."], 0.01);
+    const other = await stage([{ parts: [{ text: "Well." }], ...DEAR }], {
+      agent: one.agent,
+      store: one.store,
+      parts: { cardOf: one.parts.cardOf, holder: "other" },
+    });
+    const thread = await one.open();
+    await one.runtime.post(OPERATOR, thread, [message("Hi", one.time.at)]);
+    const events: TurnEvent[] = [];
+    for await (const event of one.runtime.run(OPERATOR, thread)) {
+      events.push(event);
+      if (event.type === "compiled") await other.say(await other.open("bob"), "Hi");
+    }
+    expect(endOf(events)).toMatchObject({ type: "done", because: "dollars" });
+    expect(one.sent).toHaveLength(1);
+  });
+
+  it("is answered by no other model whose price is not known", async () => {
+    const card = cardOf("anthropic:claude-sonnet-4-5");
+    const { open, say, runtime, agent } = await stage(["Well."], {
+      budgets: { spend: { dollars: 1, per: "day" } },
+      parts: { cardOf: (model) => ({ ...card, priced: model !== "some:model" }) },
+    });
+    const thread = await open();
+    const [start] = await say(thread, "Hi");
+    const { model } = scripted(["Never."]);
+    const turn = start?.type === "turn-start" ? start.turn : turnId("");
+    const again = collect(runtime.regenerate(OPERATOR, turn, { model: { ...model, ref: "some:model" } }));
+    await expect(again).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringMatching(/price of some:model is not known/),
+    });
+    const everyone = { org: agent.org, agent: agent.name, contact: null };
+    expect(await runtime.threads(OPERATOR, everyone, 9)).toHaveLength(1);
   });
 });

@@ -1,25 +1,86 @@
-import { isoSecond, type SpendPeriod, StrataError } from "../protocol/index.ts";
+import { setImmediate } from "node:timers/promises";
+import type { Compilation } from "../compiler/index.ts";
+import { isoSecond, type SpendPeriod, StrataError, type TurnEvent } from "../protocol/index.ts";
+import { dollars } from "../wire/index.ts";
+import { parametersOf } from "./cast.ts";
 import type { Work } from "./work.ts";
+
+/**
+ * An agent's limit in money. What is spent is what the record says, of all programs, and what the turns of this one have
+ * spent since. A request is sent as long as anything is left, and near the end one after the other: so this program passes
+ * the limit by no more than one request, and each further program by one. A request whose answer broke off costs nothing
+ * in the record, for no provider tells what it bills for it: the limit does not count it.
+ */
 
 /**
  * Looks up what is left of the agent's money, before its model is called.
  * @throws StrataError `spend_limit` when nothing is; the messages keep waiting
  */
 export async function checkSpend(work: Work): Promise<void> {
-  const { agent } = work.cast;
-  const { spend } = agent.budgets;
-  if (spend === undefined) return;
-  const now = work.parts.clock();
-  const { since, until } = periodOf(spend.per, now);
-  const spent = await work.parts.store.spent(agent.org, agent.name, since);
-  work.left = spend.dollars - spent;
-  if (work.left > 0) return;
-  const period = spend.per === "ever" ? "" : ` a UTC ${spend.per}`;
+  if ((await leftOf(work)) <= 0) throw overspent(work, await spentOf(work));
+}
+
+/** US dollars that the agent may still spend in this period. */
+async function leftOf(work: Work): Promise<number> {
+  const { spend } = work.cast.agent.budgets;
+  if (spend === undefined) return Number.POSITIVE_INFINITY;
+  const left = spend.dollars - (await spentOf(work));
+  if (left > 0) return left;
+  // A turn that is committed just now was counted twice; a moment later it is not.
+  await setImmediate();
+  return spend.dollars - (await spentOf(work));
+}
+
+/**
+ * Sends when the agent's money allows it. Where the requests that are under way might take all that is left, it waits for
+ * the end of one of them first.
+ * @throws StrataError `spend_limit`
+ */
+export async function* afforded<T>(
+  work: Work,
+  compilation: Compilation,
+  sending: AsyncGenerator<TurnEvent, T>,
+): AsyncGenerator<TurnEvent, T> {
+  const release = await reserve(work, compilation);
+  try {
+    const sent = yield* sending;
+    work.left = await leftOf(work);
+    return sent;
+  } finally {
+    release();
+  }
+}
+
+async function reserve(work: Work, { ledger }: Compilation): Promise<() => void> {
+  const { parts, cast, lease } = work;
+  const { agent, prices } = cast;
+  if (agent.budgets.spend === undefined) return () => undefined;
+  const usage = { input: ledger.tokens, cacheRead: 0, cacheWrite: 0, output: parametersOf(cast).maxTokens };
+  for (;;) {
+    const left = await leftOf(work);
+    if (left <= 0) throw overspent(work, await spentOf(work));
+    if (left > parts.purse.reserved(agent)) return parts.purse.reserve(agent, dollars(usage, prices));
+    await parts.purse.ended(agent, lease.signal);
+  }
+}
+
+/** Of the record and of the turns that run. A turn that is committed while the record is read counts in one of them at least. */
+async function spentOf({ parts, cast: { agent } }: Work): Promise<number> {
+  const { since } = periodOf(agent.budgets.spend?.per ?? "ever", parts.clock());
+  const before = parts.purse.spent(agent);
+  const recorded = await parts.store.spent(agent.org, agent.name, since);
+  return recorded + Math.max(before, parts.purse.spent(agent));
+}
+
+function overspent({ parts, cast: { agent } }: Work, spent: number): StrataError {
+  const { dollars: most = 0, per = "ever" } = agent.budgets.spend ?? {};
+  const { until } = periodOf(per, parts.clock());
+  const period = per === "ever" ? "" : ` a UTC ${per}`;
   const when = until === undefined ? "" : `; it answers again from ${isoSecond(until)} on`;
-  throw new StrataError(
+  return new StrataError(
     "spend_limit",
-    `${agent.name} has spent $${spent.toFixed(4)} of the $${spend.dollars} it may spend${period}${when}, or with a higher budgets.spend.dollars`,
-    { agent: agent.name, spent, dollars: spend.dollars, per: spend.per, ...(until !== undefined && { until }) },
+    `${agent.name} has spent $${spent.toFixed(4)} of the $${most} it may spend${period}${when}, or with a higher budgets.spend.dollars`,
+    { agent: agent.name, spent, dollars: most, per, ...(until !== undefined && { until }) },
   );
 }
 

@@ -7,11 +7,11 @@ import { castOf } from "./cast.ts";
 import { compileFor } from "./gather.ts";
 import { hold } from "./lease.ts";
 import { heard } from "./output.ts";
-import type { Parts } from "./parts.ts";
 import { patiently } from "./patiently.ts";
+import type { TurnParts } from "./purse.ts";
 import type { RunOptions } from "./runtime.ts";
 import { send } from "./send.ts";
-import { checkSpend } from "./spend.ts";
+import { afforded, checkSpend } from "./spend.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
 import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
 
@@ -21,7 +21,7 @@ import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from ".
  * Claim the thread, gather and compile, send, answer the model's calls and send again until there is an end, commit all of
  * it at once, tell. What goes wrong after the claim becomes a failed end; both ends are recorded (law 14).
  */
-export async function* runTurn(parts: Parts, thread: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
+export async function* runTurn(parts: TurnParts, thread: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
   const cast = await castOf(parts, thread, options);
   const lease = await hold(parts, thread, { signal: options.signal, seconds: cast.limits.seconds });
   if (lease === undefined) return;
@@ -37,6 +37,7 @@ export async function* runTurn(parts: Parts, thread: Thread, options: RunOptions
   } finally {
     // Whoever listened has left in the middle: the turn ends here, its events keep waiting.
     if (!committed) await abandon(work);
+    work.tab.close();
     lease.stop();
   }
 }
@@ -53,12 +54,12 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
     });
     work.taken = prepared.taken;
     for (const note of prepared.notes) yield { type: "note", ...note };
-    let compilation = yield* withSummary(work, prepared);
+    let compilation = yield* afforded(work, prepared.compilation, withSummary(work, prepared));
     for (;;) {
       // A recording answers at once and SQLite never waits: without this, signals and timers would not be heard for a whole replay.
       await setImmediate();
       signal.throwIfAborted();
-      const reply = yield* send(work, compilation);
+      const reply = yield* afforded(work, compilation, send(work, compilation));
       const { stop, messages } = yield* answerCalls(work, compilation, reply);
       const said = stop === undefined ? undefined : heard(work, stop);
       if (said?.reply !== undefined) return { status: "done", stop: said.stop, reply: said.reply };
@@ -80,6 +81,7 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   const totals = totalsOf(work);
   try {
     await patiently(() => parts.store.settle(claimOf(work), outcome));
+    work.tab.close();
   } catch (thrown) {
     yield { type: "failed", turn, error: asStrataError(thrown, "store_failed"), totals };
     return;

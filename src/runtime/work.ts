@@ -20,7 +20,7 @@ import {
 import type { Claim, RequestRecord, TurnOutcome } from "../stores/index.ts";
 import type { Cast } from "./cast.ts";
 import type { Lease } from "./lease.ts";
-import type { Parts } from "./parts.ts";
+import type { Tab, TurnParts } from "./purse.ts";
 import type { RunOptions } from "./runtime.ts";
 
 /** How a turn ended, before it is committed. */
@@ -30,7 +30,7 @@ export type Ending =
 
 /** A running turn: who takes part, and what has come of it so far. Lives in memory until the one commit. */
 export interface Work {
-  readonly parts: Parts;
+  readonly parts: TurnParts;
   readonly cast: Cast;
   readonly lease: Lease;
   readonly recorded: RunOptions["recorded"];
@@ -41,8 +41,10 @@ export interface Work {
   readonly added: TranscriptMessage[];
   readonly requests: RequestRecord[];
   readonly writes: { readonly id: MemoryId; readonly write: StoreWrite }[];
-  /** US dollars that the agent may still spend in this period, this turn included. */
+  /** US dollars that the agent may still spend in this period, as it was after the turn's last request. */
   left: number;
+  /** Counts what the turn spends, for the agent's other turns, until the record holds it. */
+  readonly tab: Tab;
   /** Calls that wait for a person from the commit on. */
   readonly approvals: NewApproval[];
   calls: number;
@@ -54,7 +56,8 @@ export interface Work {
   taken: number;
 }
 
-export function newWork(parts: Parts, cast: Cast, lease: Lease, options: RunOptions): Work {
+export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: RunOptions): Work {
+  const requests: RequestRecord[] = [];
   return {
     parts,
     cast,
@@ -63,9 +66,10 @@ export function newWork(parts: Parts, cast: Cast, lease: Lease, options: RunOpti
     startedAt: parts.wall(),
     sent: undefined,
     added: [],
-    requests: [],
+    requests,
     writes: [],
     left: Number.POSITIVE_INFINITY,
+    tab: parts.purse.open(cast.agent, () => dollarsOf(requests)),
     approvals: [],
     calls: 0,
     used: new Map(),
@@ -98,10 +102,13 @@ export function totalsOf({ requests, calls, parts, startedAt }: Work): TurnTotal
     rounds: requests.length,
     calls,
     usage: requests.reduce((sum, request) => addUsage(sum, request.reply?.usage ?? NO_USAGE), NO_USAGE),
-    dollars: requests.reduce((sum, request) => sum + request.dollars, 0),
+    dollars: dollarsOf(requests),
     milliseconds: parts.wall() - startedAt,
   };
 }
+
+const dollarsOf = (requests: readonly RequestRecord[]): number =>
+  requests.reduce((sum, request) => sum + request.dollars, 0);
 
 /** All that the turn changes, for the one commit. */
 export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
