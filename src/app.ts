@@ -56,6 +56,12 @@ export {
   seenOfBody,
 } from "./wire/index.ts";
 
+/** What a reload took that no version of an agent shows. */
+export interface Reloaded {
+  /** The modules that were read anew, because they or files that they import changed. */
+  readonly modules: readonly string[];
+}
+
 /** Strata, joined: the runtime and what the doors need beside it. */
 export interface App {
   readonly runtime: Runtime;
@@ -82,7 +88,7 @@ export interface App {
    * Running threads stay with the version they are pinned to; immutable layers and the organization wait for a restart.
    * @throws StrataError as `openApp`
    */
-  readonly reload: () => Promise<void>;
+  readonly reload: () => Promise<Reloaded>;
   readonly head: (org: OrgId) => Promise<ChainHead>;
   readonly verify: (org: OrgId, anchor?: ChainHead) => AsyncIterable<Finding>;
   readonly organizations: () => Promise<readonly OrgId[]>;
@@ -134,6 +140,7 @@ function joined(options: AppOptions, declared: Declared, store: Store): App {
       const fresh = projectsOf(options);
       checkReload(now.projects, fresh);
       now = await declaredBy(fresh, options, store);
+      return { modules: now.modulesAnew };
     },
     head: (org) => store.head(org),
     verify: (org, anchor) => store.verify(org, anchor),

@@ -5,7 +5,7 @@
 
 export { z } from "zod";
 export { type Environment, loadProject, type Project } from "./agents/index.ts";
-export { type App, type AppOptions, openApp, type ServeOptions, type Serving, serve } from "./app.ts";
+export { type App, type AppOptions, openApp, type Reloaded, type ServeOptions, type Serving, serve } from "./app.ts";
 export {
   type Compilation,
   type CompileInput,

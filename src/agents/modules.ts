@@ -1,8 +1,6 @@
-import { statSync } from "node:fs";
-import { registerHooks } from "node:module";
-import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { type OwnSource, StrataError, type Tool, TRUSTS } from "../protocol/index.ts";
+import { addressesOf } from "./module-graph.ts";
 import type { Project } from "./project.ts";
 
 /** What modules brought, each with the file it came from. */
@@ -11,21 +9,36 @@ export interface Modules {
   readonly sources: readonly OwnSource[];
 }
 
+/** What the modules of a project brought, and which of them were not loaded in this state before. */
+export interface LoadedModules extends Modules {
+  readonly anew: readonly string[];
+}
+
 /**
- * Loads the modules that a project names and picks up the tools and sources among their exports. `import "strata"` in them
- * gives this very Strata, whether it is installed beside them or not. A file that changed since is loaded anew.
+ * Loads the modules that a project names and picks up the tools and sources among their exports. `import "strata"` in them and
+ * in what they import from the project's folder gives this very Strata, whether it is installed beside them or not. Where one of
+ * these files changed since, all are loaded anew.
  * @param strata the address of the module that `import "strata"` shall give
  * @throws StrataError `module_failed` naming the file, and the line where the file tells it
  */
-export async function loadModules({ modules, folder }: Project, strata: URL): Promise<Modules> {
-  if (modules.length === 0) return { tools: [], sources: [] };
-  serveAs(strata);
-  const loaded = await Promise.all(modules.map((file) => load(file, folder)));
-  return { tools: loaded.flatMap(({ tools }) => tools), sources: loaded.flatMap(({ sources }) => sources) };
+export async function loadModules({ modules, folder }: Project, strata: URL): Promise<LoadedModules> {
+  if (modules.length === 0) return { tools: [], sources: [], anew: [] };
+  const { of, anew, forget } = addressesOf(modules, folder, strata);
+  try {
+    const loaded = await Promise.all(modules.map((file) => load(file, of(file), folder)));
+    return {
+      tools: loaded.flatMap(({ tools }) => tools),
+      sources: loaded.flatMap(({ sources }) => sources),
+      anew,
+    };
+  } catch (thrown) {
+    forget();
+    throw thrown;
+  }
 }
 
-async function load(file: string, folder: string): Promise<Modules> {
-  const exported = Object.entries(await namespaceOf(file, folder)).flatMap(([name, value]) =>
+async function load(file: string, address: string, folder: string): Promise<Modules> {
+  const exported = Object.entries(await namespaceOf(file, address, folder)).flatMap(([name, value]) =>
     Array.isArray(value) ? value.map((one: unknown) => ({ name, value: one })) : [{ name, value }],
   );
   const tools = exported.flatMap(({ name, value }) => (isTool(value) ? [checkedTool(value, name, file)] : []));
@@ -34,9 +47,7 @@ async function load(file: string, folder: string): Promise<Modules> {
   throw failed(file, "it exports no tool and no source; export what `defineTool` or `defineSource` gives");
 }
 
-async function namespaceOf(file: string, folder: string): Promise<object> {
-  // Another address for another state of the file: modules are kept for as long as the program runs.
-  const address = `${pathToFileURL(file)}?at=${statSync(file).mtimeMs}`;
+async function namespaceOf(file: string, address: string, folder: string): Promise<object> {
   try {
     const namespace: unknown = await import(address);
     return typeof namespace === "object" && namespace !== null ? namespace : {};
@@ -92,16 +103,4 @@ function checkedSource(source: OwnSource, name: string, file: string): OwnSource
     throw failed(file, `its source ${name} is named ${source.name}, as a built-in one; give it another name`);
   }
   return source;
-}
-
-let served: URL | undefined;
-
-/** From now on `import "strata"` gives that module, anywhere in this program. */
-function serveAs(strata: URL): void {
-  if (served !== undefined) return;
-  served = strata;
-  registerHooks({
-    resolve: (specifier, context, next) =>
-      specifier === "strata" ? { url: strata.href, shortCircuit: true } : next(specifier, context),
-  });
 }

@@ -39,6 +39,8 @@ export interface Declared {
   readonly agents: readonly Agent[];
   readonly tools: Toolset;
   readonly sources: ReadonlyMap<string, OwnSource>;
+  /** The modules that were not loaded in this state before. */
+  readonly modulesAnew: readonly string[];
   readonly vault: Vault;
   readonly access: Access;
   readonly cardOf: (model: ModelRef) => ModelCard;
@@ -74,7 +76,8 @@ export async function declaredBy(projects: readonly Project[], options: AppOptio
   const agents = projects.flatMap((project) => [...project.agents.values()]).map((agent) => withTools(agent, names));
   const modelOf = modelsOf(modelNameOf, access, options.wire);
   const vault = vaultOf(projects);
-  const found = { projects, org: orgOf(projects), agents, tools, sources, vault, access, cardOf };
+  const modulesAnew = modules.flatMap(({ anew }) => anew);
+  const found = { projects, org: orgOf(projects), agents, tools, sources, modulesAnew, vault, access, cardOf };
   for (const project of checked) checkPrices(project, modelNameOf, cardOf);
   return { ...found, modelNameOf, modelOf, wireOf };
 }

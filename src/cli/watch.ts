@@ -1,6 +1,6 @@
 import { type FSWatcher, readdirSync, watch } from "node:fs";
-import { join } from "node:path";
-import { type Agent, asStrataError } from "../protocol/index.ts";
+import { join, relative } from "node:path";
+import { type Agent, asStrataError, type StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { type Session, shortVersion } from "./session.ts";
 
@@ -15,8 +15,8 @@ export function reloadOnChange(context: Context, session: Session): () => void {
   const reload = async (): Promise<void> => {
     const before = declared(session);
     try {
-      await session.app.reload();
-      const changes = changesOf(before, declared(session));
+      const { modules } = await session.app.reload();
+      const changes = [...changesOf(before, declared(session)), ...readAnew(modules, session)];
       if (changes.length > 0 || said !== "") tell(context, session, changes);
       said = "";
     } catch (thrown) {
@@ -24,11 +24,17 @@ export function reloadOnChange(context: Context, session: Session): () => void {
       if (error.message === said) return;
       said = error.message;
       context.complain(error);
-      context.note("The agents stay as they were; save the file again when it is mended.");
+      context.note(
+        `The agents stay as they were; ${isLock(error) ? LOCKED : "save the file again when it is mended"}.`,
+      );
     }
   };
   return onChange(session, reload);
 }
+
+const LOCKED = "run `strata lock`, then restart: locked texts are taken at a start only";
+
+const isLock = ({ code }: StrataError): boolean => code === "lock_mismatch" || code === "lock_missing";
 
 /**
  * Folders are watched and not files: whoever saves by renaming a new file over the old one is seen too.
@@ -99,6 +105,10 @@ function changesOf(before: Declared, after: Declared): readonly string[] {
   const now = [...after].filter(([name, shown]) => before.get(name) !== shown);
   return [...gone, ...now.map(([name, shown]) => `${name} is now ${shown}`)];
 }
+
+/** A tool's or source's code is no part of any version: running threads use the new one, too. */
+const readAnew = (modules: readonly string[], { folder }: Session): readonly string[] =>
+  modules.map((file) => `the module ${relative(folder, file)} was read anew, for running threads too`);
 
 function tell({ json, note }: Context, session: Session, changes: readonly string[]): void {
   const threads = changes.length === 0 ? "nothing is different" : "threads that begin from now on take it";

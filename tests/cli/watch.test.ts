@@ -1,8 +1,8 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { child, project, until } from "./strata.ts";
+import { atTerminal, child, project, until } from "./strata.ts";
 
 /** Saves as many editors do: a new file takes the place of the old one. */
 function save(file: string, edit: (text: string) => string): void {
@@ -10,8 +10,7 @@ function save(file: string, edit: (text: string) => string): void {
   renameSync(`${file}.new`, file);
 }
 
-async function watched() {
-  const cwd = project();
+async function watched(cwd = project()) {
   const started = child(["start", "--port", "0", "--watch"], { cwd });
   await started.says("serves on");
   const hears = (what: string) =>
@@ -40,12 +39,51 @@ describe("strata start --watch", () => {
     expect(await health()).toMatchObject({ agents: [{ model: "anthropic:claude-sonnet-4-5" }] });
     save(join(cwd, "layers/identity.md"), (text) => `${text}\nBe brief.\n`);
     await hears("identity");
+    await hears("run `strata lock`, then restart: locked texts are taken at a start only.");
+    expect(started.sofar().err.match(/save the file again/g)).toHaveLength(1);
+    started.process.kill("SIGTERM");
+    expect(await started.ended).toMatchObject({ code: 0 });
+  }, 30_000);
+});
+
+describe("strata start --watch", () => {
+  it("says which modules were read anew, also when only a file changed that they import", async () => {
+    const cwd = project((yaml) => `${yaml}\nmodules: [tools/price.ts]\n`);
+    mkdirSync(join(cwd, "tools"));
+    writeFileSync(join(cwd, "tools/euros.ts"), "export const EUROS = 12;");
+    writeFileSync(
+      join(cwd, "tools/price.ts"),
+      `import { defineTool, z } from "strata";
+       import { EUROS } from "./euros.ts";
+       const [input, effect, trust] = [z.object({}), "none", "operator"] as const;
+       export const price = defineTool({ name: "price", description: "x", input, effect, trust, run: () => \`\${EUROS}\` });`,
+    );
+    const { hears, started } = await watched(cwd);
+    save(join(cwd, "tools/euros.ts"), (text) => text.replace("12", "13"));
+    await hears("the module tools/price.ts was read anew, for running threads too");
     started.process.kill("SIGTERM");
     expect(await started.ended).toMatchObject({ code: 0 });
   }, 30_000);
 });
 
 describe("strata start", () => {
+  it("names the token's file and the routes, and shows the token in a terminal alone", async () => {
+    const cwd = project();
+    const started = child(["start", "--port", "0"], { cwd });
+    await started.says("config ");
+    const token = readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim();
+    const { out } = started.sofar();
+    expect(out).toContain(join(cwd, ".strata/operator.token"));
+    expect(out).not.toContain(token);
+    const [routes = ""] = /http:\S+\/v1\/openapi\.json/.exec(out) ?? [];
+    const answer = await fetch(routes, { headers: { authorization: `Bearer ${token}` } });
+    expect(await answer.json()).toHaveProperty("openapi");
+    const person = atTerminal(["start", "--port", "0"], { cwd });
+    await person.sees(`#token=${token}`);
+    person.press("\u0004");
+    expect(await person.ended).toBe(0);
+  }, 30_000);
+
   it("listens at the address that is named, and answers under the names that are", async () => {
     const started = child(["start", "--port", "0", "--host", "127.0.0.2", "--host-name", "strata.example.org"], {
       cwd: project(),

@@ -181,9 +181,9 @@ describe("a module", () => {
     ["has nothing to give", { shop: "export const a = 1;" }, "module_failed", "exports no tool and no source"],
     [
       "has a tool that is not whole",
-      { shop: SHOP.replace('effect: "none"', 'effect: "sometimes"') },
+      { shop: `${SHOP}\nexport const odd = { ...ring, effect: "sometimes" };` },
       "module_failed",
-      "its tool stockOf is not whole",
+      "its tool odd is not whole",
     ],
     [
       "has a tool of another's name",

@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { realpathSync, statSync } from "node:fs";
+import { createRequire, type ResolveHookContext, registerHooks } from "node:module";
+import { relative, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+/** Files of one project that were loaded together: as long as none of them changes, they are not read again. */
+interface Reading {
+  readonly folder: string;
+  /** What `import "strata"` gives in them. */
+  readonly strata: URL;
+  /** Part of their addresses. Node keeps a module for as long as the program runs, so another state is another address. */
+  readonly mark: string;
+  /** Each file of the project that was imported, as it was then. */
+  readonly seen: Map<string, string>;
+  readonly modules: Set<string>;
+}
+
+const readings = new Map<string, Reading>();
+/** The addresses that were given out, and for which reading. */
+const given = new Map<string, Reading>();
+/** The same without marks: CommonJS tells its bare path when it requires something. */
+const bare = new Map<string, Reading>();
+
+/** The modules of a project at their present addresses. */
+export interface Addresses {
+  /** The address that `import` is to be given for the file. */
+  readonly of: (file: string) => string;
+  /** Those of the files that were not read in this state before. */
+  readonly anew: readonly string[];
+  /** What failed is not kept: it is read again the next time, changed or not. */
+  readonly forget: () => void;
+}
+
+/**
+ * Where these modules are to be imported from. Where one of them changed, or a file of the project's folder that they import,
+ * all of them are read anew, so that they go on sharing what they share.
+ * @param strata the address of the module that `import "strata"` shall give in them, and in nothing else of this program
+ */
+export function addressesOf(modules: readonly string[], folder: string, strata: URL): Addresses {
+  hook();
+  const place = realpathSync(folder);
+  const old = readings.get(place);
+  const reading = old !== undefined && isSame(old, strata) ? old : begin(place, strata);
+  const anew = modules.filter((file) => !reading.modules.has(file));
+  for (const file of anew) {
+    reading.modules.add(file);
+    note(realpathSync(file), reading);
+  }
+  return {
+    of: (file) => {
+      const address = at(pathToFileURL(file).href, reading);
+      given.set(address, reading);
+      return address;
+    },
+    anew,
+    forget: () => {
+      if (readings.get(place) === reading) readings.delete(place);
+    },
+  };
+}
+
+function begin(folder: string, strata: URL): Reading {
+  const reading: Reading = { folder, strata, mark: randomUUID().slice(0, 8), seen: new Map(), modules: new Set() };
+  readings.set(folder, reading);
+  // CommonJS is kept by its path alone.
+  const { cache } = createRequire(import.meta.url);
+  for (const path of Object.keys(cache)) if (isOf(fileOf(path), reading)) delete cache[path];
+  return reading;
+}
+
+const isSame = ({ seen, strata }: Reading, wanted: URL): boolean =>
+  strata.href === wanted.href && [...seen].every(([file, state]) => stateOf(file) === state);
+
+function stateOf(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found === undefined ? "gone" : `${found.mtimeMs} ${found.size}`;
+}
+
+function note(file: string, { seen }: Reading): void {
+  if (!seen.has(file)) seen.set(file, stateOf(file));
+}
+
+/** The address of a file in this reading. */
+function at(href: string, { mark }: Reading): string {
+  const url = new URL(href);
+  url.searchParams.set("read", mark);
+  return url.href;
+}
+
+const fileOf = (address: string): string => (address.startsWith("file:") ? fileURLToPath(address) : address);
+
+/** Whether a file is of the project's own folder: what is installed there is somebody else's. */
+function isOf(file: string, { folder }: Reading): boolean {
+  const [first = "", ...rest] = relative(folder, file).split(sep);
+  return first !== ".." && !file.startsWith("node:") && ![first, ...rest].includes("node_modules");
+}
+
+let hooked = false;
+
+/** Once for the program. Whatever is imported by others goes its usual way. */
+function hook(): void {
+  if (hooked) return;
+  hooked = true;
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      const entry = given.get(specifier);
+      const reading = entry ?? readingOf(context);
+      if (reading === undefined) return next(specifier, context);
+      if (specifier === "strata") return { url: reading.strata.href, shortCircuit: true };
+      // What else the package gives, it gives as to itself: what its exports do not name is refused by Node.
+      if (specifier.startsWith("strata/")) return next(specifier, { ...context, parentURL: reading.strata.href });
+      const found = next(specifier, context);
+      if (!found.url.startsWith("file:")) return found;
+      const file = fileURLToPath(found.url);
+      if (entry === undefined && !isOf(file, reading)) return found;
+      return { ...found, url: taken(found.url, file, reading) };
+    },
+  });
+}
+
+/** For which reading somebody imports; none, when he is not of a project. */
+function readingOf({ parentURL = "", conditions }: ResolveHookContext): Reading | undefined {
+  return given.get(parentURL) ?? (conditions.includes("require") ? bare.get(parentURL) : undefined);
+}
+
+function taken(href: string, file: string, reading: Reading): string {
+  const address = at(href, reading);
+  note(file, reading);
+  given.set(address, reading);
+  bare.set(pathToFileURL(file).href, reading);
+  return address;
+}
