@@ -48,7 +48,7 @@ function modelRef(text: string): ModelRef {
 }
 
 function failed(errors: number): StrataError {
-  const message = `lint found ${count(errors, "error")}; each says what to do, and docs/lint.md tells more of every rule`;
+  const message = `lint found ${count(errors, "error")}; each says what to do`;
   return new StrataError("lint_failed", message, { errors });
 }
 

@@ -24,7 +24,10 @@ export function declareStart(program: Command, context: Context): void {
     .option("--port <n>", "the port to serve on; 0 takes a free one", wholeNumber(0, 65_535), 4600)
     .option("--host <address>", "the address to listen at (default: 127.0.0.1, this machine alone)")
     .option("--host-name <name...>", "more names that clients may call it by, as those of a proxy in front of it")
-    .option("--watch", "read the project again when its files change, for the threads that begin from then on")
+    .option(
+      "--watch",
+      "read the project again when its files change, for the threads that begin from then on; locked texts are taken at a start only",
+    )
     .addHelpText(
       "after",
       "\nExamples:\n  $ strata start --port 4601 --watch\n  $ strata start --host 0.0.0.0 --host-name strata.example.org",
@@ -66,7 +69,7 @@ function companion({ runtime, operator }: App): Agent | undefined {
 }
 
 async function announce(
-  { say, json, style }: Context,
+  { say, json, style, terminal }: Context,
   session: Session,
   { url, link, tokenFile }: Serving,
 ): Promise<void> {
@@ -90,8 +93,10 @@ async function announce(
         `agent    ${style.bold(agent.name)}, version ${shortVersion(agent.version)}, answered by ${model}`,
     ),
     `data     ${data}`,
-    `token    ${tokenFile} (who has it is the operator; docs/http.md has the routes)`,
-    `link     ${link}`,
+    `token    ${tokenFile} (who has it is the operator)`,
+    // What is not a terminal is often a log, and a token in a log is read by others.
+    ...(terminal.stdout.isTTY === true ? [`link     ${link}`] : []),
+    `routes   GET ${url}/v1/openapi.json`,
     `config   ${app.projects.map((project) => project.file).join(", ")}`,
     ...problemsOf(models).flatMap(({ message }) => ["", style.yellow(message)]),
     ...(models.some(({ model }) => model === "rehearsal") ? ["", ...REHEARSAL] : []),

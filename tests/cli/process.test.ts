@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { child, jsonLines, place, project, provider, recording, strata } from "./strata.ts";
+import { child, jsonLines, place, project, provider, recording, strata, until } from "./strata.ts";
 
 const address = (out: string): string => /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0] ?? "";
 
@@ -15,7 +15,7 @@ describe("strata start as a process", () => {
     expect(out).toContain(join(cwd, ".strata"));
     expect(await (await fetch(`${address(out)}/health`)).json()).toMatchObject({ status: "ok" });
     const token = readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim();
-    expect(out).toContain(`${address(out)}/#token=${token}`);
+    expect(out).not.toContain(token);
     const headers = { authorization: `Bearer ${token}` };
     const health = await (await fetch(`${address(out)}/health`, { headers })).json();
     expect(health).toMatchObject({
@@ -89,6 +89,95 @@ describe("strata as a process", () => {
   it("shows a stack only with STRATA_DEBUG=1", async () => {
     const { err } = await child(["chat", "nobody"], { cwd: place(), env: { STRATA_DEBUG: "1" } }).ended;
     expect(err).toMatch(/\n\s+at /);
+  });
+});
+
+/** A tool and a source that leave errors behind where nobody waits for them. The second line of each throws. */
+const STRAYS = `import { defineSource, defineTool, z } from "strata";
+const late = () => { throw new Error("the till is on fire"); };
+const lost = async () => { throw new Error("the drawer is stuck"); };
+export const stray = defineTool({
+  name: "stray",
+  description: "Leaves an error behind.",
+  input: z.object({ how: z.enum(["timer", "promise", "words", "nothing"]) }),
+  effect: "none",
+  trust: "operator",
+  run: ({ how }) => {
+    if (how === "timer") setTimeout(late);
+    if (how === "promise") lost();
+    if (how === "words") Promise.reject("only words");
+    if (how === "nothing") Promise.reject();
+    return "It looks fine.";
+  },
+});
+export const leaking = defineSource({
+  name: "leaking",
+  trust: "operator",
+  give: () => { lost(); return new Promise(() => {}); },
+});
+`;
+
+function straying(): string {
+  const layer = "      - id: leaking\n        rank: 55\n        source: leaking\n";
+  const cwd = project(
+    (yaml) =>
+      yaml
+        .replace("    layers:\n", `    layers:\n${layer}`)
+        .replace(/^ {4}tools:.*\n/m, "    tools: [memory_save, stray]\n") + "\nmodules: [shop.ts]\n",
+  );
+  writeFileSync(join(cwd, "shop.ts"), STRAYS);
+  return cwd;
+}
+
+describe("an error of a module that nobody waits for", () => {
+  const heard = ({ sofar }: ReturnType<typeof child>, what: string): Promise<void> =>
+    until(
+      () => sofar().err.includes(what),
+      () => `no ${what} in:\n${sofar().err}`,
+    );
+
+  it.each([
+    ["timer", "shop.ts:2: the till is on fire; await there what may fail, or catch it; all else goes on"],
+    ["promise", "shop.ts:3: the drawer is stuck; await there what may fail, or catch it; all else goes on"],
+    ["words", "nobody waited for, and its stack names no file outside Strata: it threw 'only words'"],
+    ["nothing", "nobody waited for, and its stack names no file outside Strata: it threw undefined"],
+  ])("of a %s is told by `start`, which serves on", async (how, says) => {
+    const cwd = straying();
+    const started = child(["start", "--port", "0"], { cwd });
+    await started.says("link ");
+    const { out } = started.sofar();
+    const authorization = `Bearer ${readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim()}`;
+    const send = async (path: string, body: object): Promise<object> => {
+      const headers = { authorization, "content-type": "application/json" };
+      const answer = await fetch(address(out) + path, { method: "POST", headers, body: JSON.stringify(body) });
+      return Object(await answer.json());
+    };
+    const { id } = Object(await send("/v1/threads", { agent: "companion", contact: "ann" }));
+    const talk = (text: string) => send(`/v1/threads/${id}/events`, { text, wait: true });
+    expect(JSON.stringify(await talk(`Use stray {"how": "${how}"}`))).toContain("It looks fine.");
+    await heard(started, says);
+    expect(JSON.stringify(await talk("Remember that my cat is called Miso."))).toContain("Miso");
+    started.process.kill("SIGTERM");
+    expect(await started.ended).toMatchObject({ code: 0 });
+  });
+
+  it("is told by `chat`, with its stack where STRATA_DEBUG=1 asks for it, and the talk goes on", async () => {
+    const chat = child(["chat", "companion"], { cwd: straying(), env: { STRATA_DEBUG: "1" } });
+    chat.process.stdin?.write('Use stray {"how": "timer"}\n');
+    await heard(chat, "the till is on fire; await there");
+    await heard(chat, "caused by Error: the till is on fire\n    at ");
+    chat.process.stdin?.end("Remember that my cat is called Miso.\n");
+    expect(await chat.ended).toMatchObject({ code: 0, out: expect.stringContaining("Miso") });
+  });
+
+  it("ends every other command with 1 and the sentence", async () => {
+    const cwd = straying();
+    const { code, err } = await child(["compose", "companion", "--message", "hi"], { cwd }).ended;
+    expect(err).toContain(
+      `nobody waited for in ${join(cwd, "shop.ts")}:3: the drawer is stuck; await there what may fail`,
+    );
+    expect(err).not.toContain("goes on");
+    expect(code).toBe(1);
   });
 });
 

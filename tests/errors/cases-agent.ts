@@ -52,7 +52,7 @@ export const AGENT: readonly Case[] = [
       await strata(["lock"], { cwd });
       return cli(["lint"], { cwd });
     },
-    says: ["lint found 1 error", "docs/lint.md"],
+    says: ["lint found 1 error", "each says what to do"],
   },
   {
     code: "spend_limit",
