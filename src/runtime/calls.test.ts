@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { StrataError } from "../protocol/index.ts";
+import { StrataError, toolName, untrusted } from "../protocol/index.ts";
 import { openSqlite } from "../stores/index.ts";
 import { defineTool, memoryTools, toolset } from "../tools/index.ts";
-import { collect, endOf, OPERATOR, stage } from "./stage.contract.ts";
+import { collect, endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
 
 /** A tool that never answers. */
 const deaf = (name: string, effect: "none" | "external", begun: string[]) =>
@@ -61,4 +61,35 @@ describe("law 7: one commit", () => {
     expect(JSON.stringify(sent[2]?.messages.at(-1))).toContain("rang door");
     expect(rung).toEqual(["door"]);
   });
+});
+
+describe("law 6: what a tool writes", () => {
+  it.each(["contact", "operator"] as const)(
+    "is trusted no more than the tool, here as %s, and the turn",
+    async (trust) => {
+      const store = await openSqlite(":memory:");
+      const memory = { content: untrusted("the contact said so"), tags: [], trust: "platform", at: 1 } as const;
+      const look = defineTool({
+        name: "look",
+        description: "Keeps what it is told.",
+        input: z.object({}),
+        effect: "store",
+        trust,
+        run: () => ({ text: untrusted("kept"), failed: false, writes: [{ kind: "memory", memory }] }),
+      });
+      const ring = deaf("ring", "none", []);
+      const parts = { tools: toolset([...memoryTools(store), look, ring]) };
+      const { open, say, runtime } = await stage([{ parts: [{ call: "look", id: "c", input: {} }] }, "Kept."], {
+        store,
+        parts,
+        agent: sampleAgent({ rules: trust === "operator" ? [{ tool: toolName("look"), approval: true }] : [] }),
+      });
+      const thread = await open();
+      await say(thread, "Keep this");
+      for (const { id } of await runtime.approvals(OPERATOR, thread.scope, {}, 9)) {
+        await runtime.decide(OPERATOR, id, { verdict: "approved" });
+      }
+      expect(await runtime.memories(OPERATOR, thread.scope, 3)).toMatchObject([{ trust: "contact" }]);
+    },
+  );
 });

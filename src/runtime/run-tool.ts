@@ -1,4 +1,14 @@
-import { type Agent, type Json, type Tool, type ToolContext, type ToolOutcome, untrusted } from "../protocol/index.ts";
+import {
+  type Agent,
+  type Json,
+  lowestTrust,
+  type StoreWrite,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+  type Trust,
+  untrusted,
+} from "../protocol/index.ts";
 import type { Parts } from "./parts.ts";
 
 /** How far an agent may go with a tool in one turn: the stricter of what the tool and the declaration say. No limit is `Infinity`. */
@@ -41,13 +51,23 @@ export async function runTool(
   try {
     if (ends.aborted) return failed(`${tool.schema.name} was stopped before it began`);
     const given = { ...context, signal: ends, secret: vault.secret };
-    return { outcome: hidden(vault, await Promise.race([tool.run(input, given), stopped.promise])), isKnown: true };
+    const said = await Promise.race([tool.run(input, given), stopped.promise]);
+    return { outcome: limited(hidden(vault, said), [tool.trust, context.taint]), isKnown: true };
   } catch (thrown) {
     if (!ends.aborted) return failed(vault.hide(`${tool.schema.name} failed: ${wordsOf(thrown)}`));
     return left(tool, signal.aborted ? "was stopped" : `took longer than ${seconds} s`);
   } finally {
     ends.removeEventListener("abort", stop);
   }
+}
+
+/** What a tool writes is derived from its own words and from what the model was shown: it is trusted like the least of them. */
+function limited({ writes, ...rest }: ToolOutcome, most: readonly Trust[]): ToolOutcome {
+  if (writes === undefined) return rest;
+  const trusting = ({ memory, ...write }: StoreWrite): StoreWrite => {
+    return { ...write, memory: { ...memory, trust: lowestTrust([memory.trust, ...most]) } };
+  };
+  return { ...rest, writes: writes.map(trusting) };
 }
 
 function failed(says: string): Ran {
