@@ -16,6 +16,7 @@ export const GENERATED: readonly Generated[] = [
   { path: "docs/cli.md", text: () => textFrom("src/cli/index.ts", "commandsPage") },
   { path: "docs/configuration.md", text: () => textFrom("checks/configuration-page.ts", "configurationPage") },
   { path: "docs/schema.md", text: () => textFrom("checks/schema-page.ts", "schemaPage") },
+  { path: "docs/lint.md", text: () => textFrom("checks/lint-page.ts", "lintPage") },
   { path: "docs/errors.md", text: () => textFrom("checks/errors-page.ts", "errorsPage") },
 ];
 

@@ -1,17 +1,7 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { layerId } from "../../src/protocol/index.ts";
-import {
-  lintSubject,
-  lintText,
-  measured,
-  paddingPaysFrom,
-  RULE_NAMES,
-  ruleTable,
-  type Subject,
-} from "../../src/wire/index.ts";
+import { lintSubject, lintText, measured, paddingPaysFrom, type Subject } from "../../src/wire/index.ts";
 import { FIRES, PASSES } from "./lint-texts.ts";
 
 const rulesIn = (text: string) => lintText(text).map(({ rule }) => rule);
@@ -177,22 +167,5 @@ describe("a declaration and a record", () => {
         cost: { times: 1.58 },
       },
     ]);
-  });
-});
-
-describe("docs/lint.md", () => {
-  const file = join(import.meta.dirname, "../../docs/lint.md");
-  const [FROM, TO] = ["<!-- rules: written by `npm test -- tests/engine/lint -u` -->", "<!-- end of rules -->"];
-
-  it("shows the rules as they are", async () => {
-    const page = readFileSync(file, "utf8");
-    const [head = "", rest = ""] = page.split(FROM);
-    const [, tail = ""] = rest.split(TO);
-    await expect(`${head}${FROM}\n\n${ruleTable()}\n\n${TO}${tail}`).toMatchFileSnapshot(file);
-  });
-
-  it("names each rule", () => {
-    const page = readFileSync(file, "utf8");
-    for (const name of RULE_NAMES) expect(page).toContain(`| \`${name}\` |`);
   });
 });
