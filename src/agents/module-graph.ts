@@ -114,10 +114,17 @@ function hook(): void {
       if (!found.url.startsWith("file:")) return found;
       const file = fileURLToPath(found.url);
       if (entry === undefined && !isOf(file, reading)) return found;
-      return { ...found, url: taken(found.url, file, reading) };
+      return { ...found, ...asModule(file, context), url: taken(found.url, file, reading) };
     },
   });
 }
+
+/**
+ * A module in TypeScript is one, whatever the package.json beside it says or leaves out: npm writes `"type": "commonjs"` into a
+ * new one, and nobody who adds a tool thinks of it. Who wants CommonJS names the file `.cts`.
+ */
+const asModule = (file: string, { conditions }: ResolveHookContext): { readonly format?: string } =>
+  file.endsWith(".ts") && conditions.includes("import") ? { format: "module-typescript" } : {};
 
 /** For which reading somebody imports; none, when he is not of a project. */
 function readingOf({ parentURL = "", conditions }: ResolveHookContext): Reading | undefined {
