@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
   type Approval,
+  DEFAULT_BUDGETS,
   type Request,
   readFrames,
   StrataError,
@@ -17,6 +18,7 @@ interface Paying {
   readonly run?: (context: ToolContext) => unknown;
   readonly effect?: "none" | "external";
   readonly seconds?: number;
+  readonly says?: string;
   readonly store?: (store: Store) => Partial<Store>;
 }
 
@@ -27,11 +29,11 @@ interface Waiting extends Stage {
 }
 
 /** A stage on which one call of `look` waits for a person. */
-async function waiting({ run, effect = "external", seconds, store: change }: Paying = {}): Promise<Waiting> {
+async function waiting({ store: change, ...how }: Paying = {}): Promise<Waiting> {
   const paid: string[] = [];
   const real = await openSqlite(":memory:");
   const store = { ...real, ...change?.(real) };
-  const tools = toolset([...memoryTools(store), paying(paid, { run, effect, seconds }), idle()]);
+  const tools = toolset([...memoryTools(store), paying(paid, how), idle()]);
   const script = [{ parts: [{ call: "look", id: "c1", input: { at: "order 7" } }] }, "It waits.", "I was told."];
   const stand = await stage(script, { agent: sampleAgent(), store, parts: { tools } });
   const thread = await stand.open();
@@ -41,22 +43,19 @@ async function waiting({ run, effect = "external", seconds, store: change }: Pay
   return { ...stand, thread, waits, paid };
 }
 
-function paying(
-  paid: string[],
-  { run, effect, seconds }: { [Key in "run" | "effect" | "seconds"]: Paying[Key] | undefined },
-) {
+function paying(paid: string[], { run, effect = "external", seconds, says }: Paying) {
   return defineTool({
     name: "look",
     description: "Pays.",
     input: z.object({ at: z.string() }),
-    effect: effect ?? "external",
+    effect,
     trust: "operator",
     needsApproval: true,
     ...(seconds !== undefined && { limits: { seconds } }),
     run: async ({ at }, context) => {
       paid.push(at);
       await run?.(context);
-      return `paid ${at}`;
+      return says ?? `paid ${at}`;
     },
   });
 }
@@ -172,4 +171,16 @@ describe("what came of an approved call", () => {
       expect(await runtime.decide(OPERATOR, waits.id, { verdict: "settled", note })).toMatchObject({ status: "done" });
     },
   );
+
+  it("is cut to the budget of a result before it is kept and told, and says so", async () => {
+    const stand = await waiting({ says: "word ".repeat(200_000) });
+    const done = await stand.runtime.decide(OPERATOR, stand.waits.id, { verdict: "approved" });
+    const tokens = Math.ceil(Buffer.byteLength(done.outcome?.text ?? "") / 3);
+    expect(tokens).toBeLessThanOrEqual(DEFAULT_BUDGETS.result);
+    expect(tokens).toBeGreaterThan(DEFAULT_BUDGETS.result / 2);
+    expect(done.outcome?.text).toMatch(
+      /\(The result above was cut: its first \d+ of 1000000 characters are shown\.\)$/,
+    );
+    expect(await told(stand)).toContain("of 1000000 characters are shown.)");
+  });
 });

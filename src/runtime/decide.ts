@@ -1,8 +1,10 @@
 import {
   type Actor,
+  type Agent,
   type Approval,
   type ApprovalId,
   asStrataError,
+  type CountTokens,
   eventId,
   issueId,
   lowestTrust,
@@ -18,6 +20,7 @@ import {
 import type { Thread } from "../stores/index.ts";
 import { approvalOf, threadOf } from "./access.ts";
 import { agentAt } from "./cast.ts";
+import { cutResult } from "./cut-result.ts";
 import type { Parts } from "./parts.ts";
 import { patiently } from "./patiently.ts";
 import { limitsOf, runTool } from "./run-tool.ts";
@@ -87,7 +90,7 @@ async function approve(parts: DecidingParts, one: Case): Promise<Approval> {
 }
 
 /** The tool as the thread's agent has it. @throws StrataError `tool_not_found`, `invalid_input` before anything is decided */
-async function toolFor(parts: Parts, { tool: name, input }: Approval, thread: Thread) {
+async function toolFor(parts: Parts, { tool: name, input }: Approval, thread: Thread): Promise<Acting> {
   const agent = await agentAt(parts, thread);
   const tool = agent.tools.includes(name) ? parts.tools.get(name) : undefined;
   if (tool === undefined) {
@@ -97,26 +100,31 @@ async function toolFor(parts: Parts, { tool: name, input }: Approval, thread: Th
   const problem = tool.check(input);
   if (problem !== undefined) throw new StrataError("invalid_input", `${problem} Deny the call.`, { tool: name });
   const { seconds } = limitsOf(agent, tool);
-  return { tool, seconds: Math.min(seconds, agent.budgets.turn.seconds) };
+  const { result, turn } = agent.budgets;
+  return { tool, seconds: Math.min(seconds, turn.seconds), room: result, count: await counterOf(parts, agent) };
 }
 
 /** How an approved call is run. */
 interface Acting {
   readonly tool: Tool;
   readonly seconds: number;
+  /** Tokens that its result may take. */
+  readonly room: number;
+  readonly count: CountTokens;
 }
 
-async function act(parts: Parts, one: Case, { tool, seconds }: Acting): Promise<Approval> {
+async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acting): Promise<Approval> {
   const { approval, thread } = one;
   const { id, scope, turn, call, taint, input } = approval;
   const context = { scope, thread: thread.id, turn, call, at: parts.clock(), taint };
   const signal = one.signal ?? new AbortController().signal;
   const { outcome, isKnown } = await runTool(parts, tool, input, { context, seconds, signal });
   if (!isKnown) return leave(parts, one, outcome);
-  const text = `${id}: ${approval.tool} was approved and has run. It ${ended(outcome)}:\n${outcome.text}`;
+  const result = cutResult(outcome.text, room, count);
+  const text = `${id}: ${approval.tool} was approved and has run. It ${ended(outcome)}:\n${result}`;
   const writes = outcome.failed ? [] : (outcome.writes ?? []);
   const finish = {
-    outcome: { text: outcome.text, failed: outcome.failed },
+    outcome: { text: result, failed: outcome.failed },
     writes,
     memories: writes.map(() => memoryId(issueId("memory", parts.wall(), parts.random(10)))),
     event: eventOf(parts, thread, text, lowestTrust([tool.trust, "operator"])),
@@ -127,6 +135,12 @@ async function act(parts: Parts, one: Case, { tool, seconds }: Acting): Promise<
   } catch (thrown) {
     throw notKept(approval, finish.outcome, asStrataError(thrown, "store_failed"));
   }
+}
+
+/** Counts as the agent's model does; where that cannot be opened just now, as an unknown one would. */
+async function counterOf(parts: Parts, agent: Agent): Promise<CountTokens> {
+  const model = await parts.modelOf(agent).catch(() => undefined);
+  return parts.counterOf(model?.wire ?? "unknown");
 }
 
 /** Nobody knows whether it acted: the call stays approved until a person says what they found. The agent hears of that much. */
