@@ -25,13 +25,11 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 const { stdin, stdout, stderr, env } = process;
-const code = await run(process.argv.slice(2), {
-  stdin,
-  stdout,
-  stderr,
-  env,
-  cwd: process.cwd(),
-  signal: ending.signal,
+const terminal = { stdin, stdout, stderr, env, cwd: process.cwd(), signal: ending.signal };
+const code = await run(process.argv.slice(2), terminal, (hear) => {
+  // One tool that leaves an error behind must not end the conversations of all others.
+  process.on("uncaughtException", hear);
+  process.on("unhandledRejection", hear);
 });
 
 // Not before all is written; and then even if a pipe that nobody reads or writes any more is still open.

@@ -119,11 +119,10 @@ export const leaking = defineSource({
 
 function straying(): string {
   const layer = "      - id: leaking\n        rank: 55\n        source: leaking\n";
-  const cwd = project(
-    (yaml) =>
-      yaml
-        .replace("    layers:\n", `    layers:\n${layer}`)
-        .replace(/^ {4}tools:.*\n/m, "    tools: [memory_save, stray]\n") + "\nmodules: [shop.ts]\n",
+  const cwd = project((yaml) =>
+    `modules: [shop.ts]\n${yaml}`
+      .replace("    layers:\n", `    layers:\n${layer}`)
+      .replace(/^ {4}tools:.*\n/m, "    tools: [memory_save, stray]\n"),
   );
   writeFileSync(join(cwd, "shop.ts"), STRAYS);
   return cwd;
@@ -141,10 +140,10 @@ describe("an error of a module that nobody waits for", () => {
     ["promise", "shop.ts:3: the drawer is stuck; await there what may fail, or catch it; all else goes on"],
     ["words", "nobody waited for, and its stack names no file outside Strata: it threw 'only words'"],
     ["nothing", "nobody waited for, and its stack names no file outside Strata: it threw undefined"],
-  ])("of a %s is told by `start`, which serves on", async (how, says) => {
+  ])("as of `stray` with %s is told by `start`, which serves on", async (how, says) => {
     const cwd = straying();
     const started = child(["start", "--port", "0"], { cwd });
-    await started.says("link ");
+    await started.says("config ");
     const { out } = started.sofar();
     const authorization = `Bearer ${readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim()}`;
     const send = async (path: string, body: object): Promise<object> => {
@@ -153,7 +152,7 @@ describe("an error of a module that nobody waits for", () => {
       return Object(await answer.json());
     };
     const { id } = Object(await send("/v1/threads", { agent: "companion", contact: "ann" }));
-    const talk = (text: string) => send(`/v1/threads/${id}/events`, { text, wait: true });
+    const talk = (text: string) => send(`/v1/threads/${id}/events`, { text });
     expect(JSON.stringify(await talk(`Use stray {"how": "${how}"}`))).toContain("It looks fine.");
     await heard(started, says);
     expect(JSON.stringify(await talk("Remember that my cat is called Miso."))).toContain("Miso");
