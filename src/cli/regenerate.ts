@@ -1,16 +1,22 @@
-import type { App, TurnRecord } from "../app.ts";
-import { StrataError, type TurnEvent, type TurnId } from "../protocol/index.ts";
+import type { App, Thread, TurnRecord } from "../app.ts";
+import { StrataError, type ThreadId, type TurnEvent, type TurnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import type { Session } from "./session.ts";
 import { printable } from "./style.ts";
 import { jsonTeller, plainTeller } from "./teller.ts";
+
+/** What the command line says of it. */
+export interface Regenerating {
+  readonly model?: string;
+  readonly again?: boolean;
+}
 
 /** Shows what the turn said, then says it anew on a fork. @throws StrataError what the new turn failed of */
 export async function regenerate(
   context: Context,
   { app, json }: Session,
   id: TurnId,
-  model: string | undefined,
+  { model, again = false }: Regenerating,
 ): Promise<void> {
   const { runtime, operator } = app;
   const old = await runtime.turn(operator, id);
@@ -18,12 +24,21 @@ export async function regenerate(
   if (!json) context.say(context.style.dim(`Before (${id}, ${old.model ?? "no model"}):`), before(old), "");
   const tell = json ? jsonTeller(context) : plainTeller(context);
   const { signal } = context.terminal;
-  for await (const event of runtime.regenerate(operator, id, { ...speaker, signal })) {
-    if (event.type === "turn-start" && !json) context.say(context.style.dim(heading(event)));
+  let fork: ThreadId | undefined;
+  for await (const event of runtime.regenerate(operator, id, { ...speaker, again, signal })) {
+    if (event.type === "turn-start") {
+      fork = event.thread;
+      if (!json) context.say(context.style.dim(heading(event)));
+    }
     tell(event);
     if (event.type === "failed") throw event.error;
   }
+  if (fork !== undefined && !json) context.note(goOn({ id: fork, scope: old.scope }));
 }
+
+/** How a chat goes on with a fork: left to itself, it goes on with the thread that was forked. */
+export const goOn = ({ id, scope: { agent } }: Pick<Thread, "id" | "scope">): string =>
+  `\`strata chat ${agent} --thread ${id}\` goes on with it; without --thread, a chat goes on with no fork.`;
 
 /** Opened as the agent would open it. @throws StrataError `model_unknown` */
 async function named(app: App, { scope }: TurnRecord, model: string) {

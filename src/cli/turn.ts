@@ -3,7 +3,7 @@ import type { App, TurnRecord } from "../app.ts";
 import { StrataError, type TurnId, turnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { wholeNumber } from "./options.ts";
-import { regenerate } from "./regenerate.ts";
+import { type Regenerating, regenerate } from "./regenerate.ts";
 import { inRecord, onRecord } from "./session.ts";
 import { count } from "./style.ts";
 import { diffView, type Sent, turnDiff } from "./turn-diff.ts";
@@ -71,13 +71,14 @@ function declareRegenerate(parent: Command, context: Context): void {
     .description("answer a turn's messages once more, on a fork from before it; the turn itself stays")
     .argument("<id>", "the turn, trn_…")
     .option("--model <ref>", "who answers this time, provider:name (default: the agent's model)")
+    .option("--again", "also where the turn called tools that act outside: they may act again")
     .addHelpText(
       "after",
       "\nExample:\n  $ strata turn regenerate trn_01jd8k3v5x9m2q7r4t6w8y0zab --model anthropic:claude-sonnet-4-5",
     )
-    .action((text: string, { model }: { readonly model?: string }, command: Command) => {
+    .action((text: string, options: Regenerating, command: Command) => {
       const id = turnId(text);
-      return onRecord(context, command, (session) => regenerate(context, session, id, model));
+      return onRecord(context, command, (session) => regenerate(context, session, id, options));
     });
 }
 

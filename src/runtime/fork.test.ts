@@ -128,6 +128,36 @@ describe("a turn that is generated again", () => {
   });
 });
 
+describe("a turn that would act twice", () => {
+  const ringing = { parts: [{ call: "ring", id: "c1", input: { bell: "door" } }] };
+
+  it("is not generated again while its messages wait: a run answers them", async () => {
+    const at = await stage([ringing, new Error("gone"), ringing, "Rung.", "Well."]);
+    const thread = await at.open();
+    const { turn } = startOf(await at.say(thread, "ring"));
+    const again = () => collect(at.runtime.regenerate(OPERATOR, turn, { again: true }));
+    await expect(again()).rejects.toMatchObject({ code: "invalid_input", message: expect.stringContaining("/retry") });
+    expect(endOf(await collect(at.runtime.run(OPERATOR, thread)))).toMatchObject({ text: "Rung." });
+    expect(at.rung).toEqual(["door"]);
+    expect(endOf(await again())).toMatchObject({ type: "done", text: "Well." });
+    await at.store.close();
+  });
+
+  it("is generated again by those only who know that it called what acts outside", async () => {
+    const at = await stage([ringing, "Rung.", ringing, "Rung twice."]);
+    const { turn } = startOf(await at.say(await at.open(), "ring"));
+    await expect(collect(at.runtime.regenerate(OPERATOR, turn))).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringMatching(/called ring, which acts outside.*--again/),
+    });
+    expect(await at.runtime.threads(OPERATOR, { org: ORG, agent: at.agent.name, contact: null }, 9)).toHaveLength(1);
+    const events = await collect(at.runtime.regenerate(OPERATOR, turn, { again: true }));
+    expect(endOf(events)).toMatchObject({ text: "Rung twice." });
+    expect(at.rung).toEqual(["door", "door"]);
+    await at.store.close();
+  });
+});
+
 describe("a turn that another program runs", () => {
   it("is stopped through the store; its messages keep waiting", async () => {
     const one = await stage([{ parts: [{ text: "a" }], end: "hang" }]);

@@ -14,7 +14,7 @@ import { threadOf, turnOf } from "./access.ts";
 import { castOf } from "./cast.ts";
 import type { Parts } from "./parts.ts";
 import type { TurnParts } from "./purse.ts";
-import type { ForkOptions, RunOptions } from "./runtime.ts";
+import type { ForkOptions, RegenerateOptions } from "./runtime.ts";
 import { runTurn } from "./turn.ts";
 
 /** Where a thread branches off: after a turn, or before its first one. */
@@ -34,7 +34,7 @@ export async function* regenerate(
   parts: TurnParts,
   actor: Actor,
   id: TurnId,
-  options: RunOptions,
+  options: RegenerateOptions,
 ): AsyncGenerator<TurnEvent> {
   const turn = await turnOf(parts, actor, id);
   const parent = await threadOf(parts, actor, turn.thread, "run");
@@ -44,6 +44,7 @@ export async function* regenerate(
       turn: id,
     });
   }
+  checkActsOnce(parts, turn, options);
   // What keeps the turn from beginning is said before anything is stored.
   await castOf(parts, parent, options);
   const turns = await parts.store.turns(parent.scope, parent.id);
@@ -55,6 +56,25 @@ export async function* regenerate(
   });
   await parts.store.receive(thread.scope, thread.id, events);
   yield* runTurn(parts, thread, options);
+}
+
+/** On the fork nothing is known of what the turn did: what waits would be answered twice, and what acts outside acts anew. */
+function checkActsOnce(
+  { tools }: Parts,
+  { id, thread, events, requests }: TurnRecord,
+  options: RegenerateOptions,
+): void {
+  if (events.some(({ status }) => status === "pending")) {
+    const says = `${id} failed, and its messages still wait on ${thread}: \`/retry\` in the chat or \`POST /v1/threads/${thread}/run\` answers them`;
+    throw new StrataError("invalid_input", says, { turn: id, thread });
+  }
+  if (options.again === true) return;
+  const calls = requests.flatMap(({ reply }) => reply?.parts.filter((part) => part.type === "call") ?? []);
+  const names = new Set(calls.map(({ tool }) => tool));
+  const outside = [...names].filter((name) => tools.get(name)?.effect === "external");
+  if (outside.length === 0) return;
+  const says = `${id} called ${outside.join(", ")}, which acts outside and may act again; say with --again, or \`{"again": true}\` over HTTP, that it shall`;
+  throw new StrataError("invalid_input", says, { turn: id, tools: outside });
 }
 
 /** A key that no other conversation has. */

@@ -6,4 +6,12 @@ export { createRuntime } from "./create.ts";
 export type { AgentBook, Parts } from "./parts.ts";
 export { type Exchange, type RecordedReply, readRecording } from "./recording.ts";
 export { type ReplayedTurn, type ReplayPlan, replay } from "./replay.ts";
-export type { Composed, Conversation, RecordedResult, RunOptions, Runtime, Verdict } from "./runtime.ts";
+export type {
+  Composed,
+  Conversation,
+  RecordedResult,
+  RegenerateOptions,
+  RunOptions,
+  Runtime,
+  Verdict,
+} from "./runtime.ts";

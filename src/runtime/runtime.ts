@@ -4,6 +4,7 @@ import type {
   AgentName,
   Approval,
   ApprovalId,
+  ApprovalStatus,
   Budgets,
   ContactId,
   Ledger,
@@ -75,6 +76,20 @@ export interface Verdict {
   readonly signal?: AbortSignal;
 }
 
+/** Whose threads or calls are listed: left out, of every agent that has any, declared or not, and of every contact. */
+export interface Whose {
+  readonly agent?: AgentName | undefined;
+  readonly contact?: ContactId | undefined;
+  /** At most so many. */
+  readonly limit: number;
+}
+
+/** Which calls are listed. */
+export interface ApprovalWish extends Whose {
+  /** Left out, all. */
+  readonly statuses?: readonly ApprovalStatus[] | undefined;
+}
+
 /** How one turn may differ from the agent's own way. */
 export interface RunOptions {
   /** Ends the turn as `failed: turn_cancelled`; its events keep waiting. */
@@ -85,6 +100,12 @@ export interface RunOptions {
   readonly recorded?: ReadonlyMap<string, RecordedResult>;
   /** How far the turn may go instead of the agent's own limits. */
   readonly limits?: Budgets["turn"];
+}
+
+/** How a turn is answered once more. */
+export interface RegenerateOptions extends RunOptions {
+  /** Also where the turn called tools that act outside: they may act again. */
+  readonly again?: boolean;
 }
 
 /**
@@ -100,6 +121,8 @@ export interface Runtime {
   thread(actor: Actor, id: ThreadId): Promise<Thread>;
   /** Newest activity first. */
   threads(actor: Actor, scope: Scope, limit: number): Promise<readonly Thread[]>;
+  /** Of one agent or of all, newest activity first. @throws StrataError `agent_not_found` for a name never heard of */
+  newestThreads(actor: Actor, whose: Whose): Promise<readonly Thread[]>;
   slots(actor: Actor, id: ThreadId): Promise<readonly Slot[]>;
   /** Stores events on the thread, all or none; a known `externalId` is not stored again. Answers at once.
    * @throws StrataError `not_allowed` when an event claims more trust than the actor has */
@@ -122,9 +145,10 @@ export interface Runtime {
   fork(actor: Actor, thread: ThreadId, options: ForkOptions): Promise<Thread>;
   /**
    * Answers a turn's events once more, on a fork from before it; the turn and its thread stay as they are. Runs like `run`.
-   * @throws StrataError before the start: as `run`, `turn_not_found`, `invalid_input` for a turn that has no events yet
+   * @throws StrataError before the start: as `run`, `turn_not_found`, `invalid_input` for a turn that has no events yet, whose
+   * events still wait, or that called what acts outside and is not asked for with `again`
    */
-  regenerate(actor: Actor, turn: TurnId, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  regenerate(actor: Actor, turn: TurnId, options?: RegenerateOptions): AsyncGenerator<TurnEvent>;
   /**
    * Stops the turn that runs on the thread, also that of another program, which hears of it within seconds. False when none
    * runs. Its events keep waiting.
@@ -151,6 +175,8 @@ export interface Runtime {
   usage(actor: Actor, scope: Scope): Promise<UsageTotal>;
   /** Tool calls that wait or waited for a person, newest first. A scope with `contact: null` lists those of all contacts. */
   approvals(actor: Actor, scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;
+  /** Of one agent or of all, newest first. @throws StrataError `agent_not_found` for a name never heard of */
+  newestApprovals(actor: Actor, wish: ApprovalWish): Promise<readonly Approval[]>;
   /** @throws StrataError `approval_not_found` */
   approval(actor: Actor, id: ApprovalId): Promise<Approval>;
   /**

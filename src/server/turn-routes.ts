@@ -22,16 +22,21 @@ export const TURN_ROUTES: readonly Route[] = [
   route({
     method: "post",
     url: "/v1/turns/{id}/regenerate",
-    says: "Answers the turn's events once more, on a fork from before it; the turn stays as it is. `done` names the new turn.",
+    says: "Answers the turn's events once more, on a fork from before it; the turn stays as it is. `done` names the new turn. A turn whose events still wait is refused, and one that called what acts outside without `again`.",
     path: z.strictObject({ id: FIELDS.turn }),
     query: z.strictObject({
       mode: z.enum(["wait", "stream"]).default("wait").describe("What to answer with."),
     }),
-    body: NOTHING,
+    body: z.strictObject({
+      again: z
+        .boolean()
+        .default(false)
+        .describe("Also where the turn called tools that act outside: they may act again."),
+    }),
     answer: z.object({ done: DONE.nullable() }),
     otherwise: [STREAM],
-    handle: async ({ runtime, turns }, { actor, path: { id }, query, gone }) => {
-      const events = turns.run((signal) => runtime.regenerate(actor, id, { signal }), gone);
+    handle: async ({ runtime, turns }, { actor, path: { id }, query, body: { again }, gone }) => {
+      const events = turns.run((signal) => runtime.regenerate(actor, id, { signal, again }), gone);
       return query.mode === "stream" ? streamed(events, []) : { done: await endOf(events) };
     },
   }),
