@@ -42,8 +42,9 @@ const ALONE: Readonly<Record<string, Act>> = {
     else asked.context.say(...(await turnView(asked.talk.app, turn, asked.context.style)));
     return undefined;
   },
-  "/withdraw": async ({ context, talk: { app, thread } }) => {
-    const taken = await app.runtime.withdraw(app.operator, thread.id);
+  "/withdraw": async ({ context, talk: { app, thread: opened } }) => {
+    const thread = opened();
+    const taken = thread === undefined ? [] : await app.runtime.withdraw(app.operator, thread.id);
     context.note(taken.length === 0 ? "No message waits." : `${count(taken.length, "message")} taken back.`);
     return undefined;
   },
@@ -103,9 +104,11 @@ export async function answerCommand({ name, words }: ChatCommand, asked: Asked):
   return undefined;
 }
 
-async function lastTurn({ talk: { app, thread }, last }: Asked): Promise<TurnRecord | undefined> {
+async function lastTurn({ talk: { app, thread: opened }, last }: Asked): Promise<TurnRecord | undefined> {
   const { runtime, operator } = app;
-  return last === undefined ? (await runtime.turns(operator, thread.id)).at(-1) : runtime.turn(operator, last);
+  if (last !== undefined) return runtime.turn(operator, last);
+  const thread = opened();
+  return thread === undefined ? undefined : (await runtime.turns(operator, thread.id)).at(-1);
 }
 
 /** Decides about a call of this conversation, the oldest that waits where none is named, and lets the agent tell what came of it. */
@@ -115,18 +118,22 @@ async function decide(
   [id, ...words]: readonly string[],
 ): Promise<TurnId | undefined> {
   const { runtime, operator } = talk.app;
+  const here = talk.thread()?.id;
   const call = id === undefined ? await oldestWaiting(talk) : await runtime.approval(operator, approvalId(id));
   if (call === undefined) context.note("No call waits for a person here.");
-  else if (call.thread !== talk.thread.id)
+  else if (call.thread !== here)
     context.note(`${call.id} belongs to another conversation; \`strata approval show ${call.id}\` shows it.`);
-  if (call?.thread !== talk.thread.id) return undefined;
+  if (call === undefined || call.thread !== here) return undefined;
   const told = words.length === 0 ? {} : { note: untrusted(words.join(" ")) };
   context.note(`→ ${call.tool} ${printable(JSON.stringify(call.input))} is ${verdict}`);
   await runtime.decide(operator, call.id, { verdict, signal: saying.signal, ...told });
   return retry(context, talk, saying);
 }
 
-async function oldestWaiting({ app: { runtime, operator }, thread: { id, scope } }: Talk) {
+async function oldestWaiting({ app: { runtime, operator }, thread: opened }: Talk) {
+  const thread = opened();
+  if (thread === undefined) return undefined;
+  const { id, scope } = thread;
   return (await runtime.approvals(operator, scope, { status: "waiting", thread: id }, 1_000)).at(-1);
 }
 

@@ -14,7 +14,10 @@ export async function chatInTerminal(context: Context, talk: Talk): Promise<void
   const message = messageReader();
   const pastes = pastesOf(context, lines);
   const turns = turnsOf(context, talk);
+  let closed = false;
   const ask = (): void => {
+    // Lines that were typed ahead are still answered.
+    if (closed) return;
     lines.setPrompt(message.isOpen() ? "… " : prompt);
     lines.prompt();
   };
@@ -36,7 +39,10 @@ export async function chatInTerminal(context: Context, talk: Talk): Promise<void
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   // Whoever leaves by Ctrl-D or Ctrl-C leaves the cursor behind the prompt.
-  lines.on("close", () => stdout.write("\n"));
+  lines.on("close", () => {
+    closed = true;
+    stdout.write("\n");
+  });
   ask();
   for await (const line of lines) {
     const text = pastes.held() ? message.paste(line) : message.take(line);

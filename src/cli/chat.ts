@@ -1,17 +1,19 @@
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
-import { asStrataError, contactId } from "../protocol/index.ts";
+import type { App, Thread } from "../app.ts";
+import { type Agent, asStrataError, contactId, StrataError, threadId } from "../protocol/index.ts";
 import { chatInTerminal } from "./chat-terminal.ts";
 import type { Context } from "./context.ts";
-import { chatConversation, speak, type Talk, type Talkers } from "./conversation.ts";
+import { speak, type Talk, type Talkers, talkWith, type Wanted } from "./conversation.ts";
 import { agentNamed, inSession, shortVersion } from "./session.ts";
 import { count, printable } from "./style.ts";
 import { jsonTeller, plainTeller } from "./teller.ts";
 import { isInteractive } from "./terminal.ts";
 
 interface Options {
-  readonly as: string;
+  readonly as?: string;
   readonly new?: true;
+  readonly thread?: string;
 }
 
 /** `strata chat AGENT`: talk to an agent. */
@@ -20,28 +22,55 @@ export function declareChat(program: Command, context: Context): void {
     .command("chat")
     .description("talk to an agent; over a pipe, each line is a message, also one that begins with a slash")
     .argument("<agent>", "the agent's name")
-    .option("--as <contact>", "who you are to the agent; each contact has memories and threads of their own", "me")
-    .option("--new", "begin a new thread instead of going on with the last one")
+    .option(
+      "--as <contact>",
+      "who you are to the agent; each contact has memories and threads of their own (default: me, or the thread's)",
+    )
+    .option("--new", "begin a new thread instead of going on with the last one that is no fork")
+    .option("--thread <id>", "go on with this thread, also a fork")
     .addHelpText(
       "after",
       "\nExamples:\n  $ strata chat companion\n  $ printf 'My cat is called Miso.\\nWhat is my cat called?\\n' | strata chat companion --as ann",
     )
     .action((name: string, options: Options, command: Command) =>
-      inSession(context, command, ({ app, json }) => {
-        const talkers = { app, agent: agentNamed(app, name), contact: contactId(options.as) };
-        return converse(context, talkers, { json, anew: options.new === true });
+      inSession(context, command, async ({ app, json }) => {
+        const agent = agentNamed(app, name);
+        const contact = options.as === undefined ? undefined : contactId(options.as);
+        const thread = await threadNamed(app, agent, options);
+        const talkers = { app, agent, contact: contact ?? thread?.scope.contact ?? ME };
+        return converse(context, talkers, { json, wanted: thread ? { thread } : { anew: options.new === true } });
       }),
     );
+}
+
+/** Who somebody is who does not say it. */
+export const ME = contactId("me");
+
+/** The thread that was named, where it is one of this agent and contact. @throws StrataError `invalid_input`, `thread_not_found`, … */
+async function threadNamed(
+  { runtime, operator }: App,
+  { name }: Agent,
+  { as, new: anew, thread: text }: Options,
+): Promise<Thread | undefined> {
+  if (text === undefined) return undefined;
+  if (anew === true)
+    throw new StrataError("invalid_input", "--new begins a thread and --thread goes on with one; give one of them");
+  const thread = await runtime.thread(operator, threadId(text));
+  const { agent, contact } = thread.scope;
+  if (agent === name && (as === undefined || as === contact)) return thread;
+  const next = `\`strata chat ${agent} --thread ${thread.id}\` goes on with it`;
+  throw new StrataError("invalid_input", `${thread.id} is a thread of ${agent} with ${printable(contact)}; ${next}`, {
+    thread: thread.id,
+  });
 }
 
 /** Talks until the input ends: with a prompt in a terminal, silently over a pipe. */
 export async function converse(
   context: Context,
   talkers: Talkers,
-  { json, anew }: { readonly json: boolean; readonly anew: boolean },
+  { json, wanted }: { readonly json: boolean; readonly wanted: Wanted },
 ): Promise<void> {
-  const { runtime, operator } = talkers.app;
-  const talk = { ...talkers, thread: await runtime.open(operator, await chatConversation(talkers, anew)) };
+  const talk = await talkWith(talkers, wanted);
   await greet(context, talk);
   if (!json) await showUndelivered(context, talk);
   if (isInteractive(context.terminal) && !json) await chatInTerminal(context, talk);
@@ -49,17 +78,21 @@ export async function converse(
 }
 
 /** What was answered when the program that should have shown it ended first. */
-async function showUndelivered({ note, say }: Context, { app, thread }: Talk): Promise<void> {
+async function showUndelivered({ note, say }: Context, { app, thread: opened }: Talk): Promise<void> {
+  const thread = opened();
+  if (thread === undefined) return;
   for await (const { text } of app.runtime.undelivered(app.operator, thread)) {
     note("Answered before, and perhaps never shown:");
     say(printable(text));
   }
 }
 
-async function greet({ terminal, note }: Context, { app, agent, contact, thread }: Talk): Promise<void> {
+async function greet({ terminal, note }: Context, { app, agent, contact, thread: opened }: Talk): Promise<void> {
   if (isInteractive(terminal)) {
     note(`${agent.name} (${app.modelNameOf(agent)}) listens to ${contact}. /help tells more, Ctrl-D leaves.`);
   }
+  const thread = opened();
+  if (thread === undefined) return;
   if (thread.turns > 0) {
     note(`Continues thread ${thread.id} (${count(thread.turns, "turn")}); --new begins another.`);
   }

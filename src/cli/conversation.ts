@@ -17,21 +17,42 @@ export interface Talkers {
   readonly contact: ContactId;
 }
 
-/** An opened conversation. */
+/** A conversation that goes on, or that begins with the first message. */
 export interface Talk extends Talkers {
-  readonly thread: Thread;
+  /** None before the first message of a new conversation: whoever says nothing leaves nothing behind. */
+  readonly thread: () => Thread | undefined;
+  readonly open: () => Promise<Thread>;
 }
 
-/** The chat's channel: its newest thread with a contact is the one that goes on. */
-export const CHANNEL = "chat";
+/** The chat's channel: its newest thread with a contact, forks left out, is the one that goes on. */
+const CHANNEL = "chat";
+
+/** Which thread of a chat is meant: this one, a new one, or the newest that is no fork. */
+export type Wanted = { readonly thread: Thread } | { readonly anew: boolean };
+
+/** The talk that a chat goes on with. */
+export async function talkWith(talkers: Talkers, wanted: Wanted): Promise<Talk> {
+  const { runtime, operator } = talkers.app;
+  const anew = "anew" in wanted && wanted.anew;
+  let thread = "thread" in wanted ? wanted.thread : anew ? undefined : await newestChat(talkers);
+  const open = async (): Promise<Thread> => {
+    thread ??= await runtime.open(operator, await chatConversation(talkers, anew));
+    return thread;
+  };
+  return { ...talkers, thread: () => thread, open };
+}
 
 /** Which conversation a chat with this contact goes on with; `anew` begins one even where there is one. */
-export async function chatConversation({ app, agent, contact }: Talkers, anew = false) {
-  const named = { agent: agent.name, contact, channel: CHANNEL };
-  const threads = await app.runtime.threads(app.operator, { org: agent.org, agent: agent.name, contact }, 1_000);
-  const newest = threads.find((thread) => thread.channel === CHANNEL);
+export async function chatConversation(talkers: Talkers, anew = false) {
+  const named = { agent: talkers.agent.name, contact: talkers.contact, channel: CHANNEL };
+  const newest = await newestChat(talkers);
   if (newest !== undefined && !anew) return { ...named, key: newest.key };
   return { ...named, key: newest === undefined ? CHANNEL : `${CHANNEL} ${new Date().toISOString()}` };
+}
+
+async function newestChat({ app, agent, contact }: Talkers): Promise<Thread | undefined> {
+  const threads = await app.runtime.threads(app.operator, { org: agent.org, agent: agent.name, contact }, 1_000);
+  return threads.find(({ channel, forkedFrom }) => channel === CHANNEL && forkedFrom === undefined);
 }
 
 /** How one message is told, and how it can be stopped. */
@@ -43,9 +64,10 @@ export interface Saying {
 
 /** Says one message and runs its turn to the end. Gives the turn; none where it could not begin. Never throws. */
 export async function speak(context: Context, talk: Talk, text: string, saying: Saying): Promise<TurnId | undefined> {
-  const { app, thread } = talk;
+  const { runtime, operator } = talk.app;
   try {
-    await app.runtime.post(app.operator, thread, [messageOf(thread, text)]);
+    const thread = await talk.open();
+    await runtime.post(operator, thread, [messageOf(thread, text)]);
   } catch (thrown) {
     saying.onFailure(asStrataError(thrown));
     return undefined;
@@ -64,9 +86,11 @@ export async function retry(context: Context, talk: Talk, saying: Saying): Promi
 
 /** Gives the turn; null where nothing waited, nothing where it could not begin, which was told then. */
 async function runWaiting(
-  { app: { runtime, operator }, thread }: Talk,
+  { app: { runtime, operator }, thread: opened }: Talk,
   { tell, signal, onFailure }: Saying,
 ): Promise<TurnId | null | undefined> {
+  const thread = opened();
+  if (thread === undefined) return null;
   let turn: TurnId | null = null;
   try {
     for await (const event of runtime.run(operator, thread, { signal })) {

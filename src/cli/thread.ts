@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import type { Slot, Thread } from "../app.ts";
 import { contactId, threadId, turnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
-import { CHANNEL as CHAT } from "./conversation.ts";
 import { wholeNumber } from "./options.ts";
+import { goOn } from "./regenerate.ts";
 import { chosenAgents, inRecord } from "./session.ts";
 import { count, minute, printable, type Style } from "./style.ts";
 import { newestThreads, tellThreads } from "./thread-list.ts";
@@ -82,10 +82,7 @@ function declareFork(thread: Command, context: Context): void {
         const fork = await runtime.fork(operator, id, wanted);
         if (json) return context.json(fork);
         context.say(`${context.style.bold(fork.id)} ${fromWhere(fork)}`);
-        if (fork.channel === CHAT) {
-          const { agent, contact } = fork.scope;
-          context.note(`\`strata chat ${agent} --as ${printable(contact)}\` goes on with it.`);
-        }
+        context.note(goOn(fork));
       });
     });
 }

@@ -68,6 +68,17 @@ describe("strata chat over a pipe", () => {
     expect((await threads()).map((thread) => thread.turns)).toEqual([2, 1]);
   });
 
+  it("leaves no thread behind when nothing was said", async () => {
+    const cwd = place();
+    await strata(["chat", "companion"], { cwd, input: "\n" });
+    const person = atTerminal(["chat", "companion"], { cwd });
+    await person.sees("me › ");
+    person.press("/retry\r/withdraw\r/approve\r\u0004");
+    await person.sees("No call waits for a person here.");
+    expect(await person.ended).toBe(0);
+    expect((await strata(["thread", "list", "--json"], { cwd })).out).toBe("[]\n");
+  });
+
   it("gives every event as a JSON object with --json", async () => {
     const { out } = await strata(["chat", "companion", "--json"], { cwd: place(), input: "hi\n" });
     const types = jsonLines<{ type: string }>(out).map((event) => event.type);

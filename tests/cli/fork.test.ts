@@ -19,7 +19,7 @@ async function talked() {
 }
 
 describe("strata thread fork", () => {
-  it("begins a thread after a turn, with which the chat goes on; the parent stays", async () => {
+  it("begins a thread after a turn; a chat goes on with the parent, and with the fork where it is named", async () => {
     const { cwd, thread, turns } = await talked();
     const [first = ""] = turns;
     const forked = await strata(["thread", "fork", thread, "--turn", first, "--key", "other"], { cwd });
@@ -28,10 +28,25 @@ describe("strata thread fork", () => {
     const [fork] = jsonLines<{ id: string; forkedFrom: unknown }>(again.out);
     expect(forked.out).toContain(fork?.id);
     expect(fork?.forkedFrom).toEqual({ thread, turn: first });
-    await strata(["chat", "companion", "--as", "ann"], { cwd, input: "And here?\n" });
-    expect((await strata(["thread", "show", fork?.id ?? ""], { cwd })).out).toContain("And here?");
-    expect((await strata(["thread", "show", thread], { cwd })).out).not.toContain("And here?");
+    expect(forked.err).toContain(`\`strata chat companion --thread ${fork?.id}\` goes on with it`);
+    await strata(["chat", "companion", "--thread", fork?.id ?? ""], { cwd, input: "And here?\n" });
+    await strata(["chat", "companion", "--as", "ann"], { cwd, input: "And there?\n" });
+    const shown = async (id = "") => (await strata(["thread", "show", id], { cwd })).out;
+    expect(await shown(fork?.id)).toMatch(/ann\nAnd here\?/);
+    expect(await shown(fork?.id)).not.toContain("And there?");
+    expect(await shown(thread)).toContain("And there?");
+    expect(await shown(thread)).not.toContain("And here?");
     expect((await strata(["verify"], { cwd })).out).toContain("The record is whole.");
+  });
+
+  it.each([
+    [["--as", "bob"], /is a thread of companion with ann; `strata chat companion --thread thr_\w+` goes on with it/],
+    [["--new"], /give one of them/],
+  ])("is not gone on with by a chat that also says %j", async (more, says) => {
+    const { cwd, thread } = await talked();
+    const { code, err } = await strata(["chat", "companion", "--thread", thread, ...more], { cwd, input: "hi\n" });
+    expect(code).toBe(2);
+    expect(err).toMatch(says);
   });
 
   it("says which turns there are when the turn is none of the thread's", async () => {
@@ -50,6 +65,10 @@ describe("strata turn regenerate", () => {
     expect(out).toMatch(
       new RegExp(`Before \\(${first}, rehearsal\\):\nHello[^]*Now \\(trn_[^]*on the fork thr_[^]*Hello`),
     );
+    const asked = await strata(["turn", "regenerate", first], { cwd });
+    expect(asked.err).toMatch(/`strata chat companion --thread thr_\w+` goes on with it/);
+    await strata(["chat", "companion", "--as", "ann"], { cwd, input: "And after that?\n" });
+    expect((await strata(["thread", "show", thread], { cwd })).out).toContain("And after that?");
     const told = await strata(["turn", "regenerate", first, "--json"], { cwd });
     const events = jsonLines<{ type: string; thread?: string }>(told.out);
     expect(events.at(0)).toMatchObject({ type: "turn-start" });
