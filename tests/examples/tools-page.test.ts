@@ -26,7 +26,7 @@ function userFolder(): string {
 
 /** Does what the page says, block by block; gives the page with what was printed. */
 async function walk(page: string, folder: string): Promise<string> {
-  let [written, printed, at] = ["", "", 0];
+  let [written, command, printed, at] = ["", "", "", 0];
   for (const block of page.matchAll(BLOCK)) {
     const [all, kind, text = ""] = block;
     const before = page.slice(at, block.index);
@@ -42,6 +42,9 @@ async function walk(page: string, folder: string): Promise<string> {
         text,
       );
     if (kind === "yaml") declare(join(folder, "strata.yaml"), text);
+    // An empty box would look right, and hide that the command has found nothing.
+    if (kind === "text" && printed.trim() === "") throw new Error(`nothing was printed by:\n${command}`);
+    if (kind === "sh") command = text;
     if (kind === "sh") printed = plain(await shell(text.replaceAll("npx strata", "node_modules/.bin/strata"), folder));
     const isKnown = kind !== "text" || uncounted(text) === uncounted(printed);
     written += before + (isKnown ? all : `\`\`\`text\n${printed}\`\`\``);
