@@ -22,7 +22,6 @@ import type { Context } from "./context.ts";
 import { readInput } from "./files.ts";
 import { showProgress } from "./progress.ts";
 import { number } from "./style.ts";
-import { newestThreads } from "./thread-list.ts";
 
 /** The requests of a thread, and by which rules they are billed. */
 export interface SeenThread {
@@ -95,8 +94,7 @@ export async function recordedThreads(
 
 async function threadsNamed(app: App, what: string): Promise<readonly Thread[]> {
   if (what.startsWith("thr_")) return [await app.runtime.thread(app.operator, threadId(what))];
-  const agent = app.runtime.agent(app.operator, agentName(what));
-  return newestThreads(app, { agents: [agent], contact: null, limit: MOST_THREADS });
+  return app.runtime.newestThreads(app.operator, { agent: agentName(what), limit: MOST_THREADS });
 }
 
 /** A long work lets others in, and ends when it is asked to. */

@@ -5,7 +5,6 @@ import { type App, type AppOptions, openApp, projectLock, recordFile } from "../
 import { asStrataError, type ErrorCode } from "../protocol/index.ts";
 import { answeringOf, problemsOf } from "./answering.ts";
 import { count, number } from "./style.ts";
-import { newestThreads } from "./thread-list.ts";
 
 /** What came of looking at one thing. `code` says what kind of failure it is. */
 export interface Check {
@@ -193,7 +192,7 @@ const NEWEST = 100;
 
 async function waiting(app: App): Promise<Outcome> {
   const { runtime, operator } = app;
-  const threads = await newestThreads(app, { agents: runtime.agents(operator), contact: null, limit: NEWEST });
+  const threads = await runtime.newestThreads(operator, { limit: NEWEST });
   const found = await Promise.all(
     threads.map(async (thread) => ({ thread, messages: (await runtime.pending(operator, thread)).length })),
   );

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { StrataError, type ThreadId, type TurnId, threadId, turnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { inRecord, type Session } from "./session.ts";
-import { newestThreads, tellThreads } from "./thread-list.ts";
+import { tellThreads } from "./thread-list.ts";
 import { threadView } from "./thread-view.ts";
 import { turnView } from "./turn-view.ts";
 
@@ -36,9 +36,8 @@ function neither(id: string): StrataError {
 }
 
 async function list(context: Context, session: Session): Promise<void> {
-  const { app } = session;
-  const all = { agents: app.runtime.agents(app.operator), contact: null, limit: NEWEST };
-  tellThreads(context, await newestThreads(app, all), session);
+  const { runtime, operator } = session.app;
+  tellThreads(context, await runtime.newestThreads(operator, { limit: NEWEST }), session);
 }
 
 async function explainThread(id: ThreadId, context: Context, { app, json }: Session): Promise<void> {

@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import type { App, Slot, Thread } from "../app.ts";
-import { type Agent, type ThreadId, threadId } from "../protocol/index.ts";
+import { type AgentName, agentName, type ThreadId, threadId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { writeOutput } from "./files.ts";
-import { chosenAgents, inRecord } from "./session.ts";
+import { inRecord } from "./session.ts";
 import { count } from "./style.ts";
-import { newestThreads } from "./thread-list.ts";
 
 interface Options {
   readonly thread?: string;
@@ -30,8 +29,9 @@ export function declareExport(program: Command, context: Context): void {
     )
     .action((options: Options, command: Command) => {
       const id = options.thread === undefined ? undefined : threadId(options.thread);
+      const agent = options.agent === undefined ? undefined : agentName(options.agent);
       return inRecord(context, command, async ({ app }) => {
-        const threads = await wanted(app, id, chosenAgents(app, options.agent));
+        const threads = await wanted(app, id, agent);
         const tally = { lines: 0, left: 0 };
         const lines = linesOf(app, threads, tally);
         if (options.out === undefined) for await (const line of lines) context.terminal.stdout.write(line);
@@ -42,9 +42,9 @@ export function declareExport(program: Command, context: Context): void {
 }
 
 /** In the order they began. */
-async function wanted(app: App, id: ThreadId | undefined, agents: readonly Agent[]): Promise<readonly Thread[]> {
+async function wanted(app: App, id: ThreadId | undefined, agent: AgentName | undefined): Promise<readonly Thread[]> {
   if (id !== undefined) return [await app.runtime.thread(app.operator, id)];
-  const found = await newestThreads(app, { agents, contact: null, limit: ALL });
+  const found = await app.runtime.newestThreads(app.operator, { agent, limit: ALL });
   return found.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }
 

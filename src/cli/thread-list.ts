@@ -1,28 +1,7 @@
-import type { App, Thread } from "../app.ts";
-import type { Agent, ContactId } from "../protocol/index.ts";
+import type { Thread } from "../app.ts";
 import type { Context } from "./context.ts";
 import { ago, number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
-
-/** Which threads are meant. */
-export interface Which {
-  readonly agents: readonly Agent[];
-  readonly contact: ContactId | null;
-  readonly limit: number;
-}
-
-/** The newest threads of these agents, the last active first. */
-export async function newestThreads(
-  { runtime, operator }: App,
-  { agents, contact, limit }: Which,
-): Promise<readonly Thread[]> {
-  const scopes = agents.map((agent) => ({ org: agent.org, agent: agent.name, contact }));
-  const found = await Promise.all(scopes.map((scope) => runtime.threads(operator, scope, limit)));
-  return found
-    .flat()
-    .sort((a, b) => b.lastActivity - a.lastActivity)
-    .slice(0, limit);
-}
 
 const COLUMNS = [
   { head: "thread" },

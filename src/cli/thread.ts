@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import type { Slot, Thread } from "../app.ts";
-import { contactId, threadId, turnId } from "../protocol/index.ts";
+import { agentName, contactId, threadId, turnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { wholeNumber } from "./options.ts";
 import { goOn } from "./regenerate.ts";
-import { chosenAgents, inRecord } from "./session.ts";
+import { inRecord } from "./session.ts";
 import { count, minute, printable, type Style } from "./style.ts";
-import { newestThreads, tellThreads } from "./thread-list.ts";
+import { tellThreads } from "./thread-list.ts";
 
 interface Options {
   readonly agent?: string;
@@ -36,10 +36,12 @@ function declareList(thread: Command, context: Context): void {
     .option("--limit <n>", "at most so many", wholeNumber(1, 10_000), 20)
     .addHelpText("after", "\nExample:\n  $ strata thread list --as ann")
     .action((options: Options, command: Command) => {
-      const contact = options.as === undefined ? null : contactId(options.as);
+      const contact = options.as === undefined ? undefined : contactId(options.as);
+      const agent = options.agent === undefined ? undefined : agentName(options.agent);
       return inRecord(context, command, async (session) => {
-        const agents = chosenAgents(session.app, options.agent);
-        tellThreads(context, await newestThreads(session.app, { agents, contact, limit: options.limit }), session);
+        const { runtime, operator } = session.app;
+        const { limit } = options;
+        tellThreads(context, await runtime.newestThreads(operator, { agent, contact, limit }), session);
       });
     });
 }

@@ -14,6 +14,7 @@ import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
 import { compose } from "./compose.ts";
 import { decide } from "./decide.ts";
 import { fork, regenerate } from "./fork.ts";
+import { newestApprovals, newestThreads } from "./listing.ts";
 import type { Parts } from "./parts.ts";
 import { openPurse, type TurnParts } from "./purse.ts";
 import { openThread, post } from "./receive.ts";
@@ -44,6 +45,7 @@ export function createRuntime(parts: Parts): Runtime {
     open: (actor, conversation) => openThread(parts, actor, conversation),
     thread: (actor, id) => threadOf(parts, actor, id, "read"),
     threads: async (actor, scope, limit) => store.threads(reach(actor, scope, "read"), limit),
+    newestThreads: (actor, whose) => newestThreads(parts, actor, whose),
     slots: async (actor, id) => store.slots((await threadOf(parts, actor, id, "read")).scope, id),
     post: (actor, thread, events) => post(parts, actor, thread, events),
     pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id, "read")).scope, thread.id),
@@ -102,6 +104,7 @@ export function createRuntime(parts: Parts): Runtime {
     },
     forget: async (actor, scope, id) => store.forgetMemory(reach(actor, scope, "operate"), id),
     approvals: async (actor, scope, filter, limit) => store.approvals(reach(actor, scope, "read"), filter, limit),
+    newestApprovals: (actor, wish) => newestApprovals(parts, actor, wish),
     approval: (actor, id) => approvalOf(parts, actor, id, "read"),
     decide: (actor, id, verdict) => decide({ ...parts, acting }, actor, id, verdict),
     usage: async (actor, scope) => store.usage(reach(actor, scope, "read")),

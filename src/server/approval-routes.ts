@@ -3,7 +3,6 @@ import { APPROVAL_STATUSES } from "../protocol/index.ts";
 import { APPROVAL } from "./answers.ts";
 import { FIELDS, NOTHING } from "./fields.ts";
 import { type Route, route } from "./route.ts";
-import { scopeOf } from "./scope-of.ts";
 
 const PATH = z.strictObject({ id: FIELDS.approval });
 
@@ -23,12 +22,8 @@ export const APPROVAL_ROUTES: readonly Route[] = [
     body: NOTHING,
     answer: z.object({ approvals: z.array(APPROVAL).readonly() }),
     handle: async ({ runtime }, { actor, query: { agent, contact, status, limit } }) => {
-      const agents = agent === undefined ? runtime.agents(actor).map(({ name }) => name) : [agent];
-      const scopes = agents.map((one) => scopeOf(runtime, actor, { agent: one, contact }));
-      const filter = status === undefined ? {} : { status };
-      const found = await Promise.all(scopes.map((scope) => runtime.approvals(actor, scope, filter, limit)));
-      const newest = found.flat().sort((a, b) => b.askedAt - a.askedAt);
-      return { approvals: newest.slice(0, limit) };
+      const statuses = status && [status];
+      return { approvals: await runtime.newestApprovals(actor, { agent, contact, statuses, limit }) };
     },
   }),
   route({

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { SLOT, THREAD, TURN } from "./answers.ts";
 import { FIELDS, NOTHING } from "./fields.ts";
 import { type Route, route } from "./route.ts";
-import { scopeOf } from "./scope-of.ts";
 
 const THREAD_PATH = z.strictObject({ id: FIELDS.thread });
 
@@ -36,11 +35,7 @@ export const THREAD_ROUTES: readonly Route[] = [
     body: NOTHING,
     answer: z.object({ threads: z.array(THREAD).readonly() }),
     handle: async ({ runtime }, { actor, query: { agent, contact, limit } }) => {
-      const agents = agent === undefined ? runtime.agents(actor).map(({ name }) => name) : [agent];
-      const scopes = agents.map((one) => scopeOf(runtime, actor, { agent: one, contact }));
-      const found = await Promise.all(scopes.map((scope) => runtime.threads(actor, scope, limit)));
-      const newest = found.flat().sort((a, b) => b.lastActivity - a.lastActivity);
-      return { threads: newest.slice(0, limit) };
+      return { threads: await runtime.newestThreads(actor, { agent, contact, limit }) };
     },
   }),
   route({
