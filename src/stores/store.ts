@@ -288,7 +288,7 @@ export interface Store {
   threads(scope: Scope, limit: number): Promise<readonly Thread[]>;
   slots(scope: ContactScope, thread: ThreadId): Promise<readonly Slot[]>;
 
-  /** Stores events in order, all or none; one whose `(channel, externalId)` is known of this contact is not stored again. Gives all as stored.
+  /** Stores events in order, all or none; one whose `(channel, externalId)` is known of this contact is not stored again, unless it was taken back. Gives all as stored.
    * @throws StrataError `thread_not_found` */
   receive(scope: ContactScope, thread: ThreadId, events: readonly ArrivingEvent[]): Promise<readonly StoredEvent[]>;
   pending(scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]>;

@@ -171,6 +171,33 @@ export function threadContract(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("takes an event that was taken back in anew when its channel sends it again", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const asker = { now: NOW, at: NOW, alive: () => true };
+      const [first] = await store.receive(thread.scope, thread.id, [said("Hi", { externalId: "m1" })]);
+      const claim = await take(store, thread);
+      await store.settle(claim, ran(claim, { failed: true }).outcome);
+      await store.withdraw(thread.scope, thread.id, asker);
+      const anew = () => store.receive(thread.scope, thread.id, [said("Hi once more", { externalId: "m1" })]);
+      const [second] = await anew();
+      expect(second).toMatchObject({
+        status: "pending",
+        seq: 2,
+        content: [{ text: "Hi once more" }],
+        externalId: "m1",
+      });
+      expect(second?.id).not.toBe(first?.id);
+      expect(await anew()).toEqual([second]);
+      expect(await store.pending(thread.scope, thread.id)).toEqual([second]);
+      await store.withdraw(thread.scope, thread.id, asker);
+      expect(await anew()).toMatchObject([{ status: "pending", seq: 3 }]);
+      const [turn] = await store.turns(thread.scope, thread.id);
+      expect(turn?.events).toEqual([{ ...first, status: "withdrawn" }]);
+      expect(await problems(store, thread.scope.org)).toEqual([]);
+      await store.close();
+    });
+
     it("law 7 of events that cannot all be stored none is", async () => {
       const store = await openStore();
       const thread = await open(store);

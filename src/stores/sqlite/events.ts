@@ -56,7 +56,10 @@ const newestSeq = fixed((at: InThread) =>
     .limit(ONE),
 );
 
-/** Known only inside the contact: another's event of the same id must neither be shown nor swallow this one. */
+/**
+ * Known only inside the contact: another's event of the same id must neither be shown nor swallow this one. One that was
+ * taken back is known no more: nothing would ever answer what is sent again.
+ */
 function knownEvent(db: Connection, scope: ContactScope, event: ArrivingEvent): StoredEvent | undefined {
   if (event.externalId === undefined) return undefined;
   const row = db.first(sameEvent({ ...owner(scope), channel: event.channel, externalId: event.externalId }));
@@ -64,7 +67,11 @@ function knownEvent(db: Connection, scope: ContactScope, event: ArrivingEvent): 
 }
 
 const sameEvent = fixed((at: ContactScope & { readonly channel: string; readonly externalId: string }) =>
-  eventsOf(at).where("event.channel", "=", at.channel).where("event.external_id", "=", at.externalId),
+  eventsOf(at)
+    .where("event.channel", "=", at.channel)
+    .where("event.external_id", "=", at.externalId)
+    // As the index has it, so that it serves.
+    .where("event.status", "!=", sql.lit("withdrawn")),
 );
 
 interface Arrival {

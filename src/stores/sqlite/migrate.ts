@@ -4,10 +4,11 @@ import type { Connection } from "./connection.ts";
 import type { Migration } from "./migration.ts";
 import { first } from "./migrations/0001-first.ts";
 import { approvals } from "./migrations/0002-approvals.ts";
+import { anew } from "./migrations/0003-anew.ts";
 import { written } from "./statement.ts";
 
 /** All steps, in order, without a gap. */
-export const MIGRATIONS: readonly Migration[] = [first, approvals];
+export const MIGRATIONS: readonly Migration[] = [first, approvals, anew];
 
 const HISTORY = `create table if not exists migration (number integer primary key, name text not null) strict`;
 

@@ -1,0 +1,13 @@
+import type { Migration } from "../migration.ts";
+
+/** An event that was taken back may be sent anew; a call that waits keeps which tool it was asked of. */
+export const anew: Migration = {
+  number: 3,
+  name: "anew",
+  statements: [
+    `drop index event_external`,
+    `create unique index event_external on event (org, agent, contact, channel, external_id) where status != 'withdrawn'`,
+    // The digest of the tool's schema. Calls that were asked for before have none.
+    `alter table approval add column schema text`,
+  ],
+};
