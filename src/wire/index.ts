@@ -3,6 +3,17 @@
  * were planned. Pure: no clock, no chance, no input or output. It knows requests, not layers or threads; of providers' wire
  * formats only what a dumped body tells a cache.
  */
+export {
+  AGREES,
+  type AttributedRequest,
+  attribute,
+  type BlockPlace,
+  type Caused,
+  type Known,
+  type Taken,
+} from "./cache/attribute.ts";
+export { type AttributionTotals, attributionTotals, type CauseTotal } from "./cache/attribution-totals.ts";
+export { CAUSE_SAYS, CAUSES, type Cause, isAvoidable } from "./cache/causes.ts";
 export { LAYOUT_SAYS, LAYOUTS, type Layout, laidOut, layoutBills } from "./cache/layouts.ts";
 export { optimum, type ReadWrite } from "./cache/optimum.ts";
 export { seenOfBody } from "./cache/read-body.ts";

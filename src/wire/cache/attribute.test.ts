@@ -1,0 +1,286 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  anthropicRules,
+  attribute,
+  attributionTotals,
+  type CacheRules,
+  type Cause,
+  type Known,
+  openaiMarkedRules,
+  openaiRules,
+  optimum,
+  type SeenBlock,
+  type SeenRequest,
+  serverRules,
+  simulate,
+} from "../index.ts";
+import { block, blocks, MINUTE, request, SECOND } from "./thread.contract.ts";
+
+const tail = (n: number): SeenBlock => block(`tail ${n}`, { tokens: 200, piece: "clock", tail: true });
+
+/** Cause and tokens of a request, the dearest first. */
+const causes = (requests: readonly SeenRequest[], n: number, rules: CacheRules = anthropicRules(), known?: Known) =>
+  attribute(requests, rules, known)[n]?.causes.map(({ cause, tokens }): [Cause, number] => [cause, tokens]);
+
+/** A thread that grows by two blocks a request, marked at its newest one, with a tail behind it. */
+const chat = (requests: number, gap = 45 * SECOND): readonly SeenRequest[] =>
+  Array.from({ length: requests }, (_, n) => request([...blocks(2 * n + 2), tail(n)], { at: n * gap }));
+
+describe("why tokens were not read", () => {
+  it("the first time, nothing was there to read, and a tail is the turn's own", () => {
+    expect(causes(chat(2), 0)).toEqual([
+      ["first", 2_000],
+      ["tail", 200],
+    ]);
+    const [one, two] = attribute(chat(2), anthropicRules());
+    expect([one?.base, two?.base]).toEqual([undefined, { n: 0, gap: 45 * SECOND }]);
+    expect(two).toMatchObject({
+      predicted: { read: 2_000, write: 2_000, input: 200 },
+      efficiency: expect.closeTo(0.85, 1),
+    });
+    expect(two?.differs).toBeUndefined();
+  });
+
+  it("cold: the entry's time was over", () => {
+    const [, two] = attribute(chat(2, 10 * MINUTE), anthropicRules());
+    expect(two?.causes[0]).toMatchObject({
+      cause: "cold",
+      tokens: 2_000,
+      cost: 2_000 * 1.15,
+      begins: { block: 0, token: 0 },
+    });
+    expect(two?.base).toEqual({ n: 0, gap: 10 * MINUTE });
+  });
+
+  it("trim: a new epoch by a cut; what stays of the conversation stands elsewhere", () => {
+    const system = block("rules", { kind: "system", piece: "rules", mark: "5m", tokens: 2_000 });
+    const said = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, at) =>
+        block(`said ${from + at}`, { piece: "transcript", ...(from + at === to - 1 && { mark: "5m" }) }),
+      );
+    const requests = [
+      request([system, ...said(0, 6)]),
+      request([system, block("cut", { tokens: 50, piece: "transcript" }), ...said(4, 7)], { at: SECOND }),
+    ];
+    const epochs = [
+      { n: 1, reason: "first" },
+      { n: 2, reason: "cut" },
+    ] as const;
+    expect(causes(requests, 1, anthropicRules(), { epochs })?.[0]).toEqual(["trim", 2_000]);
+    const [, after] = attribute(requests, anthropicRules(), { epochs });
+    expect(after?.differs).toEqual({ block: 1, piece: "transcript", token: 2_000 });
+    expect(after?.causes[0]?.begins).toEqual(after?.differs);
+    expect(after?.predicted.read).toBe(2_000);
+    // The same bytes without a cut are an edit.
+    const same = epochs.map(() => epochs[0]);
+    expect(causes(requests, 1, anthropicRules(), { epochs: same })?.[0]).toEqual(["prefix edit", 2_000]);
+  });
+
+  it("prefix edit: a changed layer, by its name and where it begins; its own new text is not avoidable", () => {
+    const with_ = (key: string) => [
+      block("tool", { kind: "tool", piece: "look" }),
+      block(key, { kind: "system", piece: "identity", tokens: 300 }),
+      block("said", { tokens: 3_000, piece: "transcript", mark: "5m" }),
+    ];
+    const [, two] = attribute([request(with_("one")), request(with_("two"), { at: SECOND })], anthropicRules());
+    expect(two?.causes.map(({ cause, tokens, begins }) => [cause, tokens, begins])).toEqual([
+      ["prefix edit", 3_000, { block: 1, piece: "identity", token: 1_000 }],
+      ["below minimum", 1_000, { block: 0, piece: "look", token: 0 }],
+      ["first", 300, { block: 1, piece: "identity", token: 1_000 }],
+    ]);
+  });
+
+  it("tools: one that is added, moved or gone", () => {
+    const tool = (name: string) => block(name, { kind: "tool", piece: name });
+    const rest = block("rules", { kind: "system", tokens: 4_000, mark: "5m" });
+    for (const tools of [[tool("a"), tool("b")], [tool("b"), tool("a"), tool("c")], [tool("c")]]) {
+      const requests = [request([tool("a"), tool("c"), rest]), request([...tools, rest], { at: SECOND })];
+      const found = attribute(requests, anthropicRules())[1];
+      expect(found?.causes[0]).toMatchObject({ cause: "tools", begins: { block: tools[0]?.key === "a" ? 1 : 0 } });
+    }
+  });
+
+  it("lookback: written, but too far from every mark", () => {
+    const requests = [request(blocks(2)), request(blocks(40), { at: SECOND })];
+    expect(causes(requests, 1)?.[0]).toEqual(["lookback", 2_000]);
+    expect(causes([request(blocks(2)), request(blocks(21, [2, 21]), { at: SECOND })], 1)?.[0]?.[0]).toBe("first");
+  });
+
+  it("below minimum: what stays the same is too short for the model", () => {
+    expect(causes(chat(2), 1, anthropicRules({ minimum: 4_096 }))?.[0]).toEqual(["below minimum", 2_000]);
+  });
+
+  it("not written: sent before, and no mark stood behind it; or no whole step of an automatic cache", () => {
+    const requests = [request(blocks(4, [2])), request(blocks(6), { at: SECOND })];
+    expect(causes(requests, 1)?.[0]).toEqual(["not written", 2_000]);
+    const automatic = [request(blocks(2, [])), request(blocks(4, []), { at: SECOND })];
+    expect(causes(automatic, 1, openaiRules())?.[0]).toEqual(["not written", 2_000 - 15 * 128]);
+  });
+
+  it("unknown: a request that began before the answer to the one that writes", () => {
+    const requests = [request(blocks(2), { took: MINUTE }), request(blocks(3), { at: SECOND })];
+    expect(causes(requests, 1)?.[0]).toEqual(["unknown", 2_000]);
+  });
+
+  it("gateway: nothing changed, the rules promise a read, and the bill has none", () => {
+    const usage = { input: 4_200, cacheRead: 0, cacheWrite: 0, output: 9 };
+    const billed = [undefined, usage];
+    const found = attribute(chat(2), anthropicRules(), { billed, inputPrice: 3 })[1];
+    expect(found?.causes[0]).toMatchObject({ cause: "gateway", tokens: 2_000, dollars: expect.closeTo(0.0054) });
+    expect(found?.agreement).toBeCloseTo(1 - 2_000 / 4_200);
+    // Written anew, it was somebody else who had kept it.
+    const anew = [undefined, { ...usage, cacheWrite: 4_000 }];
+    expect(causes(chat(2), 1, anthropicRules(), { billed: anew })?.[0]).toEqual(["gateway", 2_000]);
+  });
+
+  it("a few tokens that are counted otherwise accuse nobody", () => {
+    const billed = [undefined, { input: 4_200, cacheRead: 1_950, cacheWrite: 2_050, output: 9 }];
+    expect(causes(chat(2), 1, anthropicRules(), { billed })?.map(([cause]) => cause)).not.toContain("gateway");
+    expect(causes(chat(2), 1, anthropicRules(), { billed })).toContainEqual(["unknown", 50]);
+  });
+
+  it("a line that is said again at another place is new there", () => {
+    const requests = [request([...blocks(2)]), request([...blocks(3, []), block("1", { mark: "5m" })], { at: SECOND })];
+    expect(causes(requests, 1)).toEqual([["first", 2_000]]);
+  });
+});
+
+describe("a thread's sums", () => {
+  const bills = (requests: readonly SeenRequest[], factor = 1): Known => ({
+    billed: simulate(requests, anthropicRules()).map(({ input, read, write5m }) => ({
+      input: (input + read + write5m) * factor,
+      cacheRead: read * factor,
+      cacheWrite: write5m * factor,
+      output: 5,
+    })),
+  });
+  const totals = (requests: readonly SeenRequest[], known?: Known) =>
+    attributionTotals(attribute(requests, anthropicRules(), { ...known, inputPrice: 3 }), 3);
+
+  it("are near the optimum where the marks stand well, and tell what was saved", () => {
+    const found = totals(chat(50), bills(chat(50)));
+    expect(found).toMatchObject({ requests: 50, billed: 50, agreement: 1, avoidable: { tokens: 0, cost: 0 } });
+    expect(found.efficiency).toBeGreaterThan(0.98);
+    expect(found.saved?.share).toBeGreaterThan(0.8);
+    expect(found.saved?.dollars).toBeCloseTo(((found.tokens - found.cost) * 3) / 1_000_000);
+  });
+
+  it("agree also with a provider that counts more tokens than we do", () => {
+    expect(totals(chat(20), bills(chat(20), 1.3))).toMatchObject({ agreement: 1, avoidable: { tokens: 0 } });
+  });
+
+  it("claim nothing where the bill is another than the prediction, or there is none", () => {
+    const stripped = { billed: chat(9).map(() => ({ input: 5_000, cacheRead: 0, cacheWrite: 0, output: 5 })) };
+    const found = totals(chat(9), stripped);
+    expect(found.agreement).toBeLessThan(0.95);
+    expect(found.saved).toBeUndefined();
+    expect(found.causes[0]?.cause).toBe("gateway");
+    const predicted = totals(chat(9));
+    expect([predicted.saved, predicted.agreement, predicted.billed]).toEqual([undefined, undefined, 0]);
+    expect(predicted.readShare).toBeGreaterThan(0.5);
+  });
+
+  it("put the dearest cause first, by piece, and what could not be avoided last", () => {
+    const { causes: found, avoidable } = totals(chat(4, 10 * MINUTE));
+    expect(found.map(({ cause, requests }) => [cause, requests])).toEqual([
+      ["cold", 3],
+      ["first", 4],
+      ["tail", 4],
+    ]);
+    expect(avoidable.tokens).toBe(2_000 + 4_000 + 6_000);
+  });
+});
+
+const anyBlock: fc.Arbitrary<SeenBlock> = fc
+  .record({
+    key: fc.constantFrom("a", "b", "c", "d"),
+    kind: fc.constantFrom("text", "tool-use", "system", "tool"),
+    mark: fc.option(fc.constantFrom("5m" as const, "1h" as const), { freq: 4 }),
+    isTail: fc.boolean(),
+  })
+  .map(({ key, kind, mark, isTail }) => ({
+    key: `${kind} ${key}`,
+    tokens: 300 + key.charCodeAt(0) * 7,
+    kind,
+    ...(mark !== null && { mark }),
+    ...(isTail && kind === "text" && { tail: true as const }),
+  }));
+
+const anyUsage = fc.record({
+  input: fc.nat({ max: 40_000 }),
+  cacheRead: fc.nat({ max: 40_000 }),
+  cacheWrite: fc.nat({ max: 40_000 }),
+  output: fc.nat({ max: 10 }),
+});
+
+const anyThread = fc
+  .record({
+    base: fc.array(anyBlock, { minLength: 1, maxLength: 30 }),
+    requests: fc.array(
+      fc.record({
+        length: fc.nat({ max: 30 }),
+        more: fc.array(anyBlock, { maxLength: 4 }),
+        gap: fc.constantFrom(0, 45_000, 400_000, 4_000_000),
+        took: fc.option(fc.nat({ max: 200_000 }), { nil: undefined }),
+        usage: fc.option(anyUsage, { nil: undefined }),
+        epoch: fc.nat({ max: 2 }),
+      }),
+      { minLength: 1, maxLength: 12 },
+    ),
+  })
+  .map(({ base, requests }) => {
+    let at = 0;
+    const seen = requests.map(({ length, more, gap, took }) => {
+      at += gap;
+      return request([...base.slice(0, length), ...more], { at, ...(took !== undefined && { took }) });
+    });
+    const epochs = requests.map(({ epoch: n }) => ({ n, reason: n === 0 ? ("first" as const) : ("cut" as const) }));
+    return { requests: seen, known: { billed: requests.map(({ usage }) => usage), epochs } };
+  });
+
+const anyRules = fc.constantFrom<CacheRules>(anthropicRules(), openaiRules(), openaiMarkedRules(), serverRules());
+
+describe("any thread under any bill", () => {
+  it("has every token accounted for exactly once: read, or under one cause", () => {
+    fc.assert(
+      fc.property(anyThread, anyRules, ({ requests, known }, rules) => {
+        for (const one of attribute(requests, rules, known)) {
+          const { read } = one.billed ?? one.predicted;
+          expect(one.causes.reduce((sum, { tokens }) => sum + tokens, read)).toBe(one.tokens);
+          for (const taken of [one.predicted, one.billed ?? one.predicted]) {
+            expect(taken.read + taken.write + taken.input).toBe(one.tokens);
+            expect(Math.min(taken.read, taken.write, taken.input)).toBeGreaterThanOrEqual(0);
+          }
+          expect(new Set(one.causes.map(({ cause }) => cause)).size).toBe(one.causes.length);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("has as its optimum what the comparison of layouts has, and every cost above it under a cause", () => {
+    fc.assert(
+      fc.property(anyThread, anyRules, ({ requests }, rules) => {
+        const { read: r, write5m: w } = rules.multipliers;
+        const best = optimum(requests, { r, w });
+        const bills = simulate(requests, rules);
+        for (const [n, one] of attribute(requests, rules).entries()) {
+          expect(one.optimum).toBeCloseTo(best[n] ?? -1, 5);
+          expect(one.cost).toBeCloseTo(bills[n]?.cost ?? -1, 5);
+          expect(one.causes.reduce((sum, { cost }) => sum + cost, one.optimum)).toBeCloseTo(one.cost, 5);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("blames nobody but us where the provider bills by its rules", () => {
+    fc.assert(
+      fc.property(anyThread, anyRules, ({ requests }, rules) => {
+        for (const { causes: found } of attribute(requests, rules))
+          expect(found.map(({ cause }) => cause)).not.toContain("gateway");
+      }),
+    );
+  });
+});

@@ -1,0 +1,264 @@
+import type { EpochReason, Usage } from "../../protocol/index.ts";
+import {
+  type Base,
+  basesOf,
+  type Cause,
+  dearestFirst,
+  type Least,
+  leastOf,
+  type Reaches,
+  reachesOf,
+} from "./causes.ts";
+import type { CacheRules, SeenBlock, SeenRequest } from "./seen.ts";
+
+/** Prediction and bill agree from here on: only then is anything claimed to have been saved. */
+export const AGREES = 0.95;
+
+/** What is known of a thread's requests beside their content, in the same order. */
+export interface Known {
+  /** What the provider reported for each; none where it reported nothing. */
+  readonly billed?: readonly (Usage | undefined)[];
+  /** In which epoch of the thread each was sent. */
+  readonly epochs?: readonly { readonly n: number; readonly reason: EpochReason }[];
+  /** US dollars per million tokens of plain input. */
+  readonly inputPrice?: number;
+}
+
+/** How a request's tokens were taken; they add up to all of it. */
+export interface Taken {
+  readonly read: number;
+  readonly write: number;
+  readonly input: number;
+}
+
+/** A place in a request: a block, counted from 0, whose it is, and the tokens before it. */
+export interface BlockPlace {
+  readonly block: number;
+  readonly piece: string;
+  readonly token: number;
+}
+
+/** Tokens of a request that were not read, and why. */
+export interface Caused {
+  readonly cause: Cause;
+  readonly tokens: number;
+  /** What they cost above the least, in tokens of plain input; below 0 where the least is paid to save later. */
+  readonly cost: number;
+  readonly dollars: number;
+  /** Where they begin; of a change, where it begins. */
+  readonly begins: BlockPlace;
+}
+
+/** What a request cost, what it could have cost, and why it cost more. */
+export interface AttributedRequest {
+  readonly at: number;
+  /** All of it: as billed, else as counted. */
+  readonly tokens: number;
+  /** By the documented rules, from what was known before the call; in the provider's tokens where it reported them. */
+  readonly predicted: Taken;
+  readonly billed?: Taken;
+  /** 1 where as much was read as predicted, 0 where all of it is off. None without a bill. */
+  readonly agreement?: number;
+  /** Of what was billed, else of the prediction. In tokens of plain input. */
+  readonly cost: number;
+  readonly optimum: number;
+  readonly efficiency: number;
+  /** All tokens that were not read, by cause: the dearest that could have been avoided first, what could not last. */
+  readonly causes: readonly Caused[];
+  /** The earlier request that it goes on from, counted from 0. */
+  readonly base?: { readonly n: number; readonly gap: number };
+  /** Where it first differs from that one, other than by going on. */
+  readonly differs?: BlockPlace;
+  readonly dollars: number;
+}
+
+/**
+ * Tells of each request of a thread, oldest first, what was predicted, what was billed, and of every token that was not read why
+ * it was not. Providers count otherwise than Strata: a prediction is stretched to the tokens that were billed. Pure.
+ */
+export function attribute(
+  requests: readonly SeenRequest[],
+  rules: CacheRules,
+  known: Known = {},
+): readonly AttributedRequest[] {
+  const [bases, reaches, least] = [basesOf(requests), reachesOf(requests, rules), leastOf(requests)];
+  return requests.flatMap((request, n): readonly AttributedRequest[] => {
+    const reach = reaches[n];
+    if (reach === undefined) return [];
+    const { n: epoch, reason } = known.epochs?.[n] ?? {};
+    const base = bases[n];
+    const isCut = reason === "cut" && base !== undefined && known.epochs?.[base.n]?.n !== epoch;
+    const paid = paidFor(request, reach, { rules, usage: known.billed?.[n] });
+    const cast: Case = { request, reach, base, paid, rules, isCut, least: least[n] ?? [] };
+    return [attributedRequest(cast, requests, (known.inputPrice ?? 0) / 1_000_000)];
+  });
+}
+
+/** What a request was billed or, without a bill, would be; and its prices. */
+interface Paid {
+  readonly tokens: number;
+  /** Counted tokens as billed ones. */
+  readonly scaled: (tokens: number) => number;
+  readonly predicted: Taken;
+  readonly billed: Taken | undefined;
+  readonly taken: Taken;
+  readonly agreement: number;
+  readonly writePrice: number;
+}
+
+function paidFor(
+  { blocks }: SeenRequest,
+  { bill }: Reaches,
+  { rules, usage }: { readonly rules: CacheRules; readonly usage: Usage | undefined },
+): Paid {
+  const counted = blocks.reduce((sum, { tokens }) => sum + tokens, 0);
+  const reported = usage !== undefined && usage.input > 0 && counted > 0 ? usage : undefined;
+  const tokens = reported?.input ?? counted;
+  const scaled = (part: number): number => (counted === 0 ? 0 : Math.round((part / counted) * tokens));
+  const written = bill.write5m + bill.write1h;
+  const read = scaled(bill.read);
+  const write = scaled(bill.read + written) - read;
+  const predicted = { read, write, input: tokens - read - write };
+  const billed = reported && takenOf(reported);
+  const { write5m, write1h } = rules.multipliers;
+  return {
+    tokens,
+    scaled,
+    predicted,
+    billed,
+    taken: billed ?? predicted,
+    agreement: billed === undefined || tokens === 0 ? 1 : 1 - Math.abs(read - billed.read) / tokens,
+    // A report does not tell lifetimes apart.
+    writePrice: written === 0 ? write5m : (bill.write5m * write5m + bill.write1h * write1h) / written,
+  };
+}
+
+function takenOf({ input, cacheRead, cacheWrite }: Usage): Taken {
+  const read = Math.min(cacheRead, input);
+  const write = Math.min(cacheWrite, input - read);
+  return { read, write, input: input - read - write };
+}
+
+/** One request with all that is known of it. */
+interface Case {
+  readonly request: SeenRequest;
+  readonly reach: Reaches;
+  readonly base: Base | undefined;
+  readonly paid: Paid;
+  readonly rules: CacheRules;
+  /** Whether a cut stands between it and the one that it goes on from. */
+  readonly isCut: boolean;
+  readonly least: readonly Least[];
+}
+
+function attributedRequest(of: Case, requests: readonly SeenRequest[], price: number): AttributedRequest {
+  const { request, base, paid, rules } = of;
+  const { tokens, taken, predicted, billed, agreement } = paid;
+  const spans = spansOf(of);
+  const cost = taken.input + taken.read * rules.multipliers.read + taken.write * paid.writePrice;
+  const best = spans.reduce((sum, span) => sum + span.tokens * span.least, 0);
+  const differs = base?.differs && placeOf(of, base.blocks);
+  const before = base && requests[base.n];
+  return {
+    at: request.at,
+    tokens,
+    predicted,
+    ...(billed && { billed, agreement }),
+    cost,
+    optimum: best,
+    efficiency: efficiency(best, cost),
+    causes: causesOf(spans, { price, differs, of }),
+    ...(base && before && { base: { n: base.n, gap: request.at - before.at } }),
+    ...(differs && { differs }),
+    dollars: cost * price,
+  };
+}
+
+/** 1 where nothing cost more than the least. */
+export const efficiency = (best: number, cost: number): number => (cost === 0 ? 1 : best / cost);
+
+/** Tokens in a row that were paid alike, for one cause. Prices of a token. */
+interface Span {
+  readonly block: number;
+  readonly tokens: number;
+  readonly cause: Cause | "read";
+  readonly price: number;
+  readonly least: number;
+}
+
+/** A request in spans, in its order: every token in exactly one. */
+function spansOf(of: Case): readonly Span[] {
+  const { request, reach, base, paid, rules } = of;
+  const { taken, scaled, predicted } = paid;
+  const { read, write5m } = rules.multipliers;
+  const limits = [taken.read, taken.read + taken.write, predicted.read];
+  const farther = [reach.alive, reach.found, reach.ready, base?.tokens ?? 0].map(scaled);
+  const leastPrice = { read, kept: write5m, once: 1 } as const;
+  let counted = 0;
+  return request.blocks.flatMap((block, at) => {
+    const [from, to] = [scaled(counted), scaled(counted + block.tokens)];
+    counted += block.tokens;
+    const least = of.least[at] ?? "once";
+    const cuts = [...limits, ...farther].filter((place) => place > from && place < to);
+    const places = [...new Set([from, ...cuts, to])].toSorted((a, b) => a - b);
+    return places.slice(1).map((end, index): Span => {
+      const begin = places[index] ?? 0;
+      return { block: at, tokens: end - begin, ...paidAt(begin, block, { of, least }), least: leastPrice[least] };
+    });
+  });
+}
+
+/** What the token at a place cost, and why. */
+function paidAt(
+  place: number,
+  block: SeenBlock,
+  { of, least }: { readonly of: Case; readonly least: Least },
+): Pick<Span, "cause" | "price"> {
+  const { taken, writePrice } = of.paid;
+  if (place < taken.read) return { cause: "read", price: of.rules.multipliers.read };
+  const price = place < taken.read + taken.write ? writePrice : 1;
+  if (block.tail === true) return { cause: "tail", price };
+  return { cause: least === "read" ? causeAt(place, of) : "first", price };
+}
+
+/** Why a token that the thread had sent before was not read. */
+function causeAt(place: number, { reach, base, paid, rules, isCut }: Case): Cause {
+  const { scaled, predicted, agreement } = paid;
+  if (place < predicted.read) return agreement >= AGREES ? "unknown" : "gateway";
+  if (place < scaled(reach.alive)) return "cold";
+  if (place < scaled(reach.found)) return "lookback";
+  if (base === undefined) return "first";
+  if (place < scaled(base.tokens)) {
+    if (base.tokens < rules.minimum) return "below minimum";
+    return place < scaled(reach.ready) ? "unknown" : "not written";
+  }
+  // It goes on, and says once more what was said elsewhere: here it is new.
+  if (base.differs === undefined) return "first";
+  const kinds = [base.differs.was?.kind, base.differs.is?.kind];
+  if (kinds.includes("tool")) return "tools";
+  return isCut && !kinds.includes("system") ? "trim" : "prefix edit";
+}
+
+function placeOf({ request, base, paid }: Case, block: number): BlockPlace {
+  const before = request.blocks.slice(0, block).reduce((sum, { tokens }) => sum + tokens, 0);
+  const piece = request.blocks[block]?.piece ?? base?.differs?.was?.piece ?? "";
+  return { block, piece, token: paid.scaled(before) };
+}
+
+/** These begin where the change does, which may be before the first token that they cost. */
+const CHANGES: readonly Cause[] = ["trim", "prefix edit", "tools"];
+
+function causesOf(
+  spans: readonly Span[],
+  { price, differs, of }: { readonly price: number; readonly differs: BlockPlace | undefined; readonly of: Case },
+): readonly Caused[] {
+  const found = new Map<Cause, Caused>();
+  for (const { cause, block, ...span } of spans) {
+    if (cause === "read" || span.tokens === 0) continue;
+    const before = found.get(cause);
+    const cost = (before?.cost ?? 0) + span.tokens * (span.price - span.least);
+    const begins = before?.begins ?? (CHANGES.includes(cause) ? differs : undefined) ?? placeOf(of, block);
+    found.set(cause, { cause, tokens: (before?.tokens ?? 0) + span.tokens, cost, dollars: cost * price, begins });
+  }
+  return [...found.values()].toSorted(dearestFirst);
+}

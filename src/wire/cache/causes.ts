@@ -1,0 +1,156 @@
+import { never } from "../../protocol/index.ts";
+import { prefixNumbers } from "./prefixes.ts";
+import type { Bill, CacheRules, SeenBlock, SeenRequest } from "./seen.ts";
+import { simulate } from "./simulate.ts";
+
+/** Why tokens were not read, the most usual first; what stands last could not have been. */
+export const CAUSES = [
+  "cold",
+  "trim",
+  "prefix edit",
+  "tools",
+  "lookback",
+  "below minimum",
+  "not written",
+  "gateway",
+  "unknown",
+  "tail",
+  "first",
+] as const;
+export type Cause = (typeof CAUSES)[number];
+
+/** What each cause means, for people. */
+export const CAUSE_SAYS: Readonly<Record<Cause, string>> = {
+  cold: "it was kept, and its time was over",
+  trim: "the conversation was cut, and what stayed stands elsewhere",
+  "prefix edit": "something before it was changed",
+  tools: "a tool was changed, moved, added or taken away",
+  lookback: "it was written, and every mark stands too far from where",
+  "below minimum": "the beginning that stays the same is shorter than the model keeps",
+  "not written": "it was sent before, but no mark stood behind it, or it fills no whole step of the cache",
+  gateway: "nothing was changed, and it was not read: a gateway took the marks away, or asked another machine",
+  unknown: "the rules do not tell why",
+  tail: "the turn's own, which is not kept",
+  first: "it was sent for the first time",
+};
+
+/** Whether another layout, pace or way could have saved it. */
+export const isAvoidable = (cause: Cause): boolean => cause !== "first" && cause !== "tail";
+
+interface Costly {
+  readonly cause: Cause;
+  readonly cost: number;
+}
+
+/** Orders what could have been avoided before what could not, and each by its cost. */
+export const dearestFirst = (a: Costly, b: Costly): number =>
+  Number(isAvoidable(b.cause)) - Number(isAvoidable(a.cause)) || b.cost - a.cost;
+
+/** How a request goes on from an earlier one: the one with which it shares the longest beginning. */
+export interface Base {
+  /** Which of the requests. */
+  readonly n: number;
+  /** Blocks and tokens that are the same. */
+  readonly blocks: number;
+  readonly tokens: number;
+  /** Where it does not go on from it: the block of either that differs first. */
+  readonly differs?: { readonly was: SeenBlock | undefined; readonly is: SeenBlock | undefined };
+}
+
+/** For each request the earlier one that it goes on from; the first of all has none. In the order of time. */
+export function basesOf(requests: readonly SeenRequest[]): readonly (Base | undefined)[] {
+  const walkOf = prefixNumbers();
+  const last = new Map<number, number>();
+  return requests.map((request, n) => {
+    const { ids, sums } = walkOf(request);
+    const strange = ids.findIndex((id) => !last.has(id));
+    const blocks = strange < 0 ? ids.length : strange;
+    const from = last.get(ids[blocks - 1] ?? -1) ?? n - 1;
+    for (const id of ids) last.set(id, n);
+    const before = requests[from];
+    if (before === undefined) return undefined;
+    const base = { n: from, blocks, tokens: sums[blocks - 1] ?? 0 };
+    const kept = before.blocks.findLastIndex(({ tail }) => tail !== true) + 1;
+    return blocks >= kept ? base : { ...base, differs: { was: before.blocks[blocks], is: request.blocks[blocks] } };
+  });
+}
+
+/** Tokens of a request that would be read, were one obstacle after the other away. */
+export interface Reaches {
+  readonly bill: Bill;
+  /** Were nothing ever forgotten. */
+  readonly alive: number;
+  /** Were all that was written also found. */
+  readonly found: number;
+  /** Were all responses begun before the next request. */
+  readonly ready: number;
+}
+
+/** How far each request would read. */
+export function reachesOf(requests: readonly SeenRequest[], rules: CacheRules): readonly Reaches[] {
+  const endless = withoutEnd(rules);
+  const farther = withoutLookback(endless);
+  const alive = simulate(requests, endless);
+  const found = simulate(requests, farther);
+  const ready = simulate(
+    requests.map(({ took: _, ...request }) => request),
+    farther,
+  );
+  return simulate(requests, rules).map((bill, n) => ({
+    bill,
+    alive: alive[n]?.read ?? 0,
+    found: found[n]?.read ?? 0,
+    ready: ready[n]?.read ?? 0,
+  }));
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+function withoutEnd(rules: CacheRules): CacheRules {
+  return rules.kind === "marks" ? { ...rules, lifetimes: { "5m": NEVER, "1h": NEVER } } : { ...rules, idle: NEVER };
+}
+
+function withoutLookback(rules: CacheRules): CacheRules {
+  switch (rules.kind) {
+    case "marks":
+      return { ...rules, lookback: NEVER };
+    case "exact":
+      return { ...rules, reads: NEVER };
+    case "longest":
+      return rules;
+    default:
+      return never(rules);
+  }
+}
+
+/** What is the least that each block of a request can be paid as: read, written because it comes again, or sent once. As in `optimum`. */
+export type Least = "read" | "kept" | "once";
+
+export function leastOf(requests: readonly SeenRequest[]): readonly (readonly Least[])[] {
+  const before = new Set<string>();
+  const kept = keptLater(requests);
+  return requests.map(({ blocks }, n) => {
+    const least = blocks.map(({ key }, at): Least => {
+      if (before.has(key)) return "read";
+      return kept[n]?.[at] === true ? "kept" : "once";
+    });
+    for (const { key } of blocks) before.add(key);
+    return least;
+  });
+}
+
+/** For each block of each request, whether a later one holds it as often. */
+function keptLater(requests: readonly SeenRequest[]): readonly (readonly boolean[])[] {
+  const later = new Map<string, number>();
+  const backwards = requests.toReversed().map(({ blocks }) => {
+    const times = new Map<string, number>();
+    const kept = blocks.map(({ key }) => {
+      const nth = (times.get(key) ?? 0) + 1;
+      times.set(key, nth);
+      return nth <= (later.get(key) ?? 0);
+    });
+    for (const [key, count] of times) later.set(key, Math.max(count, later.get(key) ?? 0));
+    return kept;
+  });
+  return backwards.toReversed();
+}
