@@ -1,6 +1,15 @@
-import { describe, expect, it } from "vitest";
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { type Actor, type ApprovalId, type Request, readFrames, StrataError, untrusted } from "../protocol/index.ts";
+import {
+  type Actor,
+  type ApprovalId,
+  type Request,
+  readFrames,
+  StrataError,
+  toolName,
+  untrusted,
+} from "../protocol/index.ts";
 import { openSqlite, type Thread } from "../stores/index.ts";
 import { defineTool, memoryTools, toolset } from "../tools/index.ts";
 import { collect, endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
@@ -157,5 +166,34 @@ describe("a call that needs approval", () => {
     await expect(runtime.decide(bob, id, { verdict: "approved" })).rejects.toMatchObject({
       code: "approval_not_found",
     });
+  });
+
+  it.each<[string, () => unknown, number]>([
+    ["a promise of no", async () => false, 1],
+    ["a promise that breaks", () => Promise.reject(new Error("no answer")), 1],
+    [
+      "an error",
+      () => {
+        throw new Error("no idea");
+      },
+      1,
+    ],
+    ["a word", () => "", 1],
+    ["nothing", () => undefined, 0],
+    ["a plain no", () => false, 0],
+  ])("is one whose tool answers with %s", async (_, answer, count) => {
+    const unheard: unknown[] = [];
+    const hear = (reason: unknown): void => void unheard.push(reason);
+    process.on("unhandledRejection", hear);
+    onTestFinished(() => void process.off("unhandledRejection", hear));
+    const { say, open, waiting, parts } = await asking([{ parts: [REFUND] }, "Well."]);
+    const refund = parts.tools.get(toolName("look"));
+    if (refund === undefined) throw new Error("no tool");
+    Reflect.set(refund, "needsApproval", answer);
+    const thread = await open();
+    await say(thread, "Refund order 7");
+    expect(await waiting(thread)).toHaveLength(count);
+    await setImmediate();
+    expect(unheard).toEqual([]);
   });
 });

@@ -10,11 +10,17 @@ import {
 } from "../protocol/index.ts";
 import type { Work } from "./work.ts";
 
-/** Whether a call waits for a person: by the tool's own word, or by the declaration's. A tool that cannot say so asks. */
+/**
+ * Whether a call waits for a person: by the tool's own word, or by the declaration's. Only a plain no lets it run: a tool
+ * that throws, or answers later, asks.
+ */
 export function mustAsk({ cast }: Work, tool: Tool, input: NewApproval["input"]): boolean {
   if (cast.agent.rules?.some((rule) => rule.tool === tool.schema.name && rule.approval === true)) return true;
   try {
-    return tool.needsApproval?.(input) ?? false;
+    const says: unknown = tool.needsApproval?.(input);
+    // Nobody waits for a promise; that it breaks must not end the program.
+    if (says instanceof Promise) says.catch(() => undefined);
+    return says !== undefined && says !== false;
   } catch {
     return true;
   }
