@@ -206,14 +206,10 @@ async function waiting(app: App): Promise<Outcome> {
 
 /** Calls that a person approved and whose end was never written down: nobody but a person finds out. */
 async function approvals({ runtime, operator }: App): Promise<Outcome> {
-  const all = runtime.agents(operator).map(async ({ org, name: agent }) => {
-    const calls = (status: "waiting" | "approved") =>
-      runtime.approvals(operator, { org, agent, contact: null }, { status }, NEWEST);
-    return { waiting: await calls("waiting"), open: await calls("approved") };
-  });
-  const found = await Promise.all(all);
-  const open = found.flatMap((one) => one.open);
-  const waits = count(found.flatMap((one) => one.waiting).length, "call");
+  const calls = (status: "waiting" | "approved") =>
+    runtime.newestApprovals(operator, { statuses: [status], limit: NEWEST });
+  const open = await calls("approved");
+  const waits = count((await calls("waiting")).length, "call");
   if (open.length === 0) return ok(`${waits} to decide about; the end of every approved call is known`);
   const list = open.map(({ id, tool, scope }) => `${tool} for ${scope.contact} was approved and has no end: ${id}`);
   return warn(
