@@ -4,6 +4,7 @@ import { answerCommand, type ChatCommand, readCommand } from "./chat-commands.ts
 import type { Context } from "./context.ts";
 import { speak, type Talk } from "./conversation.ts";
 import { messageReader } from "./message-reader.ts";
+import { count } from "./style.ts";
 import { plainTeller } from "./teller.ts";
 
 /** The chat with a person at a terminal. Ctrl-C stops the turn that runs, else drops what is typed, else leaves. */
@@ -84,7 +85,11 @@ function turnsOf(context: Context, talk: Talk) {
   let running: AbortController | undefined;
   let last: TurnId | undefined;
   const run = async (typed: ChatCommand | string, signal: AbortSignal): Promise<TurnId | undefined> => {
-    const saying = { tell, signal, onFailure: context.complain };
+    const onWaiting = (messages: number): void =>
+      context.note(
+        `${count(messages, "message")} without an answer: /retry runs the turn again, /withdraw takes back what waits.`,
+      );
+    const saying = { tell, signal, onFailure: context.complain, onWaiting };
     if (typeof typed === "string") return speak(context, talk, typed, saying);
     return answerCommand(typed, { context, talk, last, saying });
   };

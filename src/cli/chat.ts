@@ -103,8 +103,13 @@ async function greet({ terminal, note }: Context, { app, agent, contact, thread:
     );
   }
   const waiting = (await app.runtime.pending(app.operator, thread)).length;
-  if (waiting > 0) note(`${count(waiting, "earlier message")} without an answer will go along with your next one.`);
+  if (waiting > 0)
+    note(
+      `${count(waiting, "earlier message")} without an answer will go along with your next one; ${takesBack(thread)}`,
+    );
 }
+
+const takesBack = ({ id }: Pick<Thread, "id">): string => `\`strata thread withdraw ${id}\` takes back what waits.`;
 
 async function overPipe(context: Context, talk: Talk, json: boolean): Promise<void> {
   const { stdin, signal } = context.terminal;
@@ -112,7 +117,14 @@ async function overPipe(context: Context, talk: Talk, json: boolean): Promise<vo
   const stop = (): void => lines.close();
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
-  const saying = { tell: json ? jsonTeller(context) : plainTeller(context), signal, onFailure: context.fail };
+  const onWaiting = (messages: number, thread: Thread): void => {
+    if (!json)
+      context.note(
+        `${count(messages, "message")} without an answer will go along with the next one; ${takesBack(thread)}`,
+      );
+  };
+  const tell = json ? jsonTeller(context) : plainTeller(context);
+  const saying = { tell, signal, onFailure: context.fail, onWaiting };
   for await (const line of lines) {
     if (signal.aborted) break;
     if (line.trim() !== "") await speak(context, talk, line, saying);

@@ -60,6 +60,8 @@ export interface Saying {
   readonly tell: Teller;
   readonly signal: AbortSignal;
   readonly onFailure: (error: StrataError) => void;
+  /** Tells of messages that a failed turn left waiting, and what can be done with them. */
+  readonly onWaiting: (messages: number, thread: Thread) => void;
 }
 
 /** Says one message and runs its turn to the end. Gives the turn; none where it could not begin. Never throws. */
@@ -87,7 +89,7 @@ export async function retry(context: Context, talk: Talk, saying: Saying): Promi
 /** Gives the turn; null where nothing waited, nothing where it could not begin, which was told then. */
 async function runWaiting(
   { app: { runtime, operator }, thread: opened }: Talk,
-  { tell, signal, onFailure }: Saying,
+  { tell, signal, onFailure, onWaiting }: Saying,
 ): Promise<TurnId | null | undefined> {
   const thread = opened();
   if (thread === undefined) return null;
@@ -96,7 +98,10 @@ async function runWaiting(
     for await (const event of runtime.run(operator, thread, { signal })) {
       tell(event);
       if (event.type === "turn-start") turn = event.turn;
-      if (event.type === "failed") onFailure(event.error);
+      if (event.type !== "failed") continue;
+      onFailure(event.error);
+      const { length } = await runtime.pending(operator, thread);
+      if (length > 0) onWaiting(length, thread);
     }
   } catch (thrown) {
     onFailure(asStrataError(thrown));

@@ -201,7 +201,9 @@ async function waiting(app: App): Promise<Outcome> {
   const list = without.map(
     ({ thread, messages }) => `${count(messages, "message")} on ${thread.id} with ${thread.scope.contact}`,
   );
-  return warn(`${list.join("\n")}\nThey go along with the next message; in a chat, /retry runs them now.`);
+  return warn(
+    `${list.join("\n")}\nThey go along with the next message; in a chat, /retry runs them now and /withdraw takes them back, as \`strata thread withdraw ID\` does.`,
+  );
 }
 
 /** Calls that a person approved and whose end was never written down: nobody but a person finds out. */

@@ -24,6 +24,8 @@ export function plainTeller(context: Context): Teller {
   const streams = stdout.isTTY === true;
   let ledger: Ledger | undefined;
   let model = "no model";
+  /** Whether nothing has come since the model was asked. */
+  let silent = false;
   let inLine = false;
   const endLine = (): void => {
     if (inLine) stdout.write("\n");
@@ -38,6 +40,8 @@ export function plainTeller(context: Context): Teller {
     ledger = undefined;
   };
   return (event) => {
+    const waited = silent && event.type === "failed" && event.error.code === "turn_timeout";
+    silent = event.type === "compiled";
     switch (event.type) {
       case "turn-start":
         model = event.model;
@@ -78,7 +82,10 @@ export function plainTeller(context: Context): Teller {
         return end(event.totals);
       case "failed":
         endLine();
-        return end(event.totals);
+        end(event.totals);
+        if (waited)
+          context.note(`${model} was asked and its provider went silent: nothing came until the turn's time was up.`);
+        return;
       default:
         return never(event);
     }
@@ -87,5 +94,15 @@ export function plainTeller(context: Context): Teller {
 
 function endingNote(because: StopReason, text: string): readonly string[] {
   const silent = text === "" ? ["(the agent said nothing)"] : [];
-  return because === "answered" ? silent : [...silent, `(the turn ended early: ${because})`];
+  return because === "answered" ? silent : [...silent, `(the turn ended early: ${EARLY[because]})`];
 }
+
+/** Why a turn ended early, and the key of strata.yaml that says how far it may go. */
+const EARLY: Readonly<Record<Exclude<StopReason, "answered">, string>> = {
+  length: "the reply is as long as a reply may be; budgets.reply says how long that is",
+  refused: "the model, or its provider's filter, refused to answer; no key of strata.yaml changes that",
+  rounds: "the model was asked as often as one turn allows; budgets.turn.rounds says how often",
+  calls: "the tools were called as often as one turn allows; budgets.turn.calls says how often",
+  dollars: "the money that it may spend is spent; budgets.turn.dollars and budgets.spend say how much that is",
+  "recording ended": "the recording ended",
+};

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Slot, Thread } from "../app.ts";
-import { agentName, contactId, threadId, turnId } from "../protocol/index.ts";
+import { agentName, contactId, type ThreadId, threadId, turnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { wholeNumber } from "./options.ts";
 import { goOn } from "./regenerate.ts";
@@ -59,7 +59,7 @@ function declareShow(thread: Command, context: Context): void {
         const slots = await runtime.slots(operator, id);
         const waiting = (await runtime.pending(operator, found)).length;
         if (json) context.json({ thread: found, slots, waiting });
-        else context.say(...conversation(found, slots, context.style), ...stillWaiting(waiting));
+        else context.say(...conversation(found, slots, context.style), ...stillWaiting(id, waiting));
       });
     });
 }
@@ -145,5 +145,9 @@ function conversation(thread: Thread, slots: readonly Slot[], style: Style): rea
   ];
 }
 
-const stillWaiting = (waiting: number): readonly string[] =>
-  waiting === 0 ? [] : [`${count(waiting, "message")} without an answer will go along with the next one.`];
+const stillWaiting = (id: ThreadId, waiting: number): readonly string[] => {
+  const next = `\`strata thread withdraw ${id}\` takes back what waits.`;
+  return waiting === 0
+    ? []
+    : [`${count(waiting, "message")} without an answer will go along with the next one; ${next}`];
+};

@@ -149,11 +149,12 @@ function refusalStep(thrown: unknown, status: number | undefined): string {
 }
 
 const LONGEST = 300;
+const UNREADABLE = "its answer could not be read";
 
 /** The provider's own words in one short line, without keys. Words about bytes that could not be read would quote them. */
 function saying(thrown: unknown, secrets: readonly string[]): string | undefined {
   const unreadable = AISDKError.isInstance(thrown) && !APICallError.isInstance(thrown);
-  if (unreadable && !OWN_REFUSALS.includes(thrown.name)) return "its answer could not be read";
+  if (unreadable && !OWN_REFUSALS.includes(thrown.name)) return UNREADABLE;
   const text = wordsOf(thrown);
   if (text === undefined) return undefined;
   const line = withoutSecrets(text, secrets).replace(/\s+/g, " ").trim();
@@ -165,6 +166,8 @@ function wordsOf(thrown: unknown): string | undefined {
   const words = typeof thrown === "string" ? thrown : member(thrown, "message");
   // Node's fetch has this one word for it.
   if (words === "terminated") return "the connection broke off";
+  // What Anthropic's package says of a first event that it cannot read.
+  if (words === "Expected a normalized Anthropic stream error") return UNREADABLE;
   return typeof words === "string" ? words : undefined;
 }
 

@@ -35,6 +35,65 @@ describe("what stands on stdout of a chat over a pipe", () => {
   });
 });
 
+describe("a sentence about a turn that did not end well", () => {
+  it.each([
+    ["max_tokens", "budgets.reply"],
+    ["refusal", "refused to answer"],
+  ] as const)("that ended with %s says %s", async (ends, says) => {
+    const { code, out, err } = await chat(await companion([{ text: "The half of", ends }]));
+    expect({ code, out }).toEqual({ code: 0, out: "The half of\n" });
+    expect(err).toContain("(the turn ended early: ");
+    expect(err).toContain(says);
+  });
+
+  it.each([
+    ["rounds", "rounds: 1"],
+    ["calls", "calls: 0"],
+  ])("that ended for its %s names the key", async (key, limit) => {
+    const cwd = project((yaml) =>
+      yaml.replace("  companion:\n", `  companion:\n    budgets: { turn: { ${limit} } }\n`),
+    );
+    const { err } = await strata(["chat", "companion"], { cwd, input: "Remember that my cat is called Miso.\n" });
+    expect(err).toContain(`budgets.turn.${key} says how often`);
+  });
+
+  it("says that the provider went silent, and what becomes of the message", async () => {
+    const { edit, env } = await provider(() => {});
+    const cwd = project((yaml) =>
+      edit(yaml).replace("  companion:\n", "  companion:\n    budgets: { turn: { seconds: 1 } }\n"),
+    );
+    const { code, err } = await strata(["chat", "companion"], { cwd, env, input: "hi\n" });
+    expect(code).toBe(13);
+    expect(err).toContain("anthropic:claude-sonnet-4-5 was asked and its provider went silent");
+    expect(err).toMatch(
+      /1 message without an answer will go along .*`strata thread withdraw thr_\w+` takes back what waits/,
+    );
+    const again = await strata(["chat", "companion"], { cwd, env });
+    const [id = ""] = /thr_\w+/.exec(err) ?? [];
+    expect((await strata(["thread", "show", id], { cwd, env })).out).toContain(`\`strata thread withdraw ${id}\``);
+    expect(again.err).toMatch(/1 earlier message .*`strata thread withdraw thr_\w+` takes back what waits/);
+  });
+
+  it("is plain where the first event of an answer cannot be read", async () => {
+    const { edit, env } = await provider((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).end('data: {"half\n\n');
+    });
+    const { err } = await strata(["chat", "companion"], { cwd: project(edit), env, input: "hi\n" });
+    expect(err).toContain("(its answer could not be read)");
+    expect(err).not.toContain("normalized");
+  });
+
+  it("names what can be done in the chat with a message that was refused", async () => {
+    const { edit, env } = await provider((_request, response) => response.writeHead(400).end("{}"));
+    const person = atTerminal(["chat", "companion"], { cwd: project(edit), env });
+    await person.sees("me › ");
+    person.press("hello\r");
+    await person.sees(/strata: [\s\S]*1 message without an answer: \/retry runs the turn again, \/withdraw takes back/);
+    person.press("\u0004");
+    await person.ended;
+  });
+});
+
 describe("what a terminal shows of an answer", () => {
   it("stands apart from the answer that is asked for after it", async () => {
     const around = await companion([{ text: "Well: order" }, { text: '{"kind": "order"}' }], OUTPUT);

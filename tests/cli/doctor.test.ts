@@ -35,7 +35,9 @@ describe("strata doctor", () => {
     expect({ code, healthy }).toEqual({ code: 0, healthy: true });
     expect(check.get("record")?.says).toMatch(/^home has 1 link; `strata verify`/);
     expect(check.get("waiting")).toMatchObject({ state: "warn" });
-    expect(check.get("waiting")?.says).toMatch(/^1 message on thr_\w+ with ann\n.*\/retry/);
+    expect(check.get("waiting")?.says).toMatch(
+      /^1 message on thr_\w+ with ann\n.*\/retry.*\/withdraw.*`strata thread withdraw ID`/,
+    );
     expect(check.get("models")).toMatchObject({ state: "ok" });
     expect(JSON.stringify([...check])).not.toContain(refusing.env.TEST_KEY);
   });
