@@ -35,7 +35,7 @@ export type TurnEvent =
   | RetryEvent
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
-  /** A call waits for a person's word; the turn goes on without it. */
+  /** A call waits for a person's word; the turn went on without it. Told once it is committed, before `done`. */
   | { readonly type: "approval"; readonly approval: ApprovalId; readonly tool: ToolName; readonly input: Json }
   | { readonly type: "tool-start"; readonly call: string; readonly tool: ToolName }
   | { readonly type: "tool-end"; readonly call: string; readonly tool: ToolName; readonly failed: boolean }

@@ -12,7 +12,7 @@ import {
 } from "../protocol/index.ts";
 import { openSqlite, type Thread } from "../stores/index.ts";
 import { defineTool, memoryTools, toolset } from "../tools/index.ts";
-import { collect, endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
 
 const REFUND = { call: "look", id: "c1", input: { at: "order 7" } };
 
@@ -148,10 +148,25 @@ describe("a call that needs approval", () => {
     expect(acted).toEqual(["a penny"]);
   });
 
-  it("law 7: waits only once its turn is committed", async () => {
+  it("is told when it can be decided: once its turn is committed, and before the end", async () => {
+    const { open, runtime, time, acted } = await asking([{ parts: [REFUND] }, "It waits."]);
+    const thread = await open();
+    await runtime.post(OPERATOR, thread, [message("Refund order 7", time.at)]);
+    const types: string[] = [];
+    for await (const event of runtime.run(OPERATOR, thread)) {
+      types.push(event.type);
+      if (event.type === "approval") await runtime.decide(OPERATOR, event.approval, { verdict: "approved" });
+    }
+    expect(types.slice(-3)).toEqual(["text-delta", "approval", "done"]);
+    expect(acted).toEqual(["order 7"]);
+  });
+
+  it("law 7: waits only once its turn is committed, and is told of only then", async () => {
     const { say, open, waiting } = await asking([{ parts: [REFUND] }, new StrataError("model_failed", "gone")]);
     const thread = await open();
-    expect(endOf(await say(thread, "Refund order 7")).type).toBe("failed");
+    const events = await say(thread, "Refund order 7");
+    expect(endOf(events).type).toBe("failed");
+    expect(events.map(({ type }) => type)).not.toContain("approval");
     expect(await waiting(thread)).toEqual([]);
   });
 

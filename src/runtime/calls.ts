@@ -2,7 +2,6 @@ import { type Compilation, frameResult, roomLeft } from "../compiler/index.ts";
 import {
   type CallPart,
   lowestTrust,
-  type NewApproval,
   type Reply,
   type ResultPart,
   type StopReason,
@@ -42,8 +41,7 @@ export async function* answerCalls(
   for (const call of calls) {
     stop ??= work.calls >= work.cast.limits.calls ? "calls" : undefined;
     yield { type: "tool-start", call: call.id, tool: call.tool };
-    const { outcome, trust, asked } = stop === undefined ? await answer(work, compilation, call) : notRun(stop);
-    if (asked !== undefined) yield { type: "approval", approval: asked.id, tool: asked.tool, input: asked.input };
+    const { outcome, trust } = stop === undefined ? await answer(work, compilation, call) : notRun(stop);
     results.push(
       frameResult(
         call,
@@ -80,8 +78,6 @@ function roomFor(work: Work, compilation: Compilation, calls: number): number {
 interface Answered {
   readonly outcome: ToolOutcome;
   readonly trust: Trust;
-  /** The call was not run: it waits for a person. */
-  readonly asked?: NewApproval;
 }
 
 const refusal = (text: string): Answered => ({ outcome: { text: untrusted(text), failed: true }, trust: "contact" });
@@ -104,7 +100,7 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
   work.used.set(call.tool, used + 1);
   if (mustAsk(work, tool, call.input)) {
     const asked = ask(work, { call: call.id, tool: call.tool, input: call.input }, compilation.taint);
-    return { outcome: { text: waitingText(asked), failed: false }, trust: "platform", asked };
+    return { outcome: { text: waitingText(asked), failed: false }, trust: "platform" };
   }
   const outcome = await runOnce(work, compilation, tool, call);
   if (!outcome.failed) plan(work, outcome.writes ?? []);

@@ -90,6 +90,8 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
     yield { type: "failed", turn, error: ending.error, totals };
     return;
   }
+  // Told only now: what is advised about a waiting call works at once.
+  for (const { id, tool, input } of work.approvals) yield { type: "approval", approval: id, tool, input };
   yield { type: "done", turn, text: ending.reply ?? "", because: ending.stop, totals };
   if (ending.reply === null) return;
   // The turn is done whatever happens here: a message that stays marked as waiting is shown once more.
