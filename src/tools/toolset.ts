@@ -33,15 +33,18 @@ export function toolset(tools: readonly Tool[]): Toolset {
 
 /** The same tool; what it gives is looked at, for not all tools come from `defineTool`. */
 function checked(tool: Tool): Tool {
-  const { schema, effect, trust, limits } = tool;
+  const { effect, trust, limits } = tool;
   return {
-    schema,
+    // Read each time, so that lint sees one that changes.
+    get schema() {
+      return tool.schema;
+    },
     effect,
     trust,
     ...(limits !== undefined && { limits }),
     ...(tool.needsApproval !== undefined && { needsApproval: (input) => tool.needsApproval?.(input) ?? false }),
     check: (input) => tool.check(input),
-    run: (input, context) => outcomeOf(schema.name, context, () => tool.run(input, context)),
+    run: (input, context) => outcomeOf(tool.schema.name, context, () => tool.run(input, context)),
   };
 }
 
