@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { App } from "../app.ts";
-import { type Agent, type Layer, never, type Source } from "../protocol/index.ts";
+import { type Agent, type Layer, never, type Source, type ToolName } from "../protocol/index.ts";
 import { answeringOf } from "./answering.ts";
 import type { Context } from "./context.ts";
 import { agentNamed, inSession, shortVersion } from "./session.ts";
-import { count, number, type Style } from "./style.ts";
+import { count, number, oneLine, type Style } from "./style.ts";
 import { table } from "./table.ts";
 
 /** `strata agent …`: who is declared, and what each is made of. */
@@ -121,7 +121,7 @@ const COLUMNS = [
 ] as const;
 
 function view(agent: Shown, style: Style): readonly string[] {
-  const { name, version, layers, tools, budgets, model, problem, file } = agent;
+  const { name, version, layers, tools, budgets, model, problem, file, output } = agent;
   const rows = layers.map((layer) => [
     layer.id,
     number(layer.rank),
@@ -146,9 +146,25 @@ function view(agent: Shown, style: Style): readonly string[] {
     `history  ${agent.history}, recall ${agent.recall}, mode ${agent.mode}`,
     `budget   ${count(budgets.total, "token")} in all, ${number(budgets.reply)} of them for the reply`,
     `turn     at most ${count(rounds, "request")}, ${count(calls, "tool call")}, ${count(seconds, "second")}${cost}`,
-    `tools    ${tools.join(", ") || "none"}`,
+    ...(budgets.spend === undefined ? [] : [`spend    ${spendText(budgets.spend)}`]),
+    `tools    ${tools.map((tool) => toolText(tool, agent.rules)).join(", ") || "none"}`,
+    ...(output === undefined ? [] : [`output   one JSON value that fits ${oneLine(JSON.stringify(output), 2_000)}`]),
     "",
     style.dim(head),
     ...lines,
   ];
+}
+
+const spendText = ({ dollars, per }: NonNullable<Agent["budgets"]["spend"]>): string =>
+  `at most $${dollars} ${per === "ever" ? "ever" : `in each UTC ${per}`}, all turns together`;
+
+/** A tool, and what the agent's declaration adds to what the tool says of itself. */
+function toolText(name: ToolName, rules: Agent["rules"]): string {
+  const { approval, calls, seconds } = rules?.find(({ tool }) => tool === name) ?? {};
+  const says = [
+    ...(approval === true ? ["waits for a person"] : []),
+    ...(calls === undefined ? [] : [`at most ${count(calls, "call")} a turn`]),
+    ...(seconds === undefined ? [] : [`at most ${count(seconds, "second")} a call`]),
+  ];
+  return says.length === 0 ? name : `${name} (${says.join("; ")})`;
 }

@@ -14,6 +14,8 @@ interface Options {
 /** One agent's total. */
 interface Row extends UsageTotal {
   readonly agent: string;
+  /** Whether the price of the model that answers now is known: where it is not, no dollars are counted. */
+  readonly priced: boolean;
 }
 
 /** `strata usage`: what was sent and answered, and what it cost. */
@@ -28,9 +30,10 @@ export function declareUsage(program: Command, context: Context): void {
       const contact = options.as === undefined ? null : contactId(options.as);
       return inRecord(context, command, async ({ app, json }) => {
         const rows = await Promise.all(
-          chosenAgents(app, options.agent).map(async ({ org, name }): Promise<Row> => {
+          chosenAgents(app, options.agent).map(async (agent): Promise<Row> => {
+            const { org, name } = agent;
             const total = await app.runtime.usage(app.operator, { org, agent: name, contact });
-            return { agent: name, ...total };
+            return { agent: name, ...total, priced: app.cardOf(app.modelNameOf(agent)).priced };
           }),
         );
         if (json) context.json({ agents: rows, total: rows.reduce(sum, NOTHING) });
@@ -65,18 +68,25 @@ const COLUMNS = [
 ] as const;
 
 function usageTable(rows: readonly Row[], style: Style): readonly string[] {
-  const total = rows.length > 1 ? [cells("all", rows.reduce(sum, NOTHING))] : [];
-  const [head = "", ...lines] = table(COLUMNS, [...rows.map((row) => cells(row.agent, row)), ...total]);
+  const all = { ...rows.reduce(sum, NOTHING), agent: "all", priced: !rows.some(isUncounted) };
+  const [head = "", ...lines] = table(COLUMNS, [...rows, ...(rows.length > 1 ? [all] : [])].map(cells));
   return [style.dim(head), ...lines];
 }
 
-const cells = (name: string, { turns, requests, dollars, ...tokens }: UsageTotal): readonly string[] => [
-  name,
-  number(turns),
-  number(requests),
-  number(tokens.input),
-  number(tokens.cacheRead),
-  number(tokens.cacheWrite),
-  number(tokens.output),
-  `$${dollars.toFixed(4)}`,
-];
+/** Something was used of a model that has no price. */
+const isUncounted = ({ priced, input, output }: Row): boolean => !priced && input + output > 0;
+
+function cells(row: Row): readonly string[] {
+  const counted = `$${row.dollars.toFixed(4)}`;
+  const unknown = row.dollars > 0 ? `${counted} and more` : "price unknown";
+  return [
+    row.agent,
+    number(row.turns),
+    number(row.requests),
+    number(row.input),
+    number(row.cacheRead),
+    number(row.cacheWrite),
+    number(row.output),
+    isUncounted(row) ? unknown : counted,
+  ];
+}

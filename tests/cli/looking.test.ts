@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { jsonLines, place, project, strata } from "./strata.ts";
+import { speaking } from "./speech.ts";
+import { jsonLines, place, project, provider, strata } from "./strata.ts";
 
 interface Listed {
   readonly id: string;
@@ -66,6 +67,15 @@ describe("strata usage", () => {
     expect(used?.total.turns).toBe(1);
     expect(used?.total.input).toBeGreaterThan(1_000);
   });
+
+  it("says where a price is not known, instead of a sum of nothing", async () => {
+    const { edit, env } = await provider(speaking({ text: "Hello." }));
+    const cwd = project((yaml) => edit(yaml).replaceAll("claude-sonnet-4-5", "claude-unheard-of"));
+    await strata(["chat", "companion"], { cwd, env, input: "hi\n" });
+    expect((await strata(["usage"], { cwd, env })).out).toMatch(/^companion +1 +1 +10 .* price unknown$/m);
+    const { out } = await strata(["usage", "--json"], { cwd, env });
+    expect(jsonLines<object>(out)[0]).toMatchObject({ agents: [{ agent: "companion", priced: false }] });
+  });
 });
 
 describe("strata agent", () => {
@@ -74,6 +84,19 @@ describe("strata agent", () => {
     expect(out).toMatch(
       /^companion, version \w{12}, answered by rehearsal, 9 layers, 5 tools\n {2}A personal companion/,
     );
+  });
+
+  it("shows what an agent may spend, what its tools may do and what form its replies have", async () => {
+    const rules = "tools: [read, {name: write, approval: true, calls: 2, seconds: 5}]";
+    const more =
+      "budgets: {spend: {dollars: 5, per: day}}\n    output: {type: object, properties: {kind: {type: string}}}";
+    const cwd = project((yaml) =>
+      yaml.replace(/tools: \[.*\]/, rules).replace("  companion:\n", `  companion:\n    ${more}\n`),
+    );
+    const { out } = await strata(["agent", "show", "companion"], { cwd });
+    expect(out).toContain("\nspend    at most $5 in each UTC day, all turns together\n");
+    expect(out).toContain("write (waits for a person; at most 2 calls a turn; at most 5 seconds a call)\n");
+    expect(out).toMatch(/\noutput {3}one JSON value that fits \{"type":"object",.*"kind"/);
   });
 
   it("shows each layer of an agent, what it costs and where it comes from", async () => {
