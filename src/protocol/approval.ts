@@ -1,5 +1,5 @@
 import type { ApprovalId, ThreadId, ToolName, TurnId } from "./ids.ts";
-import type { Json } from "./json.ts";
+import type { Digest, Json } from "./json.ts";
 import type { ContactScope, Role } from "./scope.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
@@ -14,6 +14,8 @@ export interface NewApproval {
   readonly call: string;
   readonly tool: ToolName;
   readonly input: Json;
+  /** The digest of the tool's schema when the call was made; none for a call that an earlier Strata asked for. */
+  readonly schema?: Digest;
   /** The lowest trust in the prompt that led to the call. */
   readonly taint: Trust;
 }

@@ -1,6 +1,8 @@
 import {
   approvalId,
   canonicalJson,
+  type Digest,
+  digestOf,
   issueId,
   type NewApproval,
   type Tool,
@@ -26,8 +28,11 @@ export function mustAsk({ cast }: Work, tool: Tool, input: NewApproval["input"])
   }
 }
 
+/** Tells a tool from another of its name, and from what it was before it was changed. */
+export const schemaDigest = ({ schema }: Tool): Digest => digestOf(canonicalJson(schema));
+
 /** Writes down that a call waits; the same call again in one turn is the same question. It lands with the turn's commit. */
-export function ask(work: Work, call: Pick<NewApproval, "tool" | "input" | "call">, taint: Trust): NewApproval {
+export function ask(work: Work, call: Omit<NewApproval, "id" | "taint">, taint: Trust): NewApproval {
   const key = canonicalJson(call.input);
   const asked = work.approvals.find((one) => one.tool === call.tool && canonicalJson(one.input) === key);
   if (asked !== undefined) return asked;

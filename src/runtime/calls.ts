@@ -12,7 +12,7 @@ import {
   type TurnEvent,
   untrusted,
 } from "../protocol/index.ts";
-import { ask, mustAsk, waitingText } from "./approvals.ts";
+import { ask, mustAsk, schemaDigest, waitingText } from "./approvals.ts";
 import { patiently } from "./patiently.ts";
 import { limitsOf, type Ran, runTool } from "./run-tool.ts";
 import type { RecordedResult } from "./runtime.ts";
@@ -99,7 +99,8 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
   if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
   work.used.set(call.tool, used + 1);
   if (mustAsk(work, tool, call.input)) {
-    const asked = ask(work, { call: call.id, tool: call.tool, input: call.input }, compilation.taint);
+    const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool) };
+    const asked = ask(work, wanted, compilation.taint);
     return { outcome: { text: waitingText(asked), failed: false }, trust: "platform" };
   }
   const outcome = await runOnce(work, compilation, tool, call);

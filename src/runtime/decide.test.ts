@@ -19,6 +19,7 @@ interface Paying {
   readonly effect?: "none" | "external";
   readonly seconds?: number;
   readonly says?: string;
+  readonly description?: string;
   readonly store?: (store: Store) => Partial<Store>;
 }
 
@@ -43,10 +44,10 @@ async function waiting({ store: change, ...how }: Paying = {}): Promise<Waiting>
   return { ...stand, thread, waits, paid };
 }
 
-function paying(paid: string[], { run, effect = "external", seconds, says }: Paying) {
+function paying(paid: string[], { run, effect = "external", seconds, says, description = "Pays." }: Paying) {
   return defineTool({
     name: "look",
-    description: "Pays.",
+    description,
     input: z.object({ at: z.string() }),
     effect,
     trust: "operator",
@@ -182,5 +183,21 @@ describe("what came of an approved call", () => {
       /\(The result above was cut: its first \d+ of 1000000 characters are shown\.\)$/,
     );
     expect(await told(stand)).toContain("of 1000000 characters are shown.)");
+  });
+});
+
+describe("a call whose tool was changed since", () => {
+  it("is not run: what was approved is another tool's; it can be denied", async () => {
+    const stand = await waiting();
+    const changed: string[] = [];
+    const tools = toolset([...memoryTools(stand.store), paying(changed, { description: "Pays twice." }), idle()]);
+    const { runtime } = await stage([], { agent: stand.agent, store: stand.store, parts: { tools } });
+    await expect(runtime.decide(OPERATOR, stand.waits.id, { verdict: "approved" })).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringMatching(/look was changed since .* deny it/),
+    });
+    expect(await runtime.approval(OPERATOR, stand.waits.id)).toMatchObject({ status: "waiting" });
+    expect(changed).toEqual([]);
+    expect(await runtime.decide(OPERATOR, stand.waits.id, { verdict: "denied" })).toMatchObject({ status: "denied" });
   });
 });

@@ -19,6 +19,7 @@ import {
 } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import { approvalOf, threadOf } from "./access.ts";
+import { schemaDigest } from "./approvals.ts";
 import { agentAt } from "./cast.ts";
 import { cutResult } from "./cut-result.ts";
 import type { Parts } from "./parts.ts";
@@ -90,12 +91,16 @@ async function approve(parts: DecidingParts, one: Case): Promise<Approval> {
 }
 
 /** The tool as the thread's agent has it. @throws StrataError `tool_not_found`, `invalid_input` before anything is decided */
-async function toolFor(parts: Parts, { tool: name, input }: Approval, thread: Thread): Promise<Acting> {
+async function toolFor(parts: Parts, { tool: name, input, schema }: Approval, thread: Thread): Promise<Acting> {
   const agent = await agentAt(parts, thread);
   const tool = agent.tools.includes(name) ? parts.tools.get(name) : undefined;
   if (tool === undefined) {
     const message = `${agent.name} has no tool ${name} any more, so the call cannot run; deny it`;
     throw new StrataError("tool_not_found", message, { tool: name });
+  }
+  if (schema !== undefined && schema !== schemaDigest(tool)) {
+    const message = `${name} was changed since the call was made, so it might do something else than was asked for; deny it`;
+    throw new StrataError("invalid_input", message, { tool: name });
   }
   const problem = tool.check(input);
   if (problem !== undefined) throw new StrataError("invalid_input", `${problem} Deny the call.`, { tool: name });

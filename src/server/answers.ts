@@ -195,6 +195,7 @@ export const APPROVAL = z
     call: z.string().describe("The provider's id of the call."),
     tool: z.string(),
     input: z.unknown().describe("What the model gave it."),
+    schema: z.string().optional().describe("Digest of the tool's schema when the call was made."),
     taint: TRUST.describe("The lowest trust in the prompt that led to the call."),
     status: z.enum(APPROVAL_STATUSES),
     askedAt: TIME,

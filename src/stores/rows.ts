@@ -158,6 +158,7 @@ export function toApproval(row: Row<"approval">, texts: ApprovalTexts): Approval
     call,
     tool,
     input: texts.input === null ? null : toJson(texts.input),
+    ...(row.schema !== null && { schema: row.schema }),
     taint,
     status,
     askedAt: row.asked_at,

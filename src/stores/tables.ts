@@ -210,7 +210,7 @@ interface OutboxTable extends Owned {
   readonly delivered_at: number | null;
 }
 
-/** `input`, `note` and `outcome` name pieces. */
+/** `input`, `note` and `outcome` name pieces; `schema` digests that of the tool. */
 interface ApprovalTable extends Owned {
   readonly id: ApprovalId;
   readonly thread: ThreadId;
@@ -226,6 +226,7 @@ interface ApprovalTable extends Owned {
   readonly decided_by: Role | null;
   readonly note: Digest | null;
   readonly outcome: Digest | null;
+  readonly schema: Digest | null;
 }
 
 /** `input` is the keyed digest of the call's canonical input. */

@@ -13,6 +13,7 @@ import {
   remembered,
   said,
   scopeOf,
+  VERSION,
 } from "./sample.contract.ts";
 
 const ANN = scopeOf("ann");
@@ -61,7 +62,7 @@ function asking(openStore: OpenStore): void {
       const thread = await open(store, ANN);
       await exchange(store, thread, "Book it", { failed: true, more: { approvals: [asked()] } });
       expect(await store.approvals(ANN, {}, 9)).toEqual([]);
-      const call = asked({ taint: "member" });
+      const call = asked({ taint: "member", schema: VERSION });
       const { claim, outcome } = await exchange(store, thread, "Now book it", { more: { approvals: [call] } });
       expect(await store.approval(ANN, call.id)).toEqual({
         ...call,

@@ -21,7 +21,7 @@ import { openRow } from "./threads.ts";
 
 /** Keeps the calls that wait from now on. Part of the turn's commit. */
 export function keepApprovals(db: Connection, at: Settling, asked: readonly NewApproval[], when: number): void {
-  for (const [position, { id, call, tool, input, taint }] of asked.entries()) {
+  for (const [position, { id, call, tool, input, schema, taint }] of asked.entries()) {
     const row: Row<"approval"> = {
       ...owner(at.scope),
       id,
@@ -38,6 +38,7 @@ export function keepApprovals(db: Connection, at: Settling, asked: readonly NewA
       decided_by: null,
       note: null,
       outcome: null,
+      schema: schema ?? null,
     };
     db.run(insert("approval", row));
   }

@@ -117,8 +117,9 @@ function rest(db: Connection, turn: Row<"turn">): Record<string, unknown> {
 function asked(db: Connection, turn: Row<"turn">): unknown {
   const rows = approvalsOfTurn(db, turn, turn.id);
   if (rows.length === 0) return undefined;
-  return rows.map(({ position, id, thread, call, tool, input, taint, asked_at }) => {
-    return { position, id, thread, call, tool, input, taint, asked_at };
+  return rows.map(({ position, id, thread, call, tool, input, schema, taint, asked_at }) => {
+    // Links of calls that were asked for before the schema was kept do not have it.
+    return { position, id, thread, call, tool, input, taint, asked_at, ...(schema !== null && { schema }) };
   });
 }
 
