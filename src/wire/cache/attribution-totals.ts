@@ -29,7 +29,7 @@ export interface AttributionTotals {
 }
 
 /** Sums requests up: those that were billed, or all where none was. */
-export function attributionTotals(all: readonly AttributedRequest[], inputPrice = 0): AttributionTotals {
+export function attributionTotals(all: readonly AttributedRequest[]): AttributionTotals {
   const billed = all.filter((request) => request.billed !== undefined);
   const requests = billed.length > 0 ? billed : all;
   const sum = (of: (request: AttributedRequest) => number): number =>
@@ -39,11 +39,9 @@ export function attributionTotals(all: readonly AttributedRequest[], inputPrice 
   const off = sum(({ predicted, billed: bill }) => (bill === undefined ? 0 : Math.abs(predicted.read - bill.read)));
   const agreement = 1 - share(off);
   const causes = causeTotals(requests);
-  const saved = {
-    cost: tokens - cost,
-    share: share(tokens - cost),
-    dollars: ((tokens - cost) * inputPrice) / 1_000_000,
-  };
+  // A request's own price: models may differ.
+  const dollars = sum((one) => (one.cost === 0 ? 0 : one.dollars * (one.tokens / one.cost - 1)));
+  const saved = { cost: tokens - cost, share: share(tokens - cost), dollars };
   return {
     requests: all.length,
     billed: billed.length,
@@ -71,8 +69,8 @@ const added = (a: Sums, b: Sums): Sums => ({
 function causeTotals(requests: readonly AttributedRequest[]): readonly CauseTotal[] {
   const found = new Map<string, CauseTotal>();
   for (const { cause, begins, ...sums } of requests.flatMap(({ causes }) => causes)) {
-    // What could not be avoided has no place that somebody could mend.
-    const piece = isAvoidable(cause) ? begins.piece : "";
+    // Only what somebody could mend has a place.
+    const piece = isAvoidable(cause) && cause !== "unknown" ? begins.piece : "";
     const key = `${cause} ${piece}`;
     const before = found.get(key) ?? { cause, piece, requests: 0, tokens: 0, cost: 0, dollars: 0 };
     found.set(key, { ...before, ...added(before, sums), requests: before.requests + 1 });

@@ -27,9 +27,9 @@ export const CAUSE_SAYS: Readonly<Record<Cause, string>> = {
   tools: "a tool was changed, moved, added or taken away",
   lookback: "it was written, and every mark stands too far from where",
   "below minimum": "the beginning that stays the same is shorter than the model keeps",
-  "not written": "it was sent before, but no mark stood behind it, or it fills no whole step of the cache",
+  "not written": "it was sent before, but no mark stood where the two part, or it fills no whole step of the cache",
   gateway: "nothing was changed, and it was not read: a gateway took the marks away, or asked another machine",
-  unknown: "the rules do not tell why",
+  unknown: "the rules do not tell why; a few tokens are only counted otherwise",
   tail: "the turn's own, which is not kept",
   first: "it was sent for the first time",
 };
@@ -42,9 +42,13 @@ interface Costly {
   readonly cost: number;
 }
 
-/** Orders what could have been avoided before what could not, and each by its cost. */
-export const dearestFirst = (a: Costly, b: Costly): number =>
-  Number(isAvoidable(b.cause)) - Number(isAvoidable(a.cause)) || b.cost - a.cost;
+/** What could have been avoided stands first, what nobody can name behind it, what could not last; each by its cost. */
+export const dearestFirst = (a: Costly, b: Costly): number => rankOf(a) - rankOf(b) || b.cost - a.cost;
+
+function rankOf({ cause }: Costly): number {
+  if (cause === "unknown") return 1;
+  return isAvoidable(cause) ? 0 : 2;
+}
 
 /** How a request goes on from an earlier one: the one with which it shares the longest beginning. */
 export interface Base {
