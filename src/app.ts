@@ -40,10 +40,19 @@ export type {
   UsageTotal,
 } from "./stores/index.ts";
 export {
+  AGREES,
+  type AttributedRequest,
+  type AttributionTotals,
+  attribute,
+  attributionTotals,
   type Bill,
+  CAUSE_SAYS,
   type CacheRules,
+  type Caused,
+  type CauseTotal,
   cardOf,
   FAMILIES,
+  isAvoidable,
   LAYOUT_SAYS,
   LAYOUTS,
   type Layout,
@@ -54,6 +63,7 @@ export {
   type SeenRequest,
   seenOf,
   seenOfBody,
+  type Taken,
 } from "./wire/index.ts";
 
 /** What a reload took that no version of an agent shows. */

@@ -4,6 +4,7 @@ import { cardsWhere, LAYOUTS, type Layout } from "../app.ts";
 import { StrataError, suggestion } from "../protocol/index.ts";
 import { htmlChart, svgChart } from "./cache-chart.ts";
 import { type Comparison, compareLayouts } from "./cache-compare.ts";
+import { declareCacheExplain } from "./cache-explain.ts";
 import { comparisonJson, comparisonTable } from "./cache-report.ts";
 import { dumpedThreads, recordedThreads, type SeenThread } from "./cache-threads.ts";
 import type { Context } from "./context.ts";
@@ -22,9 +23,12 @@ interface Options {
 export function declareCache(program: Command, context: Context): void {
   const cache = program
     .command("cache")
-    .description("compare what caching saves under several layouts of the same requests")
+    .description(
+      "compare what caching saves under several layouts of the same requests, and explain what a thread cost",
+    )
     .addHelpText("after", "\nExample:\n  $ strata cache replay requests.jsonl");
   declareReplay(cache, context);
+  declareCacheExplain(cache, context);
 }
 
 function declareReplay(cache: Command, context: Context): void {

@@ -1,0 +1,236 @@
+import { writeFileSync } from "node:fs";
+import type { RequestListener } from "node:http";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openApp } from "../../src/app.ts";
+import { agentName, contactId, type ThreadId, untrusted } from "../../src/protocol/index.ts";
+import { anthropicRules, type SeenRequest, seenOfBody, simulate } from "../../src/wire/index.ts";
+import { jsonLines, place, provider, strata } from "./strata.ts";
+
+const MINUTE = 60_000;
+
+interface Taken {
+  readonly read: number;
+  readonly write: number;
+  readonly input: number;
+}
+
+interface Explained {
+  readonly thread: string;
+  readonly totals: {
+    readonly requests: number;
+    readonly billed: number;
+    readonly efficiency: number;
+    readonly agreement?: number;
+    readonly saved?: { readonly share: number };
+    readonly avoidable: { readonly tokens: number; readonly dollars: number };
+    readonly causes: readonly { readonly cause: string; readonly piece: string; readonly dollars: number }[];
+  };
+  readonly requests: readonly {
+    readonly at: string;
+    readonly tokens: number;
+    readonly predicted: Taken;
+    readonly billed?: Taken;
+    readonly base?: { readonly gap: number };
+    readonly change?: { readonly piece: string; readonly byte: number };
+    readonly causes: readonly { readonly cause: string; readonly tokens: number }[];
+  }[];
+}
+
+/** What a conversation is like. */
+interface Talk {
+  /** Words of the agent's one layer. */
+  readonly rules: number;
+  /** The agent's budgets. */
+  readonly budgets?: object;
+  readonly turns: number;
+  /** Milliseconds before each turn. */
+  readonly gap?: (turn: number) => number;
+  /** Whether the provider's cache works. */
+  readonly caches?: boolean;
+  readonly model?: string;
+}
+
+/** What Anthropic streams for a short answer. */
+const events = (input: number, read: number, write: number): readonly object[] => [
+  {
+    type: "message_start",
+    message: {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      model: "claude-sonnet-4-5",
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: {
+        input_tokens: input,
+        cache_creation_input_tokens: write,
+        cache_read_input_tokens: read,
+        output_tokens: 1,
+      },
+    },
+  },
+  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+  {
+    type: "content_block_delta",
+    index: 0,
+    delta: { type: "text_delta", text: "The train leaves at noon. ".repeat(4) },
+  },
+  { type: "content_block_stop", index: 0 },
+  { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 4 } },
+  { type: "message_stop" },
+];
+
+/** A provider that bills as Anthropic documents, with a tokenizer of its own: so many signs are a token. */
+function billing(clock: { readonly at: number }, caches: boolean): RequestListener {
+  const asked: SeenRequest[] = [];
+  return async (request, response) => {
+    let body = "";
+    for await (const piece of request) body += piece;
+    asked.push(seenOfBody(JSON.parse(body), (text) => Math.ceil(text.length / 3), { at: clock.at }));
+    const bill = simulate(asked, anthropicRules()).at(-1);
+    if (bill === undefined) throw new Error("nothing was asked");
+    const { input, read, write5m } = bill;
+    const told = caches ? events(input, read, write5m) : events(input + read + write5m, 0, 0);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(
+      told.map((event) => `event: ${Reflect.get(event, "type")}\ndata: ${JSON.stringify(event)}\n\n`).join(""),
+    );
+  };
+}
+
+/** Holds a conversation and gives the folder and the thread. */
+async function talked({ rules, budgets, turns, gap = () => 45_000, caches = true, model }: Talk) {
+  const cwd = place();
+  const clock = { at: Date.UTC(2026, 0, 5, 9) };
+  const { edit, env } = await provider(billing(clock, caches));
+  const shop = {
+    description: "It sells.",
+    layers: [
+      { id: "rules", rank: 1, mutability: "versioned", text: "Sell well, and say so. ".repeat(rules / 5) },
+      { id: "clock", rank: 50, source: "clock", timezone: "UTC" },
+    ],
+    ...(model && { model }),
+    ...(budgets && { budgets }),
+  };
+  writeFileSync(join(cwd, "strata.yaml"), edit(`organization: home\nagents: ${JSON.stringify({ shop })}\n`));
+  expect((await strata(["lock"], { cwd, env })).code).toBe(0);
+  const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env });
+  try {
+    const { runtime, operator } = app;
+    app.setClock(clock.at);
+    const agent = agentName("shop");
+    const to = await runtime.open(operator, { agent, contact: contactId("ann"), channel: "test", key: "main" });
+    for (let turn = 1; turn <= turns; turn++) {
+      if (turn > 1) clock.at += gap(turn);
+      app.setClock(clock.at);
+      const text = untrusted(
+        `Question number ${turn}: when does the train leave from Bern, and from where? `.repeat(5),
+      );
+      const message = { kind: "message", trust: "contact", channel: "test", at: clock.at } as const;
+      await runtime.post(operator, to, [{ ...message, content: [{ type: "text", text }] }]);
+      for await (const event of runtime.run(operator, to)) if (event.type === "failed") throw event.error;
+    }
+    return { cwd, env, thread: to.id };
+  } finally {
+    await app.close();
+  }
+}
+
+const explain = async ({ cwd, env, thread }: { cwd: string; env: Record<string, string>; thread: ThreadId }) => {
+  const text = await strata(["cache", "explain", thread], { cwd, env });
+  expect([text.code, text.err]).toEqual([0, ""]);
+  const [json] = jsonLines<Explained>((await strata(["cache", "explain", thread, "--json"], { cwd, env })).out);
+  if (json === undefined) throw new Error("no JSON");
+  for (const { tokens, predicted, billed, causes } of json.requests)
+    expect(causes.reduce((sum, one) => sum + one.tokens, (billed ?? predicted).read)).toBe(tokens);
+  return { out: text.out, json, causes: json.totals.causes.map(({ cause }) => cause) };
+};
+
+describe("strata cache explain", () => {
+  it("shows prediction beside bill, the efficiency first, and what was saved where both agree", async () => {
+    const talk = await talked({ rules: 4_000, turns: 8 });
+    const { out, json, causes } = await explain(talk);
+    expect(out.split("\n")[0]).toMatch(/^thr_\w+: efficiency (0\.9\d|1\.00) \(optimum \/ billed\)$/);
+    expect(out.split("\n")[1]).toMatch(/^8\d\.\d% of [\d,]+ tokens read from the cache, in 8 requests$/);
+    expect(out).toMatch(/^1\.1 +2026-01-05T09:00:00Z +0 +[\d,]+ +\d+ +0 +[\d,]+ +\d+ +\d\.\d\d +first$/m);
+    expect(out).toMatch(/^2\.1 +2026-01-05T09:00:45Z +6,\d+ +\d+ +\d+ +6,\d+ +\d+ +\d+ +0\.\d\d$/m);
+    expect(out).toMatch(
+      /^Saved against no caching: 7\d\.\d% \(\$0\.\d{4}\); prediction and bill agree to (0\.99|1\.00)\.$/m,
+    );
+    expect(json.thread).toBe(talk.thread);
+    expect(json.totals).toMatchObject({ requests: 8, billed: 8 });
+    expect(json.totals.agreement).toBeGreaterThan(0.99);
+    expect(json.requests[0]?.causes.map(({ cause }) => cause).toSorted()).toEqual(["first", "tail"]);
+    expect(json.requests[0]?.billed).toMatchObject({ read: 0 });
+    expect(json.requests[1]?.billed?.read).toBeGreaterThan(5_000);
+    expect(causes.filter((cause) => !["unknown", "first", "tail"].includes(cause))).toEqual([]);
+  });
+
+  it("blames a gateway where nothing changed and nothing was read, and claims no savings", async () => {
+    const { out, json, causes } = await explain(await talked({ rules: 4_000, turns: 3, caches: false }));
+    expect(causes[0]).toBe("gateway");
+    expect(json.totals.saved).toBeUndefined();
+    expect(json.totals.avoidable.dollars).toBeGreaterThan(0.01);
+    expect(out).toMatch(/^2\.1 .* gateway, [\d,]+ tokens$/m);
+    expect(out).toMatch(/^gateway +.* \$0\.\d{4} +nothing was changed, and it was not read/m);
+    expect(out).toMatch(
+      /^What was saved is not told: prediction and bill agree to 0\.\d\d, and 0\.95 is asked for\. Most of it: gateway\.$/m,
+    );
+  });
+
+  it("tells of a pause after which the cache was cold", async () => {
+    const gap = (turn: number) => (turn === 3 ? 10 * MINUTE : 45_000);
+    const { out, json, causes } = await explain(await talked({ rules: 4_000, turns: 4, gap }));
+    expect(causes[0]).toBe("cold");
+    expect(out).toMatch(/^3\.1 .* cold, [\d,]+ tokens: 10 min 0 s after the request it goes on from$/m);
+    expect(json.requests[2]?.base).toMatchObject({ gap: 10 * MINUTE });
+    expect(json.requests[2]?.causes[0]).toMatchObject({
+      cause: "cold",
+      tokens: json.requests[1]?.tokens && expect.any(Number),
+    });
+    expect(json.requests[3]?.billed?.read).toBeGreaterThan(5_000);
+    expect(json.totals.agreement).toBeGreaterThan(0.99);
+  });
+
+  it("tells of a cut, and where what was sent begins to be another", async () => {
+    const budgets = { total: 4_000, reply: 200 };
+    const { out, json, causes } = await explain(await talked({ rules: 1_200, budgets, turns: 24 }));
+    expect(causes[0]).toBe("trim");
+    const cut = json.requests.find((request) => request.causes.some(({ cause }) => cause === "trim"));
+    expect(cut?.change).toEqual({ piece: "transcript", byte: expect.any(Number) });
+    expect(out).toMatch(/ trim, [\d,]+ tokens: begins in transcript, block 2, byte \d+$/m);
+    expect(out).toMatch(/^trim +transcript +\d+ +[\d,]+ +[\d,]+ +\$0\.\d{4} +the conversation was cut/m);
+  });
+
+  it("tells of a beginning that is too short for the model", async () => {
+    const { json, causes } = await explain(await talked({ rules: 100, turns: 3 }));
+    expect(causes[0]).toBe("below minimum");
+    expect(json.requests.map(({ billed }) => billed?.read)).toEqual([0, 0, 0]);
+  });
+
+  it("shows a prediction only where the model reports nothing of its own", async () => {
+    const { out, json } = await explain(await talked({ rules: 4_000, turns: 3, model: "rehearsal" }));
+    expect(out).toMatch(/^thr_\w+: efficiency \d\.\d\d \(optimum \/ prediction\)$/m);
+    expect(out).toContain("The model reported no tokens of its own: what is shown is the prediction only.\n");
+    expect(out).toContain("What was saved is not told: there is no bill to compare the prediction with.\n");
+    expect(out).not.toContain("billed read");
+    expect(json.requests.map(({ billed }) => billed)).toEqual([undefined, undefined, undefined]);
+    expect(json.requests[2]?.predicted.read).toBeGreaterThan(4_000);
+  });
+
+  it("says what is wrong with a thread's name, and of a thread that sent nothing", async () => {
+    const { cwd, env, thread } = await talked({ rules: 100, turns: 0 });
+    const said = async (id: string) => {
+      const { code, err } = await strata(["cache", "explain", id], { cwd, env });
+      return [code, err];
+    };
+    expect(await said("companion")).toEqual([2, expect.stringContaining('"companion"')]);
+    expect(await said("thr_01jd8k3v5x9m2q7r4t6w8y0zab")).toEqual([
+      3,
+      expect.stringContaining("thr_01jd8k3v5x9m2q7r4t6w8y0zab"),
+    ]);
+    expect(await said(thread)).toEqual([2, expect.stringContaining("has sent no request yet")]);
+  });
+});
