@@ -5,6 +5,8 @@ import type { Terminal } from "./terminal.ts";
 /** What every command gets: its process, and the ways to speak. Results go to stdout, all else to stderr. */
 export interface Context {
   readonly terminal: Terminal;
+  /** Whether a program reads: errors are JSON then. */
+  readonly inJson: boolean;
   /** The colours of stdout. */
   readonly style: Style;
   /** Lines of a result. */
@@ -36,6 +38,7 @@ export function createContext(terminal: Terminal, inJson = false): Context {
   };
   return {
     terminal,
+    inJson,
     style,
     say: (...lines) => void stdout.write(lines.map((line) => `${line}\n`).join("")),
     exact: (text) => void stdout.write(stdout.isTTY === true ? `${text}\n` : text),

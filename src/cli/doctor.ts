@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { never, StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { type Check, examine } from "./doctor-checks.ts";
-import { readShared } from "./options.ts";
+import { readPlaces } from "./options.ts";
 import { count, printable, type Style } from "./style.ts";
 
 /** `strata doctor`: what works here, what is missing, and how to get it. */
@@ -12,7 +12,7 @@ export function declareDoctor(program: Command, context: Context): void {
     .description("look at this machine, folder and data: what works, what is missing, and how to get it")
     .addHelpText("after", "\nExample:\n  $ strata doctor --folder my-agents")
     .action(async (_options: unknown, command: Command) => {
-      const shared = readShared(command, context.terminal);
+      const shared = readPlaces(command, context.terminal);
       const checks = await examine({ ...shared, env: context.terminal.env });
       const failed = checks.filter(({ state }) => state === "fail");
       if (shared.json) context.json({ healthy: failed.length === 0, checks });

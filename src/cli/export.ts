@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { App, Slot, Thread } from "../app.ts";
-import { type AgentName, agentName, type ThreadId, threadId } from "../protocol/index.ts";
+import { type AgentName, agentName, StrataError, type ThreadId, threadId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { writeOutput } from "./files.ts";
 import { inRecord } from "./session.ts";
@@ -10,6 +12,7 @@ interface Options {
   readonly thread?: string;
   readonly agent?: string;
   readonly out?: string;
+  readonly force?: true;
 }
 
 /** More threads than one export will meet. */
@@ -22,7 +25,8 @@ export function declareExport(program: Command, context: Context): void {
     .description("write what was said as JSON lines {thread, at, from, name, text}, which `strata replay` reads")
     .option("--thread <id>", "this thread only (default: all threads)")
     .option("--agent <name>", "the threads of this agent only")
-    .option("--out <file>", "write to a file instead of the screen")
+    .option("--out <file>", "write to a new file instead of the screen")
+    .option("--force", "let --out take the place of a file that exists")
     .addHelpText(
       "after",
       "\nExample:\n  $ strata export --out talks.jsonl && strata replay talks.jsonl --agent companion --replies recorded --data copy",
@@ -30,6 +34,7 @@ export function declareExport(program: Command, context: Context): void {
     .action((options: Options, command: Command) => {
       const id = options.thread === undefined ? undefined : threadId(options.thread);
       const agent = options.agent === undefined ? undefined : agentName(options.agent);
+      checkOut(options, context.terminal.cwd);
       return inRecord(context, command, async ({ app }) => {
         const threads = await wanted(app, id, agent);
         const tally = { lines: 0, left: 0 };
@@ -39,6 +44,14 @@ export function declareExport(program: Command, context: Context): void {
         context.note(...summary(tally, threads.length, options.out));
       });
     });
+}
+
+/** @throws StrataError `invalid_input` for a file that would be lost */
+function checkOut({ out, force }: Options, cwd: string): void {
+  if (out === undefined || force === true || !existsSync(resolve(cwd, out))) return;
+  throw new StrataError("invalid_input", `${out} exists already; name another file, or add --force to replace it`, {
+    file: out,
+  });
 }
 
 /** In the order they began. */

@@ -115,7 +115,7 @@ function scopeOf({ app }: Session, { agent, as }: Whose): Scope {
 
 function unknown(id: string, { agent, contact }: Scope): StrataError {
   const next = "`strata memory list` shows them; --agent and --as choose whose";
-  return new StrataError("invalid_input", `${agent} has no memory ${id} about ${contact}: ${next}`, { id });
+  return new StrataError("memory_not_found", `${agent} has no memory ${id} about ${contact}: ${next}`, { id });
 }
 
 function checkLength(text: string): void {

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { StrataError } from "../protocol/index.ts";
@@ -32,8 +32,19 @@ export function declareShared(program: Command): void {
     .option("--json", "print JSON for programs");
 }
 
-/** @throws StrataError `file_not_found` for a folder that was named and does not exist */
-export function readShared(command: Command, { env, cwd }: Pick<Terminal, "env" | "cwd">): Shared {
+/** @throws StrataError `file_not_found` for a folder that does not exist, or data that is no folder */
+export function readShared(command: Command, terminal: Pick<Terminal, "env" | "cwd">): Shared {
+  const shared = readPlaces(command, terminal);
+  const { data } = shared;
+  if (statSync(data, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new StrataError("file_not_found", `${data} is a file and no folder; name the data folder with --data`, {
+      data,
+    });
+  return shared;
+}
+
+/** The same for who looks at the data folder for itself. @throws StrataError `file_not_found` */
+export function readPlaces(command: Command, { env, cwd }: Pick<Terminal, "env" | "cwd">): Shared {
   const given = command.optsWithGlobals<Given>();
   const folder = resolve(cwd, given.folder ?? ".");
   // Without this, a mistyped folder would silently serve the blueprints.

@@ -40,7 +40,8 @@ export function createProgram(context: Context): Command {
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => stdout.write(text),
-      writeErr: (text) => stderr.write(text),
+      // What is wrong with a command line is told to programs by `run`, as every other error is.
+      writeErr: (text) => void (context.inJson || stderr.write(text)),
       getOutHelpWidth: () => stdout.columns ?? WIDTH,
       getErrHelpWidth: () => stderr.columns ?? WIDTH,
       outputError: (text, write) => write(text.replace(/^error:/, "strata:")),

@@ -38,7 +38,10 @@ export function declareReplay(program: Command, context: Context): void {
   program
     .command("replay")
     .description("feed a recorded conversation through the whole way; run again, it goes on where it was")
-    .argument("<file>", "JSON lines {thread, at?, from, name?, text, calls?, id?}")
+    .argument(
+      "<file>",
+      "JSON lines {thread, at?, from, name?, text, calls?: [{id, tool, input}], id?}; `from` is contact, agent or tool",
+    )
     .requiredOption("--agent <name>", "the agent that gets the conversation")
     .option("--replies <who>", "`recorded`: the recording speaks for the model and answers its tool calls")
     .option("--tools <file>", "JSON Schemas of the recording's tools, which the recording answers")

@@ -28,11 +28,20 @@ export async function run(argv: readonly string[], terminal: Terminal, strays: S
     });
     await Promise.race([ends.promise, program.parseAsync([...argv], { from: "user" })]);
   } catch (thrown) {
-    // Help, version and misuse: commander has said all there is to say.
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : USAGE;
-    context.fail(asStrataError(thrown));
+    // Help, version and misuse: commander has said all there is to say to a person.
+    if (!(thrown instanceof CommanderError)) context.fail(asStrataError(thrown));
+    else if (thrown.exitCode === 0) return 0;
+    else if (context.inJson) context.fail(misuse(thrown));
+    else return USAGE;
   }
   return context.exitCode();
+}
+
+/** Misuse as programs are told of it. */
+function misuse({ code, message }: CommanderError): StrataError {
+  const says =
+    code === "commander.help" ? "no command was named" : message.replace(/^error: /, "").replace(/\s+/g, " ");
+  return new StrataError("invalid_input", `${says}; --help tells more`, { usage: code });
 }
 
 /** Mostly from a module of the operator's own, and then its file is told; else the error may be ours. */

@@ -35,6 +35,11 @@ function declareShow(parent: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  $ strata turn show trn_01jd8k3v5x9m2q7r4t6w8y0zab")
     .action((text: string, options: Options, command: Command) => {
       const id = turnId(text);
+      if (options.request !== undefined && options.wire !== true)
+        throw new StrataError(
+          "invalid_input",
+          "--request chooses which body --wire prints; add --wire, or leave it out",
+        );
       return inRecord(context, command, async ({ app, json }) => {
         const turn = await app.runtime.turn(app.operator, id);
         if (options.wire === true) await printWire(context, app, turn, options.request);

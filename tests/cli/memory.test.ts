@@ -30,7 +30,7 @@ describe("strata memory", () => {
 
     const id = memory?.id ?? "";
     const other = await strata(["memory", "forget", id, "--as", "bob"], { cwd });
-    expect(other).toMatchObject({ code: 2, out: "" });
+    expect(other).toMatchObject({ code: 3, out: "" });
     expect(other.err).toContain(`companion has no memory ${id} about bob: \`strata memory list\``);
     expect((await strata(["memory", "forget", id], { cwd })).out).toBe(`${id} is forgotten.\n`);
     expect((await strata(["memory", "list"], { cwd })).out).toBe("Nothing is remembered about me yet.\n");
