@@ -118,7 +118,7 @@ const BUDGETS = z.strictObject({
     })
     .optional()
     .describe(
-      "What all turns of the agent together may cost. Past it no model is called until the next period. Default: no limit.",
+      "What all turns of the agent together may cost. Past it no model is called until the next period. A request that broke off costs nothing here, for no provider tells what it bills for it; and each program may pass the limit by one request. Default: no limit.",
     ),
 });
 
