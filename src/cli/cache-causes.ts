@@ -74,7 +74,7 @@ function remarks({ totals, keepNothing, unanswered }: Explanation): readonly str
       ? [`For ${count(requests - billed, "request")} the model ${none}: the sums leave them out.`]
       : []),
     ...(unanswered > 0
-      ? [`${count(unanswered, "request")} without a whole answer left out: what they were billed is not known.`]
+      ? [`${count(unanswered, "request")} without a whole answer left out: what was billed for it is not known.`]
       : []),
     ...keepNothing.map(
       (model) => `The card of ${printable(model)} knows of no cache; \`models\` in strata.yaml may say more.`,

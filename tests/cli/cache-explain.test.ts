@@ -49,6 +49,8 @@ interface Talk {
   /** Whether the provider's cache works. */
   readonly caches?: boolean;
   readonly model?: string;
+  /** Which request the provider refuses. */
+  readonly refuses?: number;
 }
 
 /** What Anthropic streams for a short answer. */
@@ -83,11 +85,21 @@ const events = (input: number, read: number, write: number): readonly object[] =
 ];
 
 /** A provider that bills as Anthropic documents, with a tokenizer of its own: so many signs are a token. */
-function billing(clock: { readonly at: number }, caches: boolean): RequestListener {
+function billing(
+  clock: { readonly at: number },
+  { caches = true, refuses }: Pick<Talk, "caches" | "refuses">,
+): RequestListener {
   const asked: SeenRequest[] = [];
+  let requests = 0;
   return async (request, response) => {
     let body = "";
     for await (const piece of request) body += piece;
+    requests++;
+    if (requests === refuses) {
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message: "No." } }));
+      return;
+    }
     asked.push(seenOfBody(JSON.parse(body), (text) => Math.ceil(text.length / 3), { at: clock.at }));
     const bill = simulate(asked, anthropicRules()).at(-1);
     if (bill === undefined) throw new Error("nothing was asked");
@@ -101,10 +113,10 @@ function billing(clock: { readonly at: number }, caches: boolean): RequestListen
 }
 
 /** Holds a conversation and gives the folder and the thread. */
-async function talked({ rules, budgets, turns, gap = () => 45_000, caches = true, model }: Talk) {
+async function talked({ rules, budgets, turns, gap = () => 45_000, model, ...rest }: Talk) {
   const cwd = place();
   const clock = { at: Date.UTC(2026, 0, 5, 9) };
-  const { edit, env } = await provider(billing(clock, caches));
+  const { edit, env } = await provider(billing(clock, rest));
   const shop = {
     description: "It sells.",
     layers: [
@@ -130,7 +142,8 @@ async function talked({ rules, budgets, turns, gap = () => 45_000, caches = true
       );
       const message = { kind: "message", trust: "contact", channel: "test", at: clock.at } as const;
       await runtime.post(operator, to, [{ ...message, content: [{ type: "text", text }] }]);
-      for await (const event of runtime.run(operator, to)) if (event.type === "failed") throw event.error;
+      for await (const event of runtime.run(operator, to))
+        if (event.type === "failed" && turn !== rest.refuses) throw event.error;
     }
     return { cwd, env, thread: to.id };
   } finally {
@@ -218,6 +231,15 @@ describe("strata cache explain", () => {
     expect(out).not.toContain("billed read");
     expect(json.requests.map(({ billed }) => billed)).toEqual([undefined, undefined, undefined]);
     expect(json.requests[2]?.predicted.read).toBeGreaterThan(4_000);
+  });
+
+  it("leaves out what got no whole answer, and says so", async () => {
+    const { out, json } = await explain(await talked({ rules: 4_000, turns: 3, refuses: 2 }));
+    expect(out).toContain("1 request without a whole answer left out: what was billed for it is not known.\n");
+    expect(out).toMatch(/^3\.1 +/m);
+    expect(out).not.toMatch(/^2\.1 +/m);
+    expect(json.totals).toMatchObject({ requests: 2, billed: 2 });
+    expect(json.requests[1]?.billed?.read).toBeGreaterThan(5_000);
   });
 
   it("says what is wrong with a thread's name, and of a thread that sent nothing", async () => {

@@ -181,6 +181,14 @@ describe("a thread's sums", () => {
     expect(predicted.readShare).toBeGreaterThan(0.5);
   });
 
+  it("are of what was billed only, where some of it was", () => {
+    const { billed = [] } = bills(chat(5));
+    const found = totals(chat(5), { billed: [undefined, ...billed.slice(1)] });
+    const whole = totals(chat(5), { billed });
+    expect(found).toMatchObject({ requests: 5, billed: 4, agreement: 1 });
+    expect(found.tokens).toBe(whole.tokens - 2_200);
+  });
+
   it("put the dearest cause first, by piece, and what could not be avoided last", () => {
     const { causes: found, avoidable } = totals(chat(4, 10 * MINUTE));
     expect(found.map(({ cause, requests }) => [cause, requests])).toEqual([
