@@ -42,7 +42,7 @@ export async function hold(
 function busy(thread: Thread, seconds: number): StrataError {
   return new StrataError(
     "thread_busy",
-    `${thread.id} is held by another worker for ${seconds} more seconds at most; try again when its turn has ended`,
+    `a turn of another worker runs on ${thread.id}; try again when it has ended (at the latest ${seconds} seconds after its program stopped), or stop it with \`strata thread cancel ${thread.id}\``,
     { thread: thread.id, seconds },
   );
 }

@@ -79,7 +79,7 @@ export const STORE: readonly Case[] = [
       await first.return(undefined);
       return seen;
     },
-    says: [/thr_\w+ is held by another worker/, "try again"],
+    says: [/a turn of another worker runs on thr_\w+/, "try again"],
   },
   {
     code: "lease_lost",
