@@ -4,6 +4,7 @@ import {
   APPROVAL_STATUSES,
   type Approval,
   type ApprovalStatus,
+  agentName,
   approvalId,
   asStrataError,
   isoSecond,
@@ -13,7 +14,7 @@ import {
 } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { wholeNumber } from "./options.ts";
-import { chosenAgents, inRecord, inSession, type Session } from "./session.ts";
+import { inRecord, inSession, type Session } from "./session.ts";
 import { count, printable, type Style } from "./style.ts";
 import { jsonTeller, plainTeller } from "./teller.ts";
 
@@ -61,19 +62,13 @@ function declareList(parent: Command, context: Context): void {
     });
 }
 
-async function approvalsOf(
-  app: App,
+function approvalsOf(
+  { runtime, operator }: App,
   { agent, limit }: Listing,
   statuses: readonly ApprovalStatus[],
 ): Promise<readonly Approval[]> {
-  const { runtime, operator } = app;
-  const all = chosenAgents(app, agent).flatMap(({ org, name }) =>
-    statuses.map((status) => runtime.approvals(operator, { org, agent: name, contact: null }, { status }, limit)),
-  );
-  return (await Promise.all(all))
-    .flat()
-    .sort((a, b) => b.askedAt - a.askedAt)
-    .slice(0, limit);
+  const of = agent === undefined ? {} : { agent: agentName(agent) };
+  return runtime.newestApprovals(operator, { ...of, statuses, limit });
 }
 
 /** What a person may have to do something about: calls that wait, and those whose end is not known. */
