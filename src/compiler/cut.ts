@@ -27,7 +27,7 @@ const READ = 0.1;
 const WRITE = 1.25;
 
 /** What stays is written once more: that may add this share to what the turns up to the next cut cost anyway. */
-const SURCHARGE = 0.03;
+const SURCHARGE = 0.02;
 
 /** Shares of the room that may stay, the most first: the least holds a few turns still. */
 const SHARES = [1 / 2, 2 / 5, 1 / 3, 1 / 4, 1 / 5, 1 / 6];
