@@ -6,7 +6,6 @@ export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export type {
   BackupProgress,
-  Billed,
   ChainHead,
   Claim,
   Claimed,

@@ -248,12 +248,6 @@ export interface UsageTotal {
   readonly dollars: number;
 }
 
-/** How a request's tokens were counted before it was sent, and what the model's provider reported. */
-export interface Billed {
-  readonly estimated: number;
-  readonly reported: number;
-}
-
 /** A thread that a worker holds. */
 export interface HeldThread {
   readonly thread: ThreadId;
@@ -350,8 +344,6 @@ export interface Store {
   usage(scope: Scope): Promise<UsageTotal>;
   /** Dollars of all requests of the agent since then, with all contacts; those of failed turns too. */
   spent(org: OrgId, agent: AgentName, since: number): Promise<number>;
-  /** Of the newest requests that the model itself answered: the tokens that were counted, and those it reported. */
-  billed(org: OrgId, wire: ModelRef, limit: number): Promise<readonly Billed[]>;
 
   /**
    * Blanks every text of the contact, forgets its key and memories and closes its threads: the next opening makes a new one.

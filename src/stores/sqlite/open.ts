@@ -15,7 +15,7 @@ import { beginCall, endCall } from "./journal.ts";
 import { forgetMemory, memories, saveMemory, searchMemories } from "./memories.ts";
 import { migrate } from "./migrate.ts";
 import { rebuild } from "./rebuild.ts";
-import { agents, billed, deliver, organizations, outbox, spent, usage } from "./reports.ts";
+import { agents, deliver, organizations, outbox, spent, usage } from "./reports.ts";
 import { settle } from "./settle.ts";
 import { agentVersion, openThread, saveAgentVersion, slots, thread, threads } from "./threads.ts";
 import { turn, turns } from "./turns.ts";
@@ -105,7 +105,6 @@ function store(db: Connection): Store {
     deliver: bound(deliver),
     usage: bound(usage),
     spent: bound(spent),
-    billed: bound(billed),
     eraseContact: bound(eraseContact),
     organizations: bound(organizations),
     agents: bound(agents),

@@ -1,10 +1,9 @@
-import { sql } from "kysely";
-import type { AgentName, ModelRef, OrgId, OutboxId, Scope } from "../../protocol/index.ts";
-import { toLedger, toOutbox } from "../rows.ts";
-import type { Billed, OutboxMessage, UsageTotal } from "../store.ts";
+import type { AgentName, OrgId, OutboxId, Scope } from "../../protocol/index.ts";
+import { toOutbox } from "../rows.ts";
+import type { OutboxMessage, UsageTotal } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { atMost, within } from "./scope.ts";
-import { fixed, query, written } from "./statement.ts";
+import { fixed, query } from "./statement.ts";
 
 /** Oldest first; what was erased is not sent any more. */
 export function outbox(db: Connection, scope: Scope, limit: number): readonly OutboxMessage[] {
@@ -83,23 +82,6 @@ const dollarsSince = fixed((at: { readonly org: OrgId; readonly agent: AgentName
     .where("agent", "=", at.agent)
     .where("at", ">=", at.since),
 );
-
-/**
- * Newest first. A rehearsal and a recording answer in another's wire format and report nothing of that model's.
- * `cross join` keeps SQLite to the order of its tables: by the index of turns it reads only as many rows as are wanted.
- */
-export function billed(db: Connection, org: OrgId, wire: ModelRef, limit: number): readonly Billed[] {
-  const newest = sql<{ readonly text: string; readonly input: number }>`
-    select shared_piece.text, request.input
-    from turn
-      cross join request on request.org = turn.org and request.agent = turn.agent
-        and request.contact = turn.contact and request.turn = turn.id
-      cross join shared_piece on shared_piece.org = request.org and shared_piece.digest = request.ledger
-    where turn.org = ${org} and turn.wire = ${wire} and turn.model = turn.wire and request.input > 0
-    order by turn.ended_at desc
-    limit ${atMost(limit)}`;
-  return db.all(written(newest)).map(({ text, input }) => ({ estimated: toLedger(text).tokens, reported: input }));
-}
 
 /** Every agent of the organization that ever had a thread. */
 export function agents(db: Connection, org: OrgId): readonly AgentName[] {

@@ -20,7 +20,6 @@ export const approvals: Migration = {
     `create index approval_status on approval (org, agent, status, asked_at)`,
     `create index approval_turn on approval (${scope}, turn)`,
     `create index request_spent on request (org, agent, at, dollars)`,
-    `create index turn_wire on turn (org, wire, ended_at)`,
     // The fence of the claim that shall stop: it says nothing of any later one.
     `alter table thread add column stop_fence integer`,
   ],
