@@ -18,6 +18,7 @@ import {
   readSecrets,
   type Secret,
   SHORTEST_SECRET,
+  secretsOf,
 } from "./secret.ts";
 import { visible } from "./show.ts";
 import { spellings } from "./spellings.ts";
@@ -97,7 +98,7 @@ function projectOf(source: YamlSource, place: Place): Project {
   const asked = recordOnly ? withoutMissing(report) : report;
   const providers = readProviders(config.providers, environment, asked);
   const secrets = readSecrets(config.secrets, environment, asked);
-  const hidden = [...[...providers.values()].flatMap(({ key }) => key ?? []), ...secrets.values()];
+  const hidden = [...secretsOf(providers), ...secrets.values()];
   for (const agent of agents) for (const secret of hidden) checkSecret(agent, secret, report);
   const named = recordOnly ? [] : config.modules;
   const modules = named.map((path, i) => moduleFile(folder, path, ["modules", i], report));

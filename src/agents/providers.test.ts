@@ -140,6 +140,18 @@ describe("secrets of modules", () => {
     expect(vault.hide(`${KEY}-and-more`)).toBe("[secret OTHER]");
   });
 
+  it("hide the session of a signed provider, too", () => {
+    const env = {
+      AWS_ACCESS_KEY_ID: "AKIA0123456789",
+      AWS_SECRET_ACCESS_KEY: "aws-secret-0123",
+      AWS_SESSION_TOKEN: "session-0123456789",
+    };
+    const vault = vaultOf([load("providers: {bedrock: {region: eu-central-1}}", env)]);
+    expect(vault.hide("a session-0123456789 and aws-secret-0123")).toBe(
+      "a [secret AWS_SESSION_TOKEN] and [secret AWS_SECRET_ACCESS_KEY]",
+    );
+  });
+
   it("are refused when they are too short to be looked for, missing, or written out", () => {
     expect(refusalOf(() => load(top, { MY_KEY: "short" })).message).toContain("fewer than 8 characters");
     expect(refusalOf(() => load(top)).code).toBe("secret_missing");

@@ -53,6 +53,10 @@ export interface Provider {
   readonly model?: string;
 }
 
+/** All that nobody may see of how these providers are reached. */
+export const secretsOf = (providers: ReadonlyMap<string, Provider>): readonly Secret[] =>
+  [...providers.values()].flatMap(({ key, signing }) => [key ?? [], signing?.session ?? []].flat());
+
 /** What the caller's process knows: `process.env`, or less. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,12 +1,12 @@
 import { StrataError, suggestion, type Vault } from "../protocol/index.ts";
 import type { Project } from "./project.ts";
-import { SHORTEST_SECRET } from "./secret.ts";
+import { SHORTEST_SECRET, secretsOf } from "./secret.ts";
 import { spellings } from "./spellings.ts";
 
 /** The secrets of these projects: what modules may ask for, and what is looked for in all that they answer. */
 export function vaultOf(projects: readonly Project[]): Vault {
   const named = new Map(projects.flatMap(({ secrets }) => [...secrets]));
-  const keys = projects.flatMap(({ providers }) => [...providers.values()].flatMap(({ key }) => key ?? []));
+  const keys = projects.flatMap(({ providers }) => secretsOf(providers));
   // The longest first: where one value begins with another, the whole of it goes.
   const hidden = [...named.values(), ...keys]
     .filter((secret) => secret.reveal().length >= SHORTEST_SECRET)
