@@ -105,8 +105,12 @@ async function shop(agent: object = {}, more: Partial<AppOptions> = {}): Promise
   const config = { ...CONFIG, agents: { shop: { ...SHOP, ...agent } } };
   const app = await openApp({ folder, data: `${folder}/.strata`, env: {}, config, ...more });
   onTestFinished(() => app.close());
+  // Frames tell the second: two apps that are compared must not stand on its two sides.
+  app.setClock(NOON);
   return app;
 }
+
+const NOON = Date.parse("2026-03-01T12:00:00Z");
 
 const conversation = { agent: agentName("shop"), contact: contactId("ann"), channel: "test", key: "main" };
 
