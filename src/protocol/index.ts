@@ -70,7 +70,14 @@ export {
   type Source,
 } from "./layer.ts";
 export type { EpochReason, Fate, Ledger, LedgerEntry, Place } from "./ledger.ts";
-export type { Memory, NewMemory } from "./memory.ts";
+export {
+  MEMORY_KINDS,
+  type Memory,
+  type MemoryFilter,
+  type MemoryKind,
+  type MemoryQuery,
+  type NewMemory,
+} from "./memory.ts";
 export type {
   AssistantPart,
   CallPart,

@@ -1,18 +1,64 @@
 import type { MemoryId, TurnId } from "./ids.ts";
+import type { Role } from "./scope.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
-/** A text to remember. */
+/** What a memory is: what was said, what was saved on purpose, a longer text kept whole, what stands for many others. */
+export const MEMORY_KINDS = ["message", "fact", "block", "summary"] as const;
+export type MemoryKind = (typeof MEMORY_KINDS)[number];
+
+/** A text to remember. All times are milliseconds since 1970. */
 export interface NewMemory {
+  /** Left out: a fact. */
+  readonly kind?: MemoryKind;
   readonly content: Untrusted;
   readonly tags: readonly string[];
   /** The lowest trust of what it was made from. */
   readonly trust: Trust;
+  /** Who wrote it down; left out, the agent. */
+  readonly by?: Role;
+  /** Who said it, by the name a question would use: the contact's or the agent's. */
+  readonly speaker?: string;
+  /** Where it was written down. */
   readonly turn?: TurnId;
-  /** Milliseconds since 1970. */
+  /** What it was made from: memories, events, lines of an import. */
+  readonly sources?: readonly string[];
+  /** When it was said or saved. */
   readonly at: number;
+  /** What it tells of was so from then on, and until then; left out, always. */
+  readonly validFrom?: number;
+  readonly validUntil?: number;
+  /** The memory it takes the place of: that one stays in the record, dated, and is found no more. */
+  readonly supersedes?: MemoryId;
 }
 
 /** A remembered text. */
 export interface Memory extends NewMemory {
   readonly id: MemoryId;
+  readonly kind: MemoryKind;
+  /** How often the very same was saved: 1 for once. */
+  readonly support: number;
+  readonly supersededBy?: { readonly memory: MemoryId; readonly at: number };
+}
+
+/** Which memories a search may give. Left out, all. */
+export interface MemoryFilter {
+  readonly kinds?: readonly MemoryKind[];
+  /** Having at least one of these tags. */
+  readonly tags?: readonly string[];
+  /** Said or saved since then, and before then. */
+  readonly since?: number;
+  readonly before?: number;
+  /** At least as trusted. */
+  readonly trust?: Trust;
+}
+
+/** What is searched for. */
+export interface MemoryQuery extends MemoryFilter {
+  /** Any text, the newest and heaviest first: the question, and what was asked before it. `weight` is 1 for the first. */
+  readonly texts: readonly { readonly text: string; readonly weight: number }[];
+  /** The name of who asks, whom "I" and "my" mean. */
+  readonly asker?: string;
+  /** At most so many. */
+  readonly limit: number;
+  readonly signal?: AbortSignal;
 }

@@ -1,3 +1,4 @@
+import type { Features } from "../memory/index.ts";
 import type {
   Actor,
   AgentName,
@@ -11,10 +12,14 @@ import type {
   Ledger,
   Mark,
   Memory,
+  MemoryFilter,
   MemoryId,
+  MemoryKind,
+  MemoryQuery,
   Mode,
   ModelRef,
   NewApproval,
+  NewMemory,
   OrgId,
   OutboxId,
   Parameters,
@@ -232,9 +237,34 @@ export type JournalState =
   | { readonly state: "done"; readonly outcome: ToolOutcome }
   | { readonly state: "unknown" };
 
-/** A memory that was found. Lower `score` is better. */
+/** A memory that was found: where, and why. */
 export interface MemoryHit extends Memory {
+  readonly scope: Scope;
+  /** Higher is better. */
   readonly score: number;
+  /** How far the words alone speak for it: 0 for nothing. */
+  readonly evidence: number;
+  readonly features: Features;
+  /** Hits of one stretch of talk share it, and count up in it. */
+  readonly session: number;
+  readonly place: number;
+}
+
+/** What came of saving: the memory as it is kept now, and what had to go to make room for it. */
+export interface SavedMemory {
+  /** The one that was there, where it says the very same. */
+  readonly memory: Memory;
+  readonly merged: boolean;
+  readonly evicted: readonly MemoryId[];
+}
+
+/** How much of one kind is remembered. */
+export interface MemoryStats {
+  readonly kind: MemoryKind;
+  readonly memories: number;
+  readonly characters: number;
+  /** Milliseconds since 1970. */
+  readonly newest: number;
 }
 
 /** Usage summed over a scope; turns that failed were paid for too. */
@@ -321,11 +351,26 @@ export interface Store {
   /** @throws StrataError `turn_not_found`, `record_broken` when a piece was erased or does not match */
   rebuild(scope: Scope, turn: TurnId, n: number): Promise<RebuiltRequest>;
 
-  saveMemory(scope: Scope, id: MemoryId, memory: StoreWrite["memory"]): Promise<void>;
-  /** Best first, newest first on ties; any text is a valid query; only the scope's own. */
-  searchMemories(scope: Scope, query: string, limit: number): Promise<readonly MemoryHit[]>;
-  memories(scope: Scope, limit: number): Promise<readonly Memory[]>;
+  /**
+   * Keeps a memory. The very same text again (folded) counts as support of the one that is there. What is superseded is found no
+   * more and stays in the record. Where the scope is full the least useful go; what a person saved goes last.
+   * @throws StrataError `memory_not_found` for what it supersedes, `invalid_input` for a text that is too long
+   */
+  saveMemory(scope: Scope, id: MemoryId, memory: NewMemory): Promise<SavedMemory>;
+  /** Best first, newest first on ties; any text is a valid query; only the own of these scopes, each ranked by its own statistics. */
+  searchMemories(scopes: readonly Scope[], query: MemoryQuery): Promise<readonly MemoryHit[]>;
+  /** Newest first. What was said as a message is one only where `filter.kinds` names it; what is superseded only with `superseded`. */
+  memories(
+    scope: Scope,
+    limit: number,
+    filter?: MemoryFilter & { readonly superseded?: true },
+  ): Promise<readonly Memory[]>;
+  memory(scope: Scope, id: MemoryId): Promise<Memory | undefined>;
   forgetMemory(scope: Scope, id: MemoryId): Promise<boolean>;
+  /** Grows with every change of what a search of the scope could give. */
+  memoryRevision(scope: Scope): Promise<number>;
+  /** How many memories of each kind the scope holds, and their characters. */
+  memoryStats(scope: Scope): Promise<readonly MemoryStats[]>;
 
   /** Newest first. A scope with `contact: null` lists those of all contacts of the agent. */
   approvals(scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;
