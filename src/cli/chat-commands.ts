@@ -57,7 +57,7 @@ const WITH_WORDS: Readonly<Record<string, Act>> = {
     const text = words.join(" ");
     const found = await (text === ""
       ? app.runtime.memories(app.operator, scope, NEWEST)
-      : app.runtime.searchMemories(app.operator, scope, text, NEWEST));
+      : app.runtime.searchMemories(app.operator, scope, { query: text, limit: NEWEST }));
     const none =
       text === ""
         ? `Nothing is remembered about ${contact} yet.`

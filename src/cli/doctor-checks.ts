@@ -103,7 +103,11 @@ function timeZones(): Outcome {
 async function database({ runtime, operator }: App): Promise<Outcome> {
   const [agent] = runtime.agents(operator);
   if (agent === undefined) return ok("SQLite opens");
-  await runtime.searchMemories(operator, { org: agent.org, agent: agent.name, contact: null }, "green bicycle", 1);
+  await runtime.searchMemories(
+    operator,
+    { org: agent.org, agent: agent.name, contact: null },
+    { query: "green bicycle", limit: 1 },
+  );
   return ok("SQLite opens, migrates and searches full text");
 }
 

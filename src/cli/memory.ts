@@ -65,7 +65,10 @@ function declareSearch(memory: Command, context: Context): void {
       inRecord(context, command, async (session) => {
         const { runtime, operator } = session.app;
         const text = words.join(" ");
-        const found = await runtime.searchMemories(operator, scopeOf(session, options), text, options.limit);
+        const found = await runtime.searchMemories(operator, scopeOf(session, options), {
+          query: text,
+          limit: options.limit,
+        });
         if (session.json) return context.json(found);
         const none = `No memory about ${options.as} matches ${JSON.stringify(text)}; try other or fewer words.`;
         context.say(...memoryLines(found, context.style, none));
@@ -86,7 +89,7 @@ function declareSave(memory: Command, context: Context): void {
         const content = { content: untrusted(text.trim()), tags: [...new Set(options.tag ?? [])] };
         const saved = await runtime.remember(operator, scopeOf(session, options), content);
         if (session.json) context.json(saved);
-        else context.say(`${saved.id} is saved; \`strata memory forget ${saved.id}\` takes it back.`);
+        else context.say(`${saved.memory.id} is saved; \`strata memory forget ${saved.memory.id}\` takes it back.`);
       });
     });
 }

@@ -3,18 +3,16 @@ import {
   type Actor,
   type ApprovalId,
   authorize,
-  issueId,
-  memoryId,
   reaches,
   type Scope,
   type ThreadId,
-  trustOf,
 } from "../protocol/index.ts";
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
 import { compose } from "./compose.ts";
 import { decide } from "./decide.ts";
 import { fork, regenerate } from "./fork.ts";
 import { newestApprovals, newestThreads } from "./listing.ts";
+import { memoryDoors } from "./memories.ts";
 import type { Parts } from "./parts.ts";
 import { openPurse, type TurnParts } from "./purse.ts";
 import { openThread, post } from "./receive.ts";
@@ -93,16 +91,7 @@ export function createRuntime(parts: Parts): Runtime {
       return store.turns(scope, id);
     },
     rebuilt: async (actor, id, n) => store.rebuild((await turnOf(parts, actor, id)).scope, id, n),
-    memories: async (actor, scope, limit) => store.memories(reach(actor, scope, "read"), limit),
-    searchMemories: async (actor, scope, query, limit) =>
-      store.searchMemories(reach(actor, scope, "read"), query, limit),
-    remember: async (actor, scope, { content, tags }) => {
-      const id = memoryId(issueId("memory", parts.wall(), parts.random(10)));
-      const memory = { content, tags, trust: trustOf(actor), at: parts.clock() };
-      await store.saveMemory(reach(actor, scope, "operate"), id, memory);
-      return { ...memory, id };
-    },
-    forget: async (actor, scope, id) => store.forgetMemory(reach(actor, scope, "operate"), id),
+    ...memoryDoors(parts),
     approvals: async (actor, scope, filter, limit) => store.approvals(reach(actor, scope, "read"), filter, limit),
     newestApprovals: (actor, wish) => newestApprovals(parts, actor, wish),
     approval: (actor, id) => approvalOf(parts, actor, id, "read"),

@@ -8,8 +8,6 @@ import type {
   Budgets,
   ContactId,
   Ledger,
-  Memory,
-  MemoryId,
   Model,
   ModelRef,
   NewEvent,
@@ -24,7 +22,6 @@ import type {
 } from "../protocol/index.ts";
 import type {
   ApprovalFilter,
-  MemoryHit,
   OutboxMessage,
   RebuiltRequest,
   Slot,
@@ -32,6 +29,7 @@ import type {
   TurnRecord,
   UsageTotal,
 } from "../stores/index.ts";
+import type { MemoryDoors } from "./memory-doors.ts";
 
 /** Which conversation. `key` names it inside `(agent, contact, channel)`; the platform issues the thread's id. */
 export interface Conversation {
@@ -112,7 +110,7 @@ export interface RegenerateOptions extends RunOptions {
  * What every door calls. Each function asks who is asking; what is out of the actor's reach does not exist for it:
  * `thread_not_found` and `turn_not_found` are the same for missing and for hidden.
  */
-export interface Runtime {
+export interface Runtime extends MemoryDoors {
   agents(actor: Actor): readonly Agent[];
   /** @throws StrataError `agent_not_found` */
   agent(actor: Actor, name: AgentName): Agent;
@@ -166,12 +164,6 @@ export interface Runtime {
   turns(actor: Actor, thread: ThreadId): Promise<readonly TurnRecord[]>;
   /** A past request, rebuilt from the record. `n` is 1 for the turn's first. @throws StrataError `record_broken` */
   rebuilt(actor: Actor, turn: TurnId, n: number): Promise<RebuiltRequest>;
-  memories(actor: Actor, scope: Scope, limit: number): Promise<readonly Memory[]>;
-  searchMemories(actor: Actor, scope: Scope, query: string, limit: number): Promise<readonly MemoryHit[]>;
-  /** Saves a memory on a person's behalf, with that person's trust. Operators only. */
-  remember(actor: Actor, scope: Scope, memory: Pick<Memory, "content" | "tags">): Promise<Memory>;
-  /** False when the scope has no such memory. Operators only. */
-  forget(actor: Actor, scope: Scope, id: MemoryId): Promise<boolean>;
   usage(actor: Actor, scope: Scope): Promise<UsageTotal>;
   /** Tool calls that wait or waited for a person, newest first. A scope with `contact: null` lists those of all contacts. */
   approvals(actor: Actor, scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;

@@ -262,7 +262,7 @@ describe("memories by hand", () => {
     const { scope } = await open("ann");
     const contact = { org: ORG, role: "contact", agent: agent.name, contact: scope.contact } as const;
     const kept = { content: untrusted("Ann prefers mornings"), tags: ["time"] };
-    const saved = await runtime.remember(OPERATOR, scope, kept);
+    const { memory: saved } = await runtime.remember(OPERATOR, scope, kept);
     expect(await runtime.memories(OPERATOR, scope, 5)).toMatchObject([{ ...kept, id: saved.id, trust: "operator" }]);
     expect(await runtime.memories(OPERATOR, { ...scope, contact: contactId("bob") }, 5)).toEqual([]);
     await expect(runtime.remember(contact, scope, kept)).rejects.toMatchObject({ code: "not_allowed" });

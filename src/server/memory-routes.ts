@@ -20,7 +20,7 @@ export const MEMORY_ROUTES: readonly Route[] = [
     handle: async ({ runtime }, { actor, query: { query, limit, ...whose } }) => {
       const scope = scopeOf(runtime, actor, whose);
       if (query === undefined) return { memories: await runtime.memories(actor, scope, limit) };
-      return { memories: await runtime.searchMemories(actor, scope, query, limit) };
+      return { memories: await runtime.searchMemories(actor, scope, { query, limit }) };
     },
   }),
   route({
@@ -31,8 +31,8 @@ export const MEMORY_ROUTES: readonly Route[] = [
     query: NOTHING,
     body: z.strictObject({ ...WHOSE, content: FIELDS.content, tags: FIELDS.tags }),
     answer: MEMORY,
-    handle: ({ runtime }, { actor, body: { content, tags, ...whose } }) =>
-      runtime.remember(actor, scopeOf(runtime, actor, whose), { content, tags }),
+    handle: async ({ runtime }, { actor, body: { content, tags, ...whose } }) =>
+      (await runtime.remember(actor, scopeOf(runtime, actor, whose), { content, tags })).memory,
   }),
   route({
     method: "delete",

@@ -249,7 +249,7 @@ describe("another organization", () => {
     if (agent === undefined) throw new Error("the other organization has no agent");
     const contact = contactId("ann");
     const thread = await runtime.open(stranger, { agent: agent.name, contact, channel: "http", key: "main" });
-    const content = await runtime.remember(stranger, { ...thread.scope }, { content: NOTE, tags: [] });
+    const { memory: content } = await runtime.remember(stranger, { ...thread.scope }, { content: NOTE, tags: [] });
     const path = `/v1/threads/${thread.id}`;
     const lines = [
       [`GET ${path}`],

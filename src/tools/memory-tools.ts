@@ -49,7 +49,10 @@ function memorySearch(store: Pick<Store, "searchMemories">): Tool {
     effect: "none",
     trust: "contact",
     run: async ({ query, limit }, { scope }) => {
-      const hits = await store.searchMemories(scope, query, limit);
+      const hits = await store.searchMemories([scope, { ...scope, contact: null }], {
+        texts: [{ text: query, weight: 1 }],
+        limit,
+      });
       if (hits.length === 0) return answered("No memory matches; try other or fewer words.");
       return answered(hits.map(line).join("\n"));
     },

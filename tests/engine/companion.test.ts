@@ -59,12 +59,10 @@ describe("the companion (seed 002)", () => {
     await first.close();
     expect(existsSync(join(folder, ".strata/strata.db"))).toBe(true);
     const second = await strata(folder);
-    const found = await second.runtime.searchMemories(
-      second.operator,
-      (await thread(second)).scope,
-      "Where does Ida live?",
-      5,
-    );
+    const found = await second.runtime.searchMemories(second.operator, (await thread(second)).scope, {
+      query: "Where does Ida live?",
+      limit: 5,
+    });
     expect(found.map((memory) => memory.content)).toEqual(["Ann's sister Ida lives in Oslo"]);
   });
 
