@@ -23,6 +23,8 @@ export interface Dialect {
   readonly results: "flagged" | "blocks";
   /** The provider takes calls of earlier turns only beside a tool: where there is none any more, one stands in that does nothing. */
   readonly callsNeedTools?: true;
+  /** What a system message says that the provider clears by itself; left out where it has none: then the tail stands as text. */
+  readonly turnScoped?: SharedV4ProviderOptions[string];
   /** Said of each tool; left out where the provider's default is to take a schema as it is. */
   readonly strict?: false;
   /** Options of the whole call. */
@@ -34,23 +36,19 @@ const ANTHROPIC: Dialect = {
   mark: (lifetime) => ({ cacheControl: lifetime === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" } }),
   userTexts: "apart",
   results: "flagged",
+  turnScoped: { clearAt: "next_user_message" },
 };
 
-/** Nothing is kept at the provider: the record is ours, and its own references would stand for bytes we cannot show. */
+/**
+ * Nothing is kept at the provider: the record is ours, and its own references would stand for bytes we cannot show. Marks are
+ * planned for models only whose card says so: their cache is read exactly at a mark, of which the last 50 are looked at and the
+ * last 4 written. So a message keeps its mark, and `explicit` keeps the tail from being written, and paid for, each time.
+ */
 const OPENAI: Dialect = {
   provider: "openai",
   userTexts: "apart",
   results: "blocks",
   strict: false,
-  call: (request) => ({ openai: { store: false, promptCacheKey: cacheKey(request) } }),
-};
-
-/**
- * From GPT-5.6 on a cache is read exactly at a mark, of which the last 50 are looked at and the last 4 written. So a message
- * keeps its mark. Without `explicit` the tail too would be written, and paid for, each time.
- */
-const OPENAI_MARKED: Dialect = {
-  ...OPENAI,
   mark: () => ({ promptCacheBreakpoint: { mode: "explicit" } }),
   marksKept: 48,
   call: (request) => ({
@@ -80,7 +78,7 @@ const OPENROUTER: Dialect = {
 /** Anthropic's marks go through as they are. */
 const OPENROUTER_CLAUDE: Dialect = { ...OPENROUTER, userTexts: "apart", ...(CACHE_CONTROL && { mark: CACHE_CONTROL }) };
 
-/** For OpenAI, OpenRouter makes OpenAI's marks of Anthropic's. They have one lifetime. */
+/** For OpenAI, OpenRouter makes OpenAI's marks of Anthropic's. They have one lifetime, and only some of its models are planned any. */
 const OPENROUTER_GPT: Dialect = {
   ...OPENROUTER,
   userTexts: "apart",
@@ -105,8 +103,6 @@ const BEDROCK_CLAUDE: Dialect = {
 /** Every other server: it caches by itself or not at all. */
 const PLAIN: Dialect = { provider: "strata", userTexts: "joined", results: "flagged" };
 
-const MARKED_MODELS = /^gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)/;
-
 /** How a provider of that kind wants its calls. `kind` is a built-in provider's name or a package's. */
 export function dialectOf(kind: string, model: string): Dialect {
   switch (kind) {
@@ -115,7 +111,7 @@ export function dialectOf(kind: string, model: string): Dialect {
       return ANTHROPIC;
     case "openai":
     case "@ai-sdk/openai":
-      return MARKED_MODELS.test(model) ? OPENAI_MARKED : OPENAI;
+      return OPENAI;
     case "openrouter":
       return openrouterDialect(model);
     case "bedrock":
@@ -128,7 +124,7 @@ export function dialectOf(kind: string, model: string): Dialect {
 
 function openrouterDialect(model: string): Dialect {
   if (model.startsWith("anthropic/")) return OPENROUTER_CLAUDE;
-  return MARKED_MODELS.test(model.replace(/^openai\//, "")) ? OPENROUTER_GPT : OPENROUTER;
+  return model.startsWith("openai/") ? OPENROUTER_GPT : OPENROUTER;
 }
 
 /** The dialect of a model that is bound by its name alone. */

@@ -264,7 +264,9 @@ describe("a mark after a message", () => {
       JSON.stringify(item).includes("prompt_cache_breakpoint"),
     );
     expect(places).toEqual([false, true, false, false, true]);
-    expect(await bodyOn(sampleRequest("", { messages, marks: [M(2)] }), "openai:gpt-5.5")).not.toContain("breakpoint");
+    // Whether a model's cache works so is said by its card, and its card says where marks are planned: none, and nothing is marked.
+    expect(await bodyOn(sampleRequest("", { messages }), "openai:gpt-5.6-terra")).not.toContain("prompt_cache_b");
+    expect(await bodyOn(sampleRequest("", { messages, marks: [M(2)] }), "openai:my-own")).toContain("breakpoint");
   });
 
   it("is refused where there is no message", async () => {

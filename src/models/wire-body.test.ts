@@ -85,19 +85,19 @@ const bodyOf = (request: Request, wire: string) =>
   wireBody(request, wire, (provider) => (provider === "local" ? local : undefined));
 const each = WIRES.flatMap(([wire, folder]) =>
   Object.entries(kept).map(([name, request]) => {
-    const fits = wire.startsWith("openai:") ? withoutPlainFiles(request) : request;
+    const fits = wire.startsWith("openai:") ? forOpenai(request, wire) : request;
     return [wire, `${folder}/${name}.json`, fits] as const;
   }),
 );
 
-/** OpenAI takes no plain text as a file. */
-function withoutPlainFiles(request: Request): Request {
+/** OpenAI takes no plain text as a file, and for its older models no mark is planned. */
+function forOpenai(request: Request, wire: string): Request {
   const messages = request.messages.map((message) =>
     message.role === "user"
       ? { ...message, parts: message.parts.filter((part) => part.type !== "file" || part.mediaType !== "text/plain") }
       : message,
   );
-  return { ...request, messages };
+  return { ...request, messages, ...(wire === "openai:gpt-5-mini" && { marks: [] }) };
 }
 
 describe("a body on the wire", () => {
