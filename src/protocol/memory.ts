@@ -18,6 +18,8 @@ export interface NewMemory {
   readonly by?: Role;
   /** Who said it, by the name a question would use: the contact's or the agent's. */
   readonly speaker?: string;
+  /** Which stretch of talk it is of: what shares it is read together. Left out, it stands alone. */
+  readonly session?: string;
   /** Where it was written down. */
   readonly turn?: TurnId;
   /** What it was made from: memories, events, lines of an import. */
