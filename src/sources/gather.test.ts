@@ -14,6 +14,7 @@ import {
   type Layer,
   type LayerContent,
   layerId,
+  type MemoryQuery,
   memoryId,
   type NewEvent,
   orgId,
@@ -75,11 +76,18 @@ function event(text: string, more: Partial<NewEvent> = {}): StoredEvent {
 
 const hit = (content: string, index = 0): MemoryHit => ({
   id: memoryId(`mem_${String(index).padStart(26, "0")}`),
+  scope: SCOPE,
+  kind: "fact",
   content: untrusted(content),
   tags: [],
   trust: "contact",
   at: AT - index,
-  score: index,
+  support: 1,
+  score: 100 - index,
+  evidence: 50 - index,
+  features: {},
+  session: index,
+  place: index,
 });
 
 type Search = Store["searchMemories"];
@@ -94,7 +102,9 @@ function contextOf(
 }
 
 /** Finds what it was asked for: so a test sees which message a memory was recalled for. */
-const echo: Search = async (_, query, limit) => Array.from({ length: limit }, (_, i) => hit(`about: ${query}`, i));
+const echo: Search = async (_, query) =>
+  Array.from({ length: query.limit }, (_, i) => hit(`about: ${newestOf(query)}`, i));
+const newestOf = ({ texts }: MemoryQuery): string => texts[0]?.text ?? "";
 const never: Search = () => new Promise(() => {});
 const broken: Search = async () => {
   throw new Error("the disk is gone");
@@ -147,7 +157,8 @@ describe("recall", () => {
       return [hit("Allergic to nuts.", 0), hit("Plays the guitar.", 1)];
     };
     const gathered = await gather(agent(), [RECALL], contextOf("What can I cook for Caroline?", search));
-    expect(asked).toEqual([[SCOPE, "What can I cook for Caroline?", 3]]);
+    const texts = [{ text: "What can I cook for Caroline?", weight: 1 }];
+    expect(asked).toEqual([[[SCOPE, { ...SCOPE, contact: null }], { texts, limit: 3 }]]);
     expect(content(gathered)).toEqual({
       kind: "items",
       items: [
@@ -175,10 +186,10 @@ describe("recall", () => {
   it("S8 recall shown in turn n was computed for turn n's message", async () => {
     // The first turn's search answers only while the second turn is under way.
     let answerFirst = (): void => {};
-    const search: Search = (scope, query, limit) =>
-      query === "first trip"
+    const search: Search = (scopes, query) =>
+      newestOf(query) === "first trip"
         ? new Promise((resolve) => (answerFirst = () => resolve([hit("late")])))
-        : echo(scope, query, limit);
+        : echo(scopes, query);
     const first = await gather(agent(), [RECALL], contextOf("first trip", search));
     const second = gather(agent(), [RECALL], contextOf("second trip", search));
     answerFirst();
@@ -188,9 +199,9 @@ describe("recall", () => {
   });
 
   it("S8 turns gathered at the same time each see what was recalled for their own message", async () => {
-    const slow: Search = async (scope, query, limit) => {
-      await new Promise((resolve) => setTimeout(resolve, query.length % 7));
-      return echo(scope, query, limit);
+    const slow: Search = async (scopes, query) => {
+      await new Promise((resolve) => setTimeout(resolve, newestOf(query).length % 7));
+      return echo(scopes, query);
     };
     const messages = Array.from({ length: 50 }, (_, i) => `trip number ${i} ${"x".repeat(i + 1)}`);
     const patient = agent({ budgets: { ...DEFAULT_BUDGETS, source: 5_000 } });
@@ -262,7 +273,7 @@ describe("recall", () => {
     "S9 the recall gate lets all collected questions through (needs ../shared/data)",
     async () => {
       const asked = new Set<string>();
-      const search: Search = async (_, query) => [hit(String(asked.add(query).size))];
+      const search: Search = async (_, query) => [hit(String(asked.add(newestOf(query)).size))];
       for (const question of questions) await gather(agent(), [RECALL], contextOf(question, search));
       expect(asked.size).toBe(new Set(questions.map((question) => question.trim())).size);
     },
@@ -300,7 +311,7 @@ describe("recall", () => {
       fc.asyncProperty(fc.array(words, { minLength: 1, maxLength: 5 }), async (said) => {
         const queries: string[] = [];
         const search: Search = async (_, query) => {
-          queries.push(query);
+          queries.push(...query.texts.map(({ text }) => text));
           return [hit("INJECTED memory of an earlier turn")];
         };
         for (const word of said) await gather(agent(), [CLOCK, RECALL], contextOf(word, search));

@@ -20,7 +20,8 @@ export async function recall(
   if (query === "") return empty("no message waits: there is nothing to search for");
   const idle = smallTalk(query);
   if (idle !== undefined) return empty(idle);
-  const hits = await store.searchMemories(scope, query, limit);
+  const own = { ...scope, contact: null };
+  const hits = await store.searchMemories([scope, own], { texts: [{ text: query, weight: 1 }], limit });
   if (hits.length === 0) return empty("no memory fits the message");
   return {
     kind: "items",

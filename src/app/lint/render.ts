@@ -130,16 +130,24 @@ async function contentsOf(agent: Agent, world: World) {
     name,
     { name, trust: "contact", give: async () => [{ text: given }] },
   ]);
+  const scope = { org: agent.org, agent: agent.name, contact: contactId("lint") };
   const memory = {
     id: memoryId(`mem_${NO_CHANCE}`),
+    scope,
+    kind: "fact",
     content: given,
     tags: [],
     trust: "contact",
     at: AT,
-    score: 0,
+    support: 1,
+    score: 100,
+    evidence: 100,
+    features: {},
+    session: 1,
+    place: 1,
   } as const;
   const { contents } = await gather(agent, layers, {
-    scope: { org: agent.org, agent: agent.name, contact: contactId("lint") },
+    scope,
     events: [message(1)],
     at: Date.now(),
     store: { searchMemories: async () => [memory] },
