@@ -1,12 +1,18 @@
-// Behind `npm run bench`: `compile` and `wire`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
+// Behind `npm run bench`: `compile`, `wire` and `memory`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { callersFolder } from "../../bootstrap/caller.mjs";
 import { ROOT } from "../files.ts";
 import { compileBench, compileText } from "./compile.ts";
+import { memoryBench, SIZES, type Size } from "./memory/bench.ts";
+import { memoryText } from "./memory/measure.ts";
 import { wireBench, wireText } from "./wire.ts";
 
-const USAGE = "npm run bench -- compile [--json] [--quick]\nnpm run bench -- wire [--threads FILE…] [--json] [--quick]";
+const USAGE = [
+  "npm run bench -- compile [--json] [--quick]",
+  "npm run bench -- wire [--threads FILE…] [--json] [--quick]",
+  `npm run bench -- memory [--data DIR] [--size ${SIZES.join("|")}] [--json] [--quick]`,
+].join("\n");
 
 async function main(): Promise<void> {
   const { positionals, values } = parseArgs({
@@ -15,6 +21,8 @@ async function main(): Promise<void> {
       json: { type: "boolean", default: false },
       quick: { type: "boolean", default: false },
       threads: { type: "string", multiple: true, default: [] },
+      data: { type: "string" },
+      size: { type: "string", multiple: true, default: [] },
     },
   });
   const [bench, ...files] = positionals;
@@ -29,9 +37,21 @@ async function main(): Promise<void> {
       tell,
     );
     show(report, wireText(report));
+  } else if (bench === "memory" && files.length === 0) {
+    const folder = values.data === undefined ? {} : { folder: resolve(standing, values.data) };
+    const report = await memoryBench({ ...folder, sizes: sizesOf(values.size, quick), quick }, tell);
+    show(report, memoryText(report.rows));
   } else {
-    throw new Error(`there is no such bench; the two are\n${USAGE}`);
+    throw new Error(`there is no such bench; there are\n${USAGE}`);
   }
+}
+
+function sizesOf(asked: readonly string[], quick: boolean): readonly Size[] {
+  const unknown = asked.find((one) => !SIZES.some((size) => size === one));
+  if (unknown !== undefined)
+    throw new Error(`"${unknown}" is no size of the memory bench; there are ${SIZES.join(", ")}`);
+  if (asked.length > 0) return SIZES.filter((size) => asked.includes(size));
+  return quick ? ["own"] : SIZES;
 }
 
 /** npm runs us at the root; a file is named from where the user stands. */

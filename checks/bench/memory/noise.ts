@@ -9,13 +9,14 @@ export interface Noise {
   take(lines: number): readonly string[];
 }
 
-const FILE = "noise_dialogues.jsonl.gz";
+/** What the file of them is called. */
+export const NOISE = "noise_dialogues.jsonl.gz";
 
 export function noiseIn(folder: string): Noise {
-  const file = join(folder, FILE);
+  const file = join(folder, NOISE);
   const real = existsSync(file) ? dialogues(file) : [];
   const from =
-    real.length > 0 ? `${real.length} real lines, then generated ones` : `GENERATED lines (${FILE} is not there)`;
+    real.length > 0 ? `${real.length} real lines, then generated ones` : `GENERATED lines (${NOISE} is not there)`;
   const more = generator(real.length > 0 ? real : SEED);
   let next = 0;
   return {

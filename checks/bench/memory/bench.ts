@@ -1,0 +1,72 @@
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type Conversation, conversationsIn, DATA, dataFolders } from "../memory-data.ts";
+import { fts5 } from "./fts5.ts";
+import { type MemoryRow, measure, type Tell } from "./measure.ts";
+import { NOISE, noiseIn } from "./noise.ts";
+import { bringPeers, PEERS } from "./peers.ts";
+import { alone, amongNoise, amongScopes } from "./settings.ts";
+import { strata } from "./strata.ts";
+
+export interface MemoryReport {
+  readonly bench: "memory";
+  /** What memories are hidden among. */
+  readonly noise: string;
+  readonly rows: readonly MemoryRow[];
+}
+
+/** How many memories: the data's own, so many of the same two people, so many in 2,000 scopes. */
+export const SIZES = ["own", "100k", "1m-scopes", "1m"] as const;
+export type Size = (typeof SIZES)[number];
+
+interface Wishes {
+  /** A folder with the data, or with folders of it. */
+  readonly folder?: string;
+  readonly sizes: readonly Size[];
+  readonly quick: boolean;
+}
+
+/** Longer, and an engine answers only a part of the questions; which share is told. */
+const PATIENCE = 60_000;
+
+/** @throws Error that says where data is expected */
+export async function memoryBench({ folder = DATA, sizes, quick }: Wishes, tell: Tell): Promise<MemoryReport> {
+  const folders = dataFolders(folder);
+  if (folders.length === 0)
+    throw new Error(`there is no memories.jsonl in ${folder} or below it; name a folder that has one with --data`);
+  const peers = !quick && bringPeers(tell) ? PEERS : [];
+  const noises = [folder, join(folder, ".."), DATA].find((place) => existsSync(join(place, NOISE))) ?? folder;
+  const rows: MemoryRow[] = [];
+  for (const each of quick ? folders.slice(0, 1) : folders) {
+    const conversations = quick ? conversationsIn(each).slice(0, 1).map(shortened) : conversationsIn(each);
+    const job = { data: basename(each), patience: PATIENCE, tell };
+    const [first] = conversations;
+    if (first === undefined) continue;
+    if (sizes.includes("own"))
+      rows.push(
+        ...(await measure([() => alone(conversations)], [strata, fts5, ...peers], { ...job, size: "own size" })),
+      );
+    // A few facts that were saved one by one are no talk that could be hidden among other talk.
+    if (conversations.length === 1 && !quick) continue;
+    if (sizes.includes("100k")) {
+      const hidden = conversations.map((one) => () => amongNoise(one, 100_000, noiseIn(noises)));
+      rows.push(...(await measure(hidden, [strata, fts5], { ...job, size: "100,000 in one scope" })));
+      const one = { ...job, size: `100,000 in one scope, ${first.name}` };
+      rows.push(...(await measure(hidden.slice(0, 1), peers, one)));
+    }
+    if (sizes.includes("1m-scopes")) {
+      const made = () => amongScopes(conversations, { scopes: 2_000, size: 1_000_000 }, noiseIn(noises));
+      rows.push(...(await measure([made], [strata, fts5], { ...job, size: "1,000,000 in 2,000 scopes" })));
+    }
+    if (sizes.includes("1m")) {
+      const made = () => amongNoise(first, 1_000_000, noiseIn(noises));
+      rows.push(...(await measure([made], [strata, fts5], { ...job, size: `1,000,000 in one scope, ${first.name}` })));
+    }
+  }
+  return { bench: "memory", noise: noiseIn(noises).from, rows };
+}
+
+const shortened = (conversation: Conversation): Conversation => ({
+  ...conversation,
+  questions: conversation.questions.slice(0, 10),
+});

@@ -1,0 +1,17 @@
+import type { Remembered } from "../memory-data.ts";
+
+/** Something that finds memories by a question. */
+export interface MemoryEngine {
+  readonly name: string;
+  /** Takes in the memories of each scope, all at once. Where it knows no scopes it gets one. */
+  open(scopes: ReadonlyMap<string, readonly Remembered[]>): Promise<OpenEngine>;
+}
+
+/** An engine with its memories. */
+export interface OpenEngine {
+  /** Ids, best first. */
+  find(scope: string, question: string, limit: number): Promise<readonly string[]>;
+  /** Bytes on disk; none for one that keeps everything in memory. */
+  readonly bytes?: number;
+  close(): Promise<void>;
+}
