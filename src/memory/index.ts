@@ -1,4 +1,10 @@
 /** Finding what was said before: how texts become terms, and how what was found is ranked. Pure, the same for every database. */
 
+export type { AskedText } from "./asked.ts";
+export { fold, foldName } from "./fold.ts";
+export { fuse, type Near } from "./fuse.ts";
 export type { Candidate, IndexSize, LexicalIndex, PlacedUnit, Unit, WeightedTerm } from "./lexical-index.ts";
+export { listIndex } from "./list-index.ts";
 export type { Features, Ranked } from "./ranked.ts";
+export { type Search, search } from "./search.ts";
+export { FLAGS, unitsOf } from "./units.ts";

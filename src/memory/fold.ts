@@ -1,0 +1,72 @@
+import { stemmer } from "stemmer";
+import { BASE_FORMS } from "./base-forms.ts";
+
+/** Longer words are told apart by so many characters and no more. */
+const LONGEST_WORD = 40;
+/** A sign with more marks than any script has is somebody's play. */
+const LONGEST_CLUSTER = 5;
+
+/** Scripts that put no space between words. */
+const SPACELESS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`;
+
+const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+(?:['’][\p{L}\p{M}]+)*/gu;
+const RUN = new RegExp(String.raw`[${SPACELESS}][${SPACELESS}\p{M}ー]*|(?:(?![${SPACELESS}]).)+`, "gsu");
+const STARTS_SPACELESS = new RegExp(`^[${SPACELESS}]`, "u");
+const CLUSTER = /.\p{M}*/gsu;
+const LATIN_ACCENT = /(\p{Script=Latin})\p{Mn}+/gu;
+/** Vowel signs and the stretch of Arabic, the points of Hebrew: most writers leave them out. */
+const LEFT_OUT = /[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/g;
+const ALEFS = /[\u0622\u0623\u0625\u0671]/g;
+const CONTRACTED = new Set(["s", "t", "m", "re", "ve", "ll", "d"]);
+const ENGLISH = /^[a-z]+$/;
+
+/** A word as it stands in a text, folded, and what it is searched by. */
+export interface Word {
+  readonly word: string;
+  readonly terms: readonly string[];
+}
+
+/** Compatible forms made one, lower case, without the accents and signs that one writer sets and the next leaves out. */
+export function fold(text: string): string {
+  const lower = text.normalize("NFKC").toLowerCase();
+  const plain = lower.normalize("NFD").replace(LATIN_ACCENT, "$1").normalize("NFC");
+  return plain.replace(LEFT_OUT, "").replace(ALEFS, "\u0627").replaceAll("\u0649", "\u064a");
+}
+
+/** A name as speakers are told apart by. */
+export function foldName(name: string): string {
+  return (fold(name).match(WORD) ?? []).join(" ");
+}
+
+/** The words of a text in their order. */
+export function wordsOf(text: string): readonly Word[] {
+  return (fold(text).match(WORD) ?? []).flatMap(partsOf).flatMap(runsOf);
+}
+
+/** What one word of a text that has spaces is searched by. */
+export function stemOf(word: string): string {
+  const cut = word.length > LONGEST_WORD ? [...word].slice(0, LONGEST_WORD).join("") : word;
+  if (!ENGLISH.test(cut)) return cut;
+  return stemmer(BASE_FORMS.get(cut) ?? cut);
+}
+
+/** "melanie's" is Melanie and "don't" is don: what hangs on the apostrophe says nothing. */
+function partsOf(word: string): readonly string[] {
+  if (!/['’]/.test(word)) return [word];
+  return word.split(/['’]/).filter((part, at) => at === 0 || !CONTRACTED.has(part));
+}
+
+function runsOf(word: string): readonly Word[] {
+  return (word.match(RUN) ?? []).flatMap((run) => {
+    if (STARTS_SPACELESS.test(run)) return [{ word: run, terms: pairsOf(run) }];
+    const letters = run.replace(/^\p{M}+/u, "");
+    return letters === "" ? [] : [{ word: letters, terms: [stemOf(letters)] }];
+  });
+}
+
+/** Overlapping pairs: they find a word without knowing where it begins. */
+function pairsOf(run: string): readonly string[] {
+  const clusters = (run.match(CLUSTER) ?? []).map((cluster) => [...cluster].slice(0, LONGEST_CLUSTER).join(""));
+  if (clusters.length < 2) return clusters;
+  return clusters.slice(1).map((cluster, at) => `${clusters[at]}${cluster}`);
+}

@@ -1,0 +1,78 @@
+import { type Word, wordsOf } from "./fold.ts";
+import type { Unit } from "./lexical-index.ts";
+import { FIRST_PERSON, FIRST_PERSON_SPACELESS, NUMBER_WORDS, TIME_SPACELESS, TIME_WORDS } from "./word-lists.ts";
+
+/** What a unit's text is like, one bit each. Stored with the unit: a bit keeps its meaning. */
+export const FLAGS = { question: 1, firstPerson: 2, time: 4, number: 8 } as const;
+
+/** In terms; a longer text is found by its parts. */
+const LONGEST_UNIT = 80;
+
+const SENTENCE = /[^.!?。！？\n]*[.!?。！？\n]*/gu;
+const ENDS_WITH_QUESTION = /[?？؟](?:["'”’)\]\s]|\p{Extended_Pictographic}|\ufe0f)*$/u;
+
+interface Part {
+  readonly text: string;
+  readonly words: readonly Word[];
+}
+
+/**
+ * The parts by which a text is found, in order; never none, for a text without words still stands between its neighbours.
+ * The tags stand in each. Terms are letters, marks and digits only, so that a tokenizer keeps each as it is.
+ */
+export function unitsOf(text: string, tags: readonly string[]): readonly Unit[] {
+  const tagTerms = tags.flatMap((tag) => wordsOf(tag).flatMap(({ terms }) => terms));
+  return partsOf(text).map((part) => ({
+    terms: [...part.words.flatMap(({ terms }) => terms), ...tagTerms],
+    flags: flagsOf(part),
+  }));
+}
+
+function partsOf(text: string): readonly Part[] {
+  const words = wordsOf(text);
+  if (termCount(words) <= LONGEST_UNIT) return [{ text, words }];
+  const parts: { text: string; words: Word[] }[] = [];
+  for (const piece of (text.match(SENTENCE) ?? []).flatMap(piecesOf)) {
+    const open = parts.at(-1);
+    if (open === undefined || termCount(open.words) + termCount(piece.words) > LONGEST_UNIT) {
+      parts.push({ text: piece.text, words: [...piece.words] });
+    } else {
+      open.text += piece.text;
+      open.words.push(...piece.words);
+    }
+  }
+  return parts;
+}
+
+/** A sentence, or parts of one that is too long itself. */
+function piecesOf(sentence: string): readonly Part[] {
+  const words = wordsOf(sentence);
+  if (termCount(words) <= LONGEST_UNIT) return [{ text: sentence, words }];
+  const single = words.flatMap(({ word, terms }) => terms.map((term) => ({ word, terms: [term] })));
+  return Array.from({ length: Math.ceil(single.length / LONGEST_UNIT) }, (_, part) => {
+    const own = single.slice(part * LONGEST_UNIT, (part + 1) * LONGEST_UNIT);
+    const isLast = (part + 1) * LONGEST_UNIT >= single.length;
+    return { text: isLast ? sentence.slice(-8) : "", words: own };
+  });
+}
+
+function termCount(words: readonly Word[]): number {
+  return words.reduce((sum, { terms }) => sum + terms.length, 0);
+}
+
+function flagsOf({ text, words }: Part): number {
+  const has = (set: ReadonlySet<string>) => words.some(({ word }) => set.has(word));
+  const saysMe = has(FIRST_PERSON) || words.some(({ word }) => FIRST_PERSON_SPACELESS.test(word));
+  const saysWhen = has(TIME_WORDS) || words.some(({ word }) => TIME_SPACELESS.test(word) || isYear(word));
+  const counts = has(NUMBER_WORDS) || words.some(({ word }) => /\p{N}/u.test(word));
+  return (
+    (ENDS_WITH_QUESTION.test(text) ? FLAGS.question : 0) |
+    (saysMe ? FLAGS.firstPerson : 0) |
+    (saysWhen ? FLAGS.time : 0) |
+    (counts ? FLAGS.number : 0)
+  );
+}
+
+function isYear(word: string): boolean {
+  return /^(?:19|20)\d\d$/.test(word);
+}

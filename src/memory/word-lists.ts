@@ -1,0 +1,39 @@
+/** Words by their use, folded as a text is. English, and the commonest of some other languages. */
+
+const list = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/).filter((word) => word !== ""));
+
+/** They stand in most texts and in most questions, and say nothing about either. */
+export const STOP_WORDS = list(`
+a about above after again against all am an and any are as at be because been before being below between both but by can
+could did do does doing don down during each few for from further get got had has have having he her here hers herself him
+himself his how i if in into is it its itself just let me more most my myself no nor not now of off on once only or other
+our ours ourselves out over own same she should so some such than that the their theirs them themselves then there these
+they this those through to too under until up upon us very was we were what when where which while who whom whose why will
+with would you your yours yourself yourselves s t m re ve ll d isn aren wasn weren doesn didn won wouldn couldn shouldn
+haven hasn hadn also may might must shall ever many much long often
+de la el en y que los las un una del al se por con para es le les des et du est il elle une der die das und ist ein eine
+den dem nicht ich du wir mit zu auf je tu`);
+
+/** Who says one of these speaks of themselves. */
+export const FIRST_PERSON = list(`
+i im ive id ill me my mine myself we us our ours ourselves yo mi mio nosotros je moi mon ma mes nous ich mich mir mein
+meine wir uns unser eu meu minha`);
+
+/** The same in scripts without spaces. */
+export const FIRST_PERSON_SPACELESS = /[我俺咱私僕]|わたし|ぼく|ฉัน|ผม/u;
+
+export const MONTHS: readonly string[] = [
+  "january february march april may june july august september october november december".split(" "),
+].flat();
+
+/** Who says one of these says when. */
+export const TIME_WORDS = list(`
+yesterday today tomorrow tonight ago last next week weeks weekend month months year years day days recently soon since
+morning evening afternoon monday tuesday wednesday thursday friday saturday sunday ${MONTHS.join(" ")} summer winter
+spring fall autumn ayer hoy manana hier heute gestern morgen demain semana mes ano woche monat jahr semaine mois`);
+
+export const TIME_SPACELESS =
+  /昨天|今天|明天|上周|下周|上个月|去年|今年|明年|昨日|今日|明日|先週|来週|先月|เมื่อวาน|วันนี้|พรุ่งนี้/u;
+
+export const NUMBER_WORDS = list(`
+one two three four five six seven eight nine ten eleven twelve dozen hundred thousand once twice couple several`);
