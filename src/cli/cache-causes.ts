@@ -8,9 +8,10 @@ import {
   isAvoidable,
   type Taken,
 } from "../app.ts";
-import { isoSecond, type ModelRef, type ThreadId, type TurnId } from "../protocol/index.ts";
+import { isoSecond, type Ledger, type ModelRef, type ThreadId, type TurnId } from "../protocol/index.ts";
 import { count, duration, number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
+import { resentSays } from "./turn-view.ts";
 
 /** A request of the thread, and what became of it. */
 export interface ExplainedRequest extends AttributedRequest {
@@ -19,6 +20,8 @@ export interface ExplainedRequest extends AttributedRequest {
   readonly seq: number;
   readonly n: number;
   readonly model: ModelRef;
+  /** Where it was sent a second time, because the provider would not have the model's reasoning back: what was changed. */
+  readonly refused?: Ledger["refused"];
   /** Where its bytes begin to differ from those that it could have gone on from. */
   readonly change?: Change;
 }
@@ -52,7 +55,7 @@ export function attributionView(explanation: Explanation, style: Style): readonl
     style.bold(`${thread}: efficiency ${totals.efficiency.toFixed(2)} (${what})`),
     `${percent(totals.readShare)} of ${count(totals.tokens, "token")} read from the cache, in ${count(totals.billed || totals.requests, "request")}`,
     style.dim(`by the rules of ${printable(models.join(", "))}; costs in tokens of plain input`),
-    ...remarks(explanation).map(style.yellow),
+    ...[...remarks(explanation), ...refusals(explanation)].map(style.yellow),
     "",
     ...requestTable(explanation, style),
     "",
@@ -81,6 +84,11 @@ function remarks({ totals, keepNothing, unanswered }: Explanation): readonly str
     ),
   ];
 }
+
+const refusals = ({ requests }: Explanation): readonly string[] =>
+  requests.flatMap(({ refused, seq, n }) =>
+    refused === undefined ? [] : [`Request ${number(seq)}.${n}. ${resentSays(refused)}`],
+  );
 
 const REQUEST_COLUMNS = [
   { head: "turn" },

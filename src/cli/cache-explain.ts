@@ -90,7 +90,9 @@ async function ofModel(app: App, model: ModelRef, sent: readonly Sent[]): Promis
     const { turn, record } = one;
     const before = attributed.differs && attributed.base && sent[attributed.base.n];
     const change = before && (await changeBetween(app, before, one));
-    return [{ ...attributed, turn: turn.id, seq: turn.seq, n: record.n, model, ...(change && { change }) }];
+    const { refused } = record.ledger;
+    const where = { turn: turn.id, seq: turn.seq, n: record.n, model };
+    return [{ ...attributed, ...where, ...(refused && { refused }), ...(change && { change }) }];
   });
   return (await Promise.all(explaining)).flat();
 }

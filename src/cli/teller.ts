@@ -62,6 +62,8 @@ export function plainTeller(context: Context): Teller {
         const seconds = Math.ceil(event.milliseconds / 100) / 10;
         return aside(`no answer yet: ${printable(event.because)}; asked again in ${seconds} s`);
       }
+      case "refused":
+        return aside(refusedNote(event.changed, event.because));
       case "text-delta":
         if (!streams) return;
         stdout.write(printable(event.text));
@@ -91,6 +93,10 @@ export function plainTeller(context: Context): Teller {
     }
   };
 }
+
+/** A mistake of ours is told as one, with all that a report of it needs. */
+const refusedNote = (changed: string | null, because: string): string =>
+  `the provider would not have the model's earlier reasoning back (${printable(because)}), which is a mistake of Strata's, please report it: against the record ${changed === null ? "nothing" : printable(changed)} is changed; asked again without that reasoning`;
 
 function endingNote(because: StopReason, text: string): readonly string[] {
   const silent = text === "" ? ["(the agent said nothing)"] : [];

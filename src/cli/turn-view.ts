@@ -1,4 +1,4 @@
-import type { App, TurnRecord } from "../app.ts";
+import { type App, agreementOf, type TurnRecord } from "../app.ts";
 import { asStrataError, isoSecond, type Request, type StoredEvent } from "../protocol/index.ts";
 import { ledgerTable } from "./ledger-table.ts";
 import { shortVersion } from "./session.ts";
@@ -56,11 +56,26 @@ async function requestView(app: App, turn: TurnRecord, sent: Sent, style: Style)
   return [
     "",
     style.bold(title),
+    ...(ledger.refused === undefined ? [] : [style.yellow(resentSays(ledger.refused))]),
     ...ledgerTable(ledger, style, rebuilt.request),
     ...(rebuilt.problem === undefined ? [] : [style.yellow(rebuilt.problem)]),
     ...answerLines(sent),
+    ...predictionLines(sent, turn.model === turn.wire),
   ];
 }
+
+/** What was expected before the call, and how far the bill agrees. A rehearsal or a recording makes its figures up. */
+function predictionLines({ prediction, reply }: Sent, isBilled: boolean): readonly string[] {
+  if (prediction === undefined) return [];
+  const { read, write, input } = prediction;
+  const told = `→ predicted: ${number(read)} read from the cache, ${number(write)} written, ${number(input)} neither`;
+  const agreement = isBilled && reply !== null ? agreementOf(prediction, reply.usage) : undefined;
+  return [agreement === undefined ? told : `${told}; the bill agrees to ${agreement.toFixed(2)}`];
+}
+
+/** Why a request was sent a second time. */
+export const resentSays = ({ changed }: NonNullable<Sent["ledger"]["refused"]>): string =>
+  `Sent again without the model's earlier reasoning, which the provider would not have back. That is a mistake of Strata's, please report it: against the record ${changed === null ? "nothing" : printable(changed)} is changed.`;
 
 interface Rebuilt {
   readonly request?: Request;

@@ -2,7 +2,9 @@ import {
   type Agent,
   asStrataError,
   type CountTokens,
+  EPHEMERAL_TAIL,
   type Epoch,
+  holdsReasoning,
   LAYER_SCOPES,
   type Layer,
   type LayerContent,
@@ -14,11 +16,15 @@ import {
   type Request,
   type StoredEvent,
   StrataError,
+  sentIn,
   type TailPart,
+  type TailPlan,
+  type TextPart,
   type ToolSchema,
   type TranscriptMessage,
   type Trust,
   type TurnId,
+  withoutReasoning,
 } from "../protocol/index.ts";
 import { cutAtSummary, cutTranscript, leastOf, type Summary, total } from "./cut.ts";
 import { eventsMessage, wholeMessage } from "./events.ts";
@@ -26,6 +32,9 @@ import { type Draft, draft, pieceOf, render } from "./layers.ts";
 import { orderTools, renderPrefix, toolsEntry } from "./prefix.ts";
 import { type Allotment, type Piece, shareOut } from "./share-out.ts";
 import { standingOf } from "./standing.ts";
+import { carry, nothingNow, requestsLeft, toldAnew, withKept } from "./tail.ts";
+import { countMessage } from "./tokens.ts";
+import { NOTHING_TOLD, type ToldLayers, toldIn } from "./told.ts";
 
 /** Everything a turn's first request is made from. */
 export interface CompileInput {
@@ -105,8 +114,50 @@ export function extend(compilation: Compilation, added: readonly TranscriptMessa
     tokens,
     wanted: tokens + ((before?.wanted ?? 0) - (before?.tokens ?? 0)),
   };
-  return settleRoom({ ...compilation, own }, [...live, message], count);
+  const next = settleRoom({ ...compilation, own }, [...live, message], count);
+  return next.epoch === compilation.epoch
+    ? next
+    : (withAllTold({ ...compilation, own }, [...live, message], count) ?? next);
 }
+
+/** The same after a cut in the middle of a turn, with all that the live layers say: what their changes stood behind is gone. */
+function withAllTold(
+  compilation: Compilation,
+  live: readonly LedgerEntry[],
+  count: CountTokens,
+): Compilation | undefined {
+  const { own, kept } = compilation;
+  const anew = toldAnew({ own, whole: kept.whole, entries: live }, count);
+  if (anew === undefined) return undefined;
+  const { message, entries } = anew;
+  const tokens = kept.tokens + anew.tokens;
+  try {
+    return settleRoom({ ...compilation, own: [...own, message], kept: { ...kept, tokens } }, entries, count);
+  } catch (thrown) {
+    if (asStrataError(thrown).code !== "budget_too_small") throw thrown;
+    return undefined;
+  }
+}
+
+/**
+ * The same request without the model's reasoning, for a provider that would not have it back: in an epoch of its own, for what
+ * was sent is never changed. Nothing where there is none to leave out.
+ */
+export function unreasoned(compilation: Compilation, count: CountTokens): Compilation | undefined {
+  const { epoch, opened, own, ledger } = compilation;
+  const { transcript } = epoch;
+  if (epoch.reason === "refused" || ![...transcript, ...own].some(({ message }) => holdsReasoning(message))) return;
+  const next: Epoch = { ...epoch, n: epoch.n + 1, reason: "refused", transcript: plainly(transcript, count) };
+  const live = ledger.entries.filter(({ place }) => place === "tail" || place === "message");
+  return settleRoom({ ...compilation, epoch: next, opened: [...opened, next] }, live, count);
+}
+
+const plainly = (transcript: Epoch["transcript"], count: CountTokens): Epoch["transcript"] =>
+  transcript.map((one) => {
+    if (!holdsReasoning(one.message)) return one;
+    const message = withoutReasoning(one.message);
+    return { ...one, message, tokens: countMessage(message, count) };
+  });
 
 /** Tokens that the turn's own messages may still grow by, when the older transcript gives way. */
 export function roomLeft({ ledger, least }: Compilation): number {
@@ -119,7 +170,8 @@ export function requestOf(
   parameters: Request["parameters"],
 ): Omit<Request, "marks"> {
   const { messages } = standingOf(epoch.transcript);
-  return { prefix: epoch.prefix, messages: messages.concat(own.map((one) => one.message)), tail, parameters };
+  const sent = sentIn(epoch, messages.concat(own.map((one) => one.message)));
+  return { prefix: epoch.prefix, messages: sent, tail, parameters };
 }
 
 function drafts(
@@ -245,7 +297,10 @@ function settleRoom(
   const others = [...compilation.epoch.prefixEntries, ...live].reduce((sum, entry) => sum + entry.tokens, 0);
   const room = limit - others;
   if (standingOf(compilation.epoch.transcript).tokens <= room) return withLedger(compilation, live, others, count);
-  const next = cutEpoch(compilation.epoch, room, count, summary);
+  const { epoch } = compilation;
+  // What was refused once does not come back with a cut.
+  const shown = epoch.reason === "refused" ? { ...epoch, transcript: plainly(epoch.transcript, count) } : epoch;
+  const next = cutEpoch(shown, room, count, summary);
   if (next === undefined) throw noRoom(compilation, live, limit);
   return withLedger({ ...compilation, epoch: next, opened: [...compilation.opened, next] }, live, others, count);
 }

@@ -3,8 +3,9 @@
  * chance, no input or output; the same input gives the same bytes. It decides order, frames, cuts and epochs. It does not
  * know providers, stores or how its input was gathered.
  */
-export { type Compilation, type CompileInput, compile, extend, requestOf, roomLeft } from "./compile.ts";
+export { type Compilation, type CompileInput, compile, extend, requestOf, roomLeft, unreasoned } from "./compile.ts";
 export type { Summary } from "./cut.ts";
 export { frameResult } from "./result.ts";
 export { messagesCut, summaryRequest } from "./summary.ts";
+export { clearedTail } from "./tail.ts";
 export { countMessage, countRequest } from "./tokens.ts";

@@ -44,7 +44,7 @@ async function* send(open: Open, signal: AbortSignal, { asked, retry }: Manner):
       if (signal.aborted) throw cancelled(asked, signal.reason);
       const pause = reply.begun || retry === undefined ? undefined : pauseAfter(thrown, tries, retry);
       if (retry === undefined || pause === undefined || pause.asked > LONGEST_ASKED || tries > retry.times) {
-        throw modelError(thrown, asked, { tries, ...lateness(pause, retry) });
+        throw modelError(thrown, asked, { tries, begun: reply.begun, ...lateness(pause, retry) });
       }
       yield { type: "retry", attempt: tries, milliseconds: pause.milliseconds, because: becauseOf(thrown, asked) };
       await slept(retry.sleep(pause.milliseconds, signal), signal, asked);

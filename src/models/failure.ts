@@ -1,6 +1,7 @@
 import { AISDKError, APICallError } from "@ai-sdk/provider";
 import { ERRORS, type ModelRef, never, StrataError } from "../protocol/index.ts";
 import { RedirectRefused } from "./access.ts";
+import { refusesReplay } from "./replay-refusal.ts";
 
 /** Who was asked, and what must never be repeated in a sentence about it. */
 export interface Asked {
@@ -13,18 +14,25 @@ export interface GivenUp {
   readonly tries?: number;
   /** From when on the provider may be asked again, where it said so. */
   readonly until?: number;
+  /** Whether some of the answer had come. */
+  readonly begun?: boolean;
 }
 
 /**
- * What a provider threw, as one of ours: `key_refused`, `rate_limited`, `model_refused` where the same request will be refused
- * again, else `model_failed`. The thrown value is not kept as the cause: it holds the whole request, which is personal text.
+ * What a provider threw, as one of ours: `key_refused`, `rate_limited`, `reasoning_refused` where it would not have its own
+ * earlier reasoning back and nothing of an answer had come, `model_refused` where the same request will be refused again, else
+ * `model_failed`. The thrown value is not kept as the cause: it holds the whole request, which is personal text.
  */
-export function modelError(failed: unknown, asked: Asked, { tries = 1, until }: GivenUp = {}): StrataError {
+export function modelError(
+  failed: unknown,
+  asked: Asked,
+  { tries = 1, until, begun = false }: GivenUp = {},
+): StrataError {
   const thrown = rootOf(failed);
   if (thrown instanceof StrataError) return thrown;
   const { provider, model } = splitRef(asked.ref);
   const status = statusOf(thrown);
-  const code = codeOf(thrown, status);
+  const code = !begun && refusesReplay(thrown, status, wordsOf(thrown)) ? "reasoning_refused" : codeOf(thrown, status);
   const of = provider === model ? "" : ` for ${model}`;
   const because = [becauseOf(thrown, asked), tries > 1 ? `tried ${tries} times` : ""].filter((part) => part !== "");
   const when = until === undefined ? undefined : new Date(until).toISOString();
@@ -37,17 +45,19 @@ export function modelError(failed: unknown, asked: Asked, { tries = 1, until }: 
       provider,
       model,
       ...(status !== undefined && { status }),
+      ...(code === "reasoning_refused" && { because: becauseOf(thrown, asked) }),
       ...(tries > 1 && { tries }),
       ...(when !== undefined && { until: when }),
     },
   );
 }
 
-type Failure = "key_refused" | "rate_limited" | "model_refused" | "model_failed";
+type Failure = "key_refused" | "rate_limited" | "reasoning_refused" | "model_refused" | "model_failed";
 
 const VERBS: Readonly<Record<Failure, string>> = {
   key_refused: "refused the key",
   rate_limited: "is asked too often",
+  reasoning_refused: "would not have its earlier reasoning back",
   model_refused: "refused the request",
   model_failed: "did not answer",
 };
@@ -133,6 +143,8 @@ function nextStep(thrown: unknown, code: Failure, status: number | undefined): s
       return status === undefined
         ? "check the network and the provider's address, then run the turn again"
         : "wait a little and run the turn again";
+    case "reasoning_refused":
+      return "this is a mistake of Strata's: please report it, and go on in a new thread";
     case "model_refused":
       return refusalStep(thrown, status);
     default:

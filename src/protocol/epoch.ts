@@ -1,7 +1,7 @@
 import type { TurnId } from "./ids.ts";
 import type { Mode } from "./layer.ts";
 import type { EpochReason, LedgerEntry } from "./ledger.ts";
-import type { Message } from "./message.ts";
+import { type Message, withoutReasoning } from "./message.ts";
 import type { Prefix } from "./request.ts";
 import type { Trust } from "./trust.ts";
 
@@ -27,4 +27,9 @@ export interface Epoch {
   readonly prefixEntries: readonly LedgerEntry[];
   readonly mode: Mode;
   readonly transcript: readonly TranscriptMessage[];
+}
+
+/** An epoch's messages as it sends them: once the provider has refused the model's reasoning, all of them go without. */
+export function sentIn({ reason }: Pick<Epoch, "reason">, messages: readonly Message[]): readonly Message[] {
+  return reason === "refused" ? messages.map(withoutReasoning) : messages;
 }

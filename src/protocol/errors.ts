@@ -46,6 +46,12 @@ export const ERRORS = {
   model_failed: { status: 502, exit: 12, retry: true, says: "the model did not answer" },
   rate_limited: { status: 429, exit: 12, retry: true, says: "the model's provider is asked too often" },
   key_refused: { status: 502, exit: 12, retry: false, says: "the model's provider refused the key" },
+  reasoning_refused: {
+    status: 502,
+    exit: 12,
+    retry: false,
+    says: "the model's provider refused its own earlier reasoning as it was sent back",
+  },
   model_refused: { status: 502, exit: 12, retry: false, says: "the model's provider refused the request" },
   turn_timeout: { status: 504, exit: 13, retry: true, says: "the turn ran out of time" },
   turn_cancelled: { status: 499, exit: 130, retry: true, says: "the turn was stopped" },

@@ -14,7 +14,7 @@ export {
 } from "./agent.ts";
 export { APPROVAL_STATUSES, type Approval, type ApprovalStatus, type NewApproval } from "./approval.ts";
 export type { Brand } from "./brand.ts";
-export type { Epoch, TranscriptMessage } from "./epoch.ts";
+export { type Epoch, sentIn, type TranscriptMessage } from "./epoch.ts";
 export { asStrataError, ERRORS, type ErrorCode, type ErrorTraits, never, StrataError } from "./errors.ts";
 export { EVENT_KINDS, type EventKind, type EventStatus, type NewEvent, type StoredEvent } from "./event.ts";
 export {
@@ -78,20 +78,23 @@ export {
   type MemoryQuery,
   type NewMemory,
 } from "./memory.ts";
-export type {
-  AssistantPart,
-  CallPart,
-  EventPart,
-  FilePart,
-  ImagePart,
-  Message,
-  MessageRole,
-  ProviderMetadata,
-  ReasoningPart,
-  ResultPart,
-  TextPart,
-  TrustedMessage,
-  UserPart,
+export {
+  type AssistantPart,
+  type CallPart,
+  type EventPart,
+  type FilePart,
+  holdsReasoning,
+  type ImagePart,
+  type Message,
+  type MessageRole,
+  type ProviderMetadata,
+  type ReasoningPart,
+  type ResultPart,
+  type TextPart,
+  type Told,
+  type TrustedMessage,
+  type UserPart,
+  withoutReasoning,
 } from "./message.ts";
 export {
   addUsage,

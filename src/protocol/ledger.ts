@@ -30,8 +30,8 @@ export type LedgerEntry = Fate & {
   readonly items?: { readonly shown: number; readonly of: number };
 };
 
-/** Why an epoch began. */
-export type EpochReason = "first" | "cut";
+/** Why an epoch began. `refused`: the provider would not have the model's reasoning back, and it goes without. */
+export type EpochReason = "first" | "cut" | "refused";
 
 /** Each piece's fate and cost. `limit` is what may be sent: the budget less the reserve for the reply. */
 export interface Ledger {
@@ -40,4 +40,9 @@ export interface Ledger {
   readonly entries: readonly LedgerEntry[];
   readonly tokens: number;
   readonly limit: number;
+  /**
+   * There where the request was sent a second time, because the provider said that what went before had been changed. That is a
+   * mistake of Strata's: `changed` names what differs from the last request that was answered, none where nothing does.
+   */
+  readonly refused?: { readonly changed: string | null };
 }

@@ -66,6 +66,23 @@ export type MessageRole = Message["role"];
 /** A part of what somebody outside sent, not yet framed. */
 export type EventPart = TextPart<Untrusted> | ImagePart | FilePart;
 
+/** Whether a message holds what a provider wants back unchanged: the model's reasoning, or what it attached to a part. */
+export const holdsReasoning = ({ role, parts }: Message): boolean =>
+  role === "assistant" &&
+  parts.some((part) => part.type === "reasoning" || ("metadata" in part && part.metadata !== undefined));
+
+/** The same message without it: what the model said and called, and nothing that is bound to how it came to it. */
+export function withoutReasoning(message: Message): Message {
+  if (message.role !== "assistant" || !holdsReasoning(message)) return message;
+  const parts = message.parts.flatMap((part): AssistantPart[] => {
+    if (part.type === "reasoning") return [];
+    if (!("metadata" in part)) return [part];
+    const { metadata: _, ...plain } = part;
+    return [plain];
+  });
+  return { role: "assistant", parts };
+}
+
 /** A message with the lowest trust of what it was made from. */
 export interface TrustedMessage {
   readonly message: Message;

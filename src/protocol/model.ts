@@ -53,7 +53,7 @@ export interface Model {
   readonly ref: ModelRef;
   /** Whose request shape the dumps show: a `provider:name`. */
   readonly wire: ModelRef;
-  /** @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `model_refused`, `turn_cancelled` */
+  /** @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `reasoning_refused` before anything of an answer came, `model_refused`, `turn_cancelled` */
   send(request: Request, options: { readonly signal: AbortSignal }): AsyncIterable<ModelEvent>;
 }
 

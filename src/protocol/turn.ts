@@ -33,6 +33,11 @@ export type TurnEvent =
   | { readonly type: "compiled"; readonly round: number; readonly ledger: Ledger }
   /** The model did not answer and is asked again after a pause. */
   | RetryEvent
+  /**
+   * The provider would not have the model's earlier reasoning back and is asked once more without it. That is a mistake of
+   * Strata's: `changed` names what is not as it was in the last request that was answered, none where all of it is.
+   */
+  | { readonly type: "refused"; readonly changed: string | null; readonly because: string }
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   /** A call waits for a person's word; the turn went on without it. Told once it is committed, before `done`. */

@@ -1,40 +1,61 @@
-import { type Compilation, requestOf } from "../compiler/index.ts";
+import { type Compilation, requestOf, unreasoned } from "../compiler/index.ts";
 import {
+  asStrataError,
   NO_USAGE,
   never,
   type Parameters,
+  type Prediction,
   type Reply,
   type Request,
   StrataError,
   type TranscriptMessage,
   type TurnEvent,
 } from "../protocol/index.ts";
-import { dollars, planMarks } from "../wire/index.ts";
+import { dollars, planMarks, predict } from "../wire/index.ts";
 import { parametersOf } from "./cast.ts";
+import { changedSince } from "./changed-since.ts";
+import { earlierRequests } from "./earlier.ts";
 import { add, type Work } from "./work.ts";
 
 /** What a call of the model gave, and its message where it said anything. */
 export interface Answer {
   readonly reply: Reply;
   readonly message: TranscriptMessage | undefined;
+  /** What was sent, which the turn goes on from. */
+  readonly compilation: Compilation;
 }
 
 /**
- * Sends one request of the turn and passes on the words as they come.
+ * Sends one request of the turn and passes on the words as they come. Where the provider would not have the model's earlier
+ * reasoning back, it is asked once more without it, in a new epoch; what was changed is looked for and recorded.
  * @throws StrataError as `ask`
  */
 export async function* send(work: Work, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
+  try {
+    return yield* sendOnce(work, compilation);
+  } catch (thrown) {
+    const { code, message, details } = asStrataError(thrown);
+    const next = code === "reasoning_refused" ? unreasoned(compilation, work.cast.count) : undefined;
+    if (next === undefined) throw thrown;
+    const changed = await changedSince(work, compilation);
+    yield { type: "refused", changed, because: String(details.because ?? message) };
+    const answer = yield* sendOnce(work, { ...next, ledger: { ...next.ledger, refused: { changed } } });
+    return { ...answer, compilation: next };
+  }
+}
+
+async function* sendOnce(work: Work, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
   work.sent = compilation;
   yield { type: "compiled", round: work.requests.length + 1, ledger: compilation.ledger };
   const reply = yield* ask(work, compilation, parametersOf(work.cast));
   const { parts } = reply;
   const message = parts.length === 0 ? undefined : add(work, { role: "assistant", parts }, compilation.taint);
-  return { reply, message };
+  return { reply, message, compilation };
 }
 
 /**
  * Asks the model. The request is recorded whatever happens to it.
- * @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `model_refused`, `turn_cancelled`
+ * @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `reasoning_refused`, `model_refused`, `turn_cancelled`
  */
 export async function* ask(
   work: Work,

@@ -60,6 +60,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
       await setImmediate();
       signal.throwIfAborted();
       const reply = yield* afforded(work, compilation, send(work, compilation));
+      compilation = reply.compilation;
       const { stop, messages } = yield* answerCalls(work, compilation, reply);
       const said = stop === undefined ? undefined : heard(work, stop);
       if (said?.reply !== undefined) return { status: "done", stop: said.stop, reply: said.reply };

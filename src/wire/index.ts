@@ -22,8 +22,9 @@ export { anthropicRules, openaiMarkedRules, openaiRules, rulesOf, serverRules } 
 export type { Bill, CacheRules, Lifetime, Multipliers, SeenBlock, SeenRequest } from "./cache/seen.ts";
 export { simulate } from "./cache/simulate.ts";
 export { type CardBook, type CardOverride, cardBook, cardOf, dollars, type ModelCard } from "./cards.ts";
+export { changedPiece } from "./changed.ts";
 export { FAMILIES, UNKNOWN } from "./families.ts";
-export type { CacheWay, Family, Lifetimes, Price, TailWay } from "./family.ts";
+export type { CacheWay, Family, Lifetimes, Price } from "./family.ts";
 export {
   perturb,
   type Render,

@@ -54,6 +54,20 @@ export const TURN: readonly Case[] = [
     says: ["status 404", "model: claude-sonnet-4-5", "check the model's name"],
   },
   {
+    code: "reasoning_refused",
+    when: "the provider says that the model's earlier reasoning came back changed",
+    provoke: async () => {
+      const { cwd, env } = await answeredBy((_, response) =>
+        refuse(response, 400, {
+          type: "invalid_request_error",
+          message: "messages.1.content.0: Invalid `signature` in `thinking` block",
+        }),
+      );
+      return chat(cwd, { env });
+    },
+    says: ["would not have its earlier reasoning back", "status 400", "a mistake of Strata's", "go on in a new thread"],
+  },
+  {
     code: "turn_timeout",
     when: "the turn takes longer than it may",
     provoke: async () => {

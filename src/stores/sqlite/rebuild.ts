@@ -1,4 +1,4 @@
-import { type ContactScope, keyedDigest, type Scope, StrataError, type TurnId } from "../../protocol/index.ts";
+import { type ContactScope, keyedDigest, type Scope, StrataError, sentIn, type TurnId } from "../../protocol/index.ts";
 import { toMessage, toTail } from "../rows.ts";
 import type { RebuiltRequest } from "../store.ts";
 import type { Row } from "../tables.ts";
@@ -27,7 +27,7 @@ export function rebuild(db: Connection, scope: Scope, id: TurnId, n: number): Re
     const checked = sound(db, turn, texts);
     const epoch = toEpoch(db, epochRow, base);
     const { marks, parameters, reply } = readRequest(db, row);
-    const messages = checked.slice(0, -1).map(toMessage);
+    const messages = sentIn(epoch, checked.slice(0, -1).map(toMessage));
     const tail = toTail(checked.at(-1) ?? "[]");
     const request = { prefix: epoch.prefix, messages, tail, marks, parameters };
     return { request, reply, wire: turn.wire ?? turn.model ?? "", epoch };

@@ -1,0 +1,37 @@
+import type { Request } from "../protocol/index.ts";
+
+/** What a request holds before its tail. */
+type Sent = Pick<Request, "prefix" | "messages">;
+
+/**
+ * The first piece that a later request of a thread does not send as an earlier one did: a tool, a layer, a message, counted from
+ * 1. None where it goes on from all that the earlier one sent before its tail. Pure.
+ */
+export function changedPiece(before: Sent, now: Sent): string | undefined {
+  return changedTool(before, now) ?? changedLayer(before, now) ?? changedMessage(before, now);
+}
+
+function changedTool({ prefix: was }: Sent, { prefix: is }: Sent): string | undefined {
+  const at = firstOther(was.tools, is.tools) ?? (is.tools.length > was.tools.length ? was.tools.length : undefined);
+  return at === undefined ? undefined : `the tool ${(was.tools[at] ?? is.tools[at])?.name}`;
+}
+
+function changedLayer({ prefix: was }: Sent, { prefix: is }: Sent): string | undefined {
+  const layers = ({ system }: Sent["prefix"]) => system.flatMap((block) => block.layers);
+  const [old, fresh] = [layers(was), layers(is)];
+  const at = firstOther(old, fresh) ?? (fresh.length > old.length ? old.length : undefined);
+  if (at !== undefined) return `the layer ${(old[at] ?? fresh[at])?.layer}`;
+  const texts = ({ system }: Sent["prefix"]) => system.map(({ text }) => text);
+  return firstOther(texts(was), texts(is)) === undefined ? undefined : "the system prompt";
+}
+
+function changedMessage({ messages: was }: Sent, { messages: is }: Sent): string | undefined {
+  const at = firstOther(was, is);
+  return at === undefined ? undefined : `message ${at + 1} (${was[at]?.role})`;
+}
+
+/** Where the second list first does not go on as the first does. */
+function firstOther(was: readonly unknown[], is: readonly unknown[]): number | undefined {
+  const at = was.findIndex((one, index) => JSON.stringify(one) !== JSON.stringify(is[index]));
+  return at < 0 ? undefined : at;
+}
