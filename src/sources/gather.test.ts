@@ -86,7 +86,7 @@ const hit = (content: string, index = 0): MemoryHit => ({
   score: 100 - index,
   evidence: 50 - index,
   features: {},
-  session: index,
+  session: String(index),
   place: index,
 });
 

@@ -172,7 +172,8 @@ export function toApproval(row: Row<"approval">, texts: ApprovalTexts): Approval
 /** A memory, without its index columns. */
 export function toMemory(row: Row<"memory">): Memory {
   const { id, content, trust, at } = row;
-  return { id, content, tags: toTags(row.tags), trust, ...(row.turn !== null && { turn: row.turn }), at };
+  const turn = row.turn !== null && { turn: row.turn };
+  return { id, kind: "fact", content, tags: toTags(row.tags), trust, ...turn, at, support: 1 };
 }
 
 /** How a turn ended; nothing while it runs. `text` is what its reply or its failure said, null where erased. */

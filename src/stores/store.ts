@@ -245,8 +245,9 @@ export interface MemoryHit extends Memory {
   /** How far the words alone speak for it: 0 for nothing. */
   readonly evidence: number;
   readonly features: Features;
-  /** Hits of one stretch of talk share it, and count up in it. */
-  readonly session: number;
+  /** Hits of one stretch of talk share it. */
+  readonly session: string;
+  /** Hits count up by it as they were said. */
   readonly place: number;
 }
 
@@ -357,6 +358,11 @@ export interface Store {
    * @throws StrataError `memory_not_found` for what it supersedes, `invalid_input` for a text that is too long
    */
   saveMemory(scope: Scope, id: MemoryId, memory: NewMemory): Promise<SavedMemory>;
+  /** Keeps many at once, in order, all or none: for imports. */
+  saveMemories(
+    scope: Scope,
+    memories: readonly { readonly id: MemoryId; readonly memory: NewMemory }[],
+  ): Promise<readonly SavedMemory[]>;
   /** Best first, newest first on ties; any text is a valid query; only the own of these scopes, each ranked by its own statistics. */
   searchMemories(scopes: readonly Scope[], query: MemoryQuery): Promise<readonly MemoryHit[]>;
   /** Newest first. What was said as a message is one only where `filter.kinds` names it; what is superseded only with `superseded`. */

@@ -143,7 +143,7 @@ async function contentsOf(agent: Agent, world: World) {
     score: 100,
     evidence: 100,
     features: {},
-    session: 1,
+    session: "1",
     place: 1,
   } as const;
   const { contents } = await gather(agent, layers, {

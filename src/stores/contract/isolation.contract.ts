@@ -3,6 +3,7 @@ import { type ContactScope, type NewApproval, type Scope, toolName, untrusted } 
 import type { Claim, JournalKey, Store, Thread } from "../store.ts";
 import {
   asked,
+  asking,
   claiming,
   exchange,
   NOW,
@@ -62,7 +63,7 @@ async function annSees({ store, thread }: Stand): Promise<unknown> {
     epoch: await store.epoch(ANN, thread.id),
     turns: await store.turns(ANN, thread.id),
     memories: await store.memories(ANN, 9),
-    hits: await store.searchMemories(ANN, "tea", 9),
+    hits: await store.searchMemories([ANN], asking("tea", 9)),
     outbox: await store.outbox(ANN, 9),
     approvals: await store.approvals(ANN, {}, 9),
     usage: await store.usage(ANN),
@@ -95,7 +96,7 @@ export function isolationContract(openStore: OpenStore): void {
       expect(await store.pending(other, thread.id)).toEqual([]);
       expect(await store.epoch(other, thread.id)).toBeUndefined();
       expect(await store.memories(other, 9)).toEqual([]);
-      expect(await store.searchMemories(other, "Ann likes jasmine tea", 9)).toEqual([]);
+      expect(await store.searchMemories([other], asking("Ann likes jasmine tea", 9))).toEqual([]);
       if (other.org !== ANN.org || other.agent !== ANN.agent) {
         expect(await store.agentVersion(other.org, other.agent, VERSION)).toBeUndefined();
       }
@@ -145,8 +146,8 @@ export function isolationContract(openStore: OpenStore): void {
       expect(event).toMatchObject({ thread: theirs.id, seq: 1, status: "pending" });
       await exchange(store, theirs, "Secret of Ann");
       await store.saveMemory(other, newMemory(), remembered("Ann likes jasmine tea"));
-      expect(await store.searchMemories(other, "jasmine", 9)).toHaveLength(1);
-      expect(await store.searchMemories(ANN, "jasmine", 9)).toMatchObject([{ id: at.memory }]);
+      expect(await store.searchMemories([other], asking("jasmine", 9))).toHaveLength(1);
+      expect(await store.searchMemories([ANN], asking("jasmine", 9))).toMatchObject([{ id: at.memory }]);
       await store.eraseContact(other, { org: other.org, role: "operator" }, NOW);
       expect(await store.slots(ANN, thread.id)).toMatchObject([{ text: "Secret of Ann" }, { text: "Hello Ann" }]);
       expect(await problems(store, ANN.org)).toEqual([]);
@@ -169,11 +170,11 @@ export function isolationContract(openStore: OpenStore): void {
     expect(await store.approval(agent, at.approval)).toMatchObject({ id: at.approval });
     expect(await store.usage(agent)).toMatchObject({ turns: 2, requests: 2 });
     expect(await store.memories(agent, 9)).toEqual([]);
-    expect(await store.searchMemories(agent, "tea", 9)).toEqual([]);
+    expect(await store.searchMemories([agent], asking("tea", 9))).toEqual([]);
     const own = newMemory();
     await store.saveMemory(agent, own, remembered("Tea is served at five", { trust: "operator" }));
-    expect(await store.searchMemories(agent, "tea", 9)).toMatchObject([{ id: own, trust: "operator" }]);
-    expect(await store.searchMemories(ANN, "five", 9)).toEqual([]);
+    expect(await store.searchMemories([agent], asking("tea", 9))).toMatchObject([{ id: own, trust: "operator" }]);
+    expect(await store.searchMemories([ANN], asking("five", 9))).toEqual([]);
     expect(await store.forgetMemory(agent, at.memory)).toBe(false);
     await store.close();
   });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Store } from "../store.ts";
-import { NOW, newMemory, type OpenStore, problems, remembered, scopeOf } from "./sample.contract.ts";
+import { asking, NOW, newMemory, type OpenStore, problems, remembered, scopeOf } from "./sample.contract.ts";
 
 const ANN = scopeOf("ann");
 
@@ -12,7 +12,7 @@ async function holding(openStore: OpenStore, ...texts: readonly string[]): Promi
 }
 
 async function found(store: Store, query: string, limit = 9): Promise<string[]> {
-  return (await store.searchMemories(ANN, query, limit)).map((hit) => hit.content);
+  return (await store.searchMemories([ANN], asking(query, limit))).map((hit) => hit.content);
 }
 
 /** What is remembered, and how it is found again. */
@@ -25,8 +25,8 @@ export function memoryContract(openStore: OpenStore): void {
       await store.saveMemory(ANN, one, memory);
       await store.saveMemory(ANN, two, remembered("later", { at: NOW + 1 }));
       expect(await store.memories(ANN, 9)).toEqual([
-        { ...remembered("later", { at: NOW + 1 }), id: two },
-        { ...memory, id: one },
+        { kind: "fact", ...remembered("later", { at: NOW + 1 }), id: two, support: 1 },
+        { kind: "fact", ...memory, id: one, support: 1 },
       ]);
       expect(await store.memories(ANN, 1)).toHaveLength(1);
       expect(await store.forgetMemory(ANN, one)).toBe(true);
@@ -50,9 +50,9 @@ export function memoryContract(openStore: OpenStore): void {
         "Her cat is called Miso",
         "She runs in the park",
       ]);
-      const hits = await store.searchMemories(ANN, "cat miso", 2);
+      const hits = await store.searchMemories([ANN], asking("cat miso", 2));
       expect(hits.map((hit) => hit.at)).toEqual([NOW + 3, NOW + 1]);
-      expect(hits[0]?.score).toBeLessThanOrEqual(hits[1]?.score ?? 0);
+      expect(hits[0]?.score).toBeGreaterThanOrEqual(hits[1]?.score ?? 0);
       await store.close();
     });
 
@@ -85,7 +85,7 @@ export function memoryContract(openStore: OpenStore): void {
       ...['"a" "b', "{a}:b", "\u0000", "a\u0000b", "\ud800", "💡🎉", "%_", "'; drop table memory; --", "\u0301", "ﷺ"],
     ])("takes any text as a query: %j", async (query) => {
       const store = await holding(openStore, "a quiet text", "word7 and 的 b");
-      expect(Array.isArray(await store.searchMemories(ANN, query, 9))).toBe(true);
+      expect(Array.isArray(await store.searchMemories([ANN], asking(query, 9)))).toBe(true);
       expect(await found(store, "quiet")).toEqual(["a quiet text"]);
       await store.close();
     });
@@ -139,7 +139,10 @@ export function memoryContract(openStore: OpenStore): void {
           await store.saveMemory(scopes[n] ?? ANN, id, remembered(content, { tags: [query] }));
           const foreign: unknown[] = [];
           for (const [i, scope] of scopes.entries()) {
-            const seen = [...(await store.searchMemories(scope, query, 1_000)), ...(await store.memories(scope, 5))];
+            const seen = [
+              ...(await store.searchMemories([scope], asking(query, 1_000))),
+              ...(await store.memories(scope, 5)),
+            ];
             foreign.push(...seen.filter((memory) => whose.get(memory.id) !== i));
           }
           expect(foreign).toEqual([]);
@@ -154,7 +157,7 @@ export function memoryContract(openStore: OpenStore): void {
       const store = await openStore();
       await store.saveMemory(scopeOf("bob"), newMemory(), remembered("Bob's own"));
       for (const query of ["bob", "companion", "home", '["home","companion","bob"]']) {
-        expect(await store.searchMemories(ANN, query, 9)).toEqual([]);
+        expect(await store.searchMemories([ANN], asking(query, 9))).toEqual([]);
       }
       await store.close();
     });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Actor, toolName, untrusted } from "../../protocol/index.ts";
 import type { Claim, JournalKey, Store, Thread } from "../store.ts";
 import {
+  asking,
   claiming,
   epochOf,
   exchange,
@@ -202,7 +203,7 @@ function erasure(openStore: OpenStore): void {
         await store.outbox(ANN, 9),
       ]);
       for (const text of ["My name", "Bye", "Hello", "tea", "did not answer", "main"]) expect(told).not.toContain(text);
-      expect(await store.searchMemories(ANN, "tea", 9)).toEqual([]);
+      expect(await store.searchMemories([ANN], asking("tea", 9))).toEqual([]);
       expect(await store.pending(ANN, thread.id)).toEqual([]);
       expect(await store.usage(ANN)).toMatchObject({ turns: 2, requests: 2, input: 100, dollars: 0.5 });
       expect(await store.slots(ANN, thread.id)).toMatchObject([{ text: "" }, { text: "" }]);

@@ -14,6 +14,7 @@ import {
   type Ledger,
   layerId,
   type MemoryId,
+  type MemoryQuery,
   type Message,
   memoryId,
   type NewApproval,
@@ -79,6 +80,11 @@ export function said(text: string, more: Partial<NewEvent> = {}): NewEvent & { r
 
 export function remembered(content: string, more: Partial<NewMemory> = {}): NewMemory {
   return { content: untrusted(content), tags: [], trust: "contact", at: NOW, ...more };
+}
+
+/** A search for one text. */
+export function asking(text: string, limit: number, more: Partial<MemoryQuery> = {}): MemoryQuery {
+  return { texts: [{ text, weight: 1 }], limit, ...more };
 }
 
 export function claiming(more: Partial<ClaimRequest> = {}): ClaimRequest {

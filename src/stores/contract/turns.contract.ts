@@ -158,7 +158,7 @@ function commits(openStore: OpenStore): void {
       ]);
       const opened = outcome.epochs[0];
       expect(await store.epoch(thread.scope, thread.id)).toEqual({ ...opened, transcript: outcome.messages });
-      expect(await store.memories(thread.scope, 9)).toEqual([{ ...writes[0]?.memory, id }]);
+      expect(await store.memories(thread.scope, 9)).toEqual([{ kind: "fact", ...writes[0]?.memory, id, support: 1 }]);
       expect(await store.outbox(thread.scope, 9)).toEqual([
         {
           id: outcome.outbox,

@@ -4,6 +4,7 @@ import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newFolder } from "../contract/folder.contract.ts";
 import {
+  asking,
   claiming,
   exchange,
   NOW,
@@ -45,7 +46,7 @@ describe("a file", () => {
     const again = await openSqlite(file);
     expect((await again.rebuild(thread.scope, claim.turn, 2)).request).toEqual(sent[1]);
     expect((await again.epoch(thread.scope, thread.id))?.transcript).toEqual(outcome.messages);
-    expect(await again.searchMemories(thread.scope, "tea", 1)).toHaveLength(1);
+    expect(await again.searchMemories([thread.scope], asking("tea", 1))).toHaveLength(1);
     expect(await again.head(thread.scope.org)).toEqual(head);
     expect(await problems(again, thread.scope.org, head)).toEqual([]);
     await again.close();
@@ -151,7 +152,7 @@ describe("a file", () => {
     for (const name of readdirSync(join(folder, "deep", "er"))) {
       expect(readFileSync(join(folder, "deep", "er", name)).includes(word), name).toBe(false);
     }
-    expect(await store.searchMemories(scopeOf("bob"), "drummer", 1)).toHaveLength(1);
+    expect(await store.searchMemories([scopeOf("bob")], asking("drummer", 1))).toHaveLength(1);
     await store.close();
   });
 });

@@ -5,7 +5,7 @@ import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Digest, threadId, turnId } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
-import { exchange, open, problems, scopeOf } from "../contract/sample.contract.ts";
+import { asking, exchange, open, problems, scopeOf } from "../contract/sample.contract.ts";
 import { openSqlite } from "../index.ts";
 import { connect } from "./connection.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
@@ -56,7 +56,9 @@ describe("a database of the first schema", () => {
     const { request } = await store.rebuild(ANN, turnId("trn_01m7yq1we300000000000g0003"), 2);
     expect(request.messages).toHaveLength(2);
     expect(request.prefix.tools[0]?.input).toMatchObject({ a: 1e-7 });
-    expect(await store.searchMemories(ANN, "jasmine", 9)).toMatchObject([{ content: "Ann likes jasmine tea" }]);
+    expect(await store.searchMemories([ANN], asking("jasmine", 9))).toMatchObject([
+      { content: "Ann likes jasmine tea" },
+    ]);
     expect(await store.pending(ANN, THREAD)).toMatchObject([{ content: [{ text: "This waits" }] }]);
     await store.close();
   });

@@ -12,7 +12,16 @@ import { pending, receive } from "./events.ts";
 import { failure } from "./failure.ts";
 import { currentEpoch } from "./fork.ts";
 import { beginCall, endCall } from "./journal.ts";
-import { forgetMemory, memories, saveMemory, searchMemories } from "./memories.ts";
+import {
+  forgetMemory,
+  memories,
+  memory,
+  memoryRevision,
+  memoryStats,
+  saveMemories,
+  saveMemory,
+  searchMemories,
+} from "./memories.ts";
 import { migrate } from "./migrate.ts";
 import { rebuild } from "./rebuild.ts";
 import { agents, deliver, organizations, outbox, spent, usage } from "./reports.ts";
@@ -94,9 +103,13 @@ function store(db: Connection): Store {
     turns: bound(turns),
     rebuild: bound(rebuild),
     saveMemory: bound(saveMemory),
+    saveMemories: bound(saveMemories),
     searchMemories: bound(searchMemories),
     memories: bound(memories),
+    memory: bound(memory),
     forgetMemory: bound(forgetMemory),
+    memoryRevision: bound(memoryRevision),
+    memoryStats: bound(memoryStats),
     approvals: bound(approvals),
     approval: bound(approval),
     decideApproval: bound(decideApproval),
