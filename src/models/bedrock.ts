@@ -1,15 +1,24 @@
 import { createRequire } from "node:module";
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { EmbeddingModelV4, LanguageModelV4 } from "@ai-sdk/provider";
 import type { Opening } from "./access.ts";
 
 /**
  * A model on Amazon Bedrock over its Converse API. With a Bedrock key that key is sent; with an access key of AWS each request is
  * signed. All that the package would look for in the environment is given, or said to be nothing.
  */
-export function bedrockModel(name: string, opening: Opening & { readonly url: string }): LanguageModelV4 {
-  const { key, url, region = REGION_OF_ADDRESS.exec(url)?.[1] ?? "us-east-1", signing, fetch } = opening;
+export function bedrockModel(name: string, opening: Opening): LanguageModelV4 {
+  return bedrock(opening).languageModel(name);
+}
+
+/** An embedding model on Amazon Bedrock. */
+export function bedrockEmbedding(name: string, opening: Opening): EmbeddingModelV4 {
+  return bedrock(opening).embeddingModel(name);
+}
+
+function bedrock(opening: Opening) {
+  const { key, url = "", region = REGION_OF_ADDRESS.exec(url)?.[1] ?? "us-east-1", signing, fetch } = opening;
   // Loaded when it is needed: most programs never speak to it.
-  const bedrock: typeof import("@ai-sdk/amazon-bedrock") = load("@ai-sdk/amazon-bedrock");
+  const { createAmazonBedrock }: typeof import("@ai-sdk/amazon-bedrock") = load("@ai-sdk/amazon-bedrock");
   const access =
     signing === undefined
       ? { apiKey: key }
@@ -19,7 +28,7 @@ export function bedrockModel(name: string, opening: Opening & { readonly url: st
           secretAccessKey: key,
           ...(signing.session !== undefined && { sessionToken: signing.session }),
         };
-  return bedrock.createAmazonBedrock({ ...access, region, baseURL: url, fetch })(name);
+  return createAmazonBedrock({ ...access, region, baseURL: url, fetch });
 }
 
 const load = createRequire(import.meta.url);

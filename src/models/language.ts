@@ -1,18 +1,24 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { never, StrataError } from "../protocol/index.ts";
-import { type Access, type Fetch, NO_KEY, type ProviderKind } from "./access.ts";
+import { type Access, type Fetch, NO_KEY, type Opening, type ProviderKind } from "./access.ts";
 import { anthropicModel } from "./anthropic.ts";
-import { bedrockAddress, bedrockModel } from "./bedrock.ts";
-import { compatibleModel } from "./compatible.ts";
+import { bedrockAddress, bedrockEmbedding, bedrockModel } from "./bedrock.ts";
+import { compatibleEmbedding, compatibleModel } from "./compatible.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
-import { openaiModel } from "./openai.ts";
-import { openrouterModel } from "./openrouter.ts";
-import { packageModel } from "./package-model.ts";
+import type { EmbeddingModel } from "./embed.ts";
+import { openaiEmbedding, openaiModel } from "./openai.ts";
+import { openrouterEmbedding, openrouterModel } from "./openrouter.ts";
+import { packageEmbedding, packageModel } from "./package-model.ts";
 
 /** A model of a provider's package, and how that provider wants its calls. */
 export interface Language {
   readonly model: LanguageModelV4;
   readonly dialect: Dialect;
+}
+
+interface Reach {
+  readonly access: Access;
+  readonly fetch: Fetch;
 }
 
 /** The kind of a provider: as declared, or by its own name. */
@@ -32,11 +38,9 @@ export const needsKey = (kind: ProviderKind): boolean => OWN_KINDS.some((own) =>
 export function openLanguage(
   kind: ProviderKind,
   { provider, model }: { readonly provider: string; readonly model: string },
-  { access, fetch }: { readonly access: Access; readonly fetch: Fetch },
+  reach: Reach,
 ): Language {
-  const { key = NO_KEY, url, region, signing } = access;
-  if (url !== undefined && !URL.canParse(url)) throw noAddress(url, provider);
-  const opening = { provider, key: key === "" ? NO_KEY : key, url, region, signing, fetch };
+  const opening = openingOf(kind, provider, reach);
   switch (kind) {
     case "anthropic":
       return { model: anthropicModel(model, opening), dialect: dialectOf(kind, model) };
@@ -46,22 +50,64 @@ export function openLanguage(
       const dialect = dialectOf(kind, model);
       return { model: openrouterModel(model, opening, dialect.mark !== undefined), dialect };
     }
-    case "bedrock": {
-      const at = url ?? (region === undefined ? undefined : bedrockAddress(region));
-      if (at === undefined) throw noRegion(provider);
-      return { model: bedrockModel(model, { ...opening, url: at }), dialect: dialectOf(kind, model) };
-    }
+    case "bedrock":
+      return { model: bedrockModel(model, opening), dialect: dialectOf(kind, model) };
     case "openai-compatible":
-      if (url === undefined) throw noAddress("", provider);
       return { model: compatibleModel(model, opening), dialect: dialectOf(kind, model) };
     case "package": {
-      const source = access.package ?? { name: "", folder: "." };
+      const source = reach.access.package ?? { name: "", folder: "." };
       return { model: packageModel(source, model, opening), dialect: dialectOf(source.name, model) };
     }
     default:
       return never(kind);
   }
 }
+
+/**
+ * The one place where a provider's package is opened for embeddings.
+ * @throws StrataError `model_unknown` for a provider that has none, else as `openLanguage`
+ */
+export function openEmbedding(
+  kind: ProviderKind,
+  { provider, model }: { readonly provider: string; readonly model: string },
+  reach: Reach,
+): EmbeddingModel {
+  const opening = openingOf(kind, provider, reach);
+  switch (kind) {
+    case "anthropic":
+      throw noEmbeddings(provider);
+    case "openai":
+      return openaiEmbedding(model, opening);
+    case "openrouter":
+      return openrouterEmbedding(model, opening);
+    case "bedrock":
+      return bedrockEmbedding(model, opening);
+    case "openai-compatible":
+      return compatibleEmbedding(model, opening);
+    case "package":
+      return packageEmbedding(reach.access.package ?? { name: "", folder: "." }, model, opening);
+    default:
+      return never(kind);
+  }
+}
+
+/** What a provider's package is opened with; an address where that kind needs one. */
+function openingOf(kind: ProviderKind, provider: string, { access, fetch }: Reach): Opening {
+  const { key = NO_KEY, url, region, signing } = access;
+  if (url !== undefined && !URL.canParse(url)) throw noAddress(url, provider);
+  const opening = { provider, key: key === "" ? NO_KEY : key, url, region, signing, fetch };
+  if (url === undefined && kind === "openai-compatible") throw noAddress("", provider);
+  if (url !== undefined || kind !== "bedrock") return opening;
+  if (region === undefined) throw noRegion(provider);
+  return { ...opening, url: bedrockAddress(region) };
+}
+
+const noEmbeddings = (provider: string) =>
+  new StrataError(
+    "model_unknown",
+    `${provider} has no models for embeddings; name an embedder of another provider, as \`embedder: openai:text-embedding-3-small\`, or of a local server that speaks OpenAI's API`,
+    { provider },
+  );
 
 const noRegion = (provider: string) =>
   new StrataError(

@@ -1,8 +1,10 @@
-import { type Model, type ModelRef, StrataError } from "../protocol/index.ts";
-import { direct, type Secrets } from "./access.ts";
+import { type Embedder, type Model, type ModelRef, StrataError } from "../protocol/index.ts";
+import { type Access, direct, type ProviderKind, type Secrets } from "./access.ts";
 import { bindModel } from "./bind.ts";
+import { bindEmbedder } from "./embed.ts";
+import { rehearsalEmbedder } from "./embed-rehearsal.ts";
 import { splitRef } from "./failure.ts";
-import { kindOf, needsKey, openLanguage } from "./language.ts";
+import { kindOf, needsKey, openEmbedding, openLanguage } from "./language.ts";
 import { rehearsalModel } from "./rehearsal.ts";
 import { RETRY, type Retry } from "./retry.ts";
 
@@ -18,20 +20,40 @@ export interface OpenOptions {
  */
 export function openModel(ref: ModelRef, secrets: Secrets, { retry = RETRY }: OpenOptions = {}): Model {
   if (ref === "rehearsal") return rehearsalModel();
-  const { provider, model } = splitRef(ref);
+  const { kind, named, access } = reached(ref, secrets);
+  const { model: languageModel, dialect } = openLanguage(kind, named, { access, fetch: direct });
+  return bindModel(languageModel, { ref, wire: ref, secrets: hidden(access), dialect, retry: retry || undefined });
+}
+
+/**
+ * The embedder of that name, with the providers that models have: `openai:NAME`, `PROVIDER:NAME` of a declared provider, or
+ * `rehearsal`, which is none. @throws StrataError as `openModel`
+ */
+export function openEmbedder(ref: ModelRef, secrets: Secrets, { retry = RETRY }: OpenOptions = {}): Embedder {
+  if (ref === "rehearsal") return rehearsalEmbedder();
+  const { kind, named, access } = reached(ref, secrets);
+  const model = openEmbedding(kind, named, { access, fetch: direct });
+  return bindEmbedder(model, { ref, secrets: hidden(access), retry: retry || undefined });
+}
+
+interface Reached {
+  readonly kind: ProviderKind;
+  readonly named: { readonly provider: string; readonly model: string };
+  readonly access: Access;
+}
+
+function reached(ref: ModelRef, secrets: Secrets): Reached {
+  const named = splitRef(ref);
+  const { provider, model } = named;
   const access = secrets(provider);
   const kind = kindOf(provider, access);
   if (kind === undefined || model === "" || model === ref) throw unknownModel(ref);
   if (access === undefined || (needsKey(kind) && !access.key)) throw secretMissing(ref, provider);
-  const { model: languageModel, dialect } = openLanguage(kind, { provider, model }, { access, fetch: direct });
-  return bindModel(languageModel, {
-    ref,
-    wire: ref,
-    secrets: [access.key, access.signing?.session].flatMap((secret) => secret || []),
-    dialect,
-    retry: retry || undefined,
-  });
+  return { kind, named, access };
 }
+
+/** What no error may repeat. */
+const hidden = ({ key, signing }: Access): readonly string[] => [key, signing?.session].flatMap((one) => one || []);
 
 const unknownModel = (ref: ModelRef) =>
   new StrataError(

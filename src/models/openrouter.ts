@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { EmbeddingModelV4, LanguageModelV4 } from "@ai-sdk/provider";
 import type { Fetch, Opening } from "./access.ts";
 
 const ADDRESS = "https://openrouter.ai/api/v1";
@@ -9,16 +9,19 @@ const ADDRESS = "https://openrouter.ai/api/v1";
  * @param marked whether its requests carry marks
  */
 export function openrouterModel(name: string, opening: Opening, marked: boolean): LanguageModelV4 {
-  const { key, url = ADDRESS, fetch } = opening;
-  // Loaded when it is needed: most programs never speak to it.
-  const openrouter: typeof import("@openrouter/ai-sdk-provider") = load("@openrouter/ai-sdk-provider");
-  const provider = openrouter.createOpenRouter({
-    apiKey: key,
-    baseURL: url,
-    compatibility: "strict",
-    fetch: marked ? inBlocks(fetch) : fetch,
-  });
+  const provider = openrouter(marked ? { ...opening, fetch: inBlocks(opening.fetch) } : opening);
   return provider.chat(name, { usage: { include: true } });
+}
+
+/** An embedding model behind OpenRouter, by `maker/name`. */
+export function openrouterEmbedding(name: string, opening: Opening): EmbeddingModelV4 {
+  return openrouter(opening).textEmbeddingModel(name);
+}
+
+function openrouter({ key, url = ADDRESS, fetch }: Opening) {
+  // Loaded when it is needed: most programs never speak to it.
+  const { createOpenRouter }: typeof import("@openrouter/ai-sdk-provider") = load("@openrouter/ai-sdk-provider");
+  return createOpenRouter({ apiKey: key, baseURL: url, compatibility: "strict", fetch });
 }
 
 const load = createRequire(import.meta.url);

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { EmbeddingModelV3, EmbeddingModelV4, LanguageModelV4 } from "@ai-sdk/provider";
 import { StrataError } from "../protocol/index.ts";
 import type { Opening } from "./access.ts";
 
@@ -16,6 +16,26 @@ export interface PackageSource {
  * @throws StrataError `model_unknown` when the package is missing, cannot be loaded or is no provider's
  */
 export function packageModel(source: PackageSource, model: string, opening: Opening): LanguageModelV4 {
+  const made = madeBy(source, opening, (provider) => modelOf(provider, ["languageModel"], model));
+  if (isLanguageModel(made)) return made;
+  throw unspoken(source, made, "language model");
+}
+
+/** The same for an embedding model. @throws StrataError as `packageModel`, also where the provider has none */
+export function packageEmbedding(
+  source: PackageSource,
+  model: string,
+  opening: Opening,
+): EmbeddingModelV3 | EmbeddingModelV4 {
+  const made = madeBy(source, opening, (provider) => modelOf(provider, EMBEDDING_MODELS, model));
+  if (isEmbeddingModel(made)) return made;
+  throw unspoken(source, made, "embedding model");
+}
+
+/** Providers have said it in two ways. */
+const EMBEDDING_MODELS = ["embeddingModel", "textEmbeddingModel"];
+
+function madeBy(source: PackageSource, opening: Opening, make: (provider: unknown) => unknown): unknown {
   const { key, url, fetch, provider } = opening;
   const create = factoryIn(load(source), source);
   // Some packages ask for usage only when told to; others do not know the word.
@@ -26,14 +46,14 @@ export function packageModel(source: PackageSource, model: string, opening: Open
     includeUsage: true,
     ...(url !== undefined && { baseURL: url }),
   };
-  const made = guarded(source, () => languageModel(create(options), model));
-  if (isLanguageModel(made)) return made;
+  return guarded(source, () => make(create(options)));
+}
+
+function unspoken(source: PackageSource, made: unknown, what: string): StrataError {
   const version = versionOf(made);
-  throw unusable(
+  return unusable(
     source,
-    version === undefined
-      ? "it gave no language model"
-      : `its models speak version ${version} of the AI SDK's interface`,
+    version === undefined ? `it gave no ${what}` : `its models speak version ${version} of the AI SDK's interface`,
     `Strata needs version v4: run \`npm install ${source.name}@latest\` in ${source.folder}`,
   );
 }
@@ -79,9 +99,10 @@ const lettersOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9
 const isFactory = (value: unknown): value is Factory => typeof value === "function";
 
 /** Providers are functions or objects; all of them have `languageModel`. */
-function languageModel(provider: unknown, model: string): unknown {
-  const holds = (typeof provider === "object" && provider !== null) || typeof provider === "function";
-  const make: unknown = holds ? Reflect.get(provider, "languageModel") : undefined;
+function modelOf(provider: unknown, methods: readonly string[], model: string): unknown {
+  if ((typeof provider !== "object" || provider === null) && typeof provider !== "function") return undefined;
+  const made = methods.map((name): unknown => Reflect.get(provider, name));
+  const make = made.find((one) => typeof one === "function");
   return typeof make === "function" ? make.call(provider, model) : undefined;
 }
 
@@ -91,6 +112,10 @@ const versionOf = (made: unknown): string | undefined =>
     : undefined;
 
 const isLanguageModel = (made: unknown): made is LanguageModelV4 => versionOf(made) === "v4";
+
+/** What embedding models are asked for did not change from the third version to the fourth. */
+const isEmbeddingModel = (made: unknown): made is EmbeddingModelV3 | EmbeddingModelV4 =>
+  ["v3", "v4"].includes(versionOf(made) ?? "") && typeof made === "object" && made !== null && "doEmbed" in made;
 
 /** What the package throws may hold anything: only the first line of its message is passed on. */
 function guarded(source: PackageSource, work: () => unknown): unknown {

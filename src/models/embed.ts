@@ -1,0 +1,152 @@
+import type { EmbeddingModelV4 } from "@ai-sdk/provider";
+import { type Embedded, type Embedder, type ErrorCode, type ModelRef, StrataError } from "../protocol/index.ts";
+import { type Asked, becauseOf, cancelled, modelError, splitRef } from "./failure.ts";
+import { LONGEST_ASKED, pauseAfter, type Retry } from "./retry.ts";
+
+/** How an embedding model is known, and what its errors must not repeat. */
+export interface EmbedderBinding {
+  readonly ref: ModelRef;
+  readonly secrets?: readonly string[];
+  /** Left out, no call is repeated. */
+  readonly retry?: Retry | undefined;
+}
+
+/** What of the AI SDK's embedding models is used: all their versions since the third agree in it. */
+export type EmbeddingModel = Pick<EmbeddingModelV4, "maxEmbeddingsPerCall" | "supportsParallelCalls" | "doEmbed">;
+
+/** Makes an `Embedder` of any embedding model of the AI SDK's provider interface; the provider's shapes end here. */
+export function bindEmbedder(model: EmbeddingModel, { ref, secrets = [], retry }: EmbedderBinding): Embedder {
+  const asked = { ref, secrets };
+  return {
+    ref,
+    embed: async (texts, { signal }) => {
+      const calls = callsOf(texts, (await model.maxEmbeddingsPerCall) ?? MOST_TEXTS);
+      const atOnce = (await model.supportsParallelCalls) ? AT_ONCE : 1;
+      const answers: Embedded[] = [];
+      for (let n = 0; n < calls.length; n += atOnce) {
+        const group = calls.slice(n, n + atOnce);
+        answers.push(...(await Promise.all(group.map((call) => asking(model, call, { asked, retry, signal })))));
+      }
+      return {
+        vectors: ofOneLength(
+          answers.flatMap(({ vectors }) => vectors),
+          asked,
+        ),
+        tokens: answers.reduce((sum, { tokens }) => sum + tokens, 0),
+      };
+    },
+  };
+}
+
+/** One call at most: what is more makes an answer slow and a failure dear. */
+const MOST_TEXTS = 96;
+const MOST_CHARACTERS = 96_000;
+
+/** Calls under way at the same time, where the model takes several. */
+const AT_ONCE = 4;
+
+function callsOf(texts: readonly string[], most: number): readonly (readonly string[])[] {
+  const calls: string[][] = [];
+  let characters = 0;
+  for (const text of texts) {
+    const open = calls.at(-1);
+    characters += text.length;
+    if (open === undefined || open.length >= Math.min(most, MOST_TEXTS) || characters > MOST_CHARACTERS) {
+      calls.push([text]);
+      characters = text.length;
+    } else open.push(text);
+  }
+  return calls;
+}
+
+interface Manner {
+  readonly asked: Asked;
+  readonly retry: Retry | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function asking(model: EmbeddingModel, texts: readonly string[], manner: Manner): Promise<Embedded> {
+  const { asked, retry, signal } = manner;
+  for (let tries = 1; ; tries++) {
+    try {
+      return read(await answered(model, texts, signal), texts.length, asked);
+    } catch (thrown) {
+      if (signal.aborted) throw cancelled(asked, signal.reason);
+      const pause = retry && pauseAfter(thrown, tries, retry);
+      if (retry === undefined || pause === undefined || pause.asked > LONGEST_ASKED || tries > retry.times)
+        throw embedError(thrown, asked, tries);
+      await retry.sleep(pause.milliseconds, signal).catch(() => {
+        throw cancelled(asked, signal.reason);
+      });
+    }
+  }
+}
+
+type Answer = Awaited<ReturnType<EmbeddingModel["doEmbed"]>>;
+
+/** The answer, unless `signal` is aborted first: a model that is deaf to the signal is left behind. */
+async function answered(model: EmbeddingModel, texts: readonly string[], signal: AbortSignal): Promise<Answer> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([model.doEmbed({ values: [...texts], abortSignal: signal }), aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function read({ embeddings, usage }: Answer, wanted: number, asked: Asked): Embedded {
+  if (embeddings.length !== wanted) throw unreadable(`it gave ${embeddings.length} vectors for ${wanted} texts`, asked);
+  const vectors = embeddings.map((numbers) => unitVector(numbers));
+  if (vectors.some((vector) => vector === undefined || vector.length === 0))
+    throw unreadable("one of its vectors is not made of numbers", asked);
+  // Where a provider tells no tokens, some packages tell NaN.
+  return { vectors: vectors.filter((vector) => vector !== undefined), tokens: Number(usage?.tokens) || 0 };
+}
+
+function ofOneLength(vectors: readonly Float32Array[], asked: Asked): readonly Float32Array[] {
+  const lengths = new Set(vectors.map(({ length }) => length));
+  if (lengths.size > 1) throw unreadable(`its vectors have ${[...lengths].join(" and ")} numbers`, asked);
+  return vectors;
+}
+
+/** The vector at length 1, so that the nearest by angle are the nearest by distance too; none where it holds what is no number. */
+export function unitVector(numbers: ArrayLike<number>): Float32Array | undefined {
+  let squares = 0;
+  for (let i = 0; i < numbers.length; i++) squares += (numbers[i] ?? 0) ** 2;
+  if (!Number.isFinite(squares)) return undefined;
+  const length = Math.sqrt(squares) || 1;
+  return Float32Array.from(numbers, (number) => number / length);
+}
+
+/**
+ * What a provider threw, as one of ours, with the codes of models. The thrown value is not kept as the cause: it holds the texts.
+ */
+function embedError(thrown: unknown, asked: Asked, tries: number): StrataError {
+  if (thrown instanceof StrataError) return thrown;
+  const { code, details } = modelError(thrown, asked, { tries });
+  const because = [becauseOf(thrown, asked), tries > 1 ? `tried ${tries} times` : ""].filter((part) => part !== "");
+  return told(code, because.join("; "), asked, details);
+}
+
+const unreadable = (why: string, asked: Asked): StrataError => told("model_failed", why, asked);
+
+function told(
+  code: ErrorCode,
+  because: string,
+  { ref }: Asked,
+  details?: Readonly<Record<string, unknown>>,
+): StrataError {
+  const { provider, model } = splitRef(ref);
+  const why = because === "" ? "" : ` (${because})`;
+  const message = `${provider} gave no vectors of ${model}${why}; ${NEXT.get(code) ?? "check the network and the provider's address"}`;
+  return new StrataError(code, message, details ?? { provider, model });
+}
+
+const NEXT: ReadonlyMap<ErrorCode, string> = new Map([
+  ["key_refused", "check the key, and that it may use this model"],
+  ["rate_limited", "wait a minute, or raise the account's limits"],
+  ["model_refused", "check that this is a model for embeddings, its provider's address and the account"],
+]);
