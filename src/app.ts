@@ -43,6 +43,7 @@ export {
   AGREES,
   type AttributedRequest,
   type AttributionTotals,
+  agreementOf,
   attribute,
   attributionTotals,
   type Bill,

@@ -44,6 +44,8 @@ export interface Explanation {
   readonly requests: readonly ExplainedRequest[];
   /** Requests that got no whole answer: what they left in the cache, and what they were billed, nobody knows. */
   readonly unanswered: number;
+  /** Requests of before predictions were recorded: theirs are made now. */
+  readonly predictedNow: number;
   readonly totals: AttributionTotals;
 }
 
@@ -68,7 +70,7 @@ export function attributionView(explanation: Explanation, style: Style): readonl
 const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;
 
 /** What a reader must know to take the figures right. */
-function remarks({ totals, keepNothing, unanswered }: Explanation): readonly string[] {
+function remarks({ totals, keepNothing, unanswered, predictedNow }: Explanation): readonly string[] {
   const { billed, requests } = totals;
   const none = "reported no tokens of its own";
   return [
@@ -78,6 +80,11 @@ function remarks({ totals, keepNothing, unanswered }: Explanation): readonly str
       : []),
     ...(unanswered > 0
       ? [`${count(unanswered, "request")} without a whole answer left out: what was billed for it is not known.`]
+      : []),
+    ...(predictedNow > 0
+      ? [
+          `For ${count(predictedNow, "request")} no prediction was recorded: what is shown is made now, from the record.`,
+        ]
       : []),
     ...keepNothing.map(
       (model) => `The card of ${printable(model)} knows of no cache; \`models\` in strata.yaml may say more.`,

@@ -61,6 +61,7 @@ async function explained(context: Context, app: App, thread: ThreadId): Promise<
     priced: cards.every(({ priced }) => priced),
     requests,
     unanswered: paired.length - answered.length,
+    predictedNow: answered.filter(({ record }) => record.prediction === undefined).length,
     totals: attributionTotals(requests),
   };
 }
@@ -80,6 +81,7 @@ async function ofModel(app: App, model: ModelRef, sent: readonly Sent[]): Promis
     rulesOf(card),
     {
       billed: sent.map(reported),
+      predicted: sent.map(({ record }) => record.prediction),
       epochs: sent.map(({ record: { epoch, ledger } }) => ({ n: epoch, reason: ledger.epoch.reason })),
       inputPrice: card.price.input,
     },

@@ -104,6 +104,7 @@ export {
   type Model,
   type ModelEvent,
   NO_USAGE,
+  type Prediction,
   type Reply,
   type Usage,
 } from "./model.ts";

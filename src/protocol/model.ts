@@ -7,16 +7,30 @@ export interface Usage {
   readonly input: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
+  /** Of `cacheWrite`, what is kept for the long lifetime; left out where the provider does not tell lifetimes apart. */
+  readonly cacheWriteLong?: number;
   readonly output: number;
+}
+
+/** What a call is expected to be billed, told before it is made. In tokens as Strata counts them; they add up to the request. */
+export interface Prediction {
+  readonly read: number;
+  readonly write: number;
+  /** Of `write`, what is kept for the long lifetime. */
+  readonly writeLong: number;
+  /** Neither read nor written. */
+  readonly input: number;
 }
 
 export const NO_USAGE: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 };
 
 export function addUsage(a: Usage, b: Usage): Usage {
+  const long = (a.cacheWriteLong ?? 0) + (b.cacheWriteLong ?? 0);
   return {
     input: a.input + b.input,
     cacheRead: a.cacheRead + b.cacheRead,
     cacheWrite: a.cacheWrite + b.cacheWrite,
+    ...(long > 0 && { cacheWriteLong: long }),
     output: a.output + b.output,
   };
 }

@@ -64,7 +64,10 @@ export async function* ask(
 ): AsyncGenerator<TurnEvent, Reply> {
   const bare = requestOf(compilation, parameters);
   const request: Request = { ...bare, marks: planMarks(bare, work.cast) };
-  const began = { at: work.parts.clock(), wall: work.parts.wall() };
+  const { clock, wall } = work.parts;
+  const began = { at: clock(), wall: wall() };
+  const { card, count } = work.cast;
+  const prediction = predict(request, earlierRequests(work, compilation), { card, count, at: began.at });
   let reply: Reply | null = null;
   try {
     reply = yield* listen(work, request);
@@ -73,7 +76,7 @@ export async function* ask(
     if (ref === wire) work.parts.observe(wire, request, reply.usage.input);
     return reply;
   } finally {
-    record(work, compilation, request, reply, began);
+    record(work, compilation, request, { ...began, reply, prediction });
   }
 }
 
@@ -96,12 +99,19 @@ async function* listen({ cast, lease }: Work, request: Request): AsyncGenerator<
   throw new StrataError("model_failed", `${cast.model.ref} ended its stream without an answer; try again`);
 }
 
+/** What came of a request, and what was expected of it. */
+interface Asked {
+  readonly at: number;
+  readonly wall: number;
+  readonly prediction: Prediction;
+  readonly reply: Reply | null;
+}
+
 function record(
   work: Work,
   { epoch, own, ledger, taint }: Compilation,
   { tail, marks, parameters }: Request,
-  reply: Reply | null,
-  began: { readonly at: number; readonly wall: number },
+  { reply, prediction, ...began }: Asked,
 ): void {
   work.requests.push({
     n: work.requests.length + 1,
@@ -113,6 +123,7 @@ function record(
     parameters,
     ledger,
     taint,
+    prediction,
     reply,
     dollars: dollars(reply?.usage ?? NO_USAGE, work.cast.prices),
     at: began.at,

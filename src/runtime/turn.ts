@@ -47,6 +47,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
   const { claim, signal } = work.lease;
   try {
     await checkSpend(work);
+    work.before = await work.parts.store.sent(claim.thread.scope, claim.thread.id);
     const prepared = await compileFor(work.parts, work.cast, {
       ...claim,
       scope: claim.thread.scope,

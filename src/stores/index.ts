@@ -20,6 +20,7 @@ export type {
   RebuiltRequest,
   RequestRecord,
   SavedMemory,
+  SentRequest,
   Slot,
   Store,
   Thread,

@@ -199,6 +199,7 @@ export function toRequest(row: Row<"request">, texts: RequestTexts): Omit<Reques
     parameters: toParameters(texts.parameters),
     ledger: toLedger(texts.ledger),
     taint,
+    ...predictionOf(row),
     reply: replyOf(row, texts.reply),
     dollars,
     at,
@@ -220,7 +221,14 @@ function replyOf(row: Row<"request">, text: string | null): Reply | null {
 }
 
 function usageOf(row: Row<"request">): Usage {
-  return { input: row.input, cacheRead: row.cache_read, cacheWrite: row.cache_write, output: row.output };
+  const { input, cache_read: cacheRead, cache_write: cacheWrite, cache_write_long: cacheWriteLong, output } = row;
+  return { input, cacheRead, cacheWrite, ...(cacheWriteLong !== null && { cacheWriteLong }), output };
+}
+
+function predictionOf(row: Row<"request">): Pick<RequestRecord, "prediction"> {
+  const { predicted_read: read, predicted_write: write, predicted_write_long: writeLong, predicted_input: input } = row;
+  if (read === null || write === null || writeLong === null || input === null) return {};
+  return { prediction: { read, write, writeLong, input } };
 }
 
 /** What a link is about: a turn, or an erasure that closed threads. */

@@ -23,6 +23,7 @@ import type {
   OrgId,
   OutboxId,
   Parameters,
+  Prediction,
   Reply,
   Request,
   Scope,
@@ -115,11 +116,21 @@ export interface RequestRecord {
   readonly ledger: Ledger;
   /** The lowest trust of all that was sent. */
   readonly taint: Trust;
+  /** What was expected before the call; none in records of before it was kept. */
+  readonly prediction?: Prediction;
   /** None where the model gave no whole answer. */
   readonly reply: Reply | null;
   readonly dollars: number;
   readonly at: number;
   readonly milliseconds: number;
+}
+
+/** What a later request of the thread must know of one that was answered: what of it a provider's cache may still hold. */
+export interface SentRequest extends Pick<RequestRecord, "epoch" | "base" | "own" | "marks" | "at"> {
+  /** Whose cache it was sent to. */
+  readonly wire: ModelRef;
+  /** Whether the turn's own messages went into the transcript: those of a turn that failed did not. */
+  readonly kept: boolean;
 }
 
 /** How a turn ended. */
@@ -349,6 +360,8 @@ export interface Store {
   turn(scope: Scope, id: TurnId): Promise<TurnRecord | undefined>;
   /** Oldest first. */
   turns(scope: Scope, thread: ThreadId): Promise<readonly TurnRecord[]>;
+  /** The 64 newest answered requests of the thread's ended turns, oldest first. */
+  sent(scope: ContactScope, thread: ThreadId): Promise<readonly SentRequest[]>;
   /** @throws StrataError `turn_not_found`, `record_broken` when a piece was erased or does not match */
   rebuild(scope: Scope, turn: TurnId, n: number): Promise<RebuiltRequest>;
 

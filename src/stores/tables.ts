@@ -186,6 +186,12 @@ interface RequestTable extends Owned {
   readonly dollars: number;
   readonly at: number;
   readonly milliseconds: number;
+  /** Part of `cache_write`. What follows is null in rows of before it was kept. */
+  readonly cache_write_long: number | null;
+  readonly predicted_read: number | null;
+  readonly predicted_write: number | null;
+  readonly predicted_write_long: number | null;
+  readonly predicted_input: number | null;
 }
 
 /** `speaker` is a role and never a name, so that the record can tell it without naming the contact. */

@@ -3,14 +3,13 @@
  * were planned. Pure: no clock, no chance, no input or output. It knows requests, not layers or threads; of providers' wire
  * formats only what a dumped body tells a cache.
  */
+export { AGREES, agreementOf, type Taken } from "./cache/agreement.ts";
 export {
-  AGREES,
   type AttributedRequest,
   attribute,
   type BlockPlace,
   type Caused,
   type Known,
-  type Taken,
 } from "./cache/attribute.ts";
 export { type AttributionTotals, attributionTotals, type CauseTotal } from "./cache/attribution-totals.ts";
 export { CAUSE_SAYS, CAUSES, type Cause, isAvoidable } from "./cache/causes.ts";
@@ -42,3 +41,5 @@ export { RULE_NAMES, type RuleName, type Severity } from "./lint/rules.ts";
 export type { Observed, PrefixText, Subject, ThreadLength } from "./lint/subject.ts";
 export { lintText } from "./lint/texts.ts";
 export { type Planning, planMarks } from "./marks.ts";
+export { type EarlierRequest, type Foresight, predict } from "./predict.ts";
+export { tailPlanOf } from "./tail.ts";

@@ -151,6 +151,15 @@ async function talked({ rules, budgets, turns, gap = () => 45_000, model, ...res
   }
 }
 
+const recordOf = async ({ cwd, env, thread }: { cwd: string; env: Record<string, string>; thread: ThreadId }) => {
+  const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env });
+  try {
+    return { turns: await app.runtime.turns(app.operator, thread) };
+  } finally {
+    await app.close();
+  }
+};
+
 const explain = async ({ cwd, env, thread }: { cwd: string; env: Record<string, string>; thread: ThreadId }) => {
   const text = await strata(["cache", "explain", thread], { cwd, env });
   expect([text.code, text.err]).toEqual([0, ""]);
@@ -179,6 +188,23 @@ describe("strata cache explain", () => {
     expect(json.requests[0]?.billed).toMatchObject({ read: 0 });
     expect(json.requests[1]?.billed?.read).toBeGreaterThan(5_000);
     expect(causes.filter((cause) => !["unknown", "first", "tail"].includes(cause))).toEqual([]);
+  });
+
+  it("takes the prediction that was recorded before the call, which `turn show` tells beside the bill", async () => {
+    const talk = await talked({ rules: 4_000, turns: 3 });
+    const { json } = await explain(talk);
+    const { turns } = await recordOf(talk);
+    const stretched = turns.flatMap(({ requests }) =>
+      requests.map(({ prediction, reply }) => {
+        const { read = 0, write = 0, input = 0 } = prediction ?? {};
+        return Math.round((read / (read + write + input)) * (reply?.usage.input ?? 0));
+      }),
+    );
+    expect(json.requests.map(({ predicted }) => predicted.read)).toEqual(stretched);
+    const shown = await strata(["turn", turns[1]?.id ?? ""], talk);
+    expect(shown.out).toMatch(
+      /^→ predicted: 6,\d+ read from the cache, \d+ written, \d+ neither; the bill agrees to (0\.99|1\.00)$/m,
+    );
   });
 
   it("blames a gateway where nothing changed and nothing was read, and claims no savings", async () => {

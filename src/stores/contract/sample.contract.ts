@@ -145,7 +145,7 @@ export function spoke(text: string, turn: Claim["turn"]): TranscriptMessage {
 }
 
 export function replied(text: string): Reply {
-  const usage = { input: 100, cacheRead: 60, cacheWrite: 20, output: 9 };
+  const usage = { input: 100, cacheRead: 60, cacheWrite: 20, cacheWriteLong: 5, output: 9 };
   return { parts: [{ type: "text", text: spoken(text) }], finish: "stop", usage };
 }
 
@@ -189,6 +189,7 @@ export function ran(claim: Claim, options: RunOptions = {}): Ran {
       parameters: { maxTokens: 4096 },
       ledger: ledgerOf(epoch, epochs.length > 0),
       taint: "contact",
+      prediction: { read: 70, write: 25, writeLong: 5, input: 10 + n },
       reply: failed && n === rounds ? null : replied(`${reply ?? ""} ${n}`),
       dollars: 0.25,
       at: claim.thread.lastActivity,

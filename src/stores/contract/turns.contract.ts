@@ -204,6 +204,36 @@ function commits(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("tells what the thread sent and got an answer to, oldest first: what a provider's cache may still hold", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      expect(await store.sent(thread.scope, thread.id)).toEqual([]);
+      await exchange(store, thread, "one", { rounds: 2 });
+      await exchange(store, thread, "two", { rounds: 2, failed: true });
+      const { claim, outcome } = await exchange(store, thread, "three");
+      const mark = { after: { zone: "system", block: 1 }, lifetime: "1h" };
+      const wire = "anthropic:claude-sonnet-4-5";
+      const all = { wire, epoch: 1, marks: [mark], at: expect.any(Number) };
+      expect(await store.sent(thread.scope, thread.id)).toEqual([
+        { ...all, kept: true, base: 0, own: 1 },
+        { ...all, kept: true, base: 0, own: 2 },
+        { ...all, kept: false, base: 3, own: 1 },
+        { ...all, kept: true, base: 3, own: 1, at: outcome.requests[0]?.at },
+      ]);
+      expect(await store.sent(scopeOf("bob"), thread.id)).toEqual([]);
+      for (let n = 1; n <= 35; n++) await exchange(store, thread, `more ${n}`, { rounds: 2 });
+      const newest = await store.sent(thread.scope, thread.id);
+      expect([newest.length, newest.at(-1)?.own]).toEqual([64, 2]);
+      expect(newest[0]?.base).toBeGreaterThan(3);
+      expect((await store.turn(thread.scope, claim.turn))?.requests[0]?.prediction).toEqual({
+        read: 70,
+        write: 25,
+        writeLong: 5,
+        input: 11,
+      });
+      await store.close();
+    });
+
     it("without a reply sends nothing and leaves no slot for one", async () => {
       const store = await openStore();
       const thread = await open(store);

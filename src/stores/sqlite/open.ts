@@ -25,6 +25,7 @@ import {
 import { migrate } from "./migrate.ts";
 import { rebuild } from "./rebuild.ts";
 import { agents, deliver, organizations, outbox, spent, usage } from "./reports.ts";
+import { sent } from "./sent.ts";
 import { settle } from "./settle.ts";
 import { agentVersion, openThread, saveAgentVersion, slots, thread, threads } from "./threads.ts";
 import { turn, turns } from "./turns.ts";
@@ -101,6 +102,7 @@ function store(db: Connection): Store {
     endCall: bound(endCall),
     turn: bound(turn),
     turns: bound(turns),
+    sent: bound(sent),
     rebuild: bound(rebuild),
     saveMemory: bound(saveMemory),
     saveMemories: bound(saveMemories),

@@ -31,6 +31,7 @@ export function keepRequest(db: Connection, at: Settling, request: RequestRecord
     parameters: keepShared(db, org, JSON.stringify(request.parameters)),
     ledger: keepShared(db, org, JSON.stringify(request.ledger)),
     ...kept(db, at, request.reply),
+    ...predicted(request),
   };
   db.run(insert("request", row));
 }
@@ -56,14 +57,40 @@ function numbers({ n, epoch, base, own, taint, dollars, at, milliseconds }: Requ
   return { n, epoch, base, own, taint, dollars, at, milliseconds };
 }
 
-type ReplyColumns = Pick<Row<"request">, "reply" | "finish" | "input" | "cache_read" | "cache_write" | "output">;
+type ReplyColumns = Pick<
+  Row<"request">,
+  "reply" | "finish" | "input" | "cache_read" | "cache_write" | "cache_write_long" | "output"
+>;
 
 /** The answer, and its usage once more in columns: what was paid for is counted after an erasure too. */
 function kept(db: Connection, at: Settling, reply: Reply | null): ReplyColumns {
-  if (!reply) return { reply: null, finish: null, input: 0, cache_read: 0, cache_write: 0, output: 0 };
-  const { input, cacheRead: cache_read, cacheWrite: cache_write, output } = reply.usage;
+  const none = { input: 0, cache_read: 0, cache_write: 0, cache_write_long: null, output: 0 };
+  if (!reply) return { reply: null, finish: null, ...none };
+  const { input, cacheRead: cache_read, cacheWrite: cache_write, cacheWriteLong = null, output } = reply.usage;
   const piece = keepOwn(db, at.scope, at.key, JSON.stringify(reply));
-  return { reply: piece, finish: reply.finish, input, cache_read, cache_write, output };
+  return {
+    reply: piece,
+    finish: reply.finish,
+    input,
+    cache_read,
+    cache_write,
+    cache_write_long: cacheWriteLong,
+    output,
+  };
+}
+
+type PredictionColumns = Pick<
+  Row<"request">,
+  "predicted_read" | "predicted_write" | "predicted_write_long" | "predicted_input"
+>;
+
+function predicted({ prediction }: RequestRecord): PredictionColumns {
+  return {
+    predicted_read: prediction?.read ?? null,
+    predicted_write: prediction?.write ?? null,
+    predicted_write_long: prediction?.writeLong ?? null,
+    predicted_input: prediction?.input ?? null,
+  };
 }
 
 /** A scope and a turn of it. */

@@ -86,7 +86,15 @@ function prefixOf(db: Connection, row: Row<"request">): PrefixManifest & { reado
 /** Columns of a request that are no digests. */
 function requestFacts(row: Row<"request">): unknown {
   const { n, epoch, base, own, taint, finish, input, cache_read, cache_write, output, dollars, at, milliseconds } = row;
-  return { n, epoch, base, own, taint, finish, input, cache_read, cache_write, output, dollars, at, milliseconds };
+  const bill = { input, cache_read, cache_write, output, dollars, ...newerFacts(row) };
+  return { n, epoch, base, own, taint, finish, ...bill, at, milliseconds };
+}
+
+/** Links of requests that were sent before these were kept do not have them. */
+function newerFacts(row: Row<"request">): object {
+  const { cache_write_long, predicted_read, predicted_write, predicted_write_long, predicted_input } = row;
+  const newer = { cache_write_long, predicted_read, predicted_write, predicted_write_long, predicted_input };
+  return Object.fromEntries(Object.entries(newer).filter(([, value]) => value !== null));
 }
 
 function messageFacts({ position, piece, trust, tokens, came_with }: Row<"turn_message">): unknown {

@@ -42,6 +42,25 @@ describe("why tokens were not read", () => {
     expect(two?.differs).toBeUndefined();
   });
 
+  it("a prediction that was told before the call counts, and is made now only where there is none", () => {
+    const told = { read: 500, write: 400, writeLong: 0, input: 100 };
+    const billed = [undefined, { input: 8_400, cacheRead: 4_000, cacheWrite: 4_000, output: 1 }];
+    const [one, two] = attribute(chat(2), anthropicRules(), { predicted: [undefined, told], billed });
+    expect(one?.predicted).toEqual({ read: 0, write: 2_000, input: 200 });
+    expect(two?.predicted).toEqual({ read: 4_200, write: 3_360, input: 840 });
+    expect(two?.agreement).toBeCloseTo(1 - 200 / 8_400);
+  });
+
+  it("what was written for an hour costs what it costs, as the bill tells lifetimes apart or else as predicted", () => {
+    const bill = { input: 2_200, cacheRead: 0, cacheWrite: 2_000, output: 1 };
+    const told = { read: 0, write: 2_000, writeLong: 1_000, input: 200 };
+    const cost = (known: Known) => attribute(chat(1), anthropicRules(), known)[0]?.cost;
+    expect(cost({ billed: [bill] })).toBe(2_000 * 1.25 + 200);
+    expect(cost({ billed: [bill], predicted: [told] })).toBe(1_000 * 1.25 + 1_000 * 2 + 200);
+    expect(cost({ billed: [{ ...bill, cacheWriteLong: 2_000 }] })).toBe(2_000 * 2 + 200);
+    expect(cost({ billed: [{ ...bill, cacheWriteLong: 0 }], predicted: [told] })).toBe(2_000 * 1.25 + 200);
+  });
+
   it("cold: the entry's time was over", () => {
     const [, two] = attribute(chat(2, 10 * MINUTE), anthropicRules());
     expect(two?.causes[0]).toMatchObject({

@@ -1,4 +1,5 @@
-import type { EpochReason, Usage } from "../../protocol/index.ts";
+import type { EpochReason, Prediction, Usage } from "../../protocol/index.ts";
+import { AGREES, agreed, stretched, type Taken, takenOf } from "./agreement.ts";
 import {
   type Base,
   basesOf,
@@ -11,24 +12,16 @@ import {
 } from "./causes.ts";
 import type { CacheRules, SeenBlock, SeenRequest } from "./seen.ts";
 
-/** Prediction and bill agree from here on: only then is anything claimed to have been saved. */
-export const AGREES = 0.95;
-
 /** What is known of a thread's requests beside their content, in the same order. */
 export interface Known {
   /** What the provider reported for each; none where it reported nothing. */
   readonly billed?: readonly (Usage | undefined)[];
+  /** What was predicted before each call; where that is not known, it is predicted now. */
+  readonly predicted?: readonly (Prediction | undefined)[];
   /** In which epoch of the thread each was sent. */
   readonly epochs?: readonly { readonly n: number; readonly reason: EpochReason }[];
   /** US dollars per million tokens of plain input. */
   readonly inputPrice?: number;
-}
-
-/** How a request's tokens were taken; they add up to all of it. */
-export interface Taken {
-  readonly read: number;
-  readonly write: number;
-  readonly input: number;
 }
 
 /** A place in a request: a block, counted from 0, whose it is, and the tokens before it. */
@@ -88,7 +81,7 @@ export function attribute(
     const { n: epoch, reason } = known.epochs?.[n] ?? {};
     const base = bases[n];
     const isCut = reason === "cut" && base !== undefined && known.epochs?.[base.n]?.n !== epoch;
-    const paid = paidFor(request, reach, { rules, usage: known.billed?.[n] });
+    const paid = paidFor(request, reach, { rules, usage: known.billed?.[n], told: known.predicted?.[n] });
     const cast: Case = { request, reach, base, paid, rules, isCut, least: least[n] ?? [] };
     return [attributedRequest(cast, requests, (known.inputPrice ?? 0) / 1_000_000)];
   });
@@ -106,37 +99,39 @@ interface Paid {
   readonly writePrice: number;
 }
 
-function paidFor(
-  { blocks }: SeenRequest,
-  { bill }: Reaches,
-  { rules, usage }: { readonly rules: CacheRules; readonly usage: Usage | undefined },
-): Paid {
+interface Told {
+  readonly rules: CacheRules;
+  readonly usage: Usage | undefined;
+  /** What was predicted before the call. */
+  readonly told: Prediction | undefined;
+}
+
+function paidFor({ blocks }: SeenRequest, { bill }: Reaches, { rules, usage, told }: Told): Paid {
   const counted = blocks.reduce((sum, { tokens }) => sum + tokens, 0);
   const reported = usage !== undefined && usage.input > 0 && counted > 0 ? usage : undefined;
   const tokens = reported?.input ?? counted;
   const scaled = (part: number): number => (counted === 0 ? 0 : Math.round((part / counted) * tokens));
-  const written = bill.write5m + bill.write1h;
-  const read = scaled(bill.read);
-  const write = scaled(bill.read + written) - read;
-  const predicted = { read, write, input: tokens - read - write };
+  const now = { read: bill.read, write: bill.write5m + bill.write1h, writeLong: bill.write1h, input: bill.input };
+  const predicted = stretched(told ?? now, tokens);
   const billed = reported && takenOf(reported);
   const { write5m, write1h } = rules.multipliers;
+  const long = longShare(reported, told ?? now);
   return {
     tokens,
     scaled,
     predicted,
     billed,
     taken: billed ?? predicted,
-    agreement: billed === undefined || tokens === 0 ? 1 : 1 - Math.abs(read - billed.read) / tokens,
-    // A report does not tell lifetimes apart.
-    writePrice: written === 0 ? write5m : (bill.write5m * write5m + bill.write1h * write1h) / written,
+    agreement: billed === undefined || tokens === 0 ? 1 : agreed(predicted, billed),
+    writePrice: (1 - long) * write5m + long * write1h,
   };
 }
 
-function takenOf({ input, cacheRead, cacheWrite }: Usage): Taken {
-  const read = Math.min(cacheRead, input);
-  const write = Math.min(cacheWrite, input - read);
-  return { read, write, input: input - read - write };
+/** Which share of what was written is kept for the long lifetime; as predicted where the report does not tell lifetimes apart. */
+function longShare(reported: Usage | undefined, prediction: Prediction): number {
+  if (reported?.cacheWriteLong !== undefined && reported.cacheWrite > 0)
+    return Math.min(reported.cacheWriteLong / reported.cacheWrite, 1);
+  return prediction.write === 0 ? 0 : prediction.writeLong / prediction.write;
 }
 
 /** One request with all that is known of it. */

@@ -1,4 +1,5 @@
-import { AGREES, type AttributedRequest, type Caused, efficiency } from "./attribute.ts";
+import { AGREES } from "./agreement.ts";
+import { type AttributedRequest, type Caused, efficiency } from "./attribute.ts";
 import { dearestFirst, isAvoidable } from "./causes.ts";
 
 /** One cause of a thread, at one piece. */

@@ -6,20 +6,23 @@ export const ATTACHMENT = 1_600;
 
 type Part = Message["parts"][number];
 
+/** When and to whom a request was sent, and how its blocks are told apart: left out, by their bytes. */
+export interface Seeing extends Pick<SeenRequest, "at" | "model"> {
+  readonly keyOf?: (bytes: () => string) => string;
+}
+
+const byBytes = (bytes: () => string): string => digestOf(bytes());
+
 /** A request as the cache of its model will see it: each part a block, the tail last. */
-export function seenOf(
-  request: Request,
-  count: CountTokens,
-  { at, model }: Pick<SeenRequest, "at" | "model">,
-): SeenRequest {
+export function seenOf(request: Request, count: CountTokens, { at, model, keyOf = byBytes }: Seeing): SeenRequest {
   const { prefix, messages, tail, marks } = request;
   const tools = prefix.tools.map((tool): SeenBlock => {
     const text = JSON.stringify(tool);
-    return { key: digestOf(text), tokens: count(text), kind: "tool", piece: tool.name };
+    return { key: keyOf(() => text), tokens: count(text), kind: "tool", piece: tool.name };
   });
   const system = prefix.system.map(
     ({ text, layers }, block): SeenBlock => ({
-      key: digestOf(`system ${text}`),
+      key: keyOf(() => `system ${text}`),
       tokens: count(text),
       kind: "system",
       piece: layers.map(({ layer }) => layer).join(" + "),
@@ -28,11 +31,11 @@ export function seenOf(
   );
   const said = messages.flatMap((message, index) => {
     const lifetime = lifetimeAt(marks, ({ after }) => after.zone === "message" && after.index === index);
-    return blocksOf(message, count, lifetime);
+    return blocksOf(message, { count, keyOf, lifetime });
   });
   const live = tail.map(
     ({ layer, text }): SeenBlock => ({
-      key: digestOf(`tail ${text}`),
+      key: keyOf(() => `tail ${text}`),
       tokens: count(text),
       kind: "text",
       role: "user",
@@ -55,13 +58,23 @@ const marked = (lifetime: Lifetime | undefined): { readonly mark?: Lifetime } =>
   lifetime === undefined ? {} : { mark: lifetime };
 
 /** A mark stands on the last part that can carry one. */
-function blocksOf(message: Message, count: CountTokens, lifetime: Lifetime | undefined): readonly SeenBlock[] {
+export function carrierOf({ parts }: Pick<Message, "parts">): number {
+  const all: readonly Part[] = parts;
+  return all.findLastIndex(({ type }) => type !== "reasoning");
+}
+
+interface Telling extends Required<Pick<Seeing, "keyOf">> {
+  readonly count: CountTokens;
+  readonly lifetime: Lifetime | undefined;
+}
+
+function blocksOf(message: Message, { count, keyOf, lifetime }: Telling): readonly SeenBlock[] {
   const parts: readonly Part[] = message.parts;
-  const carrier = parts.findLastIndex(({ type }) => type !== "reasoning");
+  const carrier = carrierOf(message);
   const role = message.role === "assistant" ? "assistant" : "user";
   return parts.map(
     (part, index): SeenBlock => ({
-      key: digestOf(`${role} ${JSON.stringify(part)}`),
+      key: keyOf(() => `${role} ${JSON.stringify(part)}`),
       ...measured(part, count),
       role,
       piece: "transcript",

@@ -1,0 +1,48 @@
+import { sql } from "kysely";
+import type { ContactScope, ThreadId } from "../../protocol/index.ts";
+import { toMarks } from "../rows.ts";
+import type { SentRequest } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { sharedText } from "./pieces.ts";
+import { owner } from "./scope.ts";
+import { fixed, query } from "./statement.ts";
+
+/** Enough to tell how a thread is spoken in. Written into the query, as every limit that is asked for often. */
+const NEWEST = sql.lit(64);
+
+/** Read newest first, by the index of the thread's turns; given oldest first. */
+export function sent(db: Connection, scope: ContactScope, thread: ThreadId): readonly SentRequest[] {
+  return db.read(() => {
+    const rows = db.all(newestAnswered({ ...owner(scope), thread }));
+    return rows.reverse().map(({ wire, status, epoch, base, own, marks, at }) => ({
+      wire: wire ?? "",
+      kept: status === "done",
+      epoch,
+      base,
+      own,
+      marks: toMarks(sharedText(db, scope.org, marks)),
+      at,
+    }));
+  });
+}
+
+const newestAnswered = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
+  query
+    .selectFrom("turn")
+    .innerJoin("request", (join) =>
+      join
+        .onRef("request.org", "=", "turn.org")
+        .onRef("request.agent", "=", "turn.agent")
+        .onRef("request.contact", "=", "turn.contact")
+        .onRef("request.turn", "=", "turn.id"),
+    )
+    .select(["turn.wire", "turn.status", "request.epoch", "request.base", "request.own", "request.marks", "request.at"])
+    .where("turn.org", "=", at.org)
+    .where("turn.agent", "=", at.agent)
+    .where("turn.contact", "=", at.contact)
+    .where("turn.thread", "=", at.thread)
+    .where("request.finish", "is not", null)
+    .orderBy("turn.seq", "desc")
+    .orderBy("request.n", "desc")
+    .limit(NEWEST),
+);

@@ -1,0 +1,62 @@
+import type { CountTokens, Mark, Prediction, Request } from "../protocol/index.ts";
+import { carrierOf, seenOf } from "./cache/read-request.ts";
+import { rulesOf } from "./cache/rules.ts";
+import type { SeenBlock, SeenRequest } from "./cache/seen.ts";
+import { simulate } from "./cache/simulate.ts";
+import type { ModelCard } from "./cards.ts";
+
+/** What is known of an earlier request of the thread: what it wrote, and how far the next one still begins like it. */
+export interface EarlierRequest {
+  readonly at: number;
+  readonly marks: readonly Mark[];
+  /** Messages that both begin with; the prefix they share anyway. */
+  readonly same: number;
+}
+
+/** What a prediction needs beside the requests. */
+export interface Foresight {
+  readonly card: ModelCard;
+  readonly count: CountTokens;
+  /** When the request is sent. */
+  readonly at: number;
+}
+
+/** What is held was written or read by the newest requests; the older ones tell nothing more. */
+const ENOUGH = 6;
+
+/**
+ * What the provider will bill for a request, by the rules of its card and from what the thread's requests before it wrote; what
+ * other threads wrote is not known. Pure.
+ */
+export function predict(
+  request: Request,
+  earlier: readonly EarlierRequest[],
+  { card, count, at }: Foresight,
+): Prediction {
+  // Only beginnings of this very request are compared: its blocks need no other name than their place.
+  let place = 0;
+  const sent = seenOf(request, count, { at, model: "", keyOf: () => String(place++) });
+  const ends = endsOf(request);
+  const before = earlier.slice(-ENOUGH).map((one): SeenRequest => {
+    const same = Math.min(one.same, request.messages.length);
+    const blocks = sent.blocks.slice(0, ends(same)).map(({ mark: _, ...block }): SeenBlock => block);
+    for (const { after, lifetime } of one.marks) {
+      const marked = after.zone === "system" ? ends(0) - request.prefix.system.length + after.block : undefined;
+      const message = after.zone === "message" && after.index < same ? request.messages[after.index] : undefined;
+      const index = message && after.zone === "message" ? ends(after.index) + carrierOf(message) : marked;
+      const block = index === undefined ? undefined : blocks[index];
+      if (index !== undefined && block !== undefined) blocks[index] = { ...block, mark: lifetime };
+    }
+    return { at: one.at, model: "", ...(one.marks.length > 0 && { mode: "explicit" }), blocks };
+  });
+  const bill = simulate([...before, sent], rulesOf(card)).at(-1);
+  if (bill === undefined) return { read: 0, write: 0, writeLong: 0, input: 0 };
+  return { read: bill.read, write: bill.write5m + bill.write1h, writeLong: bill.write1h, input: bill.input };
+}
+
+/** Tells where so many of its messages end, as a number of blocks. */
+function endsOf({ prefix, messages }: Request): (messages: number) => number {
+  const ends = [prefix.tools.length + prefix.system.length];
+  for (const { parts } of messages) ends.push((ends.at(-1) ?? 0) + parts.length);
+  return (count) => ends[count] ?? 0;
+}
