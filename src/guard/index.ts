@@ -5,4 +5,5 @@
 export { clean } from "./clean.ts";
 export { cleanName } from "./clean-name.ts";
 export { frame } from "./frame.ts";
+export { type FoundSecret, findSecrets, SECRET_KINDS, type SecretKind, secretProblem } from "./secrets.ts";
 export { truncateText } from "./truncate-text.ts";

@@ -1,0 +1,67 @@
+/** Bits a sign that a value of chance has at least; words and names have fewer. */
+const BITS = 3.2;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** Ids of ours and of others that have a word in front say what they are, and open nothing. */
+const ISSUED = /^(?:thr|trn|evt|mem|out|apr)_[0-9a-z]{26}$/;
+
+/** Whether a value looks drawn by chance: letters and digits mixed, hardly a sign twice. No id that opens nothing. */
+export function isRandom(value: string): boolean {
+  const bare = value.replace(/[.=]+$/, "");
+  if (bare.length < 16 || UUID.test(bare) || ISSUED.test(bare)) return false;
+  if (!/\d/.test(bare) || !/[A-Za-z]/.test(bare)) return false;
+  // Words joined by hyphens, dots or slashes are names of things: `token-bucket-v2`, `src/guard/secrets.ts`.
+  const longest = Math.max(...bare.split(/[^A-Za-z0-9]+/).map((part) => part.length));
+  return longest >= 12 && bitsPerSign(bare) >= BITS;
+}
+
+function bitsPerSign(text: string): number {
+  const counts = new Map<string, number>();
+  for (const sign of text) counts.set(sign, (counts.get(sign) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
+  return bits;
+}
+
+/** Whether a value was made to be a password and is no word of a sentence: letters with digits or with signs that words have not. */
+export function isPasswordLike(value: string): boolean {
+  const bare = value.replace(/[.,;:!?)]+$/, "");
+  if (bare.length < 6 || UUID.test(bare)) return false;
+  if (/^https?:|^\d+$|^\d[\d./:-]*$/i.test(bare)) return false;
+  const hasDigit = /\d/.test(bare);
+  const hasSign = /[!@#$%^&*+=~|\\?]/.test(bare);
+  return /\p{L}/u.test(bare) ? hasDigit || hasSign : hasDigit && hasSign;
+}
+
+/** Which lengths go with which beginnings: Visa, Mastercard, American Express, Discover, JCB, Diners Club, UnionPay. */
+const CARDS: readonly (readonly [RegExp, readonly number[]])[] = [
+  [/^4/, [16, 19]],
+  [/^(?:5[1-5]|2(?:2[2-9]|[3-6]|7[01]|720))/, [16]],
+  [/^3[47]/, [15]],
+  [/^6(?:011|5|4[4-9])/, [16]],
+  [/^35(?:2[89]|[3-8])/, [16]],
+  [/^3(?:0[0-5]|[689])/, [14]],
+  [/^62/, [16, 19]],
+];
+
+/** What numbers of that length are called when they are no card's. */
+const OTHER_NUMBER =
+  /(?:order|invoice|tracking|shipment|parcel|ticket|booking|reference|serial|article|part|case|customer|account|bestell\w*|rechnung\w*|sendung\w*|isbn|imei|iban|ean|gtin|sku|ref|id|nr|no)\b[^\d\n]{0,15}$/i;
+
+/** Whether digits, perhaps in groups, are a payment card's: a known beginning, its length, and a sum that fits. */
+export function isCardNumber(value: string, before: string): boolean {
+  const digits = value.replace(/\D/g, "");
+  if (!CARDS.some(([start, lengths]) => start.test(digits) && lengths.includes(digits.length))) return false;
+  if (OTHER_NUMBER.test(before) && !/card|karte|carte|tarjeta/i.test(before)) return false;
+  if (!/^(?:\d+|\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{4}([ -])\d{6}\2\d{4,5})$/.test(value)) return false;
+  return new Set(digits).size > 1 && luhn(digits);
+}
+
+function luhn(digits: string): boolean {
+  let sum = 0;
+  for (let i = 0; i < digits.length; i++) {
+    const digit = Number(digits.charAt(digits.length - 1 - i)) * (i % 2 === 0 ? 1 : 2);
+    sum += digit > 9 ? digit - 9 : digit;
+  }
+  return sum % 10 === 0;
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { findSecrets, secretProblem } from "./index.ts";
+
+// Put together here, so that no scanner takes this file for a leak.
+const A36 = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+const AWS = `AKIA${"IOSFODNN7EXAMPLE"}`;
+const JWT = [`ey${"JhbGciOiJIUzI1NiJ9"}`, `ey${"JzdWIiOiIxMjM0NTY3ODkwIn0"}`, "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"].join(
+  ".",
+);
+
+const SECRETS: readonly (readonly [string, string])[] = [
+  ["private key", `-----BEGIN ${"RSA PRIVATE"} KEY-----\nMIIE`],
+  ["private key", `-----BEGIN ${"OPENSSH PRIVATE"} KEY-----`],
+  ["private key", `-----BEGIN ${"PGP PRIVATE"} KEY BLOCK-----`],
+  ["AWS key", `The key is ${AWS}.`],
+  ["AWS key", `aws_access_key_id=${AWS}`],
+  ["GitHub token", `ghp_${A36}`],
+  ["GitHub token", `use github_pat_${A36}${A36} for it`],
+  ["Slack token", `xoxb-${"123456789012-abcdefGHIJKL"}`],
+  ["Slack token", `https://hooks.slack.com/services/T00000000/B00000000/${"XXXXabcdXXXX1234"}`],
+  ["Stripe key", `sk_live_${"4eC39HqLyjWDarjtT1zdp7dc"}`],
+  ["API key", `sk-ant-api03-${A36}`],
+  ["API key", `sk-proj-${A36}`],
+  ["API key", `My key: sk-${A36}`],
+  ["API key", `AIza${"SyD-abcdefghijklmnopqrstuvwxyz12345"}`],
+  ["API key", `gsk_${A36}abcdefgh1234`],
+  ["API key", `sk_strata_${A36}`],
+  ["web token", `Authorization: Bearer ${JWT}`],
+  ["password", "The wifi password is hunter2-garden!"],
+  ["password", "Passwort: Sommer2026"],
+  ["password", "password='correct1horse'"],
+  ["password", "Le mot de passe est Chat!noir"],
+  ["password", "пароль: Котик2026"],
+  ["password", "postgres://ann:s3cr3t@db.example.org/shop"],
+  ["secret value", "api_key = 9f86d081884c7d659a2feaa0c55ad015"],
+  ["secret value", "client secret: Zm9vYmFyMTIzNDU2Nzg5MGFiY2RlZg=="],
+  ["secret value", '"access_token": "b7Kq9ZxT2mWv5RnY8pLs"'],
+  ["card number", "My card is 4111 1111 1111 1111."],
+  ["card number", "5555-5555-5555-4444"],
+  ["card number", "Amex 378282246310005, exp 12/28"],
+  ["card number", "on the credit card no. 6011111111111117"],
+];
+
+const ORDINARY: readonly string[] = [
+  "Ann's bicycle is green and her sister Ida lives in Oslo.",
+  "The password is stored in the vault, ask Bob for it.",
+  "She forgot her password: it must be reset tomorrow.",
+  "Password required for the guest network",
+  "password: ********",
+  ["Set API_KEY=$", "{OPENAI_KEY} and password=<your password>"].join(""),
+  "The token bucket refills every second; the secret is good bread.",
+  "The secret ingredient is cinnamon-and-cardamom-and-nutmeg.",
+  "Order number 4929 1234 5678 9012 was delivered",
+  "order no. 4111111111111111 has not come",
+  "Tracking: 1Z999AA10123456784, parcel 00340434292135100186",
+  "The commit e4ea9663a5169dba25fa2905ff9c60aa88583f45 broke it; 754b4ee did not.",
+  "sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+  "thread 3f2504e0-4f89-11d3-9a0c-0305e82c3301 is done",
+  "token: 3f2504e0-4f89-11d3-9a0c-0305e82c3301",
+  "Remembered as mem_01jd8k3v5x9m2q7r4t6w8y0zab in trn_01jd8k3v5x9m2q7r4t6w8y0zab",
+  "The gate's code is 4711, the alarm's PIN 2026.",
+  "ISBN 9783161484100, EAN 4006381333931, IMEI 356938035643809",
+  "Call +49 30 1234 5678 90 12 or 0800 1234567890",
+  "Meet on 2026-11-21T09:30:00Z at 52.5200066, 13.4049540",
+  "1700000000000 milliseconds, 4000000000000000 bytes",
+  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
+  "See https://example.org/a/b?session=1&ref=ann@example.org",
+  "The sk-learn library, the ghp_ prefix and AKIA keys are explained in the docs.",
+  "Das Kennwort ist geheim, und das bleibt es.",
+  "密码是秘密。",
+  "His token of appreciation: a hand-made-wooden-box-with-12-roses",
+  "secret santa: src/guard/secrets.test.ts line 12",
+];
+
+describe("findSecrets", () => {
+  it.each(SECRETS)("finds %s in %j, and says where", (kind, text) => {
+    const found = findSecrets(text);
+    expect(found.map((one) => one.kind)).toContain(kind);
+    for (const { start, end } of found) expect(start >= 0 && end > start && end <= text.length).toBe(true);
+  });
+
+  it.each(ORDINARY)("lets %j pass", (text) => {
+    expect(findSecrets(text)).toEqual([]);
+  });
+
+  it("gives each once, in the order of the text", () => {
+    const text = `card 4111111111111111\nkey ${AWS}, again ${AWS}`;
+    expect(findSecrets(text).map(({ kind, start }) => [kind, start])).toEqual([
+      ["card number", 5],
+      ["AWS key", 26],
+      ["AWS key", 54],
+    ]);
+  });
+
+  it("ends on texts that are made to slow it", () => {
+    for (const piece of ["password is ", "a://b:", "1 ", "eyJ", "token ", "sk-ant-", "-----BEGIN "]) {
+      expect(Array.isArray(findSecrets(piece.repeat(20_000)))).toBe(true);
+    }
+  });
+});
+
+describe("secretProblem", () => {
+  it("names the kind and the place, and never the value", () => {
+    expect(secretProblem(`Note:\nthe key ${AWS}`)).toBe(
+      "holds what looks like an AWS access key, at line 2, character 9",
+    );
+    expect(secretProblem(`${AWS} ${AWS}`)).toBe("holds what looks like an AWS access key, at character 1, and 1 more");
+    for (const [, text] of SECRETS) {
+      const value = findSecrets(text).map(({ start, end }) => text.slice(start, end))[0] ?? "nothing";
+      expect(secretProblem(text)).not.toContain(value);
+    }
+    expect(secretProblem("Ann likes tea.")).toBeUndefined();
+  });
+});

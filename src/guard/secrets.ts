@@ -1,0 +1,125 @@
+import { isCardNumber, isPasswordLike, isRandom } from "./secret-values.ts";
+
+/** What a finding is called in a sentence: "it holds what looks like …". */
+export const SECRET_KINDS = {
+  "private key": "a private key",
+  "API key": "a provider's API key",
+  "AWS key": "an AWS access key",
+  "GitHub token": "a GitHub token",
+  "Slack token": "a Slack token",
+  "Stripe key": "a Stripe key",
+  "web token": "a signed web token (JWT)",
+  password: "a password",
+  "card number": "a payment card's number",
+  "secret value": "the value of a secret",
+} as const;
+export type SecretKind = keyof typeof SECRET_KINDS;
+
+/** Something in a text that looks like a secret: what, and where. Never the value itself: findings are told and logged. */
+export interface FoundSecret {
+  readonly kind: SecretKind;
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Rule {
+  readonly kind: SecretKind;
+  /** Global; the group `value`, where there is one, is the secret, else all of the match. */
+  readonly pattern: RegExp;
+  /** Whether a match is one, by its value and what stands before it. */
+  readonly fits?: (value: string, before: string) => boolean;
+}
+
+/** Letters that begin a key must not stand inside a longer word. */
+const key = (kind: SecretKind, form: string): Rule => ({
+  kind,
+  pattern: new RegExp(`(?<![\\w-])(?:${form})(?![\\w-])`, "g"),
+});
+
+const PASSWORD =
+  "pass(?:word|wd|phrase|code)?|pwd|passwort|kennwort|mot de passe|contraseña|senha|пароль|密码|密碼|パスワード";
+const SECRET =
+  "(?:api|access|secret|private|signing|encryption|account|master|session)[ _-]?(?:key|token|secret)|client[ _-]?secret|auth(?:orization)?[ _-]?(?:key|token)|secret|token|credentials?|webhook|bearer";
+
+/** The more precise first: of two findings at one place the first is told. */
+const RULES: readonly Rule[] = [
+  { kind: "private key", pattern: /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/g },
+  key("AWS key", "(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}"),
+  key("GitHub token", "gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{60,255}"),
+  key("Slack token", "xox[abeoprs]-[A-Za-z0-9-]{10,255}|xapp-\\d-[A-Za-z0-9-]{10,255}"),
+  { kind: "Slack token", pattern: /hooks\.slack\.com\/(?:services|workflows)\/[A-Za-z0-9]{8,}\/[A-Za-z0-9/]{8,}/g },
+  key("Stripe key", "[sr]k_(?:live|test)_[A-Za-z0-9]{16,255}|whsec_[A-Za-z0-9+/=]{24,255}"),
+  key("API key", "sk-(?:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{16,255}|sk-[A-Za-z0-9]{32,255}"),
+  key(
+    "API key",
+    "sk_strata_[\\w-]{16,255}|AIza[\\w-]{35}|gsk_[A-Za-z0-9]{40,255}|xai-[A-Za-z0-9]{60,255}|pplx-[A-Za-z0-9]{40,255}",
+  ),
+  key(
+    "API key",
+    "hf_[A-Za-z]{30,255}|r8_[A-Za-z0-9]{36,40}|npm_[A-Za-z0-9]{36}|glpat-[\\w-]{20,255}|SG\\.[\\w-]{22}\\.[\\w-]{43}",
+  ),
+  key(
+    "API key",
+    "dop_v1_[0-9a-f]{64}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|\\d{8,10}:AA[\\w-]{33}|lin_api_[A-Za-z0-9]{40}",
+  ),
+  key("web token", "eyJ[\\w-]{8,4096}\\.eyJ[\\w-]{8,8192}\\.[\\w-]{8,4096}"),
+  {
+    kind: "password",
+    pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{1,100}:(?<value>[^\s/@]{3,200})@/gi,
+    fits: isNoPlaceholder,
+  },
+  {
+    kind: "password",
+    pattern: new RegExp(
+      `(?<![\\p{L}])(?:${PASSWORD})["'\`]?\\s{0,3}(?:is|ist|es|est|[:=：]|-?>)\\s{0,3}["'\`]?(?<value>[^\\s"'\`]{6,200})`,
+      "giu",
+    ),
+    fits: (value) => isNoPlaceholder(value) && isPasswordLike(value),
+  },
+  {
+    kind: "secret value",
+    pattern: new RegExp(
+      `(?<![A-Za-z])(?:${SECRET})["'\`]?\\s{0,3}(?:is|[:=]|-?>)?\\s{0,3}["'\`]?(?<value>[A-Za-z0-9+/_.=-]{16,512})`,
+      "gi",
+    ),
+    fits: (value) => isNoPlaceholder(value) && isRandom(value),
+  },
+  { kind: "card number", pattern: /(?<![\w.-])\d(?:[ -]?\d){13,18}(?![\w-]|[.,]\d)/g, fits: isCardNumber },
+];
+
+/** Values that stand for one: `<password>`, `${KEY}`, `****`, `[secret BANK_KEY]`. */
+function isNoPlaceholder(value: string): boolean {
+  return !/^(?:[<[{($%].*|(.)\1+|x+|\.{3}.*|your[-_ ].*|example.*|redacted.*|changeme.*)$/i.test(value);
+}
+
+/**
+ * What in a text looks like a secret, in the order of the text, none twice. Made for precision: ordinary prose, order numbers,
+ * commit hashes and UUIDs pass. Pure and linear in the length of the text.
+ */
+export function findSecrets(text: string): readonly FoundSecret[] {
+  const found: FoundSecret[] = [];
+  for (const { kind, pattern, fits } of RULES) {
+    for (const match of text.matchAll(pattern)) {
+      const value = match.groups?.["value"] ?? match[0];
+      const start = match.index + match[0].lastIndexOf(value);
+      if (fits !== undefined && !fits(value, text.slice(Math.max(0, start - 40), start))) continue;
+      const end = start + value.length;
+      if (found.every((one) => one.end <= start || one.start >= end)) found.push({ kind, start, end });
+    }
+  }
+  return found.sort((a, b) => a.start - b.start);
+}
+
+/** The first finding as the end of a sentence that begins with the text: "holds what looks like a GitHub token, at character 12". */
+export function secretProblem(text: string): string | undefined {
+  const [first, ...more] = findSecrets(text);
+  if (first === undefined) return undefined;
+  const others = more.length === 0 ? "" : `, and ${more.length} more`;
+  return `holds what looks like ${SECRET_KINDS[first.kind]}, at ${placeOf(text, first.start)}${others}`;
+}
+
+function placeOf(text: string, start: number): string {
+  const before = text.slice(0, start).split("\n");
+  const character = `character ${(before.at(-1)?.length ?? 0) + 1}`;
+  return before.length === 1 ? character : `line ${before.length}, ${character}`;
+}
