@@ -109,6 +109,7 @@ const SPEC = z.strictObject({
   name: z.string().transform(agentName),
   description: z.string(),
   model: maybe(z.string()),
+  embedder: maybe(z.string()),
   layers: z.array(LAYER),
   tools: z.array(z.string().transform(toolName)),
   rules: maybe(z.array(RULE)),

@@ -3,6 +3,7 @@ import {
   type Agent,
   agentName,
   type Budgets,
+  DEFAULT_BUDGETS,
   LAYER_SCOPES,
   type Layer,
   layerId,
@@ -13,7 +14,7 @@ import {
   trusted,
 } from "../protocol/index.ts";
 import { sealAgent } from "./agent-spec.ts";
-import type { AgentConfig, LayerConfig } from "./config-schema.ts";
+import { type AgentConfig, type LayerConfig, SOURCE_WITH_EMBEDDER } from "./config-schema.ts";
 import { checkText, normalText, readLayerFile } from "./layer-text.ts";
 import type { Path } from "./path.ts";
 import type { Report } from "./report.ts";
@@ -22,6 +23,7 @@ import type { Report } from "./report.ts";
 export interface Surroundings {
   readonly org: OrgId;
   readonly model: ModelRef | undefined;
+  readonly embedder: ModelRef | undefined;
   readonly folder: string;
   readonly report: Report;
 }
@@ -30,6 +32,7 @@ export interface Surroundings {
 export function buildAgent(name: string, config: AgentConfig, around: Surroundings): Agent {
   const path: Path = ["agents", name];
   const model = config.model ?? around.model;
+  const embedder = [config.embedder ?? around.embedder].find((ref) => ref !== "none");
   const recalls = config.layers.some((layer) => layer.source === "recall");
   checkText({ text: config.description, path: [...path, "description"] }, around.report);
   return sealAgent({
@@ -37,6 +40,7 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
     name: agentName(name),
     description: config.description,
     ...(model === undefined ? {} : { model }),
+    ...(embedder === undefined ? {} : { embedder }),
     layers: config.layers
       .map((layer, i) => buildLayer(layer, [...path, "layers", i], around))
       .sort((a, b) => LAYER_SCOPES.indexOf(a.scope) - LAYER_SCOPES.indexOf(b.scope) || a.rank - b.rank),
@@ -46,7 +50,7 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
     history: config.history,
     ...(config.summaries ? {} : { summaries: false }),
     mode: config.mode,
-    budgets: buildBudgets(config.budgets),
+    budgets: buildBudgets(config.budgets, embedder === undefined ? DEFAULT_BUDGETS.source : SOURCE_WITH_EMBEDDER),
   });
 }
 
@@ -99,10 +103,11 @@ function buildSource(config: LayerConfig, path: Path, { folder, report }: Surrou
   return { kind: "text", text: trusted(text ?? ""), file: config.file };
 }
 
-function buildBudgets({ turn, spend, ...rest }: AgentConfig["budgets"]): Budgets {
+function buildBudgets({ turn, spend, source, ...rest }: AgentConfig["budgets"], usual: number): Budgets {
   const { dollars, ...limits } = turn;
   return {
     ...rest,
+    source: source ?? usual,
     turn: { ...limits, ...(dollars === undefined ? {} : { dollars }) },
     ...(spend === undefined ? {} : { spend }),
   };

@@ -17,6 +17,13 @@ const model = (): z.ZodString =>
       /^(?:rehearsal|[a-z0-9-]+:[^\s:]\S{0,199})$/,
       "`provider:name`, as in `anthropic:claude-sonnet-4-5`, or `rehearsal`",
     );
+const embedder = (): z.ZodString =>
+  z
+    .string()
+    .regex(
+      /^(?:none|rehearsal|[a-z0-9-]+:[^\s:]\S{0,199})$/,
+      "`provider:name`, as in `openai:text-embedding-3-small`, `rehearsal` or `none`",
+    );
 /** The APIs that Strata speaks by itself. */
 export const PROVIDER_KINDS = ["anthropic", "openai", "openrouter", "bedrock", "openai-compatible"] as const;
 
@@ -92,6 +99,9 @@ const LAYER = z
   })
   .meta({ oneOf: [{ required: ["text"] }, { required: ["file"] }, { required: ["source"] }] });
 
+/** A provider's vector takes longer than looking something up here. */
+export const SOURCE_WITH_EMBEDDER = 1_500;
+
 const BUDGETS = z.strictObject({
   total: tokens(1).default(DEFAULT_BUDGETS.total).describe("Tokens of everything sent and the reserve for the reply."),
   reply: tokens(1).default(DEFAULT_BUDGETS.reply).describe("Tokens kept free for the reply."),
@@ -109,8 +119,10 @@ const BUDGETS = z.strictObject({
     .int()
     .min(1)
     .max(60_000)
-    .default(DEFAULT_BUDGETS.source)
-    .describe("Milliseconds a layer's source may take."),
+    .optional()
+    .describe(
+      `Milliseconds a layer's source may take. Default ${DEFAULT_BUDGETS.source}; ${SOURCE_WITH_EMBEDDER} where the agent has an embedder, which is asked on the way.`,
+    ),
   spend: z
     .strictObject({
       dollars: z.number().positive().describe("US dollars they may cost together."),
@@ -134,6 +146,7 @@ const TOOL = z.strictObject({
 const AGENT = z.strictObject({
   description: line(500).describe("What the agent is for, in one line."),
   model: model().optional().describe("The agent's model. Default: the file's `model`."),
+  embedder: embedder().optional().describe("What makes the agent's vectors. Default: the file's `embedder`."),
   recall: z
     .enum(["auto", "tools", "none"])
     .optional()
@@ -274,6 +287,11 @@ export const CONFIG = z.strictObject({
     .optional()
     .describe(
       "The model of agents that name none. Default: that of the first of these variables that is set: `ANTHROPIC_API_KEY` (`anthropic:claude-sonnet-4-5`), `OPENAI_API_KEY` without `OPENAI_BASE_URL` (`openai:gpt-5-mini`), `OPENAI_BASE_URL` (`compatible:` and what `OPENAI_MODEL` says, else `compatible:default`), `OPENROUTER_API_KEY` (`openrouter:anthropic/claude-sonnet-4.5`); where none is, `rehearsal`. A key declared under `providers` counts like its variable. Bedrock answers only where it is named.",
+    ),
+  embedder: embedder()
+    .optional()
+    .describe(
+      "What makes the vectors by which memories are found also where no word is the same, for agents that name none: an embedding model of a provider, as in `openai:text-embedding-3-small`; `rehearsal`, a stand-in without a key that compares pieces of words and knows no meaning; or `none`. Texts of memories and searches are sent to that provider. Default `none`: memories are found by their words.",
     ),
   providers: z
     .record(slug(), PROVIDER)

@@ -92,7 +92,7 @@ function projectOf(source: YamlSource, place: Place): Project {
   const config = readConfig(report);
   const org = orgId(config.organization);
   checkConfig(config, report);
-  const around = { org, model: config.model, folder, report };
+  const around = { org, model: config.model, embedder: config.embedder, folder, report };
   const agents = Object.entries(config.agents).map(([name, agent]) => buildAgent(name, agent, around));
   const environment = joinEnvironment(env, dotenv);
   const asked = recordOnly ? withoutMissing(report) : report;

@@ -55,6 +55,8 @@ export interface Agent {
   readonly description: string;
   /** None: the environment decides. */
   readonly model?: ModelRef;
+  /** What makes vectors of its memories. None: they are found by their words. */
+  readonly embedder?: ModelRef;
   /** In the order of the prompt: by scope, then by rank. */
   readonly layers: readonly Layer[];
   readonly tools: readonly ToolName[];
