@@ -51,6 +51,8 @@ export interface CompileInput {
   /** What the live layers' sources gave. */
   readonly contents: ReadonlyMap<LayerId, LayerContent>;
   readonly count: CountTokens;
+  /** How the live layers are carried; left out, they stand at the end and are gone in the next request. */
+  readonly tail?: TailPlan;
   /** What stands for the messages that a cut of this turn takes away; where it does not fit, their mark stands alone. */
   readonly summary?: Summary;
 }
@@ -63,6 +65,8 @@ export interface Compilation {
   /** The turn's own messages so far: the events, then replies and results. */
   readonly own: readonly TranscriptMessage[];
   readonly tail: readonly TailPart[];
+  /** All that the live layers say whose changes stay in the turn's own messages, and the tokens of these changes. */
+  readonly kept: { readonly whole: readonly TextPart[]; readonly tokens: number };
   readonly ledger: Ledger;
   /** The lowest trust of all that the turn has sent so far: a cut does not raise it again. */
   readonly taint: Trust;
@@ -75,17 +79,15 @@ export interface Compilation {
  * @throws StrataError `budget_too_small`, before anything is sent
  */
 export function compile(input: CompileInput): Compilation {
-  const { agent, count, limit, mode } = input;
-  const tail = drafts(agent.layers, "tail", mode, input.contents, count);
+  const { agent, count, limit, mode, tail: plan = EPHEMERAL_TAIL } = input;
+  const told = plan.framed === "delta" ? toldIn(input.epoch?.transcript ?? []) : NOTHING_TOLD;
+  const tail = drafts(agent.layers, "tail", mode, nothingNow(agent.layers, input.contents, { plan, told }), count);
   const whole = wholeMessage(input.events, count);
   const { epoch, room } = begin(input, tail, whole);
   const tailSent = tail.map((one) => render(one, room.allotment.get(one.layer.id), "tail", count));
-  const parts = tailSent.flatMap(({ layer, text }) => (text === undefined ? [] : [{ layer: layer.id, text }]));
-  const start: Compilation = {
+  const start: Omit<Compilation, "own" | "tail" | "kept"> = {
     epoch,
     opened: input.epoch === undefined ? [epoch] : [],
-    own: [{ ...room.message, turn: input.turn }],
-    tail: parts,
     ledger: {
       mode,
       epoch: { n: epoch.n, reason: epoch.reason, opened: input.epoch === undefined, cut: epoch.cut },
@@ -96,7 +98,16 @@ export function compile(input: CompileInput): Compilation {
     taint: "platform",
     least: 0,
   };
-  return settleRoom(start, [...tailSent.map((one) => one.entry), room.messageEntry], count, input.summary);
+  const lay = (known: ToldLayers): Compilation => {
+    const carried = carry(tailSent, { plan, told: known, requests: requestsLeft(epoch, limit), count });
+    const own = withKept({ ...room.message, turn: input.turn }, carried, { plan, count });
+    const kept = { whole: carried.whole, tokens: own.tokens - room.message.tokens };
+    const made = { ...start, own: [own], tail: carried.parts, kept };
+    return settleRoom(made, [...carried.entries, room.messageEntry], count, input.summary);
+  };
+  const made = lay(told);
+  // A cut takes away what changes were told of: all is told anew.
+  return made.epoch === epoch || told.size === 0 ? made : lay(NOTHING_TOLD);
 }
 
 /**
@@ -107,7 +118,7 @@ export function extend(compilation: Compilation, added: readonly TranscriptMessa
   const live = compilation.ledger.entries.filter((entry) => entry.place === "tail");
   const before = compilation.ledger.entries.find((entry) => entry.place === "message");
   const own = [...compilation.own, ...added];
-  const tokens = total(own);
+  const tokens = total(own) - compilation.kept.tokens;
   const message: LedgerEntry = {
     ...(before ?? { piece: "message", place: "message", fate: "kept" }),
     trust: lowestTrust(own.map((one) => one.trust)),

@@ -1,9 +1,40 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Epoch, type Layer, MODES, StrataError, type ToolSchema, trusted } from "../protocol/index.ts";
+import {
+  EPHEMERAL_TAIL,
+  type Epoch,
+  type Layer,
+  type LayerId,
+  layerId,
+  type Message,
+  MODES,
+  readFrames,
+  StrataError,
+  type TailPlan,
+  type TextPart,
+  type ToolSchema,
+  trusted,
+} from "../protocol/index.ts";
 import { type Compilation, type CompileInput, compile, extend } from "./index.ts";
 import { longText, operatorText, randomContents, randomEvents, randomLayers, randomRound } from "./random.contract.ts";
-import { agentOf, bytes3, committed, inputOf, reply, sentBeforeTail, tool, turnNumber } from "./samples.contract.ts";
+import {
+  agentOf,
+  answeredWith,
+  bytes3,
+  clock,
+  committed,
+  contentsOf,
+  immutable,
+  inputOf,
+  item,
+  recall,
+  reply,
+  request,
+  says,
+  sentBeforeTail,
+  tool,
+  turnNumber,
+} from "./samples.contract.ts";
 
 const LIMIT = 3_000;
 
@@ -21,11 +52,18 @@ const someTools: fc.Arbitrary<readonly ToolSchema[]> = fc
   .shuffledSubarray(["find", "save", "mail"])
   .map((names) => names.map((name) => tool(name)));
 
-const turnPlan = (layers: readonly Layer[], n: number): fc.Arbitrary<TurnPlan> =>
+type Contents = fc.Arbitrary<CompileInput["contents"]>;
+
+interface Gathered {
+  readonly contents: Contents;
+  readonly limit: number;
+}
+
+const turnPlan = (n: number, { contents, limit }: Gathered): fc.Arbitrary<TurnPlan> =>
   fc.record({
     input: fc.record({
       events: randomEvents(longText),
-      contents: randomContents(layers),
+      contents,
       tools: someTools,
       mode: fc.constantFrom(...MODES),
     }),
@@ -35,32 +73,74 @@ const turnPlan = (layers: readonly Layer[], n: number): fc.Arbitrary<TurnPlan> =
       .chain((labels) => fc.tuple(...labels.map((label, i) => randomRound(turnNumber(n), `c${n}-${i}-${label}`)))),
     answer: longText,
     restart: fc.boolean(),
-    limit: fc.integer({ min: LIMIT - 1_000, max: LIMIT }),
+    limit: fc.integer({ min: limit - 1_000, max: limit }),
   });
 
-const threadPlan = randomLayers.chain((layers) =>
+const threadOf = (layers: readonly Layer[], gathered: Gathered): fc.Arbitrary<[readonly Layer[], TurnPlan[]]> =>
   fc.tuple(
     fc.constant(layers),
     fc
       .integer({ min: 2, max: 7 })
-      .chain((turns) => fc.tuple(...Array.from({ length: turns }, (_, i) => turnPlan(layers, i + 1)))),
-  ),
-);
+      .chain((turns) => fc.tuple(...Array.from({ length: turns }, (_, i) => turnPlan(i + 1, gathered)))),
+  );
+
+const threadPlan = randomLayers.chain((layers) => threadOf(layers, { contents: randomContents(layers), limit: LIMIT }));
+
+/** Live layers whose contents come and go, as those of a thread do: the same memories, orders and lines, now these and now those. */
+const LIVE = [
+  immutable("core", { rank: 0 }),
+  clock(),
+  recall(),
+  clock({ id: layerId("state"), rank: 25 }),
+  recall({ id: layerId("orders"), rank: 40, source: { kind: "own", name: "orders" } }),
+];
+const some = (what: string): fc.Arbitrary<string[]> =>
+  fc.shuffledSubarray(
+    ["one", "two", "three", "four"].map((n) => `${what} ${n}, which is told at some length, as they are`),
+  );
+const comingAndGoing: Contents = fc
+  .record({ time: operatorText, memory: some("A memory"), state: some("The state"), orders: some("An order") })
+  .map(({ time, memory, state, orders }) =>
+    contentsOf({
+      time: says(time),
+      memory: { kind: "items", items: memory.map((text) => item(text)) },
+      state: says(state.join("\n")),
+      orders: { kind: "items", items: orders.map((text) => item(text, { kind: "data" })) },
+    }),
+  );
+
+/** How the tail may be carried, as the cards and the agents ask for it. */
+const PLANS: Readonly<Record<string, TailPlan>> = {
+  ephemeral: EPHEMERAL_TAIL,
+  "before the events": { ...EPHEMERAL_TAIL, place: "before-events" },
+  "turn-scoped": { ...EPHEMERAL_TAIL, trusted: "turn-scoped" },
+  "turn-scoped beside bound lines": { ...EPHEMERAL_TAIL, trusted: "turn-scoped", framed: "delta" },
+  delta: { trusted: "delta", framed: "delta", place: "after-events" },
+  "delta before the events": { trusted: "delta", framed: "delta", place: "before-events" },
+  "delta where it pays": {
+    trusted: "delta",
+    framed: "delta",
+    place: "after-events",
+    keep: { read: 0.1, write: 1.25 },
+  },
+};
+
+const livelyThread = threadOf(LIVE, { contents: comingAndGoing, limit: 4 * LIMIT });
 
 /** Lives the thread as runtime and store would, and gives every request of the turns that came to their end. */
-function live(layers: readonly Layer[], turns: readonly TurnPlan[]): Compilation[] {
+function live(layers: readonly Layer[], turns: readonly TurnPlan[], tail: TailPlan): Compilation[] {
   const sent: Compilation[] = [];
   let epoch: Epoch | undefined;
   turns.forEach((plan, i) => {
     const turn = turnNumber(i + 1);
     const edited = layers.map((one): Layer => (plan.edit === undefined ? one : edit(one, plan.edit)));
-    const input = inputOf({ ...plan.input, agent: agentOf(...edited), turn, epoch, limit: plan.limit });
+    const input = inputOf({ ...plan.input, agent: agentOf(...edited), turn, epoch, limit: plan.limit, tail });
     const own: Compilation[] = [];
     try {
       let made = compile(input);
       own.push(made);
       for (const round of plan.rounds) {
-        made = extend(made, round, bytes3);
+        made = extend(made, answeredWith(made, round), bytes3);
         own.push(made);
       }
       epoch = committed(made, reply(plan.answer, turn));
@@ -79,41 +159,95 @@ function edit(one: Layer, text: string): Layer {
   return one.mutability === "immutable" ? one : { ...one, source: { kind: "text", text: trusted(text) } };
 }
 
-it("law 1: within an epoch whatever a request sent before its tail is a byte prefix of every later request", () => {
-  let epochs = 0;
-  let pairs = 0;
-  fc.assert(
-    fc.property(threadPlan, ([layers, turns]) => {
-      const sent = live(layers, turns);
-      // Each request against the next one: being a prefix passes on.
-      sent.forEach((later, i) => {
-        const earlier = sent[i - 1];
-        if (earlier === undefined) return;
-        if (later.epoch.n === earlier.epoch.n) {
-          pairs++;
-          expect(sentBeforeTail(later).startsWith(sentBeforeTail(earlier))).toBe(true);
-          expect(later.epoch.cut).toBe(earlier.epoch.cut);
-          return;
-        }
-        epochs++;
-        expect(later.epoch.reason).toBe("cut");
-        expect(later.epoch.n).toBeGreaterThan(earlier.epoch.n);
-        expect(later.epoch.cut).toBeGreaterThan(earlier.epoch.cut);
-        expect(later.ledger.epoch).toEqual({
-          n: later.epoch.n,
-          reason: "cut",
-          opened: later.opened.includes(later.epoch),
-          cut: later.epoch.cut,
+it.each(Object.entries(PLANS))(
+  "law 1: within an epoch whatever a request sent before its tail is a byte prefix of every later request: %s",
+  (_, tail) => {
+    let epochs = 0;
+    let pairs = 0;
+    fc.assert(
+      fc.property(threadPlan, ([layers, turns]) => {
+        const sent = live(layers, turns, tail);
+        // Each request against the next one: being a prefix passes on.
+        sent.forEach((later, i) => {
+          const earlier = sent[i - 1];
+          if (earlier === undefined) return;
+          if (later.epoch.n === earlier.epoch.n) {
+            pairs++;
+            expect(sentBeforeTail(later).startsWith(sentBeforeTail(earlier))).toBe(true);
+            expect(later.epoch.cut).toBe(earlier.epoch.cut);
+            return;
+          }
+          epochs++;
+          expect(later.epoch.reason).toBe("cut");
+          expect(later.epoch.n).toBeGreaterThan(earlier.epoch.n);
+          expect(later.epoch.cut).toBeGreaterThan(earlier.epoch.cut);
+          expect(later.ledger.epoch).toEqual({
+            n: later.epoch.n,
+            reason: "cut",
+            opened: later.opened.includes(later.epoch),
+            cut: later.epoch.cut,
+          });
+          expect(JSON.stringify(later.epoch.prefix)).toBe(JSON.stringify(earlier.epoch.prefix));
         });
-        expect(JSON.stringify(later.epoch.prefix)).toBe(JSON.stringify(earlier.epoch.prefix));
-      });
+      }),
+      { numRuns: 100 },
+    );
+    // The law was tried on both: requests of one epoch, and epochs that end.
+    expect(pairs).toBeGreaterThan(50);
+    expect(epochs).toBeGreaterThan(20);
+  },
+);
+
+it("law 1: a tail of changed lines is kept as it was sent, and tells at every moment what the layers say", () => {
+  let changes = 0;
+  fc.assert(
+    fc.property(fc.oneof(threadPlan, livelyThread), fc.boolean(), ([layers, turns], early) => {
+      const place = early ? "before-events" : "after-events";
+      for (const made of live(layers, turns, { trusted: "delta", framed: "delta", place })) {
+        const sent = request(made);
+        expect(sent.tail).toEqual([]);
+        const parts = sent.messages.flatMap(userTexts);
+        changes += parts.filter(({ told }) => told !== undefined && told.as !== "whole").length;
+        for (const { text, told } of made.kept.whole) {
+          if (told === undefined) throw new Error("a layer without a name");
+          const known = read(parts, told.layer);
+          const frames = readFrames(text);
+          if (frames.length > 0) for (const frame of frames) expect(known.frames).toContainEqual(frame);
+          else expect([...known.lines].toSorted()).toEqual([...linesOf(text)].toSorted());
+        }
+      }
     }),
     { numRuns: 100 },
   );
-  // The law was tried on both: requests of one epoch, and epochs that end.
-  expect(pairs).toBeGreaterThan(50);
-  expect(epochs).toBeGreaterThan(20);
+  expect(changes).toBeGreaterThan(20);
 });
+
+const userTexts = (message: Message): TextPart[] =>
+  message.role === "user" ? message.parts.flatMap((part) => (part.type === "text" ? [part] : [])) : [];
+
+/** A layer's text as the lines below its heading; the one line of a layer that has no more. */
+const linesOf = (text: string): ReadonlySet<string> => {
+  const [head = "", ...lines] = text.split("\n");
+  return new Set((lines.length === 0 ? [head] : lines).filter((line) => line.trim() !== ""));
+};
+
+/** What somebody who reads the texts of a request in order knows of a layer at their end. */
+function read(parts: readonly TextPart[], layerOf: LayerId) {
+  let lines = new Set<string>();
+  let frames: ReturnType<typeof readFrames> = [];
+  for (const { text, told } of parts) {
+    if (told?.layer !== layerOf) continue;
+    if (told.as === "whole") lines = new Set(linesOf(text));
+    if (told.as === "whole") frames = readFrames(text);
+    if (told.as === "more") frames = [...frames, ...readFrames(text)];
+    if (told.as !== "lines") continue;
+    for (const line of text.split("\n").slice(1)) {
+      if (line.startsWith("- ")) lines.delete(line.slice(2));
+      else lines.add(line.slice(2));
+    }
+  }
+  return { lines, frames };
+}
 
 it("law 1: the prefix does not know the tail: other memories, another time, the same bytes", () => {
   fc.assert(

@@ -30,7 +30,7 @@ import {
   turnId,
   untrusted,
 } from "../protocol/index.ts";
-import { type Compilation, type CompileInput, countMessage, frameResult, requestOf } from "./index.ts";
+import { type Compilation, type CompileInput, clearedTail, countMessage, frameResult, requestOf } from "./index.ts";
 
 /** What the compiler's tests are made from: small honest values, each with its own way to be different. */
 
@@ -171,9 +171,20 @@ export function toolRound(turn: TurnId, answers: readonly string[], label = "cal
   return [messageOf({ role: "assistant", parts: calls }, turn), messageOf({ role: "tool", parts: results }, turn)];
 }
 
+/** What the runtime does with an answer: where the provider clears the tail by itself, that stays before it. */
+export function answeredWith(
+  compilation: Compilation,
+  added: readonly TranscriptMessage[],
+): readonly TranscriptMessage[] {
+  const cleared = clearedTail(compilation);
+  const turn = compilation.own[0]?.turn ?? null;
+  return cleared === undefined ? added : [messageOf(cleared.message, turn, cleared.trust), ...added];
+}
+
 /** What the store does at a turn's commit: what the turn said joins the transcript. */
-export function committed({ epoch, own }: Compilation, ...added: readonly TranscriptMessage[]): Epoch {
-  return { ...epoch, transcript: [...epoch.transcript, ...own, ...added] };
+export function committed(made: Compilation, ...added: readonly TranscriptMessage[]): Epoch {
+  const { epoch, own } = made;
+  return { ...epoch, transcript: [...epoch.transcript, ...own, ...answeredWith(made, added)] };
 }
 
 export const request = (compilation: Compilation): Omit<Request, "marks"> =>
@@ -181,8 +192,9 @@ export const request = (compilation: Compilation): Omit<Request, "marks"> =>
 
 /** What is sent before the tail, as bytes that a later request of the epoch has to begin with. */
 export function sentBeforeTail(compilation: Compilation): string {
-  const { prefix, messages } = request(compilation);
-  return JSON.stringify(prefix) + JSON.stringify(messages).slice(0, -1);
+  const { prefix, messages, tail } = request(compilation);
+  const early = tail.some(({ way }) => way === "before-events") && messages.at(-1)?.role === "user";
+  return JSON.stringify(prefix) + JSON.stringify(early ? messages.slice(0, -1) : messages).slice(0, -1);
 }
 
 /** Every text of a message, in order: frames, marks, replies and results. */

@@ -65,7 +65,16 @@ export function summaryRequest(
     limit,
   };
   const epoch = { ...running, transcript };
-  return { epoch, opened: [], own: [], tail: [{ layer: SUMMARY, text }], ledger, taint, least: 0 };
+  return {
+    epoch,
+    opened: [],
+    own: [],
+    tail: [{ layer: SUMMARY, text }],
+    kept: { whole: [], tokens: 0 },
+    ledger,
+    taint,
+    least: 0,
+  };
 }
 
 /** The conversation is what others wrote: it is told about, and not obeyed. */

@@ -17,6 +17,8 @@ const IMAGE = 1_600;
 
 /** Tokens of one message with all its parts. */
 export function countMessage(message: Message, count: CountTokens): number {
+  // The provider has cleared it: it is rendered no more, and costs nothing.
+  if (message.role === "system") return 0;
   const parts: readonly (UserPart | AssistantPart | ResultPart)[] = message.parts;
   return parts.reduce((sum, part) => sum + countPart(part, count) + AROUND, AROUND);
 }

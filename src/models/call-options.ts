@@ -40,7 +40,10 @@ export function toCallOptions(request: Request, dialect: Dialect): LanguageModel
   const { parameters } = request;
   const tools = offered(request, dialect);
   checkMarks(request);
-  const prompt = withTail([...systemMessages(request, dialect), ...conversation(request, dialect)], request.tail);
+  const prompt = [
+    ...systemMessages(request, dialect),
+    ...withTail(conversation(request, dialect), request.tail, dialect),
+  ];
   return {
     prompt: dialect.userTexts === "joined" ? prompt.map(joined) : prompt,
     ...(tools.length > 0 && { tools: tools.map((tool) => toTool(tool, dialect)) }),
@@ -86,11 +89,29 @@ const systemMessages = ({ prefix, marks }: Request, dialect: Dialect): LanguageM
 
 function conversation(request: Request, dialect: Dialect): LanguageModelV4Message[] {
   const marked = messageMarks(request, dialect);
-  return request.messages.flatMap((message, index) => {
-    const mapped = toMessage(message, dialect, marked.get(index));
+  const mapped = request.messages.flatMap((message, index) => {
+    const one =
+      message.role === "system" ? cleared(message.parts, dialect) : toMessage(message, dialect, marked.get(index));
     // Providers refuse a message without content.
-    return mapped.content.length === 0 ? [] : [mapped];
+    return one === undefined || one.content.length === 0 ? [] : [one];
   });
+  // A message that clears itself may stand between what was asked and the answer, and nowhere else.
+  return mapped.filter(
+    ({ role }, at) => role !== "system" || (isAsking(mapped[at - 1]) && mapped[at + 1]?.role === "assistant"),
+  );
+}
+
+const isAsking = (message: LanguageModelV4Message | undefined): boolean =>
+  message?.role === "user" || message?.role === "tool";
+
+/** A message that the provider clears by itself; none where it has no such messages, for what is cleared says nothing. */
+function cleared(
+  parts: readonly { readonly text: string }[],
+  { provider, turnScoped }: Dialect,
+): LanguageModelV4Message | undefined {
+  const texts = parts.flatMap(({ text }) => (isBlank(text) ? [] : [text]));
+  if (turnScoped === undefined || texts.length === 0) return undefined;
+  return { role: "system", content: texts.join("\n\n"), providerOptions: { [provider]: { ...turnScoped } } };
 }
 
 /** Which messages carry a mark: those of the plan, and before the newest of them the earlier ones that the dialect keeps. */
@@ -101,7 +122,9 @@ function messageMarks({ messages, marks }: Request, { marksKept = 0 }: Dialect):
     if (lifetime !== undefined) planned.set(index, lifetime);
   }
   const newest = Math.max(-1, ...planned.keys());
-  const ours = [...messages.keys()].filter((index) => index < newest && messages[index]?.role !== "assistant");
+  const ours = [...messages.keys()].filter(
+    (index) => index < newest && (messages[index]?.role === "user" || messages[index]?.role === "tool"),
+  );
   const kept = marksKept === 0 ? [] : ours.slice(-marksKept);
   return new Map([...kept.map((index) => [index, "5m"] as const), ...planned]);
 }
@@ -112,7 +135,11 @@ function lifetimeAt(marks: readonly Mark[], here: (mark: Mark) => boolean): Life
   return lifetimes.includes("1h") ? "1h" : lifetimes[0];
 }
 
-function toMessage(message: Message, dialect: Dialect, lifetime: Lifetime | undefined): LanguageModelV4Message {
+function toMessage(
+  message: Exclude<Message, { role: "system" }>,
+  dialect: Dialect,
+  lifetime: Lifetime | undefined,
+): LanguageModelV4Message {
   switch (message.role) {
     case "user": {
       const parts = message.parts.filter(isSent);
@@ -239,14 +266,32 @@ function joined(message: LanguageModelV4Message): LanguageModelV4Message {
   return { role: "user", content: [{ type: "text", text: texts.join("\n\n") }] };
 }
 
-/** The tail after the newest message: in it when it is the user's, else in a user message that follows. */
-function withTail(prompt: LanguageModelV4Prompt, tail: readonly TailPart[]): LanguageModelV4Prompt {
-  const parts: LanguageModelV4TextPart[] = tail
-    .filter((part) => !isBlank(part.text))
-    .map((part) => ({ type: "text", text: part.text }));
-  if (parts.length === 0) return prompt;
+/**
+ * The tail where each of its parts stands: before or behind what is new in the newest message where that is the user's, else in
+ * a user message that follows; and behind it in a message that clears itself.
+ */
+function withTail(prompt: LanguageModelV4Prompt, tail: readonly TailPart[], dialect: Dialect): LanguageModelV4Prompt {
+  const sent = tail.filter(({ text }) => !isBlank(text));
+  const isScoped = ({ way }: TailPart): boolean => way === "turn-scoped" && dialect.turnScoped !== undefined;
+  const texts = sent.filter((part) => !isScoped(part));
+  const early = texts.filter(({ way }) => way === "before-events").map(toTailText);
+  const late = texts.filter(({ way }) => way !== "before-events").map(toTailText);
+  const said = withTexts(prompt, early, late);
+  const scoped = cleared(sent.filter(isScoped), dialect);
+  if (scoped === undefined) return said;
+  return isAsking(said.at(-1)) ? [...said, scoped] : withTexts(said, [], sent.filter(isScoped).map(toTailText));
+}
+
+const toTailText = ({ text }: TailPart): LanguageModelV4TextPart => ({ type: "text", text });
+
+function withTexts(
+  prompt: LanguageModelV4Prompt,
+  early: readonly LanguageModelV4TextPart[],
+  late: readonly LanguageModelV4TextPart[],
+): LanguageModelV4Prompt {
+  if (early.length + late.length === 0) return prompt;
   const newest = prompt.at(-1);
   return newest?.role === "user"
-    ? [...prompt.slice(0, -1), { ...newest, content: [...newest.content, ...parts] }]
-    : [...prompt, { role: "user", content: parts }];
+    ? [...prompt.slice(0, -1), { ...newest, content: [...early, ...newest.content, ...late] }]
+    : [...prompt, { role: "user", content: [...early, ...late] }];
 }

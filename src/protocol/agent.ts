@@ -66,6 +66,8 @@ export interface Agent {
   readonly output?: JsonObject;
   readonly recall: "auto" | "tools" | "none";
   readonly history: "transcript";
+  /** Left out, what the live layers say stands behind the events. */
+  readonly tail?: "before-events";
   /** False: what a cut takes away is marked and not summed up. */
   readonly summaries?: false;
   readonly mode: Mode;

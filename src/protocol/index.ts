@@ -109,7 +109,19 @@ export {
   type Usage,
 } from "./model.ts";
 export { nearest, suggestion } from "./nearest.ts";
-export type { Mark, Parameters, Prefix, Request, SystemBlock, TailPart, ToolSchema } from "./request.ts";
+export {
+  EPHEMERAL_TAIL,
+  type Mark,
+  type Parameters,
+  type Prefix,
+  type Request,
+  type SystemBlock,
+  type TailPart,
+  type TailPlace,
+  type TailPlan,
+  type TailWay,
+  type ToolSchema,
+} from "./request.ts";
 export {
   ACTIONS,
   type Action,

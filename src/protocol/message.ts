@@ -1,15 +1,27 @@
-import type { ToolName } from "./ids.ts";
-import type { Json, JsonObject } from "./json.ts";
+import type { LayerId, ToolName } from "./ids.ts";
+import type { Digest, Json, JsonObject } from "./json.ts";
 import type { Framed, Spoken, Trust, Trusted, Untrusted } from "./trust.ts";
 
 /** What a provider attached to a part and wants back unchanged (reasoning signatures and the like). */
 export type ProviderMetadata = { readonly [provider: string]: JsonObject };
+
+/**
+ * What a text of a transcript tells of a live layer: all that it says (`whole`), what is new of its items (`more`), or which of
+ * its lines are gone and which are new (`lines`). `of` is the digest of the whole text, where its lines are in an order.
+ */
+export interface Told {
+  readonly layer: LayerId;
+  readonly as: "whole" | "more" | "lines";
+  readonly of?: Digest;
+}
 
 /** Text the platform sends on somebody's behalf: framed unless the platform or the operator wrote it. */
 export interface TextPart<Text extends string = Trusted | Framed> {
   readonly type: "text";
   readonly text: Text;
   readonly metadata?: ProviderMetadata;
+  /** There where it is of a live layer, and stays. */
+  readonly told?: Told;
 }
 
 /** A picture by its bytes (base64) and media type. */
@@ -59,7 +71,9 @@ export type AssistantPart = TextPart<Spoken> | ReasoningPart | FilePart | CallPa
 export type Message =
   | { readonly role: "user"; readonly parts: readonly UserPart[] }
   | { readonly role: "assistant"; readonly parts: readonly AssistantPart[] }
-  | { readonly role: "tool"; readonly parts: readonly ResultPart[] };
+  | { readonly role: "tool"; readonly parts: readonly ResultPart[] }
+  /** The tail of a request, where the provider cleared it by itself: it stays where it stood, and is rendered no more. */
+  | { readonly role: "system"; readonly parts: readonly TextPart<Trusted>[] };
 
 export type MessageRole = Message["role"];
 

@@ -24,10 +24,38 @@ export interface Prefix {
   readonly system: readonly SystemBlock[];
 }
 
-/** A live layer's text for this turn. */
+/**
+ * Where a turn's own text may stand: `turn-scoped` in a message that the provider clears by itself; `ephemeral` at the end,
+ * taken away in the next request; `delta` as changed lines that stay, where a history must not be edited.
+ */
+export type TailWay = "turn-scoped" | "ephemeral" | "delta";
+
+/** Behind what is new in a request, or before this turn's events. */
+export type TailPlace = "after-events" | "before-events";
+
+/** How the tail of a turn is carried. */
+export interface TailPlan {
+  /** What the platform and the operator say. */
+  readonly trusted: TailWay;
+  /** What others wrote: never in a message of the system's (law 4). */
+  readonly framed: Exclude<TailWay, "turn-scoped">;
+  readonly place: TailPlace;
+  /** What a read and a write cost, where changed lines are kept only while that is cheaper; left out where they must be. */
+  readonly keep?: { readonly read: number; readonly write: number };
+}
+
+/** What stands where nobody says otherwise: at the end, and gone in the next request. */
+export const EPHEMERAL_TAIL: TailPlan = { trusted: "ephemeral", framed: "ephemeral", place: "after-events" };
+
+/** A live layer's text for this request only. */
 export interface TailPart {
   readonly layer: LayerId;
   readonly text: Trusted | Framed;
+  /**
+   * Left out for a text at the end. `turn-scoped` is trusted and stands in a message of the system's, `before-events` at the
+   * beginning of the newest message, where that is the user's.
+   */
+  readonly way?: "turn-scoped" | "before-events";
 }
 
 /** Where a provider's cache may keep what stands before. */
@@ -51,7 +79,7 @@ export interface Request {
   readonly prefix: Prefix;
   /** Only grows within an epoch. Never empty; begins with a user message. */
   readonly messages: readonly Message[];
-  /** Stands after the newest message, past every mark; not kept. */
+  /** Stands after the newest message, or as each part says, past every mark; not kept. */
   readonly tail: readonly TailPart[];
   readonly marks: readonly Mark[];
   readonly parameters: Parameters;

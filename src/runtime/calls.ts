@@ -29,10 +29,9 @@ export interface Round {
 export async function* answerCalls(
   work: Work,
   compilation: Compilation,
-  { reply, message }: Answer,
+  { reply, said }: Answer,
 ): AsyncGenerator<TurnEvent, Round> {
   const calls = reply.parts.filter((part) => part.type === "call");
-  const said = message === undefined ? [] : [message];
   if (calls.length === 0) return { stop: stopOf(reply), messages: said };
 
   let stop = limitReached(work);

@@ -1,4 +1,4 @@
-import { type Compilation, requestOf } from "../compiler/index.ts";
+import { type Compilation, clearedTail, requestOf } from "../compiler/index.ts";
 import { asStrataError, type Message, type Request, sentIn } from "../protocol/index.ts";
 import type { RebuiltRequest } from "../stores/index.ts";
 import { changedPiece } from "../wire/index.ts";
@@ -29,7 +29,9 @@ export async function changedSince(work: Work, compilation: Compilation): Promis
 
 /** What had been sent, and what was answered to it. */
 function withReply({ request, reply, epoch }: RebuiltRequest): Pick<Request, "prefix" | "messages"> {
-  const { prefix, messages } = request;
-  const said: readonly Message[] = reply?.parts.length ? [{ role: "assistant", parts: reply.parts }] : [];
-  return { prefix, messages: [...messages, ...sentIn(epoch, said)] };
+  const { prefix, messages, tail } = request;
+  if (reply === null || reply.parts.length === 0) return { prefix, messages };
+  const cleared = clearedTail({ tail, ledger: { entries: [] } });
+  const said: readonly Message[] = [{ role: "assistant", parts: reply.parts }];
+  return { prefix, messages: [...messages, ...(cleared ? [cleared.message] : []), ...sentIn(epoch, said)] };
 }

@@ -1,4 +1,4 @@
-import { type Compilation, requestOf, unreasoned } from "../compiler/index.ts";
+import { type Compilation, clearedTail, requestOf, unreasoned } from "../compiler/index.ts";
 import {
   asStrataError,
   NO_USAGE,
@@ -17,10 +17,11 @@ import { changedSince } from "./changed-since.ts";
 import { earlierRequests } from "./earlier.ts";
 import { add, type Work } from "./work.ts";
 
-/** What a call of the model gave, and its message where it said anything. */
+/** What a call of the model gave, and what stays of it: the tail that the provider has cleared, and what the model said. */
 export interface Answer {
   readonly reply: Reply;
-  readonly message: TranscriptMessage | undefined;
+  /** Nothing where the model said nothing. */
+  readonly said: readonly TranscriptMessage[];
   /** What was sent, which the turn goes on from. */
   readonly compilation: Compilation;
 }
@@ -46,11 +47,14 @@ export async function* send(work: Work, compilation: Compilation): AsyncGenerato
 
 async function* sendOnce(work: Work, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
   work.sent = compilation;
+  work.unsent = work.added.length;
   yield { type: "compiled", round: work.requests.length + 1, ledger: compilation.ledger };
   const reply = yield* ask(work, compilation, parametersOf(work.cast));
   const { parts } = reply;
-  const message = parts.length === 0 ? undefined : add(work, { role: "assistant", parts }, compilation.taint);
-  return { reply, message, compilation };
+  if (parts.length === 0) return { reply, said: [], compilation };
+  const cleared = clearedTail(compilation);
+  const before = cleared === undefined ? [] : [add(work, cleared.message, cleared.trust)];
+  return { reply, said: [...before, add(work, { role: "assistant", parts }, compilation.taint)], compilation };
 }
 
 /**

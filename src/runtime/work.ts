@@ -41,6 +41,8 @@ export interface Work {
   sent: Compilation | undefined;
   /** What the turn said after its events: replies and results. */
   readonly added: TranscriptMessage[];
+  /** From which of them on nothing was sent yet. */
+  unsent: number;
   readonly requests: RequestRecord[];
   readonly writes: { readonly id: MemoryId; readonly write: StoreWrite }[];
   /** US dollars that the agent may still spend in this period, as it was after the turn's last request. */
@@ -69,6 +71,7 @@ export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: Run
     before: [],
     sent: undefined,
     added: [],
+    unsent: 0,
     requests,
     writes: [],
     left: Number.POSITIVE_INFINITY,
@@ -124,7 +127,7 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     wire: cast.model.wire,
     mode: cast.agent.mode,
     epochs: sent?.opened ?? [],
-    messages: [...(sent?.own.slice(0, 1) ?? []), ...work.added],
+    messages: [...(sent?.own ?? []), ...work.added.slice(work.unsent)],
     requests: work.requests,
     writes: work.writes.map((one) => one.write),
     memories: work.writes.map((one) => one.id),

@@ -1,6 +1,6 @@
-import type { ModelRef, Usage } from "../protocol/index.ts";
+import type { ModelRef, TailWay, Usage } from "../protocol/index.ts";
 import { FAMILIES, UNKNOWN } from "./families.ts";
-import type { CacheWay, Family, Price, TailWay } from "./family.ts";
+import type { CacheWay, Family, Price } from "./family.ts";
 
 /** What Strata must know of one model to plan a request. Prices in US dollars per million tokens. */
 export interface ModelCard extends Omit<Family, "price"> {
@@ -22,6 +22,7 @@ export interface CardOverride {
   /** `long` left out, there is one lifetime only. */
   readonly lifetimes?: { readonly short: number; readonly long?: number | undefined } | undefined;
   readonly tail?: TailWay | undefined;
+  readonly binds?: boolean | undefined;
   readonly metadata?: string | undefined;
   /** `cacheRead` and `cacheWrite` left out cost what `input` costs, `cacheWriteLong` what `cacheWrite` costs. */
   readonly price?:
@@ -88,7 +89,7 @@ function overlaid(card: ModelCard, { price, lifetimes, ...plain }: CardOverride 
 
 /** What is not there hides nothing. */
 function told({ window, longestReply, tokenFactor, ...of }: Omit<CardOverride, "price" | "lifetimes">) {
-  const { cache, minimumPrefix, step, marks, lookback, tail, metadata } = of;
+  const { cache, minimumPrefix, step, marks, lookback, tail, binds, metadata } = of;
   return {
     ...(window !== undefined && { window }),
     ...(longestReply !== undefined && { longestReply }),
@@ -99,6 +100,7 @@ function told({ window, longestReply, tokenFactor, ...of }: Omit<CardOverride, "
     ...(marks !== undefined && { marks }),
     ...(lookback !== undefined && { lookback }),
     ...(tail !== undefined && { tail }),
+    ...(binds !== undefined && { binds }),
     ...(metadata !== undefined && { metadata }),
   };
 }

@@ -1,3 +1,5 @@
+import type { TailWay } from "../protocol/index.ts";
+
 /** Prices in US dollars per million tokens, of the providers' price pages. */
 export interface Price {
   readonly input: number;
@@ -18,12 +20,6 @@ export interface Price {
  * - `none`: nothing is kept, or nobody says how.
  */
 export type CacheWay = "marks" | "breakpoints" | "automatic" | "none";
-
-/**
- * Where a turn's own text may stand: `turn-scoped` in a message that the provider clears by itself; `ephemeral` at the end,
- * taken away in the next request; `delta` as changed lines that stay, where a history must not be edited.
- */
-export type TailWay = "turn-scoped" | "ephemeral" | "delta";
 
 /** Seconds that what was written is kept, counted from the start of the last request that used it. */
 export interface Lifetimes {
@@ -58,6 +54,8 @@ export interface Family {
   readonly lifetimes: Lifetimes;
   /** Of the provider's pages on messages; the way that pays among those that the provider has. */
   readonly tail: TailWay;
+  /** There where the model's reasoning is bound to all that was sent before it, or may be: nothing of that is taken away again. */
+  readonly binds?: boolean;
   /** The provider's key in a part's options and metadata, of its package of the AI SDK. */
   readonly metadata: string;
   /** Left out where nobody looked it up. */

@@ -1,14 +1,12 @@
+import type { TailWay } from "../protocol/index.ts";
 import { AUTOMATIC, DEEPSEEK, GOOGLE } from "./automatic.ts";
 import { ANTHROPIC } from "./claude.ts";
-import type { Family, Price, TailWay } from "./family.ts";
+import type { Family, Price } from "./family.ts";
 import { OPENAI } from "./gpt.ts";
 
 /** Neither passes a message on that clears itself: what is turn-scoped at its maker's is changed lines, or a plain end. */
-const tailOf = ({ family, tail }: Family): TailWay =>
-  tail === "turn-scoped" ? (BINDS.test(family) ? "delta" : "ephemeral") : tail;
-
-/** Claude that binds its reasoning to the history before it: there a tail that goes away again would be an edit. */
-const BINDS = /claude-(?:opus-5-5|sonnet-5-5|fable-5-1|mythos-5-1)$/;
+const tailOf = ({ tail, binds = false }: Family): TailWay =>
+  tail === "turn-scoped" ? (binds ? "delta" : "ephemeral") : tail;
 
 /**
  * Bedrock and Claude on it have minimums of their own; Bedrock tells them for some, and for the others they are Anthropic's. What

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Message, type Request, spoken, trusted } from "../protocol/index.ts";
+import { layerId, type Message, type Request, spoken, toolName, trusted } from "../protocol/index.ts";
 import { cardOf, type Planning, planMarks } from "./index.ts";
 
 const count = (text: string): number => text.length;
 const card = { minimumPrefix: 100, cache: "marks", marks: 4 } as const;
 const LONG = "x".repeat(100);
 
-type Asked = Pick<Request, "prefix" | "messages">;
+type Asked = Pick<Request, "prefix" | "messages"> & Partial<Pick<Request, "tail">>;
 
 const system = (...scopes: readonly ("all" | "agent" | "thread")[]): Asked["prefix"] => ({
   tools: [],
@@ -38,6 +38,26 @@ describe("the planner of marks", () => {
     expect(places({ prefix: system("agent"), messages })).toEqual(["s0", "m2", "m4"]);
     // What the turn before wrote stays marked, however many messages came at once.
     expect(places({ prefix: system("agent"), messages: [...messages, user(), user()] })).toEqual(["s0", "m2", "m6"]);
+  });
+
+  it("marks no message that the provider has cleared, but the one before it that was asked", () => {
+    const cleared: Message = { role: "system", parts: [{ type: "text", text: trusted(LONG) }] };
+    const messages = [user(), cleared, assistant(), user(), cleared, assistant(), user()];
+    expect(places({ prefix: system("agent"), messages })).toEqual(["s0", "m3", "m6"]);
+    const asked = { prefix: { tools: [], system: [] }, messages: [user("hi"), cleared, assistant(), user("hi")] };
+    expect(places(asked, { minimumPrefix: 50 })).toEqual([]);
+  });
+
+  it("never marks behind a tail that stands before the events, and where answers take no mark, none of them", () => {
+    const messages = [user(), assistant(), user(), assistant(), user()];
+    const tail: Request["tail"] = [{ layer: layerId("time"), text: trusted("It is noon."), way: "before-events" }];
+    expect(places({ prefix: system("agent"), messages, tail })).toEqual(["s0", "m2", "m3"]);
+    expect(places({ prefix: system("agent"), messages, tail }, { cache: "breakpoints" })).toEqual(["s0", "m2"]);
+    expect(places({ prefix: system("agent"), messages: [user()], tail })).toEqual(["s0"]);
+    // In a tool round nothing new was said to stand before.
+    const result = { type: "result", id: "c", tool: toolName("find"), text: trusted(LONG), failed: false } as const;
+    const round: Message[] = [...messages, assistant(), { role: "tool", parts: [result] }];
+    expect(places({ prefix: system("agent"), messages: round, tail })).toEqual(["s0", "m4", "m6"]);
   });
 
   it("leaves out every place that has less before it than the model keeps, and no other", () => {

@@ -7,6 +7,9 @@ export interface Planning {
   readonly count: CountTokens;
 }
 
+/** What a plan is made from: all but the answer's form. */
+type Planned = Pick<Request, "prefix" | "messages"> & Partial<Pick<Request, "tail">>;
+
 /** A place that may carry a mark, in the order of the request. */
 type Place = Mark["after"];
 
@@ -22,7 +25,7 @@ type Place = Mark["after"];
  * Never after the tail: it is gone in the next request, and a mark behind it would keep what nobody asks for again. Places with
  * fewer tokens before them than the model keeps are left out, and so is every mark for a cache that takes none. Pure.
  */
-export function planMarks(request: Pick<Request, "prefix" | "messages">, planning: Planning): readonly Mark[] {
+export function planMarks(request: Planned, planning: Planning): readonly Mark[] {
   const { cache, marks: most } = planning.card;
   if (cache !== "marks" && cache !== "breakpoints") return [];
   const { system } = request.prefix;
@@ -31,7 +34,7 @@ export function planMarks(request: Pick<Request, "prefix" | "messages">, plannin
     blockAt(shared),
     blockAt(system.length - 1),
     messageAt(previousEnd(request.messages)),
-    messageAt(request.messages.length - 1),
+    messageAt(newestKept(request, cache)),
   ];
   const kept = keeping(request, planning);
   const marks = new Map<string, Mark>();
@@ -45,9 +48,20 @@ export function planMarks(request: Pick<Request, "prefix" | "messages">, plannin
 const blockAt = (block: number): Place | undefined => (block < 0 ? undefined : { zone: "system", block });
 const messageAt = (index: number): Place | undefined => (index < 0 ? undefined : { zone: "message", index });
 
-/** The last message of the thread's previous request: what stands before the newest thing that the model said. */
+/** The last message of the thread's previous request: what was asked before the newest thing that the model said. */
 function previousEnd(messages: readonly Message[]): number {
-  return messages.findLastIndex(({ role }) => role === "assistant") - 1;
+  const answer = messages.findLastIndex(({ role }) => role === "assistant");
+  return messages.findLastIndex(({ role }, at) => at < answer && isAsking(role));
+}
+
+/** What was asked, by a person or with the results of a tool. A message that the provider has cleared can hold no mark. */
+const isAsking = (role: Message["role"]): boolean => role === "user" || role === "tool";
+
+/** The last message that stands before the tail, and can carry a mark: where only our own can, an answer cannot. */
+function newestKept({ messages, tail = [] }: Planned, cache: ModelCard["cache"]): number {
+  const last = messages.length - 1;
+  if (messages[last]?.role !== "user" || tail.every(({ way }) => way !== "before-events")) return last;
+  return cache === "marks" ? last - 1 : messages.findLastIndex(({ role }, at) => at < last && isAsking(role));
 }
 
 /** Tells whether enough stands before a place to be kept. Counts from the beginning, and no further than it must. */
@@ -71,8 +85,9 @@ function keeping({ prefix, messages }: Pick<Request, "prefix" | "messages">, { c
       : firstMessage >= 0 && place.index >= firstMessage;
 }
 
-/** Tokens of a message's words; what is no text is not counted, so that less is promised than is there. */
+/** Tokens of a message's words; what is no text is not counted, nor what is cleared, so that less is promised than is there. */
 function sizeOf(message: Message, count: CountTokens): number {
+  if (message.role === "system") return 0;
   const texts: readonly string[] = message.parts.flatMap((part) =>
     "text" in part ? [part.text] : part.type === "call" ? [JSON.stringify(part.input)] : [],
   );

@@ -1,0 +1,119 @@
+import {
+  type Digest,
+  digestOf,
+  type Framed,
+  type Layer,
+  type LayerId,
+  layerHeading,
+  looksLikeOurs,
+  type TextPart,
+  type TranscriptMessage,
+  type Trusted,
+  trusted,
+} from "../protocol/index.ts";
+
+/** What a transcript tells of a live layer so far: its lines or frames, and the digest of its text where they are in an order. */
+export interface ToldLayer {
+  readonly units: ReadonlySet<string>;
+  readonly of?: Digest;
+}
+
+/** What a transcript tells of the live layers. A layer whose beginning was cut away is not among them. */
+export type ToldLayers = ReadonlyMap<LayerId, ToldLayer>;
+
+export const NOTHING_TOLD: ToldLayers = new Map();
+
+/** Reads it off the texts that stay. */
+export function toldIn(transcript: readonly TranscriptMessage[]): ToldLayers {
+  const layers = new Map<LayerId, ToldLayer>();
+  for (const { message } of transcript) {
+    if (message.role !== "user") continue;
+    for (const part of message.parts) if (part.type === "text") hear(layers, part);
+  }
+  return layers;
+}
+
+function hear(layers: Map<LayerId, ToldLayer>, { text, told }: TextPart): void {
+  if (told === undefined) return;
+  const { layer, as, of } = told;
+  const before = layers.get(layer);
+  if (as !== "whole" && before === undefined) return;
+  const units = new Set(as === "whole" ? [] : before?.units);
+  for (const unit of unitsOf(text)) {
+    if (as === "lines" && unit.startsWith(GONE)) units.delete(unit.slice(GONE.length));
+    else units.add(as === "lines" ? unit.slice(NEW.length) : unit);
+  }
+  layers.set(layer, { units, ...(of !== undefined && { of }) });
+}
+
+const GONE = "- ";
+const NEW = "+ ";
+
+/** What a layer says now. */
+export interface Saying {
+  readonly layer: Layer;
+  readonly text: Trusted | Framed;
+  /** Its content came in items: frames, of which each stands by itself. */
+  readonly inItems: boolean;
+}
+
+/** All that the layer says. */
+export const wholeOf = ({ layer, text, inItems }: Saying): TextPart => ({
+  type: "text",
+  text,
+  told: { layer: layer.id, as: "whole", ...(!inItems && { of: digestOf(text) }) },
+});
+
+/**
+ * What has changed since the transcript told of the layer: nothing, its changed lines, or all of it, where that is shorter or
+ * nothing less would say it. A memory that does not fit any more still holds; other items that are gone do not.
+ */
+export function changeOf(saying: Saying, told: ToldLayer | undefined): TextPart | undefined {
+  // Only what has no order came in items: of a layer that changed from the one to the other nothing can be compared.
+  if (told === undefined || (told.of === undefined) !== saying.inItems) return wholeOf(saying);
+  return saying.inItems ? newItems(saying, told) : changedLines(saying, told);
+}
+
+function newItems(saying: Saying, { units }: ToldLayer): TextPart | undefined {
+  const { layer, text } = saying;
+  const now = unitsOf(text).filter(isFrame);
+  const fresh = now.filter((unit) => !units.has(unit));
+  const gone = [...units].filter((unit) => isFrame(unit) && !now.includes(unit));
+  if (gone.length > 0 && layer.source.kind !== "recall") return wholeOf(saying);
+  if (fresh.length === 0) return undefined;
+  const says = `${layerHeading(layer)} (more of it)\n${fresh.join("\n")}`;
+  // The heading is the platform's, and the frames stood in the layer's own text.
+  return shorter({ type: "text", text: trusted(says), told: { layer: layer.id, as: "more" } }, saying);
+}
+
+function changedLines(saying: Saying, { units, of }: ToldLayer): TextPart | undefined {
+  const { layer, text } = saying;
+  const digest = digestOf(text);
+  if (of === digest) return undefined;
+  const now = unitsOf(text);
+  const gone = [...units].filter((unit) => !now.includes(unit)).map((unit) => GONE + unit);
+  const fresh = now.filter((unit) => !units.has(unit)).map((unit) => NEW + unit);
+  // The same lines in another order, or as often as not before: no list of changes says that.
+  if (gone.length + fresh.length === 0 || new Set(now).size < now.length) return wholeOf(saying);
+  const says = [`${layerHeading(layer)} (changed lines: - is gone, + is new)`, ...gone, ...fresh].join("\n");
+  return shorter({ type: "text", text: trusted(says), told: { layer: layer.id, as: "lines", of: digest } }, saying);
+}
+
+const shorter = (change: TextPart, saying: Saying): TextPart =>
+  change.text.length < saying.text.length ? change : wholeOf(saying);
+
+const isFrame = (unit: string): boolean => unit.startsWith("[") && looksLikeOurs(unit.split("\n", 1)[0] ?? "");
+
+/** A layer's text below its heading, or what follows it on its line, by lines; a frame is one, for it is nothing without its header. */
+function unitsOf(text: string): readonly string[] {
+  const [head = "", ...lines] = text.split("\n");
+  const units: string[] = [];
+  let inFrame = false;
+  for (const line of lines.length === 0 ? [head] : lines) {
+    const last = units.length - 1;
+    if (inFrame && line.startsWith("|")) units[last] = `${units[last]}\n${line}`;
+    else units.push(line);
+    inFrame = isFrame(line) || (inFrame && line.startsWith("|"));
+  }
+  return units.filter((unit) => unit.trim() !== "");
+}
