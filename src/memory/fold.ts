@@ -43,6 +43,11 @@ export function wordsOf(text: string): readonly Word[] {
   return (fold(text).match(WORD) ?? []).flatMap(partsOf).flatMap(runsOf);
 }
 
+/** Whether it begins with a sign of a script that puts no space between words. */
+export function isSpaceless(term: string): boolean {
+  return STARTS_SPACELESS.test(term);
+}
+
 /** What one word of a text that has spaces is searched by. */
 export function stemOf(word: string): string {
   const cut = word.length > LONGEST_WORD ? [...word].slice(0, LONGEST_WORD).join("") : word;

@@ -12,6 +12,7 @@ import {
   type FeatureName,
   LENGTH_PENALTY,
   SATURATION,
+  SHARE,
   WEIGHTS,
 } from "./weights.ts";
 
@@ -20,6 +21,9 @@ export interface Shortlist {
   readonly asked: Asked;
   /** The terms looked for, each with how much it tells: its rarity in the scope times its weight in the question. */
   readonly tells: ReadonlyMap<string, number>;
+  /** What each of them is worth as evidence, and what all that is asked for would be, with what the index has not. */
+  readonly worth: ReadonlyMap<string, number>;
+  readonly all: number;
   readonly size: IndexSize;
   /** The candidates and their neighbours. */
   readonly rows: readonly PlacedUnit[];
@@ -31,6 +35,8 @@ export type Values = Readonly<Record<FeatureName, number>>;
 export interface Measured {
   readonly unit: PlacedUnit;
   readonly values: Values;
+  /** How much of what is asked for the unit and its neighbours say. */
+  readonly evidence: number;
 }
 
 /** Ranks what is on the shortlist. Pure; one entry a memory, by its best unit; the newest first on ties. */
@@ -48,7 +54,7 @@ function isBefore(a: Ranked, b: Ranked): boolean {
   return a.score === b.score ? a.place > b.place : a.score > b.score;
 }
 
-function rankedBy({ unit, values }: Measured): Ranked {
+function rankedBy({ unit, values, evidence }: Measured): Ranked {
   const features: Record<string, number> = {};
   let score = 0;
   for (const name of FEATURE_NAMES) {
@@ -57,18 +63,18 @@ function rankedBy({ unit, values }: Measured): Ranked {
     features[name] = given;
     score += given;
   }
-  const evidence = EVIDENCE.turn * values.turn + EVIDENCE.window * values.window;
   return { memory: unit.memory, place: unit.place, score, evidence, features };
 }
 
 /** What there is to know of each unit, before it is weighed. */
-export function measure({ asked, tells, size, rows }: Shortlist): readonly Measured[] {
+export function measure({ asked, tells, worth, all, size, rows }: Shortlist): readonly Measured[] {
   const units = rows.toSorted((a, b) => a.place - b.place);
   const terms = [...tells.keys()];
   const weights = [...tells.values()];
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   if (total === 0) return [];
   const scale = Math.sqrt(10 / total);
+  const worths = terms.map((term) => (worth.get(term) ?? 0) / all ** SHARE);
   const usual = Math.max(1, size.terms / Math.max(1, size.units));
   const counts = units.map((unit) => countsOf(unit, terms));
   const sessions = sessionsOf(units, counts, weights);
@@ -78,12 +84,16 @@ export function measure({ asked, tells, size, rows }: Shortlist): readonly Measu
     const length = around.reduce((sum, near) => sum + (units[near]?.terms.length ?? 0), 0);
     const previous = units[at - 1];
     const isSpeaker = asked.speaker !== "" && unit.speaker === asked.speaker;
+    const near = length / usual / around.length;
+    const own = counts[at] ?? [];
     const follows = previous !== undefined && isNear(previous, unit, 1);
     return {
       unit,
+      evidence:
+        EVIDENCE.turn * bm25(own, worths, unit.terms.length / usual) + EVIDENCE.window * bm25(window, worths, near),
       values: {
-        turn: scale * bm25(counts[at] ?? [], weights, unit.terms.length / usual),
-        window: scale * bm25(window, weights, length / usual / around.length),
+        turn: scale * bm25(own, weights, unit.terms.length / usual),
+        window: scale * bm25(window, weights, near),
         session: scale * (sessions.get(unit.session) ?? 0),
         speaker: Number(isSpeaker),
         ownWords: Number(isSpeaker && has(unit, FLAGS.firstPerson)),

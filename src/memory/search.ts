@@ -1,4 +1,5 @@
 import { type Asked, type AskedText, readAsked } from "./asked.ts";
+import { isSpaceless } from "./fold.ts";
 import type { IndexSize, LexicalIndex, PlacedUnit, WeightedTerm } from "./lexical-index.ts";
 import type { Ranked } from "./ranked.ts";
 import { isRepairable, oneEditFrom } from "./repair.ts";
@@ -52,7 +53,27 @@ export async function shortlistOf(
   signal?.throwIfAborted();
   const rows: readonly PlacedUnit[] = await index.rows(withNeighbours(candidates.map(({ place }) => place)));
   signal?.throwIfAborted();
-  return { asked, tells, size, rows };
+  return { asked, tells, size, rows, ...worthOf(asked, known, size) };
+}
+
+/** Among few memories no word is rare: what a word is worth as evidence is judged as if there were so many. */
+const FEWEST_UNITS = 100;
+/** Of a word without spaces around it each pair of signs is looked for: those that stand nowhere are mostly no words. */
+const UNKNOWN_PAIR = 0.3;
+
+/** What of the question the index has is worth, term by term, and what all of it would be. */
+function worthOf(
+  { terms }: Asked,
+  known: ReadonlyMap<string, Known>,
+  size: IndexSize,
+): Pick<Shortlist, "worth" | "all"> {
+  const units = Math.max(size.units, FEWEST_UNITS);
+  const worth = new Map([...known].map(([term, { frequency, weight }]) => [term, weight * rarity(frequency, units)]));
+  let all = [...worth.values()].reduce((sum, one) => sum + one, 0);
+  for (const [term, weight] of terms) {
+    if (!known.has(term)) all += weight * rarity(0, units) * (isSpaceless(term) ? UNKNOWN_PAIR : 1);
+  }
+  return { worth, all };
 }
 
 interface Known {

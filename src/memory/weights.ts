@@ -17,6 +17,8 @@ export const FEATURE_NAMES = Object.keys(WEIGHTS).filter((name): name is Feature
 
 /** What the words of a unit and of its neighbours count as evidence, whoever said it and whenever. */
 export const EVIDENCE = { turn: 0.32, window: 0.24 } as const;
+/** Between what is said of the question as it is (0) and as a share of it (1): what tells questions from chatter best. */
+export const SHARE = 0.7;
 
 /** Of BM25: how soon a word said again counts no more, and how much a long unit is held against it. */
 export const SATURATION = 0.9;
