@@ -58,6 +58,7 @@ export {
   LAYOUTS,
   type Layout,
   layoutBills,
+  layoutContent,
   type ModelCard,
   optimum,
   rulesOf,

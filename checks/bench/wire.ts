@@ -2,12 +2,13 @@ import { tokenCounter } from "../../src/models/index.ts";
 import type { CountTokens } from "../../src/protocol/index.ts";
 import {
   anthropicRules,
-  type Bill,
   LAYOUT_SAYS,
   LAYOUTS,
   type Layout,
   layoutBills,
+  layoutContent,
   optimum,
+  type SeenRequest,
 } from "../../src/wire/index.ts";
 import { percent, table } from "./table.ts";
 import { chat, dumped, loops, replayed, type Seen } from "./wire-threads.ts";
@@ -87,23 +88,26 @@ async function gathered(
 /** The threads that are long enough, each cut to its first `requests`; each has the cache for itself. */
 function cellsOf(name: string, threads: readonly Seen[], requests: number): readonly WireCell[] {
   const cut = threads.filter(({ length }) => length >= requests).map((thread) => thread.slice(0, requests));
-  const best = sum(cut.flatMap((thread) => optimum(thread, READ_WRITE)));
-  const bills = LAYOUTS.map((layout) => ({ layout, all: cut.flatMap((thread) => layoutBills(thread, layout, RULES)) }));
-  const none = costOf(bills.find(({ layout }) => layout === "none")?.all ?? []);
-  return bills.map(({ layout, all }) => ({
-    threads: name,
-    layout,
-    requests,
-    toOptimum: costOf(all) / best,
-    toNone: costOf(all) / none,
-    read:
-      sum(all.map(({ read }) => read)) /
-      sum(all.map(({ input, read, write5m, write1h }) => input + read + write5m + write1h)),
-  }));
+  return LAYOUTS.map((layout) => {
+    const all = cut.flatMap((thread) => layoutBills(thread, layout, RULES));
+    const content = cut.map((thread) => layoutContent(thread, layout));
+    const cost = sum(all.map((bill) => bill.cost));
+    return {
+      threads: name,
+      layout,
+      requests,
+      toOptimum: cost / sum(content.flatMap((thread) => optimum(thread, READ_WRITE))),
+      toNone: cost / sum(content.flat(2).map(tokensOf)),
+      read:
+        sum(all.map(({ read }) => read)) /
+        sum(all.map(({ input, read, write5m, write1h }) => input + read + write5m + write1h)),
+    };
+  });
 }
 
+const tokensOf = ({ blocks }: SeenRequest): number => sum(blocks.map(({ tokens }) => tokens));
+
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-const costOf = (bills: readonly Bill[]): number => sum(bills.map(({ cost }) => cost));
 
 export function wireText({ from, cells }: WireReport): string {
   return [

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { type Bill, type Layout, layoutBills, optimum } from "../app.ts";
+import { type Bill, type Layout, layoutBills, layoutContent, optimum } from "../app.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { SeenThread } from "./cache-threads.ts";
 import type { Context } from "./context.ts";
@@ -16,12 +16,20 @@ export interface ComparedRequest {
   readonly bills: ReadonlyMap<Layout, Bill>;
 }
 
+/** What a layout is measured by: tokens, and the least that they could cost. */
+export interface Measure {
+  readonly tokens: number;
+  readonly optimum: number;
+}
+
 /** What the same requests cost under each layout. */
 export interface Comparison {
   readonly models: readonly string[];
   readonly threads: number;
   readonly layouts: readonly Layout[];
   readonly requests: readonly ComparedRequest[];
+  /** For layouts that show a part of the content only; the others are measured by the requests themselves. */
+  readonly measures: ReadonlyMap<Layout, Measure>;
 }
 
 interface Job {
@@ -49,8 +57,25 @@ export async function compareLayouts(context: Context, what: string, { threads, 
     progress.end();
   }
   const models = [...new Set(threads.map(({ model }) => model))];
-  return { models, threads: threads.length, layouts, requests };
+  return { models, threads: threads.length, layouts, requests, measures: measuresOf({ threads, layouts }) };
 }
+
+function measuresOf({ threads, layouts }: Job): ReadonlyMap<Layout, Measure> {
+  const measures = new Map<Layout, Measure>();
+  for (const layout of layouts) {
+    for (const { requests, rules } of threads) {
+      const content = layoutContent(requests, layout);
+      if (content === requests) continue;
+      const { tokens, optimum: least } = measures.get(layout) ?? { tokens: 0, optimum: 0 };
+      const here = content.flatMap(({ blocks }) => blocks).reduce((sum, block) => sum + block.tokens, 0);
+      const best = optimum(content, ratesOf(rules)).reduce((sum, cost) => sum + cost, 0);
+      measures.set(layout, { tokens: tokens + here, optimum: least + best });
+    }
+  }
+  return measures;
+}
+
+const ratesOf = ({ multipliers }: SeenThread["rules"]) => ({ r: multipliers.read, w: multipliers.write5m });
 
 const stopped = (): StrataError => new StrataError("turn_cancelled", "stopped before all layouts were compared");
 
@@ -58,7 +83,7 @@ function compared(
   { thread, requests, rules }: SeenThread,
   bills: ReadonlyMap<Layout, readonly Bill[]>,
 ): readonly ComparedRequest[] {
-  const best = optimum(requests, { r: rules.multipliers.read, w: rules.multipliers.write5m });
+  const best = optimum(requests, ratesOf(rules));
   return requests.map(({ at, blocks }, n) => ({
     thread,
     n: n + 1,

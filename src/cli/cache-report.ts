@@ -1,5 +1,5 @@
 import { LAYOUT_SAYS, type Layout } from "../app.ts";
-import { type Comparison, inSteps, seriesOf } from "./cache-compare.ts";
+import { type Comparison, inSteps, type Measure, seriesOf } from "./cache-compare.ts";
 import { count, number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
 
@@ -94,7 +94,7 @@ function plot(comparison: Comparison, style: Style): readonly string[] {
 
 const bar = (share: number): string => BARS[Math.min(BARS.length - 1, Math.floor(share * BARS.length))] ?? "";
 
-function totals({ requests }: Comparison): { readonly tokens: number; readonly optimum: number } {
+function totals({ requests }: Comparison): Measure {
   return {
     tokens: requests.reduce((sum, { tokens }) => sum + tokens, 0),
     optimum: requests.reduce((sum, { optimum }) => sum + optimum, 0),
@@ -102,8 +102,9 @@ function totals({ requests }: Comparison): { readonly tokens: number; readonly o
 }
 
 function sumsOf(comparison: Comparison): readonly LayoutSum[] {
-  const { tokens, optimum } = totals(comparison);
+  const all = totals(comparison);
   return comparison.layouts.map((layout) => {
+    const { tokens, optimum } = comparison.measures.get(layout) ?? all;
     const bills = comparison.requests.flatMap((request) => request.bills.get(layout) ?? []);
     const sum = (part: "input" | "read" | "write5m" | "write1h" | "cost"): number =>
       bills.reduce((total, bill) => total + bill[part], 0);

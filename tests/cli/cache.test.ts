@@ -22,6 +22,7 @@ interface Compared {
     readonly layout: string;
     readonly cost: number;
     readonly toOptimum: number;
+    readonly toNone: number;
     readonly refused: number;
   }[];
   readonly requests: readonly {
@@ -103,6 +104,23 @@ describe("strata cache replay", () => {
     expect(costs["last-message"]).toBeGreaterThan(costs["seed004"] ?? 99);
     expect(costs["seed000"]).toBeGreaterThan(costs["last-message"] ?? 99);
     expect(costs["automatic"]).toBeGreaterThan(costs["none"] ?? 99);
+  });
+
+  it("knows the usual ways with marks, context and window by name, and measures a window by what it shows", async () => {
+    const cwd = await replayed(LONG.map((line) => ({ ...line, text: line.text.repeat(4) })));
+    const layouts = "seed000-last,seed000-tools,kept,last-two,plan,plan-changes,plan-sliding,plan-halving";
+    const { out } = await cache(cwd, "requests.jsonl", "--gap", "45", "--as", layouts, "--json");
+    const sums = compared(out).layouts;
+    expect(sums.map(({ layout }) => layout)).toEqual(layouts.split(","));
+    const costs = Object.fromEntries(sums.map(({ layout, toOptimum }) => [layout, toOptimum]));
+    expect(costs["seed000-last"]).toBeGreaterThan(5);
+    expect(costs["kept"]).toBeGreaterThan(costs["plan"] ?? 99);
+    expect(costs["last-two"]).toBeGreaterThan(costs["plan"] ?? 99);
+    // A window costs less in all, and more for what it shows.
+    expect(costs["plan-sliding"]).toBeGreaterThan(1.2);
+    expect(costs["plan-halving"]).toBeLessThan(1.2);
+    const none = sums.map(({ layout, cost, toNone }) => [layout, cost / toNone] as const);
+    expect(new Map(none).get("plan-sliding")).toBeLessThan(new Map(none).get("plan") ?? 0);
   });
 
   it("bills every token of every request, for programs", async () => {

@@ -3,8 +3,6 @@ import { describe, expect, it } from "vitest";
 import {
   anthropicRules,
   type CacheRules,
-  LAYOUTS,
-  layoutBills,
   openaiMarkedRules,
   openaiRules,
   optimum,
@@ -132,80 +130,5 @@ describe("the optimum", () => {
     const best = optimum(thread, rw).reduce((sum, cost) => sum + cost, 0);
     // The end of the last request is written for nobody.
     expect(billed - best).toBeCloseTo(5_000 * 0.25);
-  });
-});
-
-describe("layouts", () => {
-  /** Turns of two messages and a tail that is another each time. */
-  const chat = (turns: number): readonly SeenRequest[] =>
-    Array.from({ length: turns }, (_, turn) => {
-      const said = Array.from({ length: 2 * turn + 1 }, (_, at) =>
-        block(`m${at}`, {
-          tokens: 30,
-          role: at % 2 === 0 ? "user" : "assistant",
-          ...(at === 2 * turn && { mark: "5m" as const }),
-        }),
-      );
-      const tail = block(`d${turn}`, { tokens: 290, tail: true, piece: "clock" });
-      return request(
-        [
-          block("tools", { kind: "tool", tokens: 4_500 }),
-          block("policy", { kind: "system", tokens: 3_000, mark: "5m" }),
-          ...said,
-          tail,
-        ],
-        {
-          at: turn * 45_000,
-        },
-      );
-    });
-  const ratios = (turns: number) => {
-    const thread = chat(turns);
-    const best = optimum(thread, { r: 0.1, w: 1.25 }).reduce((sum, cost) => sum + cost, 0);
-    return Object.fromEntries(
-      LAYOUTS.map((layout) => [
-        layout,
-        layoutBills(thread, layout, anthropicRules()).reduce((sum, { cost }) => sum + cost, 0) / best,
-      ]),
-    );
-  };
-
-  it("cost about what was measured on real threads of 50 and 200 turns", () => {
-    const [short, long] = [ratios(50), ratios(200)];
-    expect(short["none"]).toBeCloseTo(6.5, 0);
-    expect(short["seed000"]).toBeCloseTo(7.8, 0);
-    expect(short["seed004"]).toBeCloseTo(1.9, 0);
-    expect(short["last-message"]).toBeCloseTo(2.2, 0);
-    expect(long["seed000"]).toBeCloseTo(9.0, 0);
-    expect(long["seed004"]).toBeCloseTo(4.0, 0);
-    expect(long["last-message"]).toBeCloseTo(4.9, 0);
-    expect(Math.max(short["plan"] ?? 9, long["plan"] ?? 9)).toBeLessThan(1.02);
-  });
-
-  it("hold the same content, whatever the order", () => {
-    const thread = chat(12);
-    for (const layout of LAYOUTS) {
-      const sums = layoutBills(thread, layout, anthropicRules()).map((b) => b.input + b.read + b.write5m + b.write1h);
-      expect(sums).toEqual(thread.map(tokensOf));
-    }
-  });
-
-  it("find the tail of requests that do not tell it", () => {
-    const untold = chat(20).map((one) => ({ ...one, blocks: one.blocks.map(({ tail: _, ...rest }) => rest) }));
-    for (const layout of LAYOUTS) {
-      expect(layoutBills(untold, layout, anthropicRules())).toEqual(layoutBills(chat(20), layout, anthropicRules()));
-    }
-  });
-
-  it("leave the tail in the user's message while tools are called, as others do", () => {
-    const tail = block("d", { tail: true });
-    const called = [
-      block("q"),
-      block("c", { kind: "tool-use", role: "assistant" }),
-      block("r", { kind: "tool-result" }),
-      tail,
-    ];
-    const [, round] = layoutBills([request([block("q"), tail]), request(called)], "last-message", anthropicRules());
-    expect(round).toMatchObject({ read: 2_000, write5m: 2_000 });
   });
 });

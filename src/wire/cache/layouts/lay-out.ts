@@ -1,0 +1,99 @@
+import { digestOf, never } from "../../../protocol/index.ts";
+import type { Bill, CacheRules, SeenBlock, SeenRequest } from "../seen.ts";
+import { simulate } from "../simulate.ts";
+import { type Apart, apart, carrierUpTo, markedAt, markedLast, userEnd } from "./apart.ts";
+import type { Layout } from "./names.ts";
+import { planned } from "./planned.ts";
+import { changes, keeping, whole, withTails } from "./tails.ts";
+import { windowed } from "./windows.ts";
+
+/** What a thread's requests would be billed, were they laid out so. The thread has the cache for itself. Pure. */
+export function layoutBills(requests: readonly SeenRequest[], layout: Layout, rules: CacheRules): readonly Bill[] {
+  if (layout === "none") return requests.map(({ blocks }) => plain(blocks));
+  return simulate(laidOut(withTails(requests), layout), rules);
+}
+
+/** What a layout is measured by: the content of the requests, of which a window shows a part. Pure. */
+export function layoutContent(requests: readonly SeenRequest[], layout: Layout): readonly SeenRequest[] {
+  switch (layout) {
+    case "plan-sliding":
+      return windowed(withTails(requests), "sliding");
+    case "plan-halving":
+      return windowed(withTails(requests), "halving");
+    default:
+      return requests;
+  }
+}
+
+function plain(blocks: readonly SeenBlock[]): Bill {
+  const input = blocks.reduce((sum, { tokens }) => sum + tokens, 0);
+  return { input, read: 0, write5m: 0, write1h: 0, cost: input, problems: [] };
+}
+
+type Blocks = readonly SeenBlock[];
+
+/** The same content in another order and under other marks. */
+function laidOut(requests: readonly SeenRequest[], layout: Exclude<Layout, "none">): readonly SeenRequest[] {
+  const asSent = requests.map(apart);
+  const each = (blocksOf: (parts: Apart) => Blocks, from: readonly Apart[] = asSent): readonly SeenRequest[] =>
+    from.flatMap((parts, n) => {
+      const request = requests[n];
+      return request === undefined ? [] : [{ ...request, mode: "explicit", blocks: blocksOf(parts) }];
+    });
+  switch (layout) {
+    case "plan":
+      return requests;
+    case "automatic":
+      return each(inOrder).map((one) => ({ ...one, mode: "implicit", blocks: markedLast(one.blocks) }));
+    case "seed000":
+      return each((parts) => [...parts.tools, ...contextInside(parts), ...parts.messages]);
+    case "seed000-last":
+      return each((parts) => markedLast([...parts.tools, ...contextInside(parts), ...parts.messages]));
+    case "seed000-tools":
+      return each((parts) => [...markedLast(parts.tools), ...contextInside(parts), ...parts.messages]);
+    case "seed004":
+      return each(besideUser);
+    case "last-message":
+      return each((parts) => markedLast(besideUser(parts)));
+    case "last-two":
+      return each((parts) => lastTwo(besideUser(parts)));
+    case "kept":
+      return each((parts) => markedLast(besideUser(parts)), keeping(requests, whole));
+    case "plan-changes":
+      return planned(requests, keeping(requests, changes));
+    case "plan-sliding":
+    case "plan-halving":
+      return planned(requests, layoutContent(requests, layout).map(apart));
+    default:
+      return never(layout);
+  }
+}
+
+const inOrder = ({ tools, system, messages, tail }: Apart): Blocks => [...tools, ...system, ...messages, ...tail];
+
+/** The turn's context in the system text: one text made of several, and any change in it changes all of it. */
+function contextInside({ system, tail }: Apart): Blocks {
+  const blocks = [...system, ...tail];
+  if (blocks.length === 0) return [];
+  const key = digestOf(blocks.map((block) => block.key).join("\n"));
+  const tokens = blocks.reduce((sum, block) => sum + block.tokens, 0);
+  return markedLast([{ key, tokens, kind: "system" }]);
+}
+
+/** The turn's context stays in the user's message while tools are called, as nobody but Strata moves it. One mark, after the system text. */
+function besideUser({ tools, system, messages, tail }: Apart): Blocks {
+  const user = userEnd(messages);
+  return [...tools, ...markedLast(system), ...messages.slice(0, user), ...tail, ...messages.slice(user)];
+}
+
+/** Marks on the first two system texts and on the last two messages, whose blocks follow one another in one role. */
+function lastTwo(blocks: Blocks): Blocks {
+  const said = blocks.findIndex(({ kind }) => kind !== "tool" && kind !== "system");
+  const texts = blocks.flatMap(({ kind }, at) => (kind === "system" ? [at] : []));
+  if (said < 0) return markedAt(bare(blocks), texts.slice(0, 2));
+  const newest = blocks.findLastIndex(({ role }) => role !== blocks.at(-1)?.role) + 1;
+  const messages = [newest > said ? carrierUpTo(blocks, newest) : -1, carrierUpTo(blocks)];
+  return markedAt(bare(blocks), [...texts.slice(0, 2), ...messages]);
+}
+
+const bare = (blocks: Blocks): Blocks => blocks.map(({ mark: _, ...block }) => block);
