@@ -18,6 +18,7 @@ export { cardsWhere } from "./app/declare.ts";
 export { type LintOptions, type LintReport, lint, type PlacedFinding } from "./app/lint.ts";
 export type { AppOptions } from "./app/options.ts";
 export { type ProjectLock, projectLock } from "./app/project-lock.ts";
+export { type GuardFinding, type GuardVerdict, judgeLayerText } from "./guard/index.ts";
 export { tokenCounter } from "./models/index.ts";
 export {
   type Composed,

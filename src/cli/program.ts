@@ -12,6 +12,7 @@ import type { Context } from "./context.ts";
 import { declareDoctor } from "./doctor.ts";
 import { declareExplain } from "./explain.ts";
 import { declareExport } from "./export.ts";
+import { declareGuard } from "./guard.ts";
 import { declareInit } from "./init.ts";
 import { declareLint } from "./lint.ts";
 import { declareLock } from "./lock.ts";
@@ -72,6 +73,7 @@ const COMMANDS = [
   declareCache,
   declareDoctor,
   declareLint,
+  declareGuard,
   declareExport,
   declareBackup,
   declareLock,

@@ -1,0 +1,15 @@
+/** Letters of other scripts that look like Latin ones. A choice for words of attack in Latin letters, after NFKC: not Unicode's whole table. */
+const PAIRS = [
+  "аa вb еe кk мm нh оo рp сc тt уy хx ѕs іi јj ԁd ԛq ԝw һh ӏl ґr ɡg ցg",
+  "АA ВB ЕE КK МM НH ОO РP СC ТT УY ХX ЅS ІI ЈJ ԌG ԚQ ԜW Ӏl",
+  "αa βb γy δd εe ηn ιi κk νv οo ρp τt υu χx ωw ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX",
+  "ıi ɩi ǀl ℓl øo ɑa ɐa ɔc ǝe ɛe ʟl ʀr ɪi ɴn ᴀa ʙb ᴄc ᴅd ᴇe ꜰf ɢg ʜh ᴊj ᴋk ᴍm ᴏo ᴘp ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz",
+  "օo սu ոn հh ѵv ꓮa ꓐb ꓚc ꓓd ꓰe ꓖg ꓲi ꓡl ꓟm ꓠn ꓳo ꓑp ꓣr ꓢs ꓔt ꓴu",
+].join(" ");
+
+export const CONFUSABLE: ReadonlyMap<string, string> = new Map(
+  PAIRS.split(" ").map((pair) => {
+    const [from = "", to = ""] = pair;
+    return [from, to] as const;
+  }),
+);

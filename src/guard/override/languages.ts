@@ -1,0 +1,162 @@
+import { withoutMarks } from "./readings.ts";
+
+/** In one language: what governs, and what takes its force away. Stems, in lower case, without regard to word ends. */
+interface Language {
+  readonly governing: string;
+  readonly weakening: string;
+}
+
+/** Not a translation of the English rules: the few words such a sentence cannot do without. */
+const LANGUAGES: Readonly<Record<string, Language>> = {
+  de: {
+    governing: "ebene|schicht|verfassung|anweisung|sicherheitsregel|regeln|richtlinie|vorgabe|systemprompt|grundgesetz",
+    weakening:
+      "ignorier|vergiss|vergesse|gilt nicht|gelten nicht|nicht mehr|außer kraft|ausser kraft|missacht|überschreib|vorrang|nur empfehl|beachte .{0,40}nicht|befolge .{0,40}nicht|umgeh|aufgehoben|ersetz|lösch|wichtiger als|statt ",
+  },
+  fr: {
+    governing: "couche|constitution|instruction|règle|consigne|directive|invite système|garde-fou",
+    weakening:
+      "ignore|oubli|ne s'applique|plus en vigueur|remplac|facultati|ne tiens pas compte|ne tenez pas compte|l'emporte|prime sur|priment sur|priorité|contourn|désactiv|annul|ne respecte pas|ne suis pas|supprim|outrepass|passe avant",
+  },
+  es: {
+    governing: "capa|constitución|constitucion|instruccion|regla|norma|directri|directiva|política",
+    weakening:
+      "ignora|olvida|anulad|sustituy|reemplaz|opcional|no sigas|no sigan|no respet|no obedez|prioridad|prevalec|omite|omitir|salta|desactiv|ya no|deja de|por encima|elimina|sin efecto",
+  },
+  pt: {
+    governing: "camada|constituição|constituicao|instruç|instruc|regra|diretri|norma|política",
+    weakening:
+      "ignor|esqueç|esquec|anulad|substitu|opciona|não sig|nao sig|não obedeç|prioridade|prevalec|desativ|desconsider|não se aplica|nao se aplica|deixa de|deixe de|acima d|revogad|contorn|sem efeito|já não|não vale",
+  },
+  it: {
+    governing: "livello|livelli|strato|strati|costituzione|istruzion|regol|direttiv|norm",
+    weakening:
+      "ignora|dimentica|annullat|sostitui|opzional|facoltativ|non seguire|non rispettare|priorità|preval|disattiv|trascura|non si applica|non vale|non è più|smetti|scavalc|precedenza|revocat|aggira",
+  },
+  nl: {
+    governing: "laag|lagen|grondwet|instructie|regels|veiligheidsregel|richtlijn|voorschrift",
+    weakening:
+      "negeer|vergeet|geldt niet|gelden niet|niet meer|gaan vóór|gaat vóór|gaan voor|gaat voor|voorrang|vervang|optioneel|omzeil|overschrijf|volg .{0,30}niet|schakel|buiten werking|niet van toepassing|ongeldig",
+  },
+  pl: {
+    governing: "warstw|konstytucj|instrukcj|polece|zasad|reguł|wytyczn",
+    weakening:
+      "ignoruj|zignoruj|zapomnij|nie obowiązuj|nie przestrzegaj|zastępuj|opcjonaln|pierwszeństw|pomiń|wyłącz|obejdź|omij|unieważni|nie stosuj|ważniejsz|uchyl",
+  },
+  ru: {
+    governing: "сло[йяеёию]|слоё|слоев|конституц|инструкц|правил|указани|директив|политик",
+    weakening:
+      "игнорир|забудь|забыть|не действу|больше не|не соблюда|важнее|отмен|замен|необязательн|приоритет|обойди|обходи|отключ|пренебрег|не следуй|не применя|переопредел|удали|выше ",
+  },
+  uk: {
+    governing: "шар|конституц|інструкц|правил|вказівк|директив",
+    weakening:
+      "ігнор|забудь|не діє|більше не|не дотримуй|важливіш|скас|замін|необов'язков|пріоритет|обійд|вимк|не виконуй|не застосов",
+  },
+  cs: {
+    governing: "vrstv|ústav|instrukc|pokyn|pravidl|směrnic",
+    weakening: "ignoruj|zapomeň|neplatí|nedodržuj|nahrazuj|voliteln|přednost|obejdi|vypni|zruš|přepiš|nedbej|nadřazen",
+  },
+  sv: {
+    governing: "lager|konstitution|grundlag|instruktion|regl|riktlinj",
+    weakening:
+      "ignorera|glöm|gäller inte|följ inte|ersätt|valfri|frivillig|företräde|kringgå|stäng av|upphäv|bortse|inte längre|går före|åsidosätt",
+  },
+  da: {
+    governing: "lag \\d|lagene|forfatning|grundlov|instruktion|regler|retningslinj",
+    weakening:
+      "ignorer|glem|gælder ikke|følg ikke|erstat|valgfri|forrang|omgå|slå .{0,20}fra|ophæv|se bort|ikke længere|går forud|tilsidesæt",
+  },
+  no: {
+    governing: "lag \\d|lagene|grunnlov|instruks|regler|retningslinj",
+    weakening:
+      "ignorer|glem|gjelder ikke|følg ikke|erstatt|valgfri|forrang|omgå|slå av|opphev|se bort|ikke lenger|går foran|tilsidesett",
+  },
+  fi: {
+    governing: "kerro[ks]|perustusla|ohje|sään|määräy",
+    weakening:
+      "ohita|unohda|ei ole voimassa|eivät ole|ei enää|eivät enää|älä noudata|korva|valinnai|etusija|kumo|poista|tärkeäm",
+  },
+  ro: {
+    governing: "strat|constituți|constituti|instrucțiun|instructiun|reguli|directive",
+    weakening:
+      "ignoră|ignora|uită|uita|nu se mai aplică|nu respecta|înlocui|inlocui|opțional|optional|prioritate|ocole|dezactiv|anul|nu urma|prevale",
+  },
+  hu: {
+    governing: "réteg|alkotmány|utasítás|szabály|irányelv",
+    weakening:
+      "hagyd figyelmen|figyelmen kívül|felejtsd|nem érvényes|ne kövesd|ne tartsd|felülír|opcionális|elsőbbség|kerüld meg|kapcsold ki|hatályon kívül|helyett",
+  },
+  el: {
+    governing: "επίπεδο|επιπεδο|στρώμα|σύνταγμα|συνταγμα|οδηγί|κανόν|κανον|εντολ",
+    weakening:
+      "αγνόησ|αγνοησ|ξέχασ|ξεχασ|δεν ισχύ|δεν ισχυ|μην ακολουθ|αντικαθιστ|προαιρετικ|υπερισχύ|προτεραιότητα|παράκαμψ|κατάργησ|ακύρωσ",
+  },
+  tr: {
+    governing: "katman|anayasa|talimat|kural|yönerge",
+    weakening:
+      "yok say|görmezden gel|unut|geçerli değil|uyma|yerine geç|isteğe bağlı|öncelik|devre dışı|iptal|atla|dikkate alma|artık|üstün|kaldır",
+  },
+  ar: {
+    governing: "طبق|دستور|تعليمات|التعليمات|قواعد|القواعد|توجيه",
+    weakening:
+      "تجاهل|انس|لم يعد|لا تتبع|لا تلتزم|تحل محل|اختياري|أولوية|الأولوية|تجاوز|عطل|ألغ|الغ|لا ينطبق|لا تطبق|ملغ|بدلا",
+  },
+  he: {
+    governing: "שכב|חוקה|החוקה|הוראות|כללי|הנחיות",
+    weakening: "התעלמ|תתעלמ|שכח|תשכח|לא חל|אינה תקפה|אל תציית|מחליפ|אופציונל|עדיפות|קודמ|עקוף|בטל|כבר לא",
+  },
+  fa: {
+    governing: "لایه|قانون اساسی|دستورالعمل|دستور|قوانین|قواعد",
+    weakening: "نادیده|فراموش|دیگر|پیروی نکن|رعایت نکن|جایگزین|اختیاری|اولویت|دور بزن|غیرفعال|لغو",
+  },
+  hi: {
+    governing: "परत|संविधान|निर्देश|नियम",
+    weakening: "अनदेखा|भूल|लागू नहीं|नज़रअंदाज़|पालन न|पालन मत|की जगह|वैकल्पिक|प्राथमिकता|रद्द|बंद कर|से ऊपर|मत मान",
+  },
+  th: {
+    governing: "ชั้น|เลเยอร์|รัฐธรรมนูญ|คำสั่ง|กฎ|ข้อกำหนด",
+    weakening: "เพิกเฉย|ละเว้น|ลืม|ไม่มีผล|ไม่ใช้|อย่าปฏิบัติ|แทนที่|ไม่บังคับ|สำคัญกว่า|ข้าม|ปิด|ยกเลิก|ไม่ต้อง",
+  },
+  vi: {
+    governing: "lớp \\d|các lớp|tầng|hiến pháp|hướng dẫn|chỉ dẫn|quy tắc|chỉ thị",
+    weakening:
+      "bỏ qua|quên|không còn|không áp dụng|không tuân|thay thế|tùy chọn|ưu tiên|vượt qua|vô hiệu|hủy|đừng làm theo|phớt lờ",
+  },
+  id: {
+    governing: "lapisan|konstitusi|instruksi|petunjuk|aturan|arahan",
+    weakening:
+      "abaikan|lupakan|tidak berlaku|jangan ikuti|jangan patuhi|menggantikan|opsional|prioritas|diutamakan|lewati|nonaktif|batalkan|tidak lagi|mengesampingkan",
+  },
+  ko: {
+    governing: "레이어|계층|헌법|지시|지침|규칙|명령|프롬프트",
+    weakening: "무시|잊어|잊으|적용되지|따르지|대체|선택 사항|우선|우회|비활성|취소|폐지|더 이상|지키지|준수하지",
+  },
+  ja: {
+    governing: "レイヤー|層|憲法|憲章|指示|規則|ルール|命令|プロンプト|ガイドライン",
+    weakening:
+      "無視|忘れ|適用され(?:ない|ません)|適用しない|従わ(?:ない|ず|なくて)|優先|置き換え|任意|上書き|無効|回避|取り消|守ら(?:ない|なくて)|破棄|もはや",
+  },
+  zh: {
+    governing: "层|層|宪法|憲法|章程|指令|指示|规则|規則|规定|提示词|提示詞|准则",
+    weakening:
+      "忽略|无视|無視|忘记|忘記|忘掉|不再|不适用|不適用|不要遵|不必遵|不用遵|不遵守|取代|替代|代替|可选|可選|优先|優先|绕过|繞過|跳过|失效|无效|作废|覆盖|禁用|停用|仅供参考|高于|推翻|废止|删除",
+  },
+};
+
+const UNSPACED = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Hangul}]";
+
+/** At the beginning of a word, or anywhere where words are not set apart. */
+const stems = (alternatives: string): RegExp =>
+  new RegExp(`(?:(?<!\\p{L})|(?<=${UNSPACED}))(?:${withoutMarks(alternatives)})`, "u");
+
+const RULES = Object.entries(LANGUAGES).map(([language, { governing, weakening }]) => ({
+  language,
+  governing: stems(governing),
+  weakening: stems(weakening),
+}));
+
+/** The language in which a sentence takes the force of what governs; none for one that does not, as far as these words can tell. */
+export function foreignOverride(sentence: string): string | undefined {
+  return RULES.find(({ governing, weakening }) => governing.test(sentence) && weakening.test(sentence))?.language;
+}
