@@ -1,4 +1,4 @@
-import type { ThreadId, TurnId } from "./ids.ts";
+import type { EventId, MemoryId, ThreadId, TurnId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { NewMemory } from "./memory.ts";
 import type { ToolSchema } from "./request.ts";
@@ -14,6 +14,8 @@ export interface ToolContext {
   readonly thread: ThreadId;
   readonly turn: TurnId;
   readonly call: string;
+  /** What the turn handles: the sources of what is saved in it. */
+  readonly events: readonly EventId[];
   /** Milliseconds since 1970. */
   readonly at: number;
   /** The lowest trust in the prompt that led to the call. */
@@ -31,8 +33,13 @@ export interface ToolLimits {
   readonly seconds?: number;
 }
 
-/** A write that a tool asks for; it lands in the turn's one commit or not at all. */
-export type StoreWrite = { readonly kind: "memory"; readonly memory: NewMemory };
+/**
+ * A write that a tool asks for; it lands in the turn's one commit or not at all. `forget` takes away what the agent itself saved
+ * of the contact: what a person saved stays, whoever asks.
+ */
+export type StoreWrite =
+  | { readonly kind: "memory"; readonly memory: NewMemory }
+  | { readonly kind: "forget"; readonly memory: MemoryId };
 
 /** What came of a call. `failed` tells the model that it did not work; the text says why and what to do. */
 export interface ToolOutcome {

@@ -17,7 +17,7 @@ import { patiently } from "./patiently.ts";
 import { limitsOf, type Ran, runTool } from "./run-tool.ts";
 import type { RecordedResult } from "./runtime.ts";
 import type { Answer } from "./send.ts";
-import { add, plan, totalsOf, type Work } from "./work.ts";
+import { add, claimOf, plan, totalsOf, type Work } from "./work.ts";
 
 /** What a round came to: why the turn ends, or what goes into the next request. */
 export interface Round {
@@ -138,8 +138,9 @@ async function runOnce(work: Work, compilation: Compilation, tool: Tool, call: C
 async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPart): Promise<Ran> {
   const { parts, lease, cast } = work;
   const { thread, turn } = lease.claim;
+  const events = claimOf(work).events.map(({ id }) => id);
   const ran = await runTool(parts, tool, call.input, {
-    context: { scope: thread.scope, thread: thread.id, turn, call: call.id, at: parts.clock(), taint },
+    context: { scope: thread.scope, thread: thread.id, turn, call: call.id, events, at: parts.clock(), taint },
     seconds: limitsOf(cast.agent, tool).seconds,
     signal: lease.signal,
   });

@@ -121,7 +121,8 @@ interface Acting {
 async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acting): Promise<Approval> {
   const { approval, thread } = one;
   const { id, scope, turn, call, taint, input } = approval;
-  const context = { scope, thread: thread.id, turn, call, at: parts.clock(), taint };
+  const events = (await parts.store.turn(scope, turn))?.events.map((event) => event.id) ?? [];
+  const context = { scope, thread: thread.id, turn, call, events, at: parts.clock(), taint };
   const signal = one.signal ?? new AbortController().signal;
   const { outcome, isKnown } = await runTool(parts, tool, input, { context, seconds, signal });
   if (!isKnown) return leave(parts, one, outcome);

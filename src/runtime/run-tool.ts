@@ -64,7 +64,9 @@ export async function runTool(
 /** What a tool writes is derived from its own words and from what the model was shown: it is trusted like the least of them. */
 function limited({ writes, ...rest }: ToolOutcome, most: readonly Trust[]): ToolOutcome {
   if (writes === undefined) return rest;
-  const trusting = ({ memory, ...write }: StoreWrite): StoreWrite => {
+  const trusting = (write: StoreWrite): StoreWrite => {
+    if (write.kind !== "memory") return write;
+    const { memory } = write;
     return { ...write, memory: { ...memory, trust: lowestTrust([memory.trust, ...most]) } };
   };
   return { ...rest, writes: writes.map(trusting) };
@@ -87,15 +89,20 @@ function hidden(vault: Parts["vault"], { text, failed, writes }: ToolOutcome): T
   return {
     text: untrusted(vault.hide(text)),
     failed,
-    ...(writes !== undefined && {
-      writes: writes.map((write) => ({
-        ...write,
-        memory: {
-          ...write.memory,
-          content: untrusted(vault.hide(write.memory.content)),
-          tags: write.memory.tags.map((tag) => vault.hide(tag)),
-        },
-      })),
-    }),
+    ...(writes !== undefined && { writes: writes.map((write) => hiddenWrite(vault, write)) }),
+  };
+}
+
+function hiddenWrite(vault: Parts["vault"], write: StoreWrite): StoreWrite {
+  if (write.kind !== "memory") return write;
+  const { content, tags, speaker } = write.memory;
+  return {
+    ...write,
+    memory: {
+      ...write.memory,
+      content: untrusted(vault.hide(content)),
+      tags: tags.map((tag) => vault.hide(tag)),
+      ...(speaker !== undefined && { speaker: vault.hide(speaker) }),
+    },
   };
 }

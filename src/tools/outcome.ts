@@ -1,5 +1,7 @@
 import { z } from "zod";
 import {
+  type MemoryId,
+  memoryId,
   type NewMemory,
   type StoreWrite,
   type ToolContext,
@@ -16,10 +18,16 @@ export type ToolAnswer =
   | {
       readonly text: string;
       readonly failed?: boolean;
-      readonly writes?: readonly { readonly kind: "memory"; readonly memory: MemoryToWrite }[];
+      readonly writes?: readonly (
+        | { readonly kind: "memory"; readonly memory: MemoryToWrite }
+        | { readonly kind: "forget"; readonly memory: MemoryId }
+      )[];
     };
 
-/** A memory as a tool writes it: `tags` left out are none. */
+/**
+ * A memory as a tool writes it: `tags` left out are none. Whoever wrote the tool, the agent saves, a fact or a block: `by` and
+ * `session` are refused, and so are the kinds that the platform keeps.
+ */
 type MemoryToWrite = Omit<NewMemory, "content" | "tags"> & {
   readonly content: string;
   readonly tags?: readonly string[];
@@ -45,9 +53,9 @@ export async function outcomeOf(tool: string, context: ToolContext, run: () => u
   const { data, error } = ANSWER.safeParse(given);
   const [problem] = error?.issues ?? [];
   if (data === undefined || problem !== undefined) return noAnswer(tool, problem && valueProblem(problem, given, "it"));
-  const foreign = data.writes?.findIndex(({ memory: { turn } }) => turn !== undefined && turn !== context.turn) ?? -1;
+  const foreign = data.writes?.findIndex((write) => isForeign(write, context.turn)) ?? -1;
   if (foreign >= 0) return noAnswer(tool, `"writes.${foreign}.memory.turn" is not the \`turn\` of the call's context`);
-  const writes = data.writes?.map(({ memory }) => asWrite(memory, context.turn));
+  const writes = data.writes?.map((write) => asWrite(write, context.turn));
   return { ...answered(data.text, writes), failed: data.failed ?? false };
 }
 
@@ -58,23 +66,53 @@ const noAnswer = (tool: string, problem = "it does not fit"): ToolOutcome =>
 /** The last millisecond that a date can tell, either way. */
 const LAST = 8_640_000_000_000_000;
 
+const TIME = z.int().min(-LAST).max(LAST);
+const ID = z.string().regex(/^mem_[0-9a-hjkmnp-tv-z]{26}$/, "it must be the id of a memory");
+
 const MEMORY = z.strictObject({
+  kind: z.enum(["fact", "block"]).optional(),
   content: z.string(),
   tags: z.array(z.string()).default([]),
   trust: z.enum(TRUSTS),
+  speaker: z.string().optional(),
   turn: z.string().optional(),
-  at: z.int().min(-LAST).max(LAST),
+  sources: z.array(z.string()).optional(),
+  at: TIME,
+  validFrom: TIME.optional(),
+  validUntil: TIME.optional(),
+  supersedes: ID.optional(),
 });
+const WRITE = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("memory"), memory: MEMORY }),
+  z.strictObject({ kind: z.literal("forget"), memory: ID }),
+]);
 const ANSWER = z.strictObject({
   text: z.string(),
   failed: z.boolean().default(false),
-  writes: z.array(z.strictObject({ kind: z.literal("memory"), memory: MEMORY })).optional(),
+  writes: z.array(WRITE).optional(),
 });
 
-function asWrite({ content, turn, ...memory }: z.output<typeof MEMORY>, current: TurnId): StoreWrite {
+const isForeign = (write: z.output<typeof WRITE>, current: TurnId): boolean =>
+  write.kind === "memory" && write.memory.turn !== undefined && write.memory.turn !== current;
+
+function asWrite(write: z.output<typeof WRITE>, current: TurnId): StoreWrite {
+  if (write.kind === "forget") return { kind: "forget", memory: memoryId(write.memory) };
+  const { kind, content, tags, trust, speaker, turn, sources, at, validFrom, validUntil, supersedes } = write.memory;
   return {
     kind: "memory",
-    memory: { ...memory, content: untrusted(content), ...(turn !== undefined && { turn: current }) },
+    memory: {
+      ...(kind !== undefined && { kind }),
+      content: untrusted(content),
+      tags,
+      trust,
+      ...(speaker !== undefined && { speaker }),
+      ...(turn !== undefined && { turn: current }),
+      ...(sources !== undefined && { sources }),
+      at,
+      ...(validFrom !== undefined && { validFrom }),
+      ...(validUntil !== undefined && { validUntil }),
+      ...(supersedes !== undefined && { supersedes: memoryId(supersedes) }),
+    },
   };
 }
 
