@@ -116,6 +116,7 @@ const SPEC = z.strictObject({
   output: maybe(z.record(z.string(), z.json())),
   recall: z.enum(["auto", "tools", "none"]),
   history: z.literal("transcript"),
+  tail: maybe(z.literal("before-events")),
   summaries: maybe(z.literal(false)),
   mode: z.enum(MODES),
   budgets: BUDGETS,

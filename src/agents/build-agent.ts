@@ -48,6 +48,7 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
     ...(config.output === undefined ? {} : { output: config.output }),
     recall: config.recall ?? (recalls ? "auto" : "none"),
     history: config.history,
+    ...(config.tail === "before-events" && { tail: config.tail }),
     ...(config.summaries ? {} : { summaries: false }),
     mode: config.mode,
     budgets: buildBudgets(config.budgets, embedder === undefined ? DEFAULT_BUDGETS.source : SOURCE_WITH_EMBEDDER),

@@ -157,6 +157,12 @@ const AGENT = z.strictObject({
     .literal("transcript")
     .default("transcript")
     .describe("How past turns are shown: as a conversation that grows."),
+  tail: z
+    .enum(["after-events", "before-events"])
+    .default("after-events")
+    .describe(
+      "Where that stands what the live layers say: behind the events, or before them, so that the question comes last. Before them the events are paid for once more in the next turn; `strata lint` tells how much that is.",
+    ),
   summaries: z
     .boolean()
     .default(true)
@@ -256,6 +262,12 @@ const MODEL_CARD = z.strictObject({
     .optional()
     .describe(
       "Where a turn's own text stands: in a message that the provider clears (`turn-scoped`), at the end until the next request (`ephemeral`), or as changed lines that stay (`delta`).",
+    ),
+  binds: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether its reasoning is bound to all that was sent before it, so that nothing of that may be taken away: then `delta` keeps its lines always, and otherwise only where that is cheaper.",
     ),
   metadata: z
     .string()

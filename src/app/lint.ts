@@ -1,7 +1,14 @@
 import { checkLock, type Project } from "../agents/index.ts";
 import { type Agent, type AgentName, type ModelRef, StrataError, suggestion } from "../protocol/index.ts";
 import { openSqlite, type Store } from "../stores/index.ts";
-import { type LintFinding, lintSubject, type ModelCard, type Rates, type ThreadLength } from "../wire/index.ts";
+import {
+  type LintFinding,
+  lintSubject,
+  type ModelCard,
+  paidTwiceOf,
+  type Rates,
+  type ThreadLength,
+} from "../wire/index.ts";
 import { type Declared, declaredBy, projectsOf } from "./declare.ts";
 import { observe } from "./lint/observe.ts";
 import { counterFor, renderIn } from "./lint/render.ts";
@@ -100,6 +107,7 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
     rates,
     length: options.turns === undefined ? length : ({ turns: options.turns, from: "option" } as const),
     observed,
+    paidTwice: paidTwiceOf(card, agent.tail),
   };
   return {
     agent: agent.name,

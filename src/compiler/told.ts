@@ -81,9 +81,10 @@ function newItems(saying: Saying, { units }: ToldLayer): TextPart | undefined {
   const gone = [...units].filter((unit) => isFrame(unit) && !now.includes(unit));
   if (gone.length > 0 && layer.source.kind !== "recall") return wholeOf(saying);
   if (fresh.length === 0) return undefined;
-  const says = `${layerHeading(layer)} (more of it)\n${fresh.join("\n")}`;
+  // Never longer than the whole, which the budget was asked for.
+  const heading = `${layerHeading(layer)}${fresh.length < now.length ? " (more of it)" : ""}`;
   // The heading is the platform's, and the frames stood in the layer's own text.
-  return shorter({ type: "text", text: trusted(says), told: { layer: layer.id, as: "more" } }, saying);
+  return { type: "text", text: trusted(`${heading}\n${fresh.join("\n")}`), told: { layer: layer.id, as: "more" } };
 }
 
 function changedLines(saying: Saying, { units, of }: ToldLayer): TextPart | undefined {

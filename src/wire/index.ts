@@ -43,4 +43,4 @@ export type { Observed, PrefixText, Subject, ThreadLength } from "./lint/subject
 export { lintText } from "./lint/texts.ts";
 export { type Planning, planMarks } from "./marks.ts";
 export { type EarlierRequest, type Foresight, predict } from "./predict.ts";
-export { tailPlanOf } from "./tail.ts";
+export { paidTwiceOf, tailPlanOf } from "./tail.ts";

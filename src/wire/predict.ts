@@ -57,6 +57,7 @@ export function predict(
 /** Tells where so many of its messages end, as a number of blocks. */
 function endsOf({ prefix, messages }: Request): (messages: number) => number {
   const ends = [prefix.tools.length + prefix.system.length];
-  for (const { parts } of messages) ends.push((ends.at(-1) ?? 0) + parts.length);
+  // What the provider has cleared is no block.
+  for (const { role, parts } of messages) ends.push((ends.at(-1) ?? 0) + (role === "system" ? 0 : parts.length));
   return (count) => ends[count] ?? 0;
 }

@@ -1,6 +1,7 @@
 import type { TailPlace, TailPlan } from "../protocol/index.ts";
 import { rulesOf } from "./cache/rules.ts";
 import type { ModelCard } from "./cards.ts";
+import type { PaidTwice } from "./lint/subject.ts";
 
 /**
  * How a model's tail is carried, as its card says. What others wrote stands in no message of the system's, so beside one it is
@@ -13,4 +14,11 @@ export function tailPlanOf(card: ModelCard, place: TailPlace = "after-events"): 
   if (without !== "delta" || binds) return { trusted, framed: without, place };
   const { read, write5m: write } = rulesOf(card).multipliers;
   return { trusted, framed: without, place, keep: { read, write } };
+}
+
+/** What a place before the events costs: nothing where the changed lines stay there, or there is no cache. */
+export function paidTwiceOf(card: ModelCard, place: TailPlace = "after-events"): PaidTwice {
+  if (place === "after-events" || card.cache === "none") return "nothing";
+  if (tailPlanOf(card, place).framed === "delta") return "nothing";
+  return card.cache === "breakpoints" ? "events and answer" : "events";
 }

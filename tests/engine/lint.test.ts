@@ -88,6 +88,7 @@ const CLEAN: Subject = {
   rates: { read: 0.1, write: 1.25, minimum: 1_024 },
   length: { turns: 50, from: "default" },
   observed: {},
+  paidTwice: "nothing",
 };
 
 const found = (change: Partial<Subject>) => lintSubject({ ...CLEAN, ...change });
@@ -149,6 +150,19 @@ describe("a declaration and a record", () => {
     expect(found({ observed: { tail: 290 } })).toMatchObject([{ rule: "large-tail", cost: { times: 1.45 } }]);
     expect(found({ observed: { tail: 200 } })).toEqual([]);
     expect(found({ observed: { tail: 200 }, rates: { ...CLEAN.rates, read: 0.05 } })).toHaveLength(1);
+  });
+
+  it("a tail before the events is told with its price: what it costs that the events are not kept at once", () => {
+    const turn = { events: 100, grows: 300 };
+    const early = (change: Partial<Subject> = {}) => found({ paidTwice: "events", observed: { turn }, ...change });
+    // 2,000 tokens of prefix and 50 turns: 0.9 x 100 on 0.1 x (2,000 + 7,350) + 1.25 x 300 + 290.
+    expect(early()).toMatchObject([
+      { rule: "tail-before-events", severity: "warning", piece: "tail", cost: { times: 1.06, basis: "computed" } },
+    ]);
+    expect(early({ paidTwice: "events and answer" })[0]?.cost?.times).toBe(1.17);
+    expect(early({ length: { turns: 200, from: "record" } })[0]?.cost?.times).toBe(1.02);
+    expect(early({ observed: {} })[0]?.stands).toContain("116 tokens a turn (events; as measured on other threads)");
+    expect(early({ paidTwice: "nothing" })).toEqual([]);
   });
 
   it("memories that would cost less frozen are warned about: at a tenth, up to ten times what is recalled", () => {

@@ -5,6 +5,7 @@ import {
   type Layer,
   type Memory,
   type ModelRef,
+  type Place,
   writeFrame,
 } from "../../protocol/index.ts";
 import type { Store, Thread, TurnRecord } from "../../stores/index.ts";
@@ -31,10 +32,16 @@ export async function observe(
   const tail = median(turns.flat().flatMap(({ requests }) => requests.slice(0, 1).map(tailTokens)));
   const recall = await recalled(store, newest, { turns: turns.flat(), layers, count });
   const mixed = mixedModels(turns);
+  const turn = newTokens(turns);
   const middle = median(begun.map((thread) => thread.turns));
   return {
     length: middle === undefined ? { turns: USUAL_TURNS, from: "default" } : { turns: middle, from: "record" },
-    observed: { ...(tail !== undefined && { tail }), ...(recall && { recall }), ...(mixed && { mixed }) },
+    observed: {
+      ...(tail !== undefined && { tail }),
+      ...(turn && { turn }),
+      ...(recall && { recall }),
+      ...(mixed && { mixed }),
+    },
   };
 }
 
@@ -45,8 +52,27 @@ function median(values: readonly number[]): number | undefined {
 
 type SentRequest = TurnRecord["requests"][number];
 
-const tailTokens = ({ ledger }: SentRequest): number =>
-  ledger.entries.reduce((sum, { place, tokens }) => sum + (place === "tail" ? tokens : 0), 0);
+const tailTokens = (request: SentRequest): number => tokensOf(request, "tail");
+
+/** What a turn adds: its events, and all by which the transcript has grown when the next turn begins in the same epoch. */
+function newTokens(threads: readonly (readonly TurnRecord[])[]): Observed["turn"] {
+  const firsts = threads.map((turns) => turns.flatMap(({ requests }) => requests.slice(0, 1)));
+  const events = median(firsts.flat().map((request) => tokensOf(request, "message")));
+  const grows = median(
+    firsts.flatMap((requests) =>
+      requests.slice(1).flatMap((request, n) => {
+        const before = requests[n];
+        if (before?.epoch !== request.epoch) return [];
+        const more = tokensOf(request, "transcript") - tokensOf(before, "transcript");
+        return more > 0 ? [more] : [];
+      }),
+    ),
+  );
+  return events === undefined || grows === undefined ? undefined : { events, grows };
+}
+
+const tokensOf = ({ ledger }: SentRequest, where: Place): number =>
+  ledger.entries.reduce((sum, { place, tokens }) => sum + (place === where ? tokens : 0), 0);
 
 interface Recalling {
   readonly turns: readonly TurnRecord[];

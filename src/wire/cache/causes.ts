@@ -74,7 +74,8 @@ export function basesOf(requests: readonly SeenRequest[]): readonly (Base | unde
     const before = requests[from];
     if (before === undefined) return undefined;
     const base = { n: from, blocks, tokens: sums[blocks - 1] ?? 0 };
-    const kept = before.blocks.findLastIndex(({ tail }) => tail !== true) + 1;
+    const gone = before.blocks.findIndex(({ tail }) => tail === true);
+    const kept = gone < 0 ? before.blocks.length : gone;
     return blocks >= kept ? base : { ...base, differs: { was: before.blocks[blocks], is: request.blocks[blocks] } };
   });
 }

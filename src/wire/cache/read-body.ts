@@ -1,4 +1,4 @@
-import { type CountTokens, digestOf, looksLikeOurs, StrataError } from "../../protocol/index.ts";
+import { type CountTokens, digestOf, EVENT_KINDS, looksLikeOurs, StrataError } from "../../protocol/index.ts";
 import { ATTACHMENT } from "./read-request.ts";
 import type { Lifetime, SeenBlock, SeenRequest } from "./seen.ts";
 
@@ -72,8 +72,14 @@ function contentBlocks(content: unknown, speaking: Speaking): readonly SeenBlock
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
   if (speaking.isLast !== true || speaking.role !== "user") return parts.map((part) => partBlock(part, speaking));
   const cut = parts.flatMap(tailApart);
-  const tail = cut.findLastIndex((part) => !isTail(part)) + 1;
-  return cut.map((part, at) => (at < tail ? partBlock(part, speaking) : { ...partBlock(part, speaking), tail: true }));
+  // What stands before a mark is kept, also of the live layers.
+  const marked = cut.findLastIndex((part) => markOf(part).mark !== undefined) + 1;
+  const early = cut.findIndex((part) => !isTail(part));
+  const late = cut.findLastIndex((part) => !isTail(part)) + 1;
+  return cut.map((part, at) => {
+    const isTailPart = at >= Math.max(marked, late) || (marked === 0 && at < early);
+    return isTailPart ? { ...partBlock(part, speaking), tail: true } : partBlock(part, speaking);
+  });
 }
 
 const isTail = (part: unknown): boolean => {
@@ -81,10 +87,13 @@ const isTail = (part: unknown): boolean => {
   return text.startsWith("# Layer ") && looksLikeOurs(text.split("\n", 1)[0] ?? "");
 };
 
+/** The frames of events, which stand in no layer. */
+const EVENT = new RegExp(`\\n\\n\\[(?:${EVENT_KINDS.join("|")}) · `);
+
 /** Every line from outside begins with a sign of ours, so a heading at the beginning of a line is the tail's. */
 function tailApart(part: unknown): readonly unknown[] {
   if (!isFields(part) || typeof part["text"] !== "string") return [part];
-  const at = part["text"].search(/\n\n# Layer \d+ · /);
+  const at = part["text"].search(isTail(part) ? EVENT : /\n\n# Layer \d+ · /);
   if (at < 0) return [part];
   return [
     { ...part, text: part["text"].slice(0, at) },

@@ -1,4 +1,12 @@
-import { type CountTokens, digestOf, type Mark, type Message, never, type Request } from "../../protocol/index.ts";
+import {
+  type CountTokens,
+  digestOf,
+  type Mark,
+  type Message,
+  never,
+  type Request,
+  type TailPart,
+} from "../../protocol/index.ts";
 import type { Lifetime, SeenBlock, SeenRequest } from "./seen.ts";
 
 /** What a provider cannot be asked for beforehand: pictures and files count as so many tokens. */
@@ -29,23 +37,27 @@ export function seenOf(request: Request, count: CountTokens, { at, model, keyOf 
       ...marked(lifetimeAt(marks, ({ after }) => after.zone === "system" && after.block === block)),
     }),
   );
-  const said = messages.flatMap((message, index) => {
+  const said = messages.map((message, index) => {
+    // What the provider has cleared is neither billed nor part of what it keeps.
+    if (message.role === "system") return [];
     const lifetime = lifetimeAt(marks, ({ after }) => after.zone === "message" && after.index === index);
     return blocksOf(message, { count, keyOf, lifetime });
   });
-  const live = tail.map(
-    ({ layer, text }): SeenBlock => ({
+  const live = (parts: readonly TailPart[]): readonly SeenBlock[] =>
+    parts.map(({ layer, text }) => ({
       key: keyOf(() => `tail ${text}`),
       tokens: count(text),
       kind: "text",
       role: "user",
       piece: layer,
       tail: true,
-    }),
-  );
+    }));
+  const early = messages.at(-1)?.role === "user" ? tail.filter(({ way }) => way === "before-events") : [];
+  const late = tail.filter((part) => !early.includes(part));
+  const whole = [...said.slice(0, -1), live(early), ...said.slice(-1), live(late)].flat();
   // With marks of ours a provider is told to set none of its own; one that never does, does not read this.
   const mode = marks.length === 0 ? {} : ({ mode: "explicit" } as const);
-  return { at, model, ...mode, blocks: [...tools, ...system, ...said, ...live] };
+  return { at, model, ...mode, blocks: [...tools, ...system, ...whole] };
 }
 
 /** Two marks on one place are one: the longer lifetime holds. */
@@ -77,7 +89,7 @@ function blocksOf(message: Message, { count, keyOf, lifetime }: Telling): readon
       key: keyOf(() => `${role} ${JSON.stringify(part)}`),
       ...measured(part, count),
       role,
-      piece: "transcript",
+      piece: part.type === "text" && part.told !== undefined ? part.told.layer : "transcript",
       ...marked(index === carrier ? lifetime : undefined),
     }),
   );

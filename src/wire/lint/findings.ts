@@ -112,6 +112,24 @@ const largeTail: Check = (subject) => {
   return [{ rule: "large-tail", piece: "tail", stands, cost: { times, basis: "computed", says } }];
 };
 
+/** Without a record: new tokens of a turn and tokens of the tail as they were measured (CACHING §4.4, §3); half of the new ones ask. */
+const USUAL = { turn: { events: 116, grows: 233 }, tail: 290 };
+
+/** What stands behind the tail costs 1 where it would have been read at r in the next request; with a turn's new tokens at w. */
+const tailBeforeEvents: Check = (subject) => {
+  const { observed, rates, length, paidTwice } = subject;
+  if (paidTwice === "nothing") return [];
+  const { turn = USUAL.turn, tail = USUAL.tail } = observed;
+  const again = paidTwice === "events" ? turn.events : turn.grows;
+  const { read, write } = rates;
+  const base = read * (sizeOf(subject) + (turn.grows * (length.turns - 1)) / 2) + write * turn.grows + tail;
+  const from = observed.turn === undefined ? "as measured on other threads" : "medians of the record";
+  const stands = `${tokens(again)} a turn (${paidTwice}; ${from}) are paid once more`;
+  const says = `1 + (1 - r) e / (r (P + s (n - 1) / 2) + w s + D), e = ${again}, s = ${turn.grows}, D = ${tail}, P = ${sizeOf(subject)}, n = ${length.turns}, r = ${read}, w = ${write}`;
+  const times = rounded(1 + ((1 - read) * again) / base);
+  return [{ rule: "tail-before-events", piece: "tail", stands, cost: { times, basis: "computed", says } }];
+};
+
 /** CACHING §4.3: freeze memories while store tokens < (tokens retrieved per turn) / r. */
 const freezeInstead: Check = ({ observed: { recall }, rates: { read } }) => {
   if (recall === undefined || recall.stored === 0 || read * recall.stored >= recall.perTurn) return [];
@@ -134,6 +152,7 @@ const CHECKS: readonly Check[] = [
   cutPrefix,
   belowMinimum,
   largeTail,
+  tailBeforeEvents,
   freezeInstead,
   modelToggle,
 ];

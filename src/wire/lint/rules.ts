@@ -130,6 +130,13 @@ export const RULES = {
     because: "the tail is paid in full with each request",
     remedy: "lower the `limit` or the `budget` of the live layers, or move what stays the same into a text",
   },
+  "tail-before-events": {
+    severity: "warning",
+    finds: "an agent with `tail: before-events`, where the model's live layers do not stay",
+    because:
+      "what stands behind the tail is not kept, so the events are sent once more in the next turn before they are",
+    remedy: "leave it, if the question last is worth that to you; else remove `tail`",
+  },
   "freeze-instead": {
     severity: "warning",
     finds: "memories that would cost less as a fixed part of the prefix than recalled turn by turn",

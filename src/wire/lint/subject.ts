@@ -15,6 +15,8 @@ export interface PrefixText {
 export interface Observed {
   /** Tokens of all live layers, in one request. */
   readonly tail?: number;
+  /** Tokens of a turn's events, and tokens by which the conversation grows from turn to turn. */
+  readonly turn?: { readonly events: number; readonly grows: number };
   /** Tokens of the recall layer in one request, and of all memories of one contact. */
   readonly recall?: { readonly perTurn: number; readonly stored: number };
   /** Threads that more than one model answered, out of how many. */
@@ -27,6 +29,9 @@ export interface ThreadLength {
   readonly from: "option" | "record" | "default";
 }
 
+/** What of a turn's new tokens is paid once more because the tail stands before the events: they, or the model's answer, too. */
+export type PaidTwice = "nothing" | "events" | "events and answer";
+
 /** All that the rules look at, as plain data. */
 export interface Subject {
   readonly texts: readonly PrefixText[];
@@ -37,4 +42,5 @@ export interface Subject {
   readonly rates: Rates;
   readonly length: ThreadLength;
   readonly observed: Observed;
+  readonly paidTwice: PaidTwice;
 }
