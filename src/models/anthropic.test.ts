@@ -28,7 +28,13 @@ const start: Wire = {
     content: [],
     stop_reason: null,
     stop_sequence: null,
-    usage: { input_tokens: 11, cache_creation_input_tokens: 2_000, cache_read_input_tokens: 7_000, output_tokens: 1 },
+    usage: {
+      input_tokens: 11,
+      cache_creation_input_tokens: 2_000,
+      cache_read_input_tokens: 7_000,
+      cache_creation: { ephemeral_5m_input_tokens: 500, ephemeral_1h_input_tokens: 1_500 },
+      output_tokens: 1,
+    },
   },
 };
 
@@ -109,7 +115,7 @@ describe("Anthropic's answers", () => {
         { type: "call", id: "toolu_2", tool: "look_up", input: {} },
       ],
       finish: "calls",
-      usage: { input: 9_011, cacheRead: 7_000, cacheWrite: 2_000, output: 42 },
+      usage: { input: 9_011, cacheRead: 7_000, cacheWrite: 2_000, cacheWriteLong: 1_500, output: 42 },
     });
   });
 

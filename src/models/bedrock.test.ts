@@ -53,6 +53,10 @@ const usage = {
   totalTokens: 9_053,
   cacheReadInputTokens: 7_000,
   cacheWriteInputTokens: 2_000,
+  cacheDetails: [
+    { inputTokens: 500, ttl: "5m" },
+    { inputTokens: 1_500, ttl: "1h" },
+  ],
 };
 const end = (stopReason: string): Buffer[] => [
   event("messageStop", { stopReason }),
@@ -88,7 +92,7 @@ describe("Bedrock's answers", () => {
     expect(parts).toHaveLength(4);
     expect(rest).toEqual({
       finish: "calls",
-      usage: { input: 9_011, cacheRead: 7_000, cacheWrite: 2_000, output: 42 },
+      usage: { input: 9_011, cacheRead: 7_000, cacheWrite: 2_000, cacheWriteLong: 1_500, output: 42 },
     });
   });
 

@@ -40,7 +40,8 @@ function inputUsage(figures: object): Usage {
   if ("cache_read_input_tokens" in figures || "cache_creation_input_tokens" in figures) {
     const cacheRead = count(figures, "cache_read_input_tokens");
     const cacheWrite = count(figures, "cache_creation_input_tokens");
-    return { input: count(figures, "input_tokens") + cacheRead + cacheWrite, cacheRead, cacheWrite, output };
+    const input = count(figures, "input_tokens") + cacheRead + cacheWrite;
+    return { input, cacheRead, cacheWrite, ...longWrites(figures), output };
   }
   const details = within(figures, "input_tokens_details");
   return whole({
@@ -56,7 +57,23 @@ function converseUsage(figures: object): Usage {
   const cacheRead = count(figures, "cacheReadInputTokens");
   const cacheWrite = count(figures, "cacheWriteInputTokens");
   const input = count(figures, "inputTokens") + cacheRead + cacheWrite;
-  return { input, cacheRead, cacheWrite, output: count(figures, "outputTokens") };
+  return { input, cacheRead, cacheWrite, ...longDetails(figures), output: count(figures, "outputTokens") };
+}
+
+/** Messages tells by lifetime what was written, beside the sum. */
+function longWrites(figures: object): Pick<Usage, "cacheWriteLong"> {
+  const written = within(figures, "cache_creation");
+  return "ephemeral_1h_input_tokens" in written ? { cacheWriteLong: count(written, "ephemeral_1h_input_tokens") } : {};
+}
+
+/** Converse the same in a list. */
+function longDetails(figures: object): Pick<Usage, "cacheWriteLong"> {
+  const details: unknown = Reflect.get(figures, "cacheDetails");
+  if (!Array.isArray(details)) return {};
+  const long = details.filter(
+    (one: unknown) => typeof one === "object" && one !== null && Reflect.get(one, "ttl") === "1h",
+  );
+  return { cacheWriteLong: long.reduce((sum: number, one: object) => sum + count(one, "inputTokens"), 0) };
 }
 
 /** Servers that pass another's figures on may report more cached than sent: what was cached was sent. */

@@ -9,10 +9,11 @@ import {
   turnId,
   type Untrusted,
 } from "../protocol/index.ts";
-import { planMarks } from "../wire/index.ts";
 import { castOf, parametersOf } from "./cast.ts";
+import { pastOf } from "./earlier.ts";
 import { compileFor } from "./gather.ts";
 import type { Parts } from "./parts.ts";
+import { planRequest } from "./plan-request.ts";
 import type { Composed, Conversation } from "./runtime.ts";
 
 /** As many threads of one contact are looked through for the conversation. */
@@ -35,12 +36,14 @@ export async function compose(
   const events = [...waiting, imagined(parts, message, channel, waiting.length)];
   const { compilation } = await compileFor(parts, cast, { scope, turn, events, epoch });
   const bare = requestOf(compilation, parametersOf(cast));
+  const past = await pastOf(parts, cast, { scope, thread: thread?.id });
+  const { request } = planRequest({ cast, past, requests: [] }, compilation, { bare, at: parts.clock() });
   const { ledger, taint } = compilation;
   return {
     agent: cast.agent,
     model: cast.model.ref,
     wire: cast.model.wire,
-    request: { ...bare, marks: planMarks(bare, cast) },
+    request,
     ledger,
     taint,
   };

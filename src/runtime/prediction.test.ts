@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Script } from "../models/index.ts";
-import { type Prediction, type Request, trusted } from "../protocol/index.ts";
+import { type Mark, type Prediction, type Request, trusted, untrusted } from "../protocol/index.ts";
 import { cardOf, rulesOf, type SeenRequest, seenOf, simulate } from "../wire/index.ts";
 import { OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
 
@@ -47,6 +47,55 @@ describe("what a call is expected to be billed", () => {
     expect(records.map(({ prediction }) => prediction)).toEqual(expected);
     expect(expected.map(({ read }) => read > 1_500)).toEqual(expected.map((_, n) => n !== 0 && n !== 5));
     expect(records.some(({ ledger }) => ledger.epoch.cut > 0)).toBe(true);
+    await store.close();
+  });
+});
+
+describe("how long the marks of a request keep", () => {
+  const marksOf = ({ marks }: { readonly marks: readonly Mark[] }): string =>
+    marks.map(({ lifetime }) => lifetime).join(" ");
+
+  it("follows the pauses of the thread, once it is warm again, and what is written for an hour costs more", async () => {
+    const usage = { input: 4_000, cacheRead: 3_000, cacheWrite: 900 };
+    const script = many(20).map((text) => ({ parts: [{ text }], usage }));
+    const roomy = { ...talker(), budgets: sampleAgent().budgets };
+    const parts = { cardOf: () => cardOf(WIRE) };
+    const { say, open, sent, time, runtime, store } = await stage(script, { agent: sampleAgent(roomy), parts });
+    const thread = await open();
+    for (const minutes of [0, 1, 10, 1, 10, 1, 1, 3 * 24 * 60, 1]) {
+      time.at += minutes * MINUTE;
+      await say(thread, "Is it calm?");
+    }
+    const chosen = sent.map(marksOf);
+    expect(chosen.slice(0, 3)).toEqual(["5m 5m", "5m 5m 5m", "5m 5m 5m"]);
+    expect(chosen[5]).toBe("1h 1h 1h");
+    // The cache is cold: all of it would be written at the dearer price.
+    expect(chosen[7]?.endsWith("5m 5m")).toBe(true);
+    const records = (await runtime.turns(OPERATOR, thread.id)).flatMap(({ requests }) => requests);
+    expect(records.map(marksOf)).toEqual(chosen);
+    expect(records[5]?.prediction?.writeLong).toBe(records[5]?.prediction?.write);
+    expect((records[5]?.dollars ?? 0) - (records[1]?.dollars ?? 0)).toBeCloseTo((900 * (6 - 3.75)) / 1_000_000, 6);
+    const conversation = {
+      agent: sampleAgent(roomy).name,
+      contact: thread.scope.contact,
+      channel: "test",
+      key: "main",
+    };
+    time.at += MINUTE;
+    const composed = await runtime.compose(OPERATOR, conversation, untrusted("Is it calm?"));
+    await say(thread, "Is it calm?");
+    expect(marksOf(composed.request)).toBe(sent.slice(-1).map(marksOf).join());
+    await store.close();
+  });
+
+  it("keeps for an hour what all contacts send, where the agent is asked again and again after ten minutes", async () => {
+    const roomy = sampleAgent({ ...talker(), budgets: sampleAgent().budgets });
+    const { say, open, sent, time, store } = await stage(many(12), { agent: roomy });
+    for (const contact of ["ann", "bob", "cid", "dan", "eve", "fay"]) {
+      time.at += 10 * MINUTE;
+      await say(await open(contact), "Is it calm?");
+    }
+    expect([marksOf(sent[0] ?? { marks: [] }), marksOf(sent[5] ?? { marks: [] })]).toEqual(["5m 5m", "1h 5m"]);
     await store.close();
   });
 });

@@ -11,10 +11,10 @@ import {
   type TranscriptMessage,
   type TurnEvent,
 } from "../protocol/index.ts";
-import { dollars, planMarks, predict } from "../wire/index.ts";
+import { dollars } from "../wire/index.ts";
 import { parametersOf } from "./cast.ts";
 import { changedSince } from "./changed-since.ts";
-import { earlierRequests } from "./earlier.ts";
+import { planRequest } from "./plan-request.ts";
 import { add, type Work } from "./work.ts";
 
 /** What a call of the model gave, and what stays of it: the tail that the provider has cleared, and what the model said. */
@@ -67,11 +67,9 @@ export async function* ask(
   parameters: Parameters,
 ): AsyncGenerator<TurnEvent, Reply> {
   const bare = requestOf(compilation, parameters);
-  const request: Request = { ...bare, marks: planMarks(bare, work.cast) };
   const { clock, wall } = work.parts;
   const began = { at: clock(), wall: wall() };
-  const { card, count } = work.cast;
-  const prediction = predict(request, earlierRequests(work, compilation), { card, count, at: began.at });
+  const { request, prediction } = planRequest(work, compilation, { bare, at: began.at });
   let reply: Reply | null = null;
   try {
     reply = yield* listen(work, request);
@@ -129,7 +127,7 @@ function record(
     taint,
     prediction,
     reply,
-    dollars: dollars(reply?.usage ?? NO_USAGE, work.cast.prices),
+    dollars: dollars(reply?.usage ?? NO_USAGE, work.cast.prices, prediction),
     at: began.at,
     milliseconds: work.parts.wall() - began.wall,
   });

@@ -4,6 +4,7 @@ import { asStrataError, StrataError, type TurnEvent } from "../protocol/index.ts
 import type { Thread } from "../stores/index.ts";
 import { answerCalls } from "./calls.ts";
 import { castOf } from "./cast.ts";
+import { pastOf } from "./earlier.ts";
 import { compileFor } from "./gather.ts";
 import { hold } from "./lease.ts";
 import { heard } from "./output.ts";
@@ -47,7 +48,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
   const { claim, signal } = work.lease;
   try {
     await checkSpend(work);
-    work.before = await work.parts.store.sent(claim.thread.scope, claim.thread.id);
+    work.past = await pastOf(work.parts, work.cast, { scope: claim.thread.scope, thread: claim.thread.id });
     const prepared = await compileFor(work.parts, work.cast, {
       ...claim,
       scope: claim.thread.scope,

@@ -17,8 +17,9 @@ import {
   type Trust,
   type TurnTotals,
 } from "../protocol/index.ts";
-import type { Claim, RequestRecord, SentRequest, TurnOutcome } from "../stores/index.ts";
+import type { Claim, RequestRecord, TurnOutcome } from "../stores/index.ts";
 import type { Cast } from "./cast.ts";
+import { NO_PAST, type Past } from "./earlier.ts";
 import type { Lease } from "./lease.ts";
 import type { Tab, TurnParts } from "./purse.ts";
 import type { RunOptions } from "./runtime.ts";
@@ -35,8 +36,7 @@ export interface Work {
   readonly lease: Lease;
   readonly recorded: RunOptions["recorded"];
   readonly startedAt: number;
-  /** What the thread's earlier turns sent: a provider's cache may still hold of it. */
-  before: readonly SentRequest[];
+  past: Past;
   /** The newest compilation that was sent: it holds the epochs the turn opened. */
   sent: Compilation | undefined;
   /** What the turn said after its events: replies and results. */
@@ -68,7 +68,7 @@ export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: Run
     lease,
     recorded: options.recorded,
     startedAt: parts.wall(),
-    before: [],
+    past: NO_PAST,
     sent: undefined,
     added: [],
     unsent: 0,

@@ -19,6 +19,7 @@ export type {
   OutboxMessage,
   RebuiltRequest,
   RequestRecord,
+  RequestStart,
   SavedMemory,
   SentRequest,
   Slot,

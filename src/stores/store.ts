@@ -133,6 +133,12 @@ export interface SentRequest extends Pick<RequestRecord, "epoch" | "base" | "own
   readonly kept: boolean;
 }
 
+/** When a request of some thread was made. */
+export interface RequestStart {
+  readonly thread: ThreadId;
+  readonly at: number;
+}
+
 /** How a turn ended. */
 export type TurnEnd =
   | { readonly status: "done"; readonly stop: StopReason; readonly reply: Spoken | null }
@@ -362,6 +368,8 @@ export interface Store {
   turns(scope: Scope, thread: ThreadId): Promise<readonly TurnRecord[]>;
   /** The 64 newest answered requests of the thread's ended turns, oldest first. */
   sent(scope: ContactScope, thread: ThreadId): Promise<readonly SentRequest[]>;
+  /** When the 128 newest requests of all the agent's threads were made, the newest first. */
+  starts(org: OrgId, agent: AgentName): Promise<readonly RequestStart[]>;
   /** @throws StrataError `turn_not_found`, `record_broken` when a piece was erased or does not match */
   rebuild(scope: Scope, turn: TurnId, n: number): Promise<RebuiltRequest>;
 

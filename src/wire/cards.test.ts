@@ -206,4 +206,14 @@ describe("dollars", () => {
     expect(dollars(usage, cardOf("openai:gpt-5"))).toBeCloseTo(0.125 + 0.0875 + 0.25 + 0.1, 10);
     expect(dollars(usage, cardOf("rehearsal"))).toBe(0);
   });
+
+  it("count what was written for an hour at its own price, as reported or else as predicted", () => {
+    const card = cardOf("anthropic:claude-sonnet-4-5");
+    const usage = { input: 1_000_000, cacheRead: 0, cacheWrite: 1_000_000, output: 0 };
+    const half = { read: 0, write: 1_000, writeLong: 500, input: 9 };
+    expect(dollars(usage, card)).toBeCloseTo(3.75, 10);
+    expect(dollars({ ...usage, cacheWriteLong: 1_000_000 }, card)).toBeCloseTo(6, 10);
+    expect(dollars(usage, card, half)).toBeCloseTo(4.875, 10);
+    expect(dollars({ ...usage, cacheWriteLong: 0 }, card, half)).toBeCloseTo(3.75, 10);
+  });
 });

@@ -1,4 +1,5 @@
-import type { ModelRef, TailWay, Usage } from "../protocol/index.ts";
+import type { ModelRef, Prediction, TailWay, Usage } from "../protocol/index.ts";
+import { longShare } from "./cache/agreement.ts";
 import { FAMILIES, UNKNOWN } from "./families.ts";
 import type { CacheWay, Family, Price } from "./family.ts";
 
@@ -110,13 +111,18 @@ function wholePrice({ input, output, ...cache }: NonNullable<CardOverride["price
   return { input, output, cacheRead, cacheWrite, cacheWriteLong: cache.cacheWriteLong ?? cacheWrite };
 }
 
-/** What a call cost in US dollars by the card's prices. */
-export function dollars(usage: Usage, { price }: Pick<ModelCard, "price">): number {
+/**
+ * What a call cost in US dollars by the card's prices. Where the provider does not tell apart for which lifetime it wrote, the
+ * prediction does.
+ */
+export function dollars(usage: Usage, { price }: Pick<ModelCard, "price">, prediction?: Prediction): number {
   const fresh = Math.max(usage.input - usage.cacheRead - usage.cacheWrite, 0);
+  const long = usage.cacheWrite * longShare(usage, prediction);
   const sum =
     fresh * price.input +
     usage.cacheRead * price.cacheRead +
-    usage.cacheWrite * price.cacheWrite +
+    (usage.cacheWrite - long) * price.cacheWrite +
+    long * price.cacheWriteLong +
     usage.output * price.output;
   return sum / 1_000_000;
 }

@@ -26,6 +26,17 @@ export { changedPiece } from "./changed.ts";
 export { FAMILIES, UNKNOWN } from "./families.ts";
 export type { CacheWay, Family, Lifetimes, Price } from "./family.ts";
 export {
+  type Beginning,
+  hasLifetimes,
+  keepingCost,
+  type Pace,
+  type PlannedLifetimes,
+  paceOf,
+  sharedLifetime,
+  threadLifetime,
+  USUAL_PACE,
+} from "./lifetimes.ts";
+export {
   perturb,
   type Render,
   type SentPiece,

@@ -1,10 +1,13 @@
 import type { CountTokens, Mark, Message, Request } from "../protocol/index.ts";
 import type { ModelCard } from "./cards.ts";
+import { longer, type PlannedLifetimes, SHORT } from "./lifetimes.ts";
 
 /** What the planner must know beside the request. */
 export interface Planning {
   readonly card: Pick<ModelCard, "minimumPrefix" | "cache" | "marks">;
   readonly count: CountTokens;
+  /** How long what is marked shall be kept; left out, all of it for the short lifetime. */
+  readonly lifetimes?: PlannedLifetimes;
 }
 
 /** What a plan is made from: all but the answer's form. */
@@ -23,23 +26,26 @@ type Place = Mark["after"];
  * 4. the newest message, so that the next request reads all of this one.
  *
  * Never after the tail: it is gone in the next request, and a mark behind it would keep what nobody asks for again. Places with
- * fewer tokens before them than the model keeps are left out, and so is every mark for a cache that takes none. Pure.
+ * fewer tokens before them than the model keeps are left out, and so is every mark for a cache that takes none. What is kept
+ * longer stands before what is kept shorter, as providers want it. Pure.
  */
 export function planMarks(request: Planned, planning: Planning): readonly Mark[] {
   const { cache, marks: most } = planning.card;
   if (cache !== "marks" && cache !== "breakpoints") return [];
   const { system } = request.prefix;
   const shared = system.findLastIndex(({ scope }) => scope !== "thread");
-  const places: readonly (Place | undefined)[] = [
-    blockAt(shared),
-    blockAt(system.length - 1),
-    messageAt(previousEnd(request.messages)),
-    messageAt(newestKept(request, cache)),
+  const { lifetimes = SHORT } = planning;
+  const places: readonly (readonly [Place | undefined, Mark["lifetime"]])[] = [
+    [blockAt(shared), longer(lifetimes.shared, lifetimes.thread)],
+    [blockAt(system.length - 1), lifetimes.thread],
+    [messageAt(previousEnd(request.messages)), lifetimes.thread],
+    [messageAt(newestKept(request, cache)), lifetimes.thread],
   ];
   const kept = keeping(request, planning);
   const marks = new Map<string, Mark>();
-  for (const after of places) {
-    if (after !== undefined && kept(after)) marks.set(JSON.stringify(after), { after, lifetime: "5m" });
+  for (const [after, lifetime] of places) {
+    const name = JSON.stringify(after);
+    if (after !== undefined && kept(after) && !marks.has(name)) marks.set(name, { after, lifetime });
   }
   // Where fewer may stand, those that the thread's next request reads go before those that other threads read.
   return [...marks.values()].slice(-most);

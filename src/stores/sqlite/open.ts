@@ -25,7 +25,7 @@ import {
 import { migrate } from "./migrate.ts";
 import { rebuild } from "./rebuild.ts";
 import { agents, deliver, organizations, outbox, spent, usage } from "./reports.ts";
-import { sent } from "./sent.ts";
+import { sent, starts } from "./sent.ts";
 import { settle } from "./settle.ts";
 import { agentVersion, openThread, saveAgentVersion, slots, thread, threads } from "./threads.ts";
 import { turn, turns } from "./turns.ts";
@@ -103,6 +103,7 @@ function store(db: Connection): Store {
     turn: bound(turn),
     turns: bound(turns),
     sent: bound(sent),
+    starts: bound(starts),
     rebuild: bound(rebuild),
     saveMemory: bound(saveMemory),
     saveMemories: bound(saveMemories),

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { ContactScope, ThreadId } from "../../protocol/index.ts";
+import type { AgentName, ContactScope, OrgId, ThreadId } from "../../protocol/index.ts";
 import { toMarks } from "../rows.ts";
-import type { SentRequest } from "../store.ts";
+import type { RequestStart, SentRequest } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { sharedText } from "./pieces.ts";
 import { owner } from "./scope.ts";
@@ -45,4 +45,19 @@ const newestAnswered = fixed((at: ContactScope & { readonly thread: ThreadId }) 
     .orderBy("turn.seq", "desc")
     .orderBy("request.n", "desc")
     .limit(NEWEST),
+);
+
+/** By the index that also tells what the agent has spent. */
+export function starts(db: Connection, org: OrgId, agent: AgentName): readonly RequestStart[] {
+  return db.all(newestStarts({ org, agent }));
+}
+
+const newestStarts = fixed((of: { readonly org: OrgId; readonly agent: AgentName }) =>
+  query
+    .selectFrom("request")
+    .select(["thread", "at"])
+    .where("org", "=", of.org)
+    .where("agent", "=", of.agent)
+    .orderBy("at", "desc")
+    .limit(sql.lit(128)),
 );

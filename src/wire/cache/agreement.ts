@@ -37,3 +37,10 @@ export function agreementOf(prediction: Prediction, usage: Usage): number | unde
   if (usage.input === 0) return undefined;
   return agreed(stretched(prediction, usage.input), takenOf(usage));
 }
+
+/** Which share of what was written is kept for the long lifetime; as predicted where the report does not tell lifetimes apart. */
+export function longShare(reported: Usage | undefined, prediction?: Prediction): number {
+  if (reported?.cacheWriteLong !== undefined && reported.cacheWrite > 0)
+    return Math.min(reported.cacheWriteLong / reported.cacheWrite, 1);
+  return prediction === undefined || prediction.write === 0 ? 0 : prediction.writeLong / prediction.write;
+}

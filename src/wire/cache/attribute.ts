@@ -1,5 +1,5 @@
 import type { EpochReason, Prediction, Usage } from "../../protocol/index.ts";
-import { AGREES, agreed, stretched, type Taken, takenOf } from "./agreement.ts";
+import { AGREES, agreed, longShare, stretched, type Taken, takenOf } from "./agreement.ts";
 import {
   type Base,
   basesOf,
@@ -125,13 +125,6 @@ function paidFor({ blocks }: SeenRequest, { bill }: Reaches, { rules, usage, tol
     agreement: billed === undefined || tokens === 0 ? 1 : agreed(predicted, billed),
     writePrice: (1 - long) * write5m + long * write1h,
   };
-}
-
-/** Which share of what was written is kept for the long lifetime; as predicted where the report does not tell lifetimes apart. */
-function longShare(reported: Usage | undefined, prediction: Prediction): number {
-  if (reported?.cacheWriteLong !== undefined && reported.cacheWrite > 0)
-    return Math.min(reported.cacheWriteLong / reported.cacheWrite, 1);
-  return prediction.write === 0 ? 0 : prediction.writeLong / prediction.write;
 }
 
 /** One request with all that is known of it. */

@@ -1,0 +1,87 @@
+import type { Mark } from "../protocol/index.ts";
+import type { Multipliers } from "./cache/seen.ts";
+import type { ModelCard } from "./cards.ts";
+
+type Lifetime = Mark["lifetime"];
+
+/** How long a request's beginnings shall be kept: what other threads send, too, and what is the thread's own. */
+export interface PlannedLifetimes {
+  readonly shared: Lifetime;
+  readonly thread: Lifetime;
+}
+
+export const SHORT: PlannedLifetimes = { shared: "5m", thread: "5m" };
+
+export const longer = (a: Lifetime, b: Lifetime): Lifetime => (a === "1h" ? a : b);
+
+/** Which share of the pauses between the starts of two requests outlasts the short lifetime, and which the long one. */
+export interface Pace {
+  readonly short: number;
+  readonly long: number;
+}
+
+/**
+ * What is believed of a thread before it has shown its pace: one pause in twenty outlasts the short lifetime, and most of those
+ * the long one, too, for people come back the next day. It counts as much as ten pauses that were seen.
+ */
+export const USUAL_PACE: Pace = { short: 0.05, long: 0.04 };
+const BELIEVED = 10;
+
+/** The pace of requests by when they started, in milliseconds and in any order. The pauses of each list count, and the prior. */
+export function paceOf(
+  lists: readonly (readonly number[])[],
+  { short, long = short }: ModelCard["lifetimes"],
+  prior: Pace = USUAL_PACE,
+): Pace {
+  const gaps = lists.flatMap((starts) => {
+    const inTime = starts.toSorted((a, b) => a - b);
+    return inTime.slice(1).map((at, n) => at - (inTime[n] ?? at));
+  });
+  const share = (seconds: number, believed: number): number =>
+    (gaps.filter((gap) => gap >= seconds * 1_000).length + BELIEVED * believed) / (gaps.length + BELIEVED);
+  return { short: share(short, prior.short), long: share(long, prior.long) };
+}
+
+/** What a request holds before its tail, in tokens, and what of it is new to the cache. */
+export interface Beginning {
+  readonly prefix: number;
+  readonly fresh: number;
+}
+
+/**
+ * What it costs, in tokens of plain input, to write what is new and to have the whole beginning again in the next request: it is
+ * read, or after too long a pause written once more.
+ */
+export function keepingCost(
+  lifetime: Lifetime,
+  { prefix, fresh }: Beginning,
+  { pace, multipliers }: { readonly pace: Pace; readonly multipliers: Multipliers },
+): number {
+  const { read, write5m, write1h } = multipliers;
+  const [write, gone] = lifetime === "1h" ? [write1h, pace.long] : [write5m, pace.short];
+  return write * fresh + (1 - gone) * read * prefix + gone * write * prefix;
+}
+
+/**
+ * For which lifetime the thread's own beginning is written: the one that costs less up to the next request. After a pause all
+ * of it is new, and the dearer write seldom pays at once; the next request then writes only what is new to it.
+ */
+export function threadLifetime(
+  beginning: Beginning,
+  known: { readonly pace: Pace; readonly multipliers: Multipliers },
+): Lifetime {
+  return keepingCost("1h", beginning, known) < keepingCost("5m", beginning, known) ? "1h" : "5m";
+}
+
+/**
+ * For which lifetime the end is written that all threads share, by the pace of all the agent's requests. What is read there is
+ * not written anew, so the choice holds from one pause that outlasts both lifetimes to the next: meanwhile the short one is
+ * written again after each pause that outlasts it, the long one is not.
+ */
+export function sharedLifetime({ short, long }: Pace, { read, write5m, write1h }: Multipliers): Lifetime {
+  return long * (write1h - read) < short * (write5m - read) ? "1h" : "5m";
+}
+
+/** Whether marks of a model may say how long: its card knows of two lifetimes. */
+export const hasLifetimes = ({ cache, lifetimes }: Pick<ModelCard, "cache" | "lifetimes">): boolean =>
+  cache === "marks" && lifetimes.long !== undefined;
