@@ -107,7 +107,7 @@ function finish(
   shown?: number,
 ): Rendered {
   const { layer, content } = one;
-  const of = content.kind === "items" ? content.items.length : undefined;
+  const items = content.kind === "items" ? itemsOf(content, text === undefined ? 0 : shown) : undefined;
   const entry: LedgerEntry = {
     piece: layer.id,
     place,
@@ -119,9 +119,14 @@ function finish(
     ...fate,
     // Only what is frozen has a version. A live layer may hold personal text, which no plain digest may confirm.
     ...(text === undefined || place === "tail" ? {} : { version: digestOf(text) }),
-    ...(of === undefined ? {} : { items: { shown: text === undefined ? 0 : (shown ?? of), of } }),
+    ...(items && { items }),
   };
   return { layer, text, entry };
+}
+
+function itemsOf(content: Extract<LayerContent, { kind: "items" }>, shown?: number): LedgerEntry["items"] {
+  const { items, left = [] } = content;
+  return { shown: shown ?? items.length, of: items.length, ...(left.length > 0 && { left }) };
 }
 
 function trustOf({ layer, content }: Draft, shown?: number): Trust {
@@ -152,7 +157,8 @@ function headed(layer: Layer, body: string): Trusted | Framed {
   return trusted(`${layerHeading(layer)}\n${body}`);
 }
 
-const frameItem = (item: ContentItem): Framed => frame({ kind: item.kind, trust: item.trust, at: item.at }, item.text);
+export const frameItem = ({ kind, trust, at, text, name }: ContentItem): Framed =>
+  frame({ kind, trust, at }, text, name);
 
 const inTime = (items: readonly ContentItem[]): ContentItem[] => [...items].sort((a, b) => a.at - b.at);
 

@@ -60,6 +60,8 @@ export async function shortlistOf(
 const FEWEST_UNITS = 100;
 /** Of a word without spaces around it each pair of signs is looked for: those that stand nowhere are mostly no words. */
 const UNKNOWN_PAIR = 0.3;
+/** What a word that stands in all memories is worth all the same, of what the rarest is: a question may have no others. */
+const COMMON = 0.05;
 
 /** What of the question the index has is worth, term by term, and what all of it would be. */
 function worthOf(
@@ -68,10 +70,16 @@ function worthOf(
   size: IndexSize,
 ): Pick<Shortlist, "worth" | "all"> {
   const units = Math.max(size.units, FEWEST_UNITS);
-  const worth = new Map([...known].map(([term, { frequency, weight }]) => [term, weight * rarity(frequency, units)]));
+  const rarest = rarity(0, units);
+  const worth = new Map(
+    [...known].map(([term, { frequency, weight }]) => [
+      term,
+      weight * Math.max(rarity(frequency, units), COMMON * rarest),
+    ]),
+  );
   let all = [...worth.values()].reduce((sum, one) => sum + one, 0);
   for (const [term, weight] of terms) {
-    if (!known.has(term)) all += weight * rarity(0, units) * (isSpaceless(term) ? UNKNOWN_PAIR : 1);
+    if (!known.has(term)) all += weight * rarest * (isSpaceless(term) ? UNKNOWN_PAIR : 1);
   }
   return { worth, all };
 }

@@ -1,4 +1,4 @@
-import type { TurnId } from "./ids.ts";
+import type { MemoryId, TurnId } from "./ids.ts";
 import type { Mode } from "./layer.ts";
 import type { EpochReason, LedgerEntry } from "./ledger.ts";
 import { type Message, withoutReasoning } from "./message.ts";
@@ -27,6 +27,11 @@ export interface Epoch {
   readonly prefixEntries: readonly LedgerEntry[];
   readonly mode: Mode;
   readonly transcript: readonly TranscriptMessage[];
+}
+
+/** The memories that stand framed at the start of the epoch's transcript. */
+export function frozenIn(epoch: Pick<Epoch, "prefixEntries"> | undefined): readonly MemoryId[] {
+  return epoch?.prefixEntries.flatMap(({ items }) => items?.memories ?? []) ?? [];
 }
 
 /** An epoch's messages as it sends them: once the provider has refused the model's reasoning, all of them go without. */

@@ -15,7 +15,7 @@ export {
 export { APPROVAL_STATUSES, type Approval, type ApprovalStatus, type NewApproval } from "./approval.ts";
 export type { Brand } from "./brand.ts";
 export type { Embedded, Embedder } from "./embedder.ts";
-export { type Epoch, sentIn, type TranscriptMessage } from "./epoch.ts";
+export { type Epoch, frozenIn, sentIn, type TranscriptMessage } from "./epoch.ts";
 export { asStrataError, ERRORS, type ErrorCode, type ErrorTraits, never, StrataError } from "./errors.ts";
 export { EVENT_KINDS, type EventKind, type EventStatus, type NewEvent, type StoredEvent } from "./event.ts";
 export {
@@ -64,6 +64,7 @@ export {
   type LayerContent,
   type LayerScope,
   type LayerVersion,
+  type LeftOut,
   MODES,
   type Mode,
   MUTABILITIES,
@@ -78,6 +79,7 @@ export {
   type MemoryKind,
   type MemoryQuery,
   type NewMemory,
+  type QueryVector,
 } from "./memory.ts";
 export {
   type AssistantPart,

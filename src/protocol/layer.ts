@@ -49,16 +49,24 @@ export interface ContentItem {
   readonly id?: string;
   /** `data`: what a source of the operator's own found. */
   readonly kind: "memory" | "data";
+  /** Who said it: a claim, shown inside the frame. */
+  readonly name?: Untrusted;
   readonly text: Untrusted;
   readonly trust: Trust;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
+/** What a source found and did not give, and why. */
+export interface LeftOut {
+  readonly because: string;
+  readonly items: number;
+}
+
 /** What a source gave for this turn. `because` says why there is nothing. */
 export type LayerContent =
   | { readonly kind: "text"; readonly text: Trusted }
-  | { readonly kind: "items"; readonly items: readonly ContentItem[] }
+  | { readonly kind: "items"; readonly items: readonly ContentItem[]; readonly left?: readonly LeftOut[] }
   | { readonly kind: "empty"; readonly because: string };
 
 /** A layer as rendered into a frozen block. */

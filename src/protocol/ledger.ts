@@ -1,6 +1,6 @@
-import type { LayerId } from "./ids.ts";
+import type { LayerId, MemoryId } from "./ids.ts";
 import type { Digest } from "./json.ts";
-import type { LayerScope, Mode } from "./layer.ts";
+import type { LayerScope, LeftOut, Mode } from "./layer.ts";
 import type { Trust } from "./trust.ts";
 
 /** Where in the request a piece stands. */
@@ -27,7 +27,14 @@ export type LedgerEntry = Fate & {
   /** Digest of its text where it is frozen: the layer's version. */
   readonly version?: Digest;
   /** Items shown of items gathered, where the layer has items. */
-  readonly items?: { readonly shown: number; readonly of: number };
+  readonly items?: {
+    readonly shown: number;
+    readonly of: number;
+    /** What its source found and did not give. */
+    readonly left?: readonly LeftOut[];
+    /** The memories that stand frozen at the start of the transcript. */
+    readonly memories?: readonly MemoryId[];
+  };
 };
 
 /** Why an epoch began. `refused`: the provider would not have the model's reasoning back, and it goes without. */

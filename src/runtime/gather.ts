@@ -32,7 +32,14 @@ export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): 
   const { agent, count } = cast;
   const live = agent.layers.filter((layer) => layer.scope === "turn");
   const { store, sources, vault } = parts;
-  const { contents, notes } = await gather(agent, live, { ...occasion, at: parts.clock(), store, sources, vault });
+  const { contents, notes } = await gather(agent, live, {
+    ...occasion,
+    at: parts.clock(),
+    store,
+    sources,
+    vault,
+    count,
+  });
   const input = {
     agent,
     turn: occasion.turn,

@@ -1,4 +1,4 @@
-import type { ContactScope, OwnSource, StoredEvent, Vault } from "../protocol/index.ts";
+import type { ContactScope, CountTokens, Epoch, OwnSource, StoredEvent, TurnId, Vault } from "../protocol/index.ts";
 import type { Store } from "../stores/index.ts";
 
 /** Calls `fire` once after so many milliseconds, unless the function it gives is called before. */
@@ -9,9 +9,13 @@ export interface GatherContext {
   readonly scope: ContactScope;
   /** What the turn is about, and nothing else: recall never reads what the platform itself wrote (law 12). */
   readonly events: readonly StoredEvent[];
+  /** What the model sees of the thread anyway; nothing before its first turn. */
+  readonly epoch?: Epoch | undefined;
+  readonly turn?: TurnId;
+  readonly count: CountTokens;
   /** The thread's time, milliseconds since 1970. */
   readonly at: number;
-  readonly store: Pick<Store, "searchMemories">;
+  readonly store: Pick<Store, "searchMemories" | "memoryRevision">;
   /** The operator's own sources, by name. */
   readonly sources?: ReadonlyMap<string, OwnSource>;
   readonly vault?: Vault;

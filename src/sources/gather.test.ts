@@ -91,6 +91,8 @@ const hit = (content: string, index = 0): MemoryHit => ({
 });
 
 type Search = Store["searchMemories"];
+/** Tokens, one for four characters. */
+const count = (text: string): number => Math.ceil(text.length / 4);
 
 function contextOf(
   text: string | readonly StoredEvent[],
@@ -98,7 +100,7 @@ function contextOf(
   more: Partial<GatherContext> = {},
 ): GatherContext {
   const events = typeof text === "string" ? [event(text)] : text;
-  return { scope: SCOPE, at: AT, events, store: { searchMemories }, ...more };
+  return { scope: SCOPE, at: AT, events, count, store: { searchMemories, memoryRevision: async () => 0 }, ...more };
 }
 
 /** Finds what it was asked for: so a test sees which message a memory was recalled for. */
@@ -158,7 +160,9 @@ describe("recall", () => {
     };
     const gathered = await gather(agent(), [RECALL], contextOf("What can I cook for Caroline?", search));
     const texts = [{ text: "What can I cook for Caroline?", weight: 1 }];
-    expect(asked).toEqual([[[SCOPE, { ...SCOPE, contact: null }], { texts, limit: 3 }]]);
+    expect(asked).toEqual([
+      [[SCOPE, { ...SCOPE, contact: null }], { texts, asker: "caroline", limit: 100, signal: expect.any(AbortSignal) }],
+    ]);
     expect(content(gathered)).toEqual({
       kind: "items",
       items: [

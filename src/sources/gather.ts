@@ -57,14 +57,15 @@ async function ask(agent: Agent, layer: Layer, context: Asking): Promise<Ended> 
 /** A context whose signal is aborted when the turn ends and when the time is up. */
 type Asking = GatherContext & { readonly signal: AbortSignal };
 
-async function contentOf(agent: Agent, { source }: Layer, context: Asking): Promise<LayerContent> {
+async function contentOf(agent: Agent, layer: Layer, context: Asking): Promise<LayerContent> {
+  const { source } = layer;
   switch (source.kind) {
     case "text":
       return { kind: "text", text: source.text };
     case "clock":
       return clock(source.timezone, context.at);
     case "recall":
-      return recall(agent, source.limit, context);
+      return recall(agent, layer, source.limit, context);
     case "own":
       return own(source.name, context, context.signal);
     default:

@@ -42,7 +42,8 @@ const asked = (source: OwnSource): Promise<Gathered> =>
     scope: { org: AGENT.org, agent: AGENT.name, contact: contactId("ann") },
     events: [],
     at: AT,
-    store: { searchMemories: async () => [] },
+    count: () => 1,
+    store: { searchMemories: async () => [], memoryRevision: async () => 0 },
     sources: new Map([["stock", source]]),
   });
 

@@ -150,7 +150,8 @@ async function contentsOf(agent: Agent, world: World) {
     scope,
     events: [message(1)],
     at: Date.now(),
-    store: { searchMemories: async () => [memory] },
+    count: (text) => text.length,
+    store: { searchMemories: async () => [memory], memoryRevision: async () => 0 },
     sources: new Map(sources),
   });
   return world.reversed?.includes("maps") ? new Map([...contents].toReversed()) : contents;
