@@ -3,6 +3,17 @@
  * Every function takes the actor who asks. It knows no database, no provider and no wire format; it gets them as parts.
  */
 export { createRuntime } from "./create.ts";
+export type {
+  ImportProgress,
+  ImportReport,
+  MemoryDoors,
+  MemoryExport,
+  MemoryImport,
+  MemoryListing,
+  MemoryWish,
+  Note,
+} from "./memory-doors.ts";
+export { MEMORY_FORMATS, type MemoryFormat } from "./memory-files/read.ts";
 export type { AgentBook, Parts } from "./parts.ts";
 export { type Exchange, type RecordedReply, readRecording } from "./recording.ts";
 export { type ReplayedTurn, type ReplayPlan, replay } from "./replay.ts";

@@ -1,16 +1,19 @@
+import { clean, secretProblem } from "../guard/index.ts";
 import {
   type Action,
   type Actor,
   authorize,
-  issueId,
-  type MemoryId,
   type MemoryQuery,
-  memoryId,
   reaches,
   type Scope,
+  StrataError,
   trustOf,
+  untrusted,
 } from "../protocol/index.ts";
-import type { MemoryDoors, MemoryWish } from "./memory-doors.ts";
+import { exportMemories } from "./export-memories.ts";
+import { importMemories } from "./import-memories.ts";
+import type { MemoryDoors, MemoryWish, Note } from "./memory-doors.ts";
+import { newMemoryId } from "./memory-id.ts";
 import type { Parts } from "./parts.ts";
 
 /** What people and programs do with memories, each under the actor who asks. */
@@ -21,17 +24,19 @@ export function memoryDoors(parts: Parts): MemoryDoors {
     memory: async (actor, scope, id) => store.memory(reach(actor, scope, "read"), id),
     searchMemories: async (actor, scope, wish) =>
       store.searchMemories(scopesFor(actor, scope, "read"), queryOf(scope, wish)),
+    explainMemories: async (actor, scope, wish) =>
+      store.searchMemories(scopesFor(actor, scope, "explain"), queryOf(scope, wish)),
     remember: async (actor, scope, note) => {
+      reach(actor, scope, "operate");
+      checkNote(note);
       const memory = { ...note, trust: trustOf(actor), by: actor.role, at: parts.clock() };
-      return store.saveMemory(reach(actor, scope, "operate"), newMemoryId(parts), memory);
+      return store.saveMemory(scope, newMemoryId(parts), memory);
     },
     forget: async (actor, scope, id) => store.forgetMemory(reach(actor, scope, "operate"), id),
     memoryStats: async (actor, scope) => store.memoryStats(reach(actor, scope, "read")),
+    importMemories: (actor, scope, file) => importMemories(parts, { actor, scope }, file),
+    exportMemories: (actor, scope, wish) => exportMemories(parts, { actor, scope }, wish),
   };
-}
-
-export function newMemoryId({ wall, random }: Pick<Parts, "wall" | "random">): MemoryId {
-  return memoryId(issueId("memory", wall(), random(10)));
 }
 
 function reach(actor: Actor, scope: Scope, action: Action): Scope {
@@ -49,4 +54,14 @@ function scopesFor(actor: Actor, scope: Scope, action: Action): readonly Scope[]
 /** What a person types is one text; "I" and "my" mean the contact. */
 function queryOf({ contact }: Scope, { query, ...rest }: MemoryWish): MemoryQuery {
   return { ...rest, texts: [{ text: query, weight: 1 }], ...(contact !== null && { asker: contact }) };
+}
+
+/** @throws StrataError `invalid_input` for a note that says nothing, or that holds a secret: it names the kind and the place, not the value */
+function checkNote({ content, tags, speaker = "" }: Note): void {
+  if (content.trim() === "")
+    throw new StrataError("invalid_input", "the memory says nothing; say what is to be remembered");
+  const problem = secretProblem(clean(content)) ?? secretProblem(clean(untrusted([speaker, ...tags].join("\n"))));
+  if (problem === undefined) return;
+  const next = "secrets are not remembered: say where it is kept instead";
+  throw new StrataError("invalid_input", `the memory ${problem}; ${next}`, { problem });
 }

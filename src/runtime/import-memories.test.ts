@@ -1,0 +1,367 @@
+import { describe, expect, it } from "vitest";
+import { type Actor, contactId, MEMORY_KINDS, type Memory, type Scope, untrusted } from "../protocol/index.ts";
+import type { ImportReport, MemoryImport, Runtime } from "./index.ts";
+import { OPERATOR, ORG, stage } from "./stage.contract.ts";
+
+interface Stand {
+  readonly runtime: Runtime;
+  readonly ann: Scope;
+  readonly bob: Scope;
+  readonly load: (scope: Scope, file: Partial<MemoryImport> & { readonly text: string }) => Promise<ImportReport>;
+  readonly kept: (scope: Scope) => Promise<readonly Memory[]>;
+}
+
+async function stand(): Promise<Stand> {
+  const { runtime, open } = await stage([]);
+  const { scope } = await open("ann");
+  return {
+    runtime,
+    ann: scope,
+    bob: { ...scope, contact: contactId("bob") },
+    load: (where, file) => imported(runtime, OPERATOR, where, file),
+    kept: (where) => runtime.memories(OPERATOR, where, 1_000, { kinds: MEMORY_KINDS, superseded: true }),
+  };
+}
+
+async function imported(
+  runtime: Runtime,
+  actor: Actor,
+  scope: Scope,
+  file: Partial<MemoryImport> & { readonly text: string },
+): Promise<ImportReport> {
+  const work = runtime.importMemories(actor, scope, { name: "memories", ...file });
+  for (;;) {
+    const step = await work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+async function exported({ runtime }: Stand, scope: Scope, format: "jsonl" | "markdown" = "jsonl"): Promise<string> {
+  let text = "";
+  for await (const piece of runtime.exportMemories(OPERATOR, scope, { format, kinds: MEMORY_KINDS })) text += piece;
+  return text;
+}
+
+const lines = (...values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join("\n");
+const counts = ({ saved, known, outdated, refused }: ImportReport) => [saved, known, outdated, refused.length];
+
+describe("JSON lines", () => {
+  it("export and import lose nothing: kinds, tags, trust, who, when, support, and what took whose place", async () => {
+    const from = await stand();
+    const file = lines(
+      { content: "Lives in Oslo.", tags: ["home"], at: "2026-01-02T03:04:05.678Z", trust: "contact", by: "agent" },
+      { content: "Said twice.", support: 2, sources: ["letter 4"], validFrom: "2026-01-01T00:00:00Z" },
+      { kind: "message", content: "Hello!", speaker: "Ann", session: "s1", at: 5, trust: "contact", by: "contact" },
+      { kind: "block", content: "Line one\n\nLine two \u2028 three", validUntil: 9e12 },
+    );
+    expect(counts(await from.load(from.ann, { text: file }))).toEqual([4, 0, 0, 0]);
+    const [oslo] = await from.runtime.searchMemories(OPERATOR, from.ann, { query: "Oslo", limit: 1 });
+    await from.runtime.remember(OPERATOR, from.ann, {
+      content: untrusted("Lives in Rome."),
+      tags: [],
+      ...(oslo && { supersedes: oslo.id }),
+    });
+    const text = await exported(from, from.ann);
+    const to = await stand();
+    expect(counts(await to.load(to.bob, { text }))).toEqual([5, 0, 0, 0]);
+    expect(await exported(to, to.bob)).toBe(text);
+    expect(text).toContain('"supersededBy"');
+    const hits = await to.runtime.searchMemories(OPERATOR, to.bob, { query: "lives", limit: 9 });
+    expect(hits.map(({ content }) => content)).toEqual(["Lives in Rome."]);
+  });
+
+  it("the same file again saves nothing, whatever happened to its memories meanwhile", async () => {
+    const { load, ann, kept, runtime } = await stand();
+    const text = lines(
+      { content: "Likes tea.", support: 3 },
+      { content: "Likes tea" },
+      { content: "Has a dog.", at: "2026-01-01T00:00:00Z" },
+      { kind: "message", content: "ok", at: 1_000 },
+      { kind: "message", content: "ok", at: 2_000 },
+    );
+    expect(counts(await load(ann, { text }))).toEqual([4, 1, 0, 0]);
+    const before = await kept(ann);
+    expect(counts(await load(ann, { text }))).toEqual([0, 5, 0, 0]);
+    expect(await kept(ann)).toEqual(before);
+    const dog = before.find(({ content }) => content === "Has a dog.");
+    await runtime.remember(OPERATOR, ann, {
+      content: untrusted("The dog died."),
+      tags: [],
+      ...(dog && { supersedes: dog.id }),
+    });
+    expect(counts(await load(ann, { text }))).toEqual([0, 5, 0, 0]);
+    expect((await runtime.memories(OPERATOR, ann, 9)).map(({ content }) => content)).not.toContain("Has a dog.");
+  });
+
+  it("what was superseded by something that is gone does not come back to life", async () => {
+    const from = await stand();
+    const { memory: old } = await from.runtime.remember(OPERATOR, from.ann, { content: untrusted("Old."), tags: [] });
+    const content = untrusted("New.");
+    const { memory } = await from.runtime.remember(OPERATOR, from.ann, { content, tags: [], supersedes: old.id });
+    await from.runtime.forget(OPERATOR, from.ann, memory.id);
+    const to = await stand();
+    expect(counts(await to.load(to.ann, { text: await exported(from, from.ann) }))).toEqual([0, 0, 1, 0]);
+    expect(await to.kept(to.ann)).toEqual([]);
+  });
+
+  it("good lines are kept, and each bad one is told by its number and never by its text", async () => {
+    const { load, ann, kept } = await stand();
+    const text = [
+      '{"content": "Good."}',
+      "{not json",
+      '{"content": "x", "colour": "red"}',
+      '{"content": " "}',
+      `{"content": "key AKIA${"IOSFODNN7EXAMPLE"}"}`,
+      '{"content": "x", "trust": "god"}',
+      '{"content": "x", "id": "mem_1"}',
+      '{"hello": 1}',
+      `{"content": "${"x".repeat(60_000)}"}`,
+      '{"content": "Good too.", "tags": ["a"]}',
+    ].join("\n");
+    const { saved, refused } = await load(ann, { text, name: "m.jsonl" });
+    expect(saved).toBe(2);
+    expect(refused.map(({ where }) => where)).toEqual([2, 3, 6, 7, 8, 4, 5, 9].map((n) => `line ${n}`));
+    expect(JSON.stringify(refused)).not.toMatch(/IOSFODNN7|xxxxx/);
+    expect(refused.map(({ says }) => says).join("\n")).toMatch(/colour[\s\S]+an AWS access key, at character 5/);
+    expect((await kept(ann)).map(({ content }) => content).sort()).toEqual(["Good too.", "Good."]);
+  });
+
+  it("law 6 a file gets no more trust than who imports it, and keeps less", async () => {
+    const { load, ann, kept } = await stand();
+    const text = lines({ content: "a", trust: "platform" }, { content: "b", trust: "contact" }, { content: "c" });
+    await load(ann, { text });
+    const trusts = (await kept(ann)).map(({ content, trust, by }) => `${content} ${trust} ${by}`).sort();
+    expect(trusts).toEqual(["a operator operator", "b contact operator", "c operator operator"]);
+  });
+
+  it("only operators import, and `check` saves nothing", async () => {
+    const { load, ann, kept, runtime } = await stand();
+    const text = lines({ content: "a" }, { content: "a" }, { content: "" });
+    const member: Actor = { org: ORG, role: "member" };
+    await expect(imported(runtime, member, ann, { text })).rejects.toMatchObject({ code: "not_allowed" });
+    expect(counts(await load(ann, { text, check: true }))).toEqual([1, 1, 0, 1]);
+    expect(await kept(ann)).toEqual([]);
+  });
+});
+
+describe("Markdown", () => {
+  const TEXT = `---
+title: Ann
+---
+# Ann
+
+Likes tea
+in the morning.
+
+## Home, Family
+<!-- not this -->
+- [2026-01-02] Lives in Oslo.
+- 2026-01-03: Her sister is Ida,
+  who paints.
+
+  And sings.
+1. [x] Has a cat.
+
+***
+
+### Pets
+* Miso
+
+\`\`\`
+# no heading
+
+- no item
+\`\`\`
+`;
+
+  it("reads bullets and paragraphs as memories, and the headings above them as tags", async () => {
+    const { load, ann, kept } = await stand();
+    expect(counts(await load(ann, { text: TEXT, name: "ann.md" }))).toEqual([6, 0, 0, 0]);
+    const found = new Map((await kept(ann)).map(({ content, tags }) => [content, tags]));
+    expect(found).toEqual(
+      new Map([
+        ["Likes tea\nin the morning.", ["Ann"]],
+        ["Lives in Oslo.", ["Ann", "Home", "Family"]],
+        ["Her sister is Ida,\nwho paints.\n\nAnd sings.", ["Ann", "Home", "Family"]],
+        ["Has a cat.", ["Ann", "Home", "Family"]],
+        ["Miso", ["Ann", "Home", "Family", "Pets"]],
+        ["```\n# no heading\n\n- no item\n```", ["Ann", "Home", "Family", "Pets"]],
+      ]),
+    );
+    const oslo = (await kept(ann)).find(({ content }) => content === "Lives in Oslo.");
+    expect(oslo).toMatchObject({ at: Date.UTC(2026, 0, 2), sources: ["ann.md:11"], by: "operator" });
+    expect(counts(await load(ann, { text: TEXT, name: "ann.md" }))).toEqual([0, 6, 0, 0]);
+  });
+
+  it("comes back with texts, tags and times as it was written", async () => {
+    const from = await stand();
+    await from.load(from.ann, { text: TEXT, name: "ann.md" });
+    const text = await exported(from, from.ann, "markdown");
+    const to = await stand();
+    await to.load(to.bob, { text, name: "again.md" });
+    const plain = (all: readonly Memory[]) =>
+      all.map(({ content, tags, at }) => JSON.stringify([content, tags, at])).sort();
+    const inSeconds = (all: readonly Memory[]) => plain(all.map((one) => ({ ...one, at: Math.floor(one.at / 1_000) })));
+    expect(inSeconds(await to.kept(to.bob))).toEqual(inSeconds(await from.kept(from.ann)));
+  });
+});
+
+describe("files of other systems", () => {
+  it("mem0: memories with categories and dates, of one user at a time", async () => {
+    const { load, ann, kept } = await stand();
+    const entry = (user: string, memory: string) => ({
+      id: `id-${memory}`,
+      memory,
+      hash: "8d0f",
+      metadata: { type: "professional" },
+      categories: ["professional_details", "family"],
+      created_at: "2025-02-03T04:05:06.789-07:00",
+      updated_at: null,
+      expiration_date: null,
+      user_id: user,
+    });
+    const text = JSON.stringify({ count: 2, results: [entry("dev", "Works at TechCorp"), entry("carl", "Leads")] });
+    await expect(load(ann, { text })).rejects.toMatchObject({
+      code: "invalid_input",
+      message: /2 users \("dev", "carl"\)/,
+    });
+    expect(counts(await load(ann, { text, user: "dev" }))).toEqual([1, 0, 0, 0]);
+    expect(await kept(ann)).toMatchObject([
+      {
+        content: "Works at TechCorp",
+        tags: ["professional_details", "family"],
+        at: Date.parse("2025-02-03T11:05:06.789Z"),
+        trust: "operator",
+        sources: ["mem0:id-Works at TechCorp"],
+      },
+    ]);
+    expect(counts(await load(ann, { text: JSON.stringify([entry("dev", "Works at TechCorp")]) }))).toEqual([
+      0, 1, 0, 0,
+    ]);
+  });
+
+  const node = (id: string, parent: string | null, message: unknown) => ({
+    [id]: { id, parent, children: [], message },
+  });
+  const said = (id: string, role: string, text: string, more: object = {}) => ({
+    id,
+    author: { role, name: null, metadata: {} },
+    create_time: 1_709_654_400.25,
+    content: { content_type: "text", parts: [text] },
+    status: "finished_successfully",
+    weight: 1,
+    metadata: {},
+    recipient: "all",
+    ...more,
+  });
+  const CHATGPT = JSON.stringify([
+    {
+      title: "Tea",
+      create_time: 1_709_654_400,
+      conversation_id: "c1",
+      current_node: "n6",
+      mapping: {
+        ...node("n0", null, null),
+        ...node("n1", "n0", said("n1", "system", "", { weight: 0 })),
+        ...node("n2", "n1", {
+          ...said("n2", "assistant", ""),
+          content: {
+            content_type: "model_editable_context",
+            model_set_context: "1. [2024-05-12]. Likes tea.\n\n2. [2024-05-14]. Has a cat.",
+          },
+        }),
+        ...node("n3", "n2", said("n3", "user", "I moved to Rome.")),
+        ...node("n4", "n3", said("n4", "assistant", "Lives in Rome.", { recipient: "bio" })),
+        ...node("n5", "n4", said("n5", "tool", "Model set context updated.")),
+        ...node(
+          "n6",
+          "n5",
+          said("n6", "assistant", "Noted.", {
+            content: { content_type: "multimodal_text", parts: ["Noted.", { asset: 1 }] },
+          }),
+        ),
+        ...node("other", "n2", said("other", "user", "A question that was edited away")),
+      },
+    },
+  ]);
+
+  it("ChatGPT: what was said on the branch last seen, with the trust of who said it, and what was remembered", async () => {
+    const { load, ann, kept } = await stand();
+    expect(counts(await load(ann, { text: CHATGPT, name: "conversations.json" }))).toEqual([5, 0, 0, 0]);
+    const shown = (await kept(ann)).map(({ kind, content, speaker, trust, at }) => [kind, content, speaker, trust, at]);
+    const at = 1_709_654_400_250;
+    expect(shown.sort()).toEqual([
+      ["fact", "Has a cat.", undefined, "agent", Date.UTC(2024, 4, 14)],
+      ["fact", "Likes tea.", undefined, "agent", Date.UTC(2024, 4, 12)],
+      ["fact", "Lives in Rome.", undefined, "agent", at],
+      ["message", "I moved to Rome.", "ann", "contact", at],
+      ["message", "Noted.", "helper", "agent", at],
+    ]);
+    expect(counts(await load(ann, { text: CHATGPT, name: "conversations.json" }))).toEqual([0, 5, 0, 0]);
+  });
+
+  it("ChatGPT: facts alone, where conversations are not wanted", async () => {
+    const { load, ann } = await stand();
+    expect(counts(await load(ann, { text: CHATGPT, kinds: ["fact"] }))).toEqual([3, 0, 0, 0]);
+  });
+
+  it.each([
+    [
+      "a list of saved memories",
+      {
+        memories: [
+          { id: "1", content: "Likes tea.", created_at: "2026-01-01" },
+          { content: "Off", enabled: false, created_at: 1 },
+        ],
+      },
+      ["fact Likes tea."],
+    ],
+    [
+      "messages of the API",
+      {
+        messages: [
+          { role: "system", content: "Be brief." },
+          { role: "user", content: [{ type: "text", text: "Hi" }] },
+          { role: "assistant", content: "Hello" },
+        ],
+      },
+      ["message Hello", "message Hi"],
+    ],
+    ["a bare list of messages", [{ role: "user", content: "Hi" }], ["message Hi"]],
+    ["a list of texts", ["Likes tea.", "Has a cat."], ["fact Has a cat.", "fact Likes tea."]],
+  ])("%s", async (_, value, expected) => {
+    const { load, ann, kept } = await stand();
+    const text = JSON.stringify(value);
+    const { saved } = await load(ann, { text });
+    expect((await kept(ann)).map(({ kind, content }) => `${kind} ${content}`).sort()).toEqual(expected);
+    expect(counts(await load(ann, { text }))).toEqual([0, saved, 0, 0]);
+  });
+
+  it.each([
+    ["{", /is not JSON|not json/i],
+    ['{"hello": 1,\n"x": 2}', /nothing that Strata knows/],
+  ])("%j is no file of memories", async (text, says) => {
+    const { load, ann } = await stand();
+    await expect(load(ann, { text, format: "json" })).rejects.toMatchObject({ code: "invalid_input", message: says });
+  });
+
+  it("a tree that goes round in a circle ends", async () => {
+    const { load, ann } = await stand();
+    const mapping = { ...node("a", "b", said("a", "user", "A")), ...node("b", "a", said("b", "user", "B")) };
+    expect(counts(await load(ann, { text: JSON.stringify([{ mapping, current_node: "a" }]) }))).toEqual([2, 0, 0, 0]);
+  });
+});
+
+describe("secrets", () => {
+  it("remember refuses them with the finding, and keeps nothing", async () => {
+    const { runtime, ann, kept } = await stand();
+    const note = { content: untrusted(`Her key is AKIA${"IOSFODNN7EXAMPLE"}`), tags: [] };
+    const refused = runtime.remember(OPERATOR, ann, note);
+    await expect(refused).rejects.toMatchObject({
+      code: "invalid_input",
+      message:
+        "the memory holds what looks like an AWS access key, at character 12; secrets are not remembered: say where it is kept instead",
+    });
+    expect(await kept(ann)).toEqual([]);
+  });
+});

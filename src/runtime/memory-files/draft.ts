@@ -1,0 +1,58 @@
+import { cleanName } from "../../guard/index.ts";
+import { type MemoryId, type NewMemory, StrataError, type Trust, untrusted } from "../../protocol/index.ts";
+
+/** A memory as a file tells it: what it leaves open, the import decides. */
+export interface MemoryDraft {
+  /** Where in the file it stands: "line 3", "entry 3". */
+  readonly where: string;
+  readonly memory: Omit<NewMemory, "at" | "trust" | "supersedes"> & { readonly at?: number; readonly trust?: Trust };
+  /** Of an export of Strata: under which id it was kept, how often it was saved, what it took the place of and what took its place. */
+  readonly id?: MemoryId;
+  readonly support?: number;
+  readonly supersedes?: MemoryId;
+  readonly supersededBy?: MemoryId;
+  /** Whose it is in the system that it comes from: a file of several must not become one contact's. */
+  readonly owner?: string;
+}
+
+/** What cannot be read or may not be kept: where it stands, and a sentence that says why. Never the text itself. */
+export interface RefusedEntry {
+  readonly where: string;
+  readonly says: string;
+}
+
+/** What one place of a file gives. */
+export type ReadEntry = MemoryDraft | RefusedEntry;
+
+/** What drafts may know of where they will belong. */
+export interface Reading {
+  /** Names under which the two sides of a conversation are kept as speakers. */
+  readonly contact: string;
+  readonly agent: string;
+  /** What sources begin with: the file's name. */
+  readonly file: string;
+}
+
+/** Ways of others to name what a memory is about: at most so many of them become tags, each one line. */
+const MOST_TAGS = 8;
+const LONGEST_TAG = 40;
+
+export function tagsOf(words: readonly string[]): readonly string[] {
+  const clean = words.map((word) => cleanName(untrusted(word)).slice(0, LONGEST_TAG).toWellFormed().trim());
+  return [...new Set(clean.filter((word) => word !== ""))].slice(0, MOST_TAGS);
+}
+
+/** A time as others write it: ISO 8601, or seconds since 1970. Nothing for what is none. */
+export function timeOf(value: unknown): number | undefined {
+  const at = typeof value === "number" ? value * 1_000 : typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isFinite(at) && Math.abs(at) <= 8.64e15 ? Math.round(at) : undefined;
+}
+
+export const isDraft = (entry: ReadEntry): entry is MemoryDraft => !isRefused(entry);
+export const isRefused = (entry: ReadEntry): entry is RefusedEntry => "says" in entry;
+
+/** @throws StrataError `invalid_input` */
+export function notReadable(file: string, why: string, cause?: unknown): StrataError {
+  const next = "what can be imported: JSON lines of `strata memory export`, Markdown, and the JSON of mem0 and ChatGPT";
+  return new StrataError("invalid_input", `${file} cannot be imported: ${why}; ${next}`, { file }, cause);
+}
