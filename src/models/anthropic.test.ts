@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { layerId, trusted } from "../protocol/index.ts";
 import { openModel, wireBody } from "./index.ts";
 import { type Answer, localServer, ownHeaders, streamed } from "./local-server.contract.ts";
 import { eventsOf, failureOf, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
@@ -179,6 +180,23 @@ describe("a request to Anthropic", () => {
       "content-type": "application/json",
       "x-api-key": KEY,
     });
+  });
+
+  it("says in a message that clears itself what is only for now, and asks for the betas that it takes", async () => {
+    say(stream(start, ...words(0, "Hello."), ...end("end_turn")));
+    const opus = openModel("anthropic:claude-opus-5-5", () => ({ key: KEY, url: server.url }), { retry: false });
+    const state = { layer: layerId("state"), text: trusted("It is Saturday."), way: "turn-scoped" } as const;
+    const marks = [{ after: { zone: "message", index: 0 }, lifetime: "5m" }] as const;
+    await eventsOf(opus, { ...request, tail: [state], marks });
+    expect(JSON.parse(received[0]?.body ?? "").messages).toEqual([
+      { role: "user", content: [{ type: "text", text: expect.any(String), cache_control: { type: "ephemeral" } }] },
+      { role: "system", content: [{ type: "text", text: "It is Saturday." }], clear_at: "next_user_message" },
+    ]);
+    expect(String(received[0]?.headers["anthropic-beta"]).split(",").toSorted()).toEqual([
+      "mid-conversation-system-2026-04-07",
+      "mid-conversation-system-clear-at-2026-08-21",
+      "structured-outputs-2025-11-13",
+    ]);
   });
 
   it("goes where it was told, whatever the environment says", async () => {

@@ -97,12 +97,19 @@ function conversation(request: Request, dialect: Dialect): LanguageModelV4Messag
   });
   // A message that clears itself may stand between what was asked and the answer, and nowhere else.
   return mapped.filter(
-    ({ role }, at) => role !== "system" || (isAsking(mapped[at - 1]) && mapped[at + 1]?.role === "assistant"),
+    ({ role }, at) => role !== "system" || (isAsking(mapped[at - 1]) && isAnswer(mapped[at + 1], dialect)),
   );
 }
 
 const isAsking = (message: LanguageModelV4Message | undefined): boolean =>
   message?.role === "user" || message?.role === "tool";
+
+/** What is sent of an answer: reasoning goes back to whose it is, and to nobody else. */
+const isAnswer = (message: LanguageModelV4Message | undefined, { provider }: Dialect): boolean =>
+  message?.role === "assistant" &&
+  message.content.some(
+    ({ type, providerOptions }) => type !== "reasoning" || providerOptions?.[provider] !== undefined,
+  );
 
 /** A message that the provider clears by itself; none where it has no such messages, for what is cleared says nothing. */
 function cleared(

@@ -84,27 +84,39 @@ const tailOf = (texts: readonly string[]): TailPart[] =>
   texts.map((one) => ({ layer: layerId("state"), text: trusted(TAIL + one) }));
 
 /** The requests of one epoch: each turn and each tool round is one; tails and marks differ from one to the next. */
-const epoch = fc
-  .record({
-    system: fc.array(anyText, { maxLength: 3 }),
-    tools: fc.boolean(),
-    first: userParts,
-    rounds: fc.array(round, { maxLength: 5 }),
-    tails: fc.array(fc.array(anyText, { minLength: 1, maxLength: 2 }), { minLength: 6, maxLength: 6 }),
-    marks: fc.array(fc.array(fc.tuple(fc.nat(), lifetime), { maxLength: 5 }), { minLength: 6, maxLength: 6 }),
-  })
-  .map(({ system, tools, first, rounds, tails, marks }): Request[] => {
-    const whole: Message[] = [{ role: "user", parts: first }, ...rounds.flatMap(messagesOf)];
-    const { prefix } = sampleRequest("");
-    const blocks = system.map((one) => ({ scope: "agent", text: trusted(one), layers: [] }) as const);
-    return [...rounds.keys(), rounds.length].map((n) => ({
-      prefix: { tools: tools ? prefix.tools : [], system: blocks },
-      messages: whole.slice(0, 1 + 2 * n),
-      tail: tailOf(tails[n] ?? [""]),
-      marks: (marks[n] ?? []).map(([place, lasts]) => markAt(place, lasts, blocks.length, 1 + 2 * n)),
-      parameters: { maxTokens: 100 },
-    }));
-  });
+const epochOf = (way?: TailPart["way"], each = round): fc.Arbitrary<Request[]> =>
+  fc
+    .record({
+      system: fc.array(anyText, { maxLength: 3 }),
+      tools: fc.boolean(),
+      first: userParts,
+      rounds: fc.array(each, { maxLength: 5 }),
+      tails: fc.array(fc.array(anyText, { minLength: 1, maxLength: 2 }), { minLength: 6, maxLength: 6 }),
+      marks: fc.array(fc.array(fc.tuple(fc.nat(), lifetime), { maxLength: 5 }), { minLength: 6, maxLength: 6 }),
+    })
+    .map(({ system, tools, first, rounds, tails, marks }): Request[] => {
+      const tailAt = (n: number): TailPart[] =>
+        tailOf(tails[n] ?? [""]).map((part) => ({ ...part, ...(way && { way }) }));
+      // What the provider clears stays where it stood, between what was asked and the answer.
+      const cleared = (n: number): Message[] =>
+        way === "turn-scoped"
+          ? [{ role: "system", parts: tailAt(n).map(({ text }) => ({ type: "text", text: trusted(text) })) }]
+          : [];
+      const steps = rounds.map((one, n) => [...cleared(n), ...messagesOf(one, n)]);
+      const { prefix } = sampleRequest("");
+      const blocks = system.map((one) => ({ scope: "agent", text: trusted(one), layers: [] }) as const);
+      return [...rounds.keys(), rounds.length].map((n) => {
+        const messages: Message[] = [{ role: "user", parts: first }, ...steps.slice(0, n).flat()];
+        return {
+          prefix: { tools: tools ? prefix.tools : [], system: blocks },
+          messages,
+          tail: tailAt(n),
+          marks: (marks[n] ?? []).map(([place, lasts]) => markAt(place, lasts, blocks.length, messages.length)),
+          parameters: { maxTokens: 100 },
+        };
+      });
+    });
+const epoch = epochOf();
 
 function markAt(place: number, lifetime: Mark["lifetime"], blocks: number, messages: number): Mark {
   const at = place % (blocks + messages);
@@ -136,7 +148,7 @@ const WIRES: readonly Wire[] = [
   { ref: "openrouter:openai/gpt-6.1-sol", ...BLOCKS, end: ROUTED },
   {
     ref: "openrouter:deepseek/deepseek-v4-pro",
-    opening: /\\n\\n$|,?\{"role":"user","content":"$|,\{"type":"text","text":"$/,
+    opening: /\\n\\n$|,?\{"role":"user","content":(?:"|\[\{"type":"text","text":")$|,\{"type":"text","text":"$/,
     end: /^(?:"\}|\]\})?\],"usage":\{"include":true\}.*,"stream_options":\{"include_usage":true\}\}$/,
     markedTail: /[^\\]"(?:prompt_cache|cache_control)/,
   },
@@ -148,7 +160,7 @@ const WIRES: readonly Wire[] = [
   },
   {
     ref: "local:llama3.1",
-    opening: /\\n\\n$|,?\{"role":"user","content":"$|,\{"type":"text","text":"$/,
+    opening: /\\n\\n$|,?\{"role":"user","content":(?:"|\[\{"type":"text","text":")$|,\{"type":"text","text":"$/,
     end: /^("\}|\]\})?\](,"tools":\[.*\])?,"stream":true,"stream_options":\{"include_usage":true\}\}$/,
     markedTail: /[^\\]"(?:prompt_cache|cache_control)/,
   },
@@ -194,6 +206,19 @@ describe.each(WIRES)("the bytes of an epoch's requests to $ref", (wire) => {
     );
   });
 
+  it("only grow also where the tail stands before the events, or would be cleared by another provider", async () => {
+    const others = wire.ref.startsWith("anthropic") ? [] : [epochOf("turn-scoped")];
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(epochOf("before-events"), ...others), async (requests) => {
+        const bodies = (await Promise.all(requests.map(bodyOf))).map(unmarked);
+        for (const [n, one] of bodies.entries()) {
+          for (const later of bodies.slice(n + 1)) expect(later.startsWith(beforeTail(one, wire))).toBe(true);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   it("hold every message before the tail, the same as without it, and no mark is on the tail", async () => {
     await fc.assert(
       fc.asyncProperty(epoch, async (requests) => {
@@ -214,6 +239,51 @@ describe.each(WIRES)("the bytes of an epoch's requests to $ref", (wire) => {
         for (const request of requests) expect(await bodyOf(request)).toBe(await bodyOf(structuredClone(request)));
       }),
       { numRuns: 30 },
+    );
+  });
+});
+
+/** Tools, system and messages of a body, without marks. */
+async function sentOf(request: Request): Promise<readonly [unknown, readonly unknown[]]> {
+  const { tools, system, messages } = JSON.parse(unmarked(await bodyOn(request, "anthropic:claude-opus-5-5")));
+  return [{ tools, system }, messages];
+}
+
+/** A round in which the model says something that is sent back. */
+const answered = round.map((one): Round => ({ ...one, said: [...one.said, { type: "text", text: spoken("Well.") }] }));
+
+describe("a tail that the provider clears by itself", () => {
+  it("law 1 is never changed afterwards: all of a request, its tail too, begins every later one", async () => {
+    await fc.assert(
+      fc.asyncProperty(epochOf("turn-scoped", answered), async (requests) => {
+        const sent = await Promise.all(requests.map(sentOf));
+        for (const [n, [prefix, messages]] of sent.entries()) {
+          expect(messages.at(-1)).toMatchObject({ role: "system", clear_at: "next_user_message" });
+          for (const [laterPrefix, later] of sent.slice(n + 1)) {
+            expect(laterPrefix).toEqual(prefix);
+            expect(JSON.stringify(later.slice(0, messages.length))).toBe(JSON.stringify(messages));
+          }
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("stands between what was asked and the answer, and nowhere else; no mark is on it", async () => {
+    await fc.assert(
+      fc.asyncProperty(epochOf("turn-scoped"), async (requests) => {
+        for (const request of requests) {
+          const body = await bodyOn(request, "anthropic:claude-opus-5-5");
+          const { messages } = JSON.parse(body);
+          const roles: string[] = messages.map(({ role }: { role: string }) => role);
+          for (const [at, role] of roles.entries()) {
+            if (role !== "system") continue;
+            expect([roles[at - 1], roles[at + 1] ?? "assistant"]).toEqual(["user", "assistant"]);
+            expect(JSON.stringify(messages[at])).not.toContain('"cache_control"');
+          }
+        }
+      }),
+      { numRuns: 200 },
     );
   });
 });

@@ -80,6 +80,24 @@ const WIRES: readonly (readonly [string, string])[] = [
   ["bedrock:eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "golden/bedrock"],
   ["local:llama3.1", "golden/compatible"],
 ];
+/** A memory and the state, as they are carried where the provider clears a message by itself. */
+const memory = {
+  layer: "memory",
+  text: trusted("# Layer 9 · memory\n[memory · contact · 2026-11-20T08:00:00Z]\n| likes tea"),
+};
+const cleared: Message = { role: "system", parts: [{ type: "text", text: trusted(state.text) }] };
+const ways: Readonly<Record<string, Request>> = {
+  "turn-scoped": sampleRequest("", {
+    messages: [hello, cleared, asking, answers],
+    tail: [memory, { ...state, way: "turn-scoped" }] as Request["tail"],
+    marks: [0, 3].map((index) => ({ after: { zone: "message", index }, lifetime: "5m" }) as const),
+  }),
+  "before-events": sampleRequest("", {
+    messages: [hello],
+    tail: [memory, state].map((part) => ({ ...part, way: "before-events" })) as Request["tail"],
+    marks: [{ after: { zone: "system", block: 0 }, lifetime: "1h" }],
+  }),
+};
 const local = { kind: "openai-compatible", url: "http://127.0.0.1:1/v1" } as const;
 const bodyOf = (request: Request, wire: string) =>
   wireBody(request, wire, (provider) => (provider === "local" ? local : undefined));
@@ -89,6 +107,11 @@ const each = WIRES.flatMap(([wire, folder]) =>
     return [wire, `${folder}/${name}.json`, fits] as const;
   }),
 );
+
+const eachWay = Object.entries(ways).flatMap(([name, request]) => [
+  ["anthropic:claude-opus-5", `golden/${name}.json`, request] as const,
+  ["local:llama3.1", `golden/compatible/${name}.json`, request] as const,
+]);
 
 /** OpenAI takes no plain text as a file, and for its older models no mark is planned. */
 function forOpenai(request: Request, wire: string): Request {
@@ -101,7 +124,7 @@ function forOpenai(request: Request, wire: string): Request {
 }
 
 describe("a body on the wire", () => {
-  it.each(each)("is byte for byte what it was: %s %s", async (wire, file, request) => {
+  it.each([...each, ...eachWay])("is byte for byte what it was: %s %s", async (wire, file, request) => {
     const body = await bodyOf(request, wire);
     const readable = JSON.stringify(JSON.parse(body), null, 2);
     // The kept file is set out for reading; closed up again it is the exact body.
