@@ -29,7 +29,7 @@ export function fuse(lexical: readonly Ranked[], near: readonly Near[]): readonl
       memory: one.memory,
       place: known?.place ?? one.place,
       score: (known?.score ?? 0) + vector,
-      evidence: known?.evidence ?? one.ranked?.evidence ?? 0,
+      evidence: Math.max(known?.evidence ?? 0, one.ranked?.evidence ?? 0),
       features,
     });
   });
