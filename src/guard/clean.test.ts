@@ -72,6 +72,18 @@ describe("clean", () => {
     );
   });
 
+  it("law 4 a plain text is cleaned as it is beside one that is not", () => {
+    const pieces = [..." \n<>[]|/_#a1~", "  \n", " ".repeat(70), "\n\n\n", "<|im_start|>", "[INST]", "<s>", "words"];
+    const plain = fc.array(fc.constantFrom(...pieces), { maxLength: 24 }).map((some) => some.join(""));
+    fc.assert(
+      fc.property(plain, (text) => {
+        // The last line alone makes the whole text go through every step.
+        expect(cleaned(`${text}\ne\u0301\u200b`)).toBe(`${cleaned(text)}\ne\u0301`);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
   it("law 4 any text is left without line makers, control and hidden characters and provider tokens", () => {
     fc.assert(
       fc.property(nastyText, (text) => {

@@ -6,7 +6,7 @@ export interface TokenRule {
   readonly margin?: number;
 }
 
-/** Counts kept per counter; a text up to this length is its own key, a longer one is kept by its digest. */
+/** Counts kept per counter, of each kind; a text up to this length is its own key, a longer one is kept by its digest. */
 const KEPT = 20_000;
 const SHORT = 256;
 
@@ -22,8 +22,7 @@ export async function tokenCounter({ factor, margin = 0 }: TokenRule): Promise<C
   setMergeCacheSize(MERGES);
   const plain = { disallowedSpecial: new Set<string>() };
   return kept((text) => {
-    let tokens = 0;
-    for (const piece of pieces(text)) tokens += countTokens(piece, plain);
+    const tokens = pieces(text).reduce((sum, piece) => sum + countTokens(piece, plain), 0);
     // Floating point must not add a token: 100 times 1.1 is 110.
     return Math.ceil(tokens * factor * (1 + margin) - 1e-9);
   });
@@ -35,33 +34,44 @@ const LONGEST = 256;
  * The text, cut where 256 characters pass without the end of a word: the tokenizer takes such a run as one word and is
  * quadratic in its length (32,000 equal letters: half a second). A cut adds a token at most; other text stays whole.
  */
-function* pieces(text: string): Generator<string> {
+function pieces(text: string): readonly string[] {
+  if (text.length <= LONGEST) return [text];
+  const found: string[] = [];
   let from = 0;
   let wordEnd = 0;
   for (let at = 1; at < text.length; at++) {
-    if (text[at] === " " && !isBlank(text.charCodeAt(at - 1))) wordEnd = at;
+    if (text.charCodeAt(at) === BLANK && !isBlank(text.charCodeAt(at - 1))) wordEnd = at;
     if (at - Math.max(wordEnd, from) < LONGEST || isLowSurrogate(text.charCodeAt(at))) continue;
-    yield text.slice(from, at);
+    found.push(text.slice(from, at));
     from = at;
   }
-  yield text.slice(from);
+  return from === 0 ? [text] : [...found, text.slice(from)];
 }
 
+const BLANK = 32;
 const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
 
 const isBlank = (code: number): boolean =>
-  code === 32 || (code >= 9 && code <= 13) || (code >= 0x80 && /\s/.test(String.fromCharCode(code)));
+  code === BLANK || (code >= 9 && code <= 13) || (code >= 0x80 && /\s/.test(String.fromCharCode(code)));
 
 /**
  * Remembers the counts of the texts last asked for, in two generations: when the young one is full it becomes the old one, and
  * the old one goes with all that was not asked for again.
  */
 function kept(count: CountTokens): CountTokens {
-  let young = new Map<string, number>();
-  let old = young;
+  const [short, long] = [generations(), generations()];
   return (text) => {
     if (text === "") return 0;
-    const key = text.length <= SHORT ? `t${text}` : `d${digestOf(text)}`;
+    return text.length <= SHORT ? short(text, text, count) : long(digestOf(text), text, count);
+  };
+}
+
+type Remembered = (key: string, text: string, count: CountTokens) => number;
+
+function generations(): Remembered {
+  let young = new Map<string, number>();
+  let old = young;
+  return (key, text, count) => {
     const known = young.get(key);
     if (known !== undefined) return known;
     const tokens = old.get(key) ?? count(text);

@@ -40,10 +40,9 @@ export function isoSecond(at: number): string {
 
 /** Writes a frame around text that is clean already: `\n` is its only line break. The guard's `frame` is the way in. */
 export function writeFrame(header: FrameHeader, name: string | undefined, text: string): string {
-  const lines = [`[${header.kind} · ${header.trust} · ${isoSecond(header.at)}]`];
-  if (name !== undefined) lines.push(NAME + name);
-  for (const line of text.split("\n")) lines.push(LINE + line);
-  return lines.join("\n");
+  const head = `[${header.kind} · ${header.trust} · ${isoSecond(header.at)}]`;
+  const claim = name === undefined ? "" : `\n${NAME}${name}`;
+  return `${head}${claim}\n${LINE}${text.replaceAll("\n", `\n${LINE}`)}`;
 }
 
 /** Whether a line would read as one of the platform's own: a frame's header or a layer's heading. */
