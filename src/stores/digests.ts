@@ -4,6 +4,7 @@ import {
   type Digest,
   digestOf,
   keyedDigest,
+  type Memory,
   type NewMemory,
   type SystemBlock,
   type Trust,
@@ -49,12 +50,30 @@ export function promptDigest(sent: {
 }
 
 /** A memory's digest under its scope's key: all of it, so that a changed tag or trust shows. */
-export function memoryDigest(key: Uint8Array, id: string, memory: NewMemory): Digest {
-  const { content, tags, trust, turn = null, at } = memory;
-  return keyedDigest(key, canonicalJson({ id, content, tags, trust, turn, at }));
+export function memoryDigest(key: Uint8Array, memory: Memory): Digest {
+  const { id, content, tags, trust, turn = null, at, ...more } = memory;
+  // What came later stands in it only where it says something: older digests do not have it.
+  const usual: Partial<Memory> = { kind: "fact", support: 1 };
+  const told = Object.entries(more).filter(([name, value]) =>
+    Object.entries(usual).every(([a, b]) => a !== name || b !== value),
+  );
+  return keyedDigest(key, canonicalJson({ id, content, tags, trust, turn, at, ...Object.fromEntries(told) }));
 }
 
-/** The name of a scope in the word index: one word, and never one that a text can hold by chance. */
-export function ownerWord(scope: { readonly org: string; readonly agent: string; readonly contact: string }): string {
-  return `o${digestOf(canonicalJson([scope.org, scope.agent, scope.contact])).slice(0, 32)}`;
+/**
+ * Tells the very same thing said again, under the scope's key: the same kind and words, of the same time and speaker. Capitals,
+ * spaces and the last stop make no difference. Of messages only the same one is the same: people say "yes" more than once.
+ */
+export function foldedDigest(key: Uint8Array, memory: NewMemory): Uint8Array {
+  const { kind = "fact", content, speaker = null, validFrom = null, validUntil = null } = memory;
+  const words = content
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/\s+/gu, " ")
+    .trim()
+    .replace(/[.!。！]+$/u, "");
+  const said =
+    kind === "message" ? [memory.at, memory.session ?? null, memory.turn ?? null, memory.sources ?? null] : [];
+  const whole = keyedDigest(key, canonicalJson(["same", kind, words, speaker, validFrom, validUntil, ...said]));
+  return Buffer.from(whole, "hex").subarray(0, 16);
 }

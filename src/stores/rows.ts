@@ -1,5 +1,7 @@
 import {
+  type AgentName,
   type Approval,
+  type ContactId,
   type EventPart,
   type Json,
   type LedgerEntry,
@@ -9,9 +11,11 @@ import {
   type StoredEvent,
   spoken,
   type TailPart,
+  type ThreadId,
   type ToolOutcome,
   type ToolSchema,
   type TranscriptMessage,
+  type Trust,
   type Trusted,
   type TurnTotals,
   trusted,
@@ -21,7 +25,7 @@ import {
 } from "../protocol/index.ts";
 import type { MessageMark, PrefixManifest } from "./digests.ts";
 import type { OutboxMessage, RequestRecord, Slot, Thread, TurnEnd } from "./store.ts";
-import type { Row } from "./tables.ts";
+import type { NOBODY, Row } from "./tables.ts";
 
 /**
  * Rows to records: the only place of the stores where a stored text gets a type of the protocol.
@@ -169,11 +173,56 @@ export function toApproval(row: Row<"approval">, texts: ApprovalTexts): Approval
   };
 }
 
-/** A memory, without its index columns. */
-export function toMemory(row: Row<"memory">): Memory {
-  const { id, content, trust, at } = row;
-  const turn = row.turn !== null && { turn: row.turn };
-  return { id, kind: "fact", content, tags: toTags(row.tags), trust, ...turn, at, support: 1 };
+/** What a slot shows: who may have said it, and the text of its piece. */
+export interface SlotText {
+  readonly agent: AgentName;
+  readonly contact: ContactId | typeof NOBODY;
+  readonly trust: Trust;
+  readonly slot_kind: Row<"slot">["kind"] | null;
+  readonly slot_thread: ThreadId | null;
+  readonly text: string | null;
+}
+
+/** A memory's row with the slot that shows it, if it is a message of a turn. */
+export type MemoryRow = Row<"memory"> & SlotText;
+
+/** A memory. Of what is left out by its row nothing is known. */
+export function toMemory(row: MemoryRow): Memory {
+  const { id, kind, trust, at, support, session, by, valid_from: validFrom, valid_until: validUntil } = row;
+  const { content, speaker } = row.content === null ? saidIn(row) : { content: row.content, speaker: row.speaker };
+  return {
+    id,
+    kind,
+    content,
+    tags: row.tags === null ? [] : toTags(row.tags),
+    trust,
+    at,
+    support,
+    ...(row.turn !== null && { turn: row.turn }),
+    ...(speaker !== null && { speaker }),
+    ...(session !== null && { session }),
+    ...(by !== null && { by }),
+    ...(row.sources !== null && { sources: toTags(row.sources) }),
+    ...(validFrom !== null && { validFrom }),
+    ...(validUntil !== null && { validUntil }),
+    ...(row.supersedes !== null && { supersedes: row.supersedes }),
+    ...(row.superseded_by !== null && { supersededBy: { memory: row.superseded_by, at: row.superseded_at ?? 0 } }),
+  };
+}
+
+/** What a message says, and who: by the name they gave, else by that of their scope. No words that stand for a picture are theirs. */
+export function saidIn({ slot_kind, text, agent, contact, trust }: SlotText): Said {
+  if (text === null || slot_kind === null) return { content: untrusted(""), speaker: null };
+  if (slot_kind === "reply") return { content: untrusted(String(toJson(text))), speaker: agent };
+  const { name, content } = toEventText(text);
+  const parts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return { content: untrusted(parts.join("\n")), speaker: name ?? (trust === "contact" ? contact : trust) };
+}
+
+/** What was said, and by whom as a question would name them. */
+export interface Said {
+  readonly content: Untrusted;
+  readonly speaker: string | null;
 }
 
 /** How a turn ended; nothing while it runs. `text` is what its reply or its failure said, null where erased. */

@@ -12,6 +12,7 @@ import type {
   EventStatus,
   FinishReason,
   MemoryId,
+  MemoryKind,
   Mode,
   ModelRef,
   OrgId,
@@ -247,18 +248,80 @@ interface JournalTable extends Owned {
   readonly ended_at: number | null;
 }
 
-/** `row` and `owner` are for the word index; `fragments` holds the parts of words in scripts without spaces. */
-interface MemoryTable extends OwnedOrAgents {
+/** One scope of memories. Its units stand from `number << 26` on, the next one at `next`; the counts are those of what can be found. */
+interface MemoryScopeTable extends OwnedOrAgents {
+  readonly number: Generated<number>;
+  readonly next: number;
+  readonly units: number;
+  readonly terms: number;
+  /** What was saved on purpose and counts against the limits. */
+  readonly saved: number;
+  readonly characters: number;
+  readonly revision: number;
+}
+
+/**
+ * `slot` is the place of a turn's message in its thread: such a memory has no text of its own. `first` is its first unit,
+ * none where it is found no more. `folded` tells the very same text again, `worth` what goes first when the scope is full.
+ */
+interface MemoryTable {
   readonly row: Generated<number>;
+  readonly scope: number;
   readonly id: MemoryId;
-  readonly content: Untrusted;
-  readonly tags: string;
-  readonly fragments: string;
-  readonly owner: string;
+  readonly kind: MemoryKind;
   readonly trust: Trust;
-  readonly turn: TurnId | null;
   readonly at: number;
-  readonly digest: Digest;
+  readonly turn: TurnId | null;
+  readonly slot: number | null;
+  readonly first: number | null;
+  readonly units: number;
+  readonly support: number;
+  readonly content: Untrusted | null;
+  readonly tags: string | null;
+  readonly speaker: string | null;
+  readonly session: string | null;
+  readonly by: Role | null;
+  readonly sources: string | null;
+  readonly valid_from: number | null;
+  readonly valid_until: number | null;
+  readonly supersedes: MemoryId | null;
+  readonly superseded_by: MemoryId | null;
+  readonly superseded_at: number | null;
+  readonly worth: number | null;
+  readonly folded: Uint8Array | null;
+  readonly digest: Digest | null;
+}
+
+/** A part of a memory that is found as one. `terms` are its words as the index has them, `session` a number of the scope. */
+interface UnitTable {
+  readonly id: number;
+  readonly memory: number;
+  readonly session: number;
+  readonly speaker: string;
+  readonly flags: number;
+  readonly terms: string;
+}
+
+/** In how many units of the scope a term stands. */
+interface UnitTermTable {
+  readonly scope: number;
+  readonly term: string;
+  readonly units: number;
+}
+
+/** How many units of the scope somebody spoke. */
+interface UnitSpeakerTable {
+  readonly scope: number;
+  readonly speaker: string;
+  readonly units: number;
+}
+
+/** The newest stretch of talk of a thread, or the one of that name. */
+interface TalkTable {
+  readonly scope: number;
+  readonly name: string;
+  readonly session: number;
+  readonly at: number;
 }
 
 /** The record of an organization: each link covers one turn or one erasure and all links before it. */
@@ -288,7 +351,12 @@ export interface Tables {
   readonly outbox: OutboxTable;
   readonly journal: JournalTable;
   readonly approval: ApprovalTable;
+  readonly memory_scope: MemoryScopeTable;
   readonly memory: MemoryTable;
+  readonly unit: UnitTable;
+  readonly unit_term: UnitTermTable;
+  readonly unit_speaker: UnitSpeakerTable;
+  readonly talk: TalkTable;
   readonly chain: ChainTable;
 }
 

@@ -135,9 +135,8 @@ function commits(openStore: OpenStore): void {
       const thread = await waiting(store, "Do you know me?");
       const claim = await take(store, thread);
       const id = newMemory();
-      const writes: StoreWrite[] = [
-        { kind: "memory", memory: remembered("Ann likes tea", { tags: ["taste"], turn: claim.turn }) },
-      ];
+      const tea = remembered("Ann likes tea", { tags: ["taste"], turn: claim.turn });
+      const writes: StoreWrite[] = [{ kind: "memory", memory: tea }];
       const { outcome } = ran(claim, { reply: "Yes", more: { writes, memories: [id] } });
       const link = await store.settle(claim, outcome);
 
@@ -158,7 +157,7 @@ function commits(openStore: OpenStore): void {
       ]);
       const opened = outcome.epochs[0];
       expect(await store.epoch(thread.scope, thread.id)).toEqual({ ...opened, transcript: outcome.messages });
-      expect(await store.memories(thread.scope, 9)).toEqual([{ kind: "fact", ...writes[0]?.memory, id, support: 1 }]);
+      expect(await store.memories(thread.scope, 9)).toEqual([{ kind: "fact", ...tea, id, support: 1 }]);
       expect(await store.outbox(thread.scope, 9)).toEqual([
         {
           id: outcome.outbox,
@@ -340,17 +339,18 @@ function broken(openStore: OpenStore): void {
     });
 
     const write: StoreWrite = { kind: "memory", memory: remembered("tea") };
+    const another: StoreWrite = { kind: "memory", memory: remembered("Another text") };
     const taken: MemoryId = newMemory();
     it.each<[string, string, (claim: Claim) => Parameters<typeof ran>[1]]>([
       [
         "a memory id that is taken",
         "store_failed",
-        () => ({ more: { writes: [write, write], memories: [newMemory(), taken] } }),
+        () => ({ more: { writes: [write, another], memories: [newMemory(), taken] } }),
       ],
       [
         "the same id for two memories",
         "store_failed",
-        () => ({ more: { writes: [write, write], memories: [taken, taken] } }),
+        () => ({ more: { writes: [write, another], memories: [taken, taken] } }),
       ],
       ["a write without an id", "invalid_input", () => ({ more: { writes: [write], memories: [] } })],
       ["an epoch out of order", "invalid_input", () => ({ epochs: [epochOf(7)] })],

@@ -14,6 +14,7 @@ import { keepApprovals } from "./approvals.ts";
 import type { Connection } from "./connection.ts";
 import { appendMessages, type TranscriptEnd } from "./epochs.ts";
 import { eventsOfTurn } from "./events.ts";
+import { rememberTurn, replyTrust, type SlotSaid } from "./messages.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
 import { fixed, insert, ONE, query } from "./statement.ts";
@@ -69,16 +70,33 @@ function extendTranscript(db: Connection, at: Settling, { end, messages }: DoneT
 }
 
 /** One slot per event and one for the reply: the thread's pure history. A slot shares the text of what it shows. */
-function addSlots(db: Connection, at: Settling, { outcome, words }: DoneTurn): void {
-  const rows: Pick<Row<"slot">, "kind" | "speaker" | "piece" | "at">[] = eventsOfTurn(db, at.scope, at.turn).map(
-    ({ kind, trust: speaker, piece, at: when }) => ({ kind, speaker, piece, at: when }),
-  );
-  if (words !== null) rows.push({ kind: "reply", speaker: "agent", piece: words, at: outcome.at });
+function addSlots(db: Connection, at: Settling, { claim, outcome, words }: DoneTurn): void {
   const last = db.first(lastSlot({ ...owner(at.scope), thread: at.thread }));
   const first = last ? last.position + 1 : 0;
-  for (const [i, row] of rows.entries()) {
-    db.run(insert("slot", { ...owner(at.scope), thread: at.thread, position: first + i, turn: at.turn, ...row }));
+  const said: Omit<SlotSaid, "position">[] = eventsOfTurn(db, at.scope, at.turn).map(
+    ({ id, kind, trust, piece, at: when, text }) => ({ id, kind, trust, piece, at: when, text }),
+  );
+  if (words !== null) said.push(replySlot(outcome, words));
+  const slots = said.map((slot, i) => ({ ...slot, position: first + i }));
+  for (const { position, kind, trust, piece, at: when } of slots) {
+    const speaker = kind === "reply" ? "agent" : trust;
+    const row = { kind, speaker, piece, at: when } as const;
+    db.run(insert("slot", { ...owner(at.scope), thread: at.thread, position, turn: at.turn, ...row }));
   }
+  const forkedFrom = first === 0 ? (claim.thread.forkedFrom?.thread ?? null) : null;
+  rememberTurn(db, { ...at, forkedFrom, slots });
+}
+
+function replySlot({ end, requests, outbox, at }: TurnOutcome, piece: Digest): Omit<SlotSaid, "position"> {
+  const trust = replyTrust(requests.map(({ taint }) => taint));
+  return {
+    id: outbox,
+    kind: "reply",
+    trust,
+    piece,
+    at,
+    text: JSON.stringify(end.status === "done" ? end.reply : null),
+  };
 }
 
 const lastSlot = fixed((at: ContactScope & { readonly thread: ThreadId }) =>

@@ -1,14 +1,18 @@
 import BetterSqlite3 from "better-sqlite3";
 import type { BackupProgress } from "../store.ts";
-import type { Statement } from "./statement.ts";
+import { MEMORY_LIMITS, type MemoryLimits } from "./memory-limits.ts";
+import type { Ready, Statement } from "./statement.ts";
 
 /** One open database. All of it is synchronous: between two lines of a store function nobody else runs. */
 export interface Connection {
   readonly file: string;
   /** Chance from outside: that many random bytes. */
   readonly random: (bytes: number) => Uint8Array;
+  readonly limits: MemoryLimits;
   all<R>(statement: Statement<R>): R[];
   first<R>(statement: Statement<R>): R | undefined;
+  /** The first column alone, for many rows at little cost. */
+  column<V>(statement: Ready<V>): V[];
   /** Gives how many rows were changed. */
   run(statement: Statement<unknown>): number;
   /** One transaction that may write: `BEGIN IMMEDIATE`, so that it never loses a race half way. */
@@ -26,6 +30,7 @@ export interface Connection {
 export interface ConnectionOptions {
   readonly random: (bytes: number) => Uint8Array;
   readonly patience: number;
+  readonly limits?: MemoryLimits;
 }
 
 /** A prepared query. Rows come as bare values: the driver's own objects cost it more than the query. */
@@ -50,11 +55,12 @@ export function connect(file: string, options: ConnectionOptions): Connection {
     db.close();
     throw thrown;
   }
-  return connection(db, file, options.random);
+  return connection(db, file, options);
 }
 
-function connection(db: BetterSqlite3.Database, file: string, random: Connection["random"]): Connection {
+function connection(db: BetterSqlite3.Database, file: string, options: ConnectionOptions): Connection {
   const known = new Map<string, Prepared>();
+  const columns = new Map<string, BetterSqlite3.Statement<unknown[], unknown>>();
   const prepared = (text: string): Prepared => {
     const found = known.get(text);
     if (found) return found;
@@ -65,7 +71,8 @@ function connection(db: BetterSqlite3.Database, file: string, random: Connection
   };
   return {
     file,
-    random,
+    random: options.random,
+    limits: options.limits ?? MEMORY_LIMITS,
     all: <R>(wanted: Statement<R>) => {
       const { sql, parameters } = compiled(wanted);
       const { statement, columns } = prepared(sql);
@@ -76,6 +83,11 @@ function connection(db: BetterSqlite3.Database, file: string, random: Connection
       const { statement, columns } = prepared(sql);
       const values = statement.get(...parameters);
       return values && row<R>(columns, values);
+    },
+    column: <V>({ sql, parameters }: Ready<V>) => {
+      const statement = columns.get(sql) ?? db.prepare<unknown[], unknown>(sql).pluck();
+      columns.set(sql, statement);
+      return plucked<V>(statement.all(...parameters));
     },
     run: (wanted) => {
       const { sql, parameters } = compiled(wanted);
@@ -123,6 +135,11 @@ function row<R>(columns: readonly string[], values: readonly unknown[]): R {
   const made: Record<string, unknown> = {};
   for (const [i, column] of columns.entries()) made[column] = values[i];
   return made as R;
+}
+
+/** As for rows: only a typed query knows what its column holds. */
+function plucked<V>(values: unknown): V[] {
+  return values as V[];
 }
 
 function compiled(wanted: Statement<unknown>): { readonly sql: string; readonly parameters: readonly unknown[] } {

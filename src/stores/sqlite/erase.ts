@@ -3,10 +3,12 @@ import type { Row } from "../tables.ts";
 import { closeApprovals } from "./approvals.ts";
 import { append } from "./chain.ts";
 import type { Connection } from "./connection.ts";
+import { countChange, memoryScope } from "./memory-scope.ts";
 import { knownKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
-import { query } from "./statement.ts";
+import { plain, query } from "./statement.ts";
 import { stopTurn } from "./stop-turn.ts";
+import { unindexScope } from "./units.ts";
 
 /** What an erasure's link says. It names threads and the role of who asked, and no person. */
 export interface ErasureLink {
@@ -67,8 +69,17 @@ function forget(db: Connection, scope: ContactScope): void {
       .set({ text: null })
       .where((eb) => eb.and(whose)),
   );
-  db.run(query.deleteFrom("memory").where((eb) => eb.and(whose)));
+  forgetMemories(db, scope);
   db.run(query.deleteFrom("contact_key").where((eb) => eb.and(whose)));
+}
+
+/** All that was remembered, and all that was made of it. The scope's counters stay: no revision comes twice. */
+function forgetMemories(db: Connection, scope: ContactScope): void {
+  const own = memoryScope(db, scope);
+  if (!own) return;
+  unindexScope(db, own);
+  db.run(plain(`delete from memory where scope = ?`, own.number));
+  countChange(db, own, { saved: -own.saved, characters: -own.characters });
 }
 
 /** The log still holds the old pages. Where another program reads just now it is emptied later, by the next one who can. */

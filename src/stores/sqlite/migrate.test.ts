@@ -56,9 +56,10 @@ describe("a database of the first schema", () => {
     const { request } = await store.rebuild(ANN, turnId("trn_01m7yq1we300000000000g0003"), 2);
     expect(request.messages).toHaveLength(2);
     expect(request.prefix.tools[0]?.input).toMatchObject({ a: 1e-7 });
-    expect(await store.searchMemories([ANN], asking("jasmine", 9))).toMatchObject([
-      { content: "Ann likes jasmine tea" },
-    ]);
+    const saved = await store.searchMemories([ANN], asking("jasmine", 9, { kinds: ["fact"] }));
+    expect(saved).toMatchObject([{ content: "Ann likes jasmine tea", kind: "fact", support: 1 }]);
+    const said = await store.searchMemories([ANN], asking("jasmine", 1, { kinds: ["message"] }));
+    expect(said).toMatchObject([{ content: "I like jasmine tea", speaker: "ann", trust: "contact" }]);
     expect(await store.pending(ANN, THREAD)).toMatchObject([{ content: [{ text: "This waits" }] }]);
     await store.close();
   });

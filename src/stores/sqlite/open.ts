@@ -12,19 +12,14 @@ import { pending, receive } from "./events.ts";
 import { failure } from "./failure.ts";
 import { currentEpoch } from "./fork.ts";
 import { beginCall, endCall } from "./journal.ts";
-import {
-  forgetMemory,
-  memories,
-  memory,
-  memoryRevision,
-  memoryStats,
-  saveMemories,
-  saveMemory,
-  searchMemories,
-} from "./memories.ts";
+import { memories, memory, memoryRevision, memoryStats } from "./memories.ts";
+import { MEMORY_LIMITS, type MemoryLimits } from "./memory-limits.ts";
 import { migrate } from "./migrate.ts";
 import { rebuild } from "./rebuild.ts";
+import { refreshIndex } from "./reindex.ts";
 import { agents, deliver, organizations, outbox, spent, usage } from "./reports.ts";
+import { forgetMemory, saveMemories, saveMemory } from "./save-memory.ts";
+import { searchMemories } from "./search-memories.ts";
 import { sent, starts } from "./sent.ts";
 import { settle } from "./settle.ts";
 import { agentVersion, openThread, saveAgentVersion, slots, thread, threads } from "./threads.ts";
@@ -37,6 +32,8 @@ export interface SqliteOptions {
   readonly random?: (bytes: number) => Uint8Array;
   /** How long to wait for another program's lock before `store_busy`, in milliseconds. Left out, five seconds. */
   readonly patience?: number;
+  /** How much a scope may remember. Left out, as much as is sensible. */
+  readonly limits?: Partial<MemoryLimits>;
 }
 
 /** What SQLite calls a database that is never on disk. */
@@ -52,7 +49,8 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
     const fresh = file !== IN_MEMORY && !existsSync(file);
     // What is in there is personal: nobody else on this machine reads it.
     if (fresh) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    const db = connect(file, { random: options.random ?? randomBytes, patience: options.patience ?? 5_000 });
+    const { random = randomBytes, patience = 5_000, limits } = options;
+    const db = connect(file, { random, patience, ...(limits && { limits: { ...MEMORY_LIMITS, ...limits } }) });
     if (fresh) chmodSync(file, 0o600);
     return ready(db);
   } catch (thrown) {
@@ -63,6 +61,7 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
 function ready(db: Connection): Store {
   try {
     migrate(db);
+    refreshIndex(db);
     return store(db);
   } catch (thrown) {
     db.close();
@@ -107,7 +106,14 @@ function store(db: Connection): Store {
     rebuild: bound(rebuild),
     saveMemory: bound(saveMemory),
     saveMemories: bound(saveMemories),
-    searchMemories: bound(searchMemories),
+    searchMemories: async (...given) => {
+      try {
+        return await searchMemories(db, ...given);
+      } catch (thrown) {
+        const [, { signal }] = given;
+        throw signal?.aborted ? thrown : failure(thrown, db.file);
+      }
+    },
     memories: bound(memories),
     memory: bound(memory),
     forgetMemory: bound(forgetMemory),

@@ -95,7 +95,7 @@ export function organizations(db: Connection): readonly OrgId[] {
     .selectFrom("thread")
     .select("org")
     .union(query.selectFrom("agent_version").select("org"))
-    .union(query.selectFrom("memory").select("org"))
+    .union(query.selectFrom("memory_scope").select("org"))
     .union(query.selectFrom("chain").select("org"))
     .orderBy("org");
   return db.all(all).map(({ org }) => org);

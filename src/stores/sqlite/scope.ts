@@ -7,7 +7,7 @@ export function owner(scope: ContactScope): Pick<Row<"piece">, "org" | "agent" |
 }
 
 /** A scope as columns, where a row may also be the agent's own. */
-export function ownerOrAgent(scope: Scope): Pick<Row<"memory">, "org" | "agent" | "contact"> {
+export function ownerOrAgent(scope: Scope): Pick<Row<"memory_scope">, "org" | "agent" | "contact"> {
   return { org: scope.org, agent: scope.agent, contact: scope.contact ?? NOBODY };
 }
 

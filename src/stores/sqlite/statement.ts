@@ -37,6 +37,11 @@ export function written<R>(text: RawBuilder<R>): Ready<R> {
   return text.compile(query);
 }
 
+/** The same for SQL that runs with every message: nothing is built. */
+export function plain<R>(text: string, ...parameters: readonly unknown[]): Ready<R> {
+  return { sql: text, parameters };
+}
+
 /** A limit of one row, written into the query: SQLite plans a query anew for every bound limit. */
 export const ONE = sql.lit(1);
 

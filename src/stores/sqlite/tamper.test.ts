@@ -83,7 +83,11 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
   outbox: ["status", "delivered_at"],
   approval: ["status", "decided_at", "decided_by"],
   journal: ["org", "agent", "contact", "thread", "turn", "ordinal", "tool", "input", "begun_at", "ended_at"],
-  memory: ["row", "fragments", "owner"],
+  // Where the next one goes, and what a cache asks.
+  memory_scope: ["number", "next", "revision"],
+  memory: ["row", "worth"],
+  // The neighbours that are read with it.
+  unit: ["id", "session"],
 };
 const TABLES = [
   "agent_version",
@@ -102,7 +106,9 @@ const TABLES = [
   "outbox",
   "approval",
   "journal",
+  "memory_scope",
   "memory",
+  "unit",
   "chain",
 ];
 
@@ -162,8 +168,8 @@ describe("a record that was changed from outside", () => {
       const back = db.prepare(
         `insert into ${table} (rowid, ${names}) values (?, ${columns.map(() => "?").join(", ")})`,
       );
-      // The chain's own end needs the anchor.
-      const ends = table === "chain" ? rows.slice(0, -1) : rows;
+      // The chain's own end needs the anchor; a scope without memories tells of nothing.
+      const ends = table === "chain" ? rows.slice(0, -1) : rows.filter(({ units }) => units !== 0);
       for (const row of ends) {
         db.prepare(`delete from ${table} where rowid = ?`).run(row["place"]);
         if ((await anyProblems()).length === 0) unseen.push(`${table} ${JSON.stringify(row)}`);
@@ -192,6 +198,35 @@ describe("a record that was changed from outside", () => {
       db.exec("delete from slot where position > 80");
       db.exec("delete from message where rowid = (select max(rowid) from message) and epoch = 2 and position > 3");
       db.exec("delete from turn where id = 'trn_x'; delete from thread where id = 'thr_x'");
+    }
+    expect(await problems(store, ANN.org)).toEqual([]);
+  });
+
+  it("shows counts of the memories' words that are not those of their texts", async () => {
+    for (const table of ["unit_term", "unit_speaker"]) {
+      const [, name = ""] = columnsOf(table).map((column) => column.name);
+      db.exec(`create table kept as select * from ${table}`);
+      for (const change of [
+        `update ${table} set units = units + 1 where ${name} = (select min(${name}) from ${table})`,
+        `update ${table} set ${name} = ${name} || 'x' where ${name} = (select max(${name}) from ${table})`,
+        `delete from ${table} where ${name} = (select max(${name}) from ${table})`,
+        `insert into ${table} select scope, ${name} || 'x', 1 from ${table} limit 1`,
+        `update ${table} set scope = scope + 9`,
+      ]) {
+        db.exec(change);
+        expect(await problems(store, ANN.org), change).not.toEqual([]);
+        db.exec(`delete from ${table}; insert into ${table} select * from kept`);
+      }
+      db.exec("drop table kept");
+    }
+    for (const [change, back] of [
+      ["update memory_scope set number = number + 50", "update memory_scope set number = number - 50"],
+      ["update memory set row = row + 50", "update memory set row = row - 50"],
+      ["update unit set id = id + 50", "update unit set id = id - 50"],
+    ]) {
+      db.exec(change ?? "");
+      expect(await problems(store, ANN.org), change).not.toEqual([]);
+      db.exec(back ?? "");
     }
     expect(await problems(store, ANN.org)).toEqual([]);
   });
@@ -230,6 +265,10 @@ describe("a record that was changed from outside", () => {
     ]) {
       db.exec(`delete from ${table} where contact = 'bob'`);
     }
+    const scope = `(select number from memory_scope where contact = 'bob')`;
+    for (const table of ["memory", "unit_term", "unit_speaker"])
+      db.exec(`delete from ${table} where scope in ${scope}`);
+    db.exec(`delete from unit where id >> 26 in ${scope}; delete from memory_scope where contact = 'bob'`);
     db.exec(`delete from chain where seq > ${short.seq}`);
     expect(await problems(store, ANN.org)).toEqual([]);
     expect(await problems(store, ANN.org, short)).toEqual([]);

@@ -1,7 +1,5 @@
 import { sql } from "kysely";
 import { digestOf, keyedDigest, type OrgId } from "../../protocol/index.ts";
-import { memoryDigest } from "../digests.ts";
-import { toMemory } from "../rows.ts";
 import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
@@ -93,27 +91,4 @@ function wasErased(db: Connection, row: Row<"piece">): boolean {
     .where("erased_link", "is not", null)
     .limit(ONE);
   return db.first(closed) !== undefined;
-}
-
-/** What is remembered: each memory is what its keyed digest says. */
-export function checkMemories(db: Connection, org: OrgId, after: number): Step<number> {
-  const all = query
-    .selectFrom("memory")
-    .leftJoin("contact_key", (join) =>
-      join
-        .onRef("contact_key.org", "=", "memory.org")
-        .onRef("contact_key.agent", "=", "memory.agent")
-        .onRef("contact_key.contact", "=", "memory.contact"),
-    )
-    .selectAll("memory")
-    .select("contact_key.key")
-    .where("memory.org", "=", org)
-    .where("memory.row", ">", after)
-    .orderBy("memory.row")
-    .limit(BATCH);
-  const rows = db.all(all);
-  const problems = rows
-    .filter((row) => row.key === null || memoryDigest(row.key, row.id, toMemory(row)) !== row.digest)
-    .map(({ id }) => problem(`memory ${id}`, "it is not what its digest says"));
-  return { problems, checked: { piece: rows.length }, ...page(rows.at(-1)?.row, rows.length) };
 }

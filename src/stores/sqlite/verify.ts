@@ -5,7 +5,8 @@ import type { Connection } from "./connection.ts";
 import { query } from "./statement.ts";
 import { checkEpochs } from "./verify-epochs.ts";
 import { checkLinks, FIRST_LINK } from "./verify-links.ts";
-import { checkMemories, checkOwnPieces, checkSharedPieces, checkVersions } from "./verify-pieces.ts";
+import { checkMemories, FIRST_MEMORY } from "./verify-memories.ts";
+import { checkOwnPieces, checkSharedPieces, checkVersions } from "./verify-pieces.ts";
 import { checkErasedThreads, checkUnlinkedTurns } from "./verify-turns.ts";
 import { problem, type Totals, walk } from "./walk.ts";
 
@@ -29,7 +30,7 @@ export async function* verify(db: Connection, org: OrgId, anchor?: ChainHead): A
   yield* walk(totals, { agent: "", contact: "", digest: "" }, (cursor) =>
     db.read(() => checkOwnPieces(db, org, cursor)),
   );
-  yield* walk(totals, 0, (after) => db.read(() => checkMemories(db, org, after)));
+  yield* walk(totals, FIRST_MEMORY, (cursor) => db.read(() => checkMemories(db, org, cursor)));
 }
 
 function* reached(db: Connection, org: OrgId, anchor: ChainHead): Generator<Finding> {

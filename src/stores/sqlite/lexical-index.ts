@@ -1,0 +1,126 @@
+import type { IndexSize, LexicalIndex, PlacedUnit, WeightedTerm } from "../../memory/index.ts";
+import type { MemoryId } from "../../protocol/index.ts";
+import type { Connection } from "./connection.ts";
+import { type MemoryScope, rangeOf } from "./memory-scope.ts";
+import { plain } from "./statement.ts";
+import { termsOf, type UnitColumns } from "./units.ts";
+
+/** Which units may be candidates. */
+export type Sieve = (ids: readonly number[]) => ReadonlySet<number>;
+
+/** The index of one scope: every query names its range, so that nothing of another scope is even looked at (law 5). */
+export function sqliteIndex(db: Connection, scope: MemoryScope, sieve?: Sieve): LexicalIndex {
+  const { from } = rangeOf(scope);
+  return {
+    size: async () => sizeOf(db, scope),
+    frequencies: async (terms) => frequencies(db, scope, terms),
+    speakers: async () =>
+      db.column(plain<string>(`select speaker from unit_speaker where scope = ? order by speaker`, scope.number)),
+    candidates: async (terms, limit) => {
+      const ranked = best(scores(db, scope, terms));
+      const chosen = sieve === undefined ? ranked.slice(0, limit) : sieved(ranked, sieve, limit);
+      return chosen.map(({ id, score }) => ({ place: id - from, score }));
+    },
+    rows: async (places) => db.read(() => runsOf(places).flatMap((run) => rows(db, scope, run))),
+  };
+}
+
+function sizeOf(db: Connection, { number }: MemoryScope): IndexSize {
+  const found = db.first(plain<IndexSize>(`select units, terms from memory_scope where number = ?`, number));
+  return found ?? { units: 0, terms: 0 };
+}
+
+interface Frequency {
+  readonly term: string;
+  readonly units: number;
+}
+
+function frequencies(db: Connection, { number }: MemoryScope, terms: readonly string[]): ReadonlyMap<string, number> {
+  const found = db.all(
+    plain<Frequency>(
+      `select term, units from unit_term where scope = ? and term in (select value from json_each(?))`,
+      ...[number, JSON.stringify(terms.filter(isTerm))],
+    ),
+  );
+  return new Map(found.map(({ term, units }) => [term, units]));
+}
+
+/** A term as texts have them: nothing else stands in the index, and nothing else is asked of it. */
+const isTerm = (term: string): boolean =>
+  term.isWellFormed() && /^[^\u0000-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u007f]+$/.test(term);
+
+interface Scored {
+  readonly id: number;
+  readonly score: number;
+}
+
+/** The sum of the weights of each unit that has any of the terms. One term a query: the index knows no more of a unit. */
+function scores(db: Connection, scope: MemoryScope, terms: readonly WeightedTerm[]): ReadonlyMap<number, number> {
+  const { from, to } = rangeOf(scope);
+  const sums = new Map<number, number>();
+  for (const { term, weight } of terms) {
+    if (!isTerm(term)) continue;
+    for (const id of db.column(plain<number>(POSTINGS, `"${term}"`, from, to)))
+      sums.set(id, (sums.get(id) ?? 0) + weight);
+  }
+  return sums;
+}
+
+/** Cast, for a number that is not surely whole is taken for no bound at all. */
+const POSTINGS = `select rowid from unit_words
+  where unit_words match ? and rowid >= cast(? as integer) and rowid < cast(? as integer)`;
+
+/** Best first, newest first on ties. */
+function best(sums: ReadonlyMap<number, number>): readonly Scored[] {
+  return [...sums].map(([id, score]) => ({ id, score })).sort((a, b) => b.score - a.score || b.id - a.id);
+}
+
+/** As many are asked about at once. */
+const STEP = 500;
+
+/** The best that pass: whatever is held back, as many are given as there are. */
+function sieved(ranked: readonly Scored[], sieve: Sieve, limit: number): readonly Scored[] {
+  const chosen: Scored[] = [];
+  for (let at = 0; at < ranked.length && chosen.length < limit; at += STEP) {
+    const some = ranked.slice(at, at + STEP);
+    const passing = sieve(some.map(({ id }) => id));
+    chosen.push(...some.filter(({ id }) => passing.has(id)));
+  }
+  return chosen.slice(0, limit);
+}
+
+/** A run of places, both ends within. */
+interface Run {
+  readonly from: number;
+  readonly to: number;
+}
+
+function runsOf(places: readonly number[]): readonly Run[] {
+  const runs: { from: number; to: number }[] = [];
+  for (const place of [...places].sort((a, b) => a - b)) {
+    const open = runs.at(-1);
+    if (open !== undefined && place <= open.to + 1) open.to = Math.max(open.to, place);
+    else runs.push({ from: place, to: place });
+  }
+  return runs;
+}
+
+interface UnitRow extends UnitColumns {
+  readonly id: number;
+  readonly memory: MemoryId;
+  readonly at: number;
+  readonly session: number;
+}
+
+function rows(db: Connection, scope: MemoryScope, run: Run): readonly PlacedUnit[] {
+  const { from, to } = rangeOf(scope);
+  const [first, last] = [from + Math.max(0, run.from), Math.min(from + run.to, to - 1)];
+  return db.all(plain<UnitRow>(ROWS, first, last)).map(({ id, terms, ...unit }) => ({
+    ...unit,
+    place: id - from,
+    terms: termsOf(terms),
+  }));
+}
+
+const ROWS = `select unit.id, unit.session, unit.speaker, unit.flags, unit.terms, memory.id as memory, memory.at
+  from unit join memory on memory.row = unit.memory where unit.id >= ? and unit.id <= ?`;

@@ -1,0 +1,54 @@
+import type { Scope } from "../../protocol/index.ts";
+import type { Row } from "../tables.ts";
+import type { Connection } from "./connection.ts";
+import { ownerOrAgent } from "./scope.ts";
+import { plain } from "./statement.ts";
+
+/** Where and how much a scope's memories are: the row that every write of them changes. */
+export type MemoryScope = Row<"memory_scope">;
+
+/** A scope's range of the index, wider than any that is filled. Numbers stay exact up to 2^27 scopes. */
+const WIDTH = 2 ** 26;
+
+/** The first id of a scope's units, and the first that is the next scope's. */
+export function rangeOf({ number }: Pick<MemoryScope, "number">): { readonly from: number; readonly to: number } {
+  return { from: number * WIDTH, to: (number + 1) * WIDTH };
+}
+
+/** A scope that has memories, or had. */
+export function memoryScope(db: Connection, scope: Scope): MemoryScope | undefined {
+  const { org, agent, contact } = ownerOrAgent(scope);
+  return db.first(
+    plain<MemoryScope>(`select * from memory_scope where org = ? and agent = ? and contact = ?`, org, agent, contact),
+  );
+}
+
+/** The same for writing: made when it is first needed. */
+export function ownMemoryScope(db: Connection, scope: Scope): MemoryScope {
+  const known = memoryScope(db, scope);
+  if (known) return known;
+  const { org, agent, contact } = ownerOrAgent(scope);
+  const fresh = { next: 0, units: 0, terms: 0, saved: 0, characters: 0, revision: 0 };
+  const made = plain<Pick<MemoryScope, "number">>(
+    `insert into memory_scope (org, agent, contact, next, units, terms, saved, characters, revision)
+     values (?, ?, ?, 0, 0, 0, 0, 0, 0) returning number`,
+    ...[org, agent, contact],
+  );
+  const { number = 0 } = db.first(made) ?? {};
+  return { number, org, agent, contact, ...fresh };
+}
+
+/** What a write changes of a scope. */
+export type Change = Partial<Pick<MemoryScope, "next" | "units" | "terms" | "saved" | "characters">>;
+
+/** Counts a change up or down, each of which makes a new revision. */
+export function countChange(db: Connection, { number }: Pick<MemoryScope, "number">, change: Change): void {
+  const { next = 0, units = 0, terms = 0, saved = 0, characters = 0 } = change;
+  db.run(
+    plain(
+      `update memory_scope set next = next + ?, units = units + ?, terms = terms + ?, saved = saved + ?,
+       characters = characters + ?, revision = revision + 1 where number = ?`,
+      ...[next, units, terms, saved, characters, number],
+    ),
+  );
+}

@@ -1,0 +1,101 @@
+import {
+  type ContactScope,
+  type EventId,
+  lowestTrust,
+  type MemoryId,
+  memoryId,
+  type OutboxId,
+  type ThreadId,
+  type Trust,
+  type TurnId,
+} from "../../protocol/index.ts";
+import { saidIn } from "../rows.ts";
+import type { Row } from "../tables.ts";
+import type { Connection } from "./connection.ts";
+import { type MemoryScope, ownMemoryScope } from "./memory-scope.ts";
+import { owner } from "./scope.ts";
+import { plain } from "./statement.ts";
+import { type Findable, indexMemory } from "./units.ts";
+
+/** A pause that is longer begins a new stretch of talk. */
+const PAUSE = 30 * 60_000;
+
+/** A slot of a turn, with what tells how far it is trusted and where its memory has its id from. */
+export interface SlotSaid extends Pick<Row<"slot">, "position" | "kind" | "piece" | "at"> {
+  readonly id: EventId | OutboxId;
+  readonly trust: Trust;
+  readonly text: string | null;
+}
+
+/** What was said in a turn that ended well. */
+export interface TurnSaid {
+  readonly scope: ContactScope;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  /** The thread that this one was forked from, where nothing was said in this one before. */
+  readonly forkedFrom: ThreadId | null;
+  readonly slots: readonly SlotSaid[];
+}
+
+/** A message and the memory of it differ in what they are, not in their name: nothing has to tell one from the other. */
+export const memoryOf = (id: EventId | OutboxId): MemoryId => memoryId(`mem_${id.slice(4)}`);
+
+/** How far a reply is trusted: no more than anything that the model had before it. */
+export const replyTrust = (taints: Iterable<Trust>): Trust => lowestTrust(["agent", ...taints]);
+
+/**
+ * Remembers what was said, in the transaction that records it: messages and replies as they were written, without frames, notes
+ * or anything else of the prompt (law 12). Each is found by its words and keeps its text where the record has it.
+ */
+export function rememberTurn(db: Connection, said: TurnSaid): void {
+  let own: MemoryScope | undefined;
+  for (const slot of said.slots) {
+    const memory = findableMessage(said, slot);
+    if (memory === undefined || isTold(db, said, slot)) continue;
+    own ??= ownMemoryScope(db, said.scope);
+    own = indexMemory(db, own, { ...memory, row: addMessage(db, own, said.turn, slot) });
+  }
+}
+
+/** The same without the index, for a record of before messages were remembered. */
+export function keepTurn(db: Connection, said: TurnSaid): void {
+  for (const slot of said.slots) {
+    if (findableMessage(said, slot) === undefined || isTold(db, said, slot)) continue;
+    addMessage(db, ownMemoryScope(db, said.scope), said.turn, slot);
+  }
+}
+
+/** Whether a fork begins with what its parent was told: a message that is answered anew was still said once. */
+function isTold(db: Connection, { scope, forkedFrom }: TurnSaid, { kind, piece, at }: SlotSaid): boolean {
+  if (forkedFrom === null) return false;
+  const { org, agent, contact } = owner(scope);
+  const same = plain<{ readonly at: number }>(
+    `select at from slot where org = ? and agent = ? and contact = ? and thread = ? and kind = ? and piece = ?`,
+    ...[org, agent, contact, forkedFrom, kind, piece],
+  );
+  return db.all(same).some((slot) => kind === "reply" || slot.at === at);
+}
+
+/** A message as it is found; nothing where it is none, or has no words of its own. */
+function findableMessage({ scope, thread }: TurnSaid, slot: SlotSaid): Omit<Findable, "row"> | undefined {
+  const { kind, trust, text, at } = slot;
+  if (kind !== "message" && kind !== "reply") return undefined;
+  const { agent, contact } = scope;
+  const { content, speaker } = saidIn({ agent, contact, trust, slot_kind: kind, slot_thread: thread, text });
+  if (content.trim() === "") return undefined;
+  return { content, tags: [], at, ...(speaker !== null && { speaker }), talk: talkOf(thread) };
+}
+
+/** The talk of a thread. */
+export const talkOf = (thread: ThreadId): NonNullable<Findable["talk"]> => ({ name: thread, gap: PAUSE });
+
+function addMessage(db: Connection, own: MemoryScope, turn: TurnId, { id, trust, at, position }: SlotSaid): number {
+  const [row = 0] = db.column(
+    plain<number>(
+      `insert into memory (scope, id, kind, trust, at, turn, slot, support) values (?, ?, 'message', ?, ?, ?, ?, 1)
+       returning row`,
+      ...[own.number, memoryOf(id), trust, at, turn, position],
+    ),
+  );
+  return row;
+}

@@ -1,0 +1,105 @@
+import { type ContactScope, outboxId, type ThreadId, type TurnId } from "../../protocol/index.ts";
+import { foldedDigest } from "../digests.ts";
+import { toMemory } from "../rows.ts";
+import type { Row } from "../tables.ts";
+import type { Connection } from "./connection.ts";
+import { eventsOfTurn } from "./events.ts";
+import { findable } from "./findable.ts";
+import { memoryRows } from "./memory-rows.ts";
+import { countChange, type MemoryScope } from "./memory-scope.ts";
+import { worthOf } from "./memory-worth.ts";
+import { keepTurn, replyTrust, type SlotSaid } from "./messages.ts";
+import { knownKey } from "./pieces.ts";
+import { requestRows } from "./requests.ts";
+import { owner } from "./scope.ts";
+import { plain } from "./statement.ts";
+import { indexMemory } from "./units.ts";
+
+/**
+ * Which words a text is found by. A file whose index was made otherwise gets a new one when it is opened: count up with
+ * every change of what `unitsOf` gives.
+ */
+const INDEX_VERSION = 1;
+
+/** Makes the index of a file anew where it is not today's: it is derived, all of it. Of two programs one waits. */
+export function refreshIndex(db: Connection): void {
+  if (db.read(() => version(db)) === INDEX_VERSION) return;
+  db.write(() => {
+    const found = version(db);
+    if (found === INDEX_VERSION) return;
+    // What was said before messages were remembered. Later it would bring back what was forgotten.
+    if (found === undefined) keepTurns(db);
+    clear(db);
+    for (const scope of db.all(plain<MemoryScope>(`select * from memory_scope`))) indexScope(db, scope);
+    db.run(plain(`delete from memory_index`));
+    db.run(plain(`insert into memory_index values (?)`, INDEX_VERSION));
+  });
+}
+
+function version(db: Connection): number | undefined {
+  return db.column(plain<number>(`select version from memory_index`))[0];
+}
+
+function clear(db: Connection): void {
+  db.run(plain(`insert into unit_words (unit_words) values ('delete-all')`));
+  for (const table of ["unit", "unit_term", "unit_speaker", "talk"]) db.run(plain(`delete from ${table}`));
+  db.run(plain(`update memory set first = null, units = 0`));
+  db.run(
+    plain(`update memory_scope set next = 0, units = 0, terms = 0, saved = 0, characters = 0, revision = revision + 1`),
+  );
+}
+
+/** In the order in which all was said: neighbours are found together. */
+function indexScope(db: Connection, scope: MemoryScope): void {
+  const key = knownKey(db, { ...scope, contact: scope.contact === "" ? null : scope.contact });
+  let own: MemoryScope = { ...scope, next: 0 };
+  for (const row of db.column(plain<number>(`select row from memory where scope = ? order by at, row`, own.number))) {
+    const [found] = memoryRows(db, own, `memory.row = ?`, row);
+    if (!found) continue;
+    const memory = toMemory(found);
+    if (found.superseded_by === null) own = indexMemory(db, own, findable(memory, row, found.slot_thread));
+    if (found.slot !== null) continue;
+    const folded = key && found.superseded_by === null ? foldedDigest(key, memory) : null;
+    const worth = memory.kind === "message" ? null : worthOf(memory);
+    db.run(plain(`update memory set folded = ?, worth = ? where row = ?`, folded, worth, row));
+    if (worth !== null) countChange(db, own, { saved: 1, characters: memory.content.length });
+  }
+}
+
+type Done = ContactScope & { readonly thread: ThreadId; readonly turn: TurnId; readonly forked: ThreadId | null };
+
+/** Remembers the messages of every turn that the record has. */
+function keepTurns(db: Connection): void {
+  const done = plain<Done>(
+    `select turn.org, turn.agent, turn.contact, turn.thread, turn.id as turn, thread.forked_thread as forked from turn
+     join thread using (org, agent, contact) where thread.id = turn.thread and turn.status = 'done'
+     order by turn.ended_at, turn.id`,
+  );
+  for (const { thread, turn, forked, ...scope } of db.all(done)) {
+    const slots = slotsSaid(db, scope, turn);
+    const forkedFrom = slots[0]?.position === 0 ? forked : null;
+    keepTurn(db, { scope, thread, turn, forkedFrom, slots });
+  }
+}
+
+/** A turn's slots: its events in order, and after them the reply. */
+export function slotsSaid(db: Connection, scope: ContactScope, turn: TurnId): readonly SlotSaid[] {
+  const { org, agent, contact } = owner(scope);
+  const rows = db.all(
+    plain<Row<"slot"> & Pick<SlotSaid, "text">>(
+      `select slot.*, piece.text from slot join piece using (org, agent, contact)
+       where slot.org = ? and slot.agent = ? and slot.contact = ? and slot.turn = ? and piece.digest = slot.piece
+       order by position`,
+      ...[org, agent, contact, turn],
+    ),
+  );
+  const events = eventsOfTurn(db, scope, turn);
+  const sent = `select id from outbox where org = ? and agent = ? and contact = ? and turn = ?`;
+  const [outbox] = db.column(plain<string>(sent, org, agent, contact, turn));
+  return rows.flatMap(({ position, kind, speaker, piece, at, text }, i): readonly SlotSaid[] => {
+    const event = events[i];
+    if (kind !== "reply") return event ? [{ id: event.id, position, kind, trust: speaker, piece, at, text }] : [];
+    const trust = replyTrust(requestRows(db, scope, turn).map(({ taint }) => taint));
+    return outbox === undefined ? [] : [{ id: outboxId(outbox), position, kind, trust, piece, at, text }];
+  });
+}

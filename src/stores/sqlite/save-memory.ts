@@ -1,0 +1,216 @@
+import {
+  lowestTrust,
+  type Memory,
+  type MemoryId,
+  type NewMemory,
+  type Scope,
+  StrataError,
+  untrusted,
+} from "../../protocol/index.ts";
+import { foldedDigest, memoryDigest } from "../digests.ts";
+import { toMemory } from "../rows.ts";
+import type { SavedMemory } from "../store.ts";
+import type { Row } from "../tables.ts";
+import type { Connection } from "./connection.ts";
+import { findable } from "./findable.ts";
+import { memoryRows } from "./memory-rows.ts";
+import { countChange, type MemoryScope, memoryScope, ownMemoryScope } from "./memory-scope.ts";
+import { evict, isSavedByPerson, removeMemory, worthOf } from "./memory-worth.ts";
+import { scopeKey } from "./pieces.ts";
+import { insert, plain } from "./statement.ts";
+import { type Findable, hasRoom, indexMemory, unindexMemory, unitColumns } from "./units.ts";
+
+/** A memory with the id it shall have. */
+export interface Added {
+  readonly id: MemoryId;
+  readonly memory: NewMemory;
+}
+
+/** Saves a memory outside any turn. */
+export function saveMemory(db: Connection, scope: Scope, id: MemoryId, memory: NewMemory): SavedMemory {
+  return db.write(() => addMemory(db, scope, { id, memory }));
+}
+
+/** Saves many, all or none. */
+export function saveMemories(db: Connection, scope: Scope, all: readonly Added[]): readonly SavedMemory[] {
+  return db.write(() => all.map((added) => addMemory(db, scope, added)));
+}
+
+/** Keeps a memory: one that says the very same counts once more, a new one is put into the index. Part of a write transaction. */
+export function addMemory(db: Connection, scope: Scope, added: Added): SavedMemory {
+  const memory = wellFormed(added.memory);
+  checkLength(db, memory);
+  const own = ownMemoryScope(db, scope);
+  const at: Saving = { own, key: scopeKey(db, scope) };
+  const old = memory.supersedes === undefined ? undefined : supersedable(db, own, memory.supersedes);
+  const folded = foldedDigest(at.key, memory);
+  const same = memoryRows(db, own, `memory.folded = ? order by memory.row limit 1`, folded)[0];
+  const saved = same ? merge(db, at, same, memory) : add(db, at, folded, { ...memory, id: added.id });
+  if (old && old.id !== saved.id) supersede(db, at, old, { memory: saved.id, at: memory.at });
+  const evicted = evict(db, own, saved.id);
+  return { memory: saved, merged: same !== undefined, evicted };
+}
+
+/** Where and under which key. */
+interface Saving {
+  readonly own: MemoryScope;
+  readonly key: Uint8Array;
+}
+
+type MemoryRow = ReturnType<typeof memoryRows>[number];
+
+/** Half a sign cannot be stored as text: it would come back as another one, and the digest would not fit. */
+function wellFormed(memory: NewMemory): NewMemory {
+  const { content, tags, speaker, session, sources } = memory;
+  return {
+    ...memory,
+    content: untrusted(content.toWellFormed()),
+    tags: tags.map((tag) => tag.toWellFormed()),
+    ...(speaker !== undefined && { speaker: speaker.toWellFormed() }),
+    ...(session !== undefined && { session: session.toWellFormed() }),
+    ...(sources !== undefined && { sources: sources.map((source) => source.toWellFormed()) }),
+  };
+}
+
+function checkLength({ limits }: Connection, { content, tags }: NewMemory): void {
+  const length = content.length + tags.reduce((sum, tag) => sum + tag.length, 0);
+  if (length <= limits.length) return;
+  const says = `the memory has ${length} characters with its tags, and one may have ${limits.length}: shorten it or save it in parts`;
+  throw new StrataError("invalid_input", says, { length, most: limits.length });
+}
+
+/** @throws StrataError `memory_not_found` */
+function supersedable(db: Connection, own: MemoryScope, id: MemoryId): MemoryRow | undefined {
+  const [old] = memoryRows(db, own, `memory.id = ?`, id);
+  // What was superseded before stays dated as it is.
+  if (old) return old.superseded_by === null ? old : undefined;
+  const says = `memory ${id}, which shall be superseded, is not in reach: list the memories, or save without it`;
+  throw new StrataError("memory_not_found", says, { memory: id });
+}
+
+function add(
+  db: Connection,
+  { own, key }: Saving,
+  folded: Uint8Array,
+  given: Added["memory"] & { id: MemoryId },
+): Memory {
+  const memory: Memory = { kind: "fact", ...given, support: 1 };
+  if (!hasRoom(db, own, unitColumns(memory).length)) throw full(db);
+  const columns: Columns = {
+    ...contentColumns(memory),
+    ...countedColumns(memory, key),
+    scope: own.number,
+    folded,
+    slot: null,
+    first: null,
+    units: 0,
+    superseded_by: null,
+    superseded_at: null,
+  };
+  db.run(insert("memory", columns));
+  const row = db.column(plain<number>(`select row from memory where scope = ? and id = ?`, own.number, memory.id))[0];
+  indexMemory(db, own, findable(memory, row ?? 0));
+  if (memory.kind !== "message") countChange(db, own, { saved: 1, characters: memory.content.length });
+  return memory;
+}
+
+type Columns = Omit<Row<"memory">, "row">;
+
+function full({ limits }: Connection): StrataError {
+  const says = `the scope has used all of its ${limits.range} places for memories: export them, erase the contact and import what is still wanted`;
+  return new StrataError("invalid_input", says, { range: limits.range });
+}
+
+function contentColumns(
+  memory: Memory,
+): Pick<
+  Columns,
+  "id" | "kind" | "at" | "turn" | "content" | "speaker" | "session" | "valid_from" | "valid_until" | "supersedes"
+> {
+  const { id, kind, at, content, turn = null, speaker = null, session = null, supersedes = null } = memory;
+  const { validFrom = null, validUntil = null } = memory;
+  return { id, kind, at, turn, content, speaker, session, valid_from: validFrom, valid_until: validUntil, supersedes };
+}
+
+type Counted = Pick<Columns, "tags" | "trust" | "by" | "sources" | "support" | "worth" | "digest">;
+
+/** What changes when the same is said again. */
+function countedColumns(memory: Memory, key: Uint8Array): Counted {
+  const { tags, trust, by = null, sources, support } = memory;
+  return {
+    tags: tags.length === 0 ? null : JSON.stringify(tags),
+    trust,
+    by,
+    sources: sources === undefined ? null : JSON.stringify(sources),
+    support,
+    worth: memory.kind === "message" ? null : worthOf(memory),
+    digest: memoryDigest(key, memory),
+  };
+}
+
+/** The same once more: as trusted as the more trusted of the two, for both said every word of it. */
+function merge(db: Connection, { own, key }: Saving, known: MemoryRow, again: NewMemory): Memory {
+  const before = toMemory(known);
+  const trust = lowestTrust([before.trust, again.trust]) === before.trust ? again.trust : before.trust;
+  const by = isSavedByPerson(before) ? before.by : (again.by ?? before.by);
+  const tags = [...new Set([...before.tags, ...again.tags])];
+  const sources = [...new Set([...(before.sources ?? []), ...(again.sources ?? [])])].slice(0, MOST_SOURCES);
+  const memory: Memory = {
+    ...before,
+    tags,
+    trust,
+    support: before.support + 1,
+    ...(by !== undefined && { by }),
+    ...(sources.length > 0 && { sources }),
+  };
+  const { support, worth, digest, ...columns } = countedColumns(memory, key);
+  const newest = worth === null ? null : worthOf({ ...memory, at: Math.max(memory.at, again.at) });
+  db.run(
+    plain(
+      `update memory set tags = ?, trust = ?, by = ?, sources = ?, support = ?, worth = ?, digest = ? where row = ?`,
+      ...[columns.tags, columns.trust, columns.by, columns.sources, support, newest, digest, known.row],
+    ),
+  );
+  if (tags.length > before.tags.length) reindex(db, own, findable(memory, known.row));
+  else countChange(db, own, {});
+  return memory;
+}
+
+/** More sources of one memory tell nothing more. */
+const MOST_SOURCES = 100;
+
+function reindex(db: Connection, own: MemoryScope, memory: Findable): void {
+  unindexMemory(db, own, memory.row);
+  indexMemory(db, own, memory);
+}
+
+/** The old one stays in the record, dated, and is found no more. */
+function supersede(
+  db: Connection,
+  { own, key }: Saving,
+  old: MemoryRow,
+  by: NonNullable<Memory["supersededBy"]>,
+): void {
+  unindexMemory(db, own, old.row);
+  const memory: Memory = { ...toMemory(old), supersededBy: by };
+  // A message of a turn has no digest of its own: the turn's link covers its text.
+  const digest = old.digest === null ? null : memoryDigest(key, memory);
+  const worth = old.worth === null ? null : worthOf(memory);
+  db.run(
+    plain(
+      `update memory set superseded_by = ?, superseded_at = ?, folded = null, worth = ?, digest = ? where row = ?`,
+      ...[by.memory, by.at, worth, digest, old.row],
+    ),
+  );
+}
+
+/** Removes a memory and its words; no when the scope has none of that id. */
+export function forgetMemory(db: Connection, scope: Scope, id: MemoryId): boolean {
+  return db.write(() => {
+    const own = memoryScope(db, scope);
+    const row = own && memoryRows(db, own, `memory.id = ?`, id)[0];
+    if (!own || !row) return false;
+    removeMemory(db, own, row);
+    return true;
+  });
+}

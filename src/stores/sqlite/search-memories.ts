@@ -1,0 +1,105 @@
+import { listIndex, type PlacedUnit, type Ranked, search } from "../../memory/index.ts";
+import type { Memory, MemoryId, MemoryQuery, Scope } from "../../protocol/index.ts";
+import { toMemory } from "../rows.ts";
+import type { MemoryHit } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { type Sieve, sqliteIndex } from "./lexical-index.ts";
+import { conditionOf, isOfKept, KEPT, memoryRows } from "./memory-rows.ts";
+import { type MemoryScope, memoryScope, rangeOf } from "./memory-scope.ts";
+import { atMost } from "./scope.ts";
+import { plain } from "./statement.ts";
+import { termsOf, type UnitColumns } from "./units.ts";
+
+/** Finds in each scope by itself, so that nothing of one tells of another, and gives the best of all. */
+export async function searchMemories(
+  db: Connection,
+  scopes: readonly Scope[],
+  query: MemoryQuery,
+): Promise<readonly MemoryHit[]> {
+  const limit = atMost(query.limit);
+  if (limit === 0) return [];
+  const found: MemoryHit[] = [];
+  for (const scope of scopes) {
+    const own = memoryScope(db, scope);
+    if (own) found.push(...(await searchScope(db, scope, own, { ...query, limit })));
+  }
+  return found.sort((a, b) => b.score - a.score || b.at - a.at || b.place - a.place).slice(0, limit);
+}
+
+async function searchScope(
+  db: Connection,
+  scope: Scope,
+  own: MemoryScope,
+  query: MemoryQuery,
+): Promise<readonly MemoryHit[]> {
+  const condition = conditionOf(query);
+  const few = condition && isOfKept(query) ? keptUnits(db, own, query) : undefined;
+  if (few) return hits(db, scope, own, await search(listIndex(few), query));
+  const sieve = condition && sieveOf(db, own, condition);
+  // Neighbours are ranked too, and a filter may not let them pass.
+  const limit = sieve ? Number.MAX_SAFE_INTEGER : query.limit;
+  const ranked = await search(sqliteIndex(db, own, sieve), { ...query, limit });
+  const { from } = rangeOf(own);
+  const passing = sieve?.(ranked.map(({ place }) => from + place));
+  const chosen = passing ? ranked.filter(({ place }) => passing.has(from + place)) : ranked;
+  return hits(db, scope, own, chosen.slice(0, query.limit));
+}
+
+/** So many units are read and searched without the index: a filter that lets little pass would leave nothing of its candidates. */
+const FEW = 4_000;
+
+interface KeptUnit extends UnitColumns {
+  readonly id: number;
+  readonly memory: MemoryId;
+  readonly session: number;
+  readonly at: number;
+}
+
+/** All that a filter lets pass of what was saved on purpose; nothing where that is too much to read. */
+function keptUnits(db: Connection, own: MemoryScope, query: MemoryQuery): readonly PlacedUnit[] | undefined {
+  const condition = conditionOf(query);
+  const { from } = rangeOf(own);
+  const rows = db.all(
+    plain<KeptUnit>(
+      `select unit.id, unit.session, unit.speaker, unit.flags, unit.terms, memory.id as memory, memory.at from memory
+       join unit on unit.id >= memory.first and unit.id < memory.first + memory.units
+       where memory.scope = ? and ${KEPT} and ${condition?.sql ?? "true"} limit ${FEW + 1}`,
+      ...[own.number, ...(condition?.parameters ?? [])],
+    ),
+  );
+  if (rows.length > FEW) return undefined;
+  return rows.map(({ id, terms, ...unit }) => ({ ...unit, place: id - from, terms: termsOf(terms) }));
+}
+
+function sieveOf(db: Connection, own: MemoryScope, condition: NonNullable<ReturnType<typeof conditionOf>>): Sieve {
+  const asked = `select unit.id from json_each(?) as wanted cross join unit on unit.id = wanted.value
+    cross join memory on memory.row = unit.memory where memory.scope = ? and ${condition.sql}`;
+  return (ids) => new Set(db.column(plain<number>(asked, JSON.stringify(ids), own.number, ...condition.parameters)));
+}
+
+/** What was ranked, with its text. What was forgotten meanwhile is left out. */
+function hits(db: Connection, scope: Scope, own: MemoryScope, ranked: readonly Ranked[]): readonly MemoryHit[] {
+  const ids = JSON.stringify(ranked.map(({ memory }) => memory));
+  const holds = `memory.id in (select value from json_each(?)) and memory.first is not null`;
+  const known = new Map(db.read(() => memoryRows(db, own, holds, ids)).map((row) => [row.id, toMemory(row)]));
+  const sessions = sessionsOf(db, own, ranked);
+  return ranked.flatMap(({ memory, ...why }) => {
+    // A neighbour of another stretch of talk, read along and of no account.
+    if (why.evidence === 0) return [];
+    const found: Memory | undefined = known.get(memory);
+    const session = sessions.get(why.place);
+    return found && session !== undefined ? [{ ...found, ...why, scope, session }] : [];
+  });
+}
+
+function sessionsOf(db: Connection, own: MemoryScope, ranked: readonly Ranked[]): ReadonlyMap<number, string> {
+  const { from } = rangeOf(own);
+  const ids = JSON.stringify(ranked.map(({ place }) => from + place));
+  const rows = db.all(
+    plain<{ readonly id: number; readonly session: number }>(
+      `select unit.id, unit.session from json_each(?) as wanted join unit on unit.id = wanted.value`,
+      ids,
+    ),
+  );
+  return new Map(rows.map(({ id, session }) => [id - from, `#${session}`]));
+}

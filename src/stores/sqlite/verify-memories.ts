@@ -1,0 +1,159 @@
+import type { OrgId } from "../../protocol/index.ts";
+import { foldedDigest, memoryDigest } from "../digests.ts";
+import { type MemoryRow, toMemory } from "../rows.ts";
+import type { Finding } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { memoryRows } from "./memory-rows.ts";
+import { type MemoryScope, rangeOf } from "./memory-scope.ts";
+import { memoryOf } from "./messages.ts";
+import { knownKey } from "./pieces.ts";
+import { slotsSaid } from "./reindex.ts";
+import { plain } from "./statement.ts";
+import { termsOf, type UnitColumns, unitColumns } from "./units.ts";
+import { BATCH, problem, type Step, sentence } from "./walk.ts";
+
+/** What was counted of a scope so far. */
+interface Tally {
+  units: number;
+  terms: number;
+  saved: number;
+  characters: number;
+  readonly termUnits: Map<string, number>;
+  readonly speakerUnits: Map<string, number>;
+}
+
+/** The memory that was checked last, and the sums of its scope. */
+export interface MemoryCursor {
+  readonly scope: number;
+  readonly row: number;
+  readonly tally: Tally | undefined;
+}
+
+/** Where a check of the memories begins. */
+export const FIRST_MEMORY: MemoryCursor = { scope: 0, row: 0, tally: undefined };
+
+const emptyTally = (): Tally => ({
+  ...{ units: 0, terms: 0, saved: 0, characters: 0 },
+  termUnits: new Map(),
+  speakerUnits: new Map(),
+});
+
+/** What is remembered: each memory is what its digest or its slot says, its units are those of its text, and all is counted. */
+export function checkMemories(db: Connection, org: OrgId, at: MemoryCursor): Step<MemoryCursor> {
+  const next = `select * from memory_scope where org = ? and number >= ? order by number limit 1`;
+  const scope = db.first(plain<MemoryScope>(next, org, at.scope));
+  if (!scope) return { problems: lostMemories(db), checked: {} };
+  const tally = (at.scope === scope.number && at.tally) || emptyTally();
+  const after = at.scope === scope.number ? at.row : 0;
+  const rows = memoryRows(db, scope, `memory.row > ? order by memory.row limit ${BATCH}`, after);
+  const key = knownKey(db, { ...scope, contact: scope.contact === "" ? null : scope.contact });
+  const problems = rows.flatMap((row) => checkMemory(db, scope, row, { key, tally }));
+  const checked = { piece: rows.length };
+  const last = rows.at(-1);
+  if (last && rows.length === BATCH) return { problems, checked, next: { scope: scope.number, row: last.row, tally } };
+  const sums = checkSums(db, scope, tally).map((says) => problem(`memories of ${scope.agent}`, says));
+  return { problems: [...problems, ...sums], checked, next: { scope: scope.number + 1, row: 0, tally: undefined } };
+}
+
+interface Checking {
+  readonly key: Uint8Array | undefined;
+  readonly tally: Tally;
+}
+
+function checkMemory(db: Connection, scope: MemoryScope, row: MemoryRow, { key, tally }: Checking): readonly Finding[] {
+  const where = `memory ${row.id}`;
+  try {
+    return [...checkText(db, scope, row, key), ...checkUnits(db, row, tally)].map((says) => problem(where, says));
+  } catch (thrown) {
+    return [problem(where, sentence(thrown))];
+  }
+}
+
+/** Memories of no scope: theirs was taken away. */
+function lostMemories(db: Connection): readonly Finding[] {
+  const lost = `select id from memory where scope not in (select number from memory_scope) limit 1`;
+  return db.column(plain<string>(lost)).map((id) => problem(`memory ${id}`, "its scope is gone"));
+}
+
+function checkText(db: Connection, scope: MemoryScope, row: MemoryRow, key: Uint8Array | undefined): readonly string[] {
+  if (row.slot !== null) return isOfSlot(db, scope, row) ? [] : ["it is not what its slot says"];
+  const memory = toMemory(row);
+  if (!key || memoryDigest(key, memory) !== row.digest) return ["it is not what its digest says"];
+  const folded = row.superseded_by === null ? Buffer.from(foldedDigest(key, memory)) : null;
+  const same = folded === null ? row.folded === null : row.folded !== null && folded.equals(row.folded);
+  return same ? [] : ["what tells the same text again is not its own"];
+}
+
+/** A message of a turn has nothing that its slot does not say. */
+function isOfSlot(db: Connection, { org, agent, contact }: MemoryScope, row: MemoryRow): boolean {
+  if (row.turn === null || contact === "") return false;
+  const slot = slotsSaid(db, { org, agent, contact }, row.turn).find(({ position }) => position === row.slot);
+  if (!slot) return false;
+  const { kind, at, trust, support, content, tags, speaker, session, by, sources, digest, folded, worth } = row;
+  const own = [content, tags, speaker, session, by, sources, digest, folded, worth, row.valid_from, row.valid_until];
+  const says = kind === "message" && at === slot.at && trust === slot.trust && memoryOf(slot.id) === row.id;
+  return says && support === 1 && own.every((value) => value === null) && row.supersedes === null;
+}
+
+interface UnitRow extends UnitColumns {
+  readonly id: number;
+  readonly memory: number;
+}
+
+/** The memory's units, which stand one after the other, are those of its text. */
+function checkUnits(db: Connection, row: MemoryRow, tally: Tally): readonly string[] {
+  const { kind, content } = toMemory(row);
+  if (kind !== "message") {
+    tally.saved++;
+    tally.characters += content.length;
+  }
+  if (row.first === null) return row.superseded_by === null && kind !== "message" ? ["it is not in the index"] : [];
+  const found = db.all(
+    plain<UnitRow>(
+      `select id, memory, speaker, flags, terms from unit where id >= ? and id < ? order by id`,
+      ...[row.first, row.first + row.units],
+    ),
+  );
+  for (const unit of found) count(tally, unit);
+  const wanted = unitColumns(toMemory(row));
+  const same = (unit: UnitColumns, i: number): boolean => {
+    const is = found[i];
+    const { speaker, flags, terms } = unit;
+    return is?.memory === row.row && is.speaker === speaker && is.flags === flags && is.terms === terms;
+  };
+  const right = row.superseded_by === null && found.length === wanted.length && row.units === wanted.length;
+  return right && wanted.every(same) ? [] : ["its units in the index are not those of its text"];
+}
+
+function count(tally: Tally, { speaker, terms }: UnitColumns): void {
+  const all = termsOf(terms);
+  tally.units++;
+  tally.terms += all.length;
+  for (const term of new Set(all)) tally.termUnits.set(term, (tally.termUnits.get(term) ?? 0) + 1);
+  tally.speakerUnits.set(speaker, (tally.speakerUnits.get(speaker) ?? 0) + 1);
+}
+
+interface Counted {
+  readonly name: string;
+  readonly units: number;
+}
+
+/** The scope's counts are those of its rows. */
+function checkSums(db: Connection, scope: MemoryScope, tally: Tally): readonly string[] {
+  const { from, to } = rangeOf(scope);
+  const inRange = `select count(*) from unit where id >= ? and id < ?`;
+  const units = db.column(plain<number>(inRange, from, to))[0];
+  const says: string[] = [];
+  const right = scope.units === tally.units && scope.terms === tally.terms && units === tally.units;
+  if (!right || scope.saved !== tally.saved || scope.characters !== tally.characters) {
+    says.push("how many there are is not what is counted");
+  }
+  const termRows = plain<Counted>(`select term as name, units from unit_term where scope = ?`, scope.number);
+  const speakers = plain<Counted>(`select speaker as name, units from unit_speaker where scope = ?`, scope.number);
+  if (!isCounted(db.all(termRows), tally.termUnits)) says.push("how often words stand in them is not what is counted");
+  if (!isCounted(db.all(speakers), tally.speakerUnits)) says.push("who spoke in them is not what is counted");
+  return says;
+}
+
+const isCounted = (rows: readonly Counted[], counted: ReadonlyMap<string, number>): boolean =>
+  rows.length === counted.size && rows.every(({ name, units }) => counted.get(name) === units);
