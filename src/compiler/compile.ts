@@ -5,8 +5,6 @@ import {
   EPHEMERAL_TAIL,
   type Epoch,
   holdsReasoning,
-  LAYER_SCOPES,
-  type Layer,
   type LayerContent,
   type LayerId,
   type Ledger,
@@ -27,8 +25,9 @@ import {
   withoutReasoning,
 } from "../protocol/index.ts";
 import { cutAtSummary, cutTranscript, leastOf, type Summary, total } from "./cut.ts";
+import { drafts } from "./drafts.ts";
 import { eventsMessage, wholeMessage } from "./events.ts";
-import { type Draft, draft, pieceOf, render } from "./layers.ts";
+import { type Draft, pieceOf, render } from "./layers.ts";
 import { orderTools, renderPrefix, toolsEntry } from "./prefix.ts";
 import { type Allotment, type Piece, shareOut } from "./share-out.ts";
 import { standingOf } from "./standing.ts";
@@ -183,31 +182,6 @@ export function requestOf(
   const { messages } = standingOf(epoch.transcript);
   const sent = sentIn(epoch, messages.concat(own.map((one) => one.message)));
   return { prefix: epoch.prefix, messages: sent, tail, parameters };
-}
-
-function drafts(
-  layers: readonly Layer[],
-  where: "system" | "tail",
-  mode: Mode,
-  contents: CompileInput["contents"],
-  count: CountTokens,
-): Draft[] {
-  return inOrder(layers).flatMap((layer) => {
-    if ((layer.scope === "turn") !== (where === "tail")) return [];
-    return draft(layer, contentOf(layer, contents), mode, count) ?? [];
-  });
-}
-
-/** The order of the prompt, the ledger's too: by scope, then by rank. */
-const inOrder = (layers: readonly Layer[]): readonly Layer[] =>
-  layers.toSorted((a, b) => LAYER_SCOPES.indexOf(a.scope) - LAYER_SCOPES.indexOf(b.scope) || a.rank - b.rank);
-
-/** Law 2: what an immutable layer says was locked at the start; nothing that was gathered replaces it. */
-function contentOf(layer: Layer, contents: CompileInput["contents"]): LayerContent {
-  const written: LayerContent | undefined =
-    layer.source.kind === "text" ? { kind: "text", text: layer.source.text } : undefined;
-  const locked = layer.mutability === "immutable" ? written : undefined;
-  return locked ?? contents.get(layer.id) ?? written ?? { kind: "empty", because: "its source was not asked" };
 }
 
 const fixedPiece = (id: string, wanted: number): Piece => ({

@@ -2,7 +2,6 @@ import {
   type CountTokens,
   type Epoch,
   type Layer,
-  type LayerContent,
   type LayerId,
   type Ledger,
   type LedgerEntry,
@@ -15,6 +14,7 @@ import {
   trusted,
   type UserPart,
 } from "../protocol/index.ts";
+import type { Contents } from "./drafts.ts";
 import type { Rendered } from "./layers.ts";
 import { standingOf } from "./standing.ts";
 import { countBlock, countMessage } from "./tokens.ts";
@@ -187,8 +187,6 @@ export function nothingNow(
   if (silent.length === 0 || plan.framed !== "delta") return contents;
   return new Map([...contents, ...silent.map(({ id }) => [id, { kind: "text", text: NOTHING_NOW }] as const)]);
 }
-
-type Contents = ReadonlyMap<LayerId, LayerContent>;
 
 const NOTHING_NOW = trusted("(nothing now)");
 

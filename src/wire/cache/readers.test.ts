@@ -48,6 +48,43 @@ describe("a request as a cache sees it", () => {
     expect(blocks.slice(1).map(({ tokens }) => tokens)).toEqual([2, 3, 2, 1, 2, 8]);
   });
 
+  it("has nothing of what the provider has cleared, and is marked behind it as before it", () => {
+    const cleared = { role: "system", parts: [text("It was eleven.")] } as const;
+    const [one, two] = REQUEST.messages;
+    const messages = one && two ? [one, cleared, two] : [];
+    const marks = [{ after: { zone: "message", index: 2 }, lifetime: "5m" }] as const;
+    const tail = REQUEST.tail.map((part) => ({ ...part, way: "turn-scoped" as const }));
+    const { blocks } = seenOf({ ...REQUEST, messages, tail, marks }, count, when);
+    const without = seenOf(
+      { ...REQUEST, marks: [{ after: { zone: "message", index: 1 }, lifetime: "5m" }] },
+      count,
+      when,
+    );
+    expect(blocks).toEqual(without.blocks);
+  });
+
+  it("has a tail before the events before the newest message, unless that is no message of the user's", () => {
+    const tail = REQUEST.tail.map((part) => ({ ...part, way: "before-events" as const }));
+    const early = seenOf({ ...REQUEST, tail }, count, when).blocks;
+    expect(early.map(({ tail: isTail }) => isTail === true).indexOf(true)).toBe(4);
+    const said = { role: "assistant", parts: [{ type: "text", text: spoken("hello there") }] } as const;
+    const late = seenOf({ ...REQUEST, messages: [...REQUEST.messages, said], tail }, count, when).blocks;
+    expect(late.at(-1)?.tail).toBe(true);
+  });
+
+  it("names the live layer of which a kept text tells", () => {
+    const told = { ...text("# Layer 50 · clock: Noon."), told: { layer: layerId("clock"), as: "whole" } } as const;
+    const { blocks } = seenOf(
+      { ...REQUEST, messages: [{ role: "user", parts: [text("hi"), told] }], tail: [], marks: [] },
+      count,
+      when,
+    );
+    expect(blocks.slice(-2).map(({ piece, tail }) => [piece, tail])).toEqual([
+      ["transcript", undefined],
+      ["clock", undefined],
+    ]);
+  });
+
   it("has the same key for the same bytes from the same speaker, whatever the marks", () => {
     const keys = (request: Request) => seenOf(request, count, when).blocks.map(({ key }) => key);
     expect(keys({ ...REQUEST, marks: [] })).toEqual(keys(REQUEST));
@@ -160,6 +197,19 @@ describe("a dumped body of Anthropic's", () => {
       [1, undefined],
       [2, true],
     ]);
+  });
+
+  it("has its tail before the events, too, and none where a mark stands behind what the live layers say", () => {
+    const clock = { type: "text", text: "# Layer 50 · clock\nIt is noon." };
+    const said = { type: "text", text: "[message · contact · 2026-11-21T09:30:00Z]\n| hello" };
+    const tails = (...content: readonly object[]) =>
+      seenOfBody({ ...body, messages: [{ role: "user", content }] }, count)
+        .blocks.slice(3)
+        .map(({ tail }) => tail === true);
+    expect(tails(clock, said)).toEqual([true, false]);
+    expect(tails(said, clock)).toEqual([false, true]);
+    expect(tails(said, { ...clock, cache_control: EPHEMERAL })).toEqual([false, false]);
+    expect(tails({ type: "text", text: `${clock.text}\n\n${said.text}` })).toEqual([true, false]);
   });
 
   it("takes words of somebody else for no tail, however they look", () => {
