@@ -6,7 +6,7 @@ export interface TokenRule {
   readonly margin?: number;
 }
 
-/** Counts kept per counter, of each kind; a text up to this length is its own key, a longer one is kept by its digest. */
+/** Counts kept per counter; a text up to this length is its own key, a longer one is kept by its digest. */
 const KEPT = 20_000;
 const SHORT = 256;
 
@@ -59,19 +59,12 @@ const isBlank = (code: number): boolean =>
  * the old one goes with all that was not asked for again.
  */
 function kept(count: CountTokens): CountTokens {
-  const [short, long] = [generations(), generations()];
-  return (text) => {
-    if (text === "") return 0;
-    return text.length <= SHORT ? short(text, text, count) : long(digestOf(text), text, count);
-  };
-}
-
-type Remembered = (key: string, text: string, count: CountTokens) => number;
-
-function generations(): Remembered {
   let young = new Map<string, number>();
   let old = young;
-  return (key, text, count) => {
+  return (text) => {
+    if (text === "") return 0;
+    // A copy: a short text that is part of a long one would keep all of it in memory.
+    const key = text.length <= SHORT ? `t${text}` : `d${digestOf(text)}`;
     const known = young.get(key);
     if (known !== undefined) return known;
     const tokens = old.get(key) ?? count(text);
