@@ -25,7 +25,7 @@ export const strata: MemoryEngine = {
   open: async (scopes) => {
     const folder = mkdtempSync(join(tmpdir(), "bench-memory-"));
     const file = join(folder, "strata.db");
-    const store = await openSqlite(file);
+    const filling = await openSqlite(file);
     const names = new Map<MemoryId, string>();
     const issue = ({ id, at }: Remembered): MemoryId => {
       const issued = memoryId(issueId("memory", at, crypto.getRandomValues(new Uint8Array(10))));
@@ -36,18 +36,22 @@ export const strata: MemoryEngine = {
       const whose = scopeOf(name);
       for (let from = 0; from < memories.length; from += BATCH) {
         const batch = memories.slice(from, from + BATCH);
-        await store.saveMemories(
+        await filling.saveMemories(
           whose,
           batch.map((one) => ({ id: issue(one), memory: message(one) })),
         );
       }
     }
+    // Closed, the file holds all that its log held.
+    await filling.close();
+    const bytes = statSync(file).size;
+    const store = await openSqlite(file);
     return {
       find: async (scope, text, limit) => {
         const hits = await store.searchMemories([scopeOf(scope)], { texts: [{ text, weight: 1 }], limit });
         return hits.map(({ id }) => names.get(id) ?? id);
       },
-      bytes: statSync(file).size,
+      bytes,
       close: async () => {
         await store.close();
         rmSync(folder, { recursive: true });
