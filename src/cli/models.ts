@@ -146,6 +146,7 @@ function view(row: Row, style: Style): readonly string[] {
     ["lifetimes.short", time(lifetimes.short)],
     ["lifetimes.long", lifetimes.long === undefined ? "none" : time(lifetimes.long)],
     ["tail", row.tail],
+    ["binds", row.binds === true ? "its reasoning to what was sent before" : "nothing"],
     ["metadata", row.metadata],
     ["price.input", cost(price.input)],
     ["price.cacheRead", cost(price.cacheRead)],

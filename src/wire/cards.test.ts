@@ -86,6 +86,9 @@ describe("a model's card", () => {
     expect(row.lifetimes.short > 0).toBe(row.cache !== "none" || row.family.startsWith("bedrock:"));
     if (row.lifetimes.long !== undefined) expect(row.lifetimes.long).toBeGreaterThan(row.lifetimes.short);
     if (row.tail === "turn-scoped") expect(row.family).toMatch(/^anthropic:/);
+    // Where nothing may be taken away again, nothing is that was not cleared by the provider.
+    if (row.binds === true) expect(row.tail).not.toBe("ephemeral");
+    if (row.tail === "delta") expect(row.binds).toBe(true);
     if (row.price === undefined) return;
     expect(row.price.cacheRead).toBeLessThanOrEqual(row.price.input);
     expect(row.price.cacheWrite).toBeGreaterThanOrEqual(row.price.input);
@@ -161,6 +164,7 @@ describe("a declared card", () => {
       lookback: 5,
       lifetimes: { short: 60 },
       tail: "delta",
+      binds: true,
       metadata: "mine",
     } as const;
     const model = "anthropic:claude-sonnet-4-5";
