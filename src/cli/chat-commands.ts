@@ -2,7 +2,7 @@ import type { TurnRecord } from "../app.ts";
 import { approvalId, type Ledger, type TurnId, untrusted } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { retry, type Saying, type Talk } from "./conversation.ts";
-import { memoryLines } from "./memory.ts";
+import { memoryLines } from "./memory-lines.ts";
 import { count, number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
 import { turnView } from "./turn-view.ts";

@@ -1,76 +1,118 @@
-import { type Command, InvalidArgumentError } from "commander";
-import { contactId, isoSecond, type Memory, memoryId, type Scope, StrataError, untrusted } from "../protocol/index.ts";
+import { type Command, Option } from "commander";
+import type { App } from "../app.ts";
+import { isoSecond, memoryId, type Scope, StrataError, untrusted } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
-import { collect, wholeNumber } from "./options.ts";
-import { chosenAgent, inRecord, inSession, type Session } from "./session.ts";
-import { count, printable, type Style } from "./style.ts";
+import { declareExport, declareImport } from "./memory-files.ts";
+import { memoryLines, memoryView } from "./memory-lines.ts";
+import {
+  about,
+  type Filtered,
+  filtered,
+  filterOf,
+  instant,
+  limited,
+  scopeOf,
+  tags,
+  unknownMemory,
+  type Whose,
+  whose,
+} from "./memory-options.ts";
+import { declareWhy } from "./memory-why.ts";
+import { inRecord, inSession } from "./session.ts";
+import { count, number, type Style } from "./style.ts";
+import { table } from "./table.ts";
 
-interface Whose {
-  readonly agent?: string;
-  readonly as: string;
-}
+type Saved = Awaited<ReturnType<App["runtime"]["remember"]>>;
+type Stats = Awaited<ReturnType<App["runtime"]["memoryStats"]>>;
 
-interface Many extends Whose {
+interface Many extends Filtered {
   readonly limit: number;
+  readonly superseded?: true;
 }
 
 interface Saving extends Whose {
   readonly tag?: readonly string[];
+  readonly kind?: "fact" | "block";
+  readonly supersedes?: string;
+  readonly from?: number;
+  readonly until?: number;
 }
 
-/** As many characters as `memory_save` takes, and as many tags. */
+/** As many characters as `memory_save` takes. */
 const LONGEST = 4_000;
-const MOST_TAGS = 8;
 
 /** `strata memory …`: what an agent remembers about a contact. */
 export function declareMemory(program: Command, context: Context): void {
   const memory = program
     .command("memory")
-    .description("list, save, search and forget what an agent remembers about a contact")
+    .description("list, show, save, search, explain, forget, import and export what an agent remembers about a contact")
     .addHelpText("after", "\nExample:\n  $ strata memory list --as ann");
   declareList(memory, context);
-  declareSearch(memory, context);
+  declareShow(memory, context);
   declareSave(memory, context);
+  declareSearch(memory, context);
+  declareWhy(memory, context);
   declareForget(memory, context);
+  declareImport(memory, context);
+  declareExport(memory, context);
+  declareStats(memory, context);
 }
 
-const whose = (command: Command): Command =>
-  command
-    .option("--agent <name>", "whose memories (default: the first agent)")
-    .option("--as <contact>", "about which contact", "me");
-
-const limited = (command: Command): Command =>
-  whose(command).option("--limit <n>", "at most so many", wholeNumber(1, 1_000), 20);
-
 function declareList(memory: Command, context: Context): void {
-  limited(memory.command("list"))
-    .description("list the newest memories")
+  limited(filtered(memory.command("list")))
+    .description("list the newest memories; what was said as a message only with `--kind message`")
+    .option("--superseded", "also what another memory took the place of")
     .addHelpText("after", "\nExample:\n  $ strata memory list --agent companion --as ann --limit 5")
     .action((options: Many, command: Command) =>
       inRecord(context, command, async (session) => {
-        const { app, json } = session;
-        const found = await app.runtime.memories(app.operator, scopeOf(session, options), options.limit);
-        if (json) return context.json(found);
-        context.say(...memoryLines(found, context.style, `Nothing is remembered about ${options.as} yet.`));
+        const { runtime, operator } = session.app;
+        const scope = scopeOf(session, options);
+        const listing = { ...filterOf(options), ...(options.superseded && { superseded: options.superseded }) };
+        const found = await runtime.memories(operator, scope, options.limit, listing);
+        if (session.json) return context.json(found);
+        context.say(...memoryLines(found, context.style, nothing(scope, Object.keys(filterOf(options)).length > 0)));
       }),
     );
 }
 
+const nothing = (scope: Scope, isFiltered: boolean): string =>
+  isFiltered ? `No memory about ${about(scope)} is of that kind.` : `Nothing is remembered about ${about(scope)} yet.`;
+
+function declareShow(memory: Command, context: Context): void {
+  whose(memory.command("show"))
+    .description("show all that is kept of one memory: whose word it is, where it comes from, what took its place")
+    .argument("<id>", "the memory, mem_…")
+    .addHelpText("after", "\nExample:\n  $ strata memory show mem_01jd8k3v5x9m2q7r4t6w8y0zab --as ann")
+    .action((text: string, options: Whose, command: Command) => {
+      const id = memoryId(text);
+      return inRecord(context, command, async (session) => {
+        const { runtime, operator } = session.app;
+        const scope = scopeOf(session, options);
+        const found = await runtime.memory(operator, scope, id);
+        if (found === undefined) throw unknownMemory(id, scope);
+        if (session.json) context.json(found);
+        else context.say(...memoryView(found, context.style));
+      });
+    });
+}
+
 function declareSearch(memory: Command, context: Context): void {
-  limited(memory.command("search"))
+  limited(filtered(memory.command("search")))
     .description("search the memories by words, best first; the same search that recall uses")
     .argument("<words...>", "the words to look for")
     .addHelpText("after", "\nExample:\n  $ strata memory search green bicycle")
     .action((words: readonly string[], options: Many, command: Command) =>
       inRecord(context, command, async (session) => {
         const { runtime, operator } = session.app;
-        const text = words.join(" ");
-        const found = await runtime.searchMemories(operator, scopeOf(session, options), {
-          query: text,
+        const scope = scopeOf(session, options);
+        const query = words.join(" ");
+        const found = await runtime.searchMemories(operator, scope, {
+          query,
           limit: options.limit,
+          ...filterOf(options),
         });
         if (session.json) return context.json(found);
-        const none = `No memory about ${options.as} matches ${JSON.stringify(text)}; try other or fewer words.`;
+        const none = `No memory about ${about(scope)} matches ${JSON.stringify(query)}; try other or fewer words.`;
         context.say(...memoryLines(found, context.style, none));
       }),
     );
@@ -78,20 +120,53 @@ function declareSearch(memory: Command, context: Context): void {
 
 function declareSave(memory: Command, context: Context): void {
   whose(memory.command("save"))
-    .description("save a memory yourself, with the trust of an operator")
+    .description("save a memory yourself, with the trust of an operator; secrets are refused")
     .argument("<text>", "what is to be remembered")
     .option("--tag <word>", "a word to find it by; may be given several times", tags)
+    .addOption(new Option("--kind <kind>", "a fact, or a longer text kept whole").choices(["fact", "block"]))
+    .option("--supersedes <id>", "the memory it takes the place of: that one stays in the record and is found no more")
+    .option("--from <date>", "it was so from then on", instant)
+    .option("--until <date>", "it was so until then", instant)
     .addHelpText("after", "\nExample:\n  $ strata memory save 'The bicycle is green.' --tag bicycle")
     .action((text: string, options: Saving, command: Command) => {
-      checkLength(text);
+      const note = noteOf(text, options);
       return inSession(context, command, async (session) => {
         const { runtime, operator } = session.app;
-        const content = { content: untrusted(text.trim()), tags: [...new Set(options.tag ?? [])] };
-        const saved = await runtime.remember(operator, scopeOf(session, options), content);
-        if (session.json) context.json(saved);
-        else context.say(`${saved.memory.id} is saved; \`strata memory forget ${saved.memory.id}\` takes it back.`);
+        const saved = await runtime.remember(operator, scopeOf(session, options), note);
+        const { memory: kept, ...rest } = saved;
+        if (session.json) context.json({ ...kept, ...rest });
+        else context.say(...savedLines(saved, note.supersedes));
       });
     });
+}
+
+function noteOf(text: string, { tag = [], kind, supersedes, from, until }: Saving) {
+  const { length } = text.trim();
+  if (kind !== "block" && (length === 0 || length > LONGEST)) {
+    const message = `a memory has 1 to ${LONGEST} characters; this one has ${length}`;
+    throw new StrataError("invalid_input", message, { length });
+  }
+  return {
+    content: untrusted(text.trim()),
+    tags: [...new Set(tag)],
+    ...(kind !== undefined && { kind }),
+    ...(supersedes !== undefined && { supersedes: memoryId(supersedes) }),
+    ...(from !== undefined && { validFrom: from }),
+    ...(until !== undefined && { validUntil: until }),
+  };
+}
+
+function savedLines({ memory, merged, evicted }: Saved, supersedes: string | undefined): readonly string[] {
+  const { id, support } = memory;
+  const first = merged
+    ? `${id} says the same already: it counts as said ${count(support, "time")} now.`
+    : `${id} is saved; \`strata memory forget ${id}\` takes it back.`;
+  const gone = `${count(evicted.length, "less useful memory", "less useful memories")} had to go for it`;
+  return [
+    first,
+    ...(supersedes === undefined ? [] : [`It takes the place of ${supersedes}, which is found no more.`]),
+    ...(evicted.length === 0 ? [] : [`${gone}: ${evicted.join(", ")}.`]),
+  ];
 }
 
 function declareForget(memory: Command, context: Context): void {
@@ -104,47 +179,36 @@ function declareForget(memory: Command, context: Context): void {
       return inRecord(context, command, async (session) => {
         const { app, json } = session;
         const scope = scopeOf(session, options);
-        if (!(await app.runtime.forget(app.operator, scope, id))) throw unknown(id, scope);
+        if (!(await app.runtime.forget(app.operator, scope, id))) throw unknownMemory(id, scope);
         if (json) context.json({ id, forgotten: true });
         else context.say(`${id} is forgotten.`);
       });
     });
 }
 
-function scopeOf({ app }: Session, { agent, as }: Whose): Scope {
-  const { org, name } = chosenAgent(app, agent);
-  return { org, agent: name, contact: contactId(as) };
+function declareStats(memory: Command, context: Context): void {
+  whose(memory.command("stats"))
+    .description("count what is remembered about a contact, by kind")
+    .addHelpText("after", "\nExample:\n  $ strata memory stats --as ann")
+    .action((options: Whose, command: Command) =>
+      inRecord(context, command, async (session) => {
+        const scope = scopeOf(session, options);
+        const stats = await session.app.runtime.memoryStats(session.app.operator, scope);
+        if (session.json) context.json(stats);
+        else context.say(...(stats.length === 0 ? [nothing(scope, false)] : statsLines(stats, context.style)));
+      }),
+    );
 }
 
-function unknown(id: string, { agent, contact }: Scope): StrataError {
-  const next = "`strata memory list` shows them; --agent and --as choose whose";
-  return new StrataError("memory_not_found", `${agent} has no memory ${id} about ${contact}: ${next}`, { id });
+function statsLines(stats: Stats, style: Style): readonly string[] {
+  const [head = "", ...rows] = table(
+    [{ head: "kind" }, { head: "memories", right: true }, { head: "characters", right: true }, { head: "newest" }],
+    stats.map(({ kind, memories, characters, newest }) => [
+      kind,
+      number(memories),
+      number(characters),
+      isoSecond(newest),
+    ]),
+  );
+  return [style.dim(head), ...rows];
 }
-
-function checkLength(text: string): void {
-  const { length } = text.trim();
-  if (length > 0 && length <= LONGEST) return;
-  throw new StrataError("invalid_input", `a memory has 1 to ${LONGEST} characters; this one has ${length}`, { length });
-}
-
-function tags(word: string, before?: readonly string[]): readonly string[] {
-  if (!/^[\p{L}\p{N}][\p{L}\p{N} _-]{0,39}$/u.test(word))
-    throw new InvalidArgumentError("A tag is 1 to 40 letters, digits, blanks, '-' and '_'.");
-  const all = collect(word, before);
-  if (all.length > MOST_TAGS) throw new InvalidArgumentError(`A memory has at most ${MOST_TAGS} tags.`);
-  return all;
-}
-
-/** Memories for a person: a line of what is known about each, then its text. */
-export function memoryLines(memories: readonly Memory[], style: Style, none: string): readonly string[] {
-  if (memories.length === 0) return [none];
-  return [
-    ...memories.flatMap(({ id, at, tags: words, trust, content }) => {
-      const labels = words.length === 0 ? "" : ` · ${printable(words.join(", "))}`;
-      return [style.dim(`${id} · ${isoSecond(at)} · ${trust}${labels}`), `  ${indented(content)}`];
-    }),
-    style.dim(count(memories.length, "memory", "memories")),
-  ];
-}
-
-const indented = (text: string): string => printable(text).split("\n").join("\n  ");

@@ -19,7 +19,17 @@ async function offered(...typed: readonly string[]): Promise<readonly string[]> 
 describe("strata completion", () => {
   it.skipIf(!hasBash)("completes commands, verbs and options in bash", async () => {
     expect(await offered("me")).toEqual(["memory"]);
-    expect(await offered("memory", "")).toEqual(["list", "search", "save", "forget"]);
+    expect(await offered("memory", "")).toEqual([
+      "list",
+      "show",
+      "save",
+      "search",
+      "why",
+      "forget",
+      "import",
+      "export",
+      "stats",
+    ]);
     expect(await offered("memory", "save", "--t")).toEqual(["--tag"]);
     expect(await offered("--data", "x", "turn", "d")).toEqual(["diff"]);
     expect(await offered("chat", "companion", "--n")).toEqual(["--new"]);

@@ -47,7 +47,92 @@ describe("strata memory", () => {
     expect(await listed(cwd, "--as", "ann", "--agent", "companion", "--limit", "1")).toHaveLength(1);
   });
 
+  it("the agent's own memories are for all its contacts: a search finds them, a contact's list has them not", async () => {
+    const cwd = place();
+    await strata(["memory", "save", "The shop closes at six.", "--agent-own", "--kind", "block"], { cwd });
+    await strata(["memory", "save", "Ann closes her shop at five."], { cwd });
+    const { out } = await strata(["memory", "search", "shop"], { cwd });
+    expect(out).toMatch(/ · operator · block · for all contacts\n {2}The shop closes at six\.\n/);
+    expect(out).toContain("2 memories");
+    expect((await listed(cwd)).map(({ content }) => content)).toEqual(["Ann closes her shop at five."]);
+    expect((await listed(cwd, "--agent-own")).map(({ content }) => content)).toEqual(["The shop closes at six."]);
+    const own = await strata(["memory", "search", "shop", "--agent-own"], { cwd });
+    expect(own.out).not.toContain("Ann");
+  });
+
+  it("a memory takes the place of another, which stays in the record", async () => {
+    const cwd = place();
+    await strata(["memory", "save", "Lives in Oslo.", "--tag", "home"], { cwd });
+    const [old] = await listed(cwd);
+    const id = old?.id ?? "";
+    const saved = await strata(["memory", "save", "Lives in Rome.", "--supersedes", id, "--from", "2026-11-01"], {
+      cwd,
+    });
+    expect(saved.out).toMatch(new RegExp(`is saved; .+\nIt takes the place of ${id}, which is found no more\\.\n$`));
+    expect((await listed(cwd)).map(({ content }) => content)).toEqual(["Lives in Rome."]);
+    expect(await listed(cwd, "--superseded")).toHaveLength(2);
+    const { out } = await strata(["memory", "show", id], { cwd });
+    expect(out).toMatch(new RegExp(`^${id}\nkind +fact\ntrust +operator\nsaved by +operator\nat `));
+    expect(out).toMatch(/\nsuperseded +by mem_\w{26}, \d{4}.+\n\n {2}Lives in Oslo\.\n$/);
+    expect((await strata(["memory", "search", "Oslo"], { cwd })).out).toContain('matches "Oslo"');
+  });
+
+  it("says when the very same is saved again", async () => {
+    const cwd = place();
+    await strata(["memory", "save", "Likes tea."], { cwd });
+    const again = await strata(["memory", "save", "likes  TEA"], { cwd });
+    expect(again.out).toMatch(/^mem_\w{26} says the same already: it counts as said 2 times now\.\n$/);
+    const told = await strata(["memory", "save", "Likes tea.", "--json"], { cwd });
+    expect(jsonLines(told.out)).toMatchObject([{ content: "Likes tea.", support: 3, merged: true, evicted: [] }]);
+    expect((await strata(["memory", "list"], { cwd })).out).toContain(" · operator · 3 times\n");
+  });
+
+  it("lists by kind, tag, time and trust, and counts by kind", async () => {
+    const cwd = place();
+    await strata(["chat", "companion"], { cwd, input: "Remember that my cat is called Miso.\n" });
+    await strata(["memory", "save", "The bicycle is green.", "--tag", "bicycle"], { cwd });
+    const contents = async (...argv: readonly string[]) => (await listed(cwd, ...argv)).map(({ content }) => content);
+    expect(await contents("--tag", "bicycle")).toEqual(["The bicycle is green."]);
+    expect(await contents("--trust", "operator")).toEqual(["The bicycle is green."]);
+    expect(await contents("--since", "2999-01-01")).toEqual([]);
+    expect(await contents("--before", "2999-01-01T00:00:00Z")).toHaveLength(2);
+    expect(await contents("--kind", "message")).toHaveLength(2);
+    const { out } = await strata(["memory", "stats"], { cwd });
+    expect(out).toMatch(/^kind +memories +characters +newest\nfact +2 +\d+ +2.+Z\nmessage +2 +\d+ +2.+Z\n$/);
+    expect((await strata(["memory", "stats", "--as", "eve"], { cwd })).out).toBe(
+      "Nothing is remembered about eve yet.\n",
+    );
+  });
+
+  it("memory why shows candidates with scores and features in 80 columns", async () => {
+    const cwd = place();
+    await strata(["chat", "companion"], {
+      cwd,
+      input: "Yesterday I saw Ida at the shop in Oslo.\nRemember that Ida likes 3 teas.\n",
+    });
+    const { out } = await strata(["memory", "why", "When", "did", "I", "see Ida in Oslo?"], { cwd });
+    const lines = out.trimEnd().split("\n");
+    expect(lines[0]).toMatch(/^# +score +evidence +\w+/);
+    expect(lines[1]).toMatch(/^1 +\d+\.\d\d +\d+\.\d\d/);
+    expect(out).toContain("Yesterday I saw Ida at the shop in Oslo.");
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    const [told] = jsonLines<{ readonly hits: readonly { readonly features: object }[] }>(
+      (await strata(["memory", "why", "Ida", "--json"], { cwd })).out,
+    );
+    expect(Object.keys(told?.hits[0]?.features ?? {}).length).toBeGreaterThan(0);
+    expect((await strata(["memory", "why", "zebra"], { cwd })).out).toBe(
+      'Nothing about me shares a word with "zebra".\n',
+    );
+  });
+
   it.each([
+    [["memory", "save", `The key is AKIA${"IOSFODNN7EXAMPLE"}`], 2, "an AWS access key, at character 12"],
+    [["memory", "save", "x", "--supersedes", "mem_01jd8k3v5x9m2q7r4t6w8y0zab"], 3, "mem_01jd8k3v5x9m2q7r4t6w8y0zab"],
+    [["memory", "show", "mem_01jd8k3v5x9m2q7r4t6w8y0zab", "--agent-own"], 3, "about all contacts of companion"],
+    [["memory", "list", "--agent-own", "--as", "ann"], 2, "cannot be used with"],
+    [["memory", "list", "--kind", "facts"], 2, "message, fact, block, summary"],
+    [["memory", "list", "--since", "yesterday"], 2, "a date such as 2026-11-21"],
+    [["memory", "why", " "], 2, "the query is empty"],
     [["memory", "list", "--limit", "0"], 2, "from 1 to 1000"],
     [["memory", "list", "--agent", "nobody"], 3, 'no agent "nobody"'],
     [["memory", "list", "--as", " ann"], 2, '" ann" is not a contact'],

@@ -1,0 +1,69 @@
+import type { Command } from "commander";
+import { StrataError } from "../protocol/index.ts";
+import type { Context } from "./context.ts";
+import { memoryHead } from "./memory-lines.ts";
+import { about, type Filtered, filtered, filterOf, limited, type MemoryHit, scopeOf } from "./memory-options.ts";
+import { inRecord } from "./session.ts";
+import { oneLine, type Style } from "./style.ts";
+import { table } from "./table.ts";
+
+/** How wide the table may get. */
+const WIDTH = 80;
+
+/** `strata memory why`: what a search finds, and what each score is made of. */
+export function declareWhy(memory: Command, context: Context): void {
+  limited(filtered(memory.command("why")), 10)
+    .description("explain a search: each candidate, its score and what that is made of")
+    .argument("<words...>", "what is asked, as it would be asked")
+    .addHelpText("after", "\nExample:\n  $ strata memory why 'Which colour is my bicycle?' --as ann")
+    .action((words: readonly string[], options: Filtered & { readonly limit: number }, command: Command) =>
+      inRecord(context, command, async (session) => {
+        const { runtime, operator } = session.app;
+        const scope = scopeOf(session, options);
+        const query = words.join(" ");
+        if (query.trim() === "") throw new StrataError("invalid_input", "the query is empty; say what is asked", {});
+        const wish = { query, limit: options.limit, ...filterOf(options) };
+        const hits = await runtime.explainMemories(operator, scope, wish);
+        if (session.json) return context.json({ query, hits });
+        const none = `Nothing about ${about(scope)} shares a word with ${JSON.stringify(query)}.`;
+        context.say(...(hits.length === 0 ? [none] : whyLines(hits, context.style)));
+      }),
+    );
+}
+
+/** The scores as a table, cut into as many as its width asks for; then what each candidate is. */
+export function whyLines(hits: readonly MemoryHit[], style: Style): readonly string[] {
+  const names = [...new Set(hits.flatMap(({ features }) => Object.keys(features)))];
+  return [
+    ...blocks(hits, names).flatMap(([head = "", ...rows]) => [style.dim(head), ...rows, ""]),
+    ...hits.flatMap((hit, n) => [
+      `${style.bold(`${n + 1}`)}  ${style.dim(oneLine(memoryHead(hit), WIDTH - 4))}`,
+      `   ${oneLine(hit.content, WIDTH - 4)}`,
+    ]),
+  ];
+}
+
+/** As many features side by side as fit. */
+function blocks(hits: readonly MemoryHit[], names: readonly string[]): readonly (readonly string[])[] {
+  const wanted = table(
+    [
+      { head: "#", right: true },
+      { head: "score", right: true },
+      { head: "evidence", right: true },
+      ...names.map(column),
+    ],
+    hits.map(({ score, evidence, features }, n) => [
+      `${n + 1}`,
+      figure(score),
+      figure(evidence),
+      ...names.map((name) => figure(features[name])),
+    ]),
+  );
+  if (Math.max(...wanted.map((line) => line.length)) <= WIDTH || names.length < 2) return [wanted];
+  const half = Math.ceil(names.length / 2);
+  return [...blocks(hits, names.slice(0, half)), ...blocks(hits, names.slice(half))];
+}
+
+const column = (head: string) => ({ head, right: true }) as const;
+
+const figure = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(2));
