@@ -91,6 +91,7 @@ const LAYER = z.strictObject({
 const BUDGETS = z.strictObject({
   total: z.int(),
   reply: z.int(),
+  keep: maybe(z.int()),
   result: z.int(),
   turn: z.strictObject({ rounds: z.int(), calls: z.int(), seconds: z.int(), dollars: maybe(z.number()) }),
   source: z.int(),

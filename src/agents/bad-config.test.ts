@@ -103,6 +103,11 @@ const TOGETHER: readonly Case[] = [
     `${AGENT}.budgets.reply: 4096 — expected less than the total of 4096`,
   ],
   [
+    "what must stay of a conversation and leaves no room for it",
+    agentLine("budgets: {total: 9000, reply: 1000, keep: ▸8000}"),
+    `${AGENT}.budgets.keep: 8000 — expected less than the 8000 tokens that \`total\` leaves beside the reply`,
+  ],
+  [
     "two layers of one id",
     yamlWith([ONE, "id: ▸rules, rank: 2, text: x"]),
     `${AGENT}.layers[1].id: "rules" — stands already in entry [0]`,

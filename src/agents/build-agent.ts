@@ -104,10 +104,11 @@ function buildSource(config: LayerConfig, path: Path, { folder, report }: Surrou
   return { kind: "text", text: trusted(text ?? ""), file: config.file };
 }
 
-function buildBudgets({ turn, spend, source, ...rest }: AgentConfig["budgets"], usual: number): Budgets {
+function buildBudgets({ turn, spend, source, keep, ...rest }: AgentConfig["budgets"], usual: number): Budgets {
   const { dollars, ...limits } = turn;
   return {
     ...rest,
+    ...(keep === undefined ? {} : { keep }),
     source: source ?? usual,
     turn: { ...limits, ...(dollars === undefined ? {} : { dollars }) },
     ...(spend === undefined ? {} : { spend }),

@@ -69,11 +69,16 @@ function checkRecall(agent: AgentConfig, path: Path, report: Report): void {
 }
 
 function checkBudgets(agent: AgentConfig, path: Path, report: Report): void {
-  const { total, reply } = agent.budgets;
+  const { total, reply, keep } = agent.budgets;
   const at = [...path, "budgets"];
   if (reply >= total) {
     const expected = `expected less than the total of ${total}, for the reserve for the reply is part of it`;
     report.add([...at, "reply"], expected, { value: String(reply) });
+    return;
+  }
+  if (keep !== undefined && keep >= total - reply) {
+    const room = `expected less than the ${total - reply} tokens that \`total\` leaves beside the reply`;
+    report.add([...at, "keep"], room, { value: String(keep) });
     return;
   }
   const reserved = agent.layers.reduce((sum, layer) => sum + layer.minimum, 0);

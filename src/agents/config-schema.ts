@@ -105,6 +105,11 @@ export const SOURCE_WITH_EMBEDDER = 1_500;
 const BUDGETS = z.strictObject({
   total: tokens(1).default(DEFAULT_BUDGETS.total).describe("Tokens of everything sent and the reserve for the reply."),
   reply: tokens(1).default(DEFAULT_BUDGETS.reply).describe("Tokens kept free for the reply."),
+  keep: tokens(1)
+    .optional()
+    .describe(
+      "Tokens of the conversation that stay at least when it is cut. It is then cut as soon as that is cheaper than to go on reading all of it from the model's cache, and at the latest when `total` is reached. Default: it is cut only then, and a sixth to a half of the room stays.",
+    ),
   result: tokens(1).default(DEFAULT_BUDGETS.result).describe("Tokens of one tool result; what is longer is cut once."),
   turn: z
     .strictObject({

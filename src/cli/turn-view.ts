@@ -58,6 +58,7 @@ async function requestView(app: App, turn: TurnRecord, sent: Sent, style: Style)
     style.bold(title),
     ...(ledger.refused === undefined ? [] : [style.yellow(resentSays(ledger.refused))]),
     ...ledgerTable(ledger, style, rebuilt.request),
+    ...cuttingLines(ledger),
     ...(rebuilt.problem === undefined ? [] : [style.yellow(rebuilt.problem)]),
     ...answerLines(sent),
     ...predictionLines(sent, turn.model === turn.wire),
@@ -71,6 +72,14 @@ function predictionLines({ prediction, reply }: Sent, isBilled: boolean): readon
   const told = `→ predicted: ${number(read)} read from the cache, ${number(write)} written, ${number(input)} neither`;
   const agreement = isBilled && reply !== null ? agreementOf(prediction, reply.usage) : undefined;
   return [agreement === undefined ? told : `${told}; the bill agrees to ${agreement.toFixed(2)}`];
+}
+
+/** Why the conversation was cut, or was not although that cost little just then. */
+function cuttingLines({ cutting, epoch }: Sent["ledger"]): readonly string[] {
+  if (cutting?.because === undefined) return [];
+  const { at, keep, each, because } = cutting;
+  const figures = `it is cut at ${count(at, "token")}, so that ${number(keep)} stay, and a turn adds ${number(each)}`;
+  return [`The conversation was ${epoch.opened ? "" : "not "}cut: ${because}; ${figures}.`];
 }
 
 /** Why a request was sent a second time. */

@@ -24,7 +24,8 @@ import {
   type TurnId,
   withoutReasoning,
 } from "../protocol/index.ts";
-import { cutAtSummary, cutTranscript, leastOf, type Summary, total } from "./cut.ts";
+import { cutEpoch, leastOf, type Summary, total } from "./cut.ts";
+import { cutPlan, type EarlyCut, type Keep, whyCut, withPlan } from "./cut-plan.ts";
 import { drafts } from "./drafts.ts";
 import { eventsMessage, wholeMessage } from "./events.ts";
 import { type Draft, pieceOf, render } from "./layers.ts";
@@ -54,6 +55,10 @@ export interface CompileInput {
   readonly tail?: TailPlan;
   /** What stands for the messages that a cut of this turn takes away; where it does not fit, their mark stands alone. */
   readonly summary?: Summary;
+  /** What must stay of the transcript when it is cut; left out, it is cut only where it must be. */
+  readonly keep?: Keep;
+  /** What was chosen where a cut is cheaper now than later. */
+  readonly early?: EarlyCut;
 }
 
 /** A turn's request in the making: what is frozen, what grows, what is only for now, and every piece's fate. */
@@ -71,6 +76,8 @@ export interface Compilation {
   readonly taint: Trust;
   /** Tokens of the older transcript that stay even when it gives way. */
   readonly least: number;
+  /** What must stay of it when it is cut. */
+  readonly keep?: Keep;
 }
 
 /**
@@ -96,13 +103,14 @@ export function compile(input: CompileInput): Compilation {
     },
     taint: "platform",
     least: 0,
+    ...(input.keep && { keep: input.keep }),
   };
   const lay = (known: ToldLayers): Compilation => {
     const carried = carry(tailSent, { plan, told: known, requests: requestsLeft(epoch, limit), count });
     const own = withKept({ ...room.message, turn: input.turn }, carried, { plan, count });
     const kept = { whole: carried.whole, tokens: own.tokens - room.message.tokens };
     const made = { ...start, own: [own], tail: carried.parts, kept };
-    return settleRoom(made, [...carried.entries, room.messageEntry], count, input.summary);
+    return settleRoom(made, [...carried.entries, room.messageEntry], count, input);
   };
   const made = lay(told);
   // A cut takes away what changes were told of: all is told anew.
@@ -271,30 +279,29 @@ function firstEpoch(input: CompileInput, tools: readonly ToolSchema[], made: rea
 
 const sumOf = (pieces: readonly Pick<Piece, "wanted">[]): number => pieces.reduce((sum, { wanted }) => sum + wanted, 0);
 
-/** Adds up what is sent; a transcript that no longer fits is cut, deeply, in a new epoch. */
+/** Adds up what is sent; a transcript that no longer fits, or has passed its mark, is cut, deeply, in a new epoch. */
 function settleRoom(
   compilation: Compilation,
   live: readonly LedgerEntry[],
   count: CountTokens,
-  summary?: Summary,
+  start?: Pick<CompileInput, "summary" | "early">,
 ): Compilation {
   const { limit } = compilation.ledger;
-  const others = [...compilation.epoch.prefixEntries, ...live].reduce((sum, entry) => sum + entry.tokens, 0);
-  const room = limit - others;
-  if (standingOf(compilation.epoch.transcript).tokens <= room) return withLedger(compilation, live, others, count);
   const { epoch } = compilation;
+  const others = [...epoch.prefixEntries, ...live].reduce((sum, entry) => sum + entry.tokens, 0);
+  const room = limit - others;
+  const plan = cutPlan(epoch, room, compilation.keep);
+  const because = whyCut(epoch, room, { plan, isStart: start !== undefined, early: start?.early });
+  const planned = { ...compilation, ledger: withPlan(compilation.ledger, plan, because ?? start?.early?.because) };
+  if (because === undefined) return withLedger(planned, live, others, count);
   // What was refused once does not come back with a cut.
   const shown = epoch.reason === "refused" ? { ...epoch, transcript: plainly(epoch.transcript, count) } : epoch;
-  const next = cutEpoch(shown, room, count, summary);
+  const next = cutEpoch(shown, room, { plan, count }, start?.summary);
   if (next === undefined) throw noRoom(compilation, live, limit);
-  return withLedger({ ...compilation, epoch: next, opened: [...compilation.opened, next] }, live, others, count);
-}
-
-function cutEpoch(epoch: Epoch, room: number, count: CountTokens, summary?: Summary): Epoch | undefined {
-  const next = ({ transcript, cut }: ReturnType<typeof cutTranscript>): Epoch | undefined =>
-    total(transcript) > room ? undefined : { ...epoch, n: epoch.n + 1, reason: "cut", cut, transcript };
-  const summed = summary === undefined ? undefined : next(cutAtSummary(epoch, summary, count));
-  return summed ?? next(cutTranscript(epoch, room, count));
+  // What must stay may be all that there is.
+  if (next.cut === epoch.cut && standingOf(epoch.transcript).tokens <= room)
+    return withLedger({ ...planned, ledger: withPlan(planned.ledger, plan) }, live, others, count);
+  return withLedger({ ...planned, epoch: next, opened: [...compilation.opened, next] }, live, others, count);
 }
 
 function noRoom(compilation: Compilation, live: readonly LedgerEntry[], limit: number): StrataError {

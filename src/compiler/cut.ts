@@ -8,6 +8,7 @@ import {
   trusted,
   type Untrusted,
 } from "../protocol/index.ts";
+import type { CutPlan } from "./cut-plan.ts";
 import { standingOf } from "./standing.ts";
 import { countMessage } from "./tokens.ts";
 
@@ -22,29 +23,18 @@ export interface Summary {
   readonly upTo: number;
 }
 
-/** What a token costs that a provider reads from its cache, and that it writes there, where one that it reads anew costs 1. */
-const READ = 0.1;
-const WRITE = 1.25;
+/** How a cut is to be made. */
+export interface Cutting {
+  readonly plan: CutPlan | undefined;
+  readonly count: CountTokens;
+}
 
-/** What stays is written once more: that may add this share to what the turns up to the next cut cost anyway. */
-const SURCHARGE = 0.02;
-
-/** Shares of the room that may stay, the most first: the least holds a few turns still. */
-const SHARES = [1 / 2, 2 / 5, 1 / 3, 1 / 4, 1 / 5, 1 / 6];
-
-/**
- * Tokens of a transcript's room that stay after a cut: as much as the surcharge allows. With s new tokens a turn, m that stay
- * and W when it is cut again, the rewrite costs (w - r) s m / (W - m) a turn, and all the rest about r (P + (W + m) / 2) + w s.
- */
-function staying(epoch: Epoch, room: number): number {
-  const turns = turnsOf(epoch);
-  const each = total(turns.flat()) / Math.max(turns.length, 1);
-  const prefix = epoch.prefixEntries.reduce((sum, { tokens }) => sum + tokens, 0);
-  const isCheap = (share: number): boolean => {
-    const rewrite = ((WRITE - READ) * each * share) / (1 - share);
-    return rewrite <= SURCHARGE * (READ * (prefix + (room * (1 + share)) / 2) + WRITE * each);
-  };
-  return Math.floor(room * (SHARES.find(isCheap) ?? 1 / 6));
+/** The epoch after a cut; none where even what is left does not fit. Where a summary does not, the mark stands alone. */
+export function cutEpoch(epoch: Epoch, room: number, cutting: Cutting, summary?: Summary): Epoch | undefined {
+  const next = ({ transcript, cut }: ReturnType<typeof cutTranscript>): Epoch | undefined =>
+    total(transcript) > room ? undefined : { ...epoch, n: epoch.n + 1, reason: "cut", cut, transcript };
+  const summed = summary === undefined ? undefined : next(cutAtSummary(epoch, summary, cutting.count));
+  return summed ?? next(cutTranscript(epoch, room, cutting));
 }
 
 /** A transcript after a cut, and how many messages of the thread it does not show. */
@@ -57,18 +47,20 @@ interface Cut {
  * Cuts a transcript that has outgrown its room, in tokens: whole turns stay, the newest, behind a mark that says how many
  * messages are gone (the mark stays even where it alone is more). Never slides: it cuts deeply, so that the next cut is far away.
  */
-export function cutTranscript(epoch: Epoch, room: number, count: CountTokens): Cut {
-  const keep = staying(epoch, room);
+function cutTranscript(epoch: Epoch, room: number, { plan, count }: Cutting): Cut {
   const turns = turnsOf(epoch);
+  const keep = plan?.keep ?? 0;
   let from = turns.length;
   const old = oldSummary(epoch);
   const withOld = mark(widest(epoch.cut + turns.flat().length), count, old);
   // The summary of an earlier cut stays, unless it alone is too much.
   const kept = withOld.tokens <= room / 2 ? old : undefined;
   const longest = kept === undefined ? mark(widest(epoch.cut + turns.flat().length), count) : withOld;
-  for (let left = keep - longest.tokens; from > 0; from--) {
-    left -= total(turns[from - 1] ?? []);
-    if (left < 0) break;
+  // What must stay is the thread's own, and the turn that reaches it stays whole; else the mark takes part of the share.
+  const [least, most] = plan?.declared ? [keep, (room * 3) / 4 - longest.tokens] : [room, keep - longest.tokens];
+  for (let kept = 0; from > 0 && kept < least; from--) {
+    kept += total(turns[from - 1] ?? []);
+    if (kept > most) break;
   }
   return behind(epoch, turns.slice(0, from).flat().length, (cut) => mark(cut, count, kept));
 }
@@ -83,7 +75,7 @@ function oldSummary({ transcript: [first] }: Epoch): StandingSummary | undefined
 }
 
 /** The same where it is known what is cut, because a summary was made of it; that stands behind the mark. */
-export function cutAtSummary(epoch: Epoch, summary: Summary, count: CountTokens): Cut {
+function cutAtSummary(epoch: Epoch, summary: Summary, count: CountTokens): Cut {
   return behind(epoch, summary.upTo - epoch.cut, (cut) => mark(cut, count, standing(summary)));
 }
 

@@ -5,6 +5,7 @@
  */
 export { type Compilation, type CompileInput, compile, extend, requestOf, roomLeft, unreasoned } from "./compile.ts";
 export type { Summary } from "./cut.ts";
+export type { EarlyCut, Keep } from "./cut-plan.ts";
 export { frameResult } from "./result.ts";
 export { messagesCut, summaryRequest } from "./summary.ts";
 export { clearedTail } from "./tail.ts";

@@ -7,6 +7,8 @@ export interface Standing {
   readonly trust: Trust;
   /** How many of the messages came with a turn: all but the platform's own marks. */
   readonly ofTurns: number;
+  /** The thread's turns in it, and their tokens. */
+  readonly turns: { readonly count: number; readonly tokens: number };
 }
 
 const known = new WeakMap<readonly TranscriptMessage[], Standing>();
@@ -22,13 +24,19 @@ export function standingOf(transcript: readonly TranscriptMessage[]): Standing {
   const trusts = new Set<Trust>();
   let tokens = 0;
   let ofTurns = 0;
+  let last: TranscriptMessage["turn"] = null;
+  const turns = { count: 0, tokens: 0 };
   for (const one of transcript) {
     messages.push(one.message);
     trusts.add(one.trust);
     tokens += one.tokens;
-    if (one.turn !== null) ofTurns++;
+    if (one.turn === null) continue;
+    ofTurns++;
+    turns.tokens += one.tokens;
+    if (one.turn !== last) turns.count++;
+    last = one.turn;
   }
-  const standing = { messages, tokens, trust: lowestTrust(trusts), ofTurns };
+  const standing = { messages, tokens, trust: lowestTrust(trusts), ofTurns, turns };
   known.set(transcript, standing);
   return standing;
 }

@@ -12,6 +12,8 @@ export interface Budgets {
   readonly total: number;
   /** Kept free for the reply. */
   readonly reply: number;
+  /** Tokens of the conversation that stay at least when it is cut; left out, as many as are cheap to write once more. */
+  readonly keep?: number;
   /** One tool result, capped once at ingestion. */
   readonly result: number;
   /** One turn at most: model calls, tool calls, seconds and, where set, US dollars. */

@@ -48,6 +48,16 @@ export interface Ledger {
   readonly tokens: number;
   readonly limit: number;
   /**
+   * When the conversation is cut, in tokens of it: where it has more than `at`, so that `keep` stay; a turn adds `each`. `because`
+   * says why this turn cut it, or why it did not though the cache was cold. Left out where there is nothing to cut.
+   */
+  readonly cutting?: {
+    readonly at: number;
+    readonly keep: number;
+    readonly each: number;
+    readonly because?: string;
+  };
+  /**
    * There where the request was sent a second time, because the provider said that what went before had been changed. That is a
    * mistake of Strata's: `changed` names what differs from the last request that was answered, none where nothing does.
    */

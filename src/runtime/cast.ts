@@ -1,7 +1,8 @@
+import type { Keep } from "../compiler/index.ts";
 import type { Agent, Budgets, CountTokens, Model, Parameters } from "../protocol/index.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
-import type { ModelCard } from "../wire/index.ts";
+import { type ModelCard, rulesOf } from "../wire/index.ts";
 import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./runtime.ts";
 
@@ -61,6 +62,13 @@ export async function agentAt(parts: Parts, { scope, version }: Pick<Thread, "sc
 /** Tokens that may be sent: the smaller of the agent's budget and the model's window, less the reserve for the reply. */
 export function limitOf({ agent, card }: Pick<Cast, "agent" | "card">): number {
   return Math.min(agent.budgets.total, card.window) - agent.budgets.reply;
+}
+
+/** What must stay of the conversation at a cut, where the agent says so, and by which prices it is weighed. */
+export function keepOf({ agent: { budgets }, card }: Pick<Cast, "agent" | "card">): { readonly keep?: Keep } {
+  if (budgets.keep === undefined) return {};
+  const { read, write5m: write } = rulesOf(card).multipliers;
+  return { keep: { tokens: budgets.keep, read, write } };
 }
 
 /** How the model shall answer: at most what is reserved for the reply, and in the form that the agent declares. */

@@ -2,7 +2,7 @@ import { type Compilation, compile, type Summary } from "../compiler/index.ts";
 import { asStrataError, type ContactScope, type Epoch, type StoredEvent, type TurnId } from "../protocol/index.ts";
 import { type Gathered, gather } from "../sources/index.ts";
 import { tailPlanOf } from "../wire/index.ts";
-import { type Cast, limitOf } from "./cast.ts";
+import { type Cast, keepOf, limitOf } from "./cast.ts";
 import type { Parts } from "./parts.ts";
 
 /** What a turn's first request is about. */
@@ -51,6 +51,7 @@ export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): 
     contents,
     count,
     tail: tailPlanOf(cast.card, agent.tail),
+    ...keepOf(cast),
   };
   // More events than one message can hold are taken in several turns: half of them, until they fit.
   for (let taken = occasion.events.length; ; taken = Math.floor(taken / 2)) {

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import type { Epoch, TranscriptMessage } from "../protocol/index.ts";
+import { type CompileInput, compile, extend, type Keep } from "./index.ts";
+import { inputOf, reply, turnNumber } from "./samples.contract.ts";
+
+/** A transcript of turns with that many tokens each, two messages a turn. */
+function epochOf(...sizes: readonly number[]): Epoch {
+  const transcript = sizes.flatMap((tokens, n): TranscriptMessage[] => {
+    const said = reply(`turn ${n + 1}`, turnNumber(n + 1));
+    return [
+      { ...said, message: { role: "user", parts: [] }, tokens: Math.floor(tokens / 2) },
+      { ...said, tokens: Math.ceil(tokens / 2) },
+    ];
+  });
+  return { ...compile(inputOf()).epoch, transcript };
+}
+
+const turns = (n: number, tokens: number): readonly number[] => Array.from({ length: n }, () => tokens);
+
+const keeping = (tokens: number, shares: Partial<Keep> = {}): Keep => ({ tokens, read: 0.1, write: 1.25, ...shares });
+
+const LIMIT = 60_000;
+
+function made(epoch: Epoch, keep: Keep, more: Partial<CompileInput> = {}) {
+  const { ledger, epoch: now } = compile(inputOf({ epoch, keep, turn: turnNumber(900), limit: LIMIT, ...more }));
+  const own = now.transcript.filter(({ turn }) => turn !== null);
+  return { cutting: ledger.cutting, ledger, now, own, tokens: own.reduce((sum, one) => sum + one.tokens, 0) };
+}
+
+describe("a conversation of which so much must stay", () => {
+  it("is cut at m + sqrt(2 s m (w - r) / r), and not before", () => {
+    const keep = keeping(5_000);
+    // 10,176 with 233 new tokens a turn, as was measured to be best.
+    expect(made(epochOf(...turns(43, 233)), keep).cutting).toEqual({ at: 10_176, keep: 5_000, each: 233 });
+    expect(made(epochOf(...turns(43, 233)), keep).now).toMatchObject({ n: 1, cut: 0 });
+    const cut = made(epochOf(...turns(44, 233)), keep);
+    expect(cut.now).toMatchObject({ n: 2, reason: "cut", cut: 2 * 22 });
+    expect(cut.tokens).toBe(22 * 233);
+    expect(cut.ledger.epoch).toMatchObject({ opened: true, cut: 44 });
+    expect(cut.cutting?.because).toBe("from there on reading all of it costs more than a cut");
+  });
+
+  it("is cut later where reads are cheaper, and where each turn says more", () => {
+    const at = (each: number, shares: Partial<Keep>) =>
+      made(epochOf(...turns(9, each)), keeping(2_000, shares)).cutting?.at;
+    expect(at(100, {})).toBe(2_000 + Math.round(Math.sqrt(2 * 100 * 2_000 * 11.5)));
+    expect(at(100, { read: 0.05 })).toBe(2_000 + Math.round(Math.sqrt(2 * 100 * 2_000 * 24)));
+    expect(at(200, {})).toBe(2_000 + Math.round(Math.sqrt(2 * 200 * 2_000 * 11.5)));
+  });
+
+  it("is cut where the budget ends, at the latest: also where reading costs nothing", () => {
+    const { cutting, now } = made(epochOf(...turns(200, 280)), keeping(4_000, { read: 0 }));
+    expect(now.n).toBe(1);
+    expect(cutting?.at).toBeGreaterThan(LIMIT * 0.95);
+    const full = made(epochOf(...turns(220, 280)), keeping(4_000, { read: 0 }));
+    expect(full.cutting?.because).toBe("there was no room for more");
+    expect(full.tokens).toBe(15 * 280);
+  });
+
+  it("keeps the turn whole that reaches it, and is not cut where all there is must stay", () => {
+    const large = [...turns(30, 300), 6_000, 300];
+    const { tokens, now } = made(epochOf(...large), keeping(1_000));
+    expect([tokens, now.cut]).toEqual([6_300, 60]);
+    expect(made({ ...now, transcript: now.transcript }, keeping(1_000)).now.n).toBe(now.n);
+    expect(made(epochOf(6_000, 300), keeping(1_000)).now).toMatchObject({ n: 1, cut: 0 });
+  });
+
+  it("leaves a quarter of the room free, whatever must stay, so that the next cut is far away", () => {
+    const { cutting, tokens } = made(epochOf(...turns(230, 280)), keeping(59_000));
+    expect(cutting?.keep).toBeLessThan(LIMIT * 0.75);
+    expect(tokens).toBeLessThan(LIMIT * 0.75);
+    expect(tokens).toBeGreaterThan(LIMIT * 0.7);
+  });
+
+  it("is not cut in the middle of a turn while there is room", () => {
+    const start = compile(inputOf({ epoch: epochOf(...turns(43, 233)), keep: keeping(5_000), limit: LIMIT }));
+    const long = { ...reply("long", turnNumber(900)), tokens: 9_000 };
+    const next = extend(start, [long], inputOf().count);
+    expect(next.epoch).toBe(start.epoch);
+    const longer = extend(next, [{ ...long, tokens: 42_000 }], inputOf().count);
+    expect(longer.ledger.cutting).toMatchObject({ keep: 5_000, because: "there was no room for more" });
+    expect(longer.epoch.cut).toBeGreaterThan(0);
+  });
+
+  it("is told in the ledger also where nothing is declared: then it is cut where the room ends", () => {
+    const epoch = epochOf(...turns(20, 300));
+    const { ledger } = compile(inputOf({ epoch, turn: turnNumber(900), limit: LIMIT }));
+    expect(ledger.cutting).toMatchObject({ each: 300 });
+    expect(ledger.cutting?.at).toBeGreaterThan(LIMIT * 0.95);
+    expect(compile(inputOf()).ledger.cutting).toBeUndefined();
+  });
+});
