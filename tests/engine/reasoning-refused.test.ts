@@ -42,7 +42,13 @@ const open = ({ runtime, operator }: App): Promise<Thread> =>
 async function say(app: App, text: string): Promise<readonly TurnEvent[]> {
   const to = await open(app);
   await app.runtime.post(app.operator, to, [said(text)]);
-  return Array.fromAsync(app.runtime.run(app.operator, to));
+  return collected(app.runtime.run(app.operator, to));
+}
+
+async function collected(events: AsyncIterable<TurnEvent>): Promise<readonly TurnEvent[]> {
+  const all: TurnEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
 }
 
 const turnsOf = async (app: App) => app.runtime.turns(app.operator, (await open(app)).id);
