@@ -161,9 +161,9 @@ const MARKS = new Set(["cache_control", "prompt_cache_breakpoint"]);
 function bytesOf(part: unknown): string {
   if (!isFields(part)) return JSON.stringify(part) ?? "";
   const rest = Object.entries(part).filter(([name]) => !MARKS.has(name));
-  const { content } = part;
-  const inner = Array.isArray(content) ? [["content", content.map(bytesOf)]] : [];
-  return JSON.stringify(Object.fromEntries([...rest, ...inner]));
+  const inner = ["content", "output"].map((name) => [name, part[name]] as const);
+  const lists = inner.flatMap(([name, list]) => (Array.isArray(list) ? [[name, list.map(bytesOf)]] : []));
+  return JSON.stringify(Object.fromEntries([...rest, ...lists]));
 }
 
 /** A part's mark; a result's may stand on a block inside it. */

@@ -248,6 +248,14 @@ describe("a dumped body of OpenAI's", () => {
     ]);
   });
 
+  it("has the same key for a result whose mark was taken away, wherever it stood", () => {
+    const result = (mark: object) => ({
+      input: [{ type: "function_call_output", call_id: "c", output: [{ type: "input_text", text: "blue", ...mark }] }],
+    });
+    const key = (mark: object) => seenOfBody(result(mark), count).blocks[0]?.key;
+    expect(key({ prompt_cache_breakpoint: { mode: "explicit" } })).toBe(key({}));
+  });
+
   it("is read as Chat Completions, where a tail that was joined to the newest text is apart again", () => {
     const body = {
       model: "llama",
