@@ -59,11 +59,11 @@ export function memoryStats(db: Connection, scope: Scope): readonly MemoryStats[
 const PAGE = 1_000;
 
 function* pages(db: Connection, number: number): Generator<Memory> {
-  for (let after = 0; ; ) {
-    const holds = `memory.row > ? and memory.superseded_by is null order by memory.row limit ${PAGE}`;
+  for (let after = ""; ; ) {
+    const holds = `memory.id > ? and memory.superseded_by is null order by memory.id limit ${PAGE}`;
     const rows = memoryRows(db, { number }, holds, after);
     yield* rows.map(toMemory);
-    after = rows.at(-1)?.row ?? after;
+    after = rows.at(-1)?.id ?? after;
     if (rows.length < PAGE) return;
   }
 }

@@ -44,11 +44,18 @@ export function addMemory(db: Connection, scope: Scope, added: Added): SavedMemo
   const at: Saving = { own, key: scopeKey(db, scope) };
   const old = memory.supersedes === undefined ? undefined : supersedable(db, own, memory.supersedes);
   const folded = foldedDigest(at.key, memory);
-  const same = memoryRows(db, own, `memory.folded = ? order by memory.row limit 1`, folded)[0];
+  const same = sameMemory(db, own, folded);
   const saved = same ? merge(db, at, same, memory) : add(db, at, folded, { ...memory, id: added.id });
   if (old && old.id !== saved.id) supersede(db, at, old, { memory: saved.id, at: memory.at });
   const evicted = evict(db, own, saved.id);
   return { memory: saved, merged: same !== undefined, evicted };
+}
+
+/** The oldest that says the very same. The condition stands there as the index has it, so that no plan waits for a value. */
+function sameMemory(db: Connection, own: MemoryScope, folded: Uint8Array): MemoryRow | undefined {
+  const same = `select row from memory where scope = ? and folded = ? and folded is not null`;
+  const rows = db.column(plain<number>(same, own.number, folded));
+  return rows.length === 0 ? undefined : memoryRows(db, own, `memory.row = ?`, Math.min(...rows))[0];
 }
 
 /** Where and under which key. */

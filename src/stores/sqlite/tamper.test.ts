@@ -131,6 +131,7 @@ const columnsOf = (table: string): readonly Column[] =>
 function nudged(value: unknown, type: string): unknown {
   if (type === "INTEGER" || type === "REAL") return Number(value ?? 0) + 1_000;
   if (value instanceof Uint8Array) return Buffer.from([(value[0] ?? 0) ^ 1, ...value.subarray(1)]);
+  if (type === "BLOB") return Buffer.of(1);
   const text = typeof value === "string" && value !== "" ? value : "a";
   const at = Math.floor(text.length / 2);
   return text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1);
@@ -143,9 +144,11 @@ describe("a record that was changed from outside", () => {
     for (const table of TABLES) {
       const rows = db.prepare<[], Record<string, unknown>>(`select rowid as place, * from ${table}`).all();
       expect(rows.length, table).toBeGreaterThan(0);
+      // A scope without memories tells of nothing.
+      const telling = rows.filter(({ units }) => table !== "memory_scope" || units !== 0);
       for (const { name: column, type } of columnsOf(table).filter(({ name }) => !FREE[table]?.includes(name))) {
         const change = db.prepare(`update ${table} set "${column}" = ? where rowid = ?`);
-        for (const row of new Set([rows[0], rows.at(-1)])) {
+        for (const row of new Set([telling[0], telling.at(-1)])) {
           if (row === undefined) continue;
           change.run(nudged(row[column], type), row["place"]);
           if ((await anyProblems()).length === 0) unseen.push(`${table}.${column} ${JSON.stringify(row[column])}`);

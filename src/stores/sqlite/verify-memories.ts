@@ -25,12 +25,12 @@ interface Tally {
 /** The memory that was checked last, and the sums of its scope. */
 export interface MemoryCursor {
   readonly scope: number;
-  readonly row: number;
+  readonly id: string;
   readonly tally: Tally | undefined;
 }
 
 /** Where a check of the memories begins. */
-export const FIRST_MEMORY: MemoryCursor = { scope: 0, row: 0, tally: undefined };
+export const FIRST_MEMORY: MemoryCursor = { scope: 0, id: "", tally: undefined };
 
 const emptyTally = (): Tally => ({
   ...{ units: 0, terms: 0, saved: 0, characters: 0 },
@@ -44,15 +44,15 @@ export function checkMemories(db: Connection, org: OrgId, at: MemoryCursor): Ste
   const scope = db.first(plain<MemoryScope>(next, org, at.scope));
   if (!scope) return { problems: lostMemories(db), checked: {} };
   const tally = (at.scope === scope.number && at.tally) || emptyTally();
-  const after = at.scope === scope.number ? at.row : 0;
-  const rows = memoryRows(db, scope, `memory.row > ? order by memory.row limit ${BATCH}`, after);
+  const after = at.scope === scope.number ? at.id : "";
+  const rows = memoryRows(db, scope, `memory.id > ? order by memory.id limit ${BATCH}`, after);
   const key = knownKey(db, { ...scope, contact: scope.contact === "" ? null : scope.contact });
   const problems = rows.flatMap((row) => checkMemory(db, scope, row, { key, tally }));
   const checked = { piece: rows.length };
   const last = rows.at(-1);
-  if (last && rows.length === BATCH) return { problems, checked, next: { scope: scope.number, row: last.row, tally } };
+  if (last && rows.length === BATCH) return { problems, checked, next: { scope: scope.number, id: last.id, tally } };
   const sums = checkSums(db, scope, tally).map((says) => problem(`memories of ${scope.agent}`, says));
-  return { problems: [...problems, ...sums], checked, next: { scope: scope.number + 1, row: 0, tally: undefined } };
+  return { problems: [...problems, ...sums], checked, next: { scope: scope.number + 1, id: "", tally: undefined } };
 }
 
 interface Checking {
@@ -107,6 +107,8 @@ function checkUnits(db: Connection, row: MemoryRow, tally: Tally): readonly stri
     tally.saved++;
     tally.characters += content.length;
   }
+  if (row.superseded_by === null && row.superseded_at !== null)
+    return ["it is dated as superseded, and nothing supersedes it"];
   if (row.first === null) return row.superseded_by === null && kind !== "message" ? ["it is not in the index"] : [];
   const found = db.all(
     plain<UnitRow>(
