@@ -208,6 +208,9 @@ describe("an embedder's failures", () => {
     server.say(busy);
     expect(await failure(openai({ retry }))).toMatchObject({ message: expect.stringContaining("tried 3 times") });
     expect(server.received).toHaveLength(6);
+    // Where somebody waits, once is enough.
+    await expect(openai({ retry }).embed(TEXTS, { signal: never, once: true })).rejects.toThrow("status 503: busy");
+    expect(server.received).toHaveLength(7);
   });
 
   it.each([

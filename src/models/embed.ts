@@ -19,13 +19,14 @@ export function bindEmbedder(model: EmbeddingModel, { ref, secrets = [], retry }
   const asked = { ref, secrets };
   return {
     ref,
-    embed: async (texts, { signal }) => {
+    embed: async (texts, { signal, once = false }) => {
+      const manner = { asked, retry: once ? undefined : retry, signal };
       const calls = callsOf(texts, (await model.maxEmbeddingsPerCall) ?? MOST_TEXTS);
       const atOnce = (await model.supportsParallelCalls) ? AT_ONCE : 1;
       const answers: Embedded[] = [];
       for (let n = 0; n < calls.length; n += atOnce) {
         const group = calls.slice(n, n + atOnce);
-        answers.push(...(await Promise.all(group.map((call) => asking(model, call, { asked, retry, signal })))));
+        answers.push(...(await Promise.all(group.map((call) => asking(model, call, manner)))));
       }
       return {
         vectors: ofOneLength(

@@ -14,7 +14,7 @@ export {
 } from "./agent.ts";
 export { APPROVAL_STATUSES, type Approval, type ApprovalStatus, type NewApproval } from "./approval.ts";
 export type { Brand } from "./brand.ts";
-export type { Embedded, Embedder } from "./embedder.ts";
+export type { Embedded, Embedder, Embedding } from "./embedder.ts";
 export { type Epoch, frozenIn, sentIn, type TranscriptMessage } from "./epoch.ts";
 export { asStrataError, ERRORS, type ErrorCode, type ErrorTraits, never, StrataError } from "./errors.ts";
 export { EVENT_KINDS, type EventKind, type EventStatus, type NewEvent, type StoredEvent } from "./event.ts";

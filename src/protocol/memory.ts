@@ -1,3 +1,4 @@
+import type { ModelRef } from "./agent.ts";
 import type { MemoryId, TurnId } from "./ids.ts";
 import type { Role } from "./scope.ts";
 import type { Trust, Untrusted } from "./trust.ts";
@@ -54,12 +55,21 @@ export interface MemoryFilter {
   readonly trust?: Trust;
 }
 
+/** What is asked, as an embedder sees it. Vectors of two models are never compared. */
+export interface QueryVector {
+  readonly model: ModelRef;
+  /** Of length 1. */
+  readonly values: Float32Array;
+}
+
 /** What is searched for. */
 export interface MemoryQuery extends MemoryFilter {
   /** Any text, the newest and heaviest first: the question, and what was asked before it. `weight` is 1 for the first. */
   readonly texts: readonly { readonly text: string; readonly weight: number }[];
   /** The name of who asks, whom "I" and "my" mean. */
   readonly asker?: string;
+  /** The same as vectors, one of each model that serves in the scopes; made by the runtime. Left out, words alone are compared. */
+  readonly vectors?: readonly QueryVector[];
   /** At most so many. */
   readonly limit: number;
   readonly signal?: AbortSignal;

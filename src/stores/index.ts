@@ -4,6 +4,7 @@
  */
 export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
+export { type VectorExtension, vectorExtension } from "./sqlite/vector-extension.ts";
 export type {
   BackupProgress,
   ChainHead,
@@ -31,3 +32,4 @@ export type {
   TurnRecord,
   UsageTotal,
 } from "./store.ts";
+export type { NewVectors, VectorState, VectorStore, WaitingText, WaitingTexts } from "./vectors.ts";

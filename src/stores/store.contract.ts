@@ -7,6 +7,7 @@ import { recordContract } from "./contract/record.contract.ts";
 import type { OpenStore } from "./contract/sample.contract.ts";
 import { threadContract } from "./contract/threads.contract.ts";
 import { turnContract } from "./contract/turns.contract.ts";
+import { vectorContract } from "./contract/vectors.contract.ts";
 
 /** What every store keeps, whatever database is behind it. `open` gives an empty store for each test. */
 export function storeContract(open: OpenStore): void {
@@ -18,4 +19,5 @@ export function storeContract(open: OpenStore): void {
   approvalContract(open);
   limitContract(open);
   forkContract(open);
+  vectorContract(open);
 }

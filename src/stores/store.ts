@@ -42,6 +42,7 @@ import type {
   Untrusted,
 } from "../protocol/index.ts";
 import type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
+import type { VectorStore } from "./vectors.ts";
 
 /** One conversation of one agent with one counterpart. `version` is the agent version it is pinned to. */
 export interface Thread {
@@ -315,7 +316,7 @@ export interface BackupProgress {
  * scope does not exist. One function is one transaction.
  * @throws StrataError `store_busy`, `store_failed`, and what each function names
  */
-export interface Store {
+export interface Store extends VectorStore {
   /** Keeps an agent version's frozen declaration (canonical JSON); the same digest again changes nothing. */
   saveAgentVersion(org: OrgId, agent: AgentName, version: Digest, spec: string, at: number): Promise<void>;
   agentVersion(org: OrgId, agent: AgentName, version: Digest): Promise<string | undefined>;

@@ -2,6 +2,7 @@ import BetterSqlite3 from "better-sqlite3";
 import type { BackupProgress } from "../store.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "./memory-limits.ts";
 import type { Ready, Statement } from "./statement.ts";
+import { loadVectorExtension } from "./vector-extension.ts";
 
 /** One open database. All of it is synchronous: between two lines of a store function nobody else runs. */
 export interface Connection {
@@ -13,6 +14,8 @@ export interface Connection {
   first<R>(statement: Statement<R>): R | undefined;
   /** The first column alone, for many rows at little cost. */
   column<V>(statement: Ready<V>): V[];
+  /** Whether SQLite compares vectors by itself here: sqlite-vec is loaded when this is first asked. */
+  hasVectors(): boolean;
   /** Gives how many rows were changed. */
   run(statement: Statement<unknown>): number;
   /** One transaction that may write: `BEGIN IMMEDIATE`, so that it never loses a race half way. */
@@ -31,6 +34,8 @@ export interface ConnectionOptions {
   readonly random: (bytes: number) => Uint8Array;
   readonly patience: number;
   readonly limits?: MemoryLimits;
+  /** False: sqlite-vec is not loaded. */
+  readonly vectors?: boolean;
 }
 
 /** A prepared query. Rows come as bare values: the driver's own objects cost it more than the query. */
@@ -61,6 +66,7 @@ export function connect(file: string, options: ConnectionOptions): Connection {
 function connection(db: BetterSqlite3.Database, file: string, options: ConnectionOptions): Connection {
   const known = new Map<string, Prepared>();
   const columns = new Map<string, BetterSqlite3.Statement<unknown[], unknown>>();
+  let hasVectors = options.vectors === false ? false : undefined;
   const prepared = (text: string): Prepared => {
     const found = known.get(text);
     if (found) return found;
@@ -88,6 +94,10 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
       const statement = columns.get(sql) ?? db.prepare<unknown[], unknown>(sql).pluck();
       columns.set(sql, statement);
       return plucked<V>(statement.all(...parameters));
+    },
+    hasVectors: () => {
+      hasVectors ??= "version" in loadVectorExtension(db);
+      return hasVectors;
     },
     run: (wanted) => {
       const { sql, parameters } = compiled(wanted);

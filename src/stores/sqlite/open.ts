@@ -24,6 +24,7 @@ import { sent, starts } from "./sent.ts";
 import { settle } from "./settle.ts";
 import { agentVersion, openThread, saveAgentVersion, slots, thread, threads } from "./threads.ts";
 import { turn, turns } from "./turns.ts";
+import { dropVectors, saveVectors, servingModels, vectorStates, waitingTexts } from "./vectors.ts";
 import { verify } from "./verify.ts";
 
 /** What a test or a simulation may want otherwise. */
@@ -32,6 +33,8 @@ export interface SqliteOptions {
   readonly random?: (bytes: number) => Uint8Array;
   /** How long to wait for another program's lock before `store_busy`, in milliseconds. Left out, five seconds. */
   readonly patience?: number;
+  /** False: vectors are compared in JavaScript, also where sqlite-vec is there. */
+  readonly vectors?: boolean;
   /** How much a scope may remember. Left out, as much as is sensible. */
   readonly limits?: Partial<MemoryLimits>;
 }
@@ -49,8 +52,8 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
     const fresh = file !== IN_MEMORY && !existsSync(file);
     // What is in there is personal: nobody else on this machine reads it.
     if (fresh) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    const { random = randomBytes, patience = 5_000, limits } = options;
-    const db = connect(file, { random, patience, ...(limits && { limits: { ...MEMORY_LIMITS, ...limits } }) });
+    const { random = randomBytes, patience = 5_000, vectors = true, limits } = options;
+    const db = connect(file, { random, patience, vectors, ...(limits && { limits: { ...MEMORY_LIMITS, ...limits } }) });
     if (fresh) chmodSync(file, 0o600);
     return ready(db);
   } catch (thrown) {
@@ -119,6 +122,11 @@ function store(db: Connection): Store {
     forgetMemory: bound(forgetMemory),
     memoryRevision: bound(memoryRevision),
     memoryStats: bound(memoryStats),
+    servingModels: bound(servingModels),
+    vectorStates: bound(vectorStates),
+    waitingTexts: bound(waitingTexts),
+    saveVectors: bound(saveVectors),
+    dropVectors: bound(dropVectors),
     approvals: bound(approvals),
     approval: bound(approval),
     decideApproval: bound(decideApproval),

@@ -6,6 +6,7 @@ import type { Connection } from "./connection.ts";
 import { type Sieve, sqliteIndex } from "./lexical-index.ts";
 import { conditionOf, isOfKept, KEPT, memoryRows } from "./memory-rows.ts";
 import { type MemoryScope, memoryScope, rangeOf } from "./memory-scope.ts";
+import { FUSED, fused } from "./near-memories.ts";
 import { atMost } from "./scope.ts";
 import { plain } from "./statement.ts";
 import { termsOf, type UnitColumns } from "./units.ts";
@@ -34,15 +35,18 @@ async function searchScope(
 ): Promise<readonly MemoryHit[]> {
   const condition = conditionOf(query);
   const few = condition && isOfKept(query) ? keptUnits(db, own, query) : undefined;
-  if (few) return hits(db, scope, own, await search(listIndex(few), query));
+  // More than are asked for, where they are yet to be fused with what vectors find.
+  const wanted = query.vectors === undefined ? query.limit : Math.max(query.limit, FUSED);
+  const chosenOf = (ranked: readonly Ranked[]) => fused(db, own, query, ranked).slice(0, query.limit);
+  if (few) return hits(db, scope, own, chosenOf(await search(listIndex(few), { ...query, limit: wanted })));
   const sieve = condition && sieveOf(db, own, condition);
   // Neighbours are ranked too, and a filter may not let them pass.
-  const limit = sieve ? Number.MAX_SAFE_INTEGER : query.limit;
+  const limit = sieve ? Number.MAX_SAFE_INTEGER : wanted;
   const ranked = await search(sqliteIndex(db, own, sieve), { ...query, limit });
   const { from } = rangeOf(own);
   const passing = sieve?.(ranked.map(({ place }) => from + place));
   const chosen = passing ? ranked.filter(({ place }) => passing.has(from + place)) : ranked;
-  return hits(db, scope, own, chosen.slice(0, query.limit));
+  return hits(db, scope, own, chosenOf(chosen));
 }
 
 /** So many units are read and searched without the index: a filter that lets little pass would leave nothing of its candidates. */
@@ -85,7 +89,7 @@ function hits(db: Connection, scope: Scope, own: MemoryScope, ranked: readonly R
   const sessions = sessionsOf(db, own, ranked);
   return ranked.flatMap(({ memory, ...why }) => {
     // A neighbour of another stretch of talk, read along and of no account.
-    if (why.evidence === 0) return [];
+    if (why.evidence === 0 && !("vector" in why.features)) return [];
     const found: Memory | undefined = known.get(memory);
     const session = sessions.get(why.place);
     return found && session !== undefined ? [{ ...found, ...why, scope, session }] : [];

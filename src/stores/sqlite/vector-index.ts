@@ -1,0 +1,165 @@
+import type { Connection } from "./connection.ts";
+import type { Condition } from "./memory-rows.ts";
+import { plain } from "./statement.ts";
+
+/** Where the vectors of one model in one scope stand, all of one length. */
+export interface VectorRange {
+  readonly number: number;
+  readonly dimensions: number;
+}
+
+/** A vector of a memory, or of a part of it. `memory` is the memory's row. */
+export interface VectorRow {
+  readonly memory: number;
+  readonly part: number;
+  readonly values: Float32Array;
+}
+
+/** A vector that is near. */
+export interface NearVector {
+  readonly memory: number;
+  readonly part: number;
+  /** The cosine: 1 for the same direction. */
+  readonly likeness: number;
+}
+
+/** The vectors of one model in one scope, and nothing of any other (law 5). All of length 1. */
+export interface VectorIndex {
+  /** Puts vectors at the end of the range, in place of those that the parts had; `next` is the first free place. */
+  upsert(range: VectorRange, next: number, rows: readonly VectorRow[]): void;
+  /** The nearest, nearest first and the newest first on ties; only of memories for which the condition holds. */
+  knn(range: VectorRange, wanted: Wanted): readonly NearVector[];
+  size(range: Pick<VectorRange, "number">): number;
+  /** How like the vectors of the range usually are to a vector: the median of some of them. */
+  usual(range: VectorRange, values: Float32Array): number;
+  /** Empties the range. */
+  delete(range: Pick<VectorRange, "number">): void;
+}
+
+/** What is looked for. */
+export interface Wanted {
+  readonly values: Float32Array;
+  /** At most so many. */
+  readonly limit: number;
+  readonly condition?: Condition | undefined;
+}
+
+/** As wide as the ranges of units: a scope has no more memories than units. */
+const WIDTH = 2 ** 26;
+
+const boundsOf = ({ number }: Pick<VectorRange, "number">): readonly [number, number] => [
+  number * WIDTH,
+  (number + 1) * WIDTH,
+];
+
+/**
+ * Rows of one table whatever compares them, so that a file goes from a machine with sqlite-vec to one without: with it, SQLite
+ * ranks; without, JavaScript does. The order is made the same by one more look at what was found.
+ */
+export function vectorIndex(db: Connection): VectorIndex {
+  return {
+    upsert: (range, next, rows) => {
+      const [from] = boundsOf(range);
+      for (const [n, { memory, part, values }] of rows.entries()) {
+        const same = `delete from vector where memory = ? and part = ? and id >= ? and id < ?`;
+        db.run(plain(same, memory, part, ...boundsOf(range)));
+        db.run(plain(`insert into vector values (?, ?, ?, ?)`, from + next + n, memory, part, bytesOf(values)));
+      }
+    },
+    knn: (range, wanted) => {
+      if (wanted.values.length !== range.dimensions || wanted.limit < 1) return [];
+      return ranked(db.hasVectors() ? bySqlite(db, range, wanted) : byHand(db, range, wanted), wanted);
+    },
+    size: (range) =>
+      db.column(plain<number>(`select count(*) from vector where id >= ? and id < ?`, ...boundsOf(range)))[0] ?? 0,
+    usual: (range, values) => {
+      const some = plain<StoredVector>(
+        `select value from vector where id >= ? and id < ? limit ?`,
+        ...boundsOf(range),
+        SOME,
+      );
+      const likenesses = db.all(some).map(({ value }) => cosine(values, value));
+      return likenesses.sort((a, b) => a - b)[likenesses.length >> 1] ?? 0;
+    },
+    delete: (range) => void db.run(plain(`delete from vector where id >= ? and id < ?`, ...boundsOf(range))),
+  };
+}
+
+/** So many tell what is usual. */
+const SOME = 128;
+
+interface StoredVector {
+  readonly memory: number;
+  readonly part: number;
+  readonly value: Uint8Array;
+}
+
+/** Sums come out a little otherwise in C: a few more are taken than are wanted, and ranked once more. */
+const SPARE = 16;
+
+const held = (condition: Condition | undefined): string =>
+  condition === undefined ? "" : `join memory on memory.row = vector.memory and ${condition.sql}`;
+
+/** Of vectors of one length, the nearest by distance are the nearest by angle, and SQLite has that faster. */
+function bySqlite(db: Connection, range: VectorRange, { values, limit, condition }: Wanted): readonly StoredVector[] {
+  const nearest = `select vector.id, vec_distance_L2(vector.value, ?) as distance from vector ${held(condition)}
+    where vector.id >= ? and vector.id < ? order by distance, vector.memory desc limit ?`;
+  return db.all(
+    plain<StoredVector>(
+      `select memory, part, value from (${nearest}) as near join vector using (id)`,
+      bytesOf(values),
+      ...(condition?.parameters ?? []),
+      ...boundsOf(range),
+      limit + SPARE,
+    ),
+  );
+}
+
+/** So many are in memory at once. */
+const STEP = 512;
+
+function byHand(db: Connection, range: VectorRange, { values, limit, condition }: Wanted): readonly StoredVector[] {
+  const some = `select vector.id, vector.memory, vector.part, vector.value from vector ${held(condition)}
+    where vector.id >= ? and vector.id < ? order by vector.id limit ${STEP}`;
+  const [start, to] = boundsOf(range);
+  let from = start;
+  let best: (StoredVector & { readonly likeness: number })[] = [];
+  for (;;) {
+    const rows = db.all(
+      plain<StoredVector & { readonly id: number }>(some, ...(condition?.parameters ?? []), from, to),
+    );
+    const seen = rows.map((row) => ({ ...row, likeness: cosine(values, row.value) }));
+    best = [...best, ...seen].sort(byLikeness).slice(0, limit + SPARE);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < STEP) return best;
+    from = last.id + 1;
+  }
+}
+
+function ranked(rows: readonly StoredVector[], { values, limit }: Wanted): readonly NearVector[] {
+  return rows
+    .map(({ memory, part, value }) => ({ memory, part, likeness: cosine(values, value) }))
+    .sort(byLikeness)
+    .slice(0, limit);
+}
+
+function byLikeness(a: NearVector, b: NearVector): number {
+  return b.likeness - a.likeness || b.memory - a.memory || a.part - b.part;
+}
+
+const bytesOf = (values: Float32Array): Uint8Array =>
+  new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+
+/** Of two vectors of length 1. Stored bytes may begin anywhere: they are read number by number where they must. */
+function cosine(values: Float32Array, stored: Uint8Array): number {
+  const other = numbersOf(stored);
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += (values[i] ?? 0) * (other[i] ?? 0);
+  return sum;
+}
+
+function numbersOf(bytes: Uint8Array): Float32Array {
+  const fits = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0;
+  const own = fits ? bytes : bytes.slice();
+  return new Float32Array(own.buffer, own.byteOffset, own.byteLength / Float32Array.BYTES_PER_ELEMENT);
+}
