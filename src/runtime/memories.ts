@@ -56,10 +56,18 @@ function queryOf({ contact }: Scope, { query, ...rest }: MemoryWish): MemoryQuer
   return { ...rest, texts: [{ text: query, weight: 1 }], ...(contact !== null && { asker: contact }) };
 }
 
+/** As many characters as an agent's tool may save at once. */
+const LONGEST_FACT = 4_000;
+
 /** @throws StrataError `invalid_input` for a note that says nothing, or that holds a secret: it names the kind and the place, not the value */
-function checkNote({ content, tags, speaker = "" }: Note): void {
-  if (content.trim() === "")
-    throw new StrataError("invalid_input", "the memory says nothing; say what is to be remembered");
+function checkNote({ kind = "fact", content, tags, speaker = "" }: Note): void {
+  const { length } = content.trim();
+  if (length === 0)
+    throw new StrataError("invalid_input", "the memory says nothing; say what is to be remembered", { length });
+  if (kind === "fact" && length > LONGEST_FACT) {
+    const message = `a fact has at most ${LONGEST_FACT} characters, and this one has ${length}: save it as a block, or in parts`;
+    throw new StrataError("invalid_input", message, { length });
+  }
   const problem = secretProblem(clean(content)) ?? secretProblem(clean(untrusted([speaker, ...tags].join("\n"))));
   if (problem === undefined) return;
   const next = "secrets are not remembered: say where it is kept instead";

@@ -174,18 +174,6 @@ export const DONE = z
   })
   .meta({ id: "Done", description: "A turn's good end, the last of its events." });
 
-export const MEMORY = z
-  .object({
-    id: z.string(),
-    content: z.string(),
-    tags: list(z.string()),
-    trust: TRUST,
-    turn: z.string().optional(),
-    at: TIME,
-    score: z.number().optional().describe("Of a search; lower is better."),
-  })
-  .meta({ id: "Memory" });
-
 export const APPROVAL = z
   .object({
     id: z.string(),

@@ -204,6 +204,11 @@ describe("memories", () => {
     const found = await json("GET /v1/memories?agent=companion&contact=ann&query=cat%20%22OR&limit=5");
     shaped(found, "get", "/v1/memories");
     expect(found.body).toMatchObject({ memories: [{ content: "Miso is a cat", score: expect.any(Number) }] });
+    const path0 = `/v1/memories/${at(saved.body, "id")}?agent=companion`;
+    const shown = await json(`GET ${path0}&contact=ann`);
+    shaped(shown, "get", "/v1/memories/{id}");
+    expect(shown.body).toMatchObject({ content: "Miso is a cat", by: "operator", support: 1 });
+    expect(await json(`GET ${path0}`)).toMatchObject({ status: 404, body: { error: { code: "memory_not_found" } } });
 
     const path = `/v1/memories/${at(saved.body, "id")}?agent=companion&contact=ann`;
     const forgotten = await json(`DELETE ${path}`);
@@ -212,7 +217,69 @@ describe("memories", () => {
     expect(at((await json("GET /v1/memories?agent=companion&contact=ann")).body, "memories")).toHaveLength(1);
   });
 
+  it("are filtered, superseded, explained and counted", async () => {
+    const { json } = await stage();
+    const whose = { agent: "companion", contact: "ann" };
+    const note = { ...whose, content: "ann lives in Oslo", tags: ["home"], validFrom: 5 };
+    const { body: old } = await json("POST /v1/memories", { body: note });
+    expect((await json("POST /v1/memories", { body: note })).body).toMatchObject({ merged: true, support: 2 });
+    const moved = { ...whose, content: "ann lives in Rome", supersedes: at(old, "id"), kind: "block" };
+    const saved = await json("POST /v1/memories", { body: moved });
+    shaped(saved, "post", "/v1/memories");
+    await json("POST /v1/memories", { body: { agent: "companion", content: "Everyone lives somewhere" } });
+
+    const listed = async (query: string) => {
+      const { body } = await json(`GET /v1/memories?agent=companion&contact=ann&${query}`);
+      return JSON.stringify(at(body, "memories"));
+    };
+    expect(await listed("")).not.toContain("Oslo");
+    expect(await listed("superseded=true&tag=home")).toContain('"supersededBy"');
+    expect(await listed("kind=fact")).toBe("[]");
+    expect(await listed(`since=${NOW + 1}`)).toBe("[]");
+    expect(await listed("before=2999-01-01&trust=operator")).toContain("Rome");
+
+    const why = await json("GET /v1/memories/why?agent=companion&contact=ann&query=who%20lives%20where");
+    shaped(why, "get", "/v1/memories/why");
+    const contents = JSON.stringify(at(why.body, "hits"));
+    expect(contents).toContain("Rome");
+    expect(contents).toContain("Everyone");
+    expect(contents).toContain('"features":{');
+
+    const stats = await json("GET /v1/memories/stats?agent=companion&contact=ann");
+    shaped(stats, "get", "/v1/memories/stats");
+    expect(stats.body).toMatchObject({ stats: [{ kind: "block", memories: 1 }] });
+  });
+
+  it("go out as a file and come back for another contact, once", async () => {
+    const { ask, json } = await stage();
+    await json("POST /v1/memories", {
+      body: { agent: "companion", contact: "ann", content: "Likes tea", tags: ["tea"] },
+    });
+    const file = await ask("GET /v1/memories/export?agent=companion&contact=ann");
+    expect(file.headers.get("content-type")).toBe("application/jsonl; charset=utf-8");
+    const text = await file.text();
+    expect(JSON.parse(text)).toMatchObject({ content: "Likes tea", at: new Date(NOW).toISOString() });
+    const body = { agent: "companion", contact: "bob", text: `${text}nope\n`, name: "ann.jsonl" };
+    const imported = await json("POST /v1/memories/import", { body });
+    shaped(imported, "post", "/v1/memories/import");
+    expect(imported.body).toMatchObject({ saved: 1, known: 0, refused: [{ where: "line 2", says: "is not JSON" }] });
+    expect((await json("POST /v1/memories/import", { body })).body).toMatchObject({ saved: 0, known: 1 });
+    const markdown = await ask("GET /v1/memories/export?agent=companion&contact=bob&format=markdown");
+    expect(markdown.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    expect(await markdown.text()).toContain("## tea\n\n- [2026-11-21T09:30:00Z] Likes tea\n");
+  });
+
   it.each([
+    ["GET /v1/memories/why?agent=companion", undefined, 400],
+    ["GET /v1/memories?agent=companion&kind=facts", undefined, 400],
+    ["GET /v1/memories?agent=companion&since=yesterday", undefined, 400],
+    ["GET /v1/memories?agent=companion&superseded=no", undefined, 400],
+    ["GET /v1/memories/export?agent=companion&format=csv", undefined, 400],
+    [`GET /v1/memories/mem_${NOBODY}?agent=companion`, undefined, 404],
+    ["POST /v1/memories", { agent: "companion", content: "x", supersedes: `mem_${NOBODY}` }, 404],
+    ["POST /v1/memories", { agent: "companion", content: "x", kind: "message" }, 400],
+    ["POST /v1/memories", { agent: "companion", content: `The key is AKIA${"IOSFODNN7EXAMPLE"}` }, 400],
+    ["POST /v1/memories/import", { agent: "companion", text: '{"hello": 1,\n"x": 2}', format: "json" }, 400],
     ["GET /v1/memories", undefined, 400],
     ["GET /v1/memories?agent=nobody", undefined, 404],
     ["GET /v1/memories?agent=companion&query=", undefined, 400],
