@@ -63,7 +63,8 @@ function checkRecall(agent: AgentConfig, path: Path, report: Report): void {
   const [, second] = recalls;
   if (second !== undefined)
     report.add([...path, "layers", second, "source"], "a second recall would show the same memories again; remove it");
-  if (agent.recall === "auto" && recalls.length === 0) {
+  const needs = agent.recall === "auto" || agent.recall === "search" || agent.recall === "frozen";
+  if (needs && recalls.length === 0) {
     report.add([...path, "recall"], "needs a layer with `source: recall`; add one, or say `tools` or `none`");
   }
 }

@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { DEFAULT_BUDGETS, LAYER_SCOPES, MODES, MUTABILITIES, SPEND_PERIODS, TRUSTS } from "../protocol/index.ts";
+import {
+  DEFAULT_BUDGETS,
+  LAYER_SCOPES,
+  MODES,
+  MUTABILITIES,
+  RECALLS,
+  SPEND_PERIODS,
+  TRUSTS,
+} from "../protocol/index.ts";
 
 const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
 const SLUG_FORM = "1 to 64 of a-z, 0-9, `.`, `_` and `-`, starting and ending with a letter or digit";
@@ -153,10 +161,10 @@ const AGENT = z.strictObject({
   model: model().optional().describe("The agent's model. Default: the file's `model`."),
   embedder: embedder().optional().describe("What makes the agent's vectors. Default: the file's `embedder`."),
   recall: z
-    .enum(["auto", "tools", "none"])
+    .enum(RECALLS)
     .optional()
     .describe(
-      "How memories come in: `auto` on each message, `tools` only when searched for, `none`. Default `auto` where a layer has `source: recall`, else `none`.",
+      "How memories come in: `search` looks for what fits on each message; `frozen` sets all that was saved at the start of a conversation, and looks for the rest; `auto` does whichever costs less by the model's prices; `tools` only when the agent searches; `none`. Default `auto` where a layer has `source: recall`, else `none`.",
     ),
   history: z
     .literal("transcript")

@@ -4,6 +4,7 @@ import {
   type CountTokens,
   EPHEMERAL_TAIL,
   type Epoch,
+  type FrozenMemory,
   holdsReasoning,
   type LayerContent,
   type LayerId,
@@ -28,6 +29,7 @@ import { cutEpoch, leastOf, type Summary, total } from "./cut.ts";
 import { cutPlan, type EarlyCut, type Keep, whyCut, withPlan } from "./cut-plan.ts";
 import { drafts } from "./drafts.ts";
 import { eventsMessage, wholeMessage } from "./events.ts";
+import { apart, begunAnew, frozenWithin, renderFrozen, withFrozen } from "./frozen.ts";
 import { type Draft, pieceOf, render } from "./layers.ts";
 import { orderTools, renderPrefix, toolsEntry } from "./prefix.ts";
 import { type Allotment, type Piece, shareOut } from "./share-out.ts";
@@ -53,6 +55,10 @@ export interface CompileInput {
   readonly count: CountTokens;
   /** How the live layers are carried; left out, they stand at the end and are gone in the next request. */
   readonly tail?: TailPlan;
+  /** What stands frozen at the start of an epoch that the turn opens; left out, what stands there now stays. */
+  readonly memory?: FrozenMemory;
+  /** True: something of what stands frozen was forgotten, so the running epoch ends here. */
+  readonly forgotten?: boolean;
   /** What stands for the messages that a cut of this turn takes away; where it does not fit, their mark stands alone. */
   readonly summary?: Summary;
   /** What must stay of the transcript when it is cut; left out, it is cut only where it must be. */
@@ -93,10 +99,10 @@ export function compile(input: CompileInput): Compilation {
   const tailSent = tail.map((one) => render(one, room.allotment.get(one.layer.id), "tail", count));
   const start: Omit<Compilation, "own" | "tail" | "kept"> = {
     epoch,
-    opened: input.epoch === undefined ? [epoch] : [],
+    opened: epoch === input.epoch ? [] : [epoch],
     ledger: {
       mode,
-      epoch: { n: epoch.n, reason: epoch.reason, opened: input.epoch === undefined, cut: epoch.cut },
+      epoch: { n: epoch.n, reason: epoch.reason, opened: epoch !== input.epoch, cut: epoch.cut },
       entries: [],
       tokens: 0,
       limit,
@@ -179,7 +185,8 @@ const plainly = (transcript: Epoch["transcript"], count: CountTokens): Epoch["tr
 
 /** Tokens that the turn's own messages may still grow by, when the older transcript gives way. */
 export function roomLeft({ ledger, least }: Compilation): number {
-  return ledger.limit - ledger.tokens + tokensAt(ledger.entries, "transcript") - least;
+  const transcript = ledger.entries.find(({ piece }) => piece === "transcript")?.tokens ?? 0;
+  return ledger.limit - ledger.tokens + transcript - least;
 }
 
 /** The compilation as a request without marks: the planner sets them. */
@@ -202,7 +209,9 @@ const fixedPiece = (id: string, wanted: number): Piece => ({
 });
 
 function frozenPieces(epoch: Epoch, count: CountTokens): Piece[] {
-  const prefix = epoch.prefixEntries.map((entry) => fixedPiece(entry.piece, entry.tokens));
+  const prefix = epoch.prefixEntries.map(({ piece, place, tokens }) =>
+    fixedPiece(place === "transcript" ? `${piece} (frozen)` : piece, tokens),
+  );
   return [...prefix, fixedPiece("transcript", leastOf(epoch, count))];
 }
 
@@ -244,13 +253,15 @@ function begin(
     epoch,
     room: shareRoom(input, whole, [...frozenPieces(epoch, input.count), ...tail.map(pieceOf)]),
   });
-  if (input.epoch !== undefined) return share(input.epoch);
+  if (input.epoch !== undefined) return share(input.forgotten ? begunAnew(input.epoch, input) : input.epoch);
   const { tools, made, pieces } = prefixOf(input);
-  const sizes = sumOf([...pieces, ...tail]) + whole.tokens <= input.limit ? [input.limit] : sizesFor(input.limit);
+  const needed = sumOf([...pieces, ...tail]) + whole.tokens;
+  const sizes = needed <= input.limit ? [input.limit] : sizesFor(input.limit);
+  const frozen = frozenWithin(input.limit - needed, input);
   const least = sumOfLeast(pieces);
   for (const size of sizes) {
     try {
-      return share(firstEpoch(input, tools, made, shareOut(pieces, Math.max(size, least))));
+      return share(withFrozen(firstEpoch(input, tools, made, shareOut(pieces, Math.max(size, least))), frozen));
     } catch (thrown) {
       if (size === sizes.at(-1) || asStrataError(thrown).code !== "budget_too_small") throw thrown;
     }
@@ -284,11 +295,12 @@ function settleRoom(
   compilation: Compilation,
   live: readonly LedgerEntry[],
   count: CountTokens,
-  start?: Pick<CompileInput, "summary" | "early">,
+  start?: Pick<CompileInput, "summary" | "early" | "memory">,
 ): Compilation {
   const { limit } = compilation.ledger;
   const { epoch } = compilation;
-  const others = [...epoch.prefixEntries, ...live].reduce((sum, entry) => sum + entry.tokens, 0);
+  const taken = ({ prefixEntries }: Epoch) => [...prefixEntries, ...live].reduce((sum, entry) => sum + entry.tokens, 0);
+  const others = taken(epoch);
   const room = limit - others;
   const plan = cutPlan(epoch, room, compilation.keep);
   const because = whyCut(epoch, room, { plan, isStart: start !== undefined, early: start?.early });
@@ -296,12 +308,19 @@ function settleRoom(
   if (because === undefined) return withLedger(planned, live, others, count);
   // What was refused once does not come back with a cut.
   const shown = epoch.reason === "refused" ? { ...epoch, transcript: plainly(epoch.transcript, count) } : epoch;
-  const next = cutEpoch(shown, room, { plan, count }, start?.summary);
+  // A new epoch begins with what is remembered now; where that has no room, with what stood there.
+  const fresh = start?.memory === undefined ? shown : withFrozen(shown, renderFrozen(start.memory, count));
+  const cutTo = (from: Epoch): Epoch | undefined => {
+    const { frozen, rest } = apart(from);
+    const cut = cutEpoch({ ...from, transcript: rest }, limit - taken(from), { plan, count }, start?.summary);
+    return cut && { ...cut, transcript: [...frozen, ...cut.transcript] };
+  };
+  const next = cutTo(fresh) ?? cutTo(shown);
   if (next === undefined) throw noRoom(compilation, live, limit);
   // What must stay may be all that there is.
   if (next.cut === epoch.cut && standingOf(epoch.transcript).tokens <= room)
     return withLedger({ ...planned, ledger: withPlan(planned.ledger, plan) }, live, others, count);
-  return withLedger({ ...planned, epoch: next, opened: [...compilation.opened, next] }, live, others, count);
+  return withLedger({ ...planned, epoch: next, opened: [...compilation.opened, next] }, live, taken(next), count);
 }
 
 function noRoom(compilation: Compilation, live: readonly LedgerEntry[], limit: number): StrataError {

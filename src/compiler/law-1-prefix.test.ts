@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import {
   EPHEMERAL_TAIL,
   type Epoch,
+  type FrozenMemory,
   type Layer,
   type LayerId,
   layerId,
@@ -27,6 +28,7 @@ import {
   immutable,
   inputOf,
   item,
+  memoryNumber,
   recall,
   reply,
   request,
@@ -52,6 +54,13 @@ const someTools: fc.Arbitrary<readonly ToolSchema[]> = fc
   .shuffledSubarray(["find", "save", "mail"])
   .map((names) => names.map((name) => tool(name)));
 
+/** What is saved when the turn begins: now more, now less, now nothing that stands frozen. */
+const savedNow: fc.Arbitrary<FrozenMemory> = fc.shuffledSubarray(["a cat", "a boat", "a garden"]).map((saved) => ({
+  layer: recall(),
+  items: saved.map((text, i) => ({ ...item(`She has ${text}.`), id: memoryNumber(i) })),
+  because: "for a test",
+}));
+
 type Contents = fc.Arbitrary<CompileInput["contents"]>;
 
 interface Gathered {
@@ -66,6 +75,7 @@ const turnPlan = (n: number, { contents, limit }: Gathered): fc.Arbitrary<TurnPl
       contents,
       tools: someTools,
       mode: fc.constantFrom(...MODES),
+      memory: savedNow,
     }),
     edit: fc.option(operatorText, { nil: undefined }),
     rounds: fc

@@ -160,7 +160,7 @@ function headed(layer: Layer, body: string): Trusted | Framed {
 export const frameItem = ({ kind, trust, at, text, name }: ContentItem): Framed =>
   frame({ kind, trust, at }, text, name);
 
-const inTime = (items: readonly ContentItem[]): ContentItem[] => [...items].sort((a, b) => a.at - b.at);
+export const inTime = (items: readonly ContentItem[]): ContentItem[] => [...items].sort((a, b) => a.at - b.at);
 
 /** Cuts between characters and says so. Undefined when not even the mark fits. */
 function cutText(

@@ -14,7 +14,9 @@ import {
   type LayerId,
   type LedgerEntry,
   layerId,
+  type MemoryId,
   type Message,
+  memoryId,
   orgId,
   type Request,
   type StoredEvent,
@@ -82,6 +84,8 @@ export const recall = (changes: Partial<Layer> = {}): Layer => ({
   source: { kind: "recall", limit: 5 },
   ...changes,
 });
+
+export const memoryNumber = (n: number): MemoryId => memoryId(`mem_${String(n).padStart(26, "0")}`);
 
 export const says = (text: string): LayerContent => ({ kind: "text", text: trusted(text) });
 

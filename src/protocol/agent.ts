@@ -48,6 +48,8 @@ export const DEFAULT_BUDGETS: Budgets = {
   source: 300,
 };
 
+export const RECALLS = ["auto", "search", "frozen", "tools", "none"] as const;
+
 /** A declared actor: frozen at start; any change makes another `version`. */
 export interface Agent {
   readonly org: OrgId;
@@ -66,7 +68,11 @@ export interface Agent {
   readonly rules?: readonly ToolRule[];
   /** A JSON Schema: each reply is one JSON value that fits it. None: replies are text. */
   readonly output?: JsonObject;
-  readonly recall: "auto" | "tools" | "none";
+  /**
+   * How memories come in. `auto`: by recall on each message, or frozen at the start where that costs less; `search` and
+   * `frozen`: the one or the other, whatever it costs.
+   */
+  readonly recall: (typeof RECALLS)[number];
   readonly history: "transcript";
   /** Left out, what the live layers say stands behind the events. */
   readonly tail?: "before-events";

@@ -8,6 +8,7 @@ export {
   type Budgets,
   DEFAULT_BUDGETS,
   type ModelRef,
+  RECALLS,
   SPEND_PERIODS,
   type SpendPeriod,
   type ToolRule,
@@ -59,6 +60,7 @@ export { canonicalJson, chained, type Digest, digestOf, type Json, type JsonObje
 export {
   type Appearance,
   type ContentItem,
+  type FrozenMemory,
   LAYER_SCOPES,
   type Layer,
   type LayerContent,

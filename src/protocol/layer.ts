@@ -1,4 +1,4 @@
-import type { LayerId } from "./ids.ts";
+import type { LayerId, MemoryId } from "./ids.ts";
 import type { Digest } from "./json.ts";
 import type { Trust, Trusted, Untrusted } from "./trust.ts";
 
@@ -55,6 +55,16 @@ export interface ContentItem {
   readonly trust: Trust;
   /** Milliseconds since 1970. */
   readonly at: number;
+}
+
+/** What stands framed at the start of an epoch's transcript, instead of being recalled turn by turn. */
+export interface FrozenMemory {
+  /** The layer that it is of. */
+  readonly layer: Layer;
+  /** None: it is recalled. */
+  readonly items: readonly (ContentItem & { readonly id: MemoryId })[];
+  /** Why it stands there or does not. */
+  readonly because: string;
 }
 
 /** What a source found and did not give, and why. */

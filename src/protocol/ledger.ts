@@ -32,13 +32,17 @@ export type LedgerEntry = Fate & {
     readonly of: number;
     /** What its source found and did not give. */
     readonly left?: readonly LeftOut[];
-    /** The memories that stand frozen at the start of the transcript. */
+    /** The memories that stand frozen at the start of the transcript, and why they do. */
     readonly memories?: readonly MemoryId[];
+    readonly because?: string;
   };
 };
 
-/** Why an epoch began. `refused`: the provider would not have the model's reasoning back, and it goes without. */
-export type EpochReason = "first" | "cut" | "refused";
+/**
+ * Why an epoch began. `refused`: the provider would not have the model's reasoning back, and it goes without. `forgotten`: a
+ * memory was forgotten that stood frozen at its start.
+ */
+export type EpochReason = "first" | "cut" | "refused" | "forgotten";
 
 /** Each piece's fate and cost. `limit` is what may be sent: the budget less the reserve for the reply. */
 export interface Ledger {

@@ -2,6 +2,7 @@ import { type Compilation, compile, type Summary } from "../compiler/index.ts";
 import { asStrataError, type ContactScope, type Epoch, type StoredEvent, type TurnId } from "../protocol/index.ts";
 import { type Gathered, gather } from "../sources/index.ts";
 import { tailPlanOf } from "../wire/index.ts";
+import { type AtStart, atStart, seenOtherwise } from "./at-start.ts";
 import { type Cast, keepOf, limitOf } from "./cast.ts";
 import type { Parts } from "./parts.ts";
 
@@ -25,21 +26,36 @@ export interface Prepared {
 }
 
 /**
- * Asks the live layers' sources side by side under their deadline, then compiles the turn's first request.
+ * Asks the live layers' sources side by side under their deadline, then compiles the turn's first request. Where that took away
+ * what the sources took as seen, they are asked once more.
  * @throws StrataError `source_failed` for a required layer, `budget_too_small`
  */
 export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): Promise<Prepared> {
+  const start = await atStart(parts, cast, occasion);
+  const prepared = await compileWith(parts, cast, { ...occasion, start });
+  const seen = seenOtherwise(start, prepared.compilation);
+  return seen === undefined ? prepared : compileWith(parts, cast, { ...occasion, start: { ...start, seen } });
+}
+
+async function compileWith(
+  parts: Parts,
+  cast: Cast,
+  { start, ...occasion }: Occasion & { readonly start: AtStart },
+): Promise<Prepared> {
   const { agent, count } = cast;
   const live = agent.layers.filter((layer) => layer.scope === "turn");
   const { store, sources, vault } = parts;
-  const { contents, notes } = await gather(agent, live, {
+  const gathered = await gather(agent, live, {
     ...occasion,
+    ...start.seen,
     at: parts.clock(),
     store,
     sources,
     vault,
     count,
   });
+  const { contents } = gathered;
+  const notes = [...start.notes, ...gathered.notes];
   const input = {
     agent,
     turn: occasion.turn,
@@ -52,6 +68,8 @@ export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): 
     count,
     tail: tailPlanOf(cast.card, agent.tail),
     ...keepOf(cast),
+    ...(start.memory.frozen && { memory: start.memory.frozen }),
+    forgotten: start.memory.forgotten,
   };
   // More events than one message can hold are taken in several turns: half of them, until they fit.
   for (let taken = occasion.events.length; ; taken = Math.floor(taken / 2)) {

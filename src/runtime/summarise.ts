@@ -32,7 +32,8 @@ export async function* withSummary(work: Work, prepared: Prepared): AsyncGenerat
 }
 
 /** Whether a summary stands at the beginning of what is sent. */
-const standsFor = ({ epoch }: Compilation): boolean => (epoch.transcript[0]?.message.parts.length ?? 0) > 1;
+const standsFor = ({ epoch }: Compilation): boolean =>
+  epoch.transcript.some(({ message, turn }) => turn === null && message.parts.length > 1);
 
 /** Tells of a cut that a tool round made necessary: nobody is asked for a summary in the middle of an answer. */
 export function* cutInTurn(before: Compilation, after: Compilation): Generator<TurnEvent> {

@@ -1,4 +1,14 @@
-import type { ContactScope, CountTokens, Epoch, OwnSource, StoredEvent, TurnId, Vault } from "../protocol/index.ts";
+import type {
+  ContactScope,
+  CountTokens,
+  Epoch,
+  Memory,
+  MemoryId,
+  OwnSource,
+  StoredEvent,
+  TurnId,
+  Vault,
+} from "../protocol/index.ts";
 import type { Store } from "../stores/index.ts";
 
 /** Calls `fire` once after so many milliseconds, unless the function it gives is called before. */
@@ -12,6 +22,10 @@ export interface GatherContext {
   /** What the model sees of the thread anyway; nothing before its first turn. */
   readonly epoch?: Epoch | undefined;
   readonly turn?: TurnId;
+  /** What stands framed at the start of the request; left out, what stands there in the running epoch. */
+  readonly frozen?: readonly MemoryId[];
+  /** What was saved, the newest first, where any of it stands there. */
+  readonly saved?: readonly Memory[];
   readonly count: CountTokens;
   /** The thread's time, milliseconds since 1970. */
   readonly at: number;

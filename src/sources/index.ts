@@ -5,3 +5,4 @@
 export type { GatherContext, Timer } from "./context.ts";
 export { type Gathered, gather } from "./gather.ts";
 export { defineSource, type Given, type SourceDefinition } from "./own.ts";
+export { type SavedContext, type SavedMemory, savedMemory } from "./saved-memory.ts";

@@ -1,11 +1,14 @@
 import { cleanName, frame } from "../guard/index.ts";
-import { type ContentItem, type CountTokens, lowestTrust, untrusted } from "../protocol/index.ts";
+import { type ContentItem, type CountTokens, lowestTrust, type Memory, untrusted } from "../protocol/index.ts";
 import type { MemoryHit } from "../stores/index.ts";
+
+/** A memory that may be shown, and where it stands among what was said. */
+export type Shown = Memory & Pick<MemoryHit, "scope" | "session" | "place">;
 
 /** What a layer has room for, and what it has not. */
 export interface Filled {
   /** The best first. */
-  readonly hits: readonly MemoryHit[];
+  readonly hits: readonly Shown[];
   readonly left: number;
 }
 
@@ -14,11 +17,11 @@ export interface Filled {
  * value for each token less is found: that prefers short memories, and what answers is rarely the shortest (decisions/0019).
  */
 export function fill(
-  hits: readonly MemoryHit[],
+  hits: readonly Shown[],
   room: { readonly tokens: number; readonly items: number },
   count: CountTokens,
 ): Filled {
-  const chosen: MemoryHit[] = [];
+  const chosen: Shown[] = [];
   let tokens = room.tokens;
   for (const hit of hits) {
     if (chosen.length >= room.items) break;
@@ -31,8 +34,8 @@ export function fill(
 }
 
 /** The hits as items, the best first: those that were said one after the other as one. */
-export function itemsOf(hits: readonly MemoryHit[]): readonly ContentItem[] {
-  const groups: MemoryHit[][] = [];
+export function itemsOf(hits: readonly Shown[]): readonly ContentItem[] {
+  const groups: Shown[][] = [];
   const inOrder = hits.toSorted((a, b) =>
     streamOf(a) < streamOf(b) ? -1 : streamOf(a) > streamOf(b) ? 1 : a.place - b.place,
   );
@@ -42,21 +45,21 @@ export function itemsOf(hits: readonly MemoryHit[]): readonly ContentItem[] {
     else groups.push([hit]);
   }
   const rank = new Map(hits.map((hit, i) => [hit, i]));
-  const best = (group: readonly MemoryHit[]): number => Math.min(...group.map((hit) => rank.get(hit) ?? 0));
+  const best = (group: readonly Shown[]): number => Math.min(...group.map((hit) => rank.get(hit) ?? 0));
   return groups.sort((a, b) => best(a) - best(b)).map(itemOf);
 }
 
 /** What counts places together. */
-const streamOf = ({ scope, session }: MemoryHit): string => `${scope.contact ?? ""}/${session}`;
+const streamOf = ({ scope, session }: Shown): string => `${scope.contact ?? ""}/${session}`;
 
-const follows = (before: MemoryHit, after: MemoryHit): boolean =>
+const follows = (before: Shown, after: Shown): boolean =>
   before.kind === "message" &&
   after.kind === "message" &&
   streamOf(before) === streamOf(after) &&
   after.place === before.place + 1;
 
 /** One memory under its speaker's name; several with the name before each, every one on a line of its own. */
-function itemOf(hits: readonly MemoryHit[]): ContentItem {
+function itemOf(hits: readonly Shown[]): ContentItem {
   const [first] = hits;
   if (first === undefined) throw new RangeError("an item is made of one memory at least");
   const trust = lowestTrust(hits.map((hit) => hit.trust));
@@ -68,7 +71,7 @@ function itemOf(hits: readonly MemoryHit[]): ContentItem {
 }
 
 /** Nothing that was said can look as if somebody else had said it: its own line breaks are spaces. */
-function line({ speaker, content }: MemoryHit): string {
+function line({ speaker, content }: Shown): string {
   const name = speaker === undefined ? "" : cleanName(untrusted(speaker));
   return `${name === "" ? "" : `${name}: `}${content.replace(/\s*[\r\n\u0085\u2028\u2029]+\s*/gu, " ")}`;
 }

@@ -4,13 +4,14 @@ import {
   type Layer,
   type LayerContent,
   type LeftOut,
+  type Memory,
   type MemoryId,
   type Scope,
 } from "../protocol/index.ts";
 import type { MemoryHit } from "../stores/index.ts";
 import type { GatherContext } from "./context.ts";
 import { SPEAKS_FOR_ITSELF, worthShowing } from "./recall-gate.ts";
-import { fill, itemsOf } from "./recall-items.ts";
+import { fill, itemsOf, type Shown } from "./recall-items.ts";
 import { type RecallQuery, recallQuery, searchOf } from "./recall-query.ts";
 import { searchOnce } from "./search-cache.ts";
 import { smallTalk } from "./small-talk.ts";
@@ -19,7 +20,7 @@ import { smallTalk } from "./small-talk.ts";
 const LOOKED_AT = 100;
 
 /** Tokens of memories in a request where the layer has no budget. */
-const TOKENS = 600;
+export const TOKENS = 600;
 
 type Recalling = GatherContext & { readonly signal: AbortSignal };
 
@@ -31,13 +32,13 @@ export async function recall(agent: Agent, layer: Layer, limit: number, context:
   if (agent.recall === "tools" || agent.recall === "none")
     return empty(`recall is set to ${agent.recall} for this agent`);
   const query = recallQuery(context);
-  if (query.newest === "") return empty("no message waits: there is nothing to search for");
-  const idle = smallTalk(query.newest);
-  if (idle !== undefined) return empty(idle);
-  const { unseen, standing, judged } = await find(query, context);
+  const idle = query.newest === "" ? "no message waits: there is nothing to search for" : smallTalk(query.newest);
+  const { unseen, standing, judged } = idle === undefined ? await find(query, context) : NOTHING;
   const fitting = worthShowing(unseen, judged);
+  const since = savedSince(context, fitting);
+  if (idle !== undefined && since.length === 0) return empty(idle);
   const room = { tokens: layer.budget ?? TOKENS, items: limit };
-  const { hits, left } = fill(fitting, room, context.count);
+  const { hits, left } = fill([...fitting, ...since], room, context.count);
   return contentOf(hits, [
     { because: "stands in the transcript", items: standing },
     { because: "fits too little", items: unseen.length - fitting.length },
@@ -52,6 +53,19 @@ interface Found {
   readonly judged: readonly MemoryHit[];
   /** How many were found that the model sees anyway. */
   readonly standing: number;
+}
+
+const NOTHING: Found = { unseen: [], judged: [], standing: 0 };
+
+/** What was saved since the rest was frozen, where anything is: with it all that was saved is known. The newest first. */
+function savedSince(context: Recalling, found: readonly MemoryHit[]): readonly Shown[] {
+  const { scope, saved = [] } = context;
+  if (saved.length === 0) return [];
+  const stands = standingIn(context);
+  const known = new Set(found.map(({ id }) => id));
+  return saved
+    .filter((one) => !known.has(one.id) && !stands(one))
+    .map((one) => ({ ...one, scope, session: one.id, place: 0 }));
 }
 
 /** Searches for what was written; where that says too little by itself, for what was written before it as well. */
@@ -73,17 +87,17 @@ async function find(query: RecallQuery, context: Recalling): Promise<Found> {
 const mostOf = (hits: readonly MemoryHit[]): number => Math.max(0, ...hits.map(({ evidence }) => evidence));
 
 /** Whether the model sees a memory anyway: it came with a turn that still stands, this one too, or stands at the start. */
-function standingIn({ epoch, turn, events }: GatherContext): (hit: MemoryHit) => boolean {
+function standingIn({ epoch, frozen: atStart, turn, events }: GatherContext): (memory: Memory) => boolean {
   const turns = new Set(epoch?.transcript.map((one) => one.turn) ?? []);
   const own = new Set<string>(events.map(({ id }) => id));
-  const frozen = new Set<MemoryId>(frozenIn(epoch));
+  const frozen = new Set<MemoryId>(atStart ?? frozenIn(epoch));
   return ({ id, turn: from, sources = [] }) =>
     frozen.has(id) ||
     (from !== undefined && (from === turn || turns.has(from))) ||
     sources.some((source) => own.has(source));
 }
 
-function contentOf(hits: readonly MemoryHit[], all: readonly LeftOut[]): LayerContent {
+function contentOf(hits: readonly Shown[], all: readonly LeftOut[]): LayerContent {
   const left = all.filter(({ items }) => items > 0);
   if (hits.length > 0) return { kind: "items", items: itemsOf(hits), ...(left.length > 0 && { left }) };
   const found = left.map(({ because, items }) => `${items} ${because}`).join(", ");

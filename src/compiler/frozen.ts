@@ -1,0 +1,82 @@
+import {
+  type CountTokens,
+  type Epoch,
+  type FrozenMemory,
+  type LedgerEntry,
+  layerHeading,
+  lowestTrust,
+  type TranscriptMessage,
+  trusted,
+} from "../protocol/index.ts";
+import { frameItem, inTime } from "./layers.ts";
+import { countMessage } from "./tokens.ts";
+
+/** Frozen memory as it stands in an epoch: its message, and its line of the ledger. */
+export interface Frozen {
+  readonly message: TranscriptMessage | undefined;
+  readonly entry: LedgerEntry;
+}
+
+/** Law 4: framed, in the user's role, and never in the prefix. The oldest first. */
+export function renderFrozen({ layer, items, because }: FrozenMemory, count: CountTokens): Frozen {
+  const base = { piece: layer.id, place: "transcript", rank: layer.rank, scope: "thread" } as const;
+  if (items.length === 0)
+    return {
+      message: undefined,
+      entry: { ...base, trust: layer.trust, tokens: 0, wanted: 0, fate: "empty", because },
+    };
+  const frames = inTime(items).map(frameItem).join("\n");
+  // The heading and the line under it are the platform's, and all that follows is framed.
+  const text = trusted(`${layerHeading(layer)}\n(All that was saved before this conversation begins.)\n${frames}`);
+  const message = { role: "user", parts: [{ type: "text", text }] } as const;
+  const trust = lowestTrust([layer.trust, ...items.map((item) => item.trust)]);
+  const tokens = countMessage(message, count);
+  const shown = { shown: items.length, of: items.length, memories: items.map(({ id }) => id), because };
+  return {
+    // Counted in its line, beside the prefix: a cut takes nothing of it away.
+    message: { message, trust, tokens: 0, turn: null },
+    entry: { ...base, trust, tokens, wanted: tokens, fate: "kept", items: shown },
+  };
+}
+
+interface Remembering {
+  readonly memory?: FrozenMemory;
+  readonly count: CountTokens;
+}
+
+/** What stands frozen at the start of a first epoch: all of it, or nothing where it does not fit beside the rest. */
+export function frozenWithin(room: number, { memory, count }: Remembering): Frozen | undefined {
+  const frozen = memory && renderFrozen(memory, count);
+  if (frozen === undefined || frozen.entry.tokens <= Math.max(room, 0)) return frozen;
+  const { items, ...line } = frozen.entry;
+  return { message: undefined, entry: { ...line, tokens: 0, fate: "dropped", because: "budget" } };
+}
+
+/** The same epoch begun again, with what is still remembered at its start. */
+export const begunAnew = (epoch: Epoch, { memory, count }: Remembering): Epoch => ({
+  ...withFrozen(epoch, memory && renderFrozen(memory, count)),
+  n: epoch.n + 1,
+  reason: "forgotten",
+});
+
+/** An epoch's transcript in two: the message that stands frozen at its start, where one does, and all the rest. */
+export function apart({ prefixEntries, transcript }: Pick<Epoch, "prefixEntries" | "transcript">): {
+  readonly frozen: readonly TranscriptMessage[];
+  readonly rest: readonly TranscriptMessage[];
+} {
+  const stands = prefixEntries.some((entry) => isFrozen(entry) && entry.tokens > 0);
+  return stands ? { frozen: transcript.slice(0, 1), rest: transcript.slice(1) } : { frozen: [], rest: transcript };
+}
+
+/** The epoch as it would begin with other memories at its start, or with none. */
+export function withFrozen<E extends Pick<Epoch, "prefixEntries" | "transcript">>(epoch: E, frozen?: Frozen): E {
+  const { rest } = apart(epoch);
+  const prefix = epoch.prefixEntries.filter((entry) => !isFrozen(entry));
+  return {
+    ...epoch,
+    prefixEntries: frozen === undefined ? prefix : [...prefix, frozen.entry],
+    transcript: frozen?.message === undefined ? rest : [frozen.message, ...rest],
+  };
+}
+
+const isFrozen = ({ place }: LedgerEntry): boolean => place === "transcript";

@@ -1,0 +1,100 @@
+import { frame } from "../guard/index.ts";
+import {
+  type Agent,
+  type ContactScope,
+  type ContentItem,
+  type CountTokens,
+  type Epoch,
+  type FrozenMemory,
+  frozenIn,
+  type Layer,
+  MEMORY_KINDS,
+  type Memory,
+  type Scope,
+} from "../protocol/index.ts";
+import type { Store } from "../stores/index.ts";
+import { freezeChoice } from "./freeze-rule.ts";
+import { TOKENS } from "./recall.ts";
+
+/** More than so many are never frozen, and not read. */
+const MOST = 1_000;
+
+/** What was saved on purpose: all but what was said. */
+const SAVED = MEMORY_KINDS.filter((kind) => kind !== "message");
+
+/** What is to be known of the turn's saved memories before anything is recalled. */
+export interface SavedMemory {
+  /** What would stand at the start of an epoch that the turn opens. None: there is nothing to choose about. */
+  readonly frozen?: FrozenMemory;
+  /** What was saved; nothing where that is too much to read. The newest first. */
+  readonly saved: readonly Memory[];
+  /** Something that stands frozen in the running epoch was forgotten: it must not be sent again. */
+  readonly forgotten: boolean;
+}
+
+export interface SavedContext {
+  readonly scope: ContactScope;
+  readonly epoch: Epoch | undefined;
+  readonly store: Pick<Store, "memories" | "memory" | "memoryStats">;
+  readonly count: CountTokens;
+  /** What a token costs that is read from the provider's cache, where one that it reads anew costs 1. */
+  readonly read: number;
+  /** Tokens that may be sent. */
+  readonly limit: number;
+}
+
+/** Reads what was saved in the contact's and in the agent's own scope, and says whether it stands frozen or is recalled. */
+export async function savedMemory(agent: Agent, context: SavedContext): Promise<SavedMemory> {
+  const layer = agent.layers.find(({ source }) => source.kind === "recall");
+  if (layer === undefined || (agent.recall !== "auto" && agent.recall !== "frozen")) return NOTHING;
+  const scopes: readonly Scope[] = [context.scope, { ...context.scope, contact: null }];
+  const held = await Promise.all(scopes.map((scope) => context.store.memoryStats(scope)));
+  const few = held.flat().reduce((sum, { kind, memories }) => (kind === "message" ? sum : sum + memories), 0) <= MOST;
+  const lists = few ? scopes.map((scope) => context.store.memories(scope, MOST, { kinds: SAVED })) : [];
+  const saved = (await Promise.all(lists)).flat().sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
+  const forgotten = await isForgotten(scopes, saved, context);
+  if (!few) return { saved, forgotten, frozen: { layer, items: [], because: `more than ${MOST} memories are saved` } };
+  if (saved.length === 0) return { saved, forgotten };
+  return { saved, forgotten, frozen: frozenOf(agent, layer, { ...context, saved }) };
+}
+
+const NOTHING: SavedMemory = { saved: [], forgotten: false };
+
+/** What was superseded is told by what took its place; only what is gone altogether may not stand any longer. */
+async function isForgotten(
+  scopes: readonly Scope[],
+  saved: readonly Memory[],
+  { epoch, store }: SavedContext,
+): Promise<boolean> {
+  const there = new Set(saved.map(({ id }) => id));
+  for (const id of frozenIn(epoch)) {
+    if (there.has(id)) continue;
+    const found = await Promise.all(scopes.map((scope) => store.memory(scope, id)));
+    if (found.every((one) => one === undefined)) return true;
+  }
+  return false;
+}
+
+function frozenOf(
+  agent: Agent,
+  layer: Layer,
+  { saved, count, read, limit }: SavedContext & { readonly saved: readonly Memory[] },
+): FrozenMemory {
+  const items = saved.map(itemOf);
+  const sizes = items.map(({ kind, trust, at, text }) => count(frame({ kind, trust, at }, text)));
+  const stored = sizes.reduce((sum, size) => sum + size, 0);
+  const most = layer.source.kind === "recall" ? layer.source.limit : 0;
+  const perTurn = Math.min(layer.budget ?? TOKENS, Math.ceil((stored / items.length) * Math.min(most, items.length)));
+  // Wanted in any case, it is held to the eighth alone.
+  const choice = freezeChoice({ stored, perTurn, read: agent.recall === "frozen" ? 0 : read, limit });
+  return { layer, items: choice.freezes ? items : [], because: choice.because };
+}
+
+/** A saved memory as it stands in a request. */
+export const itemOf = ({ id, content, trust, at }: Memory): ContentItem & Pick<Memory, "id"> => ({
+  id,
+  kind: "memory",
+  text: content,
+  trust,
+  at,
+});
