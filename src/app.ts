@@ -7,8 +7,24 @@ import { holderLives, holderName } from "./app/holder.ts";
 import type { AppOptions } from "./app/options.ts";
 import { countRequest } from "./compiler/index.ts";
 import { calibration, recordedModel, tokenCounter, wireBody } from "./models/index.ts";
-import type { Actor, Agent, CountTokens, Model, ModelRef, OrgId, Request } from "./protocol/index.ts";
-import { createRuntime, type Parts, type RecordedReply, type Runtime } from "./runtime/index.ts";
+import {
+  type Actor,
+  type Agent,
+  type CountTokens,
+  type Model,
+  type ModelRef,
+  type OrgId,
+  type Request,
+  StrataError,
+} from "./protocol/index.ts";
+import {
+  createRuntime,
+  openVectors,
+  type Parts,
+  type RecordedReply,
+  type Runtime,
+  type Vectors,
+} from "./runtime/index.ts";
 import { type ServeOptions, type Serving, serveOperator } from "./server/index.ts";
 import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store } from "./stores/index.ts";
 import type { ModelCard } from "./wire/index.ts";
@@ -23,6 +39,7 @@ export { tokenCounter } from "./models/index.ts";
 export {
   type Composed,
   type Conversation,
+  type EmbedProgress,
   type Exchange,
   type ReplayedTurn,
   type Runtime,
@@ -119,19 +136,44 @@ export interface App {
 export async function openApp(options: AppOptions): Promise<App> {
   const projects = projectsOf(options);
   for (const project of projects) checkLock(project);
-  const store = await openSqlite(recordFile(options.data));
+  const opened = await openSqlite(recordFile(options.data));
+  const current: { declared?: Declared } = {};
+  const vectors = vectorsOver(opened, () => current.declared);
   try {
-    return joined(options, await declaredBy(projects, options, store), store);
+    current.declared = await declaredBy(projects, options, vectors.store);
+    return joined(options, { declared: current.declared, current, vectors });
   } catch (thrown) {
-    await store.close();
+    await opened.close();
     throw thrown;
   }
 }
 
-function joined(options: AppOptions, declared: Declared, store: Store): App {
+/** Nobody searches before all is declared. */
+function vectorsOver(store: Store, declared: () => Declared | undefined): Vectors {
+  return openVectors({
+    store,
+    agents: () => declared()?.agents ?? [],
+    embedderOf: (ref) => {
+      const found = declared();
+      if (found === undefined)
+        throw new StrataError("unexpected", `${ref} is asked for before the agents are declared`);
+      return found.embedderOf(ref);
+    },
+    wall: () => Date.now(),
+  });
+}
+
+interface Joining {
+  readonly declared: Declared;
+  readonly current: { declared?: Declared };
+  readonly vectors: Vectors;
+}
+
+function joined(options: AppOptions, { declared, current, vectors }: Joining): App {
+  const { store } = vectors;
   const time: { at?: number } = {};
   let now = declared;
-  const parts = partsOf({ store, now: () => now, clock: () => time.at ?? Date.now() });
+  const parts = partsOf({ store, vectors, now: () => now, clock: () => time.at ?? Date.now() });
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
   return {
     runtime: createRuntime(parts),
@@ -153,6 +195,7 @@ function joined(options: AppOptions, declared: Declared, store: Store): App {
       const fresh = projectsOf(options);
       checkReload(now.projects, fresh);
       now = await declaredBy(fresh, options, store);
+      current.declared = now;
       return { modules: now.modulesAnew };
     },
     head: (org) => store.head(org),
@@ -164,12 +207,15 @@ function joined(options: AppOptions, declared: Declared, store: Store): App {
         alive: parts.alive(lease.holder) && lease.until > parts.wall(),
       })),
     backup: (...given) => store.backup(...given),
-    close: () => store.close(),
+    close: async () => {
+      await vectors.close();
+      await store.close();
+    },
   };
 }
 
 /** What stays for as long as the program runs, and what a reload replaces. */
-interface Changing extends Pick<Parts, "store" | "clock"> {
+interface Changing extends Pick<Parts, "store" | "vectors" | "clock"> {
   readonly now: () => Declared;
 }
 

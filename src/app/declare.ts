@@ -12,10 +12,11 @@ import {
   vaultOf,
   withTools,
 } from "../agents/index.ts";
-import { openModel } from "../models/index.ts";
+import { openEmbedder, openModel } from "../models/index.ts";
 import {
   type Agent,
   asStrataError,
+  type Embedder,
   type Model,
   type ModelRef,
   type OrgId,
@@ -46,6 +47,8 @@ export interface Declared {
   readonly cardOf: (model: ModelRef) => ModelCard;
   readonly modelNameOf: (agent: Agent) => ModelRef;
   readonly modelOf: (agent: Agent) => Promise<Model>;
+  /** @throws StrataError as `openEmbedder` */
+  readonly embedderOf: (ref: ModelRef) => Embedder;
   /** Whose request shape stands for the agent's requests, also where a rehearsal or a recording answers. */
   readonly wireOf: (agent: Agent) => ModelRef;
 }
@@ -79,7 +82,7 @@ export async function declaredBy(projects: readonly Project[], options: AppOptio
   const modulesAnew = modules.flatMap(({ anew }) => anew);
   const found = { projects, org: orgOf(projects), agents, tools, sources, modulesAnew, vault, access, cardOf };
   for (const project of checked) checkPrices(project, modelNameOf, cardOf);
-  return { ...found, modelNameOf, modelOf, wireOf };
+  return { ...found, modelNameOf, modelOf, embedderOf: embeddersOf(access), wireOf };
 }
 
 /** What `import "strata"` gives in a module: this very program, built or from its source. */
@@ -237,5 +240,15 @@ function modelsOf(nameOf: Declared["modelNameOf"], access: Access, wire: ModelRe
     const shown = wire === undefined ? model : { ...model, wire };
     open.set(ref, shown);
     return shown;
+  };
+}
+
+/** The same for embedders. */
+function embeddersOf(access: Access): Declared["embedderOf"] {
+  const open = new Map<ModelRef, Embedder>();
+  return (ref) => {
+    const embedder = open.get(ref) ?? openEmbedder(ref, access);
+    open.set(ref, embedder);
+    return embedder;
   };
 }

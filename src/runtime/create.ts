@@ -10,6 +10,7 @@ import {
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
 import { compose } from "./compose.ts";
 import { decide } from "./decide.ts";
+import { embedDoors } from "./embed-doors.ts";
 import { fork, regenerate } from "./fork.ts";
 import { newestApprovals, newestThreads } from "./listing.ts";
 import { memoryDoors } from "./memories.ts";
@@ -92,6 +93,7 @@ export function createRuntime(parts: Parts): Runtime {
     },
     rebuilt: async (actor, id, n) => store.rebuild((await turnOf(parts, actor, id)).scope, id, n),
     ...memoryDoors(parts),
+    ...embedDoors(parts),
     approvals: async (actor, scope, filter, limit) => store.approvals(reach(actor, scope, "read"), filter, limit),
     newestApprovals: (actor, wish) => newestApprovals(parts, actor, wish),
     approval: (actor, id) => approvalOf(parts, actor, id, "read"),

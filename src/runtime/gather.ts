@@ -1,5 +1,13 @@
 import { type Compilation, compile, type Summary } from "../compiler/index.ts";
-import { asStrataError, type ContactScope, type Epoch, type StoredEvent, type TurnId } from "../protocol/index.ts";
+import {
+  type Agent,
+  asStrataError,
+  type ContactScope,
+  type Epoch,
+  type Layer,
+  type StoredEvent,
+  type TurnId,
+} from "../protocol/index.ts";
 import { type Gathered, gather } from "../sources/index.ts";
 import { tailPlanOf } from "../wire/index.ts";
 import { type AtStart, atStart, seenOtherwise } from "./at-start.ts";
@@ -55,7 +63,7 @@ async function compileWith(
     count,
   });
   const { contents } = gathered;
-  const notes = [...start.notes, ...gathered.notes];
+  const notes = [...start.notes, ...gathered.notes, ...vectorNotes(parts, agent, live)];
   const input = {
     agent,
     turn: occasion.turn,
@@ -81,4 +89,11 @@ async function compileWith(
       if (taken <= 1 || asStrataError(thrown).code !== "budget_too_small") throw thrown;
     }
   }
+}
+
+/** That memories were searched by words alone, where they should not have been: the turn goes on (law 13). */
+function vectorNotes({ vectors }: Parts, { name }: Agent, live: readonly Layer[]): Gathered["notes"] {
+  const says = vectors?.trouble(name);
+  const recall = live.find(({ source }) => source.kind === "recall");
+  return says === undefined || recall === undefined ? [] : [{ layer: recall.id, says }];
 }

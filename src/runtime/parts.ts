@@ -2,6 +2,7 @@ import type { Agent, CountTokens, Digest, Model, ModelRef, OwnSource, Request, V
 import type { Store } from "../stores/index.ts";
 import type { Toolset } from "../tools/index.ts";
 import type { ModelCard } from "../wire/index.ts";
+import type { Vectors } from "./embed.ts";
 
 /** The declared agents, and how a frozen declaration of an earlier version becomes an agent again. */
 export interface AgentBook {
@@ -16,6 +17,8 @@ export interface AgentBook {
 export interface Parts {
   readonly agents: AgentBook;
   readonly store: Store;
+  /** What makes vectors for the store's searches; left out, they go by words alone. */
+  readonly vectors?: Vectors;
   readonly tools: Toolset;
   /** The operator's own sources, by name. */
   readonly sources: ReadonlyMap<string, OwnSource>;

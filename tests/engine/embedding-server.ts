@@ -1,0 +1,60 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+
+/** Words that mean the like stand in one direction. */
+const MEANINGS: readonly (readonly string[])[] = [
+  ["bicycle", "ride", "pedals", "wheels"],
+  ["dog", "puppy", "barks", "pet"],
+  ["tea", "drink", "brew", "thirsty"],
+];
+
+/** A text's meaning, as far as this knows it, in numbers; `more` numbers at the end make it another model's. */
+function vectorOf(text: string, more: number): readonly number[] {
+  const words = new Set(text.toLowerCase().match(/\p{L}+/gu));
+  const known = MEANINGS.map((meaning) => meaning.filter((word) => words.has(word)).length);
+  return [...known, known.some((n) => n > 0) ? 0 : 1, ...Array.from({ length: more }, () => 0)];
+}
+
+/** One call for vectors. */
+export interface Asked {
+  readonly model: string;
+  readonly input: readonly string[];
+}
+
+/** What it does with the next calls: answers, says no with a status, or says nothing. */
+export type Manner = "answers" | "silent" | number;
+
+/** A server of embeddings on this machine, in OpenAI's words, whose two models `small` and `large` know a few words. */
+export async function embeddingServer() {
+  const asked: Asked[] = [];
+  const state: { manner: Manner; refused?: RegExp } = { manner: "answers" };
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const piece of request) body += piece;
+    const call: Asked = JSON.parse(body);
+    asked.push(call);
+    if (state.manner === "silent") return;
+    const isRefused = call.input.some((text) => state.refused?.test(text) === true);
+    const status = isRefused ? 400 : state.manner === "answers" ? 200 : state.manner;
+    answer(response, status, call);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { asked, state, url: `http://127.0.0.1:${port}/v1` };
+}
+
+function answer(response: ServerResponse, status: number, { model, input }: Asked): void {
+  const data = input.map((text, index) => ({
+    object: "embedding",
+    index,
+    embedding: vectorOf(text, model === "large" ? 2 : 0),
+  }));
+  const said = { object: "list", model, data, usage: { prompt_tokens: input.length, total_tokens: input.length } };
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(status === 200 ? said : { error: { message: "not now", type: "some_error" } }));
+}
