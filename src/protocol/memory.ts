@@ -1,4 +1,3 @@
-import type { ModelRef } from "./agent.ts";
 import type { MemoryId, TurnId } from "./ids.ts";
 import type { Role } from "./scope.ts";
 import type { Trust, Untrusted } from "./trust.ts";
@@ -57,7 +56,8 @@ export interface MemoryFilter {
 
 /** What is asked, as an embedder sees it. Vectors of two models are never compared. */
 export interface QueryVector {
-  readonly model: ModelRef;
+  /** The embedder's `ref`. */
+  readonly model: string;
   /** Of length 1. */
   readonly values: Float32Array;
 }

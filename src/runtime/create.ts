@@ -10,7 +10,7 @@ import {
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
 import { compose } from "./compose.ts";
 import { decide } from "./decide.ts";
-import { embedDoors } from "./embed-doors.ts";
+import { embedDoors } from "./embed-memories.ts";
 import { fork, regenerate } from "./fork.ts";
 import { newestApprovals, newestThreads } from "./listing.ts";
 import { memoryDoors } from "./memories.ts";

@@ -1,7 +1,17 @@
-import { type Actor, type AgentName, authorize, type ModelRef } from "../protocol/index.ts";
-import { agentNamed } from "./access.ts";
-import type { EmbedProgress } from "./embed.ts";
-import type { Parts } from "./parts.ts";
+import type { Actor, AgentName, ModelRef } from "../protocol/index.ts";
+
+/** How far an agent's vectors have come. */
+export interface EmbedProgress {
+  readonly agent: AgentName;
+  readonly model: ModelRef;
+  /** Memories that had none at the start, and how many of them were looked at. */
+  readonly total: number;
+  readonly done: number;
+  /** Vectors made, texts that the provider would not take, and the tokens it reports. */
+  readonly made: number;
+  readonly refused: number;
+  readonly tokens: number;
+}
 
 /** How far an agent's memories have vectors. */
 export interface VectorReport {
@@ -25,39 +35,4 @@ export interface EmbedDoors {
   embedMemories(actor: Actor, agent: AgentName, signal?: AbortSignal): AsyncGenerator<EmbedProgress>;
   /** The same for all agents in the background, one step after the other. Operators only. */
   embedLater(actor: Actor): Promise<void>;
-}
-
-export function embedDoors(parts: Parts): EmbedDoors {
-  const { vectors } = parts;
-  return {
-    vectorReport: async (actor, name) => {
-      const agent = agentNamed(parts, actor, name);
-      authorize(actor, "read", { org: agent.org, agent: name, contact: null });
-      const { embedder } = agent;
-      const states = (await vectors?.states(agent)) ?? [];
-      const own = states.filter(({ model }) => model === embedder);
-      const serving: Record<ModelRef, number> = {};
-      for (const one of states) if (one.serving) serving[one.model] = (serving[one.model] ?? 0) + 1;
-      const trouble = vectors?.trouble(name);
-      return {
-        ...(embedder !== undefined && { embedder }),
-        vectors: own.reduce((sum, one) => sum + one.vectors, 0),
-        waiting: own.reduce((sum, { waiting }) => sum + waiting, 0),
-        serving,
-        ...(trouble !== undefined && { trouble }),
-      };
-    },
-    async *embedMemories(actor, name, signal = new AbortController().signal) {
-      const agent = agentNamed(parts, actor, name);
-      authorize(actor, "operate", { org: agent.org, agent: name, contact: null });
-      if (vectors !== undefined) yield* vectors.catchUp(agent, signal);
-    },
-    embedLater: async (actor) => {
-      for (const agent of parts.agents.all) {
-        if (agent.org !== actor.org || agent.embedder === undefined) continue;
-        authorize(actor, "operate", { org: agent.org, agent: agent.name, contact: null });
-        await vectors?.later(agent);
-      }
-    },
-  };
 }

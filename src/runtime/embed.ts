@@ -3,28 +3,15 @@ import {
   type AgentName,
   asStrataError,
   type MemoryQuery,
-  type ModelRef,
   type QueryVector,
   type Scope,
 } from "../protocol/index.ts";
 import type { Store, VectorState } from "../stores/index.ts";
 import { backgroundOf, type Troubles } from "./embed-background.ts";
+import type { EmbedProgress } from "./embed-doors.ts";
 import type { EmbedParts } from "./embed-parts.ts";
 import { type QueryVectors, queryVectors } from "./embed-query.ts";
 import { embedScope } from "./embed-scope.ts";
-
-/** How far an agent's vectors have come. */
-export interface EmbedProgress {
-  readonly agent: AgentName;
-  readonly model: ModelRef;
-  /** Memories that had none at the start, and how many of them were looked at. */
-  readonly total: number;
-  readonly done: number;
-  /** Vectors made, texts that the provider would not take, and the tokens it reports. */
-  readonly made: number;
-  readonly refused: number;
-  readonly tokens: number;
-}
 
 /** Vectors of memories: asked for when something is searched, made after it was kept. Without an embedder nothing is done. */
 export interface Vectors {

@@ -3,8 +3,8 @@
  * Every function takes the actor who asks. It knows no database, no provider and no wire format; it gets them as parts.
  */
 export { createRuntime } from "./create.ts";
-export { type EmbedProgress, openVectors, type Vectors } from "./embed.ts";
-export type { VectorReport } from "./embed-doors.ts";
+export { openVectors, type Vectors } from "./embed.ts";
+export type { EmbedProgress, VectorReport } from "./embed-doors.ts";
 export type {
   ImportProgress,
   ImportReport,
