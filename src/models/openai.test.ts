@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import type { Message } from "../protocol/index.ts";
+import type { Message, Request } from "../protocol/index.ts";
 import { openModel, wireBody } from "./index.ts";
 import { localServer, ownHeaders, streamed } from "./local-server.contract.ts";
 import { eventsOf, failureOf, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
@@ -212,5 +212,18 @@ describe("OpenAI's failures", () => {
         expect(await failureOf(open(), request)).toMatchObject({ code: expected, details: { status } });
       }
     }
+  });
+});
+
+describe("a cache that is written at marks (GPT-5.6 and later)", () => {
+  const optionsOf = async (marks: Request["marks"]): Promise<unknown> =>
+    JSON.parse(await wireBody(sampleRequest("Hello", { marks }), "openai:gpt-6.1-sol")).prompt_cache_options;
+
+  it("is told to set no mark of its own, which would write the tail each time", async () => {
+    expect(await optionsOf([{ after: { zone: "message", index: 0 }, lifetime: "5m" }])).toEqual({ mode: "explicit" });
+  });
+
+  it("is told nothing where no mark is planned: `explicit` alone would mean no cache", async () => {
+    expect(await optionsOf([])).toBeUndefined();
   });
 });
