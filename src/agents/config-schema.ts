@@ -174,7 +174,7 @@ const AGENT = z.strictObject({
     .enum(["after-events", "before-events"])
     .default("after-events")
     .describe(
-      "Where that stands what the live layers say: behind the events, or before them, so that the question comes last. Before them the events are paid for once more in the next turn; `strata lint` tells how much that is.",
+      "Where what the live layers say stands: behind the events, or before them, so that the question comes last. Before them, the events are paid for once more in the next turn; `strata lint` tells how much.",
     ),
   summaries: z
     .boolean()
