@@ -23,6 +23,7 @@ export type {
   RequestStart,
   SavedMemory,
   SentRequest,
+  Settled,
   Slot,
   Store,
   Thread,

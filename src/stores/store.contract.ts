@@ -4,6 +4,7 @@ import { isolationContract } from "./contract/isolation.contract.ts";
 import { limitContract } from "./contract/limits.contract.ts";
 import { memoryContract } from "./contract/memories.contract.ts";
 import { recordContract } from "./contract/record.contract.ts";
+import { rememberingContract } from "./contract/remembering.contract.ts";
 import type { OpenStore } from "./contract/sample.contract.ts";
 import { threadContract } from "./contract/threads.contract.ts";
 import { turnContract } from "./contract/turns.contract.ts";
@@ -15,6 +16,7 @@ export function storeContract(open: OpenStore): void {
   turnContract(open);
   isolationContract(open);
   memoryContract(open);
+  rememberingContract(open);
   recordContract(open);
   approvalContract(open);
   limitContract(open);

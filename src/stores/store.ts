@@ -231,6 +231,11 @@ export interface ChainHead {
   readonly hash: Digest | null;
 }
 
+/** A turn's link in the chain, and the memories that had to go for what the turn saved, if any had to. */
+export interface Settled extends ChainHead {
+  readonly evicted?: readonly MemoryId[];
+}
+
 /** What `verify` finds, as it finds it: what does not match, and `count` as how many of a kind it has checked so far. */
 export type Finding =
   | { readonly type: "checked"; readonly what: "piece" | "epoch" | "turn" | "link"; readonly count: number }
@@ -357,7 +362,7 @@ export interface Store extends VectorStore {
   /** False when the lease is lost. */
   renew(claim: Claim, until: number): Promise<boolean>;
   /** The one commit. Gives the turn's link in the chain. @throws StrataError `lease_lost`: then nothing was written. */
-  settle(claim: Claim, outcome: TurnOutcome): Promise<ChainHead>;
+  settle(claim: Claim, outcome: TurnOutcome): Promise<Settled>;
 
   /** Journals a call before it acts. @throws StrataError `turn_not_found`, `lease_lost` when the turn has ended */
   beginCall(scope: ContactScope, key: JournalKey, at: number): Promise<JournalState>;

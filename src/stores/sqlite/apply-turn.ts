@@ -2,6 +2,7 @@ import {
   type ContactScope,
   type Digest,
   type EventId,
+  type MemoryId,
   StrataError,
   type ThreadId,
   type TurnId,
@@ -30,14 +31,20 @@ export interface DoneTurn {
   readonly end: TranscriptEnd | undefined;
 }
 
-/** What only a turn that ended well changes. Part of the commit's transaction. Gives where the transcript ends now. */
-export function applyTurn(db: Connection, at: Settling, done: DoneTurn): TranscriptEnd | undefined {
+/** What came of a turn: where its transcript ends now, and which memories had to go for what it saved. */
+export interface AppliedTurn {
+  readonly end: TranscriptEnd | undefined;
+  readonly evicted: readonly MemoryId[];
+}
+
+/** What only a turn that ended well changes. Part of the commit's transaction. */
+export function applyTurn(db: Connection, at: Settling, done: DoneTurn): AppliedTurn {
   consume(db, at, done.claim);
   addSlots(db, at, done);
-  applyWrites(db, at.scope, done.outcome, `turn ${at.turn}`);
+  const evicted = applyWrites(db, at.scope, done.outcome, `turn ${at.turn}`);
   keepApprovals(db, at, done.outcome.approvals, done.outcome.at);
   sendReply(db, at, done);
-  return extendTranscript(db, at, done);
+  return { end: extendTranscript(db, at, done), evicted };
 }
 
 /** Marks exactly the claimed events as handled. */

@@ -1,4 +1,12 @@
-import { type ContactScope, type MemoryId, type NewMemory, never, StrataError } from "../../protocol/index.ts";
+import {
+  type ContactScope,
+  lowestTrust,
+  type Memory,
+  type MemoryId,
+  type NewMemory,
+  never,
+  StrataError,
+} from "../../protocol/index.ts";
 import type { TurnOutcome } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { memory } from "./memories.ts";
@@ -23,8 +31,7 @@ export function applyWrites(
         evicted.push(...addMemory(db, scope, { id, memory: current(db, scope, write.memory) }).evicted);
         break;
       case "forget":
-        // What it was, the tool has looked at; what is gone meanwhile is forgotten.
-        forgetMemory(db, scope, write.memory);
+        if (isAgents(memory(db, scope, write.memory))) forgetMemory(db, scope, write.memory);
         break;
       default:
         never(write);
@@ -33,9 +40,22 @@ export function applyWrites(
   return evicted;
 }
 
-/** What it was to take the place of may have gone since the tool looked: then it is kept as one of its own, and the commit lands. */
+/**
+ * The tool has looked at what it forgets or takes the place of, but a person may have saved the same meanwhile: what is no agent's
+ * stays, whatever a turn asks for.
+ */
+function isAgents(kept: Memory | undefined): kept is Memory {
+  return kept !== undefined && kept.kind !== "message" && (kept.by ?? "agent") === "agent";
+}
+
+/**
+ * What it was to take the place of may have gone since, or is no longer the agent's, or is more trusted than the turn (law 6): then
+ * it is kept as one of its own, and the commit lands.
+ */
 function current(db: Connection, scope: ContactScope, given: NewMemory): NewMemory {
   const { supersedes, ...alone } = given;
-  if (supersedes === undefined || memory(db, scope, supersedes)) return given;
+  if (supersedes === undefined) return given;
+  const old = memory(db, scope, supersedes);
+  if (isAgents(old) && lowestTrust([old.trust, given.trust]) === old.trust) return given;
   return { ...alone, sources: [...(given.sources ?? []), supersedes] };
 }

@@ -1,8 +1,8 @@
 import { type ContactScope, type Digest, StrataError, type ThreadId, type TurnId } from "../../protocol/index.ts";
 import type { MessageMark } from "../digests.ts";
-import type { ChainHead, Claim, TurnEnd, TurnOutcome } from "../store.ts";
+import type { ChainHead, Claim, Settled, TurnEnd, TurnOutcome } from "../store.ts";
 import type { Row } from "../tables.ts";
-import { applyTurn } from "./apply-turn.ts";
+import { type AppliedTurn, applyTurn } from "./apply-turn.ts";
 import { appendTurn } from "./chain.ts";
 import type { Connection } from "./connection.ts";
 import { keepMessages, lastEpoch, openEpoch, type TranscriptEnd, transcriptEnd } from "./epochs.ts";
@@ -19,7 +19,7 @@ import { findTurn } from "./turns.ts";
  * The one commit (law 7). Everything below happens in one transaction: all of it is there afterwards, or none.
  * First the fence: a worker that lost its lease writes nothing.
  */
-export function settle(db: Connection, claim: Claim, outcome: TurnOutcome): ChainHead {
+export function settle(db: Connection, claim: Claim, outcome: TurnOutcome): Settled {
   return db.write(() => {
     const thread = fenced(db, claim);
     const { scope } = claim.thread;
@@ -31,10 +31,10 @@ export function settle(db: Connection, claim: Claim, outcome: TurnOutcome): Chai
     for (const request of outcome.requests) keepRequest(db, at, request, messages.length);
     keepEvents(db, at, claim);
     const words = keepWords(db, at, outcome.end);
-    const end = finish(db, at, { claim, outcome, words, messages });
+    const { end, evicted } = finish(db, at, { claim, outcome, words, messages });
     endTurn(db, at, { outcome, words, end });
     release(db, thread, outcome.at);
-    return linkTurn(db, at);
+    return { ...linkTurn(db, at), ...(evicted.length > 0 && { evicted }) };
   });
 }
 
@@ -81,10 +81,10 @@ interface Finished {
 }
 
 /** Applies what a turn that ended well changes. Gives where the thread's transcript then ends, if it has one. */
-function finish(db: Connection, at: Settling, turn: Finished): TranscriptEnd | undefined {
+function finish(db: Connection, at: Settling, turn: Finished): AppliedTurn {
   const epoch = lastEpoch(db, at.scope, at.thread);
   const end = epoch && transcriptEnd(db, at.scope, at.thread, epoch.n);
-  return turn.outcome.end.status === "done" ? applyTurn(db, at, { ...turn, end }) : end;
+  return turn.outcome.end.status === "done" ? applyTurn(db, at, { ...turn, end }) : { end, evicted: [] };
 }
 
 interface Ended {
