@@ -124,7 +124,7 @@ export function declareExport(memory: Command, context: Context): void {
     .option("--force", "let --out take the place of a file that exists")
     .addHelpText(
       "after",
-      "\nWhat was said as a message is written only with `--kind message`; `strata export` writes conversations.\n\nExample:\n  $ strata memory export --as ann --out ann.jsonl",
+      "\nWhat was said as a message is written only with `--kind message`;\n`strata export` writes conversations.\n\nExample:\n  $ strata memory export --as ann --out ann.jsonl",
     )
     .action((options: Exporting, command: Command) => {
       const { out, force, format = /\.(?:md|markdown)$/i.test(options.out ?? "") ? "markdown" : "jsonl" } = options;
