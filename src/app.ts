@@ -11,6 +11,7 @@ import {
   type Actor,
   type Agent,
   type CountTokens,
+  type Embedder,
   type Model,
   type ModelRef,
   type OrgId,
@@ -57,6 +58,7 @@ export type {
   TurnRecord,
   UsageTotal,
 } from "./stores/index.ts";
+export { vectorExtension } from "./stores/index.ts";
 export {
   AGREES,
   type AttributedRequest,
@@ -105,6 +107,8 @@ export interface App {
   readonly cardOf: (model: ModelRef) => ModelCard;
   /** The model that answers for an agent, opened as a turn would open it. */
   readonly modelOf: (agent: Agent) => Promise<Model>;
+  /** The embedder of that name, opened as a search would open it. @throws StrataError `model_unknown`, `secret_missing`, … */
+  readonly embedderOf: (ref: ModelRef) => Embedder;
   /** The model that speaks for a recording. */
   readonly speaker: (agent: Agent, replies: readonly RecordedReply[]) => Model;
   /** Counts tokens as a turn of the agent would. */
@@ -185,6 +189,7 @@ function joined(options: AppOptions, { declared, current, vectors }: Joining): A
     modelNameOf: (agent) => now.modelNameOf(agent),
     cardOf: (model) => now.cardOf(model),
     modelOf: (agent) => now.modelOf(agent),
+    embedderOf: (ref) => now.embedderOf(ref),
     speaker: (agent, replies) => recordedModel(replies, wireOf(agent)),
     counterOf: (agent) => parts.counterOf(wireOf(agent)),
     bodyOf: (request, wire) => wireBody(request, wire, now.access),

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type App, type AppOptions, openApp, projectLock, recordFile } from "../app.ts";
+import { type App, type AppOptions, openApp, projectLock, recordFile, vectorExtension } from "../app.ts";
 import { asStrataError, type ErrorCode } from "../protocol/index.ts";
 import { answeringOf, problemsOf } from "./answering.ts";
 import { count, number } from "./style.ts";
@@ -50,6 +50,7 @@ async function agents(place: Place): Promise<readonly Check[]> {
   const opened = await check("agents", () =>
     inApp(place, async (app) => {
       checks.push(await check("models", () => models(app)));
+      checks.push(await check("vectors", () => vectors(app)));
       checks.push(await check("waiting", () => waiting(app)));
       checks.push(await check("approvals", () => approvals(app)));
       checks.push(await check("turns", () => held(app)));
@@ -190,6 +191,35 @@ async function models(app: App): Promise<Outcome> {
 }
 
 const KEY = "set ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment or in .env beside strata.yaml";
+
+/** Memories are found by their words, and where an embedder is named by vectors: what compares them, and what makes them. */
+function vectors({ runtime, operator, embedderOf }: App): Outcome {
+  const found = vectorExtension();
+  const comparing =
+    "version" in found
+      ? `sqlite-vec ${found.version} compares vectors`
+      : `sqlite-vec is not here (${found.missing}), so vectors are compared in JavaScript: the same outcome, slower where there are many`;
+  const lines: string[] = [];
+  let hasProblem = false;
+  for (const { name, embedder } of runtime.agents(operator)) {
+    if (embedder === undefined) continue;
+    try {
+      embedderOf(embedder);
+      const isRehearsed = embedder === "rehearsal";
+      lines.push(
+        isRehearsed
+          ? `${name} has the rehearsal for an embedder, which compares pieces of words and knows no meaning`
+          : `${name} has its vectors from ${embedder}; what it needs is set, no call was tried`,
+      );
+    } catch (thrown) {
+      hasProblem = true;
+      lines.push(`${name} finds its memories by their words alone: ${asStrataError(thrown).message}`);
+    }
+  }
+  if (lines.length === 0) lines.push("no agent names an embedder: memories are found by their words");
+  const says = [comparing, ...lines].join("\n");
+  return hasProblem ? warn(says) : ok(says);
+}
 
 /** So many threads are looked at, the last active first. */
 const NEWEST = 100;

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { noteTrouble } from "./memory-embed.ts";
 import { memoryHead } from "./memory-lines.ts";
 import { about, type Filtered, filtered, filterOf, limited, type MemoryHit, scopeOf } from "./memory-options.ts";
 import { inRecord } from "./session.ts";
@@ -24,6 +25,7 @@ export function declareWhy(memory: Command, context: Context): void {
         if (query.trim() === "") throw new StrataError("invalid_input", "the query is empty; say what is asked", {});
         const wish = { query, limit: options.limit, ...filterOf(options) };
         const hits = await runtime.explainMemories(operator, scope, wish);
+        noteTrouble(context, session, scope);
         if (session.json) return context.json({ query, hits });
         const none = `Nothing about ${about(scope)} shares a word with ${JSON.stringify(query)}.`;
         context.say(...(hits.length === 0 ? [none] : whyLines(hits, context.style)));
@@ -66,4 +68,5 @@ function blocks(hits: readonly MemoryHit[], names: readonly string[]): readonly 
 
 const column = (head: string) => ({ head, right: true }) as const;
 
-const figure = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(2));
+/** Ranks that were fused are small numbers, and differ late. */
+const figure = (value: number | undefined): string => value?.toFixed(Math.abs(value) < 0.1 ? 4 : 2) ?? "";

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import type { App } from "../app.ts";
 import { isoSecond, memoryId, type Scope, StrataError, untrusted } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { declareEmbed, noteTrouble } from "./memory-embed.ts";
 import { declareExport, declareImport } from "./memory-files.ts";
 import { memoryLines, memoryView } from "./memory-lines.ts";
 import {
@@ -56,6 +57,7 @@ export function declareMemory(program: Command, context: Context): void {
   declareImport(memory, context);
   declareExport(memory, context);
   declareStats(memory, context);
+  declareEmbed(memory, context);
 }
 
 function declareList(memory: Command, context: Context): void {
@@ -111,6 +113,7 @@ function declareSearch(memory: Command, context: Context): void {
           limit: options.limit,
           ...filterOf(options),
         });
+        noteTrouble(context, session, scope);
         if (session.json) return context.json(found);
         const none = `No memory about ${about(scope)} matches ${JSON.stringify(query)}; try other or fewer words.`;
         context.say(...memoryLines(found, context.style, none));

@@ -39,6 +39,8 @@ export function declareStart(program: Command, context: Context): void {
         const stop = options.watch === true ? reloadOnChange(context, session) : () => {};
         try {
           await announce(context, session, listening);
+          // What was said while no program made vectors. Where that fails, the next turn tells.
+          session.app.runtime.embedLater(session.app.operator).catch(() => undefined);
           await run(context, session);
         } finally {
           stop();

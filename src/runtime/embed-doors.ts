@@ -30,6 +30,8 @@ export interface VectorReport {
 export interface EmbedDoors {
   /** @throws StrataError `agent_not_found` */
   vectorReport(actor: Actor, agent: AgentName): Promise<VectorReport>;
+  /** Why an agent's memories are found by their words alone just now, where they should not be. @throws StrataError `agent_not_found` */
+  vectorTrouble(actor: Actor, agent: AgentName): string | undefined;
   /** Makes the vectors that an agent's memories lack, and tells after each step; nothing without an embedder. Operators only.
    * @throws StrataError `agent_not_found`, what opening the embedder throws, and what it throws */
   embedMemories(actor: Actor, agent: AgentName, signal?: AbortSignal): AsyncGenerator<EmbedProgress>;

@@ -24,6 +24,7 @@ export function embedDoors(parts: Parts): EmbedDoors {
         ...(trouble !== undefined && { trouble }),
       };
     },
+    vectorTrouble: (actor, name) => vectors?.trouble(agentNamed(parts, actor, name).name),
     async *embedMemories(actor, name, signal = new AbortController().signal) {
       const agent = agentNamed(parts, actor, name);
       authorize(actor, "operate", { org: agent.org, agent: name, contact: null });

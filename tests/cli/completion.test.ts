@@ -29,6 +29,7 @@ describe("strata completion", () => {
       "import",
       "export",
       "stats",
+      "embed",
     ]);
     expect(await offered("memory", "save", "--t")).toEqual(["--tag"]);
     expect(await offered("--data", "x", "turn", "d")).toEqual(["diff"]);
