@@ -1,0 +1,101 @@
+import { expect, it } from "vitest";
+import { type Mark, type Message, type Request, spoken, trusted } from "../protocol/index.ts";
+import { anthropicRules, planMarks, seenOf, simulate } from "./index.ts";
+
+const RULES = anthropicRules();
+const count = (text: string): number => text.length;
+const card = { minimumPrefix: 1_024, cache: "marks", marks: 4 } as const;
+
+const text = (what: string, tokens: number): string => what.padEnd(tokens, " x");
+const user = (what: string): Message => ({ role: "user", parts: [{ type: "text", text: trusted(text(what, 60)) }] });
+const answer = (what: string): Message => ({
+  role: "assistant",
+  parts: [{ type: "text", text: spoken(text(what, 60)) }],
+});
+
+/** What all contacts share, what the agent's share, and what is one contact's own. */
+const prefixOf = (contact: string): Request["prefix"] => ({
+  tools: [],
+  system: [
+    { scope: "all", text: trusted(text("all", 2_000)), layers: [] },
+    { scope: "agent", text: trusted(text("agent", 2_000)), layers: [] },
+    { scope: "thread", text: trusted(text(contact, 2_000)), layers: [] },
+  ],
+});
+
+interface Asked {
+  readonly contact: string;
+  readonly messages: readonly Message[];
+}
+
+type Change = (marks: readonly Mark[]) => readonly Mark[];
+
+/** What the requests cost in one cache, 45 seconds apart, under the plan's marks as they are changed. */
+function cost(asked: readonly Asked[], change: Change = (marks) => marks): number {
+  const seen = asked.map(({ contact, messages }, n) => {
+    const bare = { prefix: prefixOf(contact), messages, tail: [], parameters: { maxTokens: 100 } };
+    const marks = change(planMarks(bare, { card, count }));
+    return seenOf({ ...bare, marks }, count, { at: n * 45_000, model: "claude" });
+  });
+  return simulate(seen, RULES).reduce((sum, bill) => sum + bill.cost, 0);
+}
+
+const without =
+  (which: (after: Mark["after"]) => boolean): Change =>
+  (marks) =>
+    marks.filter(({ after }) => !which(after));
+
+const moved =
+  (which: (after: Mark["after"]) => boolean): Change =>
+  (marks) =>
+    marks.map((mark) => {
+      if (!which(mark.after)) return mark;
+      const { after } = mark;
+      return {
+        ...mark,
+        after: after.zone === "system" ? { ...after, block: after.block - 1 } : { ...after, index: after.index - 1 },
+      };
+    });
+
+const isBlock = (block: number) => (after: Mark["after"]) => after.zone === "system" && after.block === block;
+/** The first or the last of the marks on messages: the anchor, and the newest. */
+const onMessage = (marks: readonly Mark[], nth: 0 | -1) => {
+  const places = marks.flatMap(({ after }) => (after.zone === "message" ? [after.index] : []));
+  return (after: Mark["after"]) => after.zone === "message" && places.length > 1 && after.index === places.at(nth);
+};
+
+/** Turns of which each asks so much at once. */
+const turns = (n: number, atOnce: number): readonly Asked[] =>
+  Array.from({ length: n }, (_, turn) => ({
+    contact: "ann",
+    messages: Array.from({ length: turn + 1 }, (__, at) => [
+      ...Array.from({ length: atOnce }, (___, one) => user(`q${at}.${one}`)),
+      ...(at < turn ? [answer(`a${at}`)] : []),
+    ]).flat(),
+  }));
+
+/** Where a mark pays, and which one it is. */
+const PAYS: readonly (readonly [string, readonly Asked[], (change: typeof without) => Change])[] = [
+  [
+    "the shared end, for another contact's thread",
+    ["ann", "bob", "cleo"].map((contact) => ({ contact, messages: [user(`Hello from ${contact}`)] })),
+    (change) => change(isBlock(1)),
+  ],
+  [
+    "the thread's end, for another thread of the same contact",
+    ["one", "two", "three"].map((thread) => ({ contact: "ann", messages: [user(`In thread ${thread}`)] })),
+    (change) => change(isBlock(2)),
+  ],
+  [
+    "the anchor, where more came at once than a provider looks back",
+    turns(6, 24),
+    (change) => (marks) => change(onMessage(marks, 0))(marks),
+  ],
+  ["the newest message, for the next turn", turns(12, 1), (change) => (marks) => change(onMessage(marks, -1))(marks)],
+];
+
+it.each(PAYS)("a mark pays on %s: moved or left out, the same requests cost more", (_, asked, which) => {
+  const planned = cost(asked);
+  expect(cost(asked, which(without))).toBeGreaterThan(planned * 1.02);
+  expect(cost(asked, which(moved))).toBeGreaterThan(planned * 1.001);
+});
