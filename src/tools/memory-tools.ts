@@ -34,7 +34,10 @@ const MOST_TAGS = 8;
 const LONGEST_TAG = 40;
 
 const TAGS = z.array(z.string().min(1).max(LONGEST_TAG)).max(MOST_TAGS);
-const ID = z.string().regex(/^mem_[0-9a-hjkmnp-tv-z]{26}$/, "it must be an id as memory_search shows it, mem_…");
+
+// The forms are told in words: every sign of a schema stands in every prompt.
+const ID_FORM = /^mem_[0-9a-hjkmnp-tv-z]{26}$/;
+const ID = z.string().refine((text) => ID_FORM.test(text), "it must be an id as memory_search shows it, mem_…");
 
 function memorySave(store: Reads): Tool {
   return defineTool({
@@ -42,7 +45,7 @@ function memorySave(store: Reads): Tool {
     description:
       "Remembers one fact about this contact or conversation for later. Save what will still matter in another " +
       "conversation: one self-contained sentence or short note each, with names and dates instead of 'he' and 'today'. " +
-      "No passwords, keys or card numbers.",
+      "No secrets.",
     input: z.object({
       content: z
         .string()
@@ -51,7 +54,7 @@ function memorySave(store: Reads): Tool {
         .refine((text) => text.trim() !== "", "it must say something")
         .describe("What to remember."),
       tags: TAGS.optional().describe("Words to find it by."),
-      supersedes: ID.optional().describe("The id of a memory that is no longer true: this one takes its place."),
+      supersedes: ID.optional().describe("Id of a memory that is no longer true; this one replaces it."),
     }),
     effect: "store",
     // Its answers are the sentences below and nothing else.
@@ -126,22 +129,23 @@ const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:
 const instant = () =>
   z
     .string()
-    .regex(INSTANT, "it must be a date such as 2026-11-21, or a time such as 2026-11-21T09:30:00Z")
-    .refine((text) => !Number.isNaN(Date.parse(text)), "there is no such date");
+    .refine(
+      (text) => INSTANT.test(text) && !Number.isNaN(Date.parse(text)),
+      "it must be a date such as 2026-11-21, or a time such as 2026-11-21T09:30:00Z",
+    );
 
 function memorySearch(store: Reads): Tool {
   return defineTool({
     name: "memory_search",
     description:
-      "Searches what was remembered about this contact, by keywords. Gives the best matches, each with its id, its date, " +
-      "whose word it is, who said it, and its tags; below that, set in, what is remembered.",
+      "Searches what was remembered about this contact, by keywords. Gives the best matches with id, date, trust, speaker and tags.",
     input: z.object({
       query: z.string().min(1).max(1_000).describe("Keywords, such as names, things and places."),
       limit: z.int().min(1).max(20).default(5).describe("How many memories at most."),
-      tags: TAGS.min(1).optional().describe("Only those with one of these tags."),
-      since: instant().optional().describe("Only those from this date on."),
-      before: instant().optional().describe("Only those before this date."),
-      trust: z.enum(TRUSTS).optional().describe("Only the word of somebody at least as trusted."),
+      tags: z.array(z.string()).min(1).optional().describe("Only with one of these tags."),
+      since: instant().optional().describe("Only from this date on, as 2026-11-21."),
+      before: instant().optional().describe("Only before this date."),
+      trust: z.enum(TRUSTS).optional().describe("Only the word of somebody as trusted."),
     }),
     effect: "none",
     trust: "contact",
