@@ -1,6 +1,6 @@
 import { type AskedDate, datesIn } from "./dates.ts";
 import { foldName, wordsOf } from "./fold.ts";
-import { FIRST_PERSON, FIRST_PERSON_SPACELESS, STOP_WORDS } from "./word-lists.ts";
+import { FIRST_PERSON, FIRST_PERSON_SPACELESS, FUNCTION_SIGNS, STOP_WORDS } from "./word-lists.ts";
 
 /** More of a text is not read: nobody asks for so much. */
 const LONGEST_TEXT = 60_000;
@@ -18,10 +18,11 @@ export interface Asked {
   readonly asksHowMany: boolean;
 }
 
+/** As a question: in talk "when" mostly begins a story. */
 const ASKS_WHEN =
-  /\b(when|what (date|day|month|year|time)|which (date|day|month|year)|how long ago|since when)\b|什么时候|何时|いつ|เมื่อไหร่|wann|quand|cuándo/i;
+  /\bwhen(?:['’]s|\s+(?:did|does|do|is|was|were|are|will|would|has|have|had|can|could|should))\b|\b(?:what|which)\s+(?:date|day|month|year|time)\b|\bhow long ago\b|什么时候|何时|いつ|เมื่อไหร่|\b(?:wann|quand|cuándo)\b/i;
 const ASKS_HOW_MANY =
-  /\bhow (many|much|long|often|old|far|big|tall)\b|多少|几[个次]|いくつ|何[人回個]|combien|cuánt|wie ?viel/i;
+  /\bhow (?:many|much|long|often|old|far|big|tall)\b|多少|几[个次]|いくつ|何[人回個]|\bcombien\b|\bcuánt[oa]s?\b|\bwie ?viele?\b/i;
 
 export interface AskedText {
   readonly text: string;
@@ -49,14 +50,19 @@ type Weighted = readonly { readonly words: ReturnType<typeof wordsOf>; readonly 
 
 /** All words but stop words and speakers; all words at all where nothing else is left. */
 function termsOf(texts: Weighted, names: ReadonlySet<string>): ReadonlyMap<string, number> {
-  const telling = collect(texts, (word) => !STOP_WORDS.has(word) && !names.has(word));
-  return telling.size > 0 ? telling : collect(texts, () => true);
+  const isMeant = (word: string) => !STOP_WORDS.has(word) && !names.has(word);
+  const telling = collect(texts, isMeant, (term) => !FUNCTION_SIGNS.test(term));
+  return telling.size > 0 ? telling : collect(texts, everything, everything);
 }
 
-function collect(texts: Weighted, isMeant: (word: string) => boolean): ReadonlyMap<string, number> {
+const everything = () => true;
+
+type Test = (text: string) => boolean;
+
+function collect(texts: Weighted, isMeant: Test, tells: Test): ReadonlyMap<string, number> {
   const terms = new Map<string, number>();
   for (const { words, weight } of texts) {
-    for (const term of words.filter(({ word }) => isMeant(word)).flatMap(({ terms: own }) => own)) {
+    for (const term of words.flatMap(({ word, terms: own }) => (isMeant(word) ? own.filter(tells) : []))) {
       const known = terms.get(term);
       if (known === undefined && terms.size >= MOST_TERMS) continue;
       terms.set(term, Math.max(known ?? 0, weight));

@@ -58,6 +58,17 @@ export function isIn(at: number, { year, month, day }: AskedDate): boolean {
   );
 }
 
+/** Days since the end of what a date names, in UTC; less than none before. Without a year, in the moment's own; without a month, the end of the year. */
+export function daysAfter(at: number, { year = new Date(at).getUTCFullYear(), month, day }: AskedDate): number {
+  const end =
+    month === undefined
+      ? Date.UTC(year + 1, 0, 1)
+      : day === undefined
+        ? Date.UTC(year, month, 1)
+        : Date.UTC(year, month - 1, day + 1);
+  return (at - end) / 86_400_000;
+}
+
 function isDoubtful(month: string | undefined, besides: string | undefined): boolean {
   return (month === "may" || month === "march" || month === "mar") && besides === undefined;
 }

@@ -1,5 +1,6 @@
 import { stemmer } from "stemmer";
 import { BASE_FORMS } from "./base-forms.ts";
+import { FUNCTION_SIGNS } from "./word-lists.ts";
 
 /** Longer words are told apart by so many characters and no more. */
 const LONGEST_WORD = 40;
@@ -12,6 +13,7 @@ const SPACELESS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana
 const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+(?:['’][\p{L}\p{M}]+)*/gu;
 const RUN = new RegExp(String.raw`[${SPACELESS}][${SPACELESS}\p{M}ー]*|(?:(?![${SPACELESS}]).)+`, "gsu");
 const STARTS_SPACELESS = new RegExp(`^[${SPACELESS}]`, "u");
+const IS_HAN = /^\p{Script=Han}/u;
 const CLUSTER = /.\p{M}*/gsu;
 const LATIN_ACCENT = /(\p{Script=Latin})\p{Mn}+/gu;
 /** Vowel signs and the stretch of Arabic, the points of Hebrew: most writers leave them out. */
@@ -69,9 +71,10 @@ function runsOf(word: string): readonly Word[] {
   });
 }
 
-/** Overlapping pairs: they find a word without knowing where it begins. */
+/** Overlapping pairs: they find a word without knowing where it begins. A Chinese sign is often a word, so it stands alone too. */
 function pairsOf(run: string): readonly string[] {
   const clusters = (run.match(CLUSTER) ?? []).map((cluster) => [...cluster].slice(0, LONGEST_CLUSTER).join(""));
   if (clusters.length < 2) return clusters;
-  return clusters.slice(1).map((cluster, at) => `${clusters[at]}${cluster}`);
+  const pairs = clusters.slice(1).map((cluster, at) => `${clusters[at]}${cluster}`);
+  return [...pairs, ...clusters.filter((cluster) => IS_HAN.test(cluster) && !FUNCTION_SIGNS.test(cluster))];
 }

@@ -1,18 +1,22 @@
-import { type Asked, type AskedText, readAsked } from "./asked.ts";
-import { isSpaceless } from "./fold.ts";
-import type { IndexSize, LexicalIndex, PlacedUnit, WeightedTerm } from "./lexical-index.ts";
+import { type AskedText, readAsked } from "./asked.ts";
+import type { Candidate, LexicalIndex, WeightedTerm } from "./lexical-index.ts";
+import type { Shortlist } from "./measure.ts";
 import type { Ranked } from "./ranked.ts";
-import { isRepairable, oneEditFrom } from "./repair.ts";
-import { rerank, type Shortlist } from "./rerank.ts";
+import { rerank } from "./rerank.ts";
+import { type Vocabulary, vocabularyOf } from "./vocabulary.ts";
 import { AFTER, BEFORE } from "./weights.ts";
 
-/** What the index is asked for at most: terms, units that have them, candidates. */
-const MOST_TERMS = 32;
+/** How many units may have the terms that the index is asked for, and those that are only of a kind. */
 const MOST_POSTINGS = 20_000;
-const MOST_CANDIDATES = 100;
-const MOST_REPAIRS = 3;
-/** A repaired word may be another word. */
-const REPAIRED = 0.7;
+const MOST_OF_KINDS = 5_000;
+/** What is of a kind that is asked for, beside what is asked for itself. */
+const KIND_SHARE = 0.5;
+/** The index gives so many, of which those that stand together are read with their neighbours. */
+const MOST_CANDIDATES = 1_000;
+const MOST_READ = 120;
+/** How far away a candidate still speaks for another, and how much of its score it lends at no distance. */
+const REACH = 4;
+const LENT = 0.4;
 
 /** What a search looks for: a `MemoryQuery` is one. */
 export interface Search {
@@ -27,14 +31,9 @@ export interface Search {
  * Finds what answers, best first. Any text is a valid search.
  * @throws the signal's reason where it was aborted
  */
-export async function search(index: LexicalIndex, { texts, asker, limit, signal }: Search): Promise<readonly Ranked[]> {
-  const shortlist = await shortlistOf(index, {
-    texts,
-    limit,
-    ...(asker === undefined ? {} : { asker }),
-    ...(signal === undefined ? {} : { signal }),
-  });
-  return shortlist === undefined || limit < 1 ? [] : rerank(shortlist).slice(0, Math.floor(limit));
+export async function search(index: LexicalIndex, asked: Search): Promise<readonly Ranked[]> {
+  const shortlist = await shortlistOf(index, asked);
+  return shortlist === undefined || asked.limit < 1 ? [] : rerank(shortlist).slice(0, Math.floor(asked.limit));
 }
 
 /** All that ranking looks at, and nothing where no word of the search stands in the index. */
@@ -46,106 +45,53 @@ export async function shortlistOf(
   const [size, speakers] = await Promise.all([index.size(), index.speakers()]);
   signal?.throwIfAborted();
   const asked = readAsked(texts, asker, speakers);
-  const known = await knownTerms(index, asked, signal);
-  const tells = tellingOf(known, size);
-  if (tells.size === 0) return undefined;
-  const candidates = await index.candidates(affordable(tells, known), MOST_CANDIDATES);
+  const vocabulary = await vocabularyOf(index, asked, size);
   signal?.throwIfAborted();
-  const rows: readonly PlacedUnit[] = await index.rows(withNeighbours(candidates.map(({ place }) => place)));
+  const terms = affordable(vocabulary);
+  if (terms.length === 0) return undefined;
+  const candidates = await index.candidates(terms, MOST_CANDIDATES);
   signal?.throwIfAborted();
-  return { asked, tells, size, rows, ...worthOf(asked, known, size) };
-}
-
-/** Among few memories no word is rare: what a word is worth as evidence is judged as if there were so many. */
-const FEWEST_UNITS = 100;
-/** Of a word without spaces around it each pair of signs is looked for: those that stand nowhere are mostly no words. */
-const UNKNOWN_PAIR = 0.3;
-/** What a word that stands in all memories is worth all the same, of what the rarest is: a question may have no others. */
-const COMMON = 0.05;
-
-/** What of the question the index has is worth, term by term, and what all of it would be. */
-function worthOf(
-  { terms }: Asked,
-  known: ReadonlyMap<string, Known>,
-  size: IndexSize,
-): Pick<Shortlist, "worth" | "all"> {
-  const units = Math.max(size.units, FEWEST_UNITS);
-  const rarest = rarity(0, units);
-  const worth = new Map(
-    [...known].map(([term, { frequency, weight }]) => [
-      term,
-      weight * Math.max(rarity(frequency, units), COMMON * rarest),
-    ]),
-  );
-  let all = [...worth.values()].reduce((sum, one) => sum + one, 0);
-  for (const [term, weight] of terms) {
-    if (!known.has(term)) all += weight * rarest * (isSpaceless(term) ? UNKNOWN_PAIR : 1);
-  }
-  return { worth, all };
-}
-
-interface Known {
-  readonly frequency: number;
-  readonly weight: number;
-}
-
-/** The terms that the index has, with those that stand in for one that it has not. */
-async function knownTerms(
-  index: LexicalIndex,
-  { terms }: Asked,
-  signal: AbortSignal | undefined,
-): Promise<ReadonlyMap<string, Known>> {
-  const frequencies = await index.frequencies([...terms.keys()]);
+  const rows = await index.rows(withNeighbours(together(candidates).slice(0, MOST_READ)));
   signal?.throwIfAborted();
-  const known = new Map<string, Known>();
-  const unknown: string[] = [];
-  for (const [term, weight] of terms) {
-    const frequency = frequencies.get(term) ?? 0;
-    if (frequency > 0) known.set(term, { frequency, weight });
-    else if (isRepairable(term)) unknown.push(term);
-  }
-  for (const term of unknown.slice(0, MOST_REPAIRS)) {
-    const repaired = await repair(index, term);
-    signal?.throwIfAborted();
-    if (repaired === undefined || known.has(repaired.term)) continue;
-    known.set(repaired.term, { frequency: repaired.frequency, weight: REPAIRED * (terms.get(term) ?? 1) });
-  }
-  return known;
-}
-
-/** The commonest term of the index that is one slip away. */
-async function repair(index: LexicalIndex, term: string): Promise<{ term: string; frequency: number } | undefined> {
-  const frequencies = await index.frequencies(oneEditFrom(term));
-  const [best] = [...frequencies].filter(([, frequency]) => frequency > 0).sort(byFrequency);
-  return best === undefined ? undefined : { term: best[0], frequency: best[1] };
-}
-
-function byFrequency([a, ofA]: readonly [string, number], [b, ofB]: readonly [string, number]): number {
-  return ofB - ofA || (a < b ? -1 : 1);
-}
-
-/** The rarest of the terms, the rarest first, each with its rarity times its weight. */
-function tellingOf(known: ReadonlyMap<string, Known>, { units }: IndexSize): ReadonlyMap<string, number> {
-  const rarest = [...known]
-    .sort(([a, ofA], [b, ofB]) => ofA.frequency - ofB.frequency || (a < b ? -1 : 1))
-    .slice(0, MOST_TERMS);
-  return new Map(rarest.map(([term, { frequency, weight }]) => [term, weight * rarity(frequency, units)]));
-}
-
-function rarity(frequency: number, units: number): number {
-  return Math.log(1 + (Math.max(units, frequency) - frequency + 0.5) / (frequency + 0.5));
+  const { tells, kinds, worth, all } = vocabulary;
+  return { asked, tells, kinds, worth, all, size, rows };
 }
 
 /** The rarest terms whose units together are few enough to be read, and always one. */
-function affordable(tells: ReadonlyMap<string, number>, known: ReadonlyMap<string, Known>): readonly WeightedTerm[] {
+function affordable({ tells, kinds, known }: Vocabulary): readonly WeightedTerm[] {
   const chosen: WeightedTerm[] = [];
   let postings = 0;
   for (const [term, weight] of tells) {
-    postings += known.get(term)?.frequency ?? 0;
+    const own = known.get(term)?.postings ?? 0;
+    if (own === 0) continue;
+    postings += own;
     if (chosen.length > 0 && postings > MOST_POSTINGS) break;
     chosen.push({ term, weight });
   }
+  let ofKinds = 0;
+  for (const [term, { tells: weight, postings: own }] of kinds) {
+    ofKinds += own;
+    if (chosen.length > 0 && ofKinds > MOST_OF_KINDS) break;
+    chosen.push({ term, weight: KIND_SHARE * weight });
+  }
   return chosen;
+}
+
+/** The places of the candidates, those first that stand well and near others: what is asked for is often said in two breaths. */
+function together(candidates: readonly Candidate[]): readonly number[] {
+  const scores = new Map(candidates.map(({ place, score }) => [place, score]));
+  const lentTo = (place: number): number => {
+    let lent = 0;
+    for (let away = 1; away <= REACH; away += 1) {
+      const near = (scores.get(place - away) ?? 0) + (scores.get(place + away) ?? 0);
+      lent += near * (1 - away / (REACH + 1));
+    }
+    return LENT * lent;
+  };
+  return candidates
+    .map(({ place, score }) => ({ place, score: score + lentTo(place) }))
+    .sort((a, b) => b.score - a.score || b.place - a.place)
+    .map(({ place }) => place);
 }
 
 function withNeighbours(places: readonly number[]): readonly number[] {

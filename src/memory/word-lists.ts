@@ -14,6 +14,9 @@ haven hasn hadn also may might must shall ever many much long often
 de la el en y que los las un una del al se por con para es le les des et du est il elle une der die das und ist ein eine
 den dem nicht ich du wir mit zu auf je tu`);
 
+/** The same for Chinese: a sign that joins and colours the others, and names nothing. */
+export const FUNCTION_SIGNS = /[的了是我你他她它们吗呢吧啊很都在有和就不也还这那哦嗯呀着过得地]/;
+
 /** Who says one of these speaks of themselves. */
 export const FIRST_PERSON = list(`
 i im ive id ill me my mine myself we us our ours ourselves yo mi mio nosotros je moi mon ma mes nous ich mich mir mein

@@ -1,0 +1,112 @@
+import type { Asked } from "./asked.ts";
+import { isSpaceless } from "./fold.ts";
+import { OF_KIND } from "./kinds.ts";
+import type { IndexSize, LexicalIndex } from "./lexical-index.ts";
+import type { OfKind, Shortlist } from "./measure.ts";
+import { isRepairable, oneEditFrom } from "./repair.ts";
+
+/** Terms that tell most are looked for, and no more. */
+const MOST_TERMS = 32;
+const MOST_REPAIRS = 3;
+/** A repaired word may be another word. */
+const REPAIRED = 0.7;
+/** Among few memories no word is rare: what a word is worth as evidence is judged as if there were so many. */
+const FEWEST_UNITS = 100;
+/** Of a word without spaces around it each pair of signs is looked for: those that stand nowhere are mostly no words. */
+const UNKNOWN_PAIR = 0.3;
+
+/** A term that is asked for. */
+export interface Known {
+  /** In how many units it stands; for one that names a kind and stands nowhere, what is of its kind. */
+  readonly frequency: number;
+  /** In the question. */
+  readonly weight: number;
+  /** Units that have the term itself. */
+  readonly postings: number;
+}
+
+/** What of the question the scope knows. */
+export interface Vocabulary {
+  readonly known: ReadonlyMap<string, Known>;
+  readonly tells: Shortlist["tells"];
+  readonly kinds: ReadonlyMap<string, OfKind & { readonly postings: number }>;
+  readonly worth: Shortlist["worth"];
+  readonly all: number;
+}
+
+/** Looks the terms up, with what is of a kind they name and what stands in for one that the scope has not. */
+export async function vocabularyOf(index: LexicalIndex, asked: Asked, size: IndexSize): Promise<Vocabulary> {
+  const members = [...asked.terms.keys()].flatMap((term) => OF_KIND.get(term) ?? []);
+  const frequencies = await index.frequencies([...new Set([...asked.terms.keys(), ...members])]);
+  const known = new Map<string, Known>();
+  const unknown: string[] = [];
+  for (const [term, weight] of asked.terms) {
+    const postings = frequencies.get(term) ?? 0;
+    const ofKind = (OF_KIND.get(term) ?? []).reduce((sum, member) => sum + (frequencies.get(member) ?? 0), 0);
+    const frequency = postings > 0 ? postings : Math.min(ofKind, size.units);
+    if (frequency > 0) known.set(term, { frequency, weight, postings });
+    else if (isRepairable(term)) unknown.push(term);
+  }
+  for (const term of unknown.slice(0, MOST_REPAIRS)) {
+    const [repaired, frequency = 0] = (await repair(index, term)) ?? [];
+    if (repaired === undefined || known.has(repaired)) continue;
+    known.set(repaired, { frequency, weight: REPAIRED * (asked.terms.get(term) ?? 1), postings: frequency });
+  }
+  const tells = tellingOf(known, size);
+  return { known, tells, kinds: kindsOf(tells, frequencies, size), ...worthOf(asked, known, size) };
+}
+
+/** The commonest term of the index that is one slip away. */
+async function repair(index: LexicalIndex, term: string): Promise<readonly [string, number] | undefined> {
+  const frequencies = await index.frequencies(oneEditFrom(term));
+  return [...frequencies].filter(([, frequency]) => frequency > 0).sort(byFrequency)[0];
+}
+
+function byFrequency([a, ofA]: readonly [string, number], [b, ofB]: readonly [string, number]): number {
+  return ofB - ofA || (a < b ? -1 : 1);
+}
+
+/** The rarest of the terms, the rarest first, each with its rarity times its weight. */
+function tellingOf(known: ReadonlyMap<string, Known>, { units }: IndexSize): ReadonlyMap<string, number> {
+  const rarest = [...known]
+    .sort(([a, ofA], [b, ofB]) => ofA.frequency - ofB.frequency || (a < b ? -1 : 1))
+    .slice(0, MOST_TERMS);
+  return new Map(rarest.map(([term, { frequency, weight }]) => [term, weight * rarity(frequency, units)]));
+}
+
+function rarity(frequency: number, units: number): number {
+  return Math.log(1 + (Math.max(units, frequency) - frequency + 0.5) / (frequency + 0.5));
+}
+
+/** What the scope has of the kinds that are asked for, the rarest first; it tells no more than the word for its kind. */
+function kindsOf(
+  tells: ReadonlyMap<string, number>,
+  frequencies: ReadonlyMap<string, number>,
+  { units }: IndexSize,
+): Vocabulary["kinds"] {
+  const kinds = new Map<string, OfKind & { readonly postings: number }>();
+  for (const [kind, most] of tells) {
+    for (const member of OF_KIND.get(kind) ?? []) {
+      const postings = frequencies.get(member) ?? 0;
+      const own = Math.min(most, rarity(postings, units));
+      if (postings === 0 || tells.has(member) || (kinds.get(member)?.tells ?? 0) >= own) continue;
+      kinds.set(member, { kind, tells: own, postings });
+    }
+  }
+  return new Map([...kinds].sort(([a, ofA], [b, ofB]) => ofA.postings - ofB.postings || (a < b ? -1 : 1)));
+}
+
+/** What of the question the index has is worth, term by term, and what all of it would be. */
+function worthOf(
+  { terms }: Asked,
+  known: ReadonlyMap<string, Known>,
+  size: IndexSize,
+): Pick<Shortlist, "worth" | "all"> {
+  const units = Math.max(size.units, FEWEST_UNITS);
+  const worth = new Map([...known].map(([term, { frequency, weight }]) => [term, weight * rarity(frequency, units)]));
+  let all = [...worth.values()].reduce((sum, one) => sum + one, 0);
+  for (const [term, weight] of terms) {
+    if (!known.has(term)) all += weight * rarity(0, units) * (isSpaceless(term) ? UNKNOWN_PAIR : 1);
+  }
+  return { worth, all };
+}
