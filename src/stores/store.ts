@@ -1,4 +1,3 @@
-import type { Features } from "../memory/index.ts";
 import type {
   Actor,
   AgentName,
@@ -11,15 +10,10 @@ import type {
   Json,
   Ledger,
   Mark,
-  Memory,
-  MemoryFilter,
   MemoryId,
-  MemoryKind,
-  MemoryQuery,
   Mode,
   ModelRef,
   NewApproval,
-  NewMemory,
   OrgId,
   OutboxId,
   Parameters,
@@ -42,6 +36,7 @@ import type {
   Untrusted,
 } from "../protocol/index.ts";
 import type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
+import type { MemoryStore } from "./memory-store.ts";
 import type { VectorStore } from "./vectors.ts";
 
 /** One conversation of one agent with one counterpart. `version` is the agent version it is pinned to. */
@@ -260,37 +255,6 @@ export type JournalState =
   | { readonly state: "done"; readonly outcome: ToolOutcome }
   | { readonly state: "unknown" };
 
-/** A memory that was found: where, and why. */
-export interface MemoryHit extends Memory {
-  readonly scope: Scope;
-  /** Higher is better. */
-  readonly score: number;
-  /** How far the words alone speak for it: 0 for nothing. */
-  readonly evidence: number;
-  readonly features: Features;
-  /** Hits of one stretch of talk share it. */
-  readonly session: string;
-  /** Hits count up by it as they were said. */
-  readonly place: number;
-}
-
-/** What came of saving: the memory as it is kept now, and what had to go to make room for it. */
-export interface SavedMemory {
-  /** The one that was there, where it says the very same. */
-  readonly memory: Memory;
-  readonly merged: boolean;
-  readonly evicted: readonly MemoryId[];
-}
-
-/** How much of one kind is remembered. */
-export interface MemoryStats {
-  readonly kind: MemoryKind;
-  readonly memories: number;
-  readonly characters: number;
-  /** Milliseconds since 1970. */
-  readonly newest: number;
-}
-
 /** Usage summed over a scope; turns that failed were paid for too. */
 export interface UsageTotal {
   readonly turns: number;
@@ -321,7 +285,7 @@ export interface BackupProgress {
  * scope does not exist. One function is one transaction.
  * @throws StrataError `store_busy`, `store_failed`, and what each function names
  */
-export interface Store extends VectorStore {
+export interface Store extends MemoryStore, VectorStore {
   /** Keeps an agent version's frozen declaration (canonical JSON); the same digest again changes nothing. */
   saveAgentVersion(org: OrgId, agent: AgentName, version: Digest, spec: string, at: number): Promise<void>;
   agentVersion(org: OrgId, agent: AgentName, version: Digest): Promise<string | undefined>;
@@ -378,32 +342,6 @@ export interface Store extends VectorStore {
   starts(org: OrgId, agent: AgentName): Promise<readonly RequestStart[]>;
   /** @throws StrataError `turn_not_found`, `record_broken` when a piece was erased or does not match */
   rebuild(scope: Scope, turn: TurnId, n: number): Promise<RebuiltRequest>;
-
-  /**
-   * Keeps a memory. The very same text again (folded) counts as support of the one that is there. What is superseded is found no
-   * more and stays in the record. Where the scope is full the least useful go; what a person saved goes last.
-   * @throws StrataError `memory_not_found` for what it supersedes, `invalid_input` for a text that is too long
-   */
-  saveMemory(scope: Scope, id: MemoryId, memory: NewMemory): Promise<SavedMemory>;
-  /** Keeps many at once, in order, all or none: for imports. */
-  saveMemories(
-    scope: Scope,
-    memories: readonly { readonly id: MemoryId; readonly memory: NewMemory }[],
-  ): Promise<readonly SavedMemory[]>;
-  /** Best first, newest first on ties; any text is a valid query; only the own of these scopes, each ranked by its own statistics. */
-  searchMemories(scopes: readonly Scope[], query: MemoryQuery): Promise<readonly MemoryHit[]>;
-  /** Newest first. What was said as a message is one only where `filter.kinds` names it; what is superseded only with `superseded`. */
-  memories(
-    scope: Scope,
-    limit: number,
-    filter?: MemoryFilter & { readonly superseded?: true },
-  ): Promise<readonly Memory[]>;
-  memory(scope: Scope, id: MemoryId): Promise<Memory | undefined>;
-  forgetMemory(scope: Scope, id: MemoryId): Promise<boolean>;
-  /** Grows with every change of what a search of the scope could give. */
-  memoryRevision(scope: Scope): Promise<number>;
-  /** How many memories of each kind the scope holds, and their characters. */
-  memoryStats(scope: Scope): Promise<readonly MemoryStats[]>;
 
   /** Newest first. A scope with `contact: null` lists those of all contacts of the agent. */
   approvals(scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;

@@ -97,6 +97,12 @@ describe("a test inside a room", () => {
     );
   });
 
+  it("may run the contract of another room's port", () => {
+    const text = 'import { indexContract } from "../memory/index.contract.ts";';
+    expect(verdict("src/stores/index.test.ts", text)).toBe("");
+    expect(verdict("src/stores/open.ts", text)).toContain("past the door");
+  });
+
   it("may use a clock", () => {
     expect(verdict("src/compiler/compile.test.ts", "const start = Date.now();")).toBe("");
   });

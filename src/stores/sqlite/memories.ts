@@ -1,6 +1,6 @@
 import type { Memory, MemoryFilter, MemoryId, MemoryKind, Scope } from "../../protocol/index.ts";
+import type { MemoryStats } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
-import type { MemoryStats } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { conditionOf, isOfKept, KEPT, memoryRows, NOT_SAID } from "./memory-rows.ts";
 import { memoryScope } from "./memory-scope.ts";

@@ -8,8 +8,8 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { foldedDigest, memoryDigest } from "../digests.ts";
+import type { SavedMemory } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
-import type { SavedMemory } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { findable } from "./findable.ts";

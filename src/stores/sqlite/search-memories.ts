@@ -1,7 +1,7 @@
 import { listIndex, type PlacedUnit, type Ranked, search } from "../../memory/index.ts";
 import type { Memory, MemoryId, MemoryQuery, Scope } from "../../protocol/index.ts";
+import type { MemoryHit } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
-import type { MemoryHit } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { type Sieve, sqliteIndex } from "./lexical-index.ts";
 import { conditionOf, isOfKept, KEPT, memoryRows } from "./memory-rows.ts";
