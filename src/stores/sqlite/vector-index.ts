@@ -29,7 +29,7 @@ export interface VectorIndex {
   upsert(range: VectorRange, next: number, rows: readonly VectorRow[]): void;
   /** The nearest, nearest first and the newest first on ties; only of memories for which the condition holds. */
   knn(range: VectorRange, wanted: Wanted): readonly NearVector[];
-  size(range: Pick<VectorRange, "number">): number;
+  isEmpty(range: Pick<VectorRange, "number">): boolean;
   /** How like the vectors of the range usually are to a vector: the median of some of them. */
   usual(range: VectorRange, values: Float32Array): number;
   /** Empties the range. */
@@ -70,8 +70,9 @@ export function vectorIndex(db: Connection): VectorIndex {
       if (wanted.values.length !== range.dimensions || wanted.limit < 1) return [];
       return ranked(db.hasVectors() ? bySqlite(db, range, wanted) : byHand(db, range, wanted), wanted);
     },
-    size: (range) =>
-      db.column(plain<number>(`select count(*) from vector where id >= ? and id < ?`, ...boundsOf(range)))[0] ?? 0,
+    isEmpty: (range) =>
+      db.first(plain<object>(`select id from vector where id >= ? and id < ? limit 1`, ...boundsOf(range))) ===
+      undefined,
     usual: (range, values) => {
       const some = plain<StoredVector>(
         `select value from vector where id >= ? and id < ? limit ?`,
@@ -98,7 +99,7 @@ interface StoredVector {
 const SPARE = 16;
 
 const held = (condition: Condition | undefined): string =>
-  condition === undefined ? "" : `join memory on memory.row = vector.memory and ${condition.sql}`;
+  condition === undefined ? "" : `cross join memory on memory.row = vector.memory and ${condition.sql}`;
 
 /** Of vectors of one length, the nearest by distance are the nearest by angle, and SQLite has that faster. */
 function bySqlite(db: Connection, range: VectorRange, { values, limit, condition }: Wanted): readonly StoredVector[] {

@@ -31,7 +31,7 @@ export function servingModels(db: Connection, scopes: readonly Scope[]): readonl
   const serving = scopes.flatMap((scope) => {
     const own = memoryScope(db, scope);
     const found = own && servingModel(db, own);
-    return found !== undefined && vectorIndex(db).size(found) > 0 ? [found.model] : [];
+    return found !== undefined && !vectorIndex(db).isEmpty(found) ? [found.model] : [];
   });
   return [...new Set(serving)];
 }
