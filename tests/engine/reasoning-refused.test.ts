@@ -128,6 +128,16 @@ describe("a provider that would not have the model's reasoning back", () => {
     expect(events.find(({ type }) => type === "refused")).toMatchObject({ changed: "message 4 (assistant)" });
   });
 
+  it("is told in a chat in one line, beside the answer", async () => {
+    const { app, folder, env } = await opened(["reasons", { refuses: BOUND }, "reasons"]);
+    await app.close();
+    const at = { cwd: folder, env };
+    await strata(["lock"], at);
+    const { code, out, err } = await strata(["chat", "shop"], { ...at, input: "Hello.\nAnd now?\n" });
+    expect([code, out.match(/Yes\./g)?.length]).toEqual([0, 2]);
+    expect(err).toMatch(/would not have the model's earlier reasoning back \(status 400: .*mistake of Strata's/);
+  });
+
   it("stands as a mistake of Strata's in `turn show` and `cache explain`", async () => {
     const { app, folder, env } = await opened(["reasons", { refuses: BOUND }, "reasons"]);
     for (const text of ["Hello.", "And now?"]) await say(app, text);
