@@ -37,7 +37,7 @@ export function ledgerTable(
 }
 
 function fateOf(entry: LedgerEntry, style: Style): string {
-  const items = entry.items === undefined ? "" : `, ${entry.items.shown} of ${entry.items.of} items`;
+  const items = entry.items === undefined ? "" : itemsOf(entry.items);
   switch (entry.fate) {
     case "kept":
       return `kept${items}`;
@@ -52,6 +52,13 @@ function fateOf(entry: LedgerEntry, style: Style): string {
   }
 }
 
+/** How many items there are, what else was found and is not there, and why they stand where they stand. */
+function itemsOf({ shown, of, left = [], because }: NonNullable<LedgerEntry["items"]>): string {
+  const without = left.map((one) => `${one.items} ${one.because}`);
+  const more = [...without, ...(because === undefined ? [] : [because])].join(", ");
+  return `, ${shown} of ${of} items${more === "" ? "" : ` (${more})`}`;
+}
+
 /** Each mark stands at the last piece before it. */
 function cacheMarks(
   { entries }: Ledger,
@@ -64,7 +71,7 @@ function cacheMarks(
     const entry =
       after.zone === "system"
         ? entries.findLast((one) => layers.some((layer) => layer === one.piece))
-        : entries.find((one) => one.place === piece);
+        : entries.findLast((one) => one.place === piece);
     if (entry !== undefined) found.set(entry, `cached ${lifetime} up to here`);
   }
   return found;

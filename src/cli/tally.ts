@@ -73,7 +73,8 @@ function tallyPiece({ pieces }: Tally, entry: LedgerEntry): void {
 
 /** The tail is computed once a turn: the first request tells what was recalled. */
 function tallyRecall({ recall }: Tally, { requests }: TurnRecord): void {
-  const shown = (requests[0]?.ledger.entries ?? []).reduce((sum, entry) => sum + (entry.items?.shown ?? 0), 0);
+  const live = requests[0]?.ledger.entries.filter(({ place }) => place === "tail") ?? [];
+  const shown = live.reduce((sum, entry) => sum + (entry.items?.shown ?? 0), 0);
   if (shown > 0) recall.turns++;
   recall.items += shown;
 }

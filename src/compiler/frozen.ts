@@ -27,7 +27,7 @@ export function renderFrozen({ layer, items, because }: FrozenMemory, count: Cou
     };
   const frames = inTime(items).map(frameItem).join("\n");
   // The heading and the line under it are the platform's, and all that follows is framed.
-  const text = trusted(`${layerHeading(layer)}\n(All that was saved before this conversation begins.)\n${frames}`);
+  const text = trusted(`${layerHeading(layer)}\n(All that was saved up to here.)\n${frames}`);
   const message = { role: "user", parts: [{ type: "text", text }] } as const;
   const trust = lowestTrust([layer.trust, ...items.map((item) => item.trust)]);
   const tokens = countMessage(message, count);

@@ -413,7 +413,8 @@ describe("law 13: missing context is empty, not fatal", () => {
 
 describe("recall", () => {
   it("S8 what stands in turn n was searched for turn n's message; law 5: another contact's memory never does", async () => {
-    const { say, open, store, sent, time } = await stage(["ok", "ok", "ok"]);
+    const agent = sampleAgent({ recall: "search" });
+    const { say, open, store, sent, time } = await stage(["ok", "ok", "ok"], { agent });
     const ann = await open("ann");
     const bob = await open("bob");
     const remember = (contact: string, content: string, n: number) =>

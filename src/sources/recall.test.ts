@@ -133,7 +133,7 @@ const left = ({ content }: Asked) => (content.kind === "items" ? content.left : 
 describe("the evidence gate", () => {
   it("shows nothing where nothing that was said fits, and says how many it looked at", async () => {
     const { content } = await recalled([said("The tram was late.", 1, { evidence: 0.1, score: 9 })]);
-    expect(content).toEqual({ kind: "empty", because: "no memory fits the message (1 fits too little)" });
+    expect(content).toEqual({ kind: "empty", because: "no memory fits the message (1 fitting too little)" });
   });
 
   it("lets what was saved on purpose through with fewer of the question's words", async () => {
@@ -146,7 +146,7 @@ describe("the evidence gate", () => {
   it("leaves out what fits by accident beside the best", async () => {
     const asked = await recalled([said("The key is under the pot.", 1), said("A pot of tea.", 9, { score: 3 })]);
     expect(itemsOf(asked)).toHaveLength(1);
-    expect(left(asked)).toEqual([{ because: "fits too little", items: 1 }]);
+    expect(left(asked)).toEqual([{ because: "fitting too little", items: 1 }]);
   });
 });
 
@@ -155,7 +155,7 @@ describe("what the model sees anyway", () => {
     const hits = [said("The key is under the pot.", 1, { turn: turn(0) }), said("The pot is blue.", 5)];
     const standing = await recalled(hits, { epoch: epochOf("[message · contact · 2026-11-21T09:30:00Z]\n| hi") });
     expect(itemsOf(standing).map(({ text }) => text)).toEqual(["The pot is blue."]);
-    expect(left(standing)).toEqual([{ because: "stands in the transcript", items: 1 }]);
+    expect(left(standing)).toEqual([{ because: "in the transcript already", items: 1 }]);
     expect(itemsOf(await recalled(hits, { epoch: epochOf() }))).toHaveLength(2);
   });
 
@@ -171,7 +171,7 @@ describe("what the model sees anyway", () => {
     const epoch: Epoch = { ...epochOf(), prefixEntries: [{ ...line, fate: "kept", items }] };
     expect((await recalled([hit], { epoch })).content).toEqual({
       kind: "empty",
-      because: "no memory fits the message (1 stands in the transcript)",
+      because: "no memory fits the message (1 in the transcript already)",
     });
   });
 });
@@ -181,14 +181,14 @@ describe("the room of the layer", () => {
     const hits = [said("short", 1), said("long ".repeat(600), 3), said("short too", 5)];
     const asked = await recalled(hits);
     expect(itemsOf(asked).map(({ text }) => text)).toEqual(["short", "short too"]);
-    expect(left(asked)).toEqual([{ because: "no room", items: 1 }]);
+    expect(left(asked)).toEqual([{ because: "without room", items: 1 }]);
   });
 
   it("holds no more than the layer's limit", async () => {
     const hits = Array.from({ length: 9 }, (_, i) => said(`it ${i}`, i * 2));
     const asked = await recalled(hits, { layer: { ...RECALL, source: { kind: "recall", limit: 4 } } });
     expect(itemsOf(asked)).toHaveLength(4);
-    expect(left(asked)).toEqual([{ because: "no room", items: 5 }]);
+    expect(left(asked)).toEqual([{ because: "without room", items: 5 }]);
   });
 });
 

@@ -40,9 +40,9 @@ export async function recall(agent: Agent, layer: Layer, limit: number, context:
   const room = { tokens: layer.budget ?? TOKENS, items: limit };
   const { hits, left } = fill([...fitting, ...since], room, context.count);
   return contentOf(hits, [
-    { because: "stands in the transcript", items: standing },
-    { because: "fits too little", items: unseen.length - fitting.length },
-    { because: "no room", items: left },
+    { because: "in the transcript already", items: standing },
+    { because: "fitting too little", items: unseen.length - fitting.length },
+    { because: "without room", items: left },
   ]);
 }
 

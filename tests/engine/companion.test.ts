@@ -4,7 +4,18 @@ import { describe, expect, it } from "vitest";
 import type { App } from "../../src/app.ts";
 import { issueId, memoryId, type Request, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite, type Thread } from "../../src/stores/index.ts";
-import { COMPANION, home, messagesText, messageText, say, strata, systemText, tailText, thread } from "./home.ts";
+import {
+  COMPANION,
+  home,
+  messagesText,
+  messageText,
+  say,
+  searching,
+  strata,
+  systemText,
+  tailText,
+  thread,
+} from "./home.ts";
 
 const saving = (content: string) => [{ parts: [{ call: "memory_save", input: { content } }] }, "Saved."];
 
@@ -61,13 +72,14 @@ describe("the companion (seed 002)", () => {
     const second = await strata(folder);
     const found = await second.runtime.searchMemories(second.operator, (await thread(second)).scope, {
       query: "Where does Ida live?",
+      kinds: ["fact"],
       limit: 5,
     });
     expect(found.map((memory) => memory.content)).toEqual(["Ann's sister Ida lives in Oslo"]);
   });
 
   it("002.3 each message is searched for by itself, and the best five stand in the request", async () => {
-    const folder = home();
+    const folder = searching();
     const app = await strata(folder);
     const ann = await thread(app);
     await remember(
@@ -133,7 +145,7 @@ describe("the companion (seed 002)", () => {
         untrusted("How late was the train?"),
       );
     const { ledger } = await compose();
-    const recall = ledger.entries.find((entry) => entry.piece === "recall");
+    const recall = ledger.entries.find((entry) => entry.piece === "recall" && entry.place === "tail");
     expect(recall).toMatchObject({ fate: "kept", items: { shown: 5, of: 5 } });
     expect(recall?.tokens).toBeLessThan(600);
   });
@@ -166,7 +178,7 @@ describe("the companion (seed 002)", () => {
   });
 
   it("002.9 the order is fixed prompt, history, message, and then the memories (which would rewrite the history in front of it)", async () => {
-    const folder = home();
+    const folder = searching();
     const app = await strata(folder);
     const ann = await thread(app);
     await remember(folder, ann, ["Ann's boat is called Argo"]);
@@ -204,6 +216,8 @@ describe("the companion (seed 002)", () => {
     const app = await strata(home());
     await say(app, await thread(app), "My dog is called Bela", saving("Ann's dog is called Bela"));
     const elsewhere = await thread(app, "ann", "another conversation");
-    expect(tailText(await sentFor(app, elsewhere, "What is my dog called?"))).toContain("| Ann's dog is called Bela");
+    expect(messagesText(await sentFor(app, elsewhere, "What is my dog called?"))).toContain(
+      "| Ann's dog is called Bela",
+    );
   });
 });

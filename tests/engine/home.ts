@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -22,6 +22,14 @@ export function home(): string {
   const folder = mkdtempSync(join(tmpdir(), "strata-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   cpSync(join(ROOT, "blueprints/companion"), folder, { recursive: true });
+  return folder;
+}
+
+/** The same, with memories looked for on each message, however few there are. */
+export function searching(): string {
+  const folder = home();
+  const file = join(folder, "strata.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replace("recall: auto", "recall: search"));
   return folder;
 }
 

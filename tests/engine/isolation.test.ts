@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { scripted } from "../../src/models/index.ts";
 import { type Actor, contactId, orgId } from "../../src/protocol/index.ts";
-import { COMPANION, home, said, strata, thread } from "./home.ts";
+import { COMPANION, home, said, searching, strata, thread } from "./home.ts";
 
 const CONTACTS = ["ann", "bob", "Ann", "ann ", "аnn"].filter((name) => name.trim() === name);
 
@@ -69,10 +69,11 @@ it("S2 nobody joins or reads a thread by its id: not another contact, not anothe
 });
 
 it("law 12, S10 recall searches with the message alone, and what it injected is never saved or searched with", async () => {
-  const app = await strata(home());
-  const ann = await thread(app, "ann");
+  const app = await strata(searching());
   const save = (content: string) => [{ parts: [{ call: "memory_save", input: { content } }] }, "Saved."];
   const turn = async (text: string, script: Parameters<typeof scripted>[0]) => {
+    // A conversation each: what was saved in the same one stands in its transcript and is not recalled.
+    const ann = await thread(app, "ann", text);
     const { model, sent } = scripted(script);
     await app.runtime.post(app.operator, ann, [said(text)]);
     for await (const event of app.runtime.run(app.operator, ann, { model })) expect(event.type).not.toBe("failed");
@@ -83,6 +84,7 @@ it("law 12, S10 recall searches with the message alone, and what it injected is 
   const [request] = await turn("How is my zebra?", ["Fine."]);
   expect(JSON.stringify(request?.tail)).toContain("Zoe");
   expect(JSON.stringify(request?.tail)).not.toContain("Walruses");
+  const ann = await thread(app, "ann", "How is my zebra?");
   const memories = await app.runtime.memories(app.operator, ann.scope, 10);
   expect(memories.map((memory) => memory.content).sort()).toEqual([
     "Ann's zebra is called Zoe",

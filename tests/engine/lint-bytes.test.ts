@@ -16,7 +16,7 @@ import {
 } from "../../src/protocol/index.ts";
 import { defineTool } from "../../src/tools/index.ts";
 import { perturb, type Render, sentPieces, type World } from "../../src/wire/index.ts";
-import { COMPANION, home, said, say, strata, thread } from "./home.ts";
+import { COMPANION, home, said, say, searching, strata, thread } from "./home.ts";
 
 /** What the first request holds in a world, for a renderer of the test's own. */
 type Drawn = (world: World) => Partial<Pick<Request, "prefix" | "messages" | "parameters">>;
@@ -242,7 +242,7 @@ describe("what lint takes from the record", () => {
   });
 
   it("a tail that costs more than the prefix, and memories that are fewer than they are recalled for", async () => {
-    const folder = home();
+    const folder = searching();
     const app = await strata(folder);
     const ann = { org: app.projects[0]?.org ?? orgId("home"), agent: COMPANION, contact: contactId("ann") };
     for (const food of ["fish", "rice", "milk", "tuna", "beef"]) {

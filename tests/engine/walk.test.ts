@@ -15,7 +15,7 @@ const SUNDAY = SATURDAY + 86_400_000;
 /** One message through the whole way; gives the turn's events and its requests as the record has them. */
 async function walk(app: App, text: string, at: number): Promise<{ events: TurnEvent[]; requests: RebuiltRequest[] }> {
   app.setClock(at);
-  const ann = await thread(app);
+  const ann = await thread(app, "ann", `of ${new Date(at).toISOString().slice(0, 10)}`);
   await app.runtime.post(app.operator, ann, [said(text, at)]);
   const events: TurnEvent[] = [];
   for await (const event of app.runtime.run(app.operator, ann)) events.push(event);
@@ -50,6 +50,7 @@ async function blocks(): Promise<Readonly<Record<string, string>>> {
     headings: request.prefix.system
       .map(({ scope, text }) => [`shared by ${scope}:`, ...(text.match(/^# Layer .*$/gm) ?? [])].join("\n"))
       .join("\n"),
+    start: messageText(request.messages[0] ?? { role: "user", parts: [] }),
     message: messageText(request.messages.at(-1) ?? { role: "user", parts: [] }),
     tail: tailText(request),
     ledger: ledgerLines(sunday.events),

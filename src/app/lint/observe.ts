@@ -22,7 +22,7 @@ const USUAL_TURNS = 50;
 /** What the record tells of the agent: how long its threads are, how large its tail, and who answered. */
 export async function observe(
   store: Store,
-  { org, name, layers }: Agent,
+  { org, name, layers, recall: way }: Agent,
   count: CountTokens,
 ): Promise<{ readonly length: ThreadLength; readonly observed: Observed }> {
   const threads = await store.threads({ org, agent: name, contact: null }, COUNTED);
@@ -30,7 +30,8 @@ export async function observe(
   const newest = begun.slice(0, LOOKED_AT);
   const turns = await Promise.all(newest.map(({ scope, id }) => store.turns(scope, id)));
   const tail = median(turns.flat().flatMap(({ requests }) => requests.slice(0, 1).map(tailTokens)));
-  const recall = await recalled(store, newest, { turns: turns.flat(), layers, count });
+  // Where the agent says no more than `auto`, the cheaper way is taken anyway.
+  const recall = way === "search" ? await recalled(store, newest, { turns: turns.flat(), layers, count }) : undefined;
   const mixed = mixedModels(turns);
   const turn = newTokens(turns);
   const middle = median(begun.map((thread) => thread.turns));

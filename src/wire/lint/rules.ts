@@ -141,7 +141,7 @@ export const RULES = {
     severity: "warning",
     finds: "memories that would cost less as a fixed part of the prefix than recalled turn by turn",
     because: "what is recalled is paid in full each turn, what is frozen is read at the price of reads",
-    remedy: "lower the recall layer's `limit`, use `recall: tools`, or write what always holds into a text",
+    remedy: "say `recall: auto`, which freezes them, or write what always holds into a text",
   },
   "model-toggle": {
     severity: "warning",
