@@ -30,6 +30,7 @@ import {
   item,
   memoryNumber,
   recall,
+  recount,
   reply,
   request,
   says,
@@ -170,15 +171,17 @@ function edit(one: Layer, text: string): Layer {
 }
 
 it.each(Object.entries(PLANS))(
-  "law 1: within an epoch whatever a request sent before its tail is a byte prefix of every later request: %s",
+  "law 1, law 8: within an epoch whatever a request sent before its tail is a byte prefix of every later request, and each fits its budget: %s",
   (_, tail) => {
     let epochs = 0;
     let pairs = 0;
     fc.assert(
-      fc.property(threadPlan, ([layers, turns]) => {
+      fc.property(fc.oneof(threadPlan, livelyThread), ([layers, turns]) => {
         const sent = live(layers, turns, tail);
         // Each request against the next one: being a prefix passes on.
         sent.forEach((later, i) => {
+          expect(recount(request(later), bytes3)).toBeLessThanOrEqual(later.ledger.tokens);
+          expect(later.ledger.tokens).toBeLessThanOrEqual(later.ledger.limit);
           const earlier = sent[i - 1];
           if (earlier === undefined) return;
           if (later.epoch.n === earlier.epoch.n) {

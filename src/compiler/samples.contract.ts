@@ -218,12 +218,16 @@ export function entryOf(compilation: Compilation, piece: string): LedgerEntry {
   return entry;
 }
 
-/** Tokens of a request, counted anew from its bytes and by nobody's books: 4 around every message, part and block. */
+/**
+ * Tokens of a request, counted anew from its bytes and by nobody's books: 4 around every message, part and block. What the
+ * provider has cleared costs nothing.
+ */
 export function recount({ prefix, messages, tail }: Omit<Request, "marks">, count: CountTokens): number {
   const tools = prefix.tools.map((one) => count(one.name) + count(one.description) + count(JSON.stringify(one.input)));
   const system = prefix.system.map((block) => 4 + count(block.text));
   const live = tail.map((part) => 4 + count(part.text));
-  const parts = messages.flatMap((message) => [
+  const shown = messages.filter(({ role }) => role !== "system");
+  const parts = shown.flatMap((message) => [
     4,
     ...message.parts.map((part) => {
       if (part.type === "call") return 4 + count(part.tool) + count(JSON.stringify(part.input));

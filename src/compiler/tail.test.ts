@@ -1,6 +1,16 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { EPHEMERAL_TAIL, type Epoch, type LayerId, layerId, type TailPlan, type TextPart } from "../protocol/index.ts";
+import {
+  EPHEMERAL_TAIL,
+  type Epoch,
+  type LayerId,
+  layerId,
+  readFrames,
+  type TailPlan,
+  type TextPart,
+} from "../protocol/index.ts";
 import { type Compilation, type CompileInput, clearedTail, compile, extend } from "./index.ts";
+import { randomContents, randomLayers } from "./random.contract.ts";
 import {
   agentOf,
   bytes3,
@@ -158,6 +168,27 @@ describe("a tail that the provider clears", () => {
       ["time", "turn-scoped"],
     ]);
     expect(JSON.stringify(clearedTail(made)?.message)).not.toContain("tea");
+  });
+
+  it("law 4: never holds a frame, nor a word of anybody else, whatever the layers and whatever they gathered", () => {
+    let scoped = 0;
+    fc.assert(
+      fc.property(
+        randomLayers.chain((layers) => fc.tuple(fc.constant(layers), randomContents(layers))),
+        fc.constantFrom(SCOPED, { ...SCOPED, framed: "delta" } as const),
+        ([layers, contents], tail) => {
+          const made = compile(inputOf({ agent: agentOf(...layers), contents, tail, limit: 1_000_000 }));
+          const speaks = new Map(layers.map(({ id, trust }) => [id, trust]));
+          for (const part of request(made).tail.filter(({ way }) => way === "turn-scoped")) {
+            scoped++;
+            expect(readFrames(part.text)).toEqual([]);
+            expect(["platform", "operator"]).toContain(speaks.get(part.layer));
+          }
+        },
+      ),
+      { numRuns: 200 },
+    );
+    expect(scoped).toBeGreaterThan(20);
   });
 
   it("stays where it stood, costs nothing there, and is said again after each result", () => {
