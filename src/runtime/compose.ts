@@ -11,6 +11,7 @@ import {
 } from "../protocol/index.ts";
 import { castOf, parametersOf } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
+import { coldCache } from "./early-cut.ts";
 import { compileFor } from "./gather.ts";
 import type { Parts } from "./parts.ts";
 import { planRequest } from "./plan-request.ts";
@@ -34,10 +35,12 @@ export async function compose(
   const turn = turnId(issueId("turn", parts.wall(), parts.random(10)));
   const waiting = thread === undefined ? [] : await parts.store.pending(scope, thread.id);
   const events = [...waiting, imagined(parts, message, channel, waiting.length)];
-  const { compilation } = await compileFor(parts, cast, { scope, turn, events, epoch });
-  const bare = requestOf(compilation, parametersOf(cast));
   const past = await pastOf(parts, cast, { scope, thread: thread?.id });
-  const { request } = planRequest({ cast, past, requests: [] }, compilation, { bare, at: parts.clock() });
+  const at = parts.clock();
+  const cold = coldCache(cast, past, at);
+  const { compilation } = await compileFor(parts, cast, { scope, turn, events, epoch, cold });
+  const bare = requestOf(compilation, parametersOf(cast));
+  const { request } = planRequest({ cast, past, requests: [] }, compilation, { bare, at });
   const { ledger, taint } = compilation;
   return {
     agent: cast.agent,

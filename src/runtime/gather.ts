@@ -1,4 +1,4 @@
-import { type Compilation, compile, type Summary } from "../compiler/index.ts";
+import type { Compilation, Summary } from "../compiler/index.ts";
 import {
   type Agent,
   asStrataError,
@@ -12,6 +12,7 @@ import { type Gathered, gather } from "../sources/index.ts";
 import { tailPlanOf } from "../wire/index.ts";
 import { type AtStart, atStart, seenOtherwise } from "./at-start.ts";
 import { type Cast, keepOf, limitOf } from "./cast.ts";
+import { type ColdCache, compileFirst } from "./early-cut.ts";
 import type { Parts } from "./parts.ts";
 
 /** What a turn's first request is about. */
@@ -20,6 +21,8 @@ export interface Occasion {
   readonly turn: TurnId;
   readonly events: readonly StoredEvent[];
   readonly epoch: Epoch | undefined;
+  /** There where the provider has surely forgotten the thread. */
+  readonly cold?: ColdCache | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -83,8 +86,7 @@ async function compileWith(
   for (let taken = occasion.events.length; ; taken = Math.floor(taken / 2)) {
     try {
       const fitting = { ...input, events: occasion.events.slice(0, taken) };
-      const withSummary = (summary: Summary): Compilation => compile({ ...fitting, summary });
-      return { compilation: compile(fitting), notes, taken, withSummary };
+      return { ...compileFirst(fitting, occasion.cold), notes, taken };
     } catch (thrown) {
       if (taken <= 1 || asStrataError(thrown).code !== "budget_too_small") throw thrown;
     }

@@ -5,6 +5,7 @@ import type { Thread } from "../stores/index.ts";
 import { answerCalls } from "./calls.ts";
 import { castOf } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
+import { coldCache } from "./early-cut.ts";
 import { compileFor } from "./gather.ts";
 import { hold } from "./lease.ts";
 import { heard } from "./output.ts";
@@ -52,6 +53,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
     const prepared = await compileFor(work.parts, work.cast, {
       ...claim,
       scope: claim.thread.scope,
+      cold: coldCache(work.cast, work.past, work.parts.clock()),
       signal,
     });
     work.taken = prepared.taken;

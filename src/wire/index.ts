@@ -25,6 +25,7 @@ export { type CardBook, type CardOverride, cardBook, cardOf, dollars, type Model
 export { changedPiece } from "./changed.ts";
 export { FAMILIES, UNKNOWN } from "./families.ts";
 export type { CacheWay, Family, Lifetimes, Price } from "./family.ts";
+export { type Conversation, type Folding, type FoldRates, whenToFold } from "./fold.ts";
 export {
   type Beginning,
   hasLifetimes,

@@ -1,0 +1,52 @@
+import type { Multipliers } from "./cache/seen.ts";
+
+/** A conversation and its next cut, in tokens. */
+export interface Conversation {
+  readonly tokens: number;
+  /** It must be cut where it has more. */
+  readonly at: number;
+  /** So many stay then. */
+  readonly keep: number;
+  /** So many come with each turn. */
+  readonly each: number;
+  /** What stands before it. */
+  readonly prefix: number;
+}
+
+/** What a choice between now and later is made by. Costs in tokens of plain input. */
+export interface FoldRates {
+  readonly multipliers: Pick<Multipliers, "read" | "write5m">;
+  /** How many of the thread's turns come after the cache's time is over. */
+  readonly pauses: number;
+  /** What the words of a summary cost; left out where none is made. */
+  readonly summary?: number;
+}
+
+/** What was chosen. */
+export interface Folding {
+  readonly now: boolean;
+  /** After so many turns it would have to be cut. */
+  readonly turns: number;
+  /** What cutting now saves, taken that the thread may pause again before; below 0 what it costs. */
+  readonly saves: number;
+}
+
+/**
+ * Whether a conversation is cut already now, where the cache holds nothing of it any more. What stays is then written in any
+ * case, so a cut costs nothing of its own; without one, what goes is written and read until it goes, and what stays is written
+ * once more then. Only a summary is no cheaper now: it is asked for over what goes, and the prefix is read once more. A cut that
+ * is far away waits all the same: after the thread's next long pause it is as cheap, and until then nothing is lost. Pure.
+ */
+export function whenToFold(
+  { tokens, at, keep, each, prefix }: Conversation,
+  { multipliers, pauses, summary }: FoldRates,
+): Folding {
+  const { read, write5m: write } = multipliers;
+  const gone = Math.max(tokens - keep, 0);
+  const turns = Math.max(Math.ceil((at - tokens) / Math.max(each, 1)), 0);
+  const now = summary === undefined ? -write * gone : summary + read * prefix;
+  const asked = summary === undefined ? 0 : summary + read * (prefix + gone + turns * each);
+  const later = read * gone * turns + (write - read) * keep + asked;
+  const saves = (1 - pauses) ** turns * later - now;
+  return { now: gone > 0 && turns * pauses < 1 && saves > 0, turns, saves };
+}
