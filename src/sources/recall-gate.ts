@@ -3,17 +3,16 @@ import type { MemoryHit } from "../stores/index.ts";
 /**
  * How much of what was asked a memory must say to be worth showing, by `evidence`. Measured on the development set
  * (docs/decisions/0019): 0.3 lets 98 of 100 questions through that something answers. What was saved on purpose is short and
- * says little of a question in its own words: it needs less. What a vector was near to needs hardly any words.
+ * says little of a question in its own words: it needs less. What a vector was much nearer to than is usual has evidence by that.
  */
-const SAID = 0.3;
+const SAID = 0.35;
 const SAVED = 0.1;
-const NEAR = 0.05;
 
 /** Below this a message says too little by itself: what was written before it is searched for along with it. */
 export const SPEAKS_FOR_ITSELF = 0.45;
 
-/** Of the best hit's score: what comes after it fits by accident. */
-const FLOOR = 0.5;
+/** Of the best hit's score: what comes after it fits by accident. Scores that were fused say no more than ranks: there, of its evidence. */
+const FLOOR = 0.6;
 
 /**
  * The hits that are worth showing, the best first; nothing where nothing fits. `judged` are the hits for what was just written
@@ -30,10 +29,11 @@ export function worthShowing(hits: readonly MemoryHit[], judged: readonly Memory
 
 const isSaid = ({ kind }: MemoryHit): boolean => kind === "message";
 
-const nearTheBest = (hits: readonly MemoryHit[]): readonly MemoryHit[] =>
-  hits.filter(({ score }) => score >= FLOOR * (hits[0]?.score ?? 0));
-
-function fits(hit: MemoryHit): boolean {
-  if ("vector" in hit.features && hit.evidence >= NEAR) return true;
-  return hit.evidence >= (isSaid(hit) ? SAID : SAVED);
+function nearTheBest(hits: readonly MemoryHit[]): readonly MemoryHit[] {
+  const isFused = hits.some(({ features }) => "vector" in features);
+  const worth = ({ score, evidence }: MemoryHit): number => (isFused ? evidence : score);
+  const best = Math.max(...hits.map(worth));
+  return hits.filter((hit) => worth(hit) >= FLOOR * best);
 }
+
+const fits = (hit: MemoryHit): boolean => hit.evidence >= (isSaid(hit) ? SAID : SAVED);

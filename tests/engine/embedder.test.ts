@@ -106,6 +106,20 @@ describe("an agent with an embedder", () => {
     expect(JSON.stringify(sent)).toContain("My puppy is called Rex.");
   });
 
+  it("recalls nothing where nothing is nearer than usual", async () => {
+    const server = await embeddingServer();
+    const app = await shop(place(), "local:small", server.url);
+    const thread = await threadOf(app);
+    for (const text of ["My dog barks.", "I ride my bicycle.", "I brew tea."]) await say(app, thread, text, ["Nice."]);
+    await embed(app);
+    const other = await app.runtime.open(app.operator, { agent: SHOP, contact: ANN, channel: "test", key: "new" });
+    const [far] = (await say(app, other, "Explain photosynthesis.", ["Leaves."])).sent;
+    expect(JSON.stringify(far)).not.toMatch(/dog|bicycle|brew/);
+    const [close] = (await say(app, other, "What shall a thirsty person do?", ["Drink."])).sent;
+    expect(JSON.stringify(close?.tail)).toContain("I brew tea.");
+    expect(JSON.stringify(close)).not.toMatch(/dog|bicycle/);
+  });
+
   it("asks for each query once, with its weights, and sends nothing of the prompt", async () => {
     const server = await embeddingServer();
     const app = await shop(place(), "local:small", server.url);
@@ -245,7 +259,7 @@ describe("another embedder", () => {
     await embed(app);
     await app.close();
     const store = await openSqlite(recordFile(join(folder, "data")), { vectors: false });
-    const vectors = [{ model: "local:small", values: Float32Array.of(0, 1, 0, 0) }];
+    const vectors = [{ model: "local:small", values: Float32Array.of(0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0) }];
     const hits = await store.searchMemories([scopeOf(app)], { texts: [{ text: "…", weight: 1 }], limit: 1, vectors });
     expect(hits.map(({ content }) => content)).toEqual(["Rex is a dog."]);
     await store.close();

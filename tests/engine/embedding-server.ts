@@ -13,7 +13,15 @@ const MEANINGS: readonly (readonly string[])[] = [
 function vectorOf(text: string, more: number): readonly number[] {
   const words = new Set(text.toLowerCase().match(/\p{L}+/gu));
   const known = MEANINGS.map((meaning) => meaning.filter((word) => words.has(word)).length);
-  return [...known, known.some((n) => n > 0) ? 0 : 1, ...Array.from({ length: more }, () => 0)];
+  // What it does not know lies in a direction of its own, more or less.
+  const other = known.some((n) => n > 0)
+    ? -1
+    : [...text].reduce((sum, sign) => sum + (sign.codePointAt(0) ?? 0), 0) % 8;
+  return [
+    ...known,
+    ...Array.from({ length: 8 }, (_, n) => Number(n === other)),
+    ...Array.from({ length: more }, () => 0),
+  ];
 }
 
 /** One call for vectors. */

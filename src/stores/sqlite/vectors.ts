@@ -140,8 +140,9 @@ export function saveVectors(db: Connection, scope: Scope, model: ModelRef, made:
     const done = made.from <= state.done ? Math.max(state.done, made.upto) : state.done;
     const passed = plain<never>(`update vector_model set next = next + ?, done = ? where number = ?`);
     db.run({ ...passed, parameters: [rows.length, done, state.number] });
-    if (rows.length > 0) countChange(db, own, {});
-    if (done >= own.next && state.serving === 0) serve(db, own, state);
+    const isComplete = done >= own.next && state.serving === 0;
+    if (isComplete) serve(db, own, state);
+    if (isComplete || rows.length > 0) countChange(db, own, {});
   });
 }
 
@@ -192,13 +193,18 @@ function serve(db: Connection, own: MemoryScope, { number }: ScopeModel): void {
 
 export function dropVectors(db: Connection, scope: Scope, model: ModelRef): void {
   const own = memoryScope(db, scope);
-  if (own === undefined) return;
-  db.write(() => forgetModels(db, own, `model != ? and serving = 0`, model));
+  const which = `model != ? and serving = 0`;
+  // Asked for after each turn, and mostly for nothing.
+  if (own === undefined || models(db, own, which, model).length === 0) return;
+  db.write(() => forgetModels(db, own, which, model));
+}
+
+function models(db: Connection, { number }: MemoryScope, which: string, value: string | number): readonly ScopeModel[] {
+  return db.all(plain<ScopeModel>(`select * from vector_model where scope = ? and ${which}`, number, value));
 }
 
 function forgetModels(db: Connection, own: MemoryScope, which: string, value: string | number): void {
-  const gone = db.all(plain<ScopeModel>(`select * from vector_model where scope = ? and ${which}`, own.number, value));
-  for (const model of gone) {
+  for (const model of models(db, own, which, value)) {
     vectorIndex(db).delete(model);
     db.run(plain(`delete from vector_model where number = ?`, model.number));
   }
