@@ -1,5 +1,14 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Actor, contactId, MEMORY_KINDS, type Memory, type Scope, untrusted } from "../protocol/index.ts";
+import {
+  type Actor,
+  contactId,
+  MEMORY_KINDS,
+  type Memory,
+  type Scope,
+  StrataError,
+  untrusted,
+} from "../protocol/index.ts";
 import type { ImportReport, MemoryImport, Runtime } from "./index.ts";
 import { OPERATOR, ORG, stage } from "./stage.contract.ts";
 
@@ -349,6 +358,76 @@ describe("files of other systems", () => {
     const { load, ann } = await stand();
     const mapping = { ...node("a", "b", said("a", "user", "A")), ...node("b", "a", said("b", "user", "B")) };
     expect(counts(await load(ann, { text: JSON.stringify([{ mapping, current_node: "a" }]) }))).toEqual([2, 0, 0, 0]);
+  });
+});
+
+describe("any file", () => {
+  const value = fc.letrec((tie) => ({
+    any: fc.oneof(
+      { depthSize: "small" },
+      fc.string({ unit: "binary" }),
+      fc.double(),
+      fc.constant(null),
+      tie("list"),
+      tie("object"),
+    ),
+    list: fc.array(tie("any"), { maxLength: 4 }),
+    object: fc.dictionary(
+      fc.constantFrom(
+        "content",
+        "memory",
+        "messages",
+        "mapping",
+        "results",
+        "role",
+        "message",
+        "parts",
+        "id",
+        "at",
+        "tags",
+        "user_id",
+        "created_at",
+        "author",
+      ),
+      tie("any"),
+      { maxKeys: 5 },
+    ),
+  }));
+
+  it("is read or refused with a sentence, and nothing else happens", async () => {
+    const { load, ann } = await stand();
+    const texts = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 300 }),
+      value.any.map((one) => JSON.stringify(one)),
+      fc.array(value.object, { maxLength: 4 }).map((all) => lines(...all)),
+      fc
+        .array(
+          fc.constantFrom("# a", "- b", "", "```", "<!--", "-->", "---", "  c", "* * *", "[2026-01-01] d", "1. e"),
+          { maxLength: 20 },
+        )
+        .map((all) => all.join("\n")),
+    );
+    const formats = fc.constantFrom(undefined, "jsonl" as const, "json" as const, "markdown" as const);
+    await fc.assert(
+      fc.asyncProperty(texts, formats, async (text, format) => {
+        const file = { text, ...(format !== undefined && { format }) };
+        const done = await load(ann, file).catch((thrown: unknown) => thrown);
+        if (done instanceof StrataError) expect(done.code).toBe("invalid_input");
+        else expect(done).toMatchObject({ saved: expect.any(Number) });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each([
+    ["lists in lists", "[".repeat(50_000) + "]".repeat(50_000)],
+    ["comments that never end", "<!--".repeat(100_000)],
+    ["a heading of blanks", `# ${" ".repeat(200_000)}x`],
+    ["marks and blanks", `-${" - ".repeat(100_000)}x`],
+  ])("%s end", async (_, text) => {
+    const { load, ann } = await stand();
+    const done = await load(ann, { text }).catch((thrown: unknown) => thrown);
+    if (done instanceof Error) expect(done).toBeInstanceOf(StrataError);
   });
 });
 

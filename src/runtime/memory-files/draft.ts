@@ -31,6 +31,8 @@ export interface Reading {
   readonly agent: string;
   /** What sources begin with: the file's name. */
   readonly file: string;
+  /** In how many lists what is read stands. */
+  readonly depth?: number;
 }
 
 /** Ways of others to name what a memory is about: at most so many of them become tags, each one line. */

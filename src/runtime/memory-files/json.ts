@@ -7,8 +7,13 @@ import { isTalk, talkDrafts } from "./talk.ts";
 /** Lists that others put around their memories. */
 const AROUND = ["results", "memories", "conversations"];
 
+/** Lists in lists are read so deep. */
+const DEEPEST = 8;
+
 /** What a value of JSON gives: a memory, a conversation, or a list of them. */
-export function entriesOf(value: unknown, where: string, reading: Reading): readonly ReadEntry[] {
+export function entriesOf(value: unknown, where: string, above: Reading): readonly ReadEntry[] {
+  const reading = { ...above, depth: (above.depth ?? 0) + 1 };
+  if (reading.depth > DEEPEST) return [{ where, says: `is nested deeper than ${DEEPEST} lists` }];
   if (isMessages(value)) return talkDrafts({ messages: value }, where, reading);
   if (Array.isArray(value)) return listEntries(value, where, reading);
   if (typeof value === "string") return [plain(value, where)];

@@ -9,8 +9,9 @@ interface Open {
   readonly isItem: boolean;
 }
 
-const HEADING = /^(#{1,6})\s+(.*?)\s*#*\s*$/;
+const HEADING = /^(#{1,6})\s+(\S.*)$/;
 const ITEM = /^(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?(.*)$/;
+const LONGEST_HEADING = 400;
 const FENCE = /^\s*(```+|~~~+)/;
 const DATED = /^\[?(\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?)\]?\s*(?:[-–—:·.]\s*)?(?=\S)/;
 
@@ -38,7 +39,7 @@ export function readMarkdown(text: string, reading: Reading): readonly MemoryDra
     if (heading !== null) {
       close();
       headings.length = Math.min(headings.length, (heading[1] ?? "").length - 1);
-      headings[(heading[1] ?? "").length - 1] = heading[2] ?? "";
+      headings[(heading[1] ?? "").length - 1] = (heading[2] ?? "").slice(0, LONGEST_HEADING).replace(/[\s#]+$/, "");
     } else if (item !== null) {
       close();
       open = { line: n + 1, lines: [item[1] ?? ""], isItem: true };
@@ -57,13 +58,21 @@ export function readMarkdown(text: string, reading: Reading): readonly MemoryDra
 /** A line right below an item belongs to it, set in or not; after an empty one only what is set in. */
 const goesOn = ({ lines }: Open, line: string): boolean => /^\s/.test(line) || lines.at(-1) !== "";
 
+/** Line for line: what is taken away leaves its line ends, so that every line keeps its number. */
 function withoutComments(text: string): string {
-  const blank = (match: string): string => match.replace(/[^\n]/g, "");
-  return text
-    .replace(/\r\n?/g, "\n")
-    .replace(/^---\n[\s\S]*?\n---(?=\n|$)/, blank)
-    .replace(/<!--[\s\S]*?-->/g, blank);
+  const lines = text.replace(/\r\n?/g, "\n");
+  const front = lines.startsWith("---\n") ? lines.indexOf("\n---\n", 3) + 5 : 4;
+  let plain = front > 4 ? blank(lines.slice(0, front)) : "";
+  for (let at = front > 4 ? front : 0; ; ) {
+    const from = lines.indexOf("<!--", at);
+    const to = from < 0 ? -1 : lines.indexOf("-->", from);
+    if (to < 0) return plain + lines.slice(at);
+    plain += lines.slice(at, from) + blank(lines.slice(from, to));
+    at = to + 3;
+  }
 }
+
+const blank = (text: string): string => text.replace(/[^\n]/g, "");
 
 function draftOf(
   { line, lines, isItem }: Open,
@@ -72,7 +81,7 @@ function draftOf(
 ): MemoryDraft | undefined {
   const whole = isItem ? lines.map((one, n) => (n === 0 ? one : one.replace(/^(?: {1,4}|\t)/, ""))) : lines;
   const text = whole.join("\n").trim();
-  if (text === "" || /^(?:[-*_]\s*){3,}$/.test(text)) return undefined;
+  if (text === "" || isRule(text)) return undefined;
   const [dated = "", day] = DATED.exec(text) ?? [];
   const at = timeOf(day);
   const where = `line ${line}`;
@@ -86,6 +95,9 @@ function draftOf(
     },
   };
 }
+
+/** A line across the page. */
+const isRule = (text: string): boolean => text.length < 200 && /^(?:-[ -]*|\*[ *]*|_[ _]*)$/.test(text);
 
 /** Memories for people, and for other systems: their tags are headings, a memory is an item. */
 export function markdownOf(memories: readonly Memory[]): readonly string[] {
