@@ -90,7 +90,7 @@ function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Laye
 
 function buildSource(config: LayerConfig, path: Path, { folder, report }: Surroundings): Source {
   if (config.source === "clock") return { kind: "clock", timezone: config.timezone ?? "UTC" };
-  if (config.source === "recall") return { kind: "recall", limit: config.limit ?? 5 };
+  if (config.source === "recall") return { kind: "recall", limit: config.limit ?? 12 };
   if (config.source !== undefined) return { kind: "own", name: config.source };
   if (config.file === undefined) {
     const text = normalText(config.text ?? "");

@@ -69,7 +69,12 @@ const LAYER = z
       .string()
       .optional()
       .describe("For `source: clock`: an IANA time zone, as in `Europe/Berlin`. Default `UTC`."),
-    limit: z.int().min(1).max(50).optional().describe("For `source: recall`: memories at most. Default 5."),
+    limit: z
+      .int()
+      .min(1)
+      .max(50)
+      .optional()
+      .describe("For `source: recall`: memories at most, however much room its `budget` has. Default 12."),
     scope: z
       .enum(LAYER_SCOPES)
       .optional()

@@ -8,9 +8,9 @@ import { memoryId } from "../protocol/index.ts";
 import { smallTalk } from "./small-talk.ts";
 
 const DATA = join(import.meta.dirname, "../../../shared/data");
-const CHATTER = 1_500;
+const CHATTER = 600;
 /** As in recall-gate.ts. */
-const SAID = 0.3;
+const SAID = 0.35;
 
 const Said = z.object({
   conv: z.string(),
@@ -81,7 +81,7 @@ async function measured() {
     question: turns[(i * 59) % turns.length] ?? "",
   }));
   return {
-    questions: await of(asked("queries.jsonl")),
+    questions: await of(asked("queries.jsonl").filter((_, i) => i % 2 === 0)),
     swapped: await of(asked("queries_adversarial.jsonl")),
     chatter: await of(chatter.filter(({ question }) => smallTalk(question) === undefined)),
   };
@@ -100,8 +100,8 @@ describe("the evidence gate on real talk (needs ../shared/data)", () => {
       };
       if (process.env["STRATA_FIGURES"] !== undefined) console.log(figures);
       expect(figures.area).toBeGreaterThan(0.86);
-      expect(figures.questions).toBeGreaterThan(0.97);
-      expect(figures.chatter).toBeLessThan(0.65);
+      expect(figures.questions).toBeGreaterThan(0.95);
+      expect(figures.chatter).toBeLessThan(0.55);
     },
     60_000,
   );
