@@ -58,17 +58,18 @@ describe("tail: before-events", () => {
     expect(behind?.text).toContain("# Layer 50 · clock");
   });
 
-  it("is told of by lint with its price, and is no finding where its lines stay", async () => {
+  it("is told of by lint with its price", async () => {
     const folder = homeWith(early);
-    const found = async (model: string) => {
-      const [report] = await lint({ folder, data: join(folder, ".strata"), env: {}, model });
-      return report?.findings.find(({ rule }) => rule === "tail-before-events")?.cost;
-    };
-    const cost = await found("anthropic:claude-sonnet-4-5");
+    const [report] = await lint({
+      folder,
+      data: join(folder, ".strata"),
+      env: {},
+      model: "anthropic:claude-sonnet-4-5",
+    });
+    const cost = report?.findings.find(({ rule }) => rule === "tail-before-events")?.cost;
     expect(cost?.times).toBeGreaterThan(1);
     expect(cost?.times).toBeLessThan(1.3);
-    expect(await found("anthropic:claude-opus-5-5")).toBeUndefined();
-  });
+  }, 120_000);
 });
 
 describe("the record of a tail", () => {
