@@ -117,6 +117,21 @@ console.log(typeof openApp, ERRORS.unexpected.exit, schema.title);`;
   });
 });
 
+describe("the package where nothing optional was installed", () => {
+  it("says so, and finds memories by vectors all the same", async () => {
+    const bare = newFolder("bare");
+    install(packed.tarball, bare);
+    const strata = "node_modules/.bin/strata";
+    expect(await shell(`${strata} doctor`, bare)).toMatch(/^ok {4}vectors {3}sqlite-vec is not here/m);
+    await shell(`${strata} init companion --folder mine`, bare);
+    const file = join(bare, "mine/strata.yaml");
+    writeFileSync(file, `${readFileSync(file, "utf8")}\nembedder: rehearsal\n`);
+    await shell(`${strata} memory save 'Der Geburtstagskuchen ist aus Marzipan.' --folder mine`, bare);
+    const found = await shell(`${strata} memory search 'Kuchen zum Geburtstag' --folder mine`, bare);
+    expect(found).toContain("Der Geburtstagskuchen ist aus Marzipan.");
+  }, 60_000);
+});
+
 describe("docs/first-agent.md", () => {
   it("runs from an empty folder, and prints what it shows (`npm test -- tests/package -u` writes it anew)", async () => {
     const file = join(ROOT, "docs/first-agent.md");
