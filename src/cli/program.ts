@@ -8,6 +8,7 @@ import { declareCache } from "./cache.ts";
 import { declareChat } from "./chat.ts";
 import { declareCompletion } from "./completion.ts";
 import { declareCompose } from "./compose.ts";
+import { declareContact } from "./contact.ts";
 import type { Context } from "./context.ts";
 import { declareDoctor } from "./doctor.ts";
 import { declareExplain } from "./explain.ts";
@@ -65,6 +66,7 @@ const COMMANDS = [
   declareThread,
   declareTurn,
   declareMemory,
+  declareContact,
   declareApproval,
   declareAgent,
   declareUsage,

@@ -11,6 +11,7 @@ import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
 import { compose } from "./compose.ts";
 import { decide } from "./decide.ts";
 import { embedDoors } from "./embed-memories.ts";
+import { erase } from "./erase.ts";
 import { fork, regenerate } from "./fork.ts";
 import { newestApprovals, newestThreads } from "./listing.ts";
 import { memoryDoors } from "./memories.ts";
@@ -98,6 +99,7 @@ export function createRuntime(parts: Parts): Runtime {
     newestApprovals: (actor, wish) => newestApprovals(parts, actor, wish),
     approval: (actor, id) => approvalOf(parts, actor, id, "read"),
     decide: (actor, id, verdict) => decide({ ...parts, acting }, actor, id, verdict),
+    erase: (actor, whose) => erase(parts, actor, whose),
     usage: async (actor, scope) => store.usage(reach(actor, scope, "read")),
   };
 }

@@ -83,6 +83,12 @@ export interface Whose {
   readonly limit: number;
 }
 
+/** Who is to be forgotten: left out, by every agent that is declared or has a record. */
+export interface Forgotten {
+  readonly contact: ContactId;
+  readonly agent?: AgentName | undefined;
+}
+
 /** Which calls are listed. */
 export interface ApprovalWish extends Whose {
   /** Left out, all. */
@@ -165,6 +171,11 @@ export interface Runtime extends MemoryDoors, EmbedDoors {
   turns(actor: Actor, thread: ThreadId): Promise<readonly TurnRecord[]>;
   /** A past request, rebuilt from the record. `n` is 1 for the turn's first. @throws StrataError `record_broken` */
   rebuilt(actor: Actor, turn: TurnId, n: number): Promise<RebuiltRequest>;
+  /**
+   * Blanks every text of a contact, forgets their memories and keys and closes their threads, for one agent or for all. Gives the
+   * agents that knew them. Operators only.
+   */
+  erase(actor: Actor, whose: Forgotten): Promise<readonly AgentName[]>;
   usage(actor: Actor, scope: Scope): Promise<UsageTotal>;
   /** Tool calls that wait or waited for a person, newest first. A scope with `contact: null` lists those of all contacts. */
   approvals(actor: Actor, scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;

@@ -297,6 +297,25 @@ describe("memories", () => {
   });
 });
 
+describe("a contact", () => {
+  it("is erased by whoever may, of one agent or of all, and nobody else is", async () => {
+    const { json, runtime, stranger } = await spoken();
+    await json("POST /v1/memories", { body: { agent: "companion", contact: "bob", content: "Bob has a cat" } });
+    await expect(runtime.erase(stranger, { contact: contactId("ann") })).resolves.toEqual([]);
+    const member = { org: stranger.org, role: "member" } as const;
+    await expect(runtime.erase(member, { contact: contactId("ann") })).rejects.toMatchObject({ code: "not_allowed" });
+    const erased = await json("DELETE /v1/contacts/ann?agent=companion");
+    shaped(erased, "delete", "/v1/contacts/{contact}");
+    expect(erased).toMatchObject({ status: 200, body: { erased: ["companion"] } });
+    const searched = await json("GET /v1/memories?agent=companion&contact=ann&query=cat");
+    expect(searched.body).toEqual({ memories: [] });
+    expect((await json("DELETE /v1/contacts/ann")).body).toEqual({ erased: [] });
+    expect((await json("DELETE /v1/contacts/ann?agent=nobody")).status).toBe(404);
+    const bobs = await json("GET /v1/memories?agent=companion&contact=bob&query=cat");
+    expect(bobs.body).toMatchObject({ memories: [{ content: "Bob has a cat" }] });
+  });
+});
+
 describe("usage", () => {
   it("is summed over an agent or one contact with it", async () => {
     const { json } = await spoken();

@@ -1,5 +1,6 @@
 import { AGENT_ROUTES } from "./agent-routes.ts";
 import { APPROVAL_ROUTES } from "./approval-routes.ts";
+import { CONTACT_ROUTES } from "./contact-routes.ts";
 import { EVENT_ROUTES } from "./event-routes.ts";
 import { MEMORY_ROUTES } from "./memory-routes.ts";
 import type { Route } from "./route.ts";
@@ -14,4 +15,5 @@ export const ROUTES: readonly Route[] = [
   ...TURN_ROUTES,
   ...MEMORY_ROUTES,
   ...APPROVAL_ROUTES,
+  ...CONTACT_ROUTES,
 ];

@@ -364,9 +364,9 @@ export interface Store extends MemoryStore, VectorStore {
   /**
    * Blanks every text of the contact, forgets its key and memories and closes its threads: the next opening makes a new one.
    * A turn that runs ends as failed. The chain stays valid; requests that held the texts cannot be rebuilt. Ids, names of
-   * channels, counts and costs stay.
+   * channels, counts and costs stay. False where nothing was kept of it.
    */
-  eraseContact(scope: ContactScope, actor: Actor, at: number): Promise<void>;
+  eraseContact(scope: ContactScope, actor: Actor, at: number): Promise<boolean>;
 
   organizations(): Promise<readonly OrgId[]>;
   /** Every agent of the organization that ever had a thread, declared today or not. */

@@ -20,7 +20,7 @@ export interface ErasureLink {
  * record keeps the digests, so it stays whole; that of a text without its key tells nothing. What runs is stopped, for it
  * would write again what was erased.
  */
-export function eraseContact(db: Connection, scope: ContactScope, actor: Actor, at: number): void {
+export function eraseContact(db: Connection, scope: ContactScope, actor: Actor, at: number): boolean {
   const erased = db.write(() => {
     const threads = openThreads(db, scope);
     if (threads.length === 0 && !knownKey(db, scope)) return false;
@@ -33,6 +33,7 @@ export function eraseContact(db: Connection, scope: ContactScope, actor: Actor, 
     return true;
   });
   if (erased) flushed(db);
+  return erased;
 }
 
 function openThreads(db: Connection, scope: ContactScope): readonly Row<"thread">[] {

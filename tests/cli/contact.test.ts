@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+import { jsonLines, place, strata } from "./strata.ts";
+
+it("erases a contact, and only that one: texts, messages and memories; the record stays whole", async () => {
+  const cwd = place();
+  for (const contact of ["ann", "bob"]) {
+    const input = `hi\nRemember that my cat is called ${contact}zilla.\n`;
+    await strata(["chat", "companion", "--as", contact], { cwd, input });
+  }
+  const refused = await strata(["contact", "erase", "ann"], { cwd });
+  expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringContaining("say it with --yes") });
+  expect((await strata(["memory", "search", "annzilla", "--as", "ann"], { cwd })).out).toContain("annzilla");
+
+  const { out } = await strata(["contact", "erase", "ann", "--yes"], { cwd });
+  expect(out).toContain('Erased "ann", whom companion knew');
+  expect((await strata(["memory", "search", "annzilla", "--as", "ann"], { cwd })).out).toContain("No memory");
+  expect((await strata(["memory", "search", "bobzilla", "--as", "bob"], { cwd })).out).toContain("bobzilla");
+  expect(await strata(["verify"], { cwd })).toMatchObject({ code: 0 });
+  const again = await strata(["contact", "erase", "ann", "--yes", "--json"], { cwd });
+  expect(jsonLines(again.out)).toEqual([{ contact: "ann", erased: [] }]);
+  expect((await strata(["contact", "erase", "nobody", "--yes"], { cwd })).out).toContain("Nothing was known");
+  expect((await strata(["contact", "erase", "bob", "--agent", "noone", "--yes"], { cwd })).code).toBe(3);
+});
