@@ -63,7 +63,7 @@ describe("a project", () => {
         trust: "platform",
         required: false,
       },
-      { source: { kind: "recall", limit: 5 }, scope: "turn", mutability: "live", trust: "operator", required: false },
+      { source: { kind: "recall", limit: 12 }, scope: "turn", mutability: "live", trust: "operator", required: false },
     ]);
   });
 

@@ -14,6 +14,8 @@ const REPAIRED = 0.7;
 const FEWEST_UNITS = 100;
 /** Of a word without spaces around it each pair of signs is looked for: those that stand nowhere are mostly no words. */
 const UNKNOWN_PAIR = 0.3;
+/** What a word that stands in all memories is worth all the same, of what the rarest is: a question may have no others. */
+const COMMON = 0.05;
 
 /** A term that is asked for. */
 export interface Known {
@@ -103,10 +105,12 @@ function worthOf(
   size: IndexSize,
 ): Pick<Shortlist, "worth" | "all"> {
   const units = Math.max(size.units, FEWEST_UNITS);
-  const worth = new Map([...known].map(([term, { frequency, weight }]) => [term, weight * rarity(frequency, units)]));
+  const rarest = rarity(0, units);
+  const worthAt = (frequency: number): number => Math.max(rarity(frequency, units), COMMON * rarest);
+  const worth = new Map([...known].map(([term, { frequency, weight }]) => [term, weight * worthAt(frequency)]));
   let all = [...worth.values()].reduce((sum, one) => sum + one, 0);
   for (const [term, weight] of terms) {
-    if (!known.has(term)) all += weight * rarity(0, units) * (isSpaceless(term) ? UNKNOWN_PAIR : 1);
+    if (!known.has(term)) all += weight * rarest * (isSpaceless(term) ? UNKNOWN_PAIR : 1);
   }
   return { worth, all };
 }
