@@ -201,6 +201,8 @@ function joined(options: AppOptions, { declared, current, vectors }: Joining): A
       checkReload(now.projects, fresh);
       now = await declaredBy(fresh, options, store);
       current.declared = now;
+      // Another embedder begins at once; where that fails, the next turn tells.
+      for (const agent of now.agents) vectors.later(agent).catch(() => undefined);
       return { modules: now.modulesAnew };
     },
     head: (org) => store.head(org),

@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { asking, newMemory, remembered, scopeOf } from "../contract/sample.contract.ts";
 import { vectorContract } from "../contract/vectors.contract.ts";
 import { openSqlite, type Store, vectorExtension } from "../index.ts";
@@ -49,6 +53,53 @@ describe.runIf("version" in vectorExtension())("vectors compared by sqlite-vec",
       ),
       { numRuns: 40 },
     );
+  });
+});
+
+/** Gives all that waits the same vector; tells what waited. */
+async function embed(store: Store): Promise<readonly string[]> {
+  const seen: string[] = [];
+  for (;;) {
+    const waiting = await store.waitingTexts(ANN, MODEL, 2);
+    if (waiting === undefined) return seen;
+    const { from, upto, texts } = waiting;
+    seen.push(...texts.map(({ text }) => text));
+    const vectors = texts.map((one) => ({ ...one, values: Float32Array.of(1, 0) }));
+    await store.saveVectors(ANN, MODEL, { from, upto, vectors });
+  }
+}
+
+describe("vectors in a file", () => {
+  it("stay when the index of words is made anew, and what comes later waits as before", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "strata-vectors-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, "strata.db");
+    const before = await openSqlite(file);
+    const gone = newMemory();
+    await before.saveMemory(ANN, gone, remembered("gone"));
+    for (const text of ["one", "two", "three"]) await before.saveMemory(ANN, newMemory(), remembered(text));
+    expect(await embed(before)).toEqual(["gone", "one", "two", "three"]);
+    await before.forgetMemory(ANN, gone);
+    await before.close();
+    const raw = new BetterSqlite3(file);
+    raw.exec("update memory_index set version = 0");
+    raw.close();
+    const store = await openSqlite(file);
+    expect(await embed(store)).toEqual([]);
+    await store.saveMemory(ANN, newMemory(), remembered("four"));
+    expect(await embed(store)).toEqual(["four"]);
+    expect(await store.vectorStates(ANN, MODEL)).toMatchObject([{ vectors: 4, waiting: 0, serving: true }]);
+    await store.close();
+  });
+
+  it("go with what a full scope lets go", async () => {
+    const store = await openSqlite(":memory:", { limits: { saved: 2 } });
+    for (const text of ["one", "two", "three"]) {
+      await store.saveMemory(ANN, newMemory(), remembered(text));
+      await embed(store);
+    }
+    expect(await store.vectorStates(ANN, MODEL)).toMatchObject([{ vectors: 2, waiting: 0 }]);
+    await store.close();
   });
 });
 
