@@ -61,6 +61,14 @@ export function vectorContract(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("find the newest first of those that are as near", async () => {
+      const store = await openStore();
+      for (const text of ["at 10, one", "at 10, two", "at 40", "at 10, three"]) await save(store, ANN, text);
+      await embed(store, ANN);
+      expect(await near(store, 10)).toEqual(["at 10, three", "at 10, two", "at 10, one", "at 40"]);
+      await store.close();
+    });
+
     it("speak for a memory that lies much nearer than is usual, and not for one that is as near as all", async () => {
       const store = await openStore();
       for (let n = 0; n < 10; n++) await save(store, ANN, `at ${60 + n}`);
@@ -175,7 +183,7 @@ export function vectorContract(openStore: OpenStore): void {
       const wanted = { from: 0, upto: 2, memories: 2 };
       const waiting = await store.waitingTexts(ANN, other, 2);
       expect(waiting).toMatchObject(wanted);
-      const vectors = (waiting?.texts ?? []).map((text) => ({ ...text, values: towards(5, [0]) }));
+      const vectors = (waiting?.texts ?? []).map((text) => ({ ...text, values: towards(5) }));
       await store.saveVectors(ANN, other, { from: 0, upto: 2, vectors });
       expect(await store.servingModels([ANN])).toEqual([MODEL]);
       expect(await stateOf(store, other)).toEqual([
@@ -183,7 +191,7 @@ export function vectorContract(openStore: OpenStore): void {
         { model: MODEL, vectors: 3, waiting: 0, serving: true },
       ]);
       expect(await near(store, 10)).toHaveLength(3);
-      await embed(store, ANN, other, () => towards(5, [0]));
+      await embed(store, ANN, other, () => towards(5));
       expect(await store.servingModels([ANN])).toEqual([other]);
       expect(await stateOf(store, other)).toEqual([{ model: other, vectors: 3, waiting: 0, serving: true }]);
       expect(await stateOf(store)).toMatchObject([{ vectors: 0, waiting: 3 }, { model: other }]);

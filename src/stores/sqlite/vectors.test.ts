@@ -54,6 +54,31 @@ describe.runIf("version" in vectorExtension())("vectors compared by sqlite-vec",
       { numRuns: 40 },
     );
   });
+
+  it("are the nearest of more than are looked at, too", async () => {
+    const count = 300;
+    const vectors = Array.from({ length: count }, (_, n) =>
+      unit([Math.cos((n * 37) % count), Math.sin((n * 37) % count), count - n]),
+    );
+    const [bySqlite, byHand] = await Promise.all(
+      [true, false].map(async (inSqlite) => {
+        const store = await openSqlite(":memory:", { vectors: inSqlite });
+        const all = vectors.map((_, n) => ({ id: newMemory(), memory: remembered(`number ${n}`) }));
+        await store.saveMemories(ANN, all);
+        const { from = 0, upto = 0, texts = [] } = (await store.waitingTexts(ANN, MODEL, count)) ?? {};
+        const made = texts.map((one, i) => ({ ...one, values: vectors[i] ?? unit([]) }));
+        await store.saveVectors(ANN, MODEL, { from, upto, vectors: made });
+        const asked = [{ model: MODEL, values: unit([1, 0, 0]) }];
+        const hits = await store.searchMemories([ANN], asking("…", 9, { vectors: asked }));
+        await store.close();
+        return hits.map(({ content }) => content);
+      }),
+    );
+    const likeness = (n: number): number => vectors[n]?.[0] ?? 0;
+    const nearest = [...vectors.keys()].sort((a, b) => likeness(b) - likeness(a)).slice(0, 9);
+    expect(bySqlite).toEqual(nearest.map((n) => `number ${n}`));
+    expect(byHand).toEqual(bySqlite);
+  });
 });
 
 /** Gives all that waits the same vector; tells what waited. */
