@@ -18,8 +18,8 @@ import { readMemories } from "./memory-files/read.ts";
 import { newMemoryId } from "./memory-id.ts";
 import type { Parts } from "./parts.ts";
 
-/** So many are saved between two signs of life. */
-const STEP = 100;
+/** So many are saved in one transaction, and between two signs of life. */
+const BATCH = 200;
 
 /**
  * Saves what a file holds, each entry that is good, and says of every other where it stands and why not. The same file again saves
@@ -42,18 +42,27 @@ export async function* importMemories(
     ...successions(drafts),
     ids: new Map(),
   };
-  const tally = { saved: 0, known: 0, outdated: 0, evicted: 0, refused: entries.filter(isRefused) };
-  let done = 0;
-  for (const draft of work.ordered) {
-    if (done++ % STEP === 0) yield { done: done - 1, total: drafts.length };
-    const came = await keep(work, draft);
-    if ("says" in came) tally.refused.push(came);
-    else tally[came.state]++;
-    if ("evicted" in came) tally.evicted += came.evicted;
+  const tally: Tally = { saved: 0, known: 0, outdated: 0, evicted: 0, refused: entries.filter(isRefused) };
+  let batch: Planned[] = [];
+  for (const [n, draft] of work.ordered.entries()) {
+    if (n % BATCH === 0) {
+      await flush(work, tally, batch);
+      batch = [];
+      yield { done: n, total: drafts.length };
+    }
+    const planned = await plan(work, draft);
+    if ("adds" in planned) batch.push(planned);
+    else if ("says" in planned) tally.refused.push(planned);
+    else tally[planned.state]++;
   }
-  yield { done, total: drafts.length };
+  await flush(work, tally, batch);
+  yield { done: drafts.length, total: drafts.length };
   return tally;
 }
+
+type Tally = { -readonly [Field in keyof Omit<ImportReport, "refused">]: number } & {
+  readonly refused: RefusedEntry[];
+};
 
 /** Memories of several people must not become one contact's (law 5). @throws StrataError `invalid_input` */
 function chosen(drafts: readonly MemoryDraft[], { name, user, kinds }: MemoryImport): readonly MemoryDraft[] {
@@ -108,13 +117,20 @@ function successions(drafts: readonly MemoryDraft[]): Successions {
   return { ordered: [...ordered], byId, before };
 }
 
-type Came =
-  | RefusedEntry
-  | { readonly state: "known" | "outdated" }
-  | { readonly state: "saved"; readonly evicted: number };
+/** An entry that is to be saved, and as what. */
+interface Planned {
+  readonly where: string;
+  readonly isNew: boolean;
+  /** As often as it was saved where it comes from; each time takes one place. */
+  readonly adds: readonly { readonly id: MemoryId; readonly memory: NewMemory }[];
+}
 
-async function keep(work: Importing, draft: MemoryDraft): Promise<Came> {
-  const { where, id, support = 1, memory } = draft;
+/** What becomes of an entry, seen from what is known; what is to be saved counts as known from then on. */
+async function plan(
+  work: Importing,
+  draft: MemoryDraft,
+): Promise<Planned | RefusedEntry | { readonly state: "known" | "outdated" }> {
+  const { where, id, support = 1 } = draft;
   const problem = problemOf(draft);
   if (problem !== undefined) return { where, says: problem };
   const same = work.known.same(draft);
@@ -122,13 +138,79 @@ async function keep(work: Importing, draft: MemoryDraft): Promise<Came> {
   const replaced = replacedBy(work, draft);
   if (same !== undefined && isCovered(same.known, draft) && replaced.length === 0) return { state: "known" };
   if (same === undefined && isOutdated(work, draft)) return { state: "outdated" };
+  const memory = await asMemory(work, draft);
+  const times = Math.max(1, support - (same?.known.support ?? 0), replaced.length);
+  const adds = Array.from({ length: times }, (_, n) => {
+    const supersedes = replaced[n]?.id;
+    return { id: freeId(work, draft), memory: { ...memory, ...(supersedes !== undefined && { supersedes }) } };
+  });
+  foresee(work, draft, {
+    id: same?.known.id ?? adds[0]?.id,
+    replaced,
+    support: times + (same?.known.support ?? 0),
+    memory,
+  });
+  return { where, isNew: same === undefined, adds };
+}
+
+/** The id it had, where that is free here. */
+function freeId({ known, parts }: Importing, { id }: MemoryDraft): MemoryId {
+  return id === undefined || known.get(id) !== undefined ? newMemoryId(parts) : id;
+}
+
+interface Foreseen {
+  readonly id: MemoryId | undefined;
+  readonly replaced: readonly KnownMemory[];
+  readonly support: number;
+  readonly memory: NewMemory;
+}
+
+function foresee({ known, ids }: Importing, draft: MemoryDraft, { id, replaced, support, memory }: Foreseen): void {
+  if (id === undefined) return;
+  const before = known.get(id);
+  const tags = [...(before?.tags ?? []), ...memory.tags];
+  known.learn({ kind: "fact", ...memory, at: before?.at ?? memory.at, tags, id, support });
+  for (const one of replaced) known.putAway(one.id);
+  if (draft.id !== undefined) ids.set(draft.id, id);
+}
+
+/** Saves what was planned, at once; where one cannot be kept, each for itself, so that only that one is refused. */
+async function flush(
+  { parts: { store }, scope, check }: Importing,
+  tally: Tally,
+  batch: readonly Planned[],
+): Promise<void> {
+  const count = (planned: readonly Planned[], evicted: number): void => {
+    tally.evicted += evicted;
+    for (const { isNew } of planned) tally[isNew ? "saved" : "known"]++;
+  };
+  if (check || batch.length === 0) return count(batch, 0);
+  const save = async (planned: readonly Planned[]): Promise<void> => {
+    const saved = await store.saveMemories(
+      scope,
+      planned.flatMap(({ adds }) => adds),
+    );
+    count(
+      planned,
+      saved.reduce((sum, { evicted }) => sum + evicted.length, 0),
+    );
+  };
+  if (batch.length > 1 && (await refusal(save(batch))) === undefined) return;
+  for (const one of batch) {
+    const error = await refusal(save([one]));
+    if (error !== undefined) tally.refused.push({ where: one.where, says: `cannot be kept: ${error.message}` });
+  }
+}
+
+/** What the store does not keep; any other trouble ends the import. */
+async function refusal(saving: Promise<void>): Promise<StrataError | undefined> {
   try {
-    const evicted = await save(work, draft, { replaced, times: support - (same?.known.support ?? 0) });
-    return same === undefined ? { state: "saved", evicted } : { state: "known" };
+    await saving;
+    return undefined;
   } catch (thrown) {
     const error = asStrataError(thrown);
-    if (error.code !== "invalid_input") throw thrown;
-    return { where, says: `${memory.kind ?? "fact"} cannot be kept: ${error.message}` };
+    if (error.code !== "invalid_input" && error.code !== "memory_not_found") throw thrown;
+    return error;
   }
 }
 
@@ -156,32 +238,6 @@ function isOutdated({ byId, known }: Importing, { supersededBy }: MemoryDraft): 
   if (supersededBy === undefined) return false;
   const successor = byId.get(supersededBy);
   return successor === undefined || known.same(successor) !== undefined;
-}
-
-interface Saving {
-  readonly replaced: readonly KnownMemory[];
-  /** How often it is still to be saved. */
-  readonly times: number;
-}
-
-/** Saves it as often as it was saved where it comes from; each time takes one place. Gives how many had to go for it. */
-async function save(work: Importing, draft: MemoryDraft, { replaced, times }: Saving): Promise<number> {
-  const { parts, scope, known, ids } = work;
-  const memory = await asMemory(work, draft);
-  let evicted = 0;
-  for (let n = 0; n < Math.max(1, times, replaced.length); n++) {
-    const id = draft.id === undefined || known.get(draft.id) !== undefined ? newMemoryId(parts) : draft.id;
-    const supersedes = replaced[n]?.id;
-    const given = { ...memory, ...(supersedes !== undefined && { supersedes }) };
-    const saved = work.check
-      ? { memory: { kind: "fact" as const, ...given, id, support: n + 1 }, evicted: [] }
-      : await parts.store.saveMemory(scope, id, given);
-    evicted += saved.evicted.length;
-    known.learn(saved.memory);
-    if (supersedes !== undefined) known.putAway(supersedes);
-    if (draft.id !== undefined) ids.set(draft.id, saved.memory.id);
-  }
-  return evicted;
 }
 
 /** A turn that is not recorded here is a source and no more; no file says more for itself than the person who imports it. */

@@ -112,7 +112,7 @@ const OWN = z.strictObject({
   at: TIME.optional(),
   validFrom: TIME.optional(),
   validUntil: TIME.optional(),
-  support: z.int().min(1).max(1_000_000).default(1),
+  support: z.int().min(1).max(10_000).default(1),
   supersedes: z.string().transform(memoryId).optional(),
   supersededBy: z.strictObject({ memory: z.string().transform(memoryId), at: TIME }).optional(),
 });
