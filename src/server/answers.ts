@@ -75,7 +75,17 @@ const ENTRY = z.object({
   tokens: z.number(),
   wanted: z.number().describe("Tokens it would have had uncut."),
   version: z.string().optional(),
-  items: z.object({ shown: z.number(), of: z.number() }).optional(),
+  items: z
+    .object({
+      shown: z.number(),
+      of: z.number(),
+      left: list(z.object({ because: z.string(), items: z.number() }))
+        .optional()
+        .describe("What its source found and did not give."),
+      memories: list(z.string()).optional().describe("Memories that stand frozen at the start of the transcript."),
+      because: z.string().optional(),
+    })
+    .optional(),
 });
 
 const LEDGER = z
@@ -85,10 +95,26 @@ const LEDGER = z
     entries: list(ENTRY),
     tokens: z.number(),
     limit: z.number(),
+    cutting: z
+      .object({ at: z.number(), keep: z.number(), each: z.number(), because: z.string().optional() })
+      .optional()
+      .describe("When the conversation is cut: above `at` tokens, so that `keep` stay; a turn adds `each`."),
+    refused: z
+      .object({ changed: z.string().nullable() })
+      .optional()
+      .describe(
+        "Sent a second time, because the provider said that what went before had changed: a mistake of Strata's.",
+      ),
   })
   .meta({ id: "Ledger", description: "Each piece of a request: its fate and its cost." });
 
-const TOKENS = z.object({ input: z.number(), cacheRead: z.number(), cacheWrite: z.number(), output: z.number() });
+const TOKENS = z.object({
+  input: z.number(),
+  cacheRead: z.number(),
+  cacheWrite: z.number(),
+  cacheWriteLong: z.number().optional().describe("Of `cacheWrite`, what is kept for the long lifetime."),
+  output: z.number(),
+});
 
 const TOTALS = z.object({
   rounds: z.number(),
@@ -104,6 +130,10 @@ const SENT = {
   n: z.number(),
   ledger: LEDGER,
   taint: TRUST.describe("The lowest trust of all that was sent."),
+  prediction: z
+    .object({ read: z.number(), write: z.number(), writeLong: z.number(), input: z.number() })
+    .optional()
+    .describe("The tokens it was expected to be billed, told before the call."),
   reply: REPLY.describe("None where no whole answer came."),
   dollars: z.number(),
   at: TIME,
