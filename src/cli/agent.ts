@@ -142,6 +142,7 @@ function view(agent: Shown, style: Style): readonly string[] {
     "",
     `declared ${file ?? "in a program"}`,
     `model    ${model}${problem === undefined ? "" : ` (cannot answer yet: ${problem})`}`,
+    ...(agent.embedder === undefined ? [] : [`embedder ${agent.embedder}`]),
     `lock     ${count(locked, "immutable layer")}, each as it was locked`,
     `history  ${agent.history}, recall ${agent.recall}, mode ${agent.mode}`,
     `budget   ${count(budgets.total, "token")} in all, ${number(budgets.reply)} of them for the reply`,

@@ -51,6 +51,7 @@ describe("strata memory embed", () => {
     await strata(["memory", "save", "Der Geburtstagskuchen ist aus Marzipan."], { cwd });
     const { out } = await strata(["memory", "search", "Kuchen zum Geburtstag"], { cwd });
     expect(out).toContain("Geburtstagskuchen");
+    expect((await strata(["agent", "show", "companion"], { cwd })).out).toMatch(/^embedder rehearsal$/m);
   });
 
   it("says of an agent without an embedder how its memories are found", async () => {

@@ -187,13 +187,13 @@ describe("an embedder that fails", () => {
 
   it("and is silent is waited for no longer than a part of what sources may take", async () => {
     const server = await embeddingServer();
-    const app = await shop(place(), "local:small", server.url, 400);
+    const app = await shop(place(), "local:small", server.url, 2_000);
     await remember(app, ...THREE);
     await embed(app);
     server.state.manner = "silent";
     const { events, sent } = await say(app, await threadOf(app), "Where is the green bicycle?", ["There."]);
     expect(notes(events)).toEqual([
-      expect.stringContaining("local:small gave no vector within 240 ms; raise `budgets.source`"),
+      expect.stringContaining("local:small gave no vector within 1200 ms; raise `budgets.source`"),
     ]);
     expect(JSON.stringify(sent)).toContain("The bicycle is green.");
   });
