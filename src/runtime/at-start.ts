@@ -1,17 +1,29 @@
 import type { Compilation } from "../compiler/index.ts";
-import { asStrataError, frozenIn, type Memory, type MemoryId } from "../protocol/index.ts";
+import {
+  asStrataError,
+  type ContactScope,
+  type Epoch,
+  frozenIn,
+  type Memory,
+  type MemoryId,
+} from "../protocol/index.ts";
 import { type Gathered, type SavedMemory, savedMemory } from "../sources/index.ts";
 import { rulesOf } from "../wire/index.ts";
 import { type Cast, limitOf } from "./cast.ts";
-import type { Occasion } from "./gather.ts";
 import type { Parts } from "./parts.ts";
+
+/** The thread as the turn finds it. */
+interface Found {
+  readonly scope: ContactScope;
+  readonly epoch: Epoch | undefined;
+}
 
 /** What stands at the start of the request that is made, as far as it is known before. */
 export interface AtStart {
   readonly memory: Pick<SavedMemory, "frozen" | "forgotten">;
   /** For the sources: what the model sees of the thread, and what was saved where any of it stands frozen. */
   readonly seen: {
-    readonly epoch: Occasion["epoch"];
+    readonly epoch: Found["epoch"];
     readonly frozen: readonly MemoryId[];
     readonly saved?: readonly Memory[];
   };
@@ -20,7 +32,7 @@ export interface AtStart {
 }
 
 /** Reads what was saved. Where that cannot be read, nothing is frozen anew, and what stands frozen stays (law 13). */
-export async function atStart(parts: Parts, cast: Cast, { scope, epoch }: Occasion): Promise<AtStart> {
+export async function atStart(parts: Parts, cast: Cast, { scope, epoch }: Found): Promise<AtStart> {
   const { agent, card, count } = cast;
   const read = card.cache === "none" ? 1 : rulesOf(card).multipliers.read;
   const context = { scope, epoch, store: parts.store, count, read, limit: limitOf(cast) };
@@ -45,8 +57,8 @@ export function seenOtherwise({ seen, saved }: AtStart, { epoch }: Compilation):
   return same && !isCut ? undefined : seenWith(epoch, frozen, saved);
 }
 
-const seenWith = (
-  epoch: Occasion["epoch"],
-  frozen: readonly MemoryId[],
-  saved: readonly Memory[],
-): AtStart["seen"] => ({ epoch, frozen, ...(frozen.length > 0 && { saved }) });
+const seenWith = (epoch: Found["epoch"], frozen: readonly MemoryId[], saved: readonly Memory[]): AtStart["seen"] => ({
+  epoch,
+  frozen,
+  ...(frozen.length > 0 && { saved }),
+});

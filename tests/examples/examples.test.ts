@@ -49,12 +49,13 @@ describe("the examples", () => {
 
   it("02: an agent in code remembers, and its second turn is explained piece by piece", () => {
     expect(of("02")).toContain("  → memory_save\n");
-    expect(of("02")).toContain("clerk: I remember from 20");
+    expect(of("02")).toContain("clerk: On 20");
     const [, ledger = ""] = of("02").split(/^request 1 of that turn: .* tokens$/m);
     expect([...ledger.matchAll(/^ {2}(\w+)/gm)].map(([, piece]) => piece)).toEqual(
       "tools shop manner transcript message clock recall".split(" "),
     );
-    expect(ledger).toMatch(/^ {2}recall +tail +contact +kept/m);
+    // What was saved a moment ago stands in the conversation.
+    expect(ledger).toMatch(/^ {2}recall +tail +operator +empty/m);
   });
 
   it("03: own sources fill layers; one that fails leaves a note, and the turn goes on", () => {
