@@ -292,6 +292,15 @@ interface MemoryTable {
   readonly digest: Digest | null;
 }
 
+/** How many memories of a kind the scope has, without those that were superseded: asked for with every message. */
+interface MemoryCountTable {
+  readonly scope: number;
+  readonly kind: MemoryKind;
+  readonly memories: number;
+  readonly characters: number;
+  readonly newest: number;
+}
+
 /** A part of a memory that is found as one. `terms` are its words as the index has them, `session` a number of the scope. */
 interface UnitTable {
   readonly id: number;
@@ -353,6 +362,7 @@ export interface Tables {
   readonly approval: ApprovalTable;
   readonly memory_scope: MemoryScopeTable;
   readonly memory: MemoryTable;
+  readonly memory_count: MemoryCountTable;
   readonly unit: UnitTable;
   readonly unit_term: UnitTermTable;
   readonly unit_speaker: UnitSpeakerTable;

@@ -1,7 +1,8 @@
-import type { Memory, MemoryFilter, MemoryId, MemoryKind, Scope } from "../../protocol/index.ts";
+import type { Memory, MemoryFilter, MemoryId, Scope } from "../../protocol/index.ts";
 import type { MemoryStats } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
 import type { Connection } from "./connection.ts";
+import { countsOf } from "./memory-count.ts";
 import { conditionOf, isOfKept, KEPT, memoryRows, NOT_SAID } from "./memory-rows.ts";
 import { memoryScope } from "./memory-scope.ts";
 import { atMost } from "./scope.ts";
@@ -38,32 +39,8 @@ export function memoryRevision(db: Connection, scope: Scope): number {
   return memoryScope(db, scope)?.revision ?? 0;
 }
 
-/** Counted anew: who asks wants to know, and no message waits for it. */
+/** As they are kept: every message asks for them. */
 export function memoryStats(db: Connection, scope: Scope): readonly MemoryStats[] {
   const own = memoryScope(db, scope);
-  if (!own) return [];
-  const stats = new Map<MemoryKind, MemoryStats>();
-  for (const { kind, content, at } of pages(db, own.number)) {
-    const { memories: count = 0, characters = 0, newest = at } = stats.get(kind) ?? {};
-    stats.set(kind, {
-      kind,
-      memories: count + 1,
-      characters: characters + content.length,
-      newest: Math.max(newest, at),
-    });
-  }
-  return [...stats.values()].sort((a, b) => (a.kind < b.kind ? -1 : 1));
-}
-
-/** As many are read at once. */
-const PAGE = 1_000;
-
-function* pages(db: Connection, number: number): Generator<Memory> {
-  for (let after = ""; ; ) {
-    const holds = `memory.id > ? and memory.superseded_by is null order by memory.id limit ${PAGE}`;
-    const rows = memoryRows(db, { number }, holds, after);
-    yield* rows.map(toMemory);
-    after = rows.at(-1)?.id ?? after;
-    if (rows.length < PAGE) return;
-  }
+  return own ? countsOf(db, own.number) : [];
 }

@@ -1,6 +1,8 @@
 import { type Memory, type MemoryId, TRUSTS } from "../../protocol/index.ts";
-import type { Row } from "../tables.ts";
+import { type MemoryRow, toMemory } from "../rows.ts";
 import type { Connection } from "./connection.ts";
+import { type Countable, countOut } from "./memory-count.ts";
+import { memoryRows } from "./memory-rows.ts";
 import { countChange, type MemoryScope } from "./memory-scope.ts";
 import { plain } from "./statement.ts";
 import { unindexMemory } from "./units.ts";
@@ -29,16 +31,12 @@ export function worthOf(memory: Pick<Memory, "at" | "by" | "support" | "trust" |
 export function evict(db: Connection, own: MemoryScope, newest: MemoryId): readonly MemoryId[] {
   const evicted: MemoryId[] = [];
   while (isOver(db, own)) {
-    const [least] = db.all(
-      plain<Doomed>(
-        `select row, id, kind, content from memory
-         where scope = ? and worth is not null and id != ? order by worth, row limit 1`,
-        ...[own.number, newest],
-      ),
-    );
-    if (!least) break;
-    removeMemory(db, own, least);
-    evicted.push(least.id);
+    const least = `select row from memory where scope = ? and worth is not null and id != ? order by worth, row limit 1`;
+    const [row] = db.column(plain<number>(least, own.number, newest));
+    const [doomed] = row === undefined ? [] : memoryRows(db, own, `memory.row = ?`, row);
+    if (!doomed) break;
+    removeMemory(db, own, doomed);
+    evicted.push(doomed.id);
   }
   return evicted;
 }
@@ -49,12 +47,16 @@ function isOver(db: Connection, { number }: MemoryScope): boolean {
   return db.column(plain<number>(over, number, saved, characters)).length > 0;
 }
 
-/** A memory that goes. */
-type Doomed = Pick<Row<"memory">, "row" | "id" | "kind" | "content">;
-
 /** Removes a memory with its units. */
-export function removeMemory(db: Connection, own: MemoryScope, { row, kind, content }: Doomed): void {
-  unindexMemory(db, own, row);
-  db.run(plain(`delete from memory where row = ?`, row));
-  if (kind !== "message") countChange(db, own, { saved: -1, characters: -(content?.length ?? 0) });
+export function removeMemory(db: Connection, own: MemoryScope, doomed: MemoryRow): void {
+  const memory = toMemory(doomed);
+  unindexMemory(db, own, doomed.row);
+  db.run(plain(`delete from memory where row = ?`, doomed.row));
+  if (doomed.superseded_by === null) countOut(db, own.number, countable(memory));
+  if (memory.kind !== "message") countChange(db, own, { saved: -1, characters: -memory.content.length });
+}
+
+/** What is counted of a memory. */
+export function countable({ kind, at, content }: Memory): Countable {
+  return { kind, at, characters: content.length };
 }

@@ -12,6 +12,7 @@ import {
 import { saidIn } from "../rows.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
+import { countIn } from "./memory-count.ts";
 import { type MemoryScope, ownMemoryScope } from "./memory-scope.ts";
 import { owner } from "./scope.ts";
 import { plain } from "./statement.ts";
@@ -54,6 +55,7 @@ export function rememberTurn(db: Connection, said: TurnSaid): void {
     if (memory === undefined || isTold(db, said, slot)) continue;
     own ??= ownMemoryScope(db, said.scope);
     own = indexMemory(db, own, { ...memory, row: addMessage(db, own, said.turn, slot) });
+    countIn(db, own.number, { kind: "message", at: slot.at, characters: memory.content.length });
   }
 }
 

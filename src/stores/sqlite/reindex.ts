@@ -5,9 +5,10 @@ import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { eventsOfTurn } from "./events.ts";
 import { findable } from "./findable.ts";
+import { countIn } from "./memory-count.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { countChange, type MemoryScope } from "./memory-scope.ts";
-import { worthOf } from "./memory-worth.ts";
+import { countable, worthOf } from "./memory-worth.ts";
 import { keepTurn, replyTrust, type SlotSaid } from "./messages.ts";
 import { knownKey } from "./pieces.ts";
 import { requestRows } from "./requests.ts";
@@ -42,7 +43,8 @@ function version(db: Connection): number | undefined {
 
 function clear(db: Connection): void {
   db.run(plain(`insert into unit_words (unit_words) values ('delete-all')`));
-  for (const table of ["unit", "unit_term", "unit_speaker", "talk"]) db.run(plain(`delete from ${table}`));
+  for (const table of ["unit", "unit_term", "unit_speaker", "talk", "memory_count"])
+    db.run(plain(`delete from ${table}`));
   db.run(plain(`update memory set first = null, units = 0`));
   db.run(
     plain(`update memory_scope set next = 0, units = 0, terms = 0, saved = 0, characters = 0, revision = revision + 1`),
@@ -57,7 +59,10 @@ function indexScope(db: Connection, scope: MemoryScope): void {
     const [found] = memoryRows(db, own, `memory.row = ?`, row);
     if (!found) continue;
     const memory = toMemory(found);
-    if (found.superseded_by === null) own = indexMemory(db, own, findable(memory, row, found.slot_thread));
+    if (found.superseded_by === null) {
+      own = indexMemory(db, own, findable(memory, row, found.slot_thread));
+      countIn(db, own.number, countable(memory));
+    }
     if (found.slot !== null) continue;
     const folded = key && found.superseded_by === null ? foldedDigest(key, memory) : null;
     const worth = memory.kind === "message" ? null : worthOf(memory);

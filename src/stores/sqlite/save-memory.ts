@@ -13,9 +13,10 @@ import { toMemory } from "../rows.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { findable } from "./findable.ts";
+import { countIn, countOut } from "./memory-count.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { countChange, type MemoryScope, memoryScope, ownMemoryScope } from "./memory-scope.ts";
-import { evict, isSavedByPerson, removeMemory, worthOf } from "./memory-worth.ts";
+import { countable, evict, isSavedByPerson, removeMemory, worthOf } from "./memory-worth.ts";
 import { scopeKey } from "./pieces.ts";
 import { insert, plain } from "./statement.ts";
 import { type Findable, hasRoom, indexMemory, unindexMemory, unitColumns } from "./units.ts";
@@ -117,6 +118,7 @@ function add(
   db.run(insert("memory", columns));
   const row = db.column(plain<number>(`select row from memory where scope = ? and id = ?`, own.number, memory.id))[0];
   indexMemory(db, own, findable(memory, row ?? 0));
+  countIn(db, own.number, countable(memory));
   if (memory.kind !== "message") countChange(db, own, { saved: 1, characters: memory.content.length });
   return memory;
 }
@@ -209,6 +211,7 @@ function supersede(
       ...[by.memory, by.at, worth, digest, old.row],
     ),
   );
+  countOut(db, own.number, countable(memory));
 }
 
 /** Removes a memory and its words; no when the scope has none of that id. */

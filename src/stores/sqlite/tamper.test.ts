@@ -206,14 +206,14 @@ describe("a record that was changed from outside", () => {
   });
 
   it("shows counts of the memories' words that are not those of their texts", async () => {
-    for (const table of ["unit_term", "unit_speaker"]) {
-      const [, name = ""] = columnsOf(table).map((column) => column.name);
+    for (const table of ["unit_term", "unit_speaker", "memory_count"]) {
+      const [, name = "", counted = "", ...others] = columnsOf(table).map((column) => column.name);
       db.exec(`create table kept as select * from ${table}`);
       for (const change of [
-        `update ${table} set units = units + 1 where ${name} = (select min(${name}) from ${table})`,
+        `update ${table} set ${counted} = ${counted} + 1 where ${name} = (select min(${name}) from ${table})`,
         `update ${table} set ${name} = ${name} || 'x' where ${name} = (select max(${name}) from ${table})`,
         `delete from ${table} where ${name} = (select max(${name}) from ${table})`,
-        `insert into ${table} select scope, ${name} || 'x', 1 from ${table} limit 1`,
+        `insert into ${table} select ${["scope", `${name} || 'x'`, counted, ...others].join()} from ${table} limit 1`,
         `update ${table} set scope = scope + 9`,
       ]) {
         db.exec(change);

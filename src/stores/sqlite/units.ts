@@ -105,7 +105,7 @@ export function unindexScope(db: Connection, scope: MemoryScope): void {
     ),
   );
   db.run(plain(`delete from unit where id >= ? and id < ?`, from, to));
-  for (const table of ["unit_term", "unit_speaker", "talk"]) {
+  for (const table of ["unit_term", "unit_speaker", "talk", "memory_count"]) {
     db.run(plain(`delete from ${table} where scope = ?`, scope.number));
   }
   db.run(plain(`update memory set first = null, units = 0 where scope = ? and first is not null`, scope.number));

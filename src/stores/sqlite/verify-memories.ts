@@ -1,8 +1,10 @@
-import type { OrgId } from "../../protocol/index.ts";
+import { canonicalJson, type OrgId } from "../../protocol/index.ts";
 import { foldedDigest, memoryDigest } from "../digests.ts";
+import type { MemoryStats } from "../memory-store.ts";
 import { type MemoryRow, toMemory } from "../rows.ts";
 import type { Finding } from "../store.ts";
 import type { Connection } from "./connection.ts";
+import { countsOf } from "./memory-count.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { type MemoryScope, rangeOf } from "./memory-scope.ts";
 import { memoryOf } from "./messages.ts";
@@ -20,6 +22,7 @@ interface Tally {
   characters: number;
   readonly termUnits: Map<string, number>;
   readonly speakerUnits: Map<string, number>;
+  readonly kinds: Map<string, MemoryStats>;
 }
 
 /** The memory that was checked last, and the sums of its scope. */
@@ -36,6 +39,7 @@ const emptyTally = (): Tally => ({
   ...{ units: 0, terms: 0, saved: 0, characters: 0 },
   termUnits: new Map(),
   speakerUnits: new Map(),
+  kinds: new Map(),
 });
 
 /** What is remembered: each memory is what its digest or its slot says, its units are those of its text, and all is counted. */
@@ -102,7 +106,12 @@ interface UnitRow extends UnitColumns {
 
 /** The memory's units, which stand one after the other, are those of its text. */
 function checkUnits(db: Connection, row: MemoryRow, tally: Tally): readonly string[] {
-  const { kind, content } = toMemory(row);
+  const { kind, content, at } = toMemory(row);
+  if (row.superseded_by === null) {
+    const { memories = 0, characters = 0, newest = at } = tally.kinds.get(kind) ?? {};
+    const counted = { memories: memories + 1, characters: characters + content.length, newest: Math.max(newest, at) };
+    tally.kinds.set(kind, { kind, ...counted });
+  }
   if (kind !== "message") {
     tally.saved++;
     tally.characters += content.length;
@@ -150,6 +159,9 @@ function checkSums(db: Connection, scope: MemoryScope, tally: Tally): readonly s
   if (!right || scope.saved !== tally.saved || scope.characters !== tally.characters) {
     says.push("how many there are is not what is counted");
   }
+  const kinds = [...tally.kinds.values()].sort((a, b) => (a.kind < b.kind ? -1 : 1));
+  if (canonicalJson(kinds) !== canonicalJson(countsOf(db, scope.number)))
+    says.push("the counts of their kinds are not what is counted");
   const termRows = plain<Counted>(`select term as name, units from unit_term where scope = ?`, scope.number);
   const speakers = plain<Counted>(`select speaker as name, units from unit_speaker where scope = ?`, scope.number);
   if (!isCounted(db.all(termRows), tally.termUnits)) says.push("how often words stand in them is not what is counted");

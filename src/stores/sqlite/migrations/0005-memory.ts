@@ -54,6 +54,9 @@ export const memory: Migration = {
     `create table talk (
       scope integer not null, name text not null, session integer not null, at integer not null,
       primary key (scope, name)) strict, without rowid`,
+    `create table memory_count (
+      scope integer not null, kind text not null, memories integer not null, characters integer not null,
+      newest integer not null, primary key (scope, kind)) strict, without rowid`,
     `create table memory_index (version integer not null) strict`,
     ...carried,
     `drop table memory_before`,
