@@ -57,13 +57,15 @@ agents:
 ## Vectors
 
 Memories are found by their words, without any model. Where an \`embedder\` is named, they are found by their meaning too, and
-the two lists are fused:
+the two lists are fused. Any model for embeddings will do:
 
 \`\`\`yaml
-# any model for embeddings of a provider that has some
 embedder: openai:text-embedding-3-small
+\`\`\`
 
-# or a server of your own, which needs no key
+or, of a server of your own, which needs no key:
+
+\`\`\`yaml
 embedder: ollama:nomic-embed-text
 providers:
   ollama: { kind: openai-compatible, url: http://127.0.0.1:11434/v1 }
@@ -73,7 +75,8 @@ The providers are those of the models, with the same keys; Anthropic has no embe
 embedder after the turn that said it, what is searched for when it is searched for. An agent may name its own, or \`none\`.
 \`strata memory embed\` makes the vectors that are missing, after an embedder was named or changed; until they are complete
 the old ones serve. A provider that fails or is late stops nothing: the words alone are searched then, and a note says so.
-\`embedder: rehearsal\` is a stand-in to try all this without a key: it compares pieces of words and knows no meaning.
+\`embedder: rehearsal\` is a stand-in to try all this without a key: it compares pieces of words, knows no meaning, and
+finds less than the words alone. [memory.md](memory.md#meaning-vectors) has more.
 
 In the tables, **required** marks a key that must be there; a dash, one that has no default. Where a path holds a word in
 capitals, the name is yours.`;
