@@ -1,7 +1,7 @@
 import { type Ledger, never, type StopReason, type TurnEvent, type TurnTotals } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { sentLine } from "./sent-line.ts";
-import { printable } from "./style.ts";
+import { count, printable } from "./style.ts";
 
 /** Tells a turn as it runs. What a failed turn failed of is said by the caller. */
 export type Teller = (event: TurnEvent) => void;
@@ -72,6 +72,10 @@ export function plainTeller(context: Context): Teller {
       case "approval":
         return aside(
           `→ ${event.tool} ${printable(JSON.stringify(event.input))} waits for a person: /approve or /deny in a chat, or \`strata approval approve ${event.approval}\``,
+        );
+      case "evicted":
+        return aside(
+          `${count(event.memories.length, "less useful memory", "less useful memories")} had to go for what was saved: ${event.memories.join(", ")}`,
         );
       case "tool-start":
         return aside(`→ ${event.tool}`);

@@ -1,6 +1,6 @@
 import type { ModelRef } from "./agent.ts";
 import type { StrataError } from "./errors.ts";
-import type { ApprovalId, LayerId, ThreadId, ToolName, TurnId } from "./ids.ts";
+import type { ApprovalId, LayerId, MemoryId, ThreadId, ToolName, TurnId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RetryEvent, Usage } from "./model.ts";
@@ -42,6 +42,8 @@ export type TurnEvent =
   | { readonly type: "reasoning-delta"; readonly text: string }
   /** A call waits for a person's word; the turn went on without it. Told once it is committed, before `done`. */
   | { readonly type: "approval"; readonly approval: ApprovalId; readonly tool: ToolName; readonly input: Json }
+  /** Less useful memories of the contact that had to go for what the turn saved. Told once it is committed. */
+  | { readonly type: "evicted"; readonly memories: readonly MemoryId[] }
   | { readonly type: "tool-start"; readonly call: string; readonly tool: ToolName }
   | { readonly type: "tool-end"; readonly call: string; readonly tool: ToolName; readonly failed: boolean }
   | {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TurnEvent } from "../protocol/index.ts";
-import { contactId, readFrames, StrataError, untrusted } from "../protocol/index.ts";
+import { contactId, memoryId, readFrames, StrataError, untrusted } from "../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "./stage.contract.ts";
 
 const types = (events: readonly TurnEvent[]): string => events.map((event) => event.type).join(" ");
@@ -378,6 +378,25 @@ describe("law 7: one commit", () => {
     expect(await runtime.memories(OPERATOR, thread.scope, 10)).toMatchObject([
       { content: "Ann likes tea", trust: "contact" },
     ]);
+  });
+});
+
+describe("a full memory", () => {
+  it("a turn tells which memories had to go for what it saved, once it is committed", async () => {
+    const { store } = await stage([]);
+    const gone = memoryId(`mem_${"0".repeat(26)}`);
+    const full = {
+      ...store,
+      settle: async (...given: Parameters<typeof store.settle>) => ({
+        ...(await store.settle(...given)),
+        evicted: [gone],
+      }),
+    };
+    const script = [{ parts: [{ call: "memory_save", input: { content: "Ann likes tea" } }] }, "Noted."];
+    const { say, open } = await stage(script, { store: full });
+    const events = await say(await open(), "I like tea");
+    expect(types(events)).toMatch(/ evicted done$/);
+    expect(events.find(({ type }) => type === "evicted")).toEqual({ type: "evicted", memories: [gone] });
   });
 });
 

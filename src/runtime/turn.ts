@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { extend } from "../compiler/index.ts";
-import { asStrataError, StrataError, type TurnEvent } from "../protocol/index.ts";
+import { asStrataError, type MemoryId, StrataError, type TurnEvent } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import { answerCalls } from "./calls.ts";
 import { castOf } from "./cast.ts";
@@ -84,8 +84,9 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   const { turn, thread } = lease.claim;
   const outcome = outcomeOf(work, ending);
   const totals = totalsOf(work);
+  let evicted: readonly MemoryId[];
   try {
-    await patiently(() => parts.store.settle(claimOf(work), outcome));
+    ({ evicted = [] } = await patiently(() => parts.store.settle(claimOf(work), outcome)));
     work.tab.close();
   } catch (thrown) {
     yield { type: "failed", turn, error: asStrataError(thrown, "store_failed"), totals };
@@ -95,6 +96,7 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
     yield { type: "failed", turn, error: ending.error, totals };
     return;
   }
+  if (evicted.length > 0) yield { type: "evicted", memories: evicted };
   // Told only now: what is advised about a waiting call works at once.
   for (const { id, tool, input } of work.approvals) yield { type: "approval", approval: id, tool, input };
   yield { type: "done", turn, text: ending.reply ?? "", because: ending.stop, totals };
