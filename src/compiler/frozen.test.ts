@@ -145,6 +145,13 @@ describe("frozen memory", () => {
     expect(made.opened).toEqual([made.epoch]);
     expect(JSON.stringify(request(made).messages)).not.toContain("secret");
     expect(made.epoch.transcript.slice(1)).toEqual(epoch.transcript.slice(1));
+    const refused = inputOf({
+      agent: AGENT,
+      epoch: { ...epoch, reason: "refused" },
+      turn: turnNumber(4),
+      forgotten: true,
+    });
+    expect(compile(refused).epoch).toMatchObject({ n: 2, reason: "refused" });
     const none = compile(inputOf({ agent: AGENT, epoch, turn: turnNumber(4), forgotten: true }));
     expect(none.epoch.transcript).toEqual(epoch.transcript.slice(1));
     expect(frozenIn(none.epoch)).toEqual([]);

@@ -52,11 +52,11 @@ export function frozenWithin(room: number, { memory, count }: Remembering): Froz
   return { message: undefined, entry: { ...line, tokens: 0, fate: "dropped", because: "budget" } };
 }
 
-/** The same epoch begun again, with what is still remembered at its start. */
+/** The same epoch begun again, with what is still remembered at its start. What a provider refused does not come back with it. */
 export const begunAnew = (epoch: Epoch, { memory, count }: Remembering): Epoch => ({
   ...withFrozen(epoch, memory && renderFrozen(memory, count)),
   n: epoch.n + 1,
-  reason: "forgotten",
+  reason: epoch.reason === "refused" ? "refused" : "forgotten",
 });
 
 /** An epoch's transcript in two: the message that stands frozen at its start, where one does, and all the rest. */
