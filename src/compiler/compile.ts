@@ -23,7 +23,6 @@ import {
   type TranscriptMessage,
   type Trust,
   type TurnId,
-  withoutReasoning,
 } from "../protocol/index.ts";
 import { cutEpoch, leastOf, type Summary, total } from "./cut.ts";
 import { cutPlan, type EarlyCut, type Keep, whyCut, withPlan } from "./cut-plan.ts";
@@ -31,11 +30,11 @@ import { drafts } from "./drafts.ts";
 import { eventsMessage, wholeMessage } from "./events.ts";
 import { apart, begunAnew, frozenWithin, renderFrozen, withFrozen } from "./frozen.ts";
 import { type Draft, pieceOf, render } from "./layers.ts";
+import { cuttable, plainly, reasonOf } from "./plainly.ts";
 import { orderTools, renderPrefix, toolsEntry } from "./prefix.ts";
 import { type Allotment, type Piece, shareOut } from "./share-out.ts";
 import { standingOf } from "./standing.ts";
 import { carry, nothingNow, requestsLeft, toldAnew, withKept } from "./tail.ts";
-import { countMessage } from "./tokens.ts";
 import { NOTHING_TOLD, type ToldLayers, toldIn } from "./told.ts";
 
 /** Everything a turn's first request is made from. */
@@ -65,6 +64,8 @@ export interface CompileInput {
   readonly keep?: Keep;
   /** What was chosen where a cut is cheaper now than later. */
   readonly early?: EarlyCut;
+  /** True: the model's provider binds reasoning to all that was sent before it, and refuses it behind anything else. */
+  readonly binds?: boolean;
 }
 
 /** A turn's request in the making: what is frozen, what grows, what is only for now, and every piece's fate. */
@@ -84,6 +85,8 @@ export interface Compilation {
   readonly least: number;
   /** What must stay of it when it is cut. */
   readonly keep?: Keep;
+  /** Whether what was reasoned before a cut may not stand behind it. */
+  readonly binds?: boolean;
 }
 
 /**
@@ -110,6 +113,7 @@ export function compile(input: CompileInput): Compilation {
     taint: "platform",
     least: 0,
     ...(input.keep && { keep: input.keep }),
+    ...(input.binds && { binds: true }),
   };
   const lay = (known: ToldLayers): Compilation => {
     const carried = carry(tailSent, { plan, told: known, requests: requestsLeft(epoch, limit), count });
@@ -175,13 +179,6 @@ export function unreasoned(compilation: Compilation, count: CountTokens): Compil
   const live = ledger.entries.filter(({ place }) => place === "tail" || place === "message");
   return settleRoom({ ...compilation, epoch: next, opened: [...opened, next] }, live, count);
 }
-
-const plainly = (transcript: Epoch["transcript"], count: CountTokens): Epoch["transcript"] =>
-  transcript.map((one) => {
-    if (!holdsReasoning(one.message)) return one;
-    const message = withoutReasoning(one.message);
-    return { ...one, message, tokens: countMessage(message, count) };
-  });
 
 /** Tokens that the turn's own messages may still grow by, when the older transcript gives way. */
 export function roomLeft({ ledger, least }: Compilation): number {
@@ -306,14 +303,13 @@ function settleRoom(
   const because = whyCut(epoch, room, { plan, isStart: start !== undefined, early: start?.early });
   const planned = { ...compilation, ledger: withPlan(compilation.ledger, plan, because ?? start?.early?.because) };
   if (because === undefined) return withLedger(planned, live, others, count);
-  // What was refused once does not come back with a cut.
-  const shown = epoch.reason === "refused" ? { ...epoch, transcript: plainly(epoch.transcript, count) } : epoch;
+  const shown = cuttable(compilation, count);
   // A new epoch begins with what is remembered now; where that has no room, with what stood there.
   const fresh = start?.memory === undefined ? shown : withFrozen(shown, renderFrozen(start.memory, count));
   const cutTo = (from: Epoch): Epoch | undefined => {
     const { frozen, rest } = apart(from);
     const cut = cutEpoch({ ...from, transcript: rest }, limit - taken(from), { plan, count }, start?.summary);
-    return cut && { ...cut, transcript: [...frozen, ...cut.transcript] };
+    return cut && { ...cut, reason: reasonOf(compilation), transcript: [...frozen, ...cut.transcript] };
   };
   const next = cutTo(fresh) ?? cutTo(shown);
   if (next === undefined) throw noRoom(compilation, live, limit);

@@ -81,7 +81,9 @@ function cutAtSummary(epoch: Epoch, summary: Summary, count: CountTokens): Cut {
 
 function behind(epoch: Epoch, gone: number, markOf: (cut: number) => TranscriptMessage): Cut {
   const cut = epoch.cut + gone;
-  return { transcript: [markOf(cut), ...turnsOf(epoch).flat().slice(gone)], cut };
+  const rest = turnsOf(epoch).flat().slice(gone);
+  // What the kept turns left out may have been all that was too much.
+  return { transcript: cut === 0 ? rest : [markOf(cut), ...rest], cut };
 }
 
 /** What a cut takes away or leaves: the thread's own messages by turn, without the platform's marks. */

@@ -98,3 +98,25 @@ describe("a request without the model's reasoning", () => {
     expect(unreasoned(again, bytes3)).toBeUndefined();
   });
 });
+
+describe("a cut on a model that binds its reasoning", () => {
+  const epoch = epochOf(6);
+  const next = { ...WITH_CLOCK, epoch, turn: turnNumber(50) };
+  const whole = compile(inputOf(next)).ledger.tokens;
+
+  it("takes no words away where the reasoning was all that was too much", () => {
+    const cut = compile(
+      inputOf({ ...next, limit: whole - 1, binds: true, keep: { tokens: whole, read: 1, write: 1 } }),
+    );
+    expect(cut.epoch).toMatchObject({ n: 2, reason: "cut", cut: 0 });
+    expect(sentBeforeTail(cut)).not.toMatch(/reasoning|not shown any more/);
+    expect(cut.epoch.transcript).toHaveLength(epoch.transcript.length);
+    expect(cut.ledger.tokens).toBe(recount(request(cut), bytes3));
+  });
+
+  it("leaves everything as it was received while nothing is cut", () => {
+    const made = compile(inputOf({ ...next, binds: true }));
+    expect(made.epoch).toBe(epoch);
+    expect(request(made).messages.slice(0, -1)).toEqual(epoch.transcript.map(({ message }) => message));
+  });
+});

@@ -79,6 +79,7 @@ async function compileWith(
     count,
     tail: tailPlanOf(cast.card, agent.tail),
     ...keepOf(cast),
+    ...(cast.card.binds && { binds: true }),
     ...(start.memory.frozen && { memory: start.memory.frozen }),
     forgotten: start.memory.forgotten,
   };
