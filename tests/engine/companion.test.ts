@@ -30,10 +30,11 @@ async function sentFor(app: App, to: Thread, text: string): Promise<Request> {
 /** Puts many memories straight into the store of a folder. */
 async function remember(folder: string, to: Thread, contents: readonly string[]): Promise<void> {
   const store = await openSqlite(join(folder, ".strata/strata.db"));
-  for (const [n, content] of contents.entries()) {
-    const id = memoryId(issueId("memory", n, Uint8Array.from([n >> 8, n & 255, 0, 0, 0, 0, 0, 0, 0, 0])));
-    await store.saveMemory(to.scope, id, { content: untrusted(content), tags: [], trust: "contact", at: n * 1_000 });
-  }
+  const memories = contents.map((content, n) => ({
+    id: memoryId(issueId("memory", n, Uint8Array.from([n >> 8, n & 255, 0, 0, 0, 0, 0, 0, 0, 0]))),
+    memory: { content: untrusted(content), tags: [], trust: "contact", at: n * 1_000 } as const,
+  }));
+  await store.saveMemories(to.scope, memories);
   await store.close();
 }
 
