@@ -56,7 +56,7 @@ export interface CompileInput {
   readonly tail?: TailPlan;
   /** What stands frozen at the start of an epoch that the turn opens; left out, what stands there now stays. */
   readonly memory?: FrozenMemory;
-  /** True: something of what stands frozen was forgotten, so the running epoch ends here. */
+  /** True: something that the running epoch shows of memories was forgotten, so it ends here. */
   readonly forgotten?: boolean;
   /** What stands for the messages that a cut of this turn takes away; where it does not fit, their mark stands alone. */
   readonly summary?: Summary;
@@ -95,10 +95,11 @@ export interface Compilation {
  */
 export function compile(input: CompileInput): Compilation {
   const { agent, count, limit, mode, tail: plan = EPHEMERAL_TAIL } = input;
-  const told = plan.framed === "delta" ? toldIn(input.epoch?.transcript ?? []) : NOTHING_TOLD;
+  const running = input.epoch && input.forgotten ? begunAnew(input.epoch, input) : input.epoch;
+  const told = plan.framed === "delta" ? toldIn(running?.transcript ?? []) : NOTHING_TOLD;
   const tail = drafts(agent.layers, "tail", mode, nothingNow(agent.layers, input.contents, { plan, told }), count);
   const whole = wholeMessage(input.events, count);
-  const { epoch, room } = begin(input, tail, whole);
+  const { epoch, room } = begin({ ...input, epoch: running }, tail, whole);
   const tailSent = tail.map((one) => render(one, room.allotment.get(one.layer.id), "tail", count));
   const start: Omit<Compilation, "own" | "tail" | "kept"> = {
     epoch,
@@ -250,7 +251,7 @@ function begin(
     epoch,
     room: shareRoom(input, whole, [...frozenPieces(epoch, input.count), ...tail.map(pieceOf)]),
   });
-  if (input.epoch !== undefined) return share(input.forgotten ? begunAnew(input.epoch, input) : input.epoch);
+  if (input.epoch !== undefined) return share(input.epoch);
   const { tools, made, pieces } = prefixOf(input);
   const needed = sumOf([...pieces, ...tail]) + whole.tokens;
   const sizes = needed <= input.limit ? [input.limit] : sizesFor(input.limit);

@@ -9,7 +9,9 @@ import {
   trusted,
 } from "../protocol/index.ts";
 import { frameItem, inTime } from "./layers.ts";
+import { plainly } from "./plainly.ts";
 import { countMessage } from "./tokens.ts";
+import { withoutRecalled } from "./told.ts";
 
 /** Frozen memory as it stands in an epoch: its message, and its line of the ledger. */
 export interface Frozen {
@@ -52,12 +54,19 @@ export function frozenWithin(room: number, { memory, count }: Remembering): Froz
   return { message: undefined, entry: { ...line, tokens: 0, fate: "dropped", because: "budget" } };
 }
 
-/** The same epoch begun again, with what is still remembered at its start. What a provider refused does not come back with it. */
-export const begunAnew = (epoch: Epoch, { memory, count }: Remembering): Epoch => ({
-  ...withFrozen(epoch, memory && renderFrozen(memory, count)),
-  n: epoch.n + 1,
-  reason: epoch.reason === "refused" ? "refused" : "forgotten",
-});
+/**
+ * The same epoch begun again, with what is still remembered at its start, and without what was told of memories on the way: that
+ * is told anew. What a provider refused does not come back with it, and what is bound to the old beginning is left out.
+ */
+export function begunAnew(epoch: Epoch, { memory, count, binds }: Remembering & { readonly binds?: boolean }): Epoch {
+  const told = withoutRecalled(epoch.transcript, count);
+  const transcript = binds ? plainly(told, count) : told;
+  return {
+    ...withFrozen({ ...epoch, transcript }, memory && renderFrozen(memory, count)),
+    n: epoch.n + 1,
+    reason: epoch.reason === "refused" ? "refused" : "forgotten",
+  };
+}
 
 /** An epoch's transcript in two: the message that stands frozen at its start, where one does, and all the rest. */
 export function apart({ prefixEntries, transcript }: Pick<Epoch, "prefixEntries" | "transcript">): {

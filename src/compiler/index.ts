@@ -10,3 +10,4 @@ export { frameResult } from "./result.ts";
 export { messagesCut, summaryRequest } from "./summary.ts";
 export { clearedTail } from "./tail.ts";
 export { countMessage, countRequest } from "./tokens.ts";
+export { memoriesTold } from "./told.ts";

@@ -34,6 +34,8 @@ export interface Rendered {
   readonly layer: Layer;
   readonly text: Trusted | Framed | undefined;
   readonly entry: LedgerEntry;
+  /** The items that its text shows. */
+  readonly items: readonly ContentItem[];
 }
 
 /** What a layer would say in this mode; undefined where the mode leaves it out. */
@@ -121,7 +123,8 @@ function finish(
     ...(text === undefined || place === "tail" ? {} : { version: digestOf(text) }),
     ...(items && { items }),
   };
-  return { layer, text, entry };
+  const inText = content.kind === "items" && text !== undefined ? content.items.slice(0, shown) : [];
+  return { layer, text, entry, items: inText };
 }
 
 function itemsOf(content: Extract<LayerContent, { kind: "items" }>, shown?: number): LedgerEntry["items"] {

@@ -6,6 +6,8 @@ import {
   type Ledger,
   type LedgerEntry,
   lowestTrust,
+  type MemoryId,
+  memoryId,
   type TailPart,
   type TailPlan,
   type TextPart,
@@ -15,7 +17,7 @@ import {
   type UserPart,
 } from "../protocol/index.ts";
 import type { Contents } from "./drafts.ts";
-import type { Rendered } from "./layers.ts";
+import { frameItem, type Rendered } from "./layers.ts";
 import { standingOf } from "./standing.ts";
 import { countBlock, countMessage } from "./tokens.ts";
 import { changeOf, type Saying, type ToldLayers, wholeOf } from "./told.ts";
@@ -67,11 +69,13 @@ interface Said extends Saying {
   readonly isOurs: boolean;
 }
 
-function sayingOf({ layer, text, entry }: Rendered): readonly Said[] {
+function sayingOf({ layer, text, entry, items }: Rendered): readonly Said[] {
   if (text === undefined) return [];
   const inItems = entry.items !== undefined;
   const isOurs = !inItems && (entry.trust === "platform" || entry.trust === "operator");
-  return [{ layer, text, inItems, isOurs }];
+  if (layer.source.kind !== "recall") return [{ layer, text, inItems, isOurs }];
+  const memories = items.flatMap((one) => (one.id === undefined ? [] : [[frameItem(one), memoryId(one.id)] as const]));
+  return [{ layer, text, inItems, isOurs, memories: new Map<string, MemoryId>(memories) }];
 }
 
 const wayOf = ({ isOurs }: Said, plan: TailPlan): TailPlan["trusted"] => (isOurs ? plan.trusted : plan.framed);

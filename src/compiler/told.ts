@@ -1,4 +1,5 @@
 import {
+  type CountTokens,
   type Digest,
   digestOf,
   type Framed,
@@ -6,11 +7,16 @@ import {
   type LayerId,
   layerHeading,
   looksLikeOurs,
+  type MemoryId,
+  memoryId,
   type TextPart,
+  type Told,
   type TranscriptMessage,
   type Trusted,
   trusted,
+  type UserPart,
 } from "../protocol/index.ts";
+import { countMessage } from "./tokens.ts";
 
 /** What a transcript tells of a live layer so far: its lines or frames, and the digest of its text where they are in an order. */
 export interface ToldLayer {
@@ -55,13 +61,53 @@ export interface Saying {
   readonly text: Trusted | Framed;
   /** Its content came in items: frames, of which each stands by itself. */
   readonly inItems: boolean;
+  /** The memories that it shows, by their frames. */
+  readonly memories?: ReadonlyMap<string, MemoryId>;
+}
+
+/** What is told of memories names them, so that what was forgotten is found there. */
+interface Recalled extends Told {
+  readonly memories: readonly MemoryId[];
+}
+
+const recalled = (told: Told, memories: readonly MemoryId[] = []): Told | Recalled =>
+  memories.length === 0 ? told : { ...told, memories };
+
+/** The memories that a text tells of. */
+function memoriesOf(part: UserPart): readonly MemoryId[] {
+  const told: object | undefined = part.type === "text" ? part.told : undefined;
+  if (told === undefined || !("memories" in told) || !Array.isArray(told.memories)) return [];
+  return told.memories.map((id: unknown) => memoryId(String(id)));
+}
+
+/** The memories that a transcript tells of: they stay in it, whatever is recalled later. */
+export function memoriesTold(transcript: readonly TranscriptMessage[]): ReadonlySet<MemoryId> {
+  return new Set(
+    transcript.flatMap(({ message }) => (message.role === "user" ? message.parts.flatMap(memoriesOf) : [])),
+  );
+}
+
+/** The transcript without what it tells of memories. A message that said nothing else is gone. */
+export function withoutRecalled(
+  transcript: readonly TranscriptMessage[],
+  count: CountTokens,
+): readonly TranscriptMessage[] {
+  return transcript.flatMap((one) => {
+    if (one.message.role !== "user") return [one];
+    const parts = one.message.parts.filter((part) => memoriesOf(part).length === 0);
+    if (parts.length === one.message.parts.length) return [one];
+    const message = { role: "user", parts } as const;
+    return parts.length === 0 ? [] : [{ ...one, message, tokens: countMessage(message, count) }];
+  });
 }
 
 /** All that the layer says. */
-export const wholeOf = ({ layer, text, inItems }: Saying): TextPart => ({
+export const wholeOf = ({ layer, text, inItems, memories }: Saying): TextPart => ({
   type: "text",
   text,
-  told: { layer: layer.id, as: "whole", ...(!inItems && { of: digestOf(text) }) },
+  told: recalled({ layer: layer.id, as: "whole", ...(!inItems && { of: digestOf(text) }) }, [
+    ...(memories?.values() ?? []),
+  ]),
 });
 
 /**
@@ -75,7 +121,7 @@ export function changeOf(saying: Saying, told: ToldLayer | undefined): TextPart 
 }
 
 function newItems(saying: Saying, { units }: ToldLayer): TextPart | undefined {
-  const { layer, text } = saying;
+  const { layer, text, memories } = saying;
   const now = unitsOf(text).filter(isFrame);
   const fresh = now.filter((unit) => !units.has(unit));
   const gone = [...units].filter((unit) => isFrame(unit) && !now.includes(unit));
@@ -84,7 +130,11 @@ function newItems(saying: Saying, { units }: ToldLayer): TextPart | undefined {
   // Never longer than the whole, which the budget was asked for.
   const heading = `${layerHeading(layer)}${fresh.length < now.length ? " (more of it)" : ""}`;
   // The heading is the platform's, and the frames stood in the layer's own text.
-  return { type: "text", text: trusted(`${heading}\n${fresh.join("\n")}`), told: { layer: layer.id, as: "more" } };
+  const told = recalled(
+    { layer: layer.id, as: "more" },
+    fresh.flatMap((unit) => memories?.get(unit) ?? []),
+  );
+  return { type: "text", text: trusted(`${heading}\n${fresh.join("\n")}`), told };
 }
 
 function changedLines(saying: Saying, { units, of }: ToldLayer): TextPart | undefined {

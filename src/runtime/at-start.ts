@@ -1,4 +1,4 @@
-import type { Compilation } from "../compiler/index.ts";
+import { type Compilation, memoriesTold } from "../compiler/index.ts";
 import {
   asStrataError,
   type ContactScope,
@@ -37,7 +37,8 @@ export async function atStart(parts: Parts, cast: Cast, { scope, epoch }: Found)
   const read = card.cache === "none" ? 1 : rulesOf(card).multipliers.read;
   const context = { scope, epoch, store: parts.store, count, read, limit: limitOf(cast) };
   try {
-    const { saved, ...memory } = await savedMemory(agent, context);
+    const { saved, ...found } = await savedMemory(agent, context);
+    const memory = { ...found, forgotten: found.forgotten || (await isToldForgotten(parts, saved, { scope, epoch })) };
     const fresh = memory.frozen?.items.map(({ id }) => id) ?? [];
     const frozen = epoch === undefined || memory.forgotten ? fresh : frozenIn(epoch);
     return { memory, saved, seen: seenWith(epoch, frozen, saved), notes: [] };
@@ -47,6 +48,17 @@ export async function atStart(parts: Parts, cast: Cast, { scope, epoch }: Found)
     const notes = layer === undefined ? [] : [{ layer: layer.id, says }];
     return { memory: { forgotten: false }, saved: [], seen: seenWith(epoch, frozenIn(epoch), []), notes };
   }
+}
+
+/** Whether the running epoch tells of a memory that is gone altogether; what was superseded is told by what took its place. */
+async function isToldForgotten({ store }: Parts, saved: readonly Memory[], { scope, epoch }: Found): Promise<boolean> {
+  const there = new Set(saved.map(({ id }) => id));
+  for (const id of memoriesTold(epoch?.transcript ?? [])) {
+    if (there.has(id) || (await store.memory(scope, id)) || (await store.memory({ ...scope, contact: null }, id)))
+      continue;
+    return true;
+  }
+  return false;
 }
 
 /** The same after the request was made: a cut takes away what was seen, and what was to stand frozen may have had no room. */

@@ -20,7 +20,7 @@ export async function* withSummary(work: Work, prepared: Prepared): AsyncGenerat
   const { epoch } = work.lease.claim;
   const messages = messagesCut(epoch, prepared.compilation);
   if (messages === 0 || epoch === undefined) return prepared.compilation;
-  const made = speaksForItself(work) ? yield* sumUp(work, epoch, messages) : { because: "no model is asked for one" };
+  const made = yield* summed(work, prepared, { epoch, messages });
   if ("because" in made) {
     yield { type: "cut", messages, because: made.because };
     return prepared.compilation;
@@ -29,6 +29,17 @@ export async function* withSummary(work: Work, prepared: Prepared): AsyncGenerat
   const because = standsFor(compilation) ? {} : { because: "it would leave no room for the conversation" };
   yield { type: "cut", messages, ...because };
   return compilation;
+}
+
+async function* summed(
+  work: Work,
+  { compilation }: Prepared,
+  { epoch, messages }: { readonly epoch: Epoch; readonly messages: number },
+): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
+  if (!speaksForItself(work)) return { because: "no model is asked for one" };
+  // The running epoch still shows what was forgotten, and is not sent again.
+  if (compilation.opened.length > 1) return { because: "a memory was forgotten that was shown in it" };
+  return yield* sumUp(work, epoch, messages);
 }
 
 /** Whether a summary stands at the beginning of what is sent. */
