@@ -69,7 +69,7 @@ interface Context {
   readonly sessions: ReadonlyMap<number, Session>;
 }
 
-/** What there is to know of each unit, before it is weighed. */
+/** What there is to know of each unit that says anything of what is asked for, itself or near it, before it is weighed; those of a session together. */
 export function measure(shortlist: Shortlist): readonly Measured[] {
   const { asked, tells, worth, all } = shortlist;
   const weights = [...tells.values()];
@@ -80,14 +80,17 @@ export function measure(shortlist: Shortlist): readonly Measured[] {
   const read = readRows(shortlist, terms);
   const sessions = sessionsOf(read, weights);
   const context = { asked, weights, worths, scale: Math.sqrt(10 / total), read, sessions };
-  return read.map((own, at) => measureOne(context, own, at));
+  return read.flatMap((own, at) => measureOne(context, own, at) ?? []);
 }
 
-function measureOne(context: Context, own: Read, at: number): Measured {
+function measureOne(context: Context, own: Read, at: number): Measured | undefined {
   const { asked, weights, worths, scale, read, sessions } = context;
   const { unit, counts, length } = own;
   const around = windowOf(read, own, at);
   const window = totals(around);
+  const ofKind = kindsOf(own, counts);
+  const kindNear = kindsAround(around, own, window);
+  if (window.size === 0 && ofKind + kindNear === 0) return undefined;
   const near = around.reduce((sum, one) => sum + one.length, 0) / around.length;
   const before = read[at - 1];
   const follows = before !== undefined && isNear(before.unit, unit, 1) && has(before.unit, FLAGS.question);
@@ -97,8 +100,8 @@ function measureOne(context: Context, own: Read, at: number): Measured {
     turn: scale * bm25(counts, weights, length),
     window: scale * bm25(window, weights, near),
     session: scale * Math.max(0, (session?.tells ?? 0) - told(counts.keys(), weights)),
-    kind: scale * kindsOf(own, counts),
-    kindNear: scale * kindsAround(around, own, window),
+    kind: scale * ofKind,
+    kindNear: scale * kindNear,
     speaker: Number(isSpeaker),
     ownWords: Number(isSpeaker && has(unit, FLAGS.firstPerson)),
     when: Number(asked.asksWhen && has(unit, FLAGS.time)),
@@ -129,7 +132,7 @@ function readRows({ rows, size, kinds }: Shortlist, terms: readonly string[]): r
     }
     return { unit, counts, kinds: ofKinds, length: unit.terms.length / usual };
   };
-  return rows.toSorted((a, b) => a.place - b.place).map(read);
+  return rows.toSorted((a, b) => a.session - b.session || a.place - b.place).map(read);
 }
 
 function sessionsOf(read: readonly Read[], weights: Weights): ReadonlyMap<number, Session> {
@@ -183,7 +186,7 @@ function datesOf({ dates }: Asked, at: number): Pick<Values, "date" | "after"> {
   return { date: 0, after: Math.max(0, 1 - Math.min(...days, SOON_AFTER) / SOON_AFTER) };
 }
 
-/** The unit and those of its session that stand near it, in their order. */
+/** The unit and those of its session that stand near it, in their order: other talk may go on at the same time. */
 function windowOf(read: readonly Read[], own: Read, at: number): readonly Read[] {
   const around: Read[] = [];
   for (let near = Math.max(0, at - BEFORE); near <= at + AFTER; near += 1) {
@@ -193,8 +196,9 @@ function windowOf(read: readonly Read[], own: Read, at: number): readonly Read[]
   return around;
 }
 
+/** In one session, with little said elsewhere in between. */
 function isNear(a: PlacedUnit, b: PlacedUnit, distance: number): boolean {
-  return a.session === b.session && Math.abs(a.place - b.place) <= distance;
+  return a.session === b.session && Math.abs(a.place - b.place) <= 2 * distance;
 }
 
 function has(unit: PlacedUnit, flag: number): boolean {

@@ -1,0 +1,78 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FLAGS, foldName, unitsOf } from "./index.ts";
+
+const termsOf = (text: string) => unitsOf(text, []).flatMap(({ terms }) => terms);
+
+describe("the terms of a text", () => {
+  it("are its words in their order, folded, each in the form that stands for all", () => {
+    expect(termsOf("She didn’t BUY Ann's children’s books; they bought them.")).toEqual(
+      ["she", "do", "n", "bui", "ann", "child", "book", "thei", "bui", "them"]
+        .filter((term) => term !== "n" && term !== "do")
+        .toSpliced(1, 0, "didn"),
+    );
+    expect(termsOf("ﬁancé CAFÉ Ünder I’m")).toEqual(["fianc", "cafe", "under", "i"]);
+  });
+
+  it("are overlapping pairs where a script has no spaces, and single signs of Chinese besides", () => {
+    expect(termsOf("Bart的小猫 ok")).toEqual(["bart", "的小", "小猫", "小", "猫", "ok"]);
+    expect(termsOf("ตลาด")).toEqual(["ตล", "ลา", "าด"]);
+    expect(termsOf("茶")).toEqual(["茶"]);
+  });
+
+  it("have the tags in each unit", () => {
+    const units = unitsOf("word ".repeat(200), ["Green Tea"]);
+    expect(units.length).toBeGreaterThan(2);
+    for (const { terms } of units) expect(terms.slice(-2)).toEqual(["green", "tea"]);
+  });
+
+  it("stand in units that keep sentences whole where they can", () => {
+    const sentence = (at: number) => `${at} ${"word ".repeat(29).trim()}.`;
+    const units = unitsOf([1, 2, 3, 4, 5].map(sentence).join(" "), []);
+    expect(units.map(({ terms }) => terms.length)).toEqual([60, 60, 30]);
+    expect(units.map(({ terms }) => terms[0])).toEqual(["1", "3", "5"]);
+  });
+
+  it("are letters, marks and digits only, short, and stay what they are when they are folded again", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 400 }), (text) => {
+        const units = unitsOf(text, []);
+        expect(units.length).toBeGreaterThan(0);
+        for (const { terms } of units) {
+          expect(terms.length).toBeLessThanOrEqual(80);
+          for (const term of terms) {
+            expect(term).toMatch(/^[\p{L}\p{N}\p{M}\p{Co}]+$/u);
+            expect([...term].length).toBeLessThanOrEqual(40);
+          }
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("the flags of a unit", () => {
+  it.each([
+    ["Do you come?", FLAGS.question],
+    ["Kommst du? 🙂", FLAGS.question],
+    ["来吗？", FLAGS.question],
+    ["I come.", FLAGS.firstPerson],
+    ["It's OUR house", FLAGS.firstPerson],
+    ["我喜欢", FLAGS.firstPerson],
+    ["They came yesterday", FLAGS.time],
+    ["Back in 2019.", FLAGS.time | FLAGS.number],
+    ["昨天很好", FLAGS.time],
+    ["three of them", FLAGS.number],
+    ["50% off", FLAGS.number],
+    ["So? Fine.", 0],
+    ["", 0],
+  ])("say what %s is like", (text, flags) => {
+    expect(unitsOf(text, [])[0]?.flags).toBe(flags);
+  });
+});
+
+it("a name is the same whatever its capitals, accents and spaces", () => {
+  expect(foldName("  José-Luis  Pérez ")).toBe("jose luis perez");
+  expect(foldName("")).toBe("");
+  expect(foldName("王小明")).toBe("王小明");
+});
