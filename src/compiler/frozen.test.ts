@@ -127,7 +127,12 @@ describe("frozen memory", () => {
     const epoch = lived(12, saved("She has a cat."), 2_000);
     const input = inputOf({ agent: AGENT, epoch, turn: turnNumber(13), limit: 900, memory: saved("She has a cat.") });
     const cut = compile(input);
-    const asked = summaryRequest(epoch, messagesCut(epoch, cut), { words: 50, limit: 2_000, count: bytes3 });
+    const asked = summaryRequest(epoch, messagesCut(epoch, cut), {
+      words: 50,
+      limit: 2_000,
+      count: bytes3,
+      layers: AGENT.layers,
+    });
     expect(request(asked).messages[0]).toEqual(epoch.transcript[0]?.message);
     expect(asked.ledger.tokens).toBe(recount(request(asked), bytes3));
     const summary = { text: untrusted("They spoke of words."), trust: "contact", at: AT, upTo: cut.epoch.cut } as const;

@@ -67,7 +67,12 @@ async function* sumUp(
   const maxTokens = Math.min(wanted, parametersOf(work.cast).maxTokens);
   if (work.cast.limits.rounds < 2) return { because: "the turn may call its model only once" };
   const words = Math.floor(maxTokens * WORDS_PER_TOKEN);
-  const asked = summaryRequest(running, messages, { words, limit, count: work.cast.count });
+  const asked = summaryRequest(running, messages, {
+    words,
+    limit,
+    count: work.cast.count,
+    layers: work.cast.agent.layers,
+  });
   if (asked.ledger.tokens > limit) return { because: "the request for a summary would not fit the budget" };
   const { signal } = work.lease;
   try {

@@ -87,6 +87,60 @@ describe("a memory that was told and stays in the conversation", () => {
   });
 });
 
+const isSummary = ({ tail }: Request): boolean => tail.some(({ layer }) => layer === "summary");
+const LONG = "The sea was calm and the wind came from the west, as it had for days. ".repeat(4);
+
+/** Sums up as it is asked to: every text above, but for those under a heading that it is told to leave out. */
+const obeys = (request: Request): string => {
+  if (!isSummary(request)) return "Aye.";
+  const headings = [...(request.tail[0]?.text ?? "").matchAll(/"(# Layer [^"]+)"/g)].map(
+    ([, heading]) => heading ?? "",
+  );
+  const texts = request.messages.flatMap(({ parts }) => parts.flatMap((part) => ("text" in part ? [part.text] : [])));
+  const said = texts.filter((text) => !headings.some((heading) => text.startsWith(heading)));
+  return said.map((text) => text.slice(0, 70)).join(" / ");
+};
+
+/** Talks about the cat, and then for so long that it is summed up. */
+async function summedUp(recall: Agent["recall"], parts: Parameters<typeof stage>[1]) {
+  const { summaries: _, ...agent } = searcher({ recall, tools: [] });
+  const budgets = { ...agent.budgets, total: 4_000, reply: 400 };
+  const stand = await stage(Array(80).fill(obeys), { agent: { ...agent, budgets }, ...parts });
+  const thread = await stand.open();
+  await save(stand.store, thread, "The cat is called Miso", 1);
+  await stand.say(thread, "What is my cat called?");
+  for (let n = 1; n <= 30 && !stand.sent.some(isSummary); n++) await stand.say(thread, `Day ${n}. ${LONG}`);
+  const at = stand.sent.findIndex(isSummary);
+  const [before, asked, after] = stand.sent.slice(at - 1, at + 2);
+  if (before === undefined || asked === undefined || after === undefined) throw new Error("nothing was summed up");
+  return { before, asked, after };
+}
+
+describe("the summary of a conversation", () => {
+  it.each<[string, Agent["recall"], Parameters<typeof stage>[1]]>([
+    ["told on the way", "search", { parts: KEEPING }],
+    ["frozen at its start", "frozen", {}],
+  ])(
+    "law 12: holds nothing of memories that were %s, though they stand in the very bytes that were sent",
+    async (...given) => {
+      const { before, asked, after } = await summedUp(given[1], given[2]);
+      expect(asked.prefix).toEqual(before.prefix);
+      expect(before.messages.slice(0, asked.messages.length)).toEqual(asked.messages);
+      expect(says(asked)).toContain("Miso");
+      expect(asked.tail[0]?.text).toContain('"# Layer 60 · recall"');
+      const summary = JSON.stringify(after.messages.find(({ parts }) => JSON.stringify(parts).includes("[summary")));
+      expect(summary).toContain("What is my cat called?");
+      expect(summary).not.toContain("Miso");
+    },
+  );
+
+  it("names no layer where none stands in the conversation", async () => {
+    const { asked } = await summedUp("search", {});
+    expect(says(asked)).not.toContain("Miso");
+    expect(asked.tail[0]?.text).not.toContain("# Layer");
+  });
+});
+
 function never(): never {
   throw new Error("it was not sent");
 }
