@@ -134,6 +134,24 @@ describe("the summary of a conversation", () => {
     },
   );
 
+  it("is not asked for where a memory was just forgotten: the model would be shown it once more", async () => {
+    const { summaries: _, ...agent } = searcher({ tools: [] });
+    const budgets = { ...agent.budgets, total: 4_000, reply: 400 };
+    const stand = await stage(Array(80).fill(obeys), { agent: { ...agent, budgets }, parts: KEEPING });
+    const thread = await stand.open();
+    await save(stand.store, thread, "The cat is called Miso", 1);
+    await stand.say(thread, "What is my cat called?");
+    for (let n = 1; n <= 16; n++) await stand.say(thread, `Day ${n}. ${LONG}`);
+    const before = stand.sent.length;
+    await stand.store.forgetMemory(thread.scope, id(1));
+    const events = await stand.say(thread, LONG.repeat(20));
+    expect(events.filter(({ type }) => type === "cut")).toMatchObject([
+      { because: expect.stringContaining("forgotten") },
+    ]);
+    for (const request of stand.sent.slice(before)) expect(says(request)).not.toContain("called Miso");
+    expect(endOf(events).type).toBe("done");
+  });
+
   it("names no layer where none stands in the conversation", async () => {
     const { asked } = await summedUp("search", {});
     expect(says(asked)).not.toContain("Miso");
