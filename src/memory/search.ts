@@ -33,7 +33,7 @@ export interface Search {
  */
 export async function search(index: LexicalIndex, asked: Search): Promise<readonly Ranked[]> {
   const shortlist = await shortlistOf(index, asked);
-  return shortlist === undefined || asked.limit < 1 ? [] : rerank(shortlist).slice(0, Math.floor(asked.limit));
+  return shortlist === undefined ? [] : rerank(shortlist, asked.limit);
 }
 
 /** All that ranking looks at, and nothing where no word of the search stands in the index. */
