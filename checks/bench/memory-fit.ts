@@ -8,10 +8,10 @@ import { measure } from "../../src/memory/measure.ts";
 import { shortlistOf } from "../../src/memory/search.ts";
 import { FEATURE_NAMES, WEIGHTS } from "../../src/memory/weights.ts";
 import { type MemoryId, memoryId } from "../../src/protocol/index.ts";
+import { type Conversation, conversationsIn, DATA, type Remembered } from "./conversations.ts";
 import { type Answered, quality } from "./memory/metrics.ts";
 import { noiseIn } from "./memory/noise.ts";
 import { amongNoise } from "./memory/settings.ts";
-import { type Conversation, conversationsIn, DATA, type Remembered } from "./memory-data.ts";
 import { fitWeights, type Sample, scoreOf, withoutFeature } from "./memory-fit-weights.ts";
 import { table } from "./table.ts";
 

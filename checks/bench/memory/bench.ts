@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type Conversation, conversationsIn, DATA, dataFolders } from "../memory-data.ts";
+import { type Conversation, conversationsIn, DATA, dataFolders } from "../conversations.ts";
 import { fts5 } from "./fts5.ts";
 import { type MemoryRow, measure, type Tell } from "./measure.ts";
 import { NOISE, noiseIn } from "./noise.ts";

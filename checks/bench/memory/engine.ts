@@ -1,4 +1,4 @@
-import type { Remembered } from "../memory-data.ts";
+import type { Remembered } from "../conversations.ts";
 
 /** Something that finds memories by a question. */
 export interface MemoryEngine {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
-import type { Remembered } from "../memory-data.ts";
+import type { Remembered } from "../conversations.ts";
 import type { MemoryEngine } from "./engine.ts";
 import { STOP } from "./stop-words.ts";
 

@@ -1,4 +1,4 @@
-import type { Question } from "../memory-data.ts";
+import type { Question } from "../conversations.ts";
 import { figure, table } from "../table.ts";
 import { quantile, sweep } from "../timing.ts";
 import type { MemoryEngine, OpenEngine } from "./engine.ts";

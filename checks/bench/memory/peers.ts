@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { stemmer } from "stemmer";
 import { ROOT } from "../../files.ts";
-import type { Remembered } from "../memory-data.ts";
+import type { Remembered } from "../conversations.ts";
 import type { MemoryEngine, OpenEngine } from "./engine.ts";
 import { STOP } from "./stop-words.ts";
 

@@ -1,4 +1,4 @@
-import type { Conversation, Remembered } from "../memory-data.ts";
+import type { Conversation, Remembered } from "../conversations.ts";
 import type { Noise } from "./noise.ts";
 
 /** Memories by whose they are, and the conversations that are asked about. */

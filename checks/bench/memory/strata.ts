@@ -13,7 +13,7 @@ import {
   untrusted,
 } from "../../../src/protocol/index.ts";
 import { openSqlite } from "../../../src/stores/index.ts";
-import type { Remembered } from "../memory-data.ts";
+import type { Remembered } from "../conversations.ts";
 import type { MemoryEngine } from "./engine.ts";
 
 /** As many are written in one transaction. */
