@@ -64,6 +64,25 @@ describe("a database of the first schema", () => {
     await store.close();
   });
 
+  it("tells who saved what before that was kept: no agent forgets what an operator saved", async () => {
+    const store = await openSqlite(file);
+    const [mine, theirs] = [{ ...ANN, contact: null }, ANN];
+    expect(await store.memories(mine, 9)).toMatchObject([{ content: "Tea is served at five", by: "operator" }]);
+    expect((await store.memories(theirs, 9)).map(({ by }) => by)).toEqual([undefined]);
+    expect(await problems(store, ANN.org, ANCHOR)).toEqual([]);
+    await store.close();
+  });
+
+  it("tells nothing of who saved what was changed from outside: that still shows", async () => {
+    const db = new BetterSqlite3(file);
+    db.exec("update memory set trust = 'operator' where contact = 'ann'");
+    db.close();
+    const store = await openSqlite(file);
+    expect((await store.memories(ANN, 9)).map(({ by }) => by)).toEqual([undefined]);
+    expect(await problems(store, ANN.org, ANCHOR)).toEqual([expect.stringContaining("not what its digest says")]);
+    await store.close();
+  });
+
   it("goes on where it was", async () => {
     const store = await openSqlite(file);
     const thread = await open(store, ANN);

@@ -1,5 +1,5 @@
 import { type ContactScope, outboxId, type ThreadId, type TurnId } from "../../protocol/index.ts";
-import { foldedDigest } from "../digests.ts";
+import { foldedDigest, memoryDigest } from "../digests.ts";
 import { toMemory } from "../rows.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
@@ -31,7 +31,10 @@ export function refreshIndex(db: Connection): void {
     // What was said before messages were remembered. Later it would bring back what was forgotten.
     if (found === undefined) keepTurns(db);
     clear(db);
-    for (const scope of db.all(plain<MemoryScope>(`select * from memory_scope`))) indexScope(db, scope);
+    for (const scope of db.all(plain<MemoryScope>(`select * from memory_scope`))) {
+      if (found === undefined) nameSavers(db, scope);
+      indexScope(db, scope);
+    }
     db.run(plain(`delete from memory_index`));
     db.run(plain(`insert into memory_index values (?)`, INDEX_VERSION));
   });
@@ -51,9 +54,33 @@ function clear(db: Connection): void {
   );
 }
 
+/**
+ * Who saved what before that was kept: what came from no turn, with the trust that operators alone have. Else it would count as the
+ * agent's. What its digest does not vouch for stays as it is.
+ */
+function nameSavers(db: Connection, scope: MemoryScope): void {
+  const key = keyOf(db, scope);
+  if (!key) return;
+  for (const row of memoryRows(
+    db,
+    scope,
+    `memory.turn is null and memory.by is null and memory.trust in ('operator', 'platform')`,
+  )) {
+    const memory = toMemory(row);
+    if (memoryDigest(key, memory) !== row.digest) continue;
+    const by = memory.trust;
+    db.run(
+      plain(`update memory set by = ?, digest = ? where row = ?`, by, memoryDigest(key, { ...memory, by }), row.row),
+    );
+  }
+}
+
+const keyOf = (db: Connection, scope: MemoryScope): Uint8Array | undefined =>
+  knownKey(db, { ...scope, contact: scope.contact === "" ? null : scope.contact });
+
 /** In the order in which all was said: neighbours are found together. */
 function indexScope(db: Connection, scope: MemoryScope): void {
-  const key = knownKey(db, { ...scope, contact: scope.contact === "" ? null : scope.contact });
+  const key = keyOf(db, scope);
   let own: MemoryScope = { ...scope, next: 0 };
   for (const row of db.column(plain<number>(`select row from memory where scope = ? order by at, row`, own.number))) {
     const [found] = memoryRows(db, own, `memory.row = ?`, row);
