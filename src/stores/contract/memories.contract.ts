@@ -62,6 +62,7 @@ export function memoryContract(openStore: OpenStore): void {
       ["other capitals", "ΑΘΗΝΑ", "αθηνα"],
       ["vowel signs", "नमस्ते दुनिया", "दुनिया"],
       ["a word inside a Chinese sentence", "我喜欢喝红茶和咖啡", "红茶"],
+      ["a single sign", "我喜欢喝茶", "茶"],
       ["a word inside a Japanese sentence", "昨日カフェで抹茶ラテを飲みました", "抹茶ラテ"],
       ["a word inside a Thai sentence", "ฉันชอบดื่มชาเขียว", "ชาเขียว"],
       ["two scripts in one word", "新しいiPhone15を買った", "iphone15"],

@@ -83,6 +83,17 @@ describe("a database of the first schema", () => {
     await store.close();
   });
 
+  it("has its index made anew where the words of before made it", async () => {
+    await (await openSqlite(file)).close();
+    const db = new BetterSqlite3(file);
+    db.exec("update memory_index set version = 1");
+    db.exec("update unit set terms = 'tea'");
+    db.close();
+    const store = await openSqlite(file);
+    expect(await problems(store, ANN.org, ANCHOR)).toEqual([]);
+    await store.close();
+  });
+
   it("goes on where it was", async () => {
     const store = await openSqlite(file);
     const thread = await open(store, ANN);

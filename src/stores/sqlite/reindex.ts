@@ -20,7 +20,7 @@ import { indexMemory } from "./units.ts";
  * Which words a text is found by. A file whose index was made otherwise gets a new one when it is opened: count up with
  * every change of what `unitsOf` gives.
  */
-const INDEX_VERSION = 1;
+const INDEX_VERSION = 2;
 
 /** Makes the index of a file anew where it is not today's: it is derived, all of it. Of two programs one waits. */
 export function refreshIndex(db: Connection): void {
