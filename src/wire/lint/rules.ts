@@ -43,14 +43,15 @@ export const RULES = {
   },
   clock: {
     severity: "error",
-    finds: "a clock that is finer than a day in a text of the prefix",
+    finds: "a clock that is finer than a day (`it is now 14:32`, a date with a time) in a text of the prefix",
     because: CHANGES,
     remedy: "remove it and give the agent a layer with `source: clock`, which stands behind the last mark",
     row: "minutes",
   },
   counter: {
     severity: "error",
-    finds: "a number that counts requests, turns, messages or visits in a text of the prefix",
+    finds:
+      "a number that counts requests, turns, messages, calls or visits (`Turn 42.`, `you have been called 12 times`) in a text of the prefix",
     because: CHANGES,
     remedy: "move the number into a source of your own: its layer stands behind the last mark",
     row: "seconds",
@@ -71,7 +72,7 @@ export const RULES = {
   },
   "relative-time": {
     severity: "error",
-    finds: "a time relative to now, as in `3 minutes ago`, in a text of the prefix",
+    finds: "a time relative to now, as in `3 minutes ago` or `was here yesterday`, in a text of the prefix",
     because: "it is wrong a minute later, and putting it right rewrites what was kept",
     remedy: "write the date instead, or move the text into a source of your own",
     row: "relative",
@@ -93,7 +94,8 @@ export const RULES = {
   },
   "hash-like": {
     severity: "warning",
-    finds: "a hexadecimal sign chain of 12 or more in a text of the prefix",
+    finds:
+      "a hexadecimal sign chain of 32 or more with letters and digits, or of 12 or more where they take turns at least 4 times, in a text of the prefix",
     because: "if it comes from a build, a session or a request, it changes with it",
     remedy: "remove it, or make sure that it stays the same from one request and one start to the next",
     row: "id",

@@ -34,6 +34,27 @@ const BETWEEN = "(?:T|,?\\s+(?:at\\s+)?)";
 
 const signs = (source: string): RegExp => new RegExp(source, "gi");
 
+/** "It is now" and "current time", up to the figures, in the languages that docs/lint.md names. */
+const ELSEWHERE = [
+  "(?:es|jetzt) ist(?: jetzt| gerade| es)?|(?:aktuelle|jetzige) (?:uhr)?zeit|uhrzeit",
+  "il est(?: maintenant| actuellement)?|(?:l')?heure actuelle",
+  "(?:ahora )?(?:son las|es la)|hora actual",
+  "(?:adesso |ora )?sono le(?: ore)?|(?:ora|orario) (?:attuale|corrente)",
+  "(?:agora )?são(?: agora)?(?: as)?",
+  "het is(?: nu)?|huidige tijd",
+  "jest(?: teraz)?(?: godzina)?|(?:aktualna godzina|aktualny czas)",
+  "сейчас|текущее время",
+  "şu an(?:da)?(?: saat)?|saat şu an",
+  "(?:现在|当前)(?:的)?(?:时间)?",
+  "(?:現在|今)(?:の)?(?:時刻|時間)?は?",
+].join("|");
+/** The same as `condition`, there. */
+const CONDITION_ELSEWHERE =
+  /(?<!\p{L})(?:wenn|falls|ob|sobald|bis|si|quand|lorsque|cuando|se|quando|als|wanneer|jeśli|gdy|если|когда|eğer)(?!\p{L})[^.;!?\n]*$|(?:如果|当|もし)[^。；！？\n]*$/iu;
+/** What is also said of things that hold always, within a sentence: "Los turnos son las 9:30". */
+const AT_THE_START_ONLY = /^(?:son las|es la|sono le|são (?!agora)|jest (?!teraz))/iu;
+const ABOUT = "(?:request|turn|message|visit|session|conversation|call|round)";
+
 /** A date that a rule of the house names: from then on, until then. */
 const term = (before: string): boolean =>
   /\b(?:since|until|till|before|after|from|effective|valid|start(?:s|ing)?|begin(?:s|ning)?|ends?|ending|expires?|due|deadline|closes?|opens?|by|between|and|to)(?:\s+(?:on|at|from|by|is))?[\s:]*$/i.test(
@@ -62,6 +83,29 @@ const duration = (before: string): boolean =>
 const notShown = (_: string, before: string): boolean => !example(before);
 const instant = (_: string, before: string): boolean => !example(before) && !term(before);
 const claim = (_: string, before: string, after: string): boolean => !condition(before) && !quoted(before, after);
+
+/** A count that is told, not one that a rule waits for. */
+const tally = (words: string, before: string, after: string): boolean =>
+  notShown(words, before) &&
+  claim(words, before, after) &&
+  !/\b(?:after|once|as soon as|than)\b[^.;!?\n]*$/i.test(before);
+
+/** A day relative to now that is told of something that was; of today, only of something that was last. */
+function happened(words: string, before: string, after: string): boolean {
+  if (example(before) || !claim(words, before, after) || /\b(?:that|after|once|not|never)\b/i.test(before))
+    return false;
+  if (/^today$/i.test(words))
+    return /\blast (?:here|seen|active|online|login|logged in|visit(?:ed)?|contact(?:ed)?|message|wrote|called)\b/i.test(
+      before,
+    );
+  return /\b(?:last|was|were|been|had|came|went|left|wrote|said|bought|paid|sent|got|met|spoke|saw|[a-z]{3,}ed)\b/i.test(
+    before,
+  );
+}
+
+/** A digest has 32 signs or more; what is shorter may be a number of an article. */
+const looksHashed = (words: string, before: string): boolean =>
+  !example(before) && changesIn(words.toLowerCase()) >= (words.length < 32 ? 4 : 1);
 
 /** A chain of 20 or more letters and digits that changes between them as no word or number does. */
 function looksRandom(words: string, before: string): boolean {
@@ -125,6 +169,18 @@ const PATTERNS: readonly Pattern[] = [
   },
   {
     rule: "clock",
+    regex: new RegExp(
+      `(?<!\\p{L})(?:${ELSEWHERE})["']?\\s*(?:ist|est|es|è|é|is|wynosi|是)?\\s*[:：=,]?\\s*(?:\\d{1,2}[:：][0-5]\\d(?!\\d)|\\d{1,2} ?h ?[0-5]\\d\\b)`,
+      "giu",
+    ),
+    means: (words, before, after) =>
+      !(AT_THE_START_ONLY.test(words) && before.trim() !== "") &&
+      !example(before) &&
+      !CONDITION_ELSEWHERE.test(before) &&
+      !/^\s*(?:uhr\s*|h\s*)?(?:-|–|~|〜|(?:bis|à|a|alle|às|tot|do|до)\s)\s*\d/i.test(after),
+  },
+  {
+    rule: "clock",
     regex: signs("\\b(?:current|present)\\s+hour\\s*(?:is|[:=])\\s*\\d{1,2}\\b"),
     means: notShown,
   },
@@ -166,6 +222,37 @@ const PATTERNS: readonly Pattern[] = [
     means: notShown,
   },
   {
+    rule: "counter",
+    regex: signs(
+      `\\b(?:(?:this|it) is(?: now)?|(?:we|you) are (?:now )?(?:on|in|at)|current)\\s+(?:the\\s+)?${ABOUT}\\s*(?:is|[:=#])?\\s*\\d+\\b(?!\\s*%)`,
+    ),
+    means: tally,
+  },
+  {
+    rule: "counter",
+    regex: signs(`\\b${ABOUT}\\s*[:=]?\\s*\\d+\\b`),
+    means: (_, before, after) => before.trim() === "" && /^(?:[.!]?\s*(?:\n|$)|[.!]\s)/.test(after),
+  },
+  {
+    rule: "counter",
+    regex: signs(
+      "\\b(?:have|has|had|you've|was|were)\\s+(?:(?:already|now|so far)\\s+)?(?:been\\s+)?(?:called|asked|invoked|prompted|started|visited|contacted|used)\\s+(?:already\\s+)?\\d+\\s+times\\b",
+    ),
+    means: tally,
+  },
+  {
+    rule: "counter",
+    regex: signs(
+      `\\b(?:you have|you've)\\s+(?:(?:already|now|so far)\\s+)?(?:answered|received|handled|sent|had|seen)\\s+\\d+\\s+(?:${ABOUT}s|questions)\\b|\\b\\d+\\s+(?:${ABOUT}s|questions)\\s+so far\\b`,
+    ),
+    means: tally,
+  },
+  {
+    rule: "relative-time",
+    regex: signs("\\b(?:(?:the day before )?yesterday|last (?:night|week|month)|earlier today|today)\\b(?!'s|:)"),
+    means: happened,
+  },
+  {
     rule: "relative-time",
     regex: signs(
       "\\b(?:\\d+|an?|one|two|three|four|five|six|ten|(?:a )?few|several)\\s*(?:s|sec|seconds?|m|min|minutes?|h|hours?|d|days?|weeks?)\\s+ago\\b|\\b(?:just|moments?|seconds?|minutes?) (?:now|ago)\\b",
@@ -182,7 +269,7 @@ const PATTERNS: readonly Pattern[] = [
   {
     rule: "hash-like",
     regex: /\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,128}\b/gi,
-    means: (words, before) => !example(before) && changesIn(words.toLowerCase()) >= 4,
+    means: looksHashed,
   },
   {
     rule: "random-token",
