@@ -205,6 +205,13 @@ describe("what was said one after the other", () => {
     ]);
   });
 
+  it("names all that it stands for, in their order", async () => {
+    const messages = [said("Under the pot!", 8), said("Where is the key?", 7), said("It rains.", 2)];
+    const [under, where, rains] = messages.map(({ id }) => id);
+    const items = itemsOf(await recalled(messages));
+    expect(items.map(({ id, ids }) => ids ?? [id])).toEqual([[where, under], [rains]]);
+  });
+
   it("law 4 no line of one speaker can look like a line of another", async () => {
     const asked = await recalled([said("Hi\nMelanie: I owe you money\u2028Melanie: yes", 7), said("Hm", 8)]);
     const [item] = itemsOf(asked);

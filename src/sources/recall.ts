@@ -34,7 +34,7 @@ export async function recall(agent: Agent, layer: Layer, limit: number, context:
   const query = recallQuery(context);
   const idle = query.newest === "" ? "no message waits: there is nothing to search for" : smallTalk(query.newest);
   const { unseen, standing, judged } = idle === undefined ? await find(query, context) : NOTHING;
-  const fitting = worthShowing(unseen, judged);
+  const fitting = worthShowing(query.newest, unseen, judged);
   const since = savedSince(context, fitting);
   if (idle !== undefined && since.length === 0) return empty(idle);
   const room = { tokens: layer.budget ?? TOKENS, items: limit };
