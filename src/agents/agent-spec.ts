@@ -120,6 +120,7 @@ const SPEC = z.strictObject({
   history: z.literal("transcript"),
   tail: maybe(z.literal("before-events")),
   summaries: maybe(z.literal(false)),
+  consolidate: maybe(z.strictObject({ after: z.int() })),
   mode: z.enum(MODES),
   budgets: BUDGETS,
 });

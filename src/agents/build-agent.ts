@@ -50,6 +50,7 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
     history: config.history,
     ...(config.tail === "before-events" && { tail: config.tail }),
     ...(config.summaries ? {} : { summaries: false }),
+    ...(config.consolidate && { consolidate: config.consolidate }),
     mode: config.mode,
     budgets: buildBudgets(config.budgets, embedder === undefined ? DEFAULT_BUDGETS.source : SOURCE_WITH_EMBEDDER),
   });

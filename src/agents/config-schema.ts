@@ -187,6 +187,14 @@ const AGENT = z.strictObject({
     .describe(
       "Whether the agent's own model sums up what is cut when a conversation gets too long for the budget. Otherwise it is only marked as left out.",
     ),
+  consolidate: z
+    .strictObject({
+      after: z.int().min(30).max(43_200).describe("Minutes after the last word of a contact, at the least."),
+    })
+    .optional()
+    .describe(
+      "`strata start` has the agent's model sum up in idle time what was said, as memories beside the messages. Default: only `strata memory consolidate` does.",
+    ),
   mode: z.enum(MODES).default("full").describe("How much of the prompt is sent."),
   layers: z
     .array(LAYER)

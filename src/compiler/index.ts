@@ -7,6 +7,7 @@ export { type Compilation, type CompileInput, compile, extend, requestOf, roomLe
 export type { Summary } from "./cut.ts";
 export type { EarlyCut, Keep } from "./cut-plan.ts";
 export { frameResult } from "./result.ts";
+export { type StretchRequest, stretchRequest } from "./stretch.ts";
 export { messagesCut, summaryRequest } from "./summary.ts";
 export { clearedTail } from "./tail.ts";
 export { countMessage, countRequest } from "./tokens.ts";

@@ -78,6 +78,8 @@ export interface Agent {
   readonly tail?: "before-events";
   /** False: what a cut takes away is marked and not summed up. */
   readonly summaries?: false;
+  /** A server sums up in idle time what was said, so many minutes after a contact's last word. None: only when it is asked to. */
+  readonly consolidate?: { readonly after: number };
   readonly mode: Mode;
   readonly budgets: Budgets;
 }

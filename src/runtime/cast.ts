@@ -1,5 +1,5 @@
 import type { Keep } from "../compiler/index.ts";
-import type { Agent, Budgets, CountTokens, Model, Parameters } from "../protocol/index.ts";
+import type { Agent, Budgets, CountTokens, Model, Parameters, Scope } from "../protocol/index.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import { type ModelCard, rulesOf } from "../wire/index.ts";
@@ -18,12 +18,13 @@ export interface Cast {
   readonly limits: Budgets["turn"];
 }
 
+/** Which version of which agent. */
+interface Pinned extends Pick<Thread, "version"> {
+  readonly scope: Pick<Scope, "org" | "agent">;
+}
+
 /** @throws StrataError `agent_not_found`, `model_unknown`, `invalid_input` for another model without a price under a limit in dollars */
-export async function castOf(
-  parts: Parts,
-  thread: Pick<Thread, "scope" | "version">,
-  options: RunOptions,
-): Promise<Cast> {
+export async function castOf(parts: Parts, thread: Pinned, options: RunOptions): Promise<Cast> {
   const agent = await agentAt(parts, thread);
   const model = options.model ?? (await parts.modelOf(agent));
   const prices = parts.cardOf(model.ref);
@@ -47,7 +48,7 @@ function checkPrice({ name, budgets: { spend, turn } }: Agent, { ref }: Model, {
 }
 
 /** The agent as the thread is pinned to it: the declared one, or an earlier version out of the record. */
-export async function agentAt(parts: Parts, { scope, version }: Pick<Thread, "scope" | "version">): Promise<Agent> {
+export async function agentAt(parts: Parts, { scope, version }: Pinned): Promise<Agent> {
   const declared = parts.agents.all.find((agent) => agent.version === version && agent.name === scope.agent);
   if (declared !== undefined) return declared;
   const spec = await parts.store.agentVersion(scope.org, scope.agent, version);

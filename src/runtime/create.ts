@@ -9,6 +9,7 @@ import {
 } from "../protocol/index.ts";
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
 import { compose } from "./compose.ts";
+import { consolidateDoors } from "./consolidate.ts";
 import { decide } from "./decide.ts";
 import { embedDoors } from "./embed-memories.ts";
 import { erase } from "./erase.ts";
@@ -95,6 +96,7 @@ export function createRuntime(parts: Parts): Runtime {
     rebuilt: async (actor, id, n) => store.rebuild((await turnOf(parts, actor, id)).scope, id, n),
     ...memoryDoors(parts),
     ...embedDoors(parts),
+    ...consolidateDoors(turnParts),
     approvals: async (actor, scope, filter, limit) => store.approvals(reach(actor, scope, "read"), filter, limit),
     newestApprovals: (actor, wish) => newestApprovals(parts, actor, wish),
     approval: (actor, id) => approvalOf(parts, actor, id, "read"),

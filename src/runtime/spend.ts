@@ -2,7 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import type { Compilation } from "../compiler/index.ts";
 import { isoSecond, type SpendPeriod, StrataError, type TurnEvent } from "../protocol/index.ts";
 import { dollars } from "../wire/index.ts";
-import { parametersOf } from "./cast.ts";
+import { type Cast, parametersOf } from "./cast.ts";
+import type { TurnParts } from "./purse.ts";
 import type { Work } from "./work.ts";
 
 /**
@@ -12,16 +13,22 @@ import type { Work } from "./work.ts";
  * in the record, for no provider tells what it bills for it: the limit does not count it.
  */
 
+/** Whose money it is, and where it is counted. */
+interface Spender {
+  readonly parts: TurnParts;
+  readonly cast: Pick<Cast, "agent">;
+}
+
 /**
  * Looks up what is left of the agent's money, before its model is called.
  * @throws StrataError `spend_limit` when nothing is; the messages keep waiting
  */
-export async function checkSpend(work: Work): Promise<void> {
+export async function checkSpend(work: Spender): Promise<void> {
   if ((await leftOf(work)) <= 0) throw overspent(work, await spentOf(work));
 }
 
 /** US dollars that the agent may still spend in this period. */
-async function leftOf(work: Work): Promise<number> {
+async function leftOf(work: Spender): Promise<number> {
   const { spend } = work.cast.agent.budgets;
   if (spend === undefined) return Number.POSITIVE_INFINITY;
   const left = spend.dollars - (await spentOf(work));
@@ -65,14 +72,14 @@ async function reserve(work: Work, { ledger }: Compilation): Promise<() => void>
 }
 
 /** Of the record and of the turns that run. A turn that is committed while the record is read counts in one of them at least. */
-async function spentOf({ parts, cast: { agent } }: Work): Promise<number> {
+async function spentOf({ parts, cast: { agent } }: Spender): Promise<number> {
   const { since } = periodOf(agent.budgets.spend?.per ?? "ever", parts.clock());
   const before = parts.purse.spent(agent);
   const recorded = await parts.store.spent(agent.org, agent.name, since);
   return recorded + Math.max(before, parts.purse.spent(agent));
 }
 
-function overspent({ parts, cast: { agent } }: Work, spent: number): StrataError {
+function overspent({ parts, cast: { agent } }: Spender, spent: number): StrataError {
   const { dollars: most = 0, per = "ever" } = agent.budgets.spend ?? {};
   const { until } = periodOf(per, parts.clock());
   const period = per === "ever" ? "" : ` a UTC ${per}`;
@@ -85,7 +92,7 @@ function overspent({ parts, cast: { agent } }: Work, spent: number): StrataError
 }
 
 /** The period that holds this instant: from when on money counts, and when the next begins. */
-function periodOf(per: SpendPeriod, now: number): { readonly since: number; readonly until?: number } {
+export function periodOf(per: SpendPeriod, now: number): { readonly since: number; readonly until?: number } {
   const date = new Date(now);
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
   switch (per) {

@@ -1,0 +1,79 @@
+import { type Actor, type Agent, type AgentName, asStrataError, authorize, type Scope } from "../protocol/index.ts";
+import { castOf } from "./cast.ts";
+import type { Consolidated, ConsolidationTrouble } from "./consolidate-doors.ts";
+import type { Parts } from "./parts.ts";
+
+/** As many of an agent's threads are looked through, the newest activity first. */
+const MOST_THREADS = 1_000;
+
+/** An agent whose model failed is left alone for so long, in milliseconds: what failed for one contact mostly fails for the next. */
+const REST = 60 * 60_000;
+
+/** What was done in idle time before. */
+export interface IdleRecord {
+  /** Up to which activity each contact was looked after. */
+  readonly done: Map<string, number>;
+  /** Until when an agent rests. */
+  readonly rests: Map<AgentName, number>;
+}
+
+/** Who asks, until when, and how one contact's talk is summed up. */
+interface Idling {
+  readonly actor: Actor;
+  readonly signal: AbortSignal;
+  readonly record: IdleRecord;
+  readonly consolidate: (scope: Scope, gap: number) => AsyncGenerator<Consolidated>;
+}
+
+/** Sums up what is due of all agents that declare it, one contact after the other. What fails is told and not thrown. */
+export async function consolidateIdle(parts: Parts, idling: Idling): Promise<readonly ConsolidationTrouble[]> {
+  const { actor, signal, record } = idling;
+  const troubles: ConsolidationTrouble[] = [];
+  for (const agent of parts.agents.all) {
+    const { org, name } = agent;
+    if (org !== actor.org || agent.consolidate === undefined || (record.rests.get(name) ?? 0) > parts.wall()) continue;
+    authorize(actor, "operate", { org, agent: name, contact: null });
+    try {
+      await lookAfter(parts, idling, agent, agent.consolidate.after * 60_000);
+    } catch (thrown) {
+      if (signal.aborted) break;
+      record.rests.set(name, parts.wall() + REST);
+      troubles.push({ agent: name, because: asStrataError(thrown).message });
+    }
+  }
+  return troubles;
+}
+
+async function lookAfter(
+  parts: Parts,
+  { signal, record, consolidate }: Idling,
+  agent: Agent,
+  gap: number,
+): Promise<void> {
+  const { org, name, version } = agent;
+  const { model } = await castOf(parts, { scope: { org, agent: name }, version }, {});
+  if (["rehearsal", "recording"].includes(model.ref)) return;
+  for (const { key, scope, activity } of await contacts(parts, agent)) {
+    if (activity + gap > parts.clock() || record.done.get(key) === activity) continue;
+    for await (const _ of consolidate(scope, gap)) signal.throwIfAborted();
+    record.done.set(key, activity);
+  }
+}
+
+interface Contact {
+  readonly key: string;
+  readonly scope: Scope;
+  readonly activity: number;
+}
+
+/** Each contact with its last activity. */
+async function contacts({ store }: Parts, { org, name }: Agent): Promise<readonly Contact[]> {
+  const threads = await store.threads({ org, agent: name, contact: null }, MOST_THREADS);
+  const newest = new Map<string, Contact>();
+  for (const { scope, lastActivity: activity } of threads) {
+    const key = JSON.stringify([org, name, scope.contact]);
+    // The newest activity comes first.
+    if (!newest.has(key)) newest.set(key, { key, scope, activity });
+  }
+  return [...newest.values()];
+}
