@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import type { App } from "../app.ts";
 import { isoSecond, memoryId, type Scope, StrataError, untrusted } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { declareConsolidate } from "./memory-consolidate.ts";
 import { declareEmbed, noteTrouble } from "./memory-embed.ts";
 import { declareExport, declareImport } from "./memory-files.ts";
 import { memoryLines, memoryView } from "./memory-lines.ts";
@@ -58,6 +59,7 @@ export function declareMemory(program: Command, context: Context): void {
   declareExport(memory, context);
   declareStats(memory, context);
   declareEmbed(memory, context);
+  declareConsolidate(memory, context);
 }
 
 function declareList(memory: Command, context: Context): void {

@@ -4,6 +4,7 @@ import type { Agent } from "../protocol/index.ts";
 import { answeringOf, problemsOf } from "./answering.ts";
 import { converse, ME } from "./chat.ts";
 import type { Context } from "./context.ts";
+import { consolidateInIdleTime } from "./idle-work.ts";
 import { wholeNumber } from "./options.ts";
 import { inSession, type Session, shortVersion } from "./session.ts";
 import { isInteractive } from "./terminal.ts";
@@ -37,6 +38,7 @@ export function declareStart(program: Command, context: Context): void {
         const { port, host, hostName: hosts } = options;
         const listening = await serve(session.app, port, { ...(host && { host }), ...(hosts && { hosts }) });
         const stop = options.watch === true ? reloadOnChange(context, session) : () => {};
+        const rest = consolidateInIdleTime(context, session.app);
         try {
           await announce(context, session, listening);
           // What was said while no program made vectors. Where that fails, the next turn tells.
@@ -44,6 +46,7 @@ export function declareStart(program: Command, context: Context): void {
           await run(context, session);
         } finally {
           stop();
+          await rest();
           await listening.close();
         }
         context.note("Stopped.");

@@ -30,6 +30,7 @@ describe("strata completion", () => {
       "export",
       "stats",
       "embed",
+      "consolidate",
     ]);
     expect(await offered("memory", "save", "--t")).toEqual(["--tag"]);
     expect(await offered("--data", "x", "turn", "d")).toEqual(["diff"]);
