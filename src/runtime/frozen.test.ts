@@ -91,6 +91,18 @@ describe("frozen memory", () => {
     for await (const finding of store.verify(thread.scope.org)) expect(finding.type).toBe("checked");
   });
 
+  it("ends it too when something takes the place of one of it: the two would stand side by side, as if both were so", async () => {
+    const { say, open, store, sent } = await stage(["ok", "ok"]);
+    const thread = await open();
+    await save(store, thread, "Nina lives in Rome", 1);
+    await say(thread, "Hello there");
+    const oslo = { content: untrusted("Nina lives in Oslo"), tags: [], at: AT + 2, supersedes: id(1) };
+    await store.saveMemory(thread.scope, id(2), { ...oslo, trust: "contact" });
+    await say(thread, "Where do I live?");
+    expect(messages(sent[1])).toContain("Oslo");
+    expect(`${messages(sent[1])}${tail(sent[1])}`).not.toContain("Rome");
+  });
+
   it("law 5 holds the contact's own and the agent's own, and nobody else's", async () => {
     const { say, open, store, sent } = await stage(["ok"]);
     const [ann, bob] = [await open("ann"), await open("bob")];

@@ -60,7 +60,7 @@ export async function savedMemory(agent: Agent, context: SavedContext): Promise<
 
 const NOTHING: SavedMemory = { saved: [], forgotten: false };
 
-/** What was superseded is told by what took its place; only what is gone altogether may not stand any longer. */
+/** What is gone, and what something else took the place of: it would stand beside its successor, as if both were so. */
 async function isForgotten(
   scopes: readonly Scope[],
   saved: readonly Memory[],
@@ -70,7 +70,7 @@ async function isForgotten(
   for (const id of frozenIn(epoch)) {
     if (there.has(id)) continue;
     const found = await Promise.all(scopes.map((scope) => store.memory(scope, id)));
-    if (found.every((one) => one === undefined)) return true;
+    if (found.every((one) => one === undefined || one.supersededBy !== undefined)) return true;
   }
   return false;
 }
