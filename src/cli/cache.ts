@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { cardsWhere, LAYOUTS, type Layout } from "../app.ts";
@@ -17,6 +18,7 @@ interface Options {
   readonly model?: string;
   readonly gap?: number;
   readonly out?: string;
+  readonly force?: true;
 }
 
 /** `strata cache …`: what a provider's cache does with requests. */
@@ -46,12 +48,14 @@ function declareReplay(cache: Command, context: Context): void {
     .option("--model <provider:name>", "by the rules and prices of this model (default: the one that was asked)", model)
     .option("--gap <seconds>", "time between requests (default: as it was)", seconds)
     .option("--out <file>", "draw the costs into an .svg, or an .html page that holds it", chartName)
+    .option("--force", "let --out take the place of a file that exists")
     .addHelpText(
       "after",
       "\nExamples:\n  $ strata cache replay companion\n  $ strata cache replay requests.jsonl --as seed004,plan --gap 45 --out costs.svg",
     )
     .action(async (what: string, options: Options, command: Command) => {
       const { json } = readShared(command, context.terminal);
+      checkOut(what, options, context.terminal.cwd);
       const threads = await threadsOf(what, options, { context, command });
       const comparison = await compareLayouts(context, what, { threads, layouts: options.as });
       if (options.out !== undefined) await draw(options.out, what, { comparison, cwd: context.terminal.cwd });
@@ -92,7 +96,6 @@ interface Around {
 async function threadsOf(what: string, options: Options, { context, command }: Around): Promise<readonly SeenThread[]> {
   const isFile = /[./\\]/.test(what);
   if (isFile) {
-    if (options.out !== undefined) refuseOverwriting(what, options.out, context.terminal.cwd);
     const { folder, named } = readShared(command, context.terminal);
     const cardOf = cardsWhere({ folder, mustDeclare: named, env: context.terminal.env });
     return dumpedThreads(context, what, { ...options, cardOf });
@@ -104,11 +107,14 @@ async function threadsOf(what: string, options: Options, { context, command }: A
   return threads;
 }
 
-function refuseOverwriting(what: string, out: string, cwd: string): void {
-  if (resolve(cwd, what) !== resolve(cwd, out)) return;
-  throw new StrataError("invalid_input", `--out would overwrite ${out}, which is read; name another file`, {
-    file: out,
-  });
+/** @throws StrataError `invalid_input` for a file that would be lost */
+function checkOut(what: string, { out, force }: Options, cwd: string): void {
+  if (out === undefined) return;
+  const path = resolve(cwd, out);
+  const refuse = (message: string) => new StrataError("invalid_input", message, { file: out });
+  if (resolve(cwd, what) === path) throw refuse(`--out would overwrite ${out}, which is read; name another file`);
+  if (force !== true && existsSync(path))
+    throw refuse(`${out} exists already; name another file, or add --force to replace it`);
 }
 
 interface Drawing {
