@@ -49,12 +49,14 @@ const MOST_THREADS = 1_000;
 export async function dumpedThreads(context: Context, name: string, seeing: Seeing): Promise<readonly SeenThread[]> {
   const { text } = readInput(name, context.terminal.cwd);
   const gathering = gather(seeing);
-  const lines = text.split("\n");
+  const lines = text
+    .split("\n")
+    .map((line, at) => ({ line, where: `${name}:${at + 1}` }))
+    .filter(({ line }) => line.trim() !== "");
   const progress = showProgress(context, name);
   try {
-    for (const [at, line] of lines.entries()) {
-      if (line.trim() === "") continue;
-      await gathering.add(readLine(line, `${name}:${at + 1}`));
+    for (const [at, { line, where }] of lines.entries()) {
+      await gathering.add(readLine(line, where));
       await goOn(context);
       progress.show(`${number(at + 1)} of ${number(lines.length)} lines`, (at + 1) / lines.length);
     }
