@@ -16,20 +16,14 @@ export interface ComparedRequest {
   readonly bills: ReadonlyMap<Layout, Bill>;
 }
 
-/** What a layout is measured by: tokens, and the least that they could cost. */
-export interface Measure {
-  readonly tokens: number;
-  readonly optimum: number;
-}
-
 /** What the same requests cost under each layout. */
 export interface Comparison {
   readonly models: readonly string[];
   readonly threads: number;
   readonly layouts: readonly Layout[];
   readonly requests: readonly ComparedRequest[];
-  /** For layouts that show a part of the content only; the others are measured by the requests themselves. */
-  readonly measures: ReadonlyMap<Layout, Measure>;
+  /** The least that layouts which show a part of the content could cost; the others are measured by the requests themselves. */
+  readonly optima: ReadonlyMap<Layout, number>;
 }
 
 interface Job {
@@ -57,22 +51,20 @@ export async function compareLayouts(context: Context, what: string, { threads, 
     progress.end();
   }
   const models = [...new Set(threads.map(({ model }) => model))];
-  return { models, threads: threads.length, layouts, requests, measures: measuresOf({ threads, layouts }) };
+  return { models, threads: threads.length, layouts, requests, optima: optimaOf({ threads, layouts }) };
 }
 
-function measuresOf({ threads, layouts }: Job): ReadonlyMap<Layout, Measure> {
-  const measures = new Map<Layout, Measure>();
+function optimaOf({ threads, layouts }: Job): ReadonlyMap<Layout, number> {
+  const optima = new Map<Layout, number>();
   for (const layout of layouts) {
     for (const { requests, rules } of threads) {
       const content = layoutContent(requests, layout);
       if (content === requests) continue;
-      const { tokens, optimum: least } = measures.get(layout) ?? { tokens: 0, optimum: 0 };
-      const here = content.flatMap(({ blocks }) => blocks).reduce((sum, block) => sum + block.tokens, 0);
       const best = optimum(content, ratesOf(rules)).reduce((sum, cost) => sum + cost, 0);
-      measures.set(layout, { tokens: tokens + here, optimum: least + best });
+      optima.set(layout, (optima.get(layout) ?? 0) + best);
     }
   }
-  return measures;
+  return optima;
 }
 
 const ratesOf = ({ multipliers }: SeenThread["rules"]) => ({ r: multipliers.read, w: multipliers.write5m });

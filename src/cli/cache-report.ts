@@ -1,5 +1,5 @@
 import { LAYOUT_SAYS, type Layout } from "../app.ts";
-import { type Comparison, inSteps, type Measure, seriesOf } from "./cache-compare.ts";
+import { type Comparison, inSteps, seriesOf } from "./cache-compare.ts";
 import { count, number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
 
@@ -94,7 +94,7 @@ function plot(comparison: Comparison, style: Style): readonly string[] {
 
 const bar = (share: number): string => BARS[Math.min(BARS.length - 1, Math.floor(share * BARS.length))] ?? "";
 
-function totals({ requests }: Comparison): Measure {
+function totals({ requests }: Comparison): { readonly tokens: number; readonly optimum: number } {
   return {
     tokens: requests.reduce((sum, { tokens }) => sum + tokens, 0),
     optimum: requests.reduce((sum, { optimum }) => sum + optimum, 0),
@@ -104,11 +104,13 @@ function totals({ requests }: Comparison): Measure {
 function sumsOf(comparison: Comparison): readonly LayoutSum[] {
   const all = totals(comparison);
   return comparison.layouts.map((layout) => {
-    const { tokens, optimum } = comparison.measures.get(layout) ?? all;
+    const optimum = comparison.optima.get(layout) ?? all.optimum;
     const bills = comparison.requests.flatMap((request) => request.bills.get(layout) ?? []);
     const sum = (part: "input" | "read" | "write5m" | "write1h" | "cost"): number =>
       bills.reduce((total, bill) => total + bill[part], 0);
     const cost = sum("cost");
+    // What this layout itself sends: one that keeps the turns' context sends more than the requests did, a window less.
+    const tokens = sum("input") + sum("read") + sum("write5m") + sum("write1h");
     return {
       layout,
       cost,

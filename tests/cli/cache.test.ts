@@ -23,6 +23,7 @@ interface Compared {
     readonly cost: number;
     readonly toOptimum: number;
     readonly toNone: number;
+    readonly readShare: number;
     readonly refused: number;
   }[];
   readonly requests: readonly {
@@ -39,6 +40,8 @@ const compared = (out: string): Compared => {
   if (found === undefined) throw new Error(`no JSON in ${out}`);
   return found;
 };
+
+const tokensOf = ({ input, read, write5m, write1h }: Bill): number => input + read + write5m + write1h;
 
 /** A long conversation of short lines: enough for a cache to pay. */
 const LONG = Array.from({ length: 60 }, (_, n) => [
@@ -123,6 +126,40 @@ describe("strata cache replay", () => {
     expect(new Map(none).get("plan-sliding")).toBeLessThan(new Map(none).get("plan") ?? 0);
   });
 
+  it("tells of a layout that sends more what share of its own requests was read, and what they cost uncached", async () => {
+    const { out } = await cache(
+      await long(),
+      "requests.jsonl",
+      "--gap",
+      "45",
+      "--as",
+      "kept,plan-changes,plan",
+      "--json",
+    );
+    const { layouts, requests } = compared(out);
+    for (const { layout, cost, toNone, readShare } of layouts) {
+      const bills = requests.flatMap((request) => request.layouts[layout] ?? []);
+      const [read, sent] = [bills.map((bill) => bill.read), bills.map(tokensOf)].map((all) =>
+        all.reduce((a, b) => a + b, 0),
+      );
+      expect(readShare).toBe((read ?? 0) / (sent ?? 0));
+      expect(readShare).toBeLessThan(1);
+      expect(toNone).toBe(cost / (sent ?? 0));
+    }
+    const sentAs = Object.fromEntries(layouts.map(({ layout, cost, toNone }) => [layout, cost / toNone]));
+    expect(sentAs["kept"]).toBeGreaterThan(sentAs["plan"] ?? 0);
+  });
+
+  it("counts the lines of a dump as it reads them", async () => {
+    const seen: string[] = [];
+    const cwd = await long();
+    const watch = (text: string) => seen.push(text);
+    expect((await strata(["cache", "replay", "requests.jsonl", "--as", "plan"], { cwd, watch })).code).toBe(0);
+    const counted = seen.flatMap((text) => text.match(/\d+ of \d+ lines/g) ?? []);
+    for (const text of counted) expect(text).toMatch(/ of 60 lines$/);
+    expect(counted.at(-1)).toBe("60 of 60 lines");
+  });
+
   it("bills every token of every request, for programs", async () => {
     const cwd = await short();
     const { requests, threads, tokens, models } = compared((await cache(cwd, "requests.jsonl", "--json")).out);
@@ -130,8 +167,7 @@ describe("strata cache replay", () => {
     expect(requests.map(({ n }) => n)).toEqual([1, 2, 1, 2]);
     expect(requests[0]?.at).toBe("2024-05-01T09:00:00.000Z");
     for (const request of requests)
-      for (const { input, read, write5m, write1h } of Object.values(request.layouts))
-        expect(input + read + write5m + write1h).toBe(request.tokens);
+      for (const bill of Object.values(request.layouts)) expect(tokensOf(bill)).toBe(request.tokens);
     expect(requests.reduce((sum, request) => sum + request.tokens, 0)).toBe(tokens);
   });
 
@@ -243,6 +279,19 @@ describe("strata cache replay --out", () => {
     expect(drawn).toContain("a&lt;i&gt;.jsonl");
     expect(drawn).toContain("x:&lt;b&gt;&amp;&quot;&#39;");
     expect(drawn).not.toMatch(/<[ib]>/);
+  });
+
+  it("replaces a file that exists only when told so", async () => {
+    const cwd = await short();
+    writeFileSync(join(cwd, "kept.svg"), "mine");
+    const argv = ["requests.jsonl", "--as", "plan", "--out", "kept.svg"];
+    expect(await cache(cwd, ...argv)).toMatchObject({
+      code: 2,
+      err: "strata: kept.svg exists already; name another file, or add --force to replace it\n",
+    });
+    expect(readFileSync(join(cwd, "kept.svg"), "utf8")).toBe("mine");
+    expect((await cache(cwd, ...argv, "--force")).code).toBe(0);
+    expect(readFileSync(join(cwd, "kept.svg"), "utf8")).toContain("<svg");
   });
 
   it("overwrites nothing that it reads", async () => {
