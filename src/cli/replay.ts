@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type App, type Exchange, type ReplayedTurn, readRecording, replay } from "../app.ts";
 import { type Agent, asStrataError, contactId, StrataError, trusted } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
@@ -47,7 +47,11 @@ export function declareReplay(program: Command, context: Context): void {
     .option("--tools <file>", "JSON Schemas of the recording's tools, which the recording answers")
     .option("--dump <file>", "write each provider request as the HTTP body that would be sent, a JSON line each")
     .option("--model <provider:name>", "whose request shape is recorded and dumped")
-    .option("--gap <seconds>", "time between lines that carry none", seconds, 45_000)
+    .addOption(
+      new Option("--gap <seconds>", "time between lines that carry none")
+        .argParser(seconds)
+        .default(45_000, "45 seconds"),
+    )
     .addHelpText(
       "after",
       "\nExample:\n  $ strata replay talk.jsonl --agent companion --replies recorded --dump requests.jsonl",

@@ -107,6 +107,10 @@ describe("strata replay", () => {
     await strata([...argv, "--gap", "10", "--dump", "requests.jsonl"], { cwd });
     const at = dumped("requests.jsonl").map((line) => Date.parse(line.at) - Date.UTC(2024, 0, 1));
     expect(at.slice(1, 3)).toEqual([10_000, 30_000]);
+    const { out } = await strata(["replay", "--help"], { cwd });
+    expect(out.replace(/\s+/g, " ")).toContain(
+      "--gap <seconds> time between lines that carry none (default: 45 seconds)",
+    );
   });
 
   it("lets the agent's own model answer without --replies", async () => {
