@@ -1,5 +1,5 @@
-import { closeSync, fsyncSync, openSync, realpathSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { closeSync, existsSync, fsyncSync, openSync, realpathSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { App, TurnRecord } from "../app.ts";
 import { StrataError } from "../protocol/index.ts";
 import { fileError } from "./files.ts";
@@ -29,6 +29,7 @@ export function beginDump(
       file: name,
     });
   }
+  checkFolder(name, path);
   const file = attempt(name, () => openSync(path, "w"));
   return {
     add: async (turn) => {
@@ -54,6 +55,14 @@ export function beginDump(
 
 /** Whose shape the body has: the part of `provider:name` before the colon. */
 const providerOf = ({ wire }: TurnRecord): string => (wire ?? "").split(":")[0] ?? "";
+
+/** @throws StrataError `file_not_found` with the folder that is to be made */
+function checkFolder(name: string, path: string): void {
+  const folder = dirname(path);
+  if (existsSync(folder)) return;
+  const message = `${name} cannot be written: there is no folder ${folder}; make it, or name another file`;
+  throw new StrataError("file_not_found", message, { file: name, folder });
+}
 
 function real(path: string): string {
   try {

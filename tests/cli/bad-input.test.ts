@@ -71,7 +71,11 @@ const CASES: readonly (readonly [readonly string[], number, readonly string[]])[
   [replay("ok.jsonl", "--tools", "no-tools.json"), 2, ["list of tools"]],
   [replay("ok.jsonl", "--model", "mystery:one"), 12, ['"mystery:one"', "anthropic:NAME"]],
   [replay("ok.jsonl", "--gap", "soon"), 2, ["'soon' is invalid", "number of seconds"]],
-  [replay("ok.jsonl", "--dump", "nowhere/requests.jsonl"), 3, ["nowhere/requests.jsonl cannot be written"]],
+  [
+    replay("ok.jsonl", "--dump", "nowhere/requests.jsonl"),
+    3,
+    ["nowhere/requests.jsonl cannot be written", "/nowhere; make it"],
+  ],
   [replay("ok.jsonl", "--dump", "./ok.jsonl"), 2, ["would overwrite ./ok.jsonl"]],
 ];
 
