@@ -74,8 +74,18 @@ function sayingOf({ layer, text, entry, items }: Rendered): readonly Said[] {
   const inItems = entry.items !== undefined;
   const isOurs = !inItems && (entry.trust === "platform" || entry.trust === "operator");
   if (layer.source.kind !== "recall") return [{ layer, text, inItems, isOurs }];
-  const memories = items.flatMap((one) => (one.id === undefined ? [] : [[frameItem(one), memoryId(one.id)] as const]));
-  return [{ layer, text, inItems, isOurs, memories: new Map<string, MemoryId>(memories) }];
+  return [{ layer, text, inItems, isOurs, memories: memoriesIn(items) }];
+}
+
+/** The memories by the frames that show them: two may look the same. */
+function memoriesIn(items: Rendered["items"]): ReadonlyMap<string, readonly MemoryId[]> {
+  const memories = new Map<string, readonly MemoryId[]>();
+  for (const one of items) {
+    const frame = frameItem(one);
+    const { ids = one.id === undefined ? [] : [one.id] } = one;
+    memories.set(frame, [...(memories.get(frame) ?? []), ...ids.map((id) => memoryId(id))]);
+  }
+  return memories;
 }
 
 const wayOf = ({ isOurs }: Said, plan: TailPlan): TailPlan["trusted"] => (isOurs ? plan.trusted : plan.framed);

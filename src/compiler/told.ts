@@ -8,7 +8,6 @@ import {
   layerHeading,
   looksLikeOurs,
   type MemoryId,
-  memoryId,
   type TextPart,
   type Told,
   type TranscriptMessage,
@@ -62,23 +61,14 @@ export interface Saying {
   /** Its content came in items: frames, of which each stands by itself. */
   readonly inItems: boolean;
   /** The memories that it shows, by their frames. */
-  readonly memories?: ReadonlyMap<string, MemoryId>;
+  readonly memories?: ReadonlyMap<string, readonly MemoryId[]>;
 }
 
-/** What is told of memories names them, so that what was forgotten is found there. */
-interface Recalled extends Told {
-  readonly memories: readonly MemoryId[];
-}
-
-const recalled = (told: Told, memories: readonly MemoryId[] = []): Told | Recalled =>
+const recalled = (told: Told, memories: readonly MemoryId[]): Told =>
   memories.length === 0 ? told : { ...told, memories };
 
 /** The memories that a text tells of. */
-function memoriesOf(part: UserPart): readonly MemoryId[] {
-  const told: object | undefined = part.type === "text" ? part.told : undefined;
-  if (told === undefined || !("memories" in told) || !Array.isArray(told.memories)) return [];
-  return told.memories.map((id: unknown) => memoryId(String(id)));
-}
+const memoriesOf = (part: UserPart): readonly MemoryId[] => (part.type === "text" && part.told?.memories) || [];
 
 /** The memories that a transcript tells of: they stay in it, whatever is recalled later. */
 export function memoriesTold(transcript: readonly TranscriptMessage[]): ReadonlySet<MemoryId> {
@@ -105,9 +95,10 @@ export function withoutRecalled(
 export const wholeOf = ({ layer, text, inItems, memories }: Saying): TextPart => ({
   type: "text",
   text,
-  told: recalled({ layer: layer.id, as: "whole", ...(!inItems && { of: digestOf(text) }) }, [
-    ...(memories?.values() ?? []),
-  ]),
+  told: recalled(
+    { layer: layer.id, as: "whole", ...(!inItems && { of: digestOf(text) }) },
+    [...(memories?.values() ?? [])].flat(),
+  ),
 });
 
 /**

@@ -47,6 +47,8 @@ export interface Layer {
 /** One gathered thing that somebody outside the platform wrote. */
 export interface ContentItem {
   readonly id?: string;
+  /** There where it stands for several: all of them, `id` the first. */
+  readonly ids?: readonly string[];
   /** `data`: what a source of the operator's own found. */
   readonly kind: "memory" | "data";
   /** Who said it: a claim, shown inside the frame. */

@@ -1,4 +1,4 @@
-import type { LayerId, ToolName } from "./ids.ts";
+import type { LayerId, MemoryId, ToolName } from "./ids.ts";
 import type { Digest, Json, JsonObject } from "./json.ts";
 import type { Framed, Spoken, Trust, Trusted, Untrusted } from "./trust.ts";
 
@@ -13,6 +13,8 @@ export interface Told {
   readonly layer: LayerId;
   readonly as: "whole" | "more" | "lines";
   readonly of?: Digest;
+  /** The memories that it tells of, so that what was forgotten is found there. Left out, none. */
+  readonly memories?: readonly MemoryId[];
 }
 
 /** Text the platform sends on somebody's behalf: framed unless the platform or the operator wrote it. */

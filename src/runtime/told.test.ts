@@ -70,6 +70,24 @@ describe("a memory that was told and stays in the conversation", () => {
     expect(says(sent[4] ?? never())).not.toContain("called Miso");
   });
 
+  it("ends it when any of what was told as one is forgotten", async () => {
+    for (const gone of [1, 2]) {
+      const stand = await stage(Array(3).fill("Aye."), { agent: searcher(), parts: KEEPING });
+      const thread = await stand.open();
+      const talk = ["The key is under the pot", "The blue pot, the key fits all doors"];
+      for (const [i, content] of talk.entries()) {
+        const said = { content: untrusted(content), tags: [], trust: "contact", at: AT + i, session: "old" } as const;
+        await stand.store.saveMemory(thread.scope, id(i + 1), { ...said, kind: "message" });
+      }
+      await stand.say(thread, "Where is the key to the doors?");
+      await stand.store.forgetMemory(thread.scope, id(gone));
+      await stand.say(thread, "Hello there");
+      const [before, after] = stand.sent.map(says);
+      expect(before).toContain(`| ${talk.join("\\n| ")}`);
+      expect(after).not.toContain(talk[gone - 1]);
+    }
+  });
+
   it("stays where it was only superseded, or where nothing is forgotten", async () => {
     const { sent, thread, say, store, runtime } = await recalled();
     const next = {

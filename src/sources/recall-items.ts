@@ -67,7 +67,7 @@ function itemOf(hits: readonly Shown[]): ContentItem {
   const { speaker } = first;
   if (hits.length === 1)
     return { ...base, text: first.content, ...(speaker !== undefined && { name: untrusted(speaker) }) };
-  return { ...base, text: untrusted(hits.map(line).join("\n")) };
+  return { ...base, ids: hits.map(({ id }) => id), text: untrusted(hits.map(line).join("\n")) };
 }
 
 /** Nothing that was said can look as if somebody else had said it: its own line breaks are spaces. */
