@@ -1,4 +1,5 @@
 import type { App } from "../app.ts";
+import { asStrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 
 /** How often a server looks for what can be summed up, in milliseconds. */
@@ -17,6 +18,8 @@ export function consolidateInIdleTime({ note, style }: Context, { runtime, opera
     try {
       for (const { agent, because } of await runtime.consolidateIdle(operator, stop.signal))
         tell(`What was said with ${agent} could not be summed up: ${because}`);
+    } catch (thrown) {
+      tell(`Nothing was summed up in idle time: ${asStrataError(thrown).message}`);
     } finally {
       working = undefined;
     }

@@ -213,8 +213,14 @@ describe("the request for a summary", () => {
     await talk("ann");
     time.at += HOUR;
     await consolidate();
-    expect(asked()).toHaveLength(2);
-    expect(asked().map(texts).join()).not.toMatch(/regatta|likes green/);
+    const entries = ["message", "message", "summary", "fact", "block", "message", "message"].map((kind, n) =>
+      JSON.stringify({ kind, session: "old", at: new Date(time.at - 1e9 + n).toISOString(), content: `${kind} ${n}` }),
+    );
+    await collect(runtime.importMemories(OPERATOR, scope, { text: entries.join("\n"), name: "old.jsonl" }));
+    await consolidate();
+    expect(asked()).toHaveLength(3);
+    expect(asked().map(texts).join()).toContain("message 6");
+    expect(asked().map(texts).join()).not.toMatch(/regatta|likes green|summary 2|fact 3|block 4/);
   });
 
   it("law 8: never exceeds the budget; a long message is cut, a long conversation has several summaries", async () => {
@@ -270,6 +276,10 @@ describe("in idle time", () => {
     time.at += 1;
     expect(await runtime.consolidateIdle(OPERATOR)).toEqual([]);
     expect(await summaries(scopeOf("bob"))).toHaveLength(1);
+    await runtime.consolidateIdle(OPERATOR);
+    expect(asked()).toHaveLength(2);
+    // Who forgets a summary does not find it made again, unless something new is said.
+    for (const { id } of await summaries()) await runtime.forget(OPERATOR, scopeOf("ann"), id);
     await runtime.consolidateIdle(OPERATOR);
     expect(asked()).toHaveLength(2);
   });
