@@ -141,9 +141,12 @@ function causeOf(request: ExplainedRequest): string {
   return `${cause.cause}, ${count(cause.tokens, "token")}${whereOf(cause, request)}`;
 }
 
+/** Of these the place is told at which they begin. */
+const CHANGES: readonly Caused["cause"][] = ["trim", "forgotten", "refused", "prefix edit", "tools"];
+
 function whereOf({ cause, begins }: Caused, { base, change }: ExplainedRequest): string {
   if (cause === "cold") return base === undefined ? "" : `: ${duration(base.gap)} after the request it goes on from`;
-  if (cause !== "trim" && cause !== "prefix edit" && cause !== "tools") return "";
+  if (!CHANGES.includes(cause)) return "";
   const piece = printable(change?.piece ?? begins.piece);
   const byte = change === undefined ? "" : `, byte ${number(change.byte)}`;
   return `: begins in ${piece}, block ${number(begins.block + 1)}${byte}`;

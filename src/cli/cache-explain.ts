@@ -82,7 +82,7 @@ async function ofModel(app: App, model: ModelRef, sent: readonly Sent[]): Promis
     {
       billed: sent.map(reported),
       predicted: sent.map(({ record }) => record.prediction),
-      epochs: sent.map(({ record: { epoch, ledger } }) => ({ n: epoch, reason: ledger.epoch.reason })),
+      epochs: sent.map(({ record: { epoch, ledger } }) => ({ ...ledger.epoch, n: epoch })),
       inputPrice: card.price.input,
     },
   );

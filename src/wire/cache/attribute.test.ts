@@ -96,6 +96,45 @@ describe("why tokens were not read", () => {
     expect(causes(requests, 1, anthropicRules(), { epochs: same })?.[0]).toEqual(["prefix edit", 2_000]);
   });
 
+  it.each<[Cause, NonNullable<Known["epochs"]>]>([
+    [
+      "forgotten",
+      [
+        { n: 1, reason: "first" },
+        { n: 2, reason: "forgotten" },
+      ],
+    ],
+    [
+      "refused",
+      [
+        { n: 1, reason: "first" },
+        { n: 2, reason: "refused" },
+      ],
+    ],
+    // An epoch goes on without reasoning whatever ends it after that.
+    [
+      "forgotten",
+      [
+        { n: 2, reason: "refused", cut: 0 },
+        { n: 3, reason: "refused", cut: 0 },
+      ],
+    ],
+    [
+      "trim",
+      [
+        { n: 1, reason: "first", cut: 0 },
+        { n: 2, reason: "refused", cut: 4 },
+      ],
+    ],
+  ])("%s: a new epoch in which what was sent is another", (cause, epochs) => {
+    const system = block("rules", { kind: "system", piece: "rules", mark: "5m", tokens: 2_000 });
+    const said = blocks(4).map((one) => ({ ...one, piece: "transcript" }));
+    const told = block("told", { piece: "transcript", tokens: 100 });
+    const requests = [request([system, told, ...said]), request([system, ...said], { at: SECOND })];
+    const [, after] = attribute(requests, anthropicRules(), { epochs });
+    expect(after?.causes[0]).toMatchObject({ cause, begins: { block: 1, piece: "transcript", token: 2_000 } });
+  });
+
   it("prefix edit: a changed layer, by its name and where it begins; its own new text is not avoidable", () => {
     const with_ = (key: string) => [
       block("tool", { kind: "tool", piece: "look" }),

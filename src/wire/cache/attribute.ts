@@ -19,9 +19,16 @@ export interface Known {
   /** What was predicted before each call; where that is not known, it is predicted now. */
   readonly predicted?: readonly (Prediction | undefined)[];
   /** In which epoch of the thread each was sent. */
-  readonly epochs?: readonly { readonly n: number; readonly reason: EpochReason }[];
+  readonly epochs?: readonly KnownEpoch[];
   /** US dollars per million tokens of plain input. */
   readonly inputPrice?: number;
+}
+
+/** `cut`: how much of the conversation was cut away before it. */
+interface KnownEpoch {
+  readonly n: number;
+  readonly reason: EpochReason;
+  readonly cut?: number;
 }
 
 /** A place in a request: a block, counted from 0, whose it is, and the tokens before it. */
@@ -78,13 +85,21 @@ export function attribute(
   return requests.flatMap((request, n): readonly AttributedRequest[] => {
     const reach = reaches[n];
     if (reach === undefined) return [];
-    const { n: epoch, reason } = known.epochs?.[n] ?? {};
     const base = bases[n];
-    const isCut = reason === "cut" && base !== undefined && known.epochs?.[base.n]?.n !== epoch;
+    const begun = base && begunBy(known.epochs?.[base.n], known.epochs?.[n]);
     const paid = paidFor(request, reach, { rules, usage: known.billed?.[n], told: known.predicted?.[n] });
-    const cast: Case = { request, reach, base, paid, rules, isCut, least: least[n] ?? [] };
+    const cast: Case = { request, reach, base, paid, rules, begun, least: least[n] ?? [] };
     return [attributedRequest(cast, requests, (known.inputPrice ?? 0) / 1_000_000)];
   });
+}
+
+/** Why another epoch stands between a request and the one that it goes on from; nothing where none does. */
+function begunBy(was: KnownEpoch | undefined, is: KnownEpoch | undefined): Cause | undefined {
+  if (is === undefined || was?.n === is.n || is.reason === "first") return undefined;
+  if (is.reason !== "refused") return is.reason === "cut" ? "trim" : "forgotten";
+  // What was refused once stays away, and then the reason stays: whatever else ends such an epoch.
+  if (was?.cut !== is.cut) return "trim";
+  return was?.reason === "refused" ? "forgotten" : "refused";
 }
 
 /** What a request was billed or, without a bill, would be; and its prices. */
@@ -134,8 +149,8 @@ interface Case {
   readonly base: Base | undefined;
   readonly paid: Paid;
   readonly rules: CacheRules;
-  /** Whether a cut stands between it and the one that it goes on from. */
-  readonly isCut: boolean;
+  /** Why it is of another epoch than the one that it goes on from. */
+  readonly begun: Cause | undefined;
   readonly least: readonly Least[];
 }
 
@@ -210,7 +225,7 @@ function paidAt(
 }
 
 /** Why a token that the thread had sent before was not read. */
-function causeAt(place: number, { reach, base, paid, rules, isCut }: Case): Cause {
+function causeAt(place: number, { reach, base, paid, rules, begun }: Case): Cause {
   const { scaled, predicted, agreement } = paid;
   if (place < predicted.read) return agreement >= AGREES ? "unknown" : "gateway";
   if (place < scaled(reach.alive)) return "cold";
@@ -224,7 +239,7 @@ function causeAt(place: number, { reach, base, paid, rules, isCut }: Case): Caus
   if (base.differs === undefined) return "first";
   const kinds = [base.differs.was?.kind, base.differs.is?.kind];
   if (kinds.includes("tool")) return "tools";
-  return isCut && !kinds.includes("system") ? "trim" : "prefix edit";
+  return begun === undefined || kinds.includes("system") ? "prefix edit" : begun;
 }
 
 function placeOf({ request, base, paid }: Case, block: number): BlockPlace {
@@ -234,7 +249,7 @@ function placeOf({ request, base, paid }: Case, block: number): BlockPlace {
 }
 
 /** These begin where the change does, which may be before the first token that they cost. */
-const CHANGES: readonly Cause[] = ["trim", "prefix edit", "tools"];
+const CHANGES: readonly Cause[] = ["trim", "forgotten", "refused", "prefix edit", "tools"];
 
 function causesOf(
   spans: readonly Span[],

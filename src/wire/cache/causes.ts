@@ -7,6 +7,8 @@ import { simulate } from "./simulate.ts";
 export const CAUSES = [
   "cold",
   "trim",
+  "forgotten",
+  "refused",
   "prefix edit",
   "tools",
   "lookback",
@@ -23,6 +25,8 @@ export type Cause = (typeof CAUSES)[number];
 export const CAUSE_SAYS: Readonly<Record<Cause, string>> = {
   cold: "it was kept, and its time was over",
   trim: "the conversation was cut, and what stayed stands elsewhere",
+  forgotten: "a memory that was shown was forgotten, and the conversation goes on without it",
+  refused: "the provider would not have the model's reasoning back, and the conversation goes on without it",
   "prefix edit": "something before it was changed",
   tools: "a tool was changed, moved, added or taken away",
   lookback: "it was written, and every mark stands too far from where",
