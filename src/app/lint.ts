@@ -1,4 +1,4 @@
-import { checkLock, type Project } from "../agents/index.ts";
+import { checkLock, lockFile, type Project } from "../agents/index.ts";
 import { type Agent, type AgentName, type ModelRef, StrataError, suggestion } from "../protocol/index.ts";
 import { openSqlite, type Store } from "../stores/index.ts";
 import {
@@ -44,17 +44,19 @@ export interface LintReport {
   /** Tokens of tools and system. */
   readonly prefix: number;
   readonly findings: readonly PlacedFinding[];
+  /** The lock that is still to be written; none where the agent's immutable layers are locked. */
+  readonly lockMissing?: string;
 }
 
 /**
  * Looks for what breaks a provider's cache, or makes it cost more than it must: in the texts and declarations, in the record,
  * and in how the bytes change when an agent's first requests are rendered under another clock, time zone, language and order.
- * Nothing is sent, nothing is stored, and no source of the operator's own is asked.
- * @throws StrataError as `openApp`; `agent_not_found`, `budget_too_small`
+ * Nothing is sent, nothing is stored, and no source of the operator's own is asked. An agent may be linted before it is locked.
+ * @throws StrataError as `openApp`, but for `lock_missing`; `agent_not_found`, `budget_too_small`
  */
 export async function lint(options: LintOptions): Promise<readonly LintReport[]> {
   const projects = projectsOf(options);
-  for (const project of projects) checkLock(project);
+  const unlocked = projects.filter((project) => !isLocked(project));
   const store = await openSqlite(options.record ?? ":memory:");
   try {
     const declared = await declaredBy(projects, options, store);
@@ -65,11 +67,24 @@ export async function lint(options: LintOptions): Promise<readonly LintReport[]>
     });
     const reports: LintReport[] = [];
     for (const agent of chosen(declared, options.agent)) {
-      reports.push(await reportOn(agent, { declared, store, options, elsewhere }));
+      const report = await reportOn(agent, { declared, store, options, elsewhere });
+      const open = unlocked.find(({ agents }) => agents.has(agent.name));
+      reports.push({ ...report, ...(open && { lockMissing: lockFile(open) }) });
     }
     return reports;
   } finally {
     await store.close();
+  }
+}
+
+/** False where there is no lock yet. @throws StrataError `lock_mismatch` */
+function isLocked(project: Project): boolean {
+  try {
+    checkLock(project);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof StrataError && thrown.code === "lock_missing") return false;
+    throw thrown;
   }
 }
 

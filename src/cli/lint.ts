@@ -37,7 +37,11 @@ export function declareLint(program: Command, context: Context): void {
       const findings = reports.flatMap((report) => report.findings);
       const errors = findings.filter(({ severity }) => severity === "error").length;
       if (json) context.json({ errors, warnings: findings.length - errors, agents: reports });
-      else context.say(...reports.flatMap((report) => forPeople(report, context)));
+      else {
+        context.say(...reports.flatMap((report) => forPeople(report, context)));
+        for (const file of new Set(reports.map(({ lockMissing }) => lockMissing)))
+          if (file !== undefined) context.note(unlocked(file));
+      }
       if (errors > 0) throw failed(errors);
     });
 }
@@ -46,6 +50,9 @@ function modelRef(text: string): ModelRef {
   if (/^(?:rehearsal|[a-z0-9-]+:[^\s:]\S{0,199})$/.test(text)) return text;
   throw new InvalidArgumentError("It must be `provider:name`, as in `anthropic:claude-sonnet-4-5`.");
 }
+
+const unlocked = (file: string): string =>
+  `${file} does not exist: nothing starts before you have read the immutable layers and run \`strata lock\``;
 
 function failed(errors: number): StrataError {
   const message = `lint found ${count(errors, "error")}; each says what to do`;

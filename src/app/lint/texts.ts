@@ -54,11 +54,13 @@ export function placeOf(
   if (part === undefined && source.kind === "text" && source.file !== undefined)
     return { file: join(folder, source.file), ...spot };
   const text = part === "line" ? layer.line : source.kind === "text" ? source.text : undefined;
-  const words = text?.split("\n")[spot.line - 1]?.trim();
-  return words === undefined || inCode ? undefined : onlyLine(file, words);
+  const said = text?.split("\n")[spot.line - 1];
+  if (said === undefined || inCode) return undefined;
+  const start = onlyLine(file, said.trim());
+  return start && { ...start, column: start.column + spot.column - 1 - (said.length - said.trimStart().length) };
 }
 
-/** The line of a file that holds these words, where there is just one. */
+/** Where these words begin in a file, if just one of its lines holds them. */
 function onlyLine(file: string, words: string): FilePlace | undefined {
   const lines = readFileSync(file, "utf8").split("\n");
   const found = lines.flatMap((line, n) =>
