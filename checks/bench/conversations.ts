@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { ROOT } from "../files.ts";
@@ -71,15 +71,15 @@ export function conversationsIn(folder: string): readonly Conversation[] {
   }));
 }
 
-/** The folders below (or the folder itself) that hold such data. */
-export function dataFolders(folder: string): readonly string[] {
+/** The folder itself, or those up to two below it, that hold such data. */
+export function dataFolders(folder: string, depth = 2): readonly string[] {
   if (existsSync(join(folder, "memories.jsonl"))) return [folder];
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
+  if (depth < 0 || !existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(folder, name))
     .sort()
-    .map((name) => join(folder, name))
-    .filter((path) => statSync(path).isDirectory())
-    .flatMap(dataFolders);
+    .flatMap((one) => dataFolders(one, depth - 1));
 }
 
 function lines<T>(folder: string, name: string, shape: z.ZodType<T>): readonly T[] {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -56,3 +56,22 @@ it("a bench that does not exist is answered with those that do", async () => {
   expect(code).toBe(1);
   expect(err).toContain("npm run bench -- compile");
 }, 60_000);
+
+it.skipIf(!existsSync(join(ROOT, "../shared/data/locomo-dev")))(
+  "the memory bench measures Strata beside plain full text (needs ../shared/data)",
+  async () => {
+    const { code, out } = await bench("memory", "--json");
+    expect(code).toBe(0);
+    const { rows } = JSON.parse(out);
+    const all = rows.filter(({ category }: { category: string }) => category === "all");
+    expect(all.map(({ engine }: { engine: string }) => engine)).toEqual(["strata", "fts5, porter, stop words"]);
+    expect(all[0]).toMatchObject({ size: "own size", questions: 10, recall10: expect.any(Number), share: 1 });
+  },
+  120_000,
+);
+
+it("the memory bench says where it looked for data", async () => {
+  const { code, err } = await bench("memory", "--data", mkdtempSync(join(tmpdir(), "no-data-")));
+  expect(code).toBe(1);
+  expect(err).toContain("there is no memories.jsonl in");
+}, 120_000);
