@@ -1,6 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openApp } from "../../src/app.ts";
+import { agentName, contactId, untrusted } from "../../src/protocol/index.ts";
 import { messagesServer } from "../errors/messages-server.ts";
 import { jsonLines, project, strata } from "./strata.ts";
 
@@ -66,3 +68,38 @@ describe("strata memory consolidate", () => {
     expect(err).toContain("companion is answered by rehearsal, which is no model and sums nothing up");
   });
 });
+
+describe("strata start", () => {
+  it("sums up in idle time what was said long enough ago, where the agent declares it", async () => {
+    const { around, model } = await remembering(["Aye.", "Good.", "They sail on Friday."], (yaml) =>
+      yaml.replace("  companion:\n", "  companion:\n    consolidate: { after: 60 }\n"),
+    );
+    await talkedLongAgo(around, "We sail on Friday.", "The boat is green.");
+    const stop = new AbortController();
+    const ended = strata(["start", "--port", "0"], { ...around, signal: stop.signal });
+    const listed = async () => (await strata(["memory", "list", "--kind", "summary", "--as", "bob"], around)).out;
+    await expect.poll(listed, { timeout: 20_000 }).toContain("They sail on Friday.");
+    stop.abort();
+    expect(await ended).toMatchObject({ code: 0 });
+    expect(model.received).toHaveLength(3);
+  });
+});
+
+/** What bob said to the companion three hours ago, a turn each. */
+async function talkedLongAgo({ cwd, env }: Awaited<ReturnType<typeof remembering>>["around"], ...says: string[]) {
+  const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env });
+  try {
+    const { runtime, operator } = app;
+    const at = Date.now() - 3 * 60 * 60_000;
+    app.setClock(at);
+    const conversation = { agent: agentName("companion"), contact: contactId("bob"), channel: "test", key: "main" };
+    const thread = await runtime.open(operator, conversation);
+    for (const text of says) {
+      const content = [{ type: "text", text: untrusted(text) }] as const;
+      await runtime.post(operator, thread, [{ kind: "message", trust: "contact", channel: "test", at, content }]);
+      for await (const event of runtime.run(operator, thread)) if (event.type === "failed") throw event.error;
+    }
+  } finally {
+    await app.close();
+  }
+}
