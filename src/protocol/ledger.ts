@@ -40,7 +40,7 @@ export type LedgerEntry = Fate & {
 
 /**
  * Why an epoch began. `refused`: the provider would not have the model's reasoning back, and it goes without. `forgotten`: a
- * memory was forgotten that stood frozen at its start.
+ * memory was forgotten that stood frozen at the start of the one before, or was told in it and stayed.
  */
 export type EpochReason = "first" | "cut" | "refused" | "forgotten";
 

@@ -28,7 +28,10 @@ export interface SavedMemory {
   readonly frozen?: FrozenMemory;
   /** What was saved; nothing where that is too much to read. The newest first. */
   readonly saved: readonly Memory[];
-  /** Something that stands frozen in the running epoch was forgotten: it must not be sent again. */
+  /**
+   * Something that stands frozen in the running epoch was forgotten: it must not be sent again. What the epoch told on the way
+   * must not either, and is looked for where the transcript is known.
+   */
   readonly forgotten: boolean;
 }
 
