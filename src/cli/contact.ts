@@ -10,7 +10,10 @@ interface Options {
 
 /** `strata contact`: what is done about a person outside. */
 export function declareContact(program: Command, context: Context): void {
-  const contact = program.command("contact").description("erase all that is kept of a contact");
+  const contact = program
+    .command("contact")
+    .description("erase all that is kept of a contact")
+    .addHelpText("after", "\nExample:\n  $ strata contact erase ann --yes");
   contact
     .command("erase")
     .description("blank every text of a contact and forget their memories and keys; nothing brings them back")
