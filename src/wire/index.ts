@@ -47,7 +47,7 @@ export {
   WORLDS,
   type World,
 } from "./lint/compare.ts";
-export { type Cost, measured, paddingPaysFrom, type Rates } from "./lint/cost.ts";
+export { type Cost, measured, paddingPays, type Rates } from "./lint/cost.ts";
 export { type LintFinding, lintSubject } from "./lint/findings.ts";
 export { ruleTable } from "./lint/rule-table.ts";
 export { RULE_NAMES, type RuleName, type Severity } from "./lint/rules.ts";

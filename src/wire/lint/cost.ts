@@ -58,20 +58,66 @@ export function measured(name: RowName, turns: number, { read }: Pick<Rates, "re
 /** Two digits after the point: the tables have no more. */
 export const rounded = (value: number): number => Math.round(value * 100) / 100;
 
-/**
- * From which request of a stretch without long pauses on a prefix of `tokens`, padded with useful examples up to the minimum,
- * is cheaper than one that is not kept: the first n with n P > w M + r M (n - 1) (CACHING §3.5). Undefined: never, for reading
- * the padded one costs as much as sending the short one.
- */
-export function paddingPaysFrom(tokens: number, { read, write, minimum }: Rates): number | undefined {
-  const perRequest = tokens - read * minimum;
-  if (perRequest <= 0) return undefined;
-  return Math.floor((minimum * (write - read)) / perRequest + 1e-9) + 1;
+/** What a thread holds beside its prefix, in tokens: a turn's events, all that a turn adds for the next, and what is never kept. */
+export interface Growth {
+  readonly events: number;
+  readonly grows: number;
+  readonly tail: number;
 }
 
-/** What `turns` requests with the short prefix cost, against the padded one (both sides of the formula of CACHING §3.5). */
-export function withoutPadding(tokens: number, turns: number, { read, write, minimum }: Rates): Cost {
-  const padded = write * minimum + read * minimum * (turns - 1);
-  const says = `n P against w M + r M (n - 1), n = ${turns}, P = ${tokens}, M = ${minimum}, w = ${write}, r = ${read}`;
-  return { times: rounded((turns * tokens) / padded), basis: "computed", says };
+/** How many requests a thread must have for filling up its prefix to pay, and how many it may have at most. */
+export interface PaddingPays {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * In threads of which length a prefix of `tokens`, padded with useful examples up to the minimum, is cheaper than one that is kept
+ * only once the conversation has grown past it (CACHING §3.5). From then on both are kept, and each request reads the padding too:
+ * the lead melts. Undefined: never. What threads share is not counted.
+ */
+export function paddingPays(tokens: number, growth: Growth, rates: Rates): PaddingPays | undefined {
+  const { read, minimum } = rates;
+  const [short, padded] = [threadBill(tokens, growth, rates), threadBill(minimum, growth, rates)];
+  let [requests, lead] = [0, 0];
+  let from: number | undefined;
+  let isKept = false;
+  while (!isKept) {
+    requests++;
+    const bill = short();
+    lead += bill.cost - padded().cost;
+    isKept = bill.isKept;
+    if (lead > 0) from ??= requests;
+  }
+  if (from === undefined) return undefined;
+  return { from, to: requests + Math.ceil(lead / (read * (minimum - tokens))) - 1 };
+}
+
+/** What `turns` requests with the short prefix cost, against the padded one. */
+export function withoutPadding(
+  tokens: number,
+  { turns, ...growth }: Growth & { readonly turns: number },
+  rates: Rates,
+): Cost {
+  const { read, write, minimum } = rates;
+  const sum = (prefix: number): number => {
+    const next = threadBill(prefix, growth, rates);
+    return Array.from({ length: turns }, next).reduce((total, { cost }) => total + cost, 0);
+  };
+  const [short, padded] = [sum(tokens), sum(minimum)];
+  const values = `n = ${turns}, P = ${tokens}, M = ${minimum}, s = ${growth.grows}, D = ${growth.tail}, w = ${write}, r = ${read}`;
+  const says = `${Math.round(short)} tokens of plain input as it is against ${Math.round(padded)} filled up, ${values}`;
+  return { times: rounded(short / padded), basis: "computed", says };
+}
+
+/** Bills a thread's requests one after the other, without long pauses: nothing is kept of one that is shorter than the minimum. */
+function threadBill(prefix: number, { events, grows, tail }: Growth, { read, write, minimum }: Rates) {
+  let [size, kept] = [prefix + events, 0];
+  return (): { readonly cost: number; readonly isKept: boolean } => {
+    const isKept = size >= minimum;
+    const cost = tail + (isKept ? read * kept + write * (size - kept) : size);
+    if (isKept) kept = size;
+    size += Math.max(grows, 1);
+    return { cost, isKept };
+  };
 }

@@ -1,4 +1,4 @@
-import { type Cost, measured, paddingPaysFrom, rounded, withoutPadding } from "./cost.ts";
+import { type Cost, measured, type PaddingPays, paddingPays, rounded, withoutPadding } from "./cost.ts";
 import { RULE_NAMES, type RuleName, ruleOf, type Severity } from "./rules.ts";
 import type { Subject } from "./subject.ts";
 import { lintText, type Spot } from "./texts.ts";
@@ -20,7 +20,8 @@ export interface LintFinding {
 }
 
 /** What a rule found, before the rule's own words are added. */
-type Found = Pick<LintFinding, "rule" | "piece" | "stands"> & Partial<Pick<LintFinding, "part" | "spot" | "cost">>;
+type Found = Pick<LintFinding, "rule" | "piece" | "stands"> &
+  Partial<Pick<LintFinding, "part" | "spot" | "cost" | "remedy">>;
 
 type Check = (subject: Subject) => readonly Found[];
 
@@ -33,10 +34,12 @@ export function lintSubject(subject: Subject): readonly LintFinding[] {
 function finding({ cost, ...found }: Found, { length, rates }: Subject): LintFinding {
   const { severity, because, remedy, row } = ruleOf(found.rule);
   const costs = cost ?? (row === undefined ? undefined : measured(row, length.turns, rates));
-  return { ...found, severity, because, remedy, ...(costs && { cost: costs }) };
+  return { severity, because, remedy, ...found, ...(costs && { cost: costs }) };
 }
 
-const tokens = (count: number): string => `${count} token${count === 1 ? "" : "s"}`;
+const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? "" : "s"}`;
+
+const tokens = (number: number): string => count(number, "token");
 
 const unstable: Check = ({ unstable: pieces }) =>
   pieces.map(({ piece, worlds, request, byte, ofRequest, one, other }) => ({
@@ -88,17 +91,38 @@ const sum = (counts: readonly number[]): number => counts.reduce((total, count) 
 
 const sizeOf = ({ prefix }: Subject): number => sum(prefix.map((entry) => entry.tokens));
 
-/** CACHING §3.5: the gap, and from which request on filling it pays. */
+/** Without a record: new tokens of a turn and tokens of the tail as they were measured (CACHING §4.4, §3); half of the new ones ask. */
+const USUAL = { turn: { events: 116, grows: 233 }, tail: 290 };
+
+const BASIS = { record: "medians of the record", usual: "as measured on other threads" };
+
+/** CACHING §3.5: the gap, and in threads of which length filling it pays. */
 const belowMinimum: Check = (subject) => {
-  const { rates, length } = subject;
+  const { rates, length, observed } = subject;
   const size = sizeOf(subject);
   if (size >= rates.minimum) return [];
-  const from = paddingPaysFrom(size, rates);
-  const pays = from === undefined ? "filling it up never pays" : `filling it up pays from request ${from} on`;
-  const stands = `${tokens(size)} of the ${rates.minimum} that the model needs, ${rates.minimum - size} too few; ${pays}`;
-  const cost = from === undefined || length.turns < from ? undefined : withoutPadding(size, length.turns, rates);
-  return [{ rule: "below-minimum", piece: "prefix", stands, ...(cost && { cost }) }];
+  const { turn = USUAL.turn, tail = USUAL.tail } = observed;
+  const growth = { ...turn, tail };
+  const pays = paddingPays(size, growth, rates);
+  const basis = observed.turn === undefined ? BASIS.usual : BASIS.record;
+  const stands = `${tokens(size)} of the ${rates.minimum} that the model needs, ${rates.minimum - size} too few; with ${tokens(turn.grows)} more a turn (${basis}) filling it up ${paysWhen(pays)}`;
+  const cost = withoutPadding(size, { ...growth, turns: length.turns }, rates);
+  const found: Found = { rule: "below-minimum", piece: "prefix", stands, ...(cost.times > 1 && { cost }) };
+  if (cost.times >= WORTH_IT) return [found];
+  const remedy = `leave it, or choose a model with a lower minimum: in threads of ${count(length.turns, "request")} filling it up saves little or nothing`;
+  return [{ ...found, remedy }];
 };
+
+/** Below it, what an estimate from medians promises may as well be a loss. */
+const WORTH_IT = 1.05;
+
+function paysWhen(pays: PaddingPays | undefined): string {
+  if (pays === undefined) return "never pays";
+  const { from, to } = pays;
+  return Number.isFinite(to)
+    ? `pays in threads of about ${from} to ${to} requests`
+    : `pays in threads of about ${from} requests and more`;
+}
 
 /** CACHING §4.6: a tail of more than r times the prefix costs more than the prefix. */
 const largeTail: Check = (subject) => {
@@ -112,9 +136,6 @@ const largeTail: Check = (subject) => {
   return [{ rule: "large-tail", piece: "tail", stands, cost: { times, basis: "computed", says } }];
 };
 
-/** Without a record: new tokens of a turn and tokens of the tail as they were measured (CACHING §4.4, §3); half of the new ones ask. */
-const USUAL = { turn: { events: 116, grows: 233 }, tail: 290 };
-
 /** What stands behind the tail costs 1 where it would have been read at r in the next request; with a turn's new tokens at w. */
 const tailBeforeEvents: Check = (subject) => {
   const { observed, rates, length, paidTwice } = subject;
@@ -123,7 +144,7 @@ const tailBeforeEvents: Check = (subject) => {
   const again = paidTwice === "events" ? turn.events : turn.grows;
   const { read, write } = rates;
   const base = read * (sizeOf(subject) + (turn.grows * (length.turns - 1)) / 2) + write * turn.grows + tail;
-  const from = observed.turn === undefined ? "as measured on other threads" : "medians of the record";
+  const from = observed.turn === undefined ? BASIS.usual : BASIS.record;
   const stands = `${tokens(again)} a turn (${paidTwice}; ${from}) are paid once more`;
   const says = `1 + (1 - r) e / (r (P + s (n - 1) / 2) + w s + D), e = ${again}, s = ${turn.grows}, D = ${tail}, P = ${sizeOf(subject)}, n = ${length.turns}, r = ${read}, w = ${write}`;
   const times = rounded(1 + ((1 - read) * again) / base);
