@@ -80,7 +80,11 @@ function lines(finding: PlacedFinding, { style, terminal: { cwd } }: Context): r
   return [
     `  ${paint(severity)} ${style.bold(rule)} ${printable(of)}${where === undefined ? "" : ` (${printable(where)})`}: ${printable(stands)}`,
     `    why: ${because}`,
-    ...(cost === undefined ? [] : [`    costs up to ${cost.times} times as much, ${cost.basis}: ${cost.says}`]),
+    ...(cost === undefined ? [] : [`    costs ${timesSaid(cost)}, ${cost.basis}: ${cost.says}`]),
     `    do: ${remedy}`,
   ];
 }
+
+/** Two digits are measured: below 1.01 no multiple can be told. */
+const timesSaid = ({ times }: Pick<NonNullable<PlacedFinding["cost"]>, "times">): string =>
+  times < 1.01 ? "next to nothing" : `up to ${times} times as much`;

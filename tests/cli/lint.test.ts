@@ -112,6 +112,12 @@ describe("strata lint", () => {
     expect(await times("--model", "anthropic:claude-opus-5-5")).toBe(8.52);
   });
 
+  it("names no multiple where the cost is next to nothing", async () => {
+    const { out } = await strata(["lint", "companion"], { cwd: await saying("Today is Monday, 5 January 2026.") });
+    expect(out).toContain("warning date-of-now layer conduct");
+    expect(out).toContain("costs next to nothing, measured: clock to the date only: 1 at 50 turns, 1.04 at 200");
+  });
+
   it("takes the median length of the threads in the record", async () => {
     const cwd = project();
     const talk = (as: string, turns: number) =>
@@ -171,7 +177,7 @@ describe("strata lint", () => {
     const { findings, code } = await lint(project(), "--model", "anthropic:claude-haiku-4-5");
     expect(findings).toMatchObject([{ rule: "below-minimum", severity: "warning", piece: "prefix" }]);
     expect(findings[0]?.stands).toMatch(
-      /^\d+ tokens of the 4096 that the model needs, \d+ too few; filling it up pays from request \d+ on$/,
+      /^\d+ tokens of the 4096 that the model needs, \d+ too few; with 233 tokens more a turn \(as measured on other threads\) filling it up pays in threads of about \d+ to \d+ requests$/,
     );
     expect(code).toBe(0);
   });
