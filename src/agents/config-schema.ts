@@ -302,20 +302,22 @@ const MODEL_CARD = z.strictObject({
     .describe("The provider's key in options and metadata of parts, as its package of the AI SDK reads it."),
   price: z
     .strictObject({
-      input: dollarsPerMillion().describe("For tokens of the prompt."),
-      output: dollarsPerMillion().describe("For tokens of the reply."),
+      input: dollarsPerMillion().optional().describe("For tokens of the prompt. Default: the built-in price."),
+      output: dollarsPerMillion().optional().describe("For tokens of the reply."),
       cacheRead: dollarsPerMillion()
         .optional()
-        .describe("For tokens of the prompt read from the cache. Default: `input`."),
+        .describe("For tokens of the prompt read from the cache. Without a built-in price: `input`."),
       cacheWrite: dollarsPerMillion()
         .optional()
-        .describe("For tokens of the prompt written to the cache. Default: `input`."),
+        .describe("For tokens of the prompt written to the cache. Without a built-in price: `input`."),
       cacheWriteLong: dollarsPerMillion()
         .optional()
-        .describe("For tokens written to be kept for the long lifetime. Default: `cacheWrite`."),
+        .describe("For tokens written to be kept for the long lifetime. Without a built-in price: `cacheWrite`."),
     })
     .optional()
-    .describe("US dollars per million tokens."),
+    .describe(
+      "US dollars per million tokens. What is left out is as built in for this model: the same price where `input` is the built-in one or left out, else the same share of `input`. A model without a built-in price needs `input` and `output`.",
+    ),
 });
 
 /** strata.yaml, as it is written. */

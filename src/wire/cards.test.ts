@@ -184,7 +184,23 @@ describe("a declared card", () => {
     expect(book("other:claude-sonnet-4-5", known)).toEqual(cardOf(known));
   });
 
-  it("makes the price known; what it leaves out costs what the prompt costs", () => {
+  it("keeps of a built-in price what it leaves out: as it is, or its share of another input", () => {
+    const model = "anthropic:claude-sonnet-4-5";
+    const priced = (price: object) => cardBook({ [model]: { price } })(model);
+    const own = cardOf(model).price;
+    expect(priced({ input: 3, output: 15, cacheRead: 0.15 }).price).toEqual({ ...own, cacheRead: 0.15 });
+    expect(priced({ cacheRead: 0.15 })).toMatchObject({ priced: true, price: { ...own, cacheRead: 0.15 } });
+    expect(priced({ input: 6, output: 20 }).price).toEqual({
+      input: 6,
+      output: 20,
+      cacheRead: 0.6,
+      cacheWrite: 7.5,
+      cacheWriteLong: 12,
+    });
+    expect(cardBook({ "local:a": { price: { cacheRead: 1 } } })("local:a").priced).toBe(false);
+  });
+
+  it("makes the price known; what it leaves out of an unknown one costs what the prompt costs", () => {
     const book = cardBook({
       "local:a": { price: { input: 1, output: 2 } },
       "local:b": { price: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 0 } },

@@ -25,11 +25,14 @@ export interface CardOverride {
   readonly tail?: TailWay | undefined;
   readonly binds?: boolean | undefined;
   readonly metadata?: string | undefined;
-  /** `cacheRead` and `cacheWrite` left out cost what `input` costs, `cacheWriteLong` what `cacheWrite` costs. */
+  /**
+   * What is left out has the built-in card's share of `input`, so that it is the card's own price where `input` is. Without a
+   * built-in price `cacheRead` and `cacheWrite` cost what `input` costs, `cacheWriteLong` what `cacheWrite` costs.
+   */
   readonly price?:
     | {
-        readonly input: number;
-        readonly output: number;
+        readonly input?: number | undefined;
+        readonly output?: number | undefined;
         readonly cacheRead?: number | undefined;
         readonly cacheWrite?: number | undefined;
         readonly cacheWriteLong?: number | undefined;
@@ -84,7 +87,7 @@ function overlaid(card: ModelCard, { price, lifetimes, ...plain }: CardOverride 
     ...(lifetimes && {
       lifetimes: { short: lifetimes.short, ...(lifetimes.long !== undefined && { long: lifetimes.long }) },
     }),
-    ...(price && { priced: true, price: wholePrice(price) }),
+    ...(price && { priced: card.priced || isWhole(price), price: wholePrice(price, card.price) }),
   };
 }
 
@@ -106,10 +109,26 @@ function told({ window, longestReply, tokenFactor, ...of }: Omit<CardOverride, "
   };
 }
 
-function wholePrice({ input, output, ...cache }: NonNullable<CardOverride["price"]>): Price {
-  const { cacheRead = input, cacheWrite = input } = cache;
-  return { input, output, cacheRead, cacheWrite, cacheWriteLong: cache.cacheWriteLong ?? cacheWrite };
+type PriceOverride = NonNullable<CardOverride["price"]>;
+
+const isWhole = ({ input, output }: PriceOverride): boolean => input !== undefined && output !== undefined;
+
+function wholePrice(said: PriceOverride, card: Price): Price {
+  const { input = card.input } = said;
+  const known = card.input > 0;
+  const share = (dollars: number): number => (input === card.input ? dollars : rounded((dollars / card.input) * input));
+  const usual = known ? share(card.cacheWrite) : input;
+  const {
+    output = known ? share(card.output) : 0,
+    cacheRead = known ? share(card.cacheRead) : input,
+    cacheWrite = usual,
+  } = said;
+  const { cacheWriteLong = known ? share(card.cacheWriteLong) : cacheWrite } = said;
+  return { input, output, cacheRead, cacheWrite, cacheWriteLong };
 }
+
+/** Floating point must not show in a price. */
+const rounded = (dollars: number): number => Math.round(dollars * 1e6) / 1e6;
 
 /**
  * What a call cost in US dollars by the card's prices. Where the provider does not tell apart for which lifetime it wrote, the
