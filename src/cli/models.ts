@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { type App, FAMILIES, type ModelCard } from "../app.ts";
-import { type ModelRef, StrataError } from "../protocol/index.ts";
+import { type App, cardOf, FAMILIES, type ModelCard } from "../app.ts";
+import { type ModelRef, nearest, StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { inSession } from "./session.ts";
 import { count, number, type Style } from "./style.ts";
@@ -14,6 +14,10 @@ interface Options {
 interface Row extends ModelCard {
   readonly model: ModelRef;
   readonly declared: readonly string[];
+  /** False where no family of that name is built in: the card is then the cautious one of all others. */
+  readonly known: boolean;
+  /** Of a model that is not known: the name of a known one that is most like it. */
+  readonly nearest?: ModelRef;
 }
 
 /** `strata models`: what is known of models, and who said it. */
@@ -70,8 +74,15 @@ function listed(app: App, provider: string | undefined): readonly Row[] {
 
 function rowOf(app: App, model: ModelRef): Row {
   const said = app.projects.map(({ models }) => (Object.hasOwn(models, model) ? models[model] : undefined));
-  return { model, ...app.cardOf(model), declared: keysOf(said.find((one) => one !== undefined) ?? {}) };
+  const card = app.cardOf(model);
+  const known = isNamed(card.family);
+  const near = known ? undefined : nearest(model, FAMILIES.map(({ family }) => family).filter(isNamed));
+  const declared = keysOf(said.find((one) => one !== undefined) ?? {});
+  return { model, ...card, declared, known, ...(near !== undefined && { nearest: near }) };
 }
+
+/** Families whose name is only a beginning stand for all that nobody wrote a card for. */
+const isNamed = (family: string): boolean => family !== "unknown" && !/[-:]$/.test(family);
 
 /** The keys that say something; those of an object by themselves. */
 const keysOf = (said: object): readonly string[] =>
@@ -156,17 +167,24 @@ function view(row: Row, style: Style): readonly string[] {
   ];
   const lines = values.map(([name, value]) => [name, value, sourceOf(row, name)]);
   const [head = "", ...body] = table([{ head: "value" }, { head: "is" }, { head: "as said by" }], lines);
-  const origin =
-    row.family === "unknown"
-      ? "no card is built in, so each value is a cautious one; say better ones under `models` in strata.yaml"
-      : `built in as ${row.family}, checked ${row.checked}`;
-  return [style.bold(row.model), origin, "", style.dim(head), ...body];
+  return [style.bold(row.model), originOf(row), "", style.dim(head), ...body];
 }
 
-/** A price that is declared in part is declared as a whole: what it leaves out follows from it, and so do lifetimes. */
-function sourceOf({ declared, family }: Row, name: string): string {
+function originOf({ family, checked, known, nearest: near }: Row): string {
+  if (known) return `built in as ${family}, checked ${checked}`;
+  const hint = near === undefined ? "" : `; the nearest known name is ${near}`;
+  return family === "unknown"
+    ? `no card is built in, so each value is a cautious one; say better ones under \`models\` in strata.yaml${hint}`
+    : `no family of this name is known: this is the cautious usual card of ${family}…, checked ${checked}; say better values under \`models\` in strata.yaml${hint}`;
+}
+
+/** A price that is declared in part keeps the built-in rest; where there is none, what it leaves out follows from it, as lifetimes do. */
+function sourceOf({ declared, family, price }: Row, name: string): string {
   const [whole = ""] = name.split(".");
   if (declared.includes(name)) return "strata.yaml";
+  const builtIn = cardOf(family).price.input;
+  if (whole === "price" && builtIn > 0)
+    return price.input === builtIn ? "built in" : "built in, as its share of price.input";
   if (declared.some((key) => key.startsWith(`${whole}.`))) return "strata.yaml, by leaving it out";
   return family === "unknown" ? "nobody" : "built in";
 }

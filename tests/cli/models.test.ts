@@ -8,6 +8,8 @@ interface Row {
   readonly price: { readonly input: number };
   readonly priced: boolean;
   readonly declared: readonly string[];
+  readonly known: boolean;
+  readonly nearest?: string;
 }
 
 const DECLARED = `
@@ -63,6 +65,33 @@ describe("strata models", () => {
     const unknown = await strata(["models", "show", "mystery:one"], { cwd: cwd() });
     expect(unknown.out).toContain("no card is built in, so each value is a cautious one");
     expect(unknown.out).toMatch(/price\.input +not known +nobody\n/);
+  });
+
+  it("shows what a price leaves out as built in, or as its share of another input", async () => {
+    const shown = async (price: string) => {
+      const folder = project((yaml) => `${yaml}\nmodels:\n  anthropic:claude-sonnet-4-5: {price: ${price}}\n`);
+      return (await strata(["models", "show", "anthropic:claude-sonnet-4-5"], { cwd: folder })).out;
+    };
+    const same = await shown("{input: 3, output: 15, cacheRead: 0.15}");
+    expect(same).toMatch(/price\.cacheRead +\$0\.15 a million tokens +strata\.yaml\n/);
+    expect(same).toMatch(/price\.cacheWrite +\$3\.75 a million tokens +built in\n/);
+    expect(same).toMatch(/price\.cacheWriteLong +\$6 a million tokens +built in\n/);
+    expect(await shown("{cacheRead: 0.15}")).toMatch(/price\.input +\$3 a million tokens +built in\n/);
+    const other = await shown("{input: 6, output: 30}");
+    expect(other).toMatch(/price\.cacheWrite +\$7\.5 a million tokens +built in, as its share of price\.input\n/);
+  });
+
+  it("says that a model is not known, whose card stands for it, and which known name is nearest", async () => {
+    const folder = cwd();
+    const { out } = await strata(["models", "show", "anthropic:claude-sonet-4-5"], { cwd: folder });
+    expect(out).toContain("no family of this name is known: this is the cautious usual card of anthropic:claude-…");
+    expect(out).toContain("the nearest known name is anthropic:claude-sonnet-4-5\n");
+    expect(out).not.toContain("built in as");
+    const nope = await show("anthropic:claude-nope", folder);
+    expect(nope).toMatchObject({ known: false, nearest: expect.stringMatching(/^anthropic:claude-/) });
+    const known = await show("anthropic:claude-sonnet-4-5-20250929", folder);
+    expect(known).toMatchObject({ known: true });
+    expect(known).not.toHaveProperty("nearest");
   });
 
   it("knows models behind providers of other names by the API that they speak, and by package", async () => {
