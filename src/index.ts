@@ -37,9 +37,17 @@ export {
   type Ledger,
   type LedgerEntry,
   layerId,
+  MEMORY_KINDS,
+  type Memory,
+  type MemoryFilter,
+  type MemoryId,
+  type MemoryKind,
+  type MemoryQuery,
   type Message,
   type Model,
+  memoryId,
   type NewEvent,
+  type NewMemory,
   type OwnSource,
   type Reply,
   type Request,
@@ -65,7 +73,20 @@ export {
   type Usage,
   untrusted,
 } from "./protocol/index.ts";
-export type { Composed, Conversation, Runtime } from "./runtime/index.ts";
+export type {
+  Composed,
+  Conversation,
+  ImportProgress,
+  ImportReport,
+  MemoryDoors,
+  MemoryExport,
+  MemoryImport,
+  MemoryListing,
+  MemoryWish,
+  Note,
+  Runtime,
+} from "./runtime/index.ts";
 export { defineSource, type Given, type SourceDefinition } from "./sources/index.ts";
+export type { MemoryHit, MemoryStats, SavedMemory } from "./stores/index.ts";
 export { defineTool, type ToolDefinition } from "./tools/index.ts";
 export { cardOf, planMarks } from "./wire/index.ts";
