@@ -193,7 +193,7 @@ const AGENT = z.strictObject({
     })
     .optional()
     .describe(
-      "`strata start` has the agent's model sum up in idle time what was said, as memories beside the messages. Default: only `strata memory consolidate` does.",
+      "In idle time `strata start` has the agent's model sum up what was said, as memories beside the messages. Default: only `strata memory consolidate` does.",
     ),
   mode: z.enum(MODES).default("full").describe("How much of the prompt is sent."),
   layers: z
