@@ -84,11 +84,10 @@ interface Told {
   readonly isCheck: boolean;
 }
 
-function summary(file: string, { saved, known, outdated, evicted }: Report, { about: whom, isCheck }: Told): string {
+function summary(file: string, { saved, known, evicted }: Report, { about: whom, isCheck }: Told): string {
   const first = `${count(saved, "memory", "memories")} about ${whom} ${isCheck ? "would be" : saved === 1 ? "is" : "are"} saved`;
   const rest = [
     ...(known > 0 ? [`${number(known)} known already`] : []),
-    ...(outdated > 0 ? [`${number(outdated)} outdated and left out`] : []),
     ...(evicted > 0 ? [`${number(evicted)} less useful had to go for them`] : []),
   ];
   return `${file}: ${[first, ...rest].join(", ")}.`;

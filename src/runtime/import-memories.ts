@@ -11,6 +11,7 @@ import {
   trustOf,
   untrusted,
 } from "../protocol/index.ts";
+import type { AddedMemory } from "../stores/index.ts";
 import { type KnownMemories, type KnownMemory, knownMemories } from "./known-memories.ts";
 import type { ImportProgress, ImportReport, MemoryImport } from "./memory-doors.ts";
 import { isDraft, isRefused, type MemoryDraft, type RefusedEntry } from "./memory-files/draft.ts";
@@ -39,24 +40,23 @@ export async function* importMemories(
     ...{ parts, actor, scope },
     check: file.check === true,
     known: await knownMemories(parts.store, scope),
-    ...successions(drafts),
     ids: new Map(),
   };
-  const tally: Tally = { saved: 0, known: 0, outdated: 0, evicted: 0, refused: entries.filter(isRefused) };
+  const tally: Tally = { saved: 0, known: 0, evicted: 0, refused: entries.filter(isRefused) };
+  const recognised = recognise(work, tally, drafts);
   let batch: Planned[] = [];
-  for (const [n, draft] of work.ordered.entries()) {
+  for (const [n, one] of recognised.entries()) {
     if (n % BATCH === 0) {
       await flush(work, tally, batch);
       batch = [];
-      yield { done: n, total: drafts.length };
+      yield { done: n, total: recognised.length };
     }
-    const planned = await plan(work, draft);
-    if ("adds" in planned) batch.push(planned);
-    else if ("says" in planned) tally.refused.push(planned);
-    else tally[planned.state]++;
+    const planned = await plan(work, one);
+    if (planned === undefined) tally.known++;
+    else batch.push(planned);
   }
   await flush(work, tally, batch);
-  yield { done: drafts.length, total: drafts.length };
+  yield { done: recognised.length, total: recognised.length };
   return tally;
 }
 
@@ -80,98 +80,89 @@ function chosen(drafts: readonly MemoryDraft[], { name, user, kinds }: MemoryImp
 }
 
 /** An import at work. */
-interface Importing extends Successions {
+interface Importing {
   readonly parts: Parts;
   readonly actor: Actor;
   readonly scope: Scope;
   readonly check: boolean;
   readonly known: KnownMemories;
-  /** Under which ids the file's memories are kept here. */
+  /** Under which ids the file's memories are kept here: links between them are kept under these. */
   readonly ids: Map<MemoryId, MemoryId>;
 }
 
-/** Who takes whose place in the file. */
-interface Successions {
-  /** What takes another's place comes after it, wherever it stands in the file. */
-  readonly ordered: readonly MemoryDraft[];
-  readonly byId: ReadonlyMap<MemoryId, MemoryDraft>;
-  readonly before: (draft: MemoryDraft) => readonly MemoryDraft[];
+/** An entry, and what it is here. */
+interface Recognised {
+  readonly draft: MemoryDraft;
+  readonly id: MemoryId;
+  /** What is kept of it already, as that was before. */
+  readonly before: KnownMemory | undefined;
 }
 
-function successions(drafts: readonly MemoryDraft[]): Successions {
-  const byId = new Map(drafts.flatMap((draft) => (draft.id === undefined ? [] : [[draft.id, draft] as const])));
-  const superseded = Map.groupBy(drafts, ({ supersededBy }) => supersededBy);
-  const before = ({ id }: MemoryDraft): readonly MemoryDraft[] => (id === undefined ? [] : (superseded.get(id) ?? []));
-  const ordered = new Set<MemoryDraft>();
-  const entered = new Set<MemoryDraft>();
-  const waiting = drafts.toReversed();
-  for (let draft = waiting.at(-1); draft !== undefined; draft = waiting.at(-1)) {
-    entered.add(draft);
-    // A circle is entered once.
-    const first = before(draft).filter((one) => !entered.has(one));
-    waiting.push(...first);
-    if (first.length > 0) continue;
-    ordered.add(draft);
-    waiting.pop();
-  }
-  return { ordered: [...ordered], byId, before };
-}
-
-/** An entry that is to be saved, and as what. */
-interface Planned {
-  readonly where: string;
-  readonly isNew: boolean;
-  /** As often as it was saved where it comes from; each time takes one place. */
-  readonly adds: readonly { readonly id: MemoryId; readonly memory: NewMemory }[];
-}
-
-/** What becomes of an entry, seen from what is known; what is to be saved counts as known from then on. */
-async function plan(
-  work: Importing,
-  draft: MemoryDraft,
-): Promise<Planned | RefusedEntry | { readonly state: "known" | "outdated" }> {
-  const { where, id, support = 1 } = draft;
-  const problem = problemOf(draft);
-  if (problem !== undefined) return { where, says: problem };
-  const same = work.known.same(draft);
-  if (same?.isItself === true && id !== undefined) work.ids.set(id, same.known.id);
-  const replaced = replacedBy(work, draft);
-  if (same !== undefined && isCovered(same.known, draft) && replaced.length === 0) return { state: "known" };
-  if (same === undefined && isOutdated(work, draft)) return { state: "outdated" };
-  const memory = await asMemory(work, draft);
-  const times = Math.max(1, support - (same?.known.support ?? 0), replaced.length);
-  const adds = Array.from({ length: times }, (_, n) => {
-    const supersedes = replaced[n]?.id;
-    return { id: freeId(work, draft), memory: { ...memory, ...(supersedes !== undefined && { supersedes }) } };
+/** What each entry is here, before anything is saved. What was superseded comes first: what took its place says the same, at times. */
+function recognise(work: Importing, tally: Tally, drafts: readonly MemoryDraft[]): readonly Recognised[] {
+  const { known, ids, parts } = work;
+  const [past, present] = [drafts.filter(isPast), drafts.filter((draft) => !isPast(draft))];
+  return [...past, ...present].flatMap((draft) => {
+    const { where, memory, supersededBy } = draft;
+    const problem = problemOf(draft);
+    if (problem !== undefined) {
+      tally.refused.push({ where, says: problem });
+      return [];
+    }
+    const before = known.same(draft);
+    const id = before?.id ?? freeId(work, draft);
+    if (draft.id !== undefined) ids.set(draft.id, id);
+    if (before !== undefined && isCovered(before, draft)) return [{ draft, id, before: { ...before } }];
+    const at = before?.at ?? memory.at ?? parts.clock();
+    const tags = [...(before?.tags ?? []), ...memory.tags];
+    const support = Math.max((before?.support ?? 0) + (before === undefined ? 0 : 1), draft.support ?? 1);
+    const kept = { ...{ kind: "fact" as const, trust: trustOf(work.actor) }, ...memory, ...{ at, tags, id, support } };
+    known.learn({ ...kept, ...(supersededBy !== undefined && { supersededBy }) }, draft);
+    return [{ draft, id, before: before && { ...before } }];
   });
-  foresee(work, draft, {
-    id: same?.known.id ?? adds[0]?.id,
-    replaced,
-    support: times + (same?.known.support ?? 0),
-    memory,
-  });
-  return { where, isNew: same === undefined, adds };
 }
+
+const isPast = ({ supersededBy }: MemoryDraft): boolean => supersededBy !== undefined;
 
 /** The id it had, where that is free here. */
 function freeId({ known, parts }: Importing, { id }: MemoryDraft): MemoryId {
   return id === undefined || known.get(id) !== undefined ? newMemoryId(parts) : id;
 }
 
-interface Foreseen {
-  readonly id: MemoryId | undefined;
-  readonly replaced: readonly KnownMemory[];
-  readonly support: number;
-  readonly memory: NewMemory;
+/** An entry that is to be saved, and as what. */
+interface Planned {
+  readonly where: string;
+  readonly isNew: boolean;
+  readonly adds: readonly AddedMemory[];
 }
 
-function foresee({ known, ids }: Importing, draft: MemoryDraft, { id, replaced, support, memory }: Foreseen): void {
-  if (id === undefined) return;
-  const before = known.get(id);
-  const tags = [...(before?.tags ?? []), ...memory.tags];
-  known.learn({ kind: "fact", ...memory, at: before?.at ?? memory.at, tags, id, support });
-  for (const one of replaced) known.putAway(one.id);
-  if (draft.id !== undefined) ids.set(draft.id, id);
+/** What is to be saved of an entry; nothing where all of it is known. */
+async function plan(work: Importing, { draft, id, before }: Recognised): Promise<Planned | undefined> {
+  const { where, support = 1, supersededBy } = draft;
+  const supersedes = draft.supersedes && idHere(work, draft.supersedes);
+  if (before !== undefined && isCovered(before, draft) && !takesPlace(work, supersedes)) return undefined;
+  const memory = { ...(await asMemory(work, draft)), ...(supersedes !== undefined && { supersedes }) };
+  const by = supersededBy && { ...supersededBy, memory: idHere(work, supersededBy.memory) };
+  if (supersedes !== undefined) work.known.putAway(supersedes);
+  if (before === undefined || by !== undefined) {
+    const kept = { support, ...(by !== undefined && { supersededBy: by }) };
+    return { where, isNew: before === undefined, adds: [{ id, memory, kept }] };
+  }
+  // Each time that the same is said counts once more.
+  const times = Math.max(1, support - before.support);
+  const again = { memory, kept: { support: 1 } };
+  return {
+    where,
+    isNew: false,
+    adds: Array.from({ length: times }, () => ({ id: newMemoryId(work.parts), ...again })),
+  };
+}
+
+const idHere = ({ ids }: Importing, id: MemoryId): MemoryId => ids.get(id) ?? id;
+
+/** Whether what it names as superseded is still found here. */
+function takesPlace({ known }: Importing, id: MemoryId | undefined): boolean {
+  return id !== undefined && known.get(id)?.isSuperseded === false;
 }
 
 /** Saves what was planned, at once; where one cannot be kept, each for itself, so that only that one is refused. */
@@ -220,24 +211,10 @@ function problemOf({ memory: { content, tags, speaker = "" } }: MemoryDraft): st
   return secretProblem(clean(content)) ?? secretProblem(clean(untrusted([speaker, ...tags].join("\n"))));
 }
 
-/** What the entry takes the place of and what is still found. */
-function replacedBy({ ids, known, before }: Importing, draft: MemoryDraft): readonly KnownMemory[] {
-  const there = before(draft).flatMap(({ id }) => (id === undefined ? [] : (ids.get(id) ?? [])));
-  const named = draft.supersedes === undefined ? [] : [ids.get(draft.supersedes) ?? draft.supersedes];
-  const all = [...new Set([...there, ...named])].flatMap((id) => known.get(id) ?? []);
-  return all.filter(({ isSuperseded }) => !isSuperseded);
-}
-
-/** What was superseded is settled; else it was said as often, under the same tags. */
-function isCovered(known: KnownMemory, { support = 1, memory: { tags } }: MemoryDraft): boolean {
-  return known.isSuperseded || (known.support >= support && tags.every((tag) => known.tags.has(tag)));
-}
-
-/** It must not come back to life where nothing would take its place again. */
-function isOutdated({ byId, known }: Importing, { supersededBy }: MemoryDraft): boolean {
-  if (supersededBy === undefined) return false;
-  const successor = byId.get(supersededBy);
-  return successor === undefined || known.same(successor) !== undefined;
+/** What was superseded is settled, and what is superseded now is not; else it was said as often, under the same tags. */
+function isCovered(known: KnownMemory, { support = 1, supersededBy, memory: { tags } }: MemoryDraft): boolean {
+  if (known.isSuperseded || supersededBy !== undefined) return known.isSuperseded;
+  return known.support >= support && tags.every((tag) => known.tags.has(tag));
 }
 
 /** A turn that is not recorded here is a source and no more; no file says more for itself than the person who imports it. */

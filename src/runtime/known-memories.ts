@@ -14,10 +14,11 @@ export interface KnownMemory {
 
 /** What a scope holds already, as far as an import must know it. */
 export interface KnownMemories {
-  /** The one that is this entry, or says the very same. */
-  readonly same: (draft: MemoryDraft) => { readonly known: KnownMemory; readonly isItself: boolean } | undefined;
+  /** The one that is this entry, or that it says once more: what is superseded in the file is only ever itself. */
+  readonly same: (draft: MemoryDraft) => KnownMemory | undefined;
   readonly get: (id: MemoryId) => KnownMemory | undefined;
-  readonly learn: (memory: Memory) => void;
+  /** `draft` is kept as this from now on: no other entry with an id of its own is it, too. */
+  readonly learn: (memory: Memory, draft?: MemoryDraft) => void;
   /** Another took its place. */
   readonly putAway: (id: MemoryId) => void;
 }
@@ -27,25 +28,36 @@ export async function knownMemories(store: Pick<Store, "memories">, scope: Scope
   const byText = new Map<string, Map<MemoryId, KnownMemory>>();
   const bySource = new Map<string, KnownMemory>();
   const byId = new Map<MemoryId, KnownMemory>();
-  const learn = (memory: Memory): void => {
+  const taken = new Set<MemoryId>();
+  const learn = (memory: Memory, draft?: MemoryDraft): void => {
     const { id, at, support, tags, kind, sources = [], supersededBy } = memory;
     const known = { id, at, support, tags: new Set(tags), isSuperseded: supersededBy !== undefined };
     const key = textKey(memory);
     byText.set(key, (byText.get(key) ?? new Map<MemoryId, KnownMemory>()).set(id, known));
     if (kind === "message") for (const source of sources) bySource.set(source, known);
     byId.set(id, known);
+    if (draft?.id !== undefined) taken.add(id);
   };
   const listing = { kinds: MEMORY_KINDS, superseded: true } as const;
   for await (const memory of everyMemory(store, scope, listing)) learn(memory);
+  const same = ({ id, memory, supersededBy }: MemoryDraft): KnownMemory | undefined => {
+    const alike = [...(byText.get(textKey(memory))?.values() ?? [])];
+    const isFree = (one: KnownMemory): boolean => id === undefined || !taken.has(one.id);
+    const ofThatTime = alike.filter((one) => one.at === memory.at && isFree(one));
+    const itself =
+      alike.find((one) => one.id === id) ??
+      ofThatTime.find(({ isSuperseded }) => isSuperseded === (supersededBy !== undefined)) ??
+      ofThatTime[0];
+    if (itself !== undefined || supersededBy !== undefined) return itself;
+    // The same may be said again and again; where each time comes from tells them apart.
+    const said = memory.kind === "message" ? memory.sources?.map((source) => bySource.get(source)) : alike;
+    return said?.find((one) => one !== undefined && (memory.at === undefined || !one.isSuperseded));
+  };
   return {
-    same: ({ id, memory }) => {
-      const alike = [...(byText.get(textKey(memory))?.values() ?? [])];
-      const itself = alike.find((one) => one.id === id || one.at === memory.at);
-      if (itself !== undefined) return { known: itself, isItself: true };
-      // The same may be said again and again; where each time comes from tells them apart.
-      const said = memory.kind === "message" ? memory.sources?.map((source) => bySource.get(source)) : alike;
-      const other = said?.find((one) => one !== undefined && (memory.at === undefined || !one.isSuperseded));
-      return other && { known: other, isItself: memory.kind === "message" };
+    same: (draft) => {
+      const found = same(draft);
+      if (found !== undefined && draft.id !== undefined) taken.add(found.id);
+      return found;
     },
     get: (id) => byId.get(id),
     learn,

@@ -38,13 +38,11 @@ export interface ImportProgress {
   readonly total: number;
 }
 
-/** What came of an import: every entry of the file is counted in one of the first four. */
+/** What came of an import: every entry of the file is counted as saved, known or refused. */
 export interface ImportReport {
   readonly saved: number;
   /** Were there already, from this file or another. */
   readonly known: number;
-  /** Were superseded where they come from, by what is not in the file or is here already. */
-  readonly outdated: number;
   /** Cannot be read or may not be kept; the rest of the file is saved all the same. */
   readonly refused: readonly RefusedEntry[];
   /** Less useful memories that had to go to make room. */

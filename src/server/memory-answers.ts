@@ -47,7 +47,6 @@ export const IMPORTED = z
   .object({
     saved: z.number(),
     known: z.number().describe("Were there already."),
-    outdated: z.number().describe("Were superseded where they come from, and were left out."),
     evicted: z.number(),
     refused: z
       .array(z.object({ where: z.string(), says: z.string() }))

@@ -3,7 +3,7 @@
  * models or agents; every function that touches thread, memory or conversation data takes a scope.
  */
 export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
-export type { MemoryHit, MemoryStats, MemoryStore, SavedMemory } from "./memory-store.ts";
+export type { AddedMemory, MemoryHit, MemoryStats, MemoryStore, SavedMemory } from "./memory-store.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/vector-extension.ts";
 export type {

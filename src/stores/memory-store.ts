@@ -15,6 +15,17 @@ export interface MemoryHit extends Memory {
   readonly place: number;
 }
 
+/** A memory with the id it shall have. */
+export interface AddedMemory {
+  readonly id: MemoryId;
+  readonly memory: NewMemory;
+  /**
+   * How it was kept in another record: so often, and put away where something took its place there. What it names as superseded
+   * need not be in reach then.
+   */
+  readonly kept?: Pick<Memory, "support" | "supersededBy">;
+}
+
 /** What came of saving: the memory as it is kept now, and what had to go to make room for it. */
 export interface SavedMemory {
   /** The one that was there, where it says the very same. */
@@ -41,10 +52,7 @@ export interface MemoryStore {
    */
   saveMemory(scope: Scope, id: MemoryId, memory: NewMemory): Promise<SavedMemory>;
   /** Keeps many at once, in order, all or none: for imports. */
-  saveMemories(
-    scope: Scope,
-    memories: readonly { readonly id: MemoryId; readonly memory: NewMemory }[],
-  ): Promise<readonly SavedMemory[]>;
+  saveMemories(scope: Scope, memories: readonly AddedMemory[]): Promise<readonly SavedMemory[]>;
   /** Best first, newest first on ties; any text is a valid query; only the own of these scopes, each ranked by its own statistics. */
   searchMemories(scopes: readonly Scope[], query: MemoryQuery): Promise<readonly MemoryHit[]>;
   /** Newest first. What was said as a message is one only where `filter.kinds` names it; what is superseded only with `superseded`. */

@@ -1,5 +1,12 @@
 import { cleanName } from "../../guard/index.ts";
-import { type MemoryId, type NewMemory, StrataError, type Trust, untrusted } from "../../protocol/index.ts";
+import {
+  type Memory,
+  type MemoryId,
+  type NewMemory,
+  StrataError,
+  type Trust,
+  untrusted,
+} from "../../protocol/index.ts";
 
 /** A memory as a file tells it: what it leaves open, the import decides. */
 export interface MemoryDraft {
@@ -10,7 +17,7 @@ export interface MemoryDraft {
   readonly id?: MemoryId;
   readonly support?: number;
   readonly supersedes?: MemoryId;
-  readonly supersededBy?: MemoryId;
+  readonly supersededBy?: NonNullable<Memory["supersededBy"]>;
   /** Whose it is in the system that it comes from: a file of several must not become one contact's. */
   readonly owner?: string;
 }

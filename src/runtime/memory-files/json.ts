@@ -128,7 +128,7 @@ function ownEntry(fields: Readonly<Record<string, unknown>>, where: string): Rea
       support,
       ...(id !== undefined && { id }),
       ...(supersedes !== undefined && { supersedes }),
-      ...(supersededBy !== undefined && { supersededBy: supersededBy.memory }),
+      ...(supersededBy !== undefined && { supersededBy }),
     };
   } catch (thrown) {
     if (!(thrown instanceof StrataError)) throw thrown;

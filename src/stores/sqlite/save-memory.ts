@@ -8,7 +8,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { foldedDigest, memoryDigest } from "../digests.ts";
-import type { SavedMemory } from "../memory-store.ts";
+import type { AddedMemory, SavedMemory } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
@@ -21,35 +21,42 @@ import { scopeKey } from "./pieces.ts";
 import { insert, plain } from "./statement.ts";
 import { type Findable, hasRoom, indexMemory, unindexMemory, unitColumns } from "./units.ts";
 
-/** A memory with the id it shall have. */
-export interface Added {
-  readonly id: MemoryId;
-  readonly memory: NewMemory;
-}
-
 /** Saves a memory outside any turn. */
 export function saveMemory(db: Connection, scope: Scope, id: MemoryId, memory: NewMemory): SavedMemory {
   return db.write(() => addMemory(db, scope, { id, memory }));
 }
 
 /** Saves many, all or none. */
-export function saveMemories(db: Connection, scope: Scope, all: readonly Added[]): readonly SavedMemory[] {
+export function saveMemories(db: Connection, scope: Scope, all: readonly AddedMemory[]): readonly SavedMemory[] {
   return db.write(() => all.map((added) => addMemory(db, scope, added)));
 }
 
 /** Keeps a memory: one that says the very same counts once more, a new one is put into the index. Part of a write transaction. */
-export function addMemory(db: Connection, scope: Scope, added: Added): SavedMemory {
+export function addMemory(db: Connection, scope: Scope, added: AddedMemory): SavedMemory {
   const memory = wellFormed(added.memory);
   checkLength(db, memory);
   const own = ownMemoryScope(db, scope);
   const at: Saving = { own, key: scopeKey(db, scope) };
-  const old = memory.supersedes === undefined ? undefined : supersedable(db, own, memory.supersedes);
+  if (added.kept?.supersededBy !== undefined) return putAway(db, at, { ...added, memory });
+  const old = supersedable(db, own, { ...added, memory });
   const folded = foldedDigest(at.key, memory);
   const same = sameMemory(db, own, folded);
-  const saved = same ? merge(db, at, same, memory) : add(db, at, folded, { ...memory, id: added.id });
+  const saved = same
+    ? merge(db, at, same, memory)
+    : add(db, { ...at, folded }, { ...memory, id: added.id, support: added.kept?.support ?? 1 });
   if (old && old.id !== saved.id) supersede(db, at, old, { memory: saved.id, at: memory.at });
   const evicted = evict(db, own, saved.id);
   return { memory: saved, merged: same !== undefined, evicted };
+}
+
+/** What another record keeps as superseded is never found here: it is kept as it was there, or put away where it is found yet. */
+function putAway(db: Connection, at: Saving, { id, memory, kept }: AddedMemory): SavedMemory {
+  const known = memoryRows(db, at.own, `memory.id = ?`, id)[0];
+  const by = kept?.supersededBy;
+  if (known && known.superseded_by === null && by) supersede(db, at, known, by);
+  const [now] = known ? memoryRows(db, at.own, `memory.id = ?`, id) : [];
+  const saved = now ? toMemory(now) : add(db, at, { ...memory, support: 1, ...kept, id });
+  return { memory: saved, merged: now !== undefined, evicted: evict(db, at.own, saved.id) };
 }
 
 /** The oldest that says the very same. The condition stands there as the index has it, so that no plan waits for a value. */
@@ -87,23 +94,27 @@ function checkLength({ limits }: Connection, { content, tags }: NewMemory): void
   throw new StrataError("invalid_input", says, { length, most: limits.length });
 }
 
-/** @throws StrataError `memory_not_found` */
-function supersedable(db: Connection, own: MemoryScope, id: MemoryId): MemoryRow | undefined {
+/** What it takes the place of, where that is still found. @throws StrataError `memory_not_found` */
+function supersedable(db: Connection, own: MemoryScope, { memory, kept }: AddedMemory): MemoryRow | undefined {
+  const { supersedes: id } = memory;
+  if (id === undefined) return undefined;
   const [old] = memoryRows(db, own, `memory.id = ?`, id);
   // What was superseded before stays dated as it is.
   if (old) return old.superseded_by === null ? old : undefined;
+  if (kept) return undefined;
   const says = `memory ${id}, which shall be superseded, is not in reach: list the memories, or save without it`;
   throw new StrataError("memory_not_found", says, { memory: id });
 }
 
+/** A new row: in the index, with what tells the same again, unless it is put away. */
 function add(
   db: Connection,
-  { own, key }: Saving,
-  folded: Uint8Array,
-  given: Added["memory"] & { id: MemoryId },
+  { own, key, folded = null }: Saving & { readonly folded?: Uint8Array | null },
+  given: NewMemory & Pick<Memory, "id" | "support" | "supersededBy">,
 ): Memory {
-  const memory: Memory = { kind: "fact", ...given, support: 1 };
-  if (!hasRoom(db, own, unitColumns(memory).length)) throw full(db);
+  const memory: Memory = { kind: "fact", ...given };
+  const { supersededBy } = memory;
+  if (!supersededBy && !hasRoom(db, own, unitColumns(memory).length)) throw full(db);
   const columns: Columns = {
     ...contentColumns(memory),
     ...countedColumns(memory, key),
@@ -112,13 +123,15 @@ function add(
     slot: null,
     first: null,
     units: 0,
-    superseded_by: null,
-    superseded_at: null,
+    superseded_by: supersededBy?.memory ?? null,
+    superseded_at: supersededBy?.at ?? null,
   };
   db.run(insert("memory", columns));
-  const row = db.column(plain<number>(`select row from memory where scope = ? and id = ?`, own.number, memory.id))[0];
-  indexMemory(db, own, findable(memory, row ?? 0));
-  countIn(db, own.number, countable(memory));
+  if (!supersededBy) {
+    const row = db.column(plain<number>(`select row from memory where scope = ? and id = ?`, own.number, memory.id))[0];
+    indexMemory(db, own, findable(memory, row ?? 0));
+    countIn(db, own.number, countable(memory));
+  }
   if (memory.kind !== "message") countChange(db, own, { saved: 1, characters: memory.content.length });
   return memory;
 }
