@@ -39,6 +39,11 @@ const SECRETS: readonly (readonly [string, string])[] = [
   ["card number", "5555-5555-5555-4444"],
   ["card number", "Amex 378282246310005, exp 12/28"],
   ["card number", "on the credit card no. 6011111111111117"],
+  ["card number", "My card is ４１１１ １１１１ １１１１ １１１１."],
+  ["card number", "41\u200b11 1111\u2060 1111 1\u200c111"],
+  ["card number", "5555\u20115555\u20115555\u20114444"],
+  ["API key", `s\u200bk-\u2060ant-api03-${A36}`],
+  ["password", "pass\u00adword： hunter2-garden!"],
 ];
 
 const ORDINARY: readonly string[] = [
@@ -109,6 +114,7 @@ describe("secretProblem", () => {
       const value = findSecrets(text).map(({ start, end }) => text.slice(start, end))[0] ?? "nothing";
       expect(secretProblem(text)).not.toContain(value);
     }
+    expect(secretProblem(AWS, "a tag")).toBe("holds what looks like an AWS access key, in a tag");
     expect(secretProblem("Ann likes tea.")).toBeUndefined();
   });
 });

@@ -1,3 +1,4 @@
+import { withoutHidden } from "./hidden.ts";
 import { isCardNumber, isPasswordLike, isRandom } from "./secret-values.ts";
 
 /** What a finding is called in a sentence: "it holds what looks like …". */
@@ -94,9 +95,20 @@ function isNoPlaceholder(value: string): boolean {
 
 /**
  * What in a text looks like a secret, in the order of the text, none twice. Made for precision: ordinary prose, order numbers,
- * commit hashes and UUIDs pass. Pure and linear in the length of the text.
+ * commit hashes and UUIDs pass. Sees through full-width signs and characters that show nothing; where there are any, the places are
+ * about right. Pure and linear in the length of the text.
  */
 export function findSecrets(text: string): readonly FoundSecret[] {
+  return findPlain(plain(text)).flatMap(({ kind, start, end }) => {
+    const within = { kind, start: Math.min(start, text.length - 1), end: Math.min(end, text.length) };
+    return within.start < within.end ? [within] : [];
+  });
+}
+
+/** As a reader and a machine that is given the value would take it: one form of each digit and dash, nothing hidden. */
+const plain = (text: string): string => withoutHidden(text.normalize("NFKC")).replace(/[\u2010-\u2015\u2212]/g, "-");
+
+function findPlain(text: string): readonly FoundSecret[] {
   const found: FoundSecret[] = [];
   for (const { kind, pattern, fits } of RULES) {
     for (const match of text.matchAll(pattern)) {
@@ -110,12 +122,15 @@ export function findSecrets(text: string): readonly FoundSecret[] {
   return found.sort((a, b) => a.start - b.start);
 }
 
-/** The first finding as the end of a sentence that begins with the text: "holds what looks like a GitHub token, at character 12". */
-export function secretProblem(text: string): string | undefined {
+/**
+ * The first finding as the end of a sentence that begins with the text: "holds what looks like a GitHub token, at character 12".
+ * Of a text that has a name, such as "a tag", that is the place.
+ */
+export function secretProblem(text: string, name?: string): string | undefined {
   const [first, ...more] = findSecrets(text);
   if (first === undefined) return undefined;
   const others = more.length === 0 ? "" : `, and ${more.length} more`;
-  return `holds what looks like ${SECRET_KINDS[first.kind]}, at ${placeOf(text, first.start)}${others}`;
+  return `holds what looks like ${SECRET_KINDS[first.kind]}, ${name === undefined ? `at ${placeOf(text, first.start)}` : `in ${name}`}${others}`;
 }
 
 function placeOf(text: string, start: number): string {

@@ -68,7 +68,10 @@ function checkNote({ kind = "fact", content, tags, speaker = "" }: Note): void {
     const message = `a fact has at most ${LONGEST_FACT} characters, and this one has ${length}: save it as a block, or in parts`;
     throw new StrataError("invalid_input", message, { length });
   }
-  const problem = secretProblem(clean(content)) ?? secretProblem(clean(untrusted([speaker, ...tags].join("\n"))));
+  const problem =
+    secretProblem(clean(content)) ??
+    secretProblem(clean(untrusted(speaker)), "the speaker's name") ??
+    secretProblem(clean(untrusted(tags.join("\n"))), "a tag");
   if (problem === undefined) return;
   const next = "secrets are not remembered: say where it is kept instead";
   throw new StrataError("invalid_input", `the memory ${problem}; ${next}`, { problem });

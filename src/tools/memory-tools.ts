@@ -61,7 +61,7 @@ function memorySave(store: Reads): Tool {
     trust: "platform",
     run: async ({ content, tags = [], supersedes }, context) => {
       const names = cleanTags(tags);
-      const problem = contentProblem(content) ?? secretProblem(names.join("\n"));
+      const problem = contentProblem(content) ?? secretProblem(names.join("\n"), "a tag");
       if (problem !== undefined) return refused(`Not saved: the text ${problem}.`);
       const old = supersedes === undefined ? undefined : memoryId(supersedes);
       const kept = old === undefined ? undefined : await whyKept(store, old, context);
