@@ -6,6 +6,7 @@ import { checkReload, type Declared, declaredBy, projectsOf } from "./app/declar
 import { holderLives, holderName } from "./app/holder.ts";
 import type { AppOptions } from "./app/options.ts";
 import { countRequest } from "./compiler/index.ts";
+import { findSecrets } from "./guard/index.ts";
 import { calibration, recordedModel, tokenCounter, wireBody } from "./models/index.ts";
 import {
   type Actor,
@@ -140,7 +141,7 @@ export interface App {
 export async function openApp(options: AppOptions): Promise<App> {
   const projects = projectsOf(options);
   for (const project of projects) checkLock(project);
-  const opened = await openSqlite(recordFile(options.data));
+  const opened = await openSqlite(recordFile(options.data), { keptOut: (text) => findSecrets(text).length > 0 });
   const current: { declared?: Declared } = {};
   const vectors = vectorsOver(opened, () => current.declared);
   try {

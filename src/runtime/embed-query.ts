@@ -1,3 +1,4 @@
+import { findSecrets } from "../guard/index.ts";
 import {
   type Agent,
   type Embedder,
@@ -21,7 +22,8 @@ const MOST_KEPT = 256;
 /** Makes vectors of queries. */
 export interface QueryVectors {
   /**
-   * What is asked as one vector of each model: the texts' vectors, each with its weight.
+   * What is asked as one vector of each model: the texts' vectors, each with its weight. A text that holds a secret is left out,
+   * so that it goes nowhere.
    * @throws StrataError as `Embedder.embed`, `model_failed` when the time is up
    */
   of(agent: Agent, models: readonly ModelRef[], query: MemoryQuery): Promise<readonly QueryVector[]>;
@@ -39,6 +41,7 @@ export function queryVectors({ embedderOf, wall }: Pick<EmbedParts, "embedderOf"
   return {
     of: async (agent, models, { texts, signal }) => {
       const asked = texts
+        .filter(({ text }) => findSecrets(text).length === 0)
         .slice(0, MOST_TEXTS)
         .map(({ text, weight }) => ({ text: text.slice(0, LONGEST).toWellFormed().trim(), weight }))
         .filter(({ text }) => /[\p{L}\p{N}]/u.test(text));

@@ -23,6 +23,7 @@ import { NO_PAST, type Past } from "./earlier.ts";
 import type { Lease } from "./lease.ts";
 import type { Tab, TurnParts } from "./purse.ts";
 import type { RunOptions } from "./runtime.ts";
+import { unremembered } from "./unremembered.ts";
 
 /** How a turn ended, before it is committed. */
 export type Ending =
@@ -119,6 +120,7 @@ const dollarsOf = (requests: readonly RequestRecord[]): number =>
 /** All that the turn changes, for the one commit. */
 export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
   const { parts, cast, sent } = work;
+  const outbox = outboxId(issueId("outbox", parts.wall(), parts.random(10)));
   return {
     end:
       ending.status === "done" ? ending : { status: "failed", code: ending.error.code, message: ending.error.message },
@@ -133,6 +135,8 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     memories: work.writes.map((one) => one.id),
     approvals: work.approvals,
     totals: totalsOf(work),
-    outbox: outboxId(issueId("outbox", parts.wall(), parts.random(10))),
+    outbox,
+    unremembered:
+      ending.status === "done" ? unremembered(claimOf(work).events, { id: outbox, text: ending.reply }, sent) : [],
   };
 }

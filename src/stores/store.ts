@@ -7,6 +7,7 @@ import type {
   Digest,
   Epoch,
   ErrorCode,
+  EventId,
   Json,
   Ledger,
   Mark,
@@ -161,6 +162,8 @@ export interface TurnOutcome {
   /** Ids for what the commit creates: the outbox row and the writes' memories. */
   readonly outbox: OutboxId;
   readonly memories: readonly MemoryId[];
+  /** What was said and is not to be remembered, by its event and by the outbox row for the reply: it stays in the thread's record. */
+  readonly unremembered: readonly (EventId | OutboxId)[];
 }
 
 /** A turn as recorded, without the bytes of its requests. */

@@ -231,6 +231,7 @@ function outcomeOf(
     },
     outbox: newOutbox(),
     memories: [],
+    unremembered: [],
     approvals: [],
     ...more,
   };

@@ -91,7 +91,7 @@ function addSlots(db: Connection, at: Settling, { claim, outcome, words }: DoneT
     db.run(insert("slot", { ...owner(at.scope), thread: at.thread, position, turn: at.turn, ...row }));
   }
   const forkedFrom = first === 0 ? (claim.thread.forkedFrom?.thread ?? null) : null;
-  rememberTurn(db, { ...at, forkedFrom, slots });
+  rememberTurn(db, { ...at, forkedFrom, slots, except: new Set(outcome.unremembered) });
 }
 
 function replySlot({ end, requests, outbox, at }: TurnOutcome, piece: Digest): Omit<SlotSaid, "position"> {

@@ -36,6 +36,8 @@ export interface TurnSaid {
   /** The thread that this one was forked from, where nothing was said in this one before. */
   readonly forkedFrom: ThreadId | null;
   readonly slots: readonly SlotSaid[];
+  /** What is not to be remembered. */
+  readonly except: ReadonlySet<EventId | OutboxId>;
 }
 
 /** A message and the memory of it differ in what they are, not in their name: nothing has to tell one from the other. */
@@ -79,9 +81,9 @@ function isTold(db: Connection, { scope, forkedFrom }: TurnSaid, { kind, piece, 
 }
 
 /** A message as it is found; nothing where it is none, or has no words of its own. */
-function findableMessage({ scope, thread }: TurnSaid, slot: SlotSaid): Omit<Findable, "row"> | undefined {
+function findableMessage({ scope, thread, except }: TurnSaid, slot: SlotSaid): Omit<Findable, "row"> | undefined {
   const { kind, trust, text, at } = slot;
-  if (kind !== "message" && kind !== "reply") return undefined;
+  if ((kind !== "message" && kind !== "reply") || except.has(slot.id)) return undefined;
   const { agent, contact } = scope;
   const { content, speaker } = saidIn({ agent, contact, trust, slot_kind: kind, slot_thread: thread, text });
   if (content.trim() === "") return undefined;

@@ -16,7 +16,7 @@ import { memories, memory, memoryRevision, memoryStats } from "./memories.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "./memory-limits.ts";
 import { migrate } from "./migrate.ts";
 import { rebuild } from "./rebuild.ts";
-import { refreshIndex } from "./reindex.ts";
+import { type KeptOut, refreshIndex } from "./reindex.ts";
 import { agents, deliver, organizations, outbox, spent, usage } from "./reports.ts";
 import { forgetMemory, saveMemories, saveMemory } from "./save-memory.ts";
 import { searchMemories } from "./search-memories.ts";
@@ -27,8 +27,10 @@ import { turn, turns } from "./turns.ts";
 import { dropVectors, saveVectors, servingModels, vectorStates, waitingTexts } from "./vectors.ts";
 import { verify } from "./verify.ts";
 
-/** What a test or a simulation may want otherwise. */
+/** What whoever opens it may want otherwise. */
 export interface SqliteOptions {
+  /** Which messages of a file of an earlier version are not to be remembered. Left out, all are. */
+  readonly keptOut?: KeptOut;
   /** Chance: that many random bytes. Left out, the machine's. */
   readonly random?: (bytes: number) => Uint8Array;
   /** How long to wait for another program's lock before `store_busy`, in milliseconds. Left out, five seconds. */
@@ -55,16 +57,16 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
     const { random = randomBytes, patience = 5_000, vectors = true, limits } = options;
     const db = connect(file, { random, patience, vectors, ...(limits && { limits: { ...MEMORY_LIMITS, ...limits } }) });
     if (fresh) chmodSync(file, 0o600);
-    return ready(db);
+    return ready(db, options.keptOut);
   } catch (thrown) {
     throw failure(thrown, file);
   }
 }
 
-function ready(db: Connection): Store {
+function ready(db: Connection, keptOut?: KeptOut): Store {
   try {
     migrate(db);
-    refreshIndex(db);
+    refreshIndex(db, keptOut);
     return store(db);
   } catch (thrown) {
     db.close();

@@ -20,10 +20,13 @@ import { indexMemory } from "./units.ts";
  * Which words a text is found by. A file whose index was made otherwise gets a new one when it is opened: count up with
  * every change of what `unitsOf` gives.
  */
-const INDEX_VERSION = 2;
+const INDEX_VERSION = 3;
+
+/** Which texts are not to be remembered, of what was said before that was asked at each commit. */
+export type KeptOut = (text: string) => boolean;
 
 /** Makes the index of a file anew where it is not today's: it is derived, all of it. Of two programs one waits. */
-export function refreshIndex(db: Connection): void {
+export function refreshIndex(db: Connection, keptOut: KeptOut = () => false): void {
   if (db.read(() => version(db)) === INDEX_VERSION) return;
   db.write(() => {
     const found = version(db);
@@ -33,7 +36,7 @@ export function refreshIndex(db: Connection): void {
     clear(db);
     for (const scope of db.all(plain<MemoryScope>(`select * from memory_scope`))) {
       if (found === undefined) nameSavers(db, scope);
-      indexScope(db, scope);
+      indexScope(db, scope, keptOut);
     }
     db.run(plain(`delete from memory_index`));
     db.run(plain(`insert into memory_index values (?)`, INDEX_VERSION));
@@ -78,14 +81,18 @@ function nameSavers(db: Connection, scope: MemoryScope): void {
 const keyOf = (db: Connection, scope: MemoryScope): Uint8Array | undefined =>
   knownKey(db, { ...scope, contact: scope.contact === "" ? null : scope.contact });
 
-/** In the order in which all was said: neighbours are found together. */
-function indexScope(db: Connection, scope: MemoryScope): void {
+/** In the order in which all was said: neighbours are found together. A message that is kept out stays in its thread alone. */
+function indexScope(db: Connection, scope: MemoryScope, keptOut: KeptOut): void {
   const key = keyOf(db, scope);
   let own: MemoryScope = { ...scope, next: 0 };
   for (const row of db.column(plain<number>(`select row from memory where scope = ? order by at, row`, own.number))) {
     const [found] = memoryRows(db, own, `memory.row = ?`, row);
     if (!found) continue;
     const memory = toMemory(found);
+    if (found.slot !== null && keptOut(memory.content)) {
+      db.run(plain(`delete from memory where row = ?`, row));
+      continue;
+    }
     if (found.superseded_by === null) {
       own = indexMemory(db, own, findable(memory, row, found.slot_thread));
       countIn(db, own.number, countable(memory));
@@ -110,7 +117,7 @@ function keepTurns(db: Connection): void {
   for (const { thread, turn, forked, ...scope } of db.all(done)) {
     const slots = slotsSaid(db, scope, turn);
     const forkedFrom = slots[0]?.position === 0 ? forked : null;
-    keepTurn(db, { scope, thread, turn, forkedFrom, slots });
+    keepTurn(db, { scope, thread, turn, forkedFrom, slots, except: new Set() });
   }
 }
 

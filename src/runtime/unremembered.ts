@@ -1,0 +1,74 @@
+import type { Compilation } from "../compiler/index.ts";
+import { findSecrets } from "../guard/index.ts";
+import { type EventId, type OutboxId, readFrames, type StoredEvent } from "../protocol/index.ts";
+
+/** As many characters in a row that were shown as a memory make a reply a repetition. */
+const RUN = 30;
+/** A line of a memory that has fewer is repeated when it stands there whole; what is shorter than this, anybody may say. */
+const SHORTEST_LINE = 20;
+
+interface Reply {
+  readonly id: OutboxId;
+  readonly text: string | null;
+}
+
+/**
+ * What of a turn stays in the thread's record alone: messages and replies that hold a secret, and a reply that repeats memories
+ * which were shown to the model. It would be found instead of what it repeats, and be repeated in its turn (law 12).
+ */
+export function unremembered(
+  events: readonly StoredEvent[],
+  reply: Reply,
+  sent: Compilation | undefined,
+): readonly (EventId | OutboxId)[] {
+  const secret = events.filter((event) => holdsSecret(wordsOf(event)));
+  const said = reply.text ?? "";
+  const isKept = !holdsSecret(said) && (sent === undefined || !repeats(said, shownAsMemory(sent)));
+  return [...secret.map(({ id }) => id), ...(isKept ? [] : [reply.id])];
+}
+
+const holdsSecret = (text: string): boolean => findSecrets(text).length > 0;
+
+const wordsOf = ({ name, content }: StoredEvent): string =>
+  [name ?? "", ...content.flatMap((part) => (part.type === "text" ? [part.text] : []))].join("\n");
+
+/** What the model was shown of memories: recalled, frozen at the start, told earlier in the conversation, or found by its tool. */
+function shownAsMemory({ epoch, own, tail }: Compilation): readonly string[] {
+  const messages = [...epoch.transcript, ...own].map(({ message }) => message);
+  const texts = messages.flatMap((message) =>
+    message.role === "user" ? message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
+  );
+  const found = messages.flatMap((message) =>
+    message.role === "tool" ? message.parts.filter(({ tool }) => tool === "memory_search") : [],
+  );
+  const frames = [...texts, ...tail.map(({ text }) => text)].flatMap(readFrames);
+  return [...frames.filter(({ kind }) => kind === "memory"), ...found].map(({ text }) => text);
+}
+
+/** Whether a text holds, word for word, a good part of one of the others. Linear in the length of all. */
+function repeats(said: string, shown: readonly string[]): boolean {
+  const whole = folded(said);
+  const runs = new Set(runsOf(whole));
+  return shown.some(
+    (text) =>
+      text.split("\n").some((line) => holdsLine(whole, folded(line))) ||
+      runsOf(folded(text)).some((run) => runs.has(run)),
+  );
+}
+
+function holdsLine(whole: string, line: string): boolean {
+  const bare = line.replace(/[.!?。！？]+$/u, "");
+  return bare.length >= SHORTEST_LINE && bare.length < RUN && whole.includes(bare);
+}
+
+const runsOf = (text: string): readonly string[] =>
+  Array.from({ length: Math.max(0, text.length - RUN + 1) }, (_, i) => text.slice(i, i + RUN));
+
+/** Blanks, capital letters and what marks a line as quoted make no difference. */
+const folded = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/^[>|]+/gmu, "")
+    .replace(/\s+/gu, " ")
+    .trim();
