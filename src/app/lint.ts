@@ -1,4 +1,5 @@
 import { checkLock, lockFile, type Project } from "../agents/index.ts";
+import { findSecrets } from "../guard/index.ts";
 import { type Agent, type AgentName, type ModelRef, StrataError, suggestion } from "../protocol/index.ts";
 import { openSqlite, type Store } from "../stores/index.ts";
 import {
@@ -57,7 +58,7 @@ export interface LintReport {
 export async function lint(options: LintOptions): Promise<readonly LintReport[]> {
   const projects = projectsOf(options);
   const unlocked = projects.filter((project) => !isLocked(project));
-  const store = await openSqlite(options.record ?? ":memory:");
+  const store = await openSqlite(options.record ?? ":memory:", { keptOut: (text) => findSecrets(text).length > 0 });
   try {
     const declared = await declaredBy(projects, options, store);
     const { folder, data, env, mustDeclare = false, model } = options;
