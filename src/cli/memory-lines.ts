@@ -14,13 +14,26 @@ export function memoryLines(memories: readonly Shown[], style: Style, none: stri
 }
 
 /** What is known about a memory, on one line. */
-export function memoryHead({ id, at, trust, kind, speaker, support, supersededBy, tags, scope }: Shown): string {
+export function memoryHead({
+  id,
+  at,
+  trust,
+  kind,
+  speaker,
+  support,
+  supersededBy,
+  tags,
+  scope,
+  ...memory
+}: Shown): string {
   const more = [
     ...(kind === "fact" ? [] : [kind]),
     ...(speaker === undefined ? [] : [`said by ${speaker}`]),
     ...(scope?.contact === null ? ["for all contacts"] : []),
     ...(support > 1 ? [`${number(support)} times`] : []),
     ...(supersededBy === undefined ? [] : ["superseded"]),
+    ...(memory.validFrom === undefined ? [] : [`so from ${isoSecond(memory.validFrom)}`]),
+    ...(memory.validUntil === undefined ? [] : [`so until ${isoSecond(memory.validUntil)}`]),
     ...(tags.length === 0 ? [] : [tags.join(", ")]),
   ];
   return printable([id, isoSecond(at), trust, ...more].join(" · "));

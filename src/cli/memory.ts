@@ -30,6 +30,7 @@ type Stats = Awaited<ReturnType<App["runtime"]["memoryStats"]>>;
 interface Many extends Filtered {
   readonly limit: number;
   readonly superseded?: true;
+  readonly invalid?: true;
 }
 
 interface Saving extends Whose {
@@ -104,6 +105,7 @@ function declareSearch(memory: Command, context: Context): void {
   limited(filtered(memory.command("search")))
     .description("search the memories by words, best first; the same search that recall uses")
     .argument("<words...>", "the words to look for")
+    .option("--invalid", "also what is no longer so, or not yet, by its dates")
     .addHelpText("after", "\nExample:\n  $ strata memory search green bicycle")
     .action((words: readonly string[], options: Many, command: Command) =>
       inRecord(context, command, async (session) => {
@@ -114,6 +116,7 @@ function declareSearch(memory: Command, context: Context): void {
           query,
           limit: options.limit,
           ...filterOf(options),
+          ...(options.invalid && { invalid: options.invalid }),
         });
         noteTrouble(context, session, scope);
         if (session.json) return context.json(found);
@@ -137,10 +140,11 @@ function declareSave(memory: Command, context: Context): void {
       const note = noteOf(text, options);
       return inSession(context, command, async (session) => {
         const { runtime, operator } = session.app;
-        const saved = await runtime.remember(operator, scopeOf(session, options), note);
+        const scope = scopeOf(session, options);
+        const saved = await runtime.remember(operator, scope, note);
         const { memory: kept, ...rest } = saved;
         if (session.json) context.json({ ...kept, ...rest });
-        else context.say(...savedLines(saved, note.supersedes));
+        else context.say(...savedLines(saved, note.supersedes, whoseWords(scope, options)));
       });
     });
 }
@@ -161,11 +165,23 @@ function noteOf(text: string, { tag = [], kind, supersedes, from, until }: Savin
   };
 }
 
-function savedLines({ memory, merged, evicted }: Saved, supersedes: string | undefined): readonly string[] {
+/** The options that say whose memory it is, as the next command needs them. */
+function whoseWords({ contact }: Scope, { agent }: Whose): string {
+  const owner = contact === null ? "--agent-own" : `--as ${shellWord(contact)}`;
+  return agent === undefined ? owner : `--agent ${agent} ${owner}`;
+}
+
+const shellWord = (word: string): string => (/^[\w.:@/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+
+function savedLines(
+  { memory, merged, evicted }: Saved,
+  supersedes: string | undefined,
+  whoseIs: string,
+): readonly string[] {
   const { id, support } = memory;
   const first = merged
     ? `${id} says the same already: it counts as said ${count(support, "time")} now.`
-    : `${id} is saved; \`strata memory forget ${id}\` takes it back.`;
+    : `${id} is saved; \`strata memory forget ${id} ${whoseIs}\` takes it back.`;
   const gone = `${count(evicted.length, "less useful memory", "less useful memories")} had to go for it`;
   return [
     first,

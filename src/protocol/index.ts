@@ -75,6 +75,7 @@ export {
 } from "./layer.ts";
 export type { EpochReason, Fate, Ledger, LedgerEntry, Place } from "./ledger.ts";
 export {
+  isValidAt,
   MEMORY_KINDS,
   type Memory,
   type MemoryFilter,

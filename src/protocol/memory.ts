@@ -42,6 +42,11 @@ export interface Memory extends NewMemory {
   readonly supersededBy?: { readonly memory: MemoryId; readonly at: number };
 }
 
+/** Whether what a memory tells is so at a time. */
+export function isValidAt({ validFrom, validUntil }: Pick<Memory, "validFrom" | "validUntil">, at: number): boolean {
+  return (validFrom === undefined || validFrom <= at) && (validUntil === undefined || validUntil > at);
+}
+
 /** Which memories a search may give. Left out, all. */
 export interface MemoryFilter {
   readonly kinds?: readonly MemoryKind[];
@@ -70,6 +75,8 @@ export interface MemoryQuery extends MemoryFilter {
   readonly asker?: string;
   /** The same as vectors, one of each model that serves in the scopes; made by the runtime. Left out, words alone are compared. */
   readonly vectors?: readonly QueryVector[];
+  /** Only what is so at that time, by its `validFrom` and `validUntil`. Left out, all. */
+  readonly validAt?: number;
   /** At most so many. */
   readonly limit: number;
   readonly signal?: AbortSignal;

@@ -199,7 +199,7 @@ describe("JSON lines", () => {
     ].join("\n");
     const { saved, refused } = await load(ann, { text, name: "m.jsonl" });
     expect(saved).toBe(2);
-    expect(refused.map(({ where }) => where)).toEqual([2, 3, 6, 7, 8, 4, 5, 9].map((n) => `line ${n}`));
+    expect(refused.map(({ where }) => where)).toEqual([2, 3, 4, 5, 6, 7, 8, 9].map((n) => `line ${n}`));
     expect(JSON.stringify(refused)).not.toMatch(/IOSFODNN7|xxxxx/);
     expect(refused.map(({ says }) => says).join("\n")).toMatch(/colour[\s\S]+an AWS access key, at character 5/);
     expect((await kept(ann)).map(({ content }) => content).sort()).toEqual(["Good too.", "Good."]);
@@ -220,6 +220,60 @@ describe("JSON lines", () => {
     await expect(imported(runtime, member, ann, { text })).rejects.toMatchObject({ code: "not_allowed" });
     expect(counts(await load(ann, { text, check: true }))).toEqual([1, 1, 1]);
     expect(await kept(ann)).toEqual([]);
+  });
+});
+
+describe("since and until when it is so", () => {
+  const HOUR = 3_600_000;
+
+  it("what ended, or has not begun, is found only by who asks for it, however many there are, and stays listed", async () => {
+    const { runtime, ann, kept } = await stand();
+    const say = async (text: string, span: { readonly validFrom?: number; readonly validUntil?: number } = {}) =>
+      runtime.remember(OPERATOR, ann, { content: untrusted(text), tags: [], ...span });
+    const { memory } = await say("The shop is open on Mondays");
+    for (let n = 0; n < 9; n++) await say(`The shop is open ${n}`, { validUntil: memory.at - n * HOUR });
+    await say("The shop is open soon", { validFrom: memory.at + 1e12 });
+    const wish = { query: "shop open", limit: 3 };
+    const found = await runtime.searchMemories(OPERATOR, ann, wish);
+    expect(found.map(({ content }) => content)).toEqual(["The shop is open on Mondays"]);
+    const all = await runtime.searchMemories(OPERATOR, ann, { ...wish, limit: 20, invalid: true });
+    expect([all.length, (await kept(ann)).length]).toEqual([11, 11]);
+  });
+
+  it("what would end before it begins is refused, and a time is told with its form", async () => {
+    const { runtime, ann, load } = await stand();
+    const note = { content: untrusted("x"), tags: [], validFrom: 2_000, validUntil: 1_000 };
+    const refusal = { code: "invalid_input", message: /so from 1970-01-01T00:00:02Z until 1970-01-01T00:00:01Z/ };
+    await expect(runtime.remember(OPERATOR, ann, note)).rejects.toMatchObject(refusal);
+    const text = lines(
+      { content: "a", validFrom: "2026-02-01", validUntil: "2026-01-01" },
+      { content: "b", validUntil: "soon" },
+      { content: 5 },
+      { content: "c", validUntil: "2026-01-01" },
+    );
+    const { saved, refused } = await load(ann, { text });
+    expect([saved, ...refused.map(({ where }) => where)]).toEqual([1, "line 1", "line 2", "line 3"]);
+    const says = refused.map((one) => one.says).join("\n");
+    expect(says).toMatch(
+      /which is before[\s\S]+"soon" is no time; write a date such as[\s\S]+`content` that is no text: 5/,
+    );
+  });
+
+  it("what a contact said never becomes the agent's own", async () => {
+    const { ann, load } = await stand();
+    const text = lines({ kind: "message", content: "Hi" }, { content: "Open on Mondays" });
+    const { saved, refused } = await load({ ...ann, contact: null }, { text });
+    expect([saved, refused]).toEqual([1, [{ where: "line 1", says: expect.stringContaining("for its contact") }]]);
+  });
+
+  it("what was superseded has one successor, who is named", async () => {
+    const { runtime, ann } = await stand();
+    const say = async (text: string, more: { readonly supersedes?: MemoryId } = {}) =>
+      (await runtime.remember(OPERATOR, ann, { content: untrusted(text), tags: [], ...more })).memory.id;
+    const blue = await say("blue");
+    const green = await say("green", { supersedes: blue });
+    const message = expect.stringContaining(`${green} has taken the place of ${blue} already`);
+    await expect(say("red", { supersedes: blue })).rejects.toMatchObject({ code: "invalid_input", message });
   });
 });
 
@@ -303,6 +357,10 @@ describe("files of other systems", () => {
     await expect(load(ann, { text })).rejects.toMatchObject({
       code: "invalid_input",
       message: /2 users \("dev", "carl"\)/,
+    });
+    await expect(load(ann, { text, user: "zoe" })).rejects.toMatchObject({
+      code: "invalid_input",
+      message: /no memories of "zoe": there are dev, carl/,
     });
     expect(counts(await load(ann, { text, user: "dev" }))).toEqual([1, 0, 0]);
     expect(await kept(ann)).toMatchObject([

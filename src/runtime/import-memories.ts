@@ -14,7 +14,7 @@ import {
 import type { AddedMemory } from "../stores/index.ts";
 import { type KnownMemories, type KnownMemory, knownMemories } from "./known-memories.ts";
 import type { ImportProgress, ImportReport, MemoryImport } from "./memory-doors.ts";
-import { isDraft, isRefused, type MemoryDraft, type RefusedEntry } from "./memory-files/draft.ts";
+import { isDraft, isRefused, type MemoryDraft, type RefusedEntry, spanProblem } from "./memory-files/draft.ts";
 import { readMemories } from "./memory-files/read.ts";
 import { newMemoryId } from "./memory-id.ts";
 import type { Parts } from "./parts.ts";
@@ -57,7 +57,9 @@ export async function* importMemories(
   }
   await flush(work, tally, batch);
   yield { done: recognised.length, total: recognised.length };
-  return tally;
+  const order = new Map(entries.map(({ where }, n) => [where, n]));
+  const refused = tally.refused.toSorted((a, b) => (order.get(a.where) ?? 0) - (order.get(b.where) ?? 0));
+  return { ...tally, refused };
 }
 
 type Tally = { -readonly [Field in keyof Omit<ImportReport, "refused">]: number } & {
@@ -70,8 +72,13 @@ function chosen(drafts: readonly MemoryDraft[], { name, user, kinds }: MemoryImp
   if (user === undefined && owners.length > 1) {
     const some = owners.slice(0, 5).map((owner) => JSON.stringify(owner));
     const whose = `${some.join(", ")}${owners.length > 5 ? ", …" : ""}`;
-    const message = `${name} holds memories of ${owners.length} users (${whose}): say whose shall become this contact's`;
+    const message = `${name} holds memories of ${owners.length} users (${whose}): say whose shall become this contact's, with --user or \`user\``;
     throw new StrataError("invalid_input", message, { users: owners });
+  }
+  if (user !== undefined && !owners.includes(user)) {
+    const there = owners.length === 0 ? "it names no users" : `there are ${owners.slice(0, 5).join(", ")}`;
+    const message = `${name} holds no memories of ${JSON.stringify(user)}: ${there}; mend or leave out --user or \`user\``;
+    throw new StrataError("invalid_input", message, { user, users: owners });
   }
   return drafts.filter(
     ({ owner, memory: { kind = "fact" } }) =>
@@ -104,7 +111,7 @@ function recognise(work: Importing, tally: Tally, drafts: readonly MemoryDraft[]
   const [past, present] = [drafts.filter(isPast), drafts.filter((draft) => !isPast(draft))];
   return [...past, ...present].flatMap((draft) => {
     const { where, memory, supersededBy } = draft;
-    const problem = problemOf(draft);
+    const problem = problemOf(draft, work.scope);
     if (problem !== undefined) {
       tally.refused.push({ where, says: problem });
       return [];
@@ -206,8 +213,13 @@ async function refusal(saving: Promise<void>): Promise<StrataError | undefined> 
 }
 
 /** Why an entry may not be kept, as a sentence without its text. */
-function problemOf({ memory: { content, tags, speaker = "" } }: MemoryDraft): string | undefined {
+function problemOf({ memory }: MemoryDraft, { contact }: Scope): string | undefined {
+  const { content, tags, speaker = "" } = memory;
   if (content.trim() === "") return "says nothing";
+  if (memory.kind === "message" && contact === null)
+    return "is what was said in a conversation, and the agent's own memories are for all contacts: import it for its contact";
+  const span = spanProblem(memory);
+  if (span !== undefined) return span;
   return secretProblem(clean(content)) ?? secretProblem(clean(untrusted([speaker, ...tags].join("\n"))));
 }
 

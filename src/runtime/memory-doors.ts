@@ -8,6 +8,8 @@ export interface MemoryWish extends MemoryFilter {
   readonly query: string;
   /** At most so many. */
   readonly limit: number;
+  /** Also what is no longer so, or not yet, by its `validFrom` and `validUntil`. */
+  readonly invalid?: true;
 }
 
 /** Which memories are listed. */
@@ -65,7 +67,7 @@ export interface MemoryDoors {
   /** The same for those who ask why: each hit with what its score is made of. */
   explainMemories(actor: Actor, scope: Scope, wish: MemoryWish): Promise<readonly MemoryHit[]>;
   /** Saves a memory on a person's behalf, with that person's trust. Operators only.
-   * @throws StrataError `memory_not_found` for what it supersedes, `invalid_input` for a text that is too long or holds a secret */
+   * @throws StrataError `memory_not_found` for what it supersedes, `invalid_input` where that was superseded before, for a text that is too long or holds a secret */
   remember(actor: Actor, scope: Scope, note: Note): Promise<SavedMemory>;
   /** False when the scope has no such memory. Operators only. */
   forget(actor: Actor, scope: Scope, id: MemoryId): Promise<boolean>;

@@ -15,7 +15,13 @@ const instant = () =>
     .transform(millisecondsOf);
 
 const yes = () => z.literal("true").transform(() => true as const);
-const time = () => z.int().min(-8.64e15).max(8.64e15).describe("Milliseconds since 1970.");
+const time = () =>
+  z
+    .int()
+    .min(-8.64e15)
+    .max(8.64e15)
+    .or(instant())
+    .describe("Milliseconds since 1970, or a date or time such as 2026-11-21T09:30:00Z.");
 
 /** Whose memories a request is about. */
 export const WHOSE = { agent: FIELDS.agent, contact: FIELDS.contact.optional() };
@@ -41,6 +47,10 @@ export function filterOf({ kind, tag, since, before, trust }: z.output<z.ZodObje
 }
 
 export const SUPERSEDED = yes().optional().describe("`true`: also what another memory took the place of.");
+
+export const INVALID = yes()
+  .optional()
+  .describe("`true`: a search also gives what is no longer so, or not yet, by its `validFrom` and `validUntil`.");
 
 /** What a person wants remembered. */
 export const NOTE = {

@@ -3,7 +3,7 @@ import { StrataError } from "../protocol/index.ts";
 import type { Runtime } from "../runtime/index.ts";
 import { FIELDS, NOTHING } from "./fields.ts";
 import { HIT, IMPORTED, MEMORY, SAVED, STATS } from "./memory-answers.ts";
-import { FILE, FILTER, filterOf, NOTE, SUPERSEDED, WHOSE } from "./memory-fields.ts";
+import { FILE, FILTER, filterOf, INVALID, NOTE, SUPERSEDED, WHOSE } from "./memory-fields.ts";
 import { type Route, route } from "./route.ts";
 import { scopeOf } from "./scope-of.ts";
 
@@ -17,15 +17,18 @@ const list: Route = route({
     ...FILTER,
     query: FIELDS.query.optional(),
     superseded: SUPERSEDED,
+    invalid: INVALID,
     limit: FIELDS.limit,
   }),
   body: NOTHING,
   answer: z.object({ memories: z.array(z.union([HIT, MEMORY])).readonly() }),
-  handle: async ({ runtime }, { actor, query: { agent, contact, query, superseded, limit, ...filter } }) => {
+  handle: async ({ runtime }, { actor, query: { agent, contact, query, superseded, invalid, limit, ...filter } }) => {
     const scope = scopeOf(runtime, actor, { agent, contact });
     const wanted = filterOf(filter);
     if (query !== undefined)
-      return { memories: await runtime.searchMemories(actor, scope, { query, limit, ...wanted }) };
+      return {
+        memories: await runtime.searchMemories(actor, scope, { query, limit, ...wanted, ...(invalid && { invalid }) }),
+      };
     const listing = { ...wanted, ...(superseded && { superseded }) };
     return { memories: await runtime.memories(actor, scope, limit, listing) };
   },

@@ -1,6 +1,7 @@
 import {
   type Agent,
   frozenIn,
+  isValidAt,
   type Layer,
   type LayerContent,
   type LeftOut,
@@ -64,18 +65,18 @@ function savedSince(context: Recalling, found: readonly MemoryHit[]): readonly S
   const stands = standingIn(context);
   const known = new Set(found.map(({ id }) => id));
   return saved
-    .filter((one) => !known.has(one.id) && !stands(one))
+    .filter((one) => !known.has(one.id) && !stands(one) && isValidAt(one, context.at))
     .map((one) => ({ ...one, scope, session: one.id, place: 0 }));
 }
 
 /** Searches for what was written; where that says too little by itself, for what was written before it as well. */
 async function find(query: RecallQuery, context: Recalling): Promise<Found> {
-  const { scope, store, signal } = context;
+  const { scope, store, signal, at } = context;
   const scopes: readonly Scope[] = [scope, { ...scope, contact: null }];
   const stands = standingIn(context);
   const search = async (withEarlier: boolean): Promise<Found> => {
     const asked = { ...searchOf(query, withEarlier), limit: LOOKED_AT, signal };
-    const hits = await searchOnce(store, scopes, asked);
+    const hits = (await searchOnce(store, scopes, asked)).filter((hit) => isValidAt(hit, at));
     const unseen = hits.filter((hit) => !stands(hit));
     return { unseen, judged: unseen, standing: hits.length - unseen.length };
   };

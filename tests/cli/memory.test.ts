@@ -12,6 +12,21 @@ const listed = async (cwd: string, ...more: readonly string[]) =>
   jsonLines<readonly Remembered[]>((await strata(["memory", "list", "--json", ...more], { cwd })).out)[0] ?? [];
 
 describe("strata memory", () => {
+  it.each([["--as", "ann"], ["--as", "Ann Lee's"], ["--agent-own"]])(
+    "advises a command that takes back what was saved with %s %s",
+    async (...whose) => {
+      const cwd = place();
+      const id = (await strata(["memory", "save", "The bicycle is green.", ...whose], { cwd })).out.slice(0, 30);
+      const { out } = await strata(["memory", "save", "The car is red.", ...whose], { cwd });
+      const [, shown = ""] = /`strata ([^`]+)`/.exec(out) ?? [];
+      const words = [...shown.matchAll(/(?:'((?:[^']|'\\'')*)'|(\S+))/g)].map(([, a, b]) =>
+        (a ?? b ?? "").replaceAll("'\\''", "'"),
+      );
+      expect((await strata(words, { cwd })).out).toContain("is forgotten");
+      expect((await listed(cwd, ...whose)).map((one) => `${one.id}`)).toEqual([id]);
+    },
+  );
+
   it("saves, lists, finds and forgets a memory of one contact", async () => {
     const cwd = place();
     const saved = await strata(["memory", "save", "The bicycle is green.", "--tag", "bicycle", "--tag", "colour"], {

@@ -1,5 +1,6 @@
 import { cleanName } from "../../guard/index.ts";
 import {
+  isoSecond,
   type Memory,
   type MemoryId,
   type NewMemory,
@@ -55,6 +56,18 @@ export function tagsOf(words: readonly string[]): readonly string[] {
 export function timeOf(value: unknown): number | undefined {
   const at = typeof value === "number" ? value * 1_000 : typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isFinite(at) && Math.abs(at) <= 8.64e15 ? Math.round(at) : undefined;
+}
+
+/** Why nothing can be so for that time, as a sentence. */
+export function spanProblem({
+  validFrom,
+  validUntil,
+}: {
+  readonly validFrom?: number | undefined;
+  readonly validUntil?: number | undefined;
+}): string | undefined {
+  if (validFrom === undefined || validUntil === undefined || validFrom <= validUntil) return undefined;
+  return `would be so from ${isoSecond(validFrom)} until ${isoSecond(validUntil)}, which is before: let it end after it begins`;
 }
 
 export const isDraft = (entry: ReadEntry): entry is MemoryDraft => !isRefused(entry);

@@ -21,6 +21,8 @@ export function entriesOf(value: unknown, where: string, above: Reading): readon
   if (isConversation(fields)) return [...conversationDrafts(fields, where, reading), ...savedContext([fields], where)];
   if (isTalk(fields)) return talkDrafts(fields, where, reading);
   if (typeof fields["memory"] === "string") return [mem0Entry(fields, where)];
+  if ("content" in fields && typeof fields["content"] !== "string")
+    return [{ where, says: `has a \`content\` that is no text: ${JSON.stringify(fields["content"])?.slice(0, 60)}` }];
   if (typeof fields["content"] === "string" || typeof fields["text"] === "string") {
     return isOfOthers(fields) ? listedEntry(fields, where) : [ownEntry(fields, where)];
   }
@@ -92,10 +94,19 @@ function listedEntry(fields: Readonly<Record<string, unknown>>, where: string): 
   return [{ where, memory }];
 }
 
-const TIME = z.iso
-  .datetime({ offset: true })
-  .transform((text) => Date.parse(text))
-  .or(z.int().min(-8.64e15).max(8.64e15));
+const TIME = z.union(
+  [
+    z.iso
+      .date()
+      .or(z.iso.datetime({ offset: true }))
+      .transform((text) => Date.parse(text)),
+    z.int().min(-8.64e15).max(8.64e15),
+  ],
+  {
+    error: ({ input }) =>
+      `${JSON.stringify(input)?.slice(0, 60)} is no time; write a date such as 2026-11-21, a time such as 2026-11-21T09:30:00Z, or milliseconds since 1970`,
+  },
+);
 
 /** A line of our own export, or one written by hand: only `content` must be there. */
 const OWN = z.strictObject({

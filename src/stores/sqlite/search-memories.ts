@@ -1,5 +1,5 @@
 import { listIndex, type PlacedUnit, type Ranked, search } from "../../memory/index.ts";
-import type { Memory, MemoryId, MemoryQuery, Scope } from "../../protocol/index.ts";
+import { isValidAt, type Memory, type MemoryId, type MemoryQuery, type Scope } from "../../protocol/index.ts";
 import type { MemoryHit } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
 import type { Connection } from "./connection.ts";
@@ -22,9 +22,24 @@ export async function searchMemories(
   const found: MemoryHit[] = [];
   for (const scope of scopes) {
     const own = memoryScope(db, scope);
-    if (own) found.push(...(await searchScope(db, scope, own, { ...query, limit })));
+    if (own) found.push(...(await searchValid(db, scope, own, { ...query, limit })));
   }
   return found.sort((a, b) => b.score - a.score || b.at - a.at || b.place - a.place).slice(0, limit);
+}
+
+/** Few memories end: only where one is among the best, more than are asked for are looked at. */
+async function searchValid(
+  db: Connection,
+  scope: Scope,
+  own: MemoryScope,
+  { validAt, ...query }: MemoryQuery,
+): Promise<readonly MemoryHit[]> {
+  for (let { limit } = query; ; limit *= 4) {
+    const found = await searchScope(db, scope, own, { ...query, limit });
+    const valid = validAt === undefined ? found : found.filter((one) => isValidAt(one, validAt));
+    const isAll = found.length < limit || valid.length === found.length;
+    if (isAll || valid.length >= query.limit) return valid.slice(0, query.limit);
+  }
 }
 
 async function searchScope(
