@@ -13,6 +13,7 @@ import {
 import { exportMemories } from "./export-memories.ts";
 import { importMemories } from "./import-memories.ts";
 import type { MemoryDoors, MemoryWish, Note } from "./memory-doors.ts";
+import { spanProblem } from "./memory-files/draft.ts";
 import { newMemoryId } from "./memory-id.ts";
 import type { Parts } from "./parts.ts";
 
@@ -23,12 +24,13 @@ export function memoryDoors(parts: Parts): MemoryDoors {
     memories: async (actor, scope, limit, listing) => store.memories(reach(actor, scope, "read"), limit, listing),
     memory: async (actor, scope, id) => store.memory(reach(actor, scope, "read"), id),
     searchMemories: async (actor, scope, wish) =>
-      store.searchMemories(scopesFor(actor, scope, "read"), queryOf(scope, wish)),
+      store.searchMemories(scopesFor(actor, scope, "read"), queryOf(scope, wish, parts.clock())),
     explainMemories: async (actor, scope, wish) =>
-      store.searchMemories(scopesFor(actor, scope, "explain"), queryOf(scope, wish)),
+      store.searchMemories(scopesFor(actor, scope, "explain"), queryOf(scope, wish, parts.clock())),
     remember: async (actor, scope, note) => {
       reach(actor, scope, "operate");
       checkNote(note);
+      await checkPlace(store, scope, note);
       const memory = { ...note, trust: trustOf(actor), by: actor.role, at: parts.clock() };
       return store.saveMemory(scope, newMemoryId(parts), memory);
     },
@@ -52,15 +54,27 @@ function scopesFor(actor: Actor, scope: Scope, action: Action): readonly Scope[]
 }
 
 /** What a person types is one text; "I" and "my" mean the contact. */
-function queryOf({ contact }: Scope, { query, ...rest }: MemoryWish): MemoryQuery {
-  return { ...rest, texts: [{ text: query, weight: 1 }], ...(contact !== null && { asker: contact }) };
+function queryOf({ contact }: Scope, { query, invalid, ...rest }: MemoryWish, now: number): MemoryQuery {
+  const valid = invalid === true ? {} : { validAt: now };
+  return { ...rest, ...valid, texts: [{ text: query, weight: 1 }], ...(contact !== null && { asker: contact }) };
+}
+
+/** What was superseded has one successor. @throws StrataError `invalid_input` */
+async function checkPlace(store: Parts["store"], scope: Scope, { supersedes }: Note): Promise<void> {
+  const old = supersedes === undefined ? undefined : await store.memory(scope, supersedes);
+  if (old?.supersededBy === undefined) return;
+  const { memory } = old.supersededBy;
+  const message = `${memory} has taken the place of ${old.id} already: supersede ${memory}, or save without it`;
+  throw new StrataError("invalid_input", message, { memory: old.id, supersededBy: memory });
 }
 
 /** As many characters as an agent's tool may save at once. */
 const LONGEST_FACT = 4_000;
 
 /** @throws StrataError `invalid_input` for a note that says nothing, or that holds a secret: it names the kind and the place, not the value */
-function checkNote({ kind = "fact", content, tags, speaker = "" }: Note): void {
+function checkNote({ kind = "fact", content, tags, speaker = "", validFrom, validUntil }: Note): void {
+  const span = spanProblem({ validFrom, validUntil });
+  if (span !== undefined) throw new StrataError("invalid_input", `the memory ${span}`, { validFrom, validUntil });
   const { length } = content.trim();
   if (length === 0)
     throw new StrataError("invalid_input", "the memory says nothing; say what is to be remembered", { length });

@@ -149,10 +149,11 @@ function memorySearch(store: Reads): Tool {
     }),
     effect: "none",
     trust: "contact",
-    run: async ({ query, limit, tags, since, before, trust }, { scope, signal }) => {
+    run: async ({ query, limit, tags, since, before, trust }, { scope, signal, at }) => {
       const hits = await store.searchMemories([scope, { ...scope, contact: null }], {
         texts: [{ text: query, weight: 1 }],
         limit,
+        validAt: at,
         ...(tags !== undefined && { tags: cleanTags(tags) }),
         ...(since !== undefined && { since: Date.parse(since) }),
         ...(before !== undefined && { before: Date.parse(before) }),
