@@ -35,7 +35,7 @@ export interface AtStart {
 export async function atStart(parts: Parts, cast: Cast, { scope, epoch }: Found): Promise<AtStart> {
   const { agent, card, count } = cast;
   const read = card.cache === "none" ? 1 : rulesOf(card).multipliers.read;
-  const context = { scope, epoch, store: parts.store, count, read, limit: limitOf(cast) };
+  const context = { scope, epoch, store: parts.store, count, read, limit: limitOf(cast), at: parts.clock() };
   try {
     const { saved, ...found } = await savedMemory(agent, context);
     const memory = { ...found, forgotten: found.forgotten || (await isToldForgotten(parts, saved, { scope, epoch })) };

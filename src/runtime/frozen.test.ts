@@ -103,6 +103,17 @@ describe("frozen memory", () => {
     expect(`${messages(sent[1])}${tail(sent[1])}`).not.toContain("Rome");
   });
 
+  it("holds nothing that is over", async () => {
+    const { say, open, store, sent } = await stage(["ok"]);
+    const thread = await open();
+    await save(store, thread, "The cat is called Miso", 1);
+    const acme = { content: untrusted("Nina works at Acme"), tags: [], at: AT, validUntil: AT + 1 };
+    await store.saveMemory(thread.scope, id(2), { ...acme, trust: "contact" });
+    await say(thread, "Hello there");
+    expect(messages(sent[0])).toContain("Miso");
+    expect(`${messages(sent[0])}${tail(sent[0])}`).not.toContain("Acme");
+  });
+
   it("law 5 holds the contact's own and the agent's own, and nobody else's", async () => {
     const { say, open, store, sent } = await stage(["ok"]);
     const [ann, bob] = [await open("ann"), await open("bob")];

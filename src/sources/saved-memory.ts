@@ -7,6 +7,7 @@ import {
   type Epoch,
   type FrozenMemory,
   frozenIn,
+  isValidAt,
   type Layer,
   MEMORY_KINDS,
   type Memory,
@@ -44,6 +45,8 @@ export interface SavedContext {
   readonly read: number;
   /** Tokens that may be sent. */
   readonly limit: number;
+  /** The thread's time: what is not so then does not stand anywhere. */
+  readonly at: number;
 }
 
 /** Reads what was saved in the contact's and in the agent's own scope, and says whether it stands frozen or is recalled. */
@@ -54,7 +57,8 @@ export async function savedMemory(agent: Agent, context: SavedContext): Promise<
   const held = await Promise.all(scopes.map((scope) => context.store.memoryStats(scope)));
   const few = held.flat().reduce((sum, { kind, memories }) => (kind === "message" ? sum : sum + memories), 0) <= MOST;
   const lists = few ? scopes.map((scope) => context.store.memories(scope, MOST, { kinds: SAVED })) : [];
-  const saved = (await Promise.all(lists)).flat().sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
+  const valid = (await Promise.all(lists)).flat().filter((one) => isValidAt(one, context.at));
+  const saved = valid.sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
   const forgotten = await isForgotten(scopes, saved, context);
   if (!few) return { saved, forgotten, frozen: { layer, items: [], because: `more than ${MOST} memories are saved` } };
   if (saved.length === 0) return { saved, forgotten };
