@@ -1,6 +1,6 @@
 import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { jsonLines, place, ROOT, recording, strata } from "./strata.ts";
 import { REQUESTS, TALK, TOOLS } from "./talks.ts";
 
@@ -154,6 +154,10 @@ describe("strata cache replay", () => {
     const seen: string[] = [];
     const cwd = await long();
     const watch = (text: string) => seen.push(text);
+    // Each look at the clock is late enough to show something: what is soon over shows nothing.
+    let now = Date.now();
+    vi.spyOn(Date, "now").mockImplementation(() => (now += 100));
+    onTestFinished(() => void vi.restoreAllMocks());
     expect((await strata(["cache", "replay", "requests.jsonl", "--as", "plan"], { cwd, watch })).code).toBe(0);
     const counted = seen.flatMap((text) => text.match(/\d+ of \d+ lines/g) ?? []);
     for (const text of counted) expect(text).toMatch(/ of 60 lines$/);
