@@ -29,7 +29,7 @@ async function fillsAndIsFreed(disk: Disk): Promise<void> {
 }
 
 describe("a full disk loses nothing, and all goes on when there is room again", () => {
-  it.skipIf(!MAY_MOUNT)("on a real file system of one megabyte (needs Linux and root, as `sudo npm test` gives)", () =>
+  it.skipIf(!MAY_MOUNT)("on a real file system of four megabytes (needs Linux and root, as `sudo npm test` gives)", () =>
     fillsAndIsFreed(smallDisk()),
   );
 

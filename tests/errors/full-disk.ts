@@ -21,16 +21,16 @@ export const MAY_MOUNT: boolean = mounts();
 function mounts(): boolean {
   const folder = project();
   if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
-  if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]).status !== 0) return false;
+  if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", folder]).status !== 0) return false;
   return spawnSync("umount", [folder]).status === 0;
 }
 
-/** A real file system of one megabyte, and a file that takes what is left of it. */
+/** A real file system of four megabytes, and a file that takes what is left of it. */
 export function smallDisk(): Disk {
   const cwd = project();
   const disk = join(cwd, "disk");
   mkdirSync(disk);
-  spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]);
+  spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]);
   onTestFinished(() => void spawnSync("umount", [disk]));
   const ballast = join(disk, "ballast");
   return {
