@@ -29,8 +29,9 @@ async function fillsAndIsFreed(disk: Disk): Promise<void> {
 }
 
 describe("a full disk loses nothing, and all goes on when there is room again", () => {
-  it.skipIf(!MAY_MOUNT)("on a real file system of four megabytes (needs Linux and root, as `sudo npm test` gives)", () =>
-    fillsAndIsFreed(smallDisk()),
+  it.skipIf(!MAY_MOUNT)(
+    "on a real file system of four megabytes (needs Linux and root, as `sudo npm test` gives)",
+    () => fillsAndIsFreed(smallDisk()),
   );
 
   it("in a file that may not grow, as SQLite tells of a full disk", () => fillsAndIsFreed(limitedFile()));
