@@ -2,7 +2,8 @@ import type { MemoryHit } from "../stores/index.ts";
 
 /**
  * How much of what was asked a memory must say to be worth showing, by `evidence`. Measured on the development set
- * (docs/decisions/0019). What was saved on purpose is short and says little of a question in its own words: it needs less. What a vector was much nearer to than is usual has evidence by that.
+ * (docs/decisions/0019). What was saved on purpose is short and says little of a question in its own words: it needs less. What
+ * a vector was much nearer to than is usual has evidence by that.
  */
 const SAID = 0.35;
 /** For one who tells something and asks nothing: most of it is new, and what was said before would only stand in the way. */
