@@ -5,7 +5,7 @@
 export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 export type { AddedMemory, MemoryHit, MemoryStats, MemoryStore, SavedMemory } from "./memory-store.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
-export { type VectorExtension, vectorExtension } from "./sqlite/vector-extension.ts";
+export { type VectorExtension, vectorExtension } from "./sqlite/memory/vector-extension.ts";
 export type {
   BackupProgress,
   ChainHead,

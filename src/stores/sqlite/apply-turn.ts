@@ -15,7 +15,7 @@ import { keepApprovals } from "./approvals.ts";
 import type { Connection } from "./connection.ts";
 import { appendMessages, type TranscriptEnd } from "./epochs.ts";
 import { eventsOfTurn } from "./events.ts";
-import { rememberTurn, replyTrust, type SlotSaid } from "./messages.ts";
+import { rememberTurn, replyTrust, type SlotSaid } from "./memory/messages.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
 import { fixed, insert, ONE, query } from "./statement.ts";

@@ -9,8 +9,8 @@ import {
 } from "../../protocol/index.ts";
 import type { TurnOutcome } from "../store.ts";
 import type { Connection } from "./connection.ts";
-import { memory } from "./memories.ts";
-import { addMemory, forgetMemory } from "./save-memory.ts";
+import { memory } from "./memory/memories.ts";
+import { addMemory, forgetMemory } from "./memory/save-memory.ts";
 
 /** Applies what tools asked to be written, each under its id. Gives what had to go for it. Part of a write transaction. */
 export function applyWrites(

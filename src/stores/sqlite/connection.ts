@@ -1,8 +1,8 @@
 import BetterSqlite3 from "better-sqlite3";
 import type { BackupProgress } from "../store.ts";
-import { MEMORY_LIMITS, type MemoryLimits } from "./memory-limits.ts";
+import { MEMORY_LIMITS, type MemoryLimits } from "./memory/memory-limits.ts";
+import { loadVectorExtension } from "./memory/vector-extension.ts";
 import type { Ready, Statement } from "./statement.ts";
-import { loadVectorExtension } from "./vector-extension.ts";
 
 /** One open database. All of it is synchronous: between two lines of a store function nobody else runs. */
 export interface Connection {

@@ -3,12 +3,12 @@ import type { Row } from "../tables.ts";
 import { closeApprovals } from "./approvals.ts";
 import { append } from "./chain.ts";
 import type { Connection } from "./connection.ts";
-import { countChange, memoryScope } from "./memory-scope.ts";
+import { countChange, memoryScope } from "./memory/memory-scope.ts";
+import { unindexScope } from "./memory/units.ts";
 import { knownKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
 import { plain, query } from "./statement.ts";
 import { stopTurn } from "./stop-turn.ts";
-import { unindexScope } from "./units.ts";
 
 /** What an erasure's link says. It names threads and the role of who asked, and no person. */
 export interface ErasureLink {

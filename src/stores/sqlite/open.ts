@@ -12,19 +12,19 @@ import { pending, receive } from "./events.ts";
 import { failure } from "./failure.ts";
 import { currentEpoch } from "./fork.ts";
 import { beginCall, endCall } from "./journal.ts";
-import { memories, memory, memoryRevision, memoryStats } from "./memories.ts";
-import { MEMORY_LIMITS, type MemoryLimits } from "./memory-limits.ts";
+import { memories, memory, memoryRevision, memoryStats } from "./memory/memories.ts";
+import { MEMORY_LIMITS, type MemoryLimits } from "./memory/memory-limits.ts";
+import { type KeptOut, refreshIndex } from "./memory/reindex.ts";
+import { forgetMemory, saveMemories, saveMemory } from "./memory/save-memory.ts";
+import { searchMemories } from "./memory/search-memories.ts";
+import { dropVectors, saveVectors, servingModels, vectorStates, waitingTexts } from "./memory/vectors.ts";
 import { migrate } from "./migrate.ts";
 import { rebuild } from "./rebuild.ts";
-import { type KeptOut, refreshIndex } from "./reindex.ts";
 import { agents, deliver, organizations, outbox, spent, usage } from "./reports.ts";
-import { forgetMemory, saveMemories, saveMemory } from "./save-memory.ts";
-import { searchMemories } from "./search-memories.ts";
 import { sent, starts } from "./sent.ts";
 import { settle } from "./settle.ts";
 import { agentVersion, openThread, saveAgentVersion, slots, thread, threads } from "./threads.ts";
 import { turn, turns } from "./turns.ts";
-import { dropVectors, saveVectors, servingModels, vectorStates, waitingTexts } from "./vectors.ts";
 import { verify } from "./verify.ts";
 
 /** What whoever opens it may want otherwise. */

@@ -8,14 +8,14 @@ import {
   type ThreadId,
   type Trust,
   type TurnId,
-} from "../../protocol/index.ts";
-import { saidIn } from "../rows.ts";
-import type { Row } from "../tables.ts";
-import type { Connection } from "./connection.ts";
+} from "../../../protocol/index.ts";
+import { saidIn } from "../../rows.ts";
+import type { Row } from "../../tables.ts";
+import type { Connection } from "../connection.ts";
+import { owner } from "../scope.ts";
+import { plain } from "../statement.ts";
 import { countIn } from "./memory-count.ts";
 import { type MemoryScope, ownMemoryScope } from "./memory-scope.ts";
-import { owner } from "./scope.ts";
-import { plain } from "./statement.ts";
 import { type Findable, indexMemory } from "./units.ts";
 
 /** A pause that is longer begins a new stretch of talk. */

@@ -1,12 +1,12 @@
-import type { MemoryId, ModelRef, Scope } from "../../protocol/index.ts";
-import { passagesOf } from "../passages.ts";
-import { toMemory } from "../rows.ts";
-import type { NewVectors, VectorState, WaitingText, WaitingTexts } from "../vectors.ts";
-import type { Connection } from "./connection.ts";
+import type { MemoryId, ModelRef, Scope } from "../../../protocol/index.ts";
+import { passagesOf } from "../../passages.ts";
+import { toMemory } from "../../rows.ts";
+import type { NewVectors, VectorState, WaitingText, WaitingTexts } from "../../vectors.ts";
+import type { Connection } from "../connection.ts";
+import { atMost } from "../scope.ts";
+import { plain } from "../statement.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { countChange, type MemoryScope, memoryScope, rangeOf } from "./memory-scope.ts";
-import { atMost } from "./scope.ts";
-import { plain } from "./statement.ts";
 import { type VectorRange, vectorIndex } from "./vector-index.ts";
 
 /** A model's vectors in one scope: all up to the place `done` has been looked at, the next vector stands at `next`. */

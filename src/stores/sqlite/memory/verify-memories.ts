@@ -1,18 +1,18 @@
-import { canonicalJson, type OrgId } from "../../protocol/index.ts";
-import { foldedDigest, memoryDigest } from "../digests.ts";
-import type { MemoryStats } from "../memory-store.ts";
-import { type MemoryRow, toMemory } from "../rows.ts";
-import type { Finding } from "../store.ts";
-import type { Connection } from "./connection.ts";
+import { canonicalJson, type OrgId } from "../../../protocol/index.ts";
+import { foldedDigest, memoryDigest } from "../../digests.ts";
+import type { MemoryStats } from "../../memory-store.ts";
+import { type MemoryRow, toMemory } from "../../rows.ts";
+import type { Finding } from "../../store.ts";
+import type { Connection } from "../connection.ts";
+import { knownKey } from "../pieces.ts";
+import { plain } from "../statement.ts";
+import { BATCH, problem, type Step, sentence } from "../walk.ts";
 import { countsOf } from "./memory-count.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { type MemoryScope, rangeOf } from "./memory-scope.ts";
 import { memoryOf } from "./messages.ts";
-import { knownKey } from "./pieces.ts";
 import { slotsSaid } from "./reindex.ts";
-import { plain } from "./statement.ts";
 import { termsOf, type UnitColumns, unitColumns } from "./units.ts";
-import { BATCH, problem, type Step, sentence } from "./walk.ts";
 
 /** What was counted of a scope so far. */
 interface Tally {

@@ -1,7 +1,16 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Memory, NewMemory, StoreWrite } from "../../protocol/index.ts";
-import { asking, exchange, NOW, newMemory, open, problems, remembered, scopeOf } from "../contract/sample.contract.ts";
-import { openSqlite, type SqliteOptions, type Store } from "../index.ts";
+import type { Memory, NewMemory, StoreWrite } from "../../../protocol/index.ts";
+import {
+  asking,
+  exchange,
+  NOW,
+  newMemory,
+  open,
+  problems,
+  remembered,
+  scopeOf,
+} from "../../contract/sample.contract.ts";
+import { openSqlite, type SqliteOptions, type Store } from "../../index.ts";
 
 const ANN = scopeOf("ann");
 const DAY = 86_400_000;

@@ -1,11 +1,11 @@
-import type { Memory, MemoryFilter, MemoryId, Scope } from "../../protocol/index.ts";
-import type { MemoryStats } from "../memory-store.ts";
-import { toMemory } from "../rows.ts";
-import type { Connection } from "./connection.ts";
+import type { Memory, MemoryFilter, MemoryId, Scope } from "../../../protocol/index.ts";
+import type { MemoryStats } from "../../memory-store.ts";
+import { toMemory } from "../../rows.ts";
+import type { Connection } from "../connection.ts";
+import { atMost } from "../scope.ts";
 import { countsOf } from "./memory-count.ts";
 import { conditionOf, isOfKept, KEPT, memoryRows, NOT_SAID } from "./memory-rows.ts";
 import { memoryScope } from "./memory-scope.ts";
-import { atMost } from "./scope.ts";
 
 /** Newest first. */
 export function memories(

@@ -1,6 +1,6 @@
-import type { Connection } from "./connection.ts";
+import type { Connection } from "../connection.ts";
+import { plain } from "../statement.ts";
 import type { Condition } from "./memory-rows.ts";
-import { plain } from "./statement.ts";
 
 /** Where the vectors of one model in one scope stand, all of one length. */
 export interface VectorRange {

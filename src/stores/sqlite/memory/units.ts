@@ -1,8 +1,8 @@
-import { foldName, type Unit, unitsOf } from "../../memory/index.ts";
-import type { Memory } from "../../protocol/index.ts";
-import type { Connection } from "./connection.ts";
+import { foldName, type Unit, unitsOf } from "../../../memory/index.ts";
+import type { Memory } from "../../../protocol/index.ts";
+import type { Connection } from "../connection.ts";
+import { plain } from "../statement.ts";
 import { countChange, type MemoryScope, rangeOf } from "./memory-scope.ts";
-import { plain } from "./statement.ts";
 
 /** The index over the memories of a scope: its units, their words, and what is counted of them. All part of write transactions. */
 

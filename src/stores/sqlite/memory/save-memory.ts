@@ -6,19 +6,19 @@ import {
   type Scope,
   StrataError,
   untrusted,
-} from "../../protocol/index.ts";
-import { foldedDigest, memoryDigest } from "../digests.ts";
-import type { AddedMemory, SavedMemory } from "../memory-store.ts";
-import { toMemory } from "../rows.ts";
-import type { Row } from "../tables.ts";
-import type { Connection } from "./connection.ts";
+} from "../../../protocol/index.ts";
+import { foldedDigest, memoryDigest } from "../../digests.ts";
+import type { AddedMemory, SavedMemory } from "../../memory-store.ts";
+import { toMemory } from "../../rows.ts";
+import type { Row } from "../../tables.ts";
+import type { Connection } from "../connection.ts";
+import { scopeKey } from "../pieces.ts";
+import { insert, plain } from "../statement.ts";
 import { findable } from "./findable.ts";
 import { countIn, countOut } from "./memory-count.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { countChange, type MemoryScope, memoryScope, ownMemoryScope } from "./memory-scope.ts";
 import { countable, evict, isSavedByPerson, removeMemory, worthOf } from "./memory-worth.ts";
-import { scopeKey } from "./pieces.ts";
-import { insert, plain } from "./statement.ts";
 import { type Findable, hasRoom, indexMemory, unindexMemory, unitColumns } from "./units.ts";
 
 /** Saves a memory outside any turn. */

@@ -1,10 +1,10 @@
-import { type Memory, type MemoryId, TRUSTS } from "../../protocol/index.ts";
-import { type MemoryRow, toMemory } from "../rows.ts";
-import type { Connection } from "./connection.ts";
+import { type Memory, type MemoryId, TRUSTS } from "../../../protocol/index.ts";
+import { type MemoryRow, toMemory } from "../../rows.ts";
+import type { Connection } from "../connection.ts";
+import { plain } from "../statement.ts";
 import { type Countable, countOut } from "./memory-count.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { countChange, type MemoryScope } from "./memory-scope.ts";
-import { plain } from "./statement.ts";
 import { unindexMemory } from "./units.ts";
 
 const DAY = 86_400_000;

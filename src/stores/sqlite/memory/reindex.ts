@@ -1,19 +1,19 @@
-import { type ContactScope, outboxId, type ThreadId, type TurnId } from "../../protocol/index.ts";
-import { foldedDigest, memoryDigest } from "../digests.ts";
-import { toMemory } from "../rows.ts";
-import type { Row } from "../tables.ts";
-import type { Connection } from "./connection.ts";
-import { eventsOfTurn } from "./events.ts";
+import { type ContactScope, outboxId, type ThreadId, type TurnId } from "../../../protocol/index.ts";
+import { foldedDigest, memoryDigest } from "../../digests.ts";
+import { toMemory } from "../../rows.ts";
+import type { Row } from "../../tables.ts";
+import type { Connection } from "../connection.ts";
+import { eventsOfTurn } from "../events.ts";
+import { knownKey } from "../pieces.ts";
+import { requestRows } from "../requests.ts";
+import { owner } from "../scope.ts";
+import { plain } from "../statement.ts";
 import { findable } from "./findable.ts";
 import { countIn } from "./memory-count.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { countChange, type MemoryScope } from "./memory-scope.ts";
 import { countable, worthOf } from "./memory-worth.ts";
 import { keepTurn, replyTrust, type SlotSaid } from "./messages.ts";
-import { knownKey } from "./pieces.ts";
-import { requestRows } from "./requests.ts";
-import { owner } from "./scope.ts";
-import { plain } from "./statement.ts";
 import { indexMemory } from "./units.ts";
 
 /**

@@ -1,9 +1,9 @@
-import { fuse, type Near, type Ranked } from "../../memory/index.ts";
-import type { MemoryId, MemoryQuery } from "../../protocol/index.ts";
-import type { Connection } from "./connection.ts";
+import { fuse, type Near, type Ranked } from "../../../memory/index.ts";
+import type { MemoryId, MemoryQuery } from "../../../protocol/index.ts";
+import type { Connection } from "../connection.ts";
+import { plain } from "../statement.ts";
 import { conditionOf } from "./memory-rows.ts";
 import { type MemoryScope, rangeOf } from "./memory-scope.ts";
-import { plain } from "./statement.ts";
 import { vectorIndex } from "./vector-index.ts";
 import { servingModel } from "./vectors.ts";
 

@@ -1,4 +1,4 @@
-import type { Memory, ThreadId } from "../../protocol/index.ts";
+import type { Memory, ThreadId } from "../../../protocol/index.ts";
 import { talkOf } from "./messages.ts";
 import type { Findable } from "./units.ts";
 

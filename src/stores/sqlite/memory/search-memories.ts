@@ -1,14 +1,14 @@
-import { listIndex, type PlacedUnit, type Ranked, search } from "../../memory/index.ts";
-import { isValidAt, type Memory, type MemoryId, type MemoryQuery, type Scope } from "../../protocol/index.ts";
-import type { MemoryHit } from "../memory-store.ts";
-import { toMemory } from "../rows.ts";
-import type { Connection } from "./connection.ts";
+import { listIndex, type PlacedUnit, type Ranked, search } from "../../../memory/index.ts";
+import { isValidAt, type Memory, type MemoryId, type MemoryQuery, type Scope } from "../../../protocol/index.ts";
+import type { MemoryHit } from "../../memory-store.ts";
+import { toMemory } from "../../rows.ts";
+import type { Connection } from "../connection.ts";
+import { atMost } from "../scope.ts";
+import { plain } from "../statement.ts";
 import { type Sieve, sqliteIndex } from "./lexical-index.ts";
 import { conditionOf, isOfKept, KEPT, memoryRows } from "./memory-rows.ts";
 import { type MemoryScope, memoryScope, rangeOf } from "./memory-scope.ts";
 import { FUSED, fused } from "./near-memories.ts";
-import { atMost } from "./scope.ts";
-import { plain } from "./statement.ts";
 import { termsOf, type UnitColumns } from "./units.ts";
 
 /** Finds in each scope by itself, so that nothing of one tells of another, and gives the best of all. */

@@ -1,8 +1,8 @@
-import type { IndexSize, LexicalIndex, PlacedUnit, WeightedTerm } from "../../memory/index.ts";
-import type { MemoryId } from "../../protocol/index.ts";
-import type { Connection } from "./connection.ts";
+import type { IndexSize, LexicalIndex, PlacedUnit, WeightedTerm } from "../../../memory/index.ts";
+import type { MemoryId } from "../../../protocol/index.ts";
+import type { Connection } from "../connection.ts";
+import { plain } from "../statement.ts";
 import { type MemoryScope, rangeOf } from "./memory-scope.ts";
-import { plain } from "./statement.ts";
 import { termsOf, type UnitColumns } from "./units.ts";
 
 /** Which units may be candidates. */
