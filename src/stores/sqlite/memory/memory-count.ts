@@ -1,4 +1,4 @@
-import type { Memory } from "../../../protocol/index.ts";
+import type { Memory, MemoryKind } from "../../../protocol/index.ts";
 import type { MemoryStats } from "../../memory-store.ts";
 import type { Connection } from "../connection.ts";
 import { plain } from "../statement.ts";
@@ -6,28 +6,28 @@ import { plain } from "../statement.ts";
 /** What is counted of a memory. */
 export type Countable = Pick<Memory, "kind" | "at"> & { readonly characters: number };
 
-/** One more of its kind. */
-export function countIn(db: Connection, scope: number, { kind, at, characters }: Countable): void {
-  db.run(plain(ONE_MORE, scope, kind, characters, at));
+/** How many memories of a kind came, less those that went, with the newest of each. */
+export interface KindChange {
+  readonly memories: number;
+  readonly characters: number;
+  readonly newest?: number;
+  readonly gone?: number;
 }
 
-const ONE_MORE = `insert into memory_count values (?, ?, 1, ?, ?) on conflict do update set
-  memories = memories + 1, characters = characters + excluded.characters, newest = max(newest, excluded.newest)`;
-
-/** One less, once it is gone or superseded: the newest of its kind may be another now. */
-export function countOut(db: Connection, scope: number, { kind, at, characters }: Countable): void {
-  const less = `update memory_count set memories = memories - 1, characters = characters - ? where scope = ? and kind = ?`;
-  db.run(plain(less, characters, scope, kind));
+/** Counts what came and went of a kind. The newest of its kind may be another once one is gone. */
+export function writeKind(db: Connection, scope: number, kind: MemoryKind, change: KindChange): void {
+  const { memories, characters, newest, gone } = change;
+  db.run(plain(MORE, scope, kind, memories, characters, newest ?? gone));
+  if (gone === undefined) return;
   db.run(plain(`delete from memory_count where scope = ? and kind = ? and memories = 0`, scope, kind));
-  db.run(
-    plain(
-      `update memory_count set newest = (select max(at) from memory
-       where memory.scope = ? and memory.kind = ? and memory.superseded_by is null)
-       where scope = ? and kind = ? and newest = ?`,
-      ...[scope, kind, scope, kind, at],
-    ),
-  );
+  db.run(plain(NEWEST, scope, kind, scope, kind, gone));
 }
+
+const MORE = `insert into memory_count values (?, ?, ?, ?, ?) on conflict do update set memories = memories + excluded.memories,
+  characters = characters + excluded.characters, newest = max(newest, excluded.newest)`;
+const NEWEST = `update memory_count set newest = (select max(at) from memory
+    where memory.scope = ? and memory.kind = ? and memory.superseded_by is null)
+  where scope = ? and kind = ? and newest = ?`;
 
 /** The counts of a scope, by kind. */
 export function countsOf(db: Connection, scope: number): readonly MemoryStats[] {

@@ -24,6 +24,14 @@ export function memoryRows(
   return db.all(plain<MemoryRow>(`${READ} where memory.scope = ? and ${holds}`, number, ...parameters));
 }
 
+/**
+ * The row of the memory that was just put in. Asked for by itself: an insert that returned it would have the full-text index write
+ * down what it holds so far, each time.
+ */
+export function addedRow(db: Connection): number {
+  return db.column(plain<number>(`select last_insert_rowid()`))[0] ?? 0;
+}
+
 /** What a filter asks of a row of `memory`, with its values. */
 export interface Condition {
   readonly sql: string;

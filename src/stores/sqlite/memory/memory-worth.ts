@@ -2,9 +2,9 @@ import { type Memory, type MemoryId, TRUSTS } from "../../../protocol/index.ts";
 import { type MemoryRow, toMemory } from "../../rows.ts";
 import type { Connection } from "../connection.ts";
 import { plain } from "../statement.ts";
-import { type Countable, countOut } from "./memory-count.ts";
+import type { Countable } from "./memory-count.ts";
 import { memoryRows } from "./memory-rows.ts";
-import { countChange, type MemoryScope } from "./memory-scope.ts";
+import { countOut, type OpenScope } from "./open-scope.ts";
 import { unindexMemory } from "./units.ts";
 
 const DAY = 86_400_000;
@@ -28,9 +28,9 @@ export function worthOf(memory: Pick<Memory, "at" | "by" | "support" | "trust" |
 }
 
 /** Makes room for what was just saved: the least useful go, and are named. Part of a write transaction. */
-export function evict(db: Connection, own: MemoryScope, newest: MemoryId): readonly MemoryId[] {
+export function evict(db: Connection, own: OpenScope, newest: MemoryId): readonly MemoryId[] {
   const evicted: MemoryId[] = [];
-  while (isOver(db, own)) {
+  while (own.saved > db.limits.saved || own.characters > db.limits.characters) {
     const least = `select row from memory where scope = ? and worth is not null and id != ? order by worth, row limit 1`;
     const [row] = db.column(plain<number>(least, own.number, newest));
     const [doomed] = row === undefined ? [] : memoryRows(db, own, `memory.row = ?`, row);
@@ -41,19 +41,19 @@ export function evict(db: Connection, own: MemoryScope, newest: MemoryId): reado
   return evicted;
 }
 
-function isOver(db: Connection, { number }: MemoryScope): boolean {
-  const { saved, characters } = db.limits;
-  const over = `select 1 from memory_scope where number = ? and (saved > ? or characters > ?)`;
-  return db.column(plain<number>(over, number, saved, characters)).length > 0;
-}
-
 /** Removes a memory with its units. */
-export function removeMemory(db: Connection, own: MemoryScope, doomed: MemoryRow): void {
+export function removeMemory(db: Connection, own: OpenScope, doomed: MemoryRow): void {
   const memory = toMemory(doomed);
   unindexMemory(db, own, doomed.row);
   db.run(plain(`delete from memory where row = ?`, doomed.row));
-  if (doomed.superseded_by === null) countOut(db, own.number, countable(memory));
-  if (memory.kind !== "message") countChange(db, own, { saved: -1, characters: -memory.content.length });
+  if (doomed.superseded_by === null) countOut(own, countable(memory));
+  if (memory.kind !== "message") countSaved(own, memory, -1);
+}
+
+/** What was saved on purpose counts against the limits. */
+export function countSaved(own: OpenScope, { content }: Pick<Memory, "content">, by: 1 | -1): void {
+  own.saved += by;
+  own.characters += by * content.length;
 }
 
 /** What is counted of a memory. */

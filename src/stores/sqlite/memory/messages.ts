@@ -14,9 +14,10 @@ import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { owner } from "../scope.ts";
 import { plain } from "../statement.ts";
-import { countIn } from "./memory-count.ts";
+import { addedRow } from "./memory-rows.ts";
 import { type MemoryScope, ownMemoryScope } from "./memory-scope.ts";
-import { type Findable, indexMemory } from "./units.ts";
+import { changeScope, countIn } from "./open-scope.ts";
+import { type Findable, NOWHERE, type Place, placeFor, putUnits, unitColumns } from "./units.ts";
 
 /** A pause that is longer begins a new stretch of talk. */
 const PAUSE = 30 * 60_000;
@@ -51,23 +52,35 @@ export const replyTrust = (taints: Iterable<Trust>): Trust => lowestTrust(["agen
  * or anything else of the prompt (law 12). Each is found by its words and keeps its text where the record has it.
  */
 export function rememberTurn(db: Connection, said: TurnSaid): void {
-  let own: MemoryScope | undefined;
-  for (const slot of said.slots) {
-    const memory = findableMessage(said, slot);
-    if (memory === undefined || isTold(db, said, slot)) continue;
-    own ??= ownMemoryScope(db, said.scope);
-    own = indexMemory(db, own, { ...memory, row: addMessage(db, own, said.turn, slot) });
-    countIn(db, own.number, { kind: "message", at: slot.at, characters: memory.content.length });
-  }
+  const all = toldIn(db, said);
+  if (all.length === 0) return;
+  changeScope(db, ownMemoryScope(db, said.scope), (open) => {
+    for (const { slot, ...memory } of all) {
+      const units = unitColumns(memory);
+      const place = placeFor(db, open, units);
+      const row = addMessage(db, open, said.turn, { ...slot, ...place });
+      putUnits(db, open, { ...memory, row, first: place.first }, units);
+      countIn(open, { kind: "message", at: slot.at, characters: memory.content.length });
+    }
+  });
 }
 
 /** The same without the index, for a record of before messages were remembered. */
 export function keepTurn(db: Connection, said: TurnSaid): void {
-  for (const slot of said.slots) {
-    if (findableMessage(said, slot) === undefined || isTold(db, said, slot)) continue;
-    addMessage(db, ownMemoryScope(db, said.scope), said.turn, slot);
+  for (const { slot } of toldIn(db, said)) {
+    addMessage(db, ownMemoryScope(db, said.scope), said.turn, { ...slot, ...NOWHERE });
   }
 }
+
+/** What the turn tells that is to be found. */
+function toldIn(db: Connection, said: TurnSaid): readonly Told[] {
+  return said.slots.flatMap((slot) => {
+    const memory = findableMessage(said, slot);
+    return memory === undefined || isTold(db, said, slot) ? [] : [{ ...memory, slot }];
+  });
+}
+
+type Told = Omit<Findable, "row"> & { readonly slot: SlotSaid };
 
 /** Whether a fork begins with what its parent was told: a message that is answered anew was still said once. */
 function isTold(db: Connection, { scope, forkedFrom }: TurnSaid, { kind, piece, at }: SlotSaid): boolean {
@@ -93,13 +106,18 @@ function findableMessage({ scope, thread, except }: TurnSaid, slot: SlotSaid): O
 /** The talk of a thread. */
 export const talkOf = (thread: ThreadId): NonNullable<Findable["talk"]> => ({ name: thread, gap: PAUSE });
 
-function addMessage(db: Connection, own: MemoryScope, turn: TurnId, { id, trust, at, position }: SlotSaid): number {
-  const [row = 0] = db.column(
-    plain<number>(
-      `insert into memory (scope, id, kind, trust, at, turn, slot, support) values (?, ?, 'message', ?, ?, ?, ?, 1)
-       returning row`,
-      ...[own.number, memoryOf(id), trust, at, turn, position],
+function addMessage(
+  db: Connection,
+  own: Pick<MemoryScope, "number">,
+  turn: TurnId,
+  { id, trust, at, position, first, units }: SlotSaid & Place,
+): number {
+  db.run(
+    plain(
+      `insert into memory (scope, id, kind, trust, at, turn, slot, first, units, support)
+       values (?, ?, 'message', ?, ?, ?, ?, ?, ?, 1)`,
+      ...[own.number, memoryOf(id), trust, at, turn, position, first, units],
     ),
   );
-  return row;
+  return addedRow(db);
 }

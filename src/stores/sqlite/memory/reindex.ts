@@ -9,11 +9,11 @@ import { requestRows } from "../requests.ts";
 import { owner } from "../scope.ts";
 import { plain } from "../statement.ts";
 import { findable } from "./findable.ts";
-import { countIn } from "./memory-count.ts";
 import { memoryRows } from "./memory-rows.ts";
-import { countChange, type MemoryScope } from "./memory-scope.ts";
-import { countable, worthOf } from "./memory-worth.ts";
+import type { MemoryScope } from "./memory-scope.ts";
+import { countable, countSaved, worthOf } from "./memory-worth.ts";
 import { keepTurn, replyTrust, type SlotSaid } from "./messages.ts";
+import { changeScope, countIn, type OpenScope } from "./open-scope.ts";
 import { indexMemory } from "./units.ts";
 
 /**
@@ -84,25 +84,34 @@ const keyOf = (db: Connection, scope: MemoryScope): Uint8Array | undefined =>
 /** In the order in which all was said: neighbours are found together. A message that is kept out stays in its thread alone. */
 function indexScope(db: Connection, scope: MemoryScope, keptOut: KeptOut): void {
   const key = keyOf(db, scope);
-  let own: MemoryScope = { ...scope, next: 0 };
-  for (const row of db.column(plain<number>(`select row from memory where scope = ? order by at, row`, own.number))) {
-    const [found] = memoryRows(db, own, `memory.row = ?`, row);
-    if (!found) continue;
-    const memory = toMemory(found);
-    if (found.slot !== null && keptOut(memory.content)) {
-      db.run(plain(`delete from memory where row = ?`, row));
-      continue;
-    }
-    if (found.superseded_by === null) {
-      own = indexMemory(db, own, findable(memory, row, found.slot_thread));
-      countIn(db, own.number, countable(memory));
-    }
-    if (found.slot !== null) continue;
-    const folded = key && found.superseded_by === null ? foldedDigest(key, memory) : null;
-    const worth = memory.kind === "message" ? null : worthOf(memory);
-    db.run(plain(`update memory set folded = ?, worth = ? where row = ?`, folded, worth, row));
-    if (worth !== null) countChange(db, own, { saved: 1, characters: memory.content.length });
+  const inOrder = plain<number>(`select row from memory where scope = ? order by at, row`, scope.number);
+  changeScope(db, scope, (open) => {
+    for (const row of db.column(inOrder)) indexRow(db, open, row, { key, keptOut });
+  });
+}
+
+interface Indexing {
+  readonly key: Uint8Array | undefined;
+  readonly keptOut: KeptOut;
+}
+
+function indexRow(db: Connection, open: OpenScope, row: number, { key, keptOut }: Indexing): void {
+  const [found] = memoryRows(db, open, `memory.row = ?`, row);
+  if (!found) return;
+  const memory = toMemory(found);
+  if (found.slot !== null && keptOut(memory.content)) {
+    db.run(plain(`delete from memory where row = ?`, row));
+    return;
   }
+  if (found.superseded_by === null) {
+    indexMemory(db, open, findable(memory, row, found.slot_thread));
+    countIn(open, countable(memory));
+  }
+  if (found.slot !== null) return;
+  const folded = key && found.superseded_by === null ? foldedDigest(key, memory) : null;
+  const worth = memory.kind === "message" ? null : worthOf(memory);
+  db.run(plain(`update memory set folded = ?, worth = ? where row = ?`, folded, worth, row));
+  if (worth !== null) countSaved(open, memory, 1);
 }
 
 type Done = ContactScope & { readonly thread: ThreadId; readonly turn: TurnId; readonly forked: ThreadId | null };

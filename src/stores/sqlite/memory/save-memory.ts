@@ -15,11 +15,11 @@ import type { Connection } from "../connection.ts";
 import { scopeKey } from "../pieces.ts";
 import { insert, plain } from "../statement.ts";
 import { findable } from "./findable.ts";
-import { countIn, countOut } from "./memory-count.ts";
-import { memoryRows } from "./memory-rows.ts";
-import { countChange, type MemoryScope, memoryScope, ownMemoryScope } from "./memory-scope.ts";
-import { countable, evict, isSavedByPerson, removeMemory, worthOf } from "./memory-worth.ts";
-import { type Findable, hasRoom, indexMemory, unindexMemory, unitColumns } from "./units.ts";
+import { addedRow, memoryRows } from "./memory-rows.ts";
+import { memoryScope, ownMemoryScope } from "./memory-scope.ts";
+import { countable, countSaved, evict, isSavedByPerson, removeMemory, worthOf } from "./memory-worth.ts";
+import { changeScope, countIn, countOut, type OpenScope } from "./open-scope.ts";
+import { type Findable, indexMemory, NOWHERE, placeFor, putUnits, unindexMemory, unitColumns } from "./units.ts";
 
 /** Saves a memory outside any turn. */
 export function saveMemory(db: Connection, scope: Scope, id: MemoryId, memory: NewMemory): SavedMemory {
@@ -28,15 +28,30 @@ export function saveMemory(db: Connection, scope: Scope, id: MemoryId, memory: N
 
 /** Saves many, all or none. */
 export function saveMemories(db: Connection, scope: Scope, all: readonly AddedMemory[]): readonly SavedMemory[] {
-  return db.write(() => all.map((added) => addMemory(db, scope, added)));
+  if (all.length === 0) return [];
+  return db.write(() => saving(db, scope, (at) => all.map((added) => keep(db, at, added))));
 }
 
 /** Keeps a memory: one that says the very same counts once more, a new one is put into the index. Part of a write transaction. */
 export function addMemory(db: Connection, scope: Scope, added: AddedMemory): SavedMemory {
+  return saving(db, scope, (at) => keep(db, at, added));
+}
+
+/** Where and under which key. */
+interface Saving {
+  readonly own: OpenScope;
+  readonly key: Uint8Array;
+}
+
+function saving<T>(db: Connection, scope: Scope, work: (at: Saving) => T): T {
+  const key = scopeKey(db, scope);
+  return changeScope(db, ownMemoryScope(db, scope), (own) => work({ own, key }));
+}
+
+function keep(db: Connection, at: Saving, added: AddedMemory): SavedMemory {
+  const { own } = at;
   const memory = wellFormed(added.memory);
   checkLength(db, memory);
-  const own = ownMemoryScope(db, scope);
-  const at: Saving = { own, key: scopeKey(db, scope) };
   if (added.kept?.supersededBy !== undefined) return putAway(db, at, { ...added, memory });
   const old = supersedable(db, own, { ...added, memory });
   const folded = foldedDigest(at.key, memory);
@@ -45,8 +60,7 @@ export function addMemory(db: Connection, scope: Scope, added: AddedMemory): Sav
     ? merge(db, at, same, memory)
     : add(db, { ...at, folded }, { ...memory, id: added.id, support: added.kept?.support ?? 1 });
   if (old && old.id !== saved.id) supersede(db, at, old, { memory: saved.id, at: memory.at });
-  const evicted = evict(db, own, saved.id);
-  return { memory: saved, merged: same !== undefined, evicted };
+  return { memory: saved, merged: same !== undefined, evicted: evict(db, own, saved.id) };
 }
 
 /** What another record keeps as superseded is never found here: it is kept as it was there, or put away where it is found yet. */
@@ -60,16 +74,10 @@ function putAway(db: Connection, at: Saving, { id, memory, kept }: AddedMemory):
 }
 
 /** The oldest that says the very same. The condition stands there as the index has it, so that no plan waits for a value. */
-function sameMemory(db: Connection, own: MemoryScope, folded: Uint8Array): MemoryRow | undefined {
+function sameMemory(db: Connection, own: OpenScope, folded: Uint8Array): MemoryRow | undefined {
   const same = `select row from memory where scope = ? and folded = ? and folded is not null`;
   const rows = db.column(plain<number>(same, own.number, folded));
   return rows.length === 0 ? undefined : memoryRows(db, own, `memory.row = ?`, Math.min(...rows))[0];
-}
-
-/** Where and under which key. */
-interface Saving {
-  readonly own: MemoryScope;
-  readonly key: Uint8Array;
 }
 
 type MemoryRow = ReturnType<typeof memoryRows>[number];
@@ -95,7 +103,7 @@ function checkLength({ limits }: Connection, { content, tags }: NewMemory): void
 }
 
 /** What it takes the place of, where that is still found. @throws StrataError `memory_not_found` */
-function supersedable(db: Connection, own: MemoryScope, { memory, kept }: AddedMemory): MemoryRow | undefined {
+function supersedable(db: Connection, own: OpenScope, { memory, kept }: AddedMemory): MemoryRow | undefined {
   const { supersedes: id } = memory;
   if (id === undefined) return undefined;
   const [old] = memoryRows(db, own, `memory.id = ?`, id);
@@ -114,25 +122,26 @@ function add(
 ): Memory {
   const memory: Memory = { kind: "fact", ...given };
   const { supersededBy } = memory;
-  if (!supersededBy && !hasRoom(db, own, unitColumns(memory).length)) throw full(db);
-  const columns: Columns = {
-    ...contentColumns(memory),
-    ...countedColumns(memory, key),
-    scope: own.number,
-    folded,
-    slot: null,
-    first: null,
-    units: 0,
-    superseded_by: supersededBy?.memory ?? null,
-    superseded_at: supersededBy?.at ?? null,
-  };
-  db.run(insert("memory", columns));
+  const units = supersededBy ? [] : unitColumns(memory);
+  const place = supersededBy ? NOWHERE : placeFor(db, own, units);
+  if (!supersededBy && place.first === null) throw full(db);
+  db.run(
+    insert("memory", {
+      ...contentColumns(memory),
+      ...countedColumns(memory, key),
+      scope: own.number,
+      folded,
+      slot: null,
+      ...place,
+      superseded_by: supersededBy?.memory ?? null,
+      superseded_at: supersededBy?.at ?? null,
+    } satisfies Columns),
+  );
   if (!supersededBy) {
-    const row = db.column(plain<number>(`select row from memory where scope = ? and id = ?`, own.number, memory.id))[0];
-    indexMemory(db, own, findable(memory, row ?? 0));
-    countIn(db, own.number, countable(memory));
+    putUnits(db, own, { ...findable(memory, addedRow(db)), first: place.first }, units);
+    countIn(own, countable(memory));
   }
-  if (memory.kind !== "message") countChange(db, own, { saved: 1, characters: memory.content.length });
+  if (memory.kind !== "message") countSaved(own, memory, 1);
   return memory;
 }
 
@@ -194,14 +203,13 @@ function merge(db: Connection, { own, key }: Saving, known: MemoryRow, again: Ne
     ),
   );
   if (tags.length > before.tags.length) reindex(db, own, findable(memory, known.row));
-  else countChange(db, own, {});
   return memory;
 }
 
 /** More sources of one memory tell nothing more. */
 const MOST_SOURCES = 100;
 
-function reindex(db: Connection, own: MemoryScope, memory: Findable): void {
+function reindex(db: Connection, own: OpenScope, memory: Findable): void {
   unindexMemory(db, own, memory.row);
   indexMemory(db, own, memory);
 }
@@ -224,7 +232,7 @@ function supersede(
       ...[by.memory, by.at, worth, digest, old.row],
     ),
   );
-  countOut(db, own.number, countable(memory));
+  countOut(own, countable(memory));
 }
 
 /** Removes a memory and its words; no when the scope has none of that id. */
@@ -233,7 +241,7 @@ export function forgetMemory(db: Connection, scope: Scope, id: MemoryId): boolea
     const own = memoryScope(db, scope);
     const row = own && memoryRows(db, own, `memory.id = ?`, id)[0];
     if (!own || !row) return false;
-    removeMemory(db, own, row);
+    changeScope(db, own, (open) => removeMemory(db, open, row));
     return true;
   });
 }

@@ -1,8 +1,10 @@
 import { foldName, type Unit, unitsOf } from "../../../memory/index.ts";
 import type { Memory } from "../../../protocol/index.ts";
+import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { plain } from "../statement.ts";
 import { countChange, type MemoryScope, rangeOf } from "./memory-scope.ts";
+import { countUnits, type OpenScope, talkNamed } from "./open-scope.ts";
 
 /** The index over the memories of a scope: its units, their words, and what is counted of them. All part of write transactions. */
 
@@ -33,46 +35,47 @@ export function unitColumns({ content, tags, speaker }: Pick<Memory, "content" |
 /** The terms of a unit's row. */
 export const termsOf = (terms: string): string[] => (terms === "" ? [] : terms.split(" "));
 
-/** Whether so many more units have room in the scope's range. */
-export const hasRoom = (db: Connection, { next }: MemoryScope, units: number): boolean =>
-  next + units <= db.limits.range;
+/** Where the units of a memory stand, as its row has it. */
+export type Place = Pick<Row<"memory">, "first" | "units">;
 
-/** Puts a memory at the end of its scope's range. Without room it is kept and not found. */
-export function indexMemory(db: Connection, scope: MemoryScope, memory: Findable): MemoryScope {
-  const units = unitColumns(memory);
-  if (!hasRoom(db, scope, units.length)) return scope;
-  const first = rangeOf(scope).from + scope.next;
-  const session = sessionOf(db, scope, memory);
-  let count = 0;
-  for (const [i, unit] of units.entries()) {
-    putUnit(db, first + i, { ...unit, memory: memory.row, session });
-    count += countTerms(db, scope.number, unit, 1);
+/** The place of what is not to be found. */
+export const NOWHERE: Place = { first: null, units: 0 };
+
+/** At the end of the scope's range. Without room a memory is kept and not found. */
+export function placeFor(db: Connection, open: OpenScope, { length }: readonly UnitColumns[]): Place {
+  if (open.next + length > db.limits.range) return NOWHERE;
+  return { first: rangeOf(open).from + open.next, units: length };
+}
+
+/** Puts the units of a memory where its row says that they stand. */
+export function putUnits(
+  db: Connection,
+  open: OpenScope,
+  memory: Pick<Findable, "row" | "talk" | "at"> & Pick<Place, "first">,
+  units: readonly UnitColumns[],
+): void {
+  if (memory.first === null) return;
+  const session = sessionOf(db, open, memory);
+  for (const [i, { speaker, flags, terms }] of units.entries()) {
+    const id = memory.first + i;
+    db.run(plain(`insert into unit values (?, ?, ?, ?, ?, ?)`, id, memory.row, session, speaker, flags, terms));
+    // The full-text index takes a number for an id only where it is surely whole.
+    db.run(plain(`insert into unit_words (rowid, terms) values (cast(? as integer), ?)`, id, terms));
+    countUnit(open, { speaker, terms }, 1);
   }
-  db.run(plain(`update memory set first = ?, units = ? where row = ?`, first, units.length, memory.row));
-  countChange(db, scope, { next: units.length, units: units.length, terms: count });
-  const { next, units: all, terms, revision } = scope;
-  return {
-    ...scope,
-    next: next + units.length,
-    units: all + units.length,
-    terms: terms + count,
-    revision: revision + 1,
-  };
+  open.next += units.length;
 }
 
-interface Placed extends UnitColumns {
-  readonly memory: number;
-  readonly session: number;
-}
-
-function putUnit(db: Connection, id: number, { memory, session, speaker, flags, terms }: Placed): void {
-  db.run(plain(`insert into unit values (?, ?, ?, ?, ?, ?)`, id, memory, session, speaker, flags, terms));
-  // The full-text index takes a number for an id only where it is surely whole.
-  db.run(plain(`insert into unit_words (rowid, terms) values (cast(? as integer), ?)`, id, terms));
+/** Puts a memory that has a row already into the index. */
+export function indexMemory(db: Connection, open: OpenScope, memory: Findable): void {
+  const units = unitColumns(memory);
+  const place = placeFor(db, open, units);
+  db.run(plain(`update memory set first = ?, units = ? where row = ?`, place.first, place.units, memory.row));
+  putUnits(db, open, { ...memory, first: place.first }, units);
 }
 
 /** Takes a memory out of the index: its words are gone from the file, its place stays empty. */
-export function unindexMemory(db: Connection, scope: MemoryScope, row: number): void {
+export function unindexMemory(db: Connection, open: OpenScope, row: number): void {
   const units = db.all(
     plain<UnitColumns & { readonly id: number }>(
       `select unit.id, unit.speaker, unit.flags, unit.terms from memory
@@ -80,7 +83,6 @@ export function unindexMemory(db: Connection, scope: MemoryScope, row: number): 
       row,
     ),
   );
-  let count = 0;
   for (const { id, ...unit } of units) {
     db.run(
       plain(
@@ -89,10 +91,9 @@ export function unindexMemory(db: Connection, scope: MemoryScope, row: number): 
       ),
     );
     db.run(plain(`delete from unit where id = ?`, id));
-    count += countTerms(db, scope.number, unit, -1);
+    countUnit(open, unit, -1);
   }
   db.run(plain(`update memory set first = null, units = 0 where row = ?`, row));
-  countChange(db, scope, { units: -units.length, terms: -count });
 }
 
 /** Empties a scope's whole range. */
@@ -112,42 +113,19 @@ export function unindexScope(db: Connection, scope: MemoryScope): void {
   countChange(db, scope, { units: -scope.units, terms: -scope.terms });
 }
 
-/** Counts a unit's terms and speaker up or down. Gives how many terms it has. */
-function countTerms(db: Connection, scope: number, { speaker, terms }: UnitColumns, by: 1 | -1): number {
+function countUnit(open: OpenScope, { speaker, terms }: Pick<UnitColumns, "speaker" | "terms">, by: 1 | -1): void {
   const all = termsOf(terms);
-  const distinct = JSON.stringify([...new Set(all)]);
-  if (by === 1) {
-    db.run(plain(MORE_TERMS, scope, distinct));
-    db.run(plain(MORE_OF_SPEAKER, scope, speaker));
-  } else {
-    db.run(plain(`update unit_term set units = units - 1 where scope = ? and term in ${LISTED}`, scope, distinct));
-    db.run(plain(`delete from unit_term where scope = ? and term in ${LISTED} and units = 0`, scope, distinct));
-    db.run(plain(`update unit_speaker set units = units - 1 where scope = ? and speaker = ?`, scope, speaker));
-    db.run(plain(`delete from unit_speaker where scope = ? and speaker = ? and units = 0`, scope, speaker));
-  }
-  return all.length;
+  for (const term of new Set(all)) countUnits(open.ofTerm, term, by);
+  countUnits(open.ofSpeaker, speaker, by);
+  open.units += by;
+  open.terms += by * all.length;
 }
 
-const LISTED = `(select value from json_each(?))`;
-const MORE_TERMS = `insert into unit_term select ?, value, 1 from json_each(?) where true
-  on conflict do update set units = units + 1`;
-const MORE_OF_SPEAKER = `insert into unit_speaker values (?, ?, 1) on conflict do update set units = units + 1`;
-
 /** The stretch of talk that a memory goes on, or the one it begins: that has the number of its place. */
-function sessionOf(db: Connection, { number, next }: MemoryScope, { talk, at }: Findable): number {
-  if (talk === undefined) return next;
-  const known = db.first(
-    plain<{ readonly session: number; readonly at: number }>(
-      `select session, at from talk where scope = ? and name = ?`,
-      ...[number, talk.name],
-    ),
-  );
-  const session = known !== undefined && Math.abs(at - known.at) <= talk.gap ? known.session : next;
-  db.run(
-    plain(
-      `insert into talk values (?, ?, ?, ?) on conflict do update set session = excluded.session, at = excluded.at`,
-      ...[number, talk.name, session, at],
-    ),
-  );
+function sessionOf(db: Connection, open: OpenScope, { talk, at }: Pick<Findable, "talk" | "at">): number {
+  if (talk === undefined) return open.next;
+  const known = talkNamed(db, open, talk.name);
+  const session = known !== undefined && Math.abs(at - known.at) <= talk.gap ? known.session : open.next;
+  open.talks.set(talk.name, { session, at });
   return session;
 }
