@@ -54,6 +54,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@hono/": ["server", "app", "cli"],
   hono: ["server", "app"],
   commander: ["cli"],
+  viem: ["guard", "sources", "app"],
 };
 
 /** Where the environment may be read: it is an input, and inputs are parsed at the edges. */

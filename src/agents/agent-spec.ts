@@ -5,6 +5,7 @@ import {
   canonicalJson,
   type Digest,
   digestOf,
+  HISTORIES,
   LAYER_SCOPES,
   layerId,
   MODES,
@@ -81,7 +82,11 @@ const LAYER = z.strictObject({
     z.strictObject({ kind: z.literal("clock"), timezone: z.string() }),
     z.strictObject({ kind: z.literal("recall"), limit: z.int() }),
     z.strictObject({ kind: z.literal("own"), name: z.string() }),
+    z.strictObject({ kind: z.enum(["soul", "skills", "vitals", "obligations", "allowance"]) }),
+    z.strictObject({ kind: z.literal("conversation"), entries: z.int(), compact: z.int() }),
+    z.strictObject({ kind: z.literal("recent"), limit: z.int() }),
   ]),
+  after: maybe(z.string().transform(layerId)),
   budget: maybe(z.int()),
   minimum: z.int(),
   required: z.boolean(),
@@ -106,6 +111,18 @@ const RULE = z.strictObject({
   seconds: maybe(z.int()),
 });
 
+const LIFE = z.strictObject({
+  tick: maybe(z.number()),
+  credits: maybe(z.strictObject({ low: z.number(), critical: z.number(), rounds: z.int() })),
+  account: maybe(
+    z.strictObject({
+      address: z.string(),
+      rpc: z.union([z.strictObject({ url: z.string() }), z.strictObject({ variable: z.string() })]),
+      cached: z.int(),
+    }),
+  ),
+});
+
 const SPEC = z.strictObject({
   org: z.string().transform(orgId),
   name: z.string().transform(agentName),
@@ -117,10 +134,14 @@ const SPEC = z.strictObject({
   rules: maybe(z.array(RULE)),
   output: maybe(z.record(z.string(), z.json())),
   recall: z.enum(RECALLS),
-  history: z.literal("transcript"),
+  history: z.enum(HISTORIES),
+  senders: maybe(z.literal("ethereum")),
+  life: maybe(LIFE),
+  soul: maybe(TEXT),
+  skills: maybe(z.array(z.strictObject({ name: z.string(), text: TEXT, enabled: z.boolean() }))),
   tail: maybe(z.literal("before-events")),
   summaries: maybe(z.literal(false)),
   consolidate: maybe(z.strictObject({ after: z.int() })),
-  mode: z.enum(MODES),
+  mode: z.enum([...MODES, "auto"]),
   budgets: BUDGETS,
 });

@@ -3,18 +3,23 @@ import {
   type Agent,
   agentName,
   type Budgets,
+  type ChainAccount,
+  CONVERSATION_LIMITS,
   DEFAULT_BUDGETS,
   LAYER_SCOPES,
   type Layer,
+  type Life,
   layerId,
   type ModelRef,
   type OrgId,
+  type Skill,
   type Source,
   toolName,
   trusted,
 } from "../protocol/index.ts";
 import { sealAgent } from "./agent-spec.ts";
-import { type AgentConfig, type LayerConfig, SOURCE_WITH_EMBEDDER } from "./config-schema.ts";
+import { type AgentConfig, type LayerConfig, SECRET_FORM, SOURCE_WITH_EMBEDDER } from "./config-schema.ts";
+import { isLive, tellsItself } from "./layer-source.ts";
 import { checkText, normalText, readLayerFile } from "./layer-text.ts";
 import type { Path } from "./path.ts";
 import type { Report } from "./report.ts";
@@ -48,6 +53,13 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
     ...(config.output === undefined ? {} : { output: config.output }),
     recall: config.recall ?? (recalls ? "auto" : "none"),
     history: config.history,
+    ...(config.senders === "ethereum" && { senders: config.senders }),
+    ...(config.life && { life: buildLife(config.life) }),
+    // The operator's word, from strata.yaml, as the texts below.
+    ...(config.soul !== undefined && { soul: trusted(config.soul) }),
+    ...(config.skills.length > 0 && {
+      skills: config.skills.map((skill, i) => buildSkill(skill, [...path, "skills", i], around)),
+    }),
     ...(config.tail === "before-events" && { tail: config.tail }),
     ...(config.summaries ? {} : { summaries: false }),
     ...(config.consolidate && { consolidate: config.consolidate }),
@@ -70,16 +82,17 @@ function buildTools(tools: AgentConfig["tools"]): Pick<Agent, "tools" | "rules">
 }
 
 function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Layer {
-  const live = config.source !== undefined;
-  const mutability = config.mutability ?? (live ? "live" : "immutable");
+  const live = isLive(config);
+  const mutability = config.mutability ?? usualMutability(config);
   if (config.line !== undefined) checkText({ text: config.line, path: [...path, "line"] }, around.report);
   return {
     id: layerId(config.id),
     rank: config.rank,
     mutability,
     scope: config.scope ?? (live ? "turn" : "agent"),
-    trust: config.trust ?? (config.source === "clock" ? "platform" : "operator"),
+    trust: config.trust ?? (tellsItself(config) ? "platform" : "operator"),
     source: buildSource(config, path, around),
+    ...(config.after === undefined ? {} : { after: layerId(config.after) }),
     ...(config.budget === undefined ? {} : { budget: config.budget }),
     minimum: config.minimum,
     required: config.required ?? mutability === "immutable",
@@ -89,10 +102,13 @@ function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Laye
   };
 }
 
+const usualMutability = (config: LayerConfig): Layer["mutability"] => {
+  if (isLive(config)) return "live";
+  return config.source === undefined ? "immutable" : "versioned";
+};
+
 function buildSource(config: LayerConfig, path: Path, { folder, report }: Surroundings): Source {
-  if (config.source === "clock") return { kind: "clock", timezone: config.timezone ?? "UTC" };
-  if (config.source === "recall") return { kind: "recall", limit: config.limit ?? 12 };
-  if (config.source !== undefined) return { kind: "own", name: config.source };
+  if (config.source !== undefined) return namedSource(config.source, config);
   if (config.file === undefined) {
     const text = normalText(config.text ?? "");
     if (config.text !== undefined) checkText({ text, path: [...path, "text"] }, report);
@@ -103,6 +119,56 @@ function buildSource(config: LayerConfig, path: Path, { folder, report }: Surrou
   if (text !== undefined) checkText({ text, path: [...path, "file"], file }, report);
   // A text that could not be read stands in the report; the report ends the load before anyone sees this layer.
   return { kind: "text", text: trusted(text ?? ""), file: config.file };
+}
+
+/** Of whom `source: conversation` shows how many exchanges. */
+const { shown, compact } = CONVERSATION_LIMITS;
+
+function namedSource(name: string, { timezone, limit }: LayerConfig): Source {
+  switch (name) {
+    case "clock":
+      return { kind: "clock", timezone: timezone ?? "UTC" };
+    case "recall":
+      return { kind: "recall", limit: limit ?? 12 };
+    case "recent":
+      return { kind: "recent", limit: limit ?? 5 };
+    case "conversation":
+      return { kind: "conversation", entries: shown, compact };
+    case "soul":
+    case "skills":
+    case "vitals":
+    case "obligations":
+    case "allowance":
+      return { kind: name };
+    default:
+      return { kind: "own", name };
+  }
+}
+
+function buildSkill(
+  { name, text, file, enabled }: AgentConfig["skills"][number],
+  path: Path,
+  around: Surroundings,
+): Skill {
+  const { folder, report } = around;
+  if (text !== undefined) checkText({ text, path: [...path, "text"] }, report);
+  const read = file === undefined ? normalText(text ?? "") : readLayerFile(folder, file, [...path, "file"], report);
+  if (file !== undefined && read !== undefined)
+    checkText({ text: read, path: [...path, "file"], file: join(report.source.file, "..", file) }, report);
+  return { name, text: trusted(read ?? ""), enabled };
+}
+
+function buildLife({ tick, credits, account }: NonNullable<AgentConfig["life"]>): Life {
+  return {
+    ...(tick !== undefined && { tick }),
+    ...(credits && { credits }),
+    ...(account && { account: { address: account.address, rpc: serverOf(account.rpc), cached: account.cached } }),
+  };
+}
+
+function serverOf(rpc: string): ChainAccount["rpc"] {
+  const variable = SECRET_FORM.exec(rpc)?.[1];
+  return variable === undefined ? { url: rpc } : { variable };
 }
 
 function buildBudgets({ turn, spend, source, keep, ...rest }: AgentConfig["budgets"], usual: number): Budgets {

@@ -1,6 +1,7 @@
-import { suggestion } from "../protocol/index.ts";
+import { suggestion, TEXT_LIMITS } from "../protocol/index.ts";
 import { checkOutput } from "./check-output.ts";
 import { type AgentConfig, type Config, type LayerConfig, PROVIDER_KINDS } from "./config-schema.ts";
+import { isLive, isStored, SOURCE_NAMES, takesLimit, tellsItself } from "./layer-source.ts";
 import type { Path } from "./path.ts";
 import type { Report } from "./report.ts";
 import { usualKind } from "./secret.ts";
@@ -18,15 +19,14 @@ export function checkConfig(config: Config, report: Report): void {
       "id",
       report,
     );
-    checkOnce(
-      agent.layers.map((layer) => layer.rank),
-      [...path, "layers"],
-      "rank",
-      report,
-    );
+    checkRanks(agent, [...path, "layers"], report);
     const tools = agent.tools.map((tool) => (typeof tool === "string" ? tool : tool.name));
     checkOnce(tools, [...path, "tools"], undefined, report);
     checkRecall(agent, path, report);
+    checkAfter(agent, [...path, "layers"], report);
+    checkSources(agent, path, report);
+    checkSkills(agent, [...path, "skills"], report);
+    checkLife(agent, [...path, "life"], report);
     checkOutput(agent.output, [...path, "output"], report);
     checkBudgets(agent, path, report);
     for (const [i, layer] of agent.layers.entries()) checkLayer(layer, [...path, "layers", i], report);
@@ -56,6 +56,79 @@ function checkOnce(values: readonly (string | number)[], list: Path, key: string
     const path = key === undefined ? [...list, i] : [...list, i, key];
     report.add(path, `stands already in entry [${first}]; each may stand once`);
   }
+}
+
+/** Live layers may share a rank: they are the sections of one, and none of them commands. */
+function checkRanks({ layers }: AgentConfig, path: Path, report: Report): void {
+  for (const [i, layer] of layers.entries()) {
+    const other = layers.findIndex(({ rank }, k) => rank === layer.rank && k < i);
+    const first = layers[other];
+    if (first === undefined || (isLive(first) && isLive(layer))) continue;
+    report.add([...path, i, "rank"], `stands already in entry [${other}]; each may stand once`);
+  }
+}
+
+/** What stands right behind another layer stands in the same block. */
+function checkAfter({ layers }: AgentConfig, path: Path, report: Report): void {
+  for (const [i, { after, scope, id, source }] of layers.entries()) {
+    if (after === undefined) continue;
+    const at = [...path, i, "after"];
+    const before = layers.find((one) => one.id === after);
+    if (before === undefined)
+      report.add(
+        at,
+        `no layer is named \`${after}\`${suggestion(
+          after,
+          layers.map((one) => one.id),
+        )}`,
+      );
+    else if (before.id === id || before.after !== undefined)
+      report.add(at, "names a layer that stands by its own rank");
+    else if (isLive({ source }) || isLive(before))
+      report.add(at, "only layers of the prefix stand behind another; remove it");
+    else if ((before.scope ?? "agent") !== (scope ?? "agent"))
+      report.add(at, `stands in another block: give both layers the same \`scope\``);
+  }
+}
+
+/** Sources that speak of one thing stand once; and what an agent does not have has no layer. */
+function checkSources(agent: AgentConfig, path: Path, report: Report): void {
+  const all = agent.layers.map(({ source }) => source);
+  for (const [i, source] of all.entries()) {
+    const at = [...path, "layers", i, "source"];
+    if (source === undefined || !SOURCE_NAMES.includes(source) || source === "recall") continue;
+    if (all.indexOf(source) !== i) report.add(at, "a second one would say the same again; remove it");
+    if (source === "conversation" && agent.history !== "log")
+      report.add(at, "the conversation stands in the transcript already; say `history: log` or remove it");
+    if (source === "soul" && agent.soul === undefined) report.add(at, "the agent has no `soul`; add one or remove it");
+  }
+  for (const key of ["soul", "skills"] as const) {
+    const has = key === "soul" ? agent.soul !== undefined : agent.skills.length > 0;
+    if (has && !all.includes(key)) report.add([...path, key], `needs a layer with \`source: ${key}\`; add one`);
+  }
+}
+
+function checkSkills({ skills }: AgentConfig, path: Path, report: Report): void {
+  checkOnce(
+    skills.map(({ name }) => name),
+    path,
+    "name",
+    report,
+  );
+  for (const [i, { name, text, file }] of skills.entries()) {
+    if ((text === undefined) === (file === undefined))
+      report.add([...path, i], `skill \`${name}\` needs exactly one of \`text\` and \`file\``);
+  }
+  const most = TEXT_LIMITS.skills;
+  if (skills.filter(({ enabled }) => enabled).length > most)
+    report.add(path, `at most ${most} may be enabled from the start; say \`enabled: false\` of some`);
+}
+
+function checkLife({ life, history }: AgentConfig, path: Path, report: Report): void {
+  if (life?.credits !== undefined && life.credits.critical > life.credits.low)
+    report.add([...path, "credits", "critical"], `expected at most \`low\`, which is ${life.credits.low}`);
+  if (life?.tick !== undefined && history !== "log")
+    report.add([...path, "tick"], "needs `history: log`: turns of its own stand alone");
 }
 
 function checkRecall(agent: AgentConfig, path: Path, report: Report): void {
@@ -144,6 +217,10 @@ function checkTextLayer(layer: LayerConfig, path: Path, report: Report): void {
 
 function checkSourceLayer(layer: LayerConfig, path: Path, report: Report): void {
   const at = (key: string, expected: string): void => report.add([...path, key], expected);
+  if (isStored(layer)) {
+    checkStoredLayer(layer, at);
+    return;
+  }
   const { scope = "turn", mutability = "live" } = layer;
   if (scope !== "turn") at("scope", "a source changes each turn and may not touch the cached prefix; say `turn`");
   if (mutability !== "live") at("mutability", "a source changes each turn; say `live`");
@@ -155,12 +232,24 @@ function checkSourceLayer(layer: LayerConfig, path: Path, report: Report): void 
     return;
   }
   if (layer.timezone !== undefined) at("timezone", "only `source: clock` has a time zone; remove it");
-  if (layer.source === "recall") {
-    if (layer.trust === "platform") at("trust", "memories are not the platform's word; say `operator` or less");
+  if (!takesLimit(layer) && layer.limit !== undefined)
+    at("limit", "only `source: recall` and `source: recent` have a limit; remove it");
+  if (SOURCE_NAMES.includes(layer.source ?? "")) {
+    if (layer.trust === "platform" && !tellsItself(layer))
+      at("trust", "memories are not the platform's word; say `operator` or less");
     return;
   }
-  if (layer.limit !== undefined) at("limit", "only `source: recall` has a limit; remove it");
   if (layer.trust !== undefined) at("trust", "a source out of `modules` says itself whose words it gives; remove it");
+}
+
+/** Soul and skills: the operator's word in the prefix, changed by recorded edits only. */
+function checkStoredLayer(layer: LayerConfig, at: (key: string, expected: string) => void): void {
+  const { scope = "agent", mutability = "versioned", trust = "operator" } = layer;
+  if (scope !== "agent") at("scope", "soul and skills are one agent's; say `agent`");
+  if (mutability !== "versioned") at("mutability", "an operator may change it; say `versioned`");
+  if (trust !== "operator") at("trust", "only operators write it; say `operator`");
+  if (layer.limit !== undefined) at("limit", "only `source: recall` and `source: recent` have a limit; remove it");
+  if (layer.timezone !== undefined) at("timezone", "only `source: clock` has a time zone; remove it");
 }
 
 function isTimezone(name: string): boolean {

@@ -1,47 +1,21 @@
 import { z } from "zod";
 import {
   DEFAULT_BUDGETS,
+  HISTORIES,
   LAYER_SCOPES,
   MODES,
   MUTABILITIES,
   RECALLS,
+  SENDERS,
   SPEND_PERIODS,
+  TEXT_LIMITS,
   TRUSTS,
 } from "../protocol/index.ts";
+import { MODEL_CARD, PROVIDER, SECRET } from "./provider-schema.ts";
+import { embedder, line, model, REFERENCE, SLUG, SLUG_FORM, slug, tokens } from "./schema-parts.ts";
 
-const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
-const SLUG_FORM = "1 to 64 of a-z, 0-9, `.`, `_` and `-`, starting and ending with a letter or digit";
-
-const REFERENCE = "$" + "{NAME}";
-/** What `${NAME}` looks like where it may stand. */
-export const SECRET_FORM = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
-
-const slug = (): z.ZodString => z.string().regex(SLUG, `a name of ${SLUG_FORM}`);
-const tokens = (least: number): z.ZodInt => z.int().min(least).max(10_000_000);
-const model = (): z.ZodString =>
-  z
-    .string()
-    .regex(
-      /^(?:rehearsal|[a-z0-9-]+:[^\s:]\S{0,199})$/,
-      "`provider:name`, as in `anthropic:claude-sonnet-4-5`, or `rehearsal`",
-    );
-const embedder = (): z.ZodString =>
-  z
-    .string()
-    .regex(
-      /^(?:none|rehearsal|[a-z0-9-]+:[^\s:]\S{0,199})$/,
-      "`provider:name`, as in `openai:text-embedding-3-small`, `rehearsal` or `none`",
-    );
-/** The APIs that Strata speaks by itself. */
-export const PROVIDER_KINDS = ["anthropic", "openai", "openrouter", "bedrock", "openai-compatible"] as const;
-
-const line = (most: number): z.ZodString =>
-  z
-    .string()
-    .trim()
-    .min(1)
-    .max(most)
-    .regex(/^[^\r\n]*$/, "one line without a line break");
+export { PROVIDER_KINDS } from "./provider-schema.ts";
+export { SECRET_FORM } from "./schema-parts.ts";
 
 /** Pieces of a request that are no layers: the ledger names them like layers. */
 const RESERVED = new Set(["tools", "transcript", "message", "prefix", "summary"]);
@@ -53,7 +27,13 @@ const LAYER = z
     id: slug()
       .refine((id) => !RESERVED.has(id), "another name: this one stands for another piece of the request")
       .describe("The layer's name, once per agent. Not `tools`, `transcript`, `message`, `prefix` or `summary`."),
-    rank: z.int().min(0).max(9_999).describe("Who wins where two layers disagree: the lower number. Once per agent."),
+    rank: z
+      .int()
+      .min(0)
+      .max(9_999)
+      .describe(
+        "Who wins where two layers disagree: the lower number. Once per agent, but for sources of one turn, which may share one.",
+      ),
     text: z.string().optional().describe("The layer's text, written here. Exactly one of `text`, `file` and `source`."),
     file: z
       .string()
@@ -63,7 +43,7 @@ const LAYER = z
     source: slug()
       .optional()
       .describe(
-        "What fills the layer anew each turn: `clock` the date and time, `recall` memories that fit the message, or the name of a source out of `modules`.",
+        "What fills the layer. Anew each turn: `clock` the date and time, `recall` memories that fit the message, `vitals` how the agent is, `obligations` what it has to answer, `conversation` the last exchanges with the senders, `recent` the newest memories, `allowance` the tools and how often they may be called, or the name of a source out of `modules`. Until it is edited: `soul` and `skills` of the agent.",
       ),
     timezone: z
       .string()
@@ -74,7 +54,14 @@ const LAYER = z
       .min(1)
       .max(50)
       .optional()
-      .describe("For `source: recall`: memories at most, however much room its `budget` has. Default 12."),
+      .describe(
+        "For `source: recall` and `recent`: memories at most, however much room its `budget` has. Default 12, and 5.",
+      ),
+    after: slug()
+      .optional()
+      .describe(
+        "The layer right behind which it stands, where that is not what its rank says. Who wins still follows from the rank.",
+      ),
     scope: z
       .enum(LAYER_SCOPES)
       .optional()
@@ -161,6 +148,64 @@ const TOOL = z.strictObject({
   seconds: z.int().min(1).max(3_600).optional().describe("Seconds one call may take."),
 });
 
+const SKILL = z
+  .strictObject({
+    name: slug().describe("The skill's name."),
+    text: z
+      .string()
+      .min(1)
+      .max(TEXT_LIMITS.skill)
+      .optional()
+      .describe("Its instructions. Exactly one of `text` and `file`."),
+    file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("The file with its instructions, relative to strata.yaml and inside its folder."),
+    enabled: z.boolean().default(true).describe("Whether it is enabled from the start."),
+  })
+  .meta({ oneOf: [{ required: ["text"] }, { required: ["file"] }] });
+
+const LIFE = z.strictObject({
+  tick: z
+    .number()
+    .min(0.1)
+    .max(43_200)
+    .optional()
+    .describe("Minutes between two turns of its own, which `strata start` runs. Default: none."),
+  credits: z
+    .strictObject({
+      low: z.number().positive().default(5).describe("At or below so many it is LowCycles."),
+      critical: z
+        .number()
+        .positive()
+        .default(1)
+        .describe("At or below so many it is Critical: compact, and with few rounds."),
+      rounds: z.int().min(1).max(100).default(2).describe("Model calls of one turn while it is Critical."),
+    })
+    .optional()
+    .describe(
+      "It lives on credits, in US dollars: `strata credits add` tops them up, each turn draws what it cost, and at zero it sleeps. Default: it never runs low.",
+    ),
+  account: z
+    .strictObject({
+      address: z
+        .string()
+        .regex(/^0x[0-9a-fA-F]{40}$/, "an Ethereum address, 0x and 40 hexadecimal digits")
+        .describe("Its address."),
+      rpc: z
+        .string()
+        .regex(
+          /^(?:https?:\/\/\S+|\$\{[A-Za-z_][A-Za-z0-9_]*\})$/,
+          `an address that begins with https:// or http://, or \`${REFERENCE}\``,
+        )
+        .describe("A JSON-RPC server of its chain."),
+      cached: z.int().min(1).max(86_400).default(300).describe("Seconds for which a balance that was read is shown."),
+    })
+    .optional()
+    .describe("An account on an EVM chain whose native balance `vitals` shows. Default: none."),
+});
+
 const AGENT = z.strictObject({
   description: line(500).describe("What the agent is for, in one line."),
   model: model().optional().describe("The agent's model. Default: the file's `model`."),
@@ -172,9 +217,30 @@ const AGENT = z.strictObject({
       "How memories come in: `search` looks for what fits on each message; `frozen` sets all that was saved at the start of a conversation, and looks for the rest; `auto` does whichever costs less by the model's prices; `tools` only when the agent searches; `none`. Default `auto` where a layer has `source: recall`, else `none`.",
     ),
   history: z
-    .literal("transcript")
+    .enum(HISTORIES)
     .default("transcript")
-    .describe("How past turns are shown: as a conversation that grows."),
+    .describe(
+      "How past turns are shown: `transcript` as a conversation that grows; `log` not at all, each turn stands alone, and a layer with `source: conversation` shows the last exchanges with its sender.",
+    ),
+  senders: z
+    .enum(SENDERS)
+    .default("named")
+    .describe(
+      "Who may write: `named` anybody by any name; `ethereum` whoever has an address, and a message may be signed with its key.",
+    ),
+  soul: z
+    .string()
+    .regex(SLUG, `a name of ${SLUG_FORM}`)
+    .optional()
+    .describe("The agent's short name for itself, for the layer with `source: soul`, until an operator changes it."),
+  skills: z
+    .array(SKILL)
+    .max(100)
+    .default([])
+    .describe("Instructions for the layer with `source: skills`; an operator enables, changes and disables them."),
+  life: LIFE.optional().describe(
+    "Turns of its own, credits that it lives on, and an account. Default: it only answers.",
+  ),
   tail: z
     .enum(["after-events", "before-events"])
     .default("after-events")
@@ -195,7 +261,12 @@ const AGENT = z.strictObject({
     .describe(
       "In idle time `strata start` has the agent's model sum up what was said, as memories beside the messages. Default: only `strata memory consolidate` does.",
     ),
-  mode: z.enum(MODES).default("full").describe("How much of the prompt is sent."),
+  mode: z
+    .enum([...MODES, "auto"])
+    .default("full")
+    .describe(
+      "How much of the prompt is sent. `auto`: `full` where the model's window holds it with room for a conversation, else `compact`.",
+    ),
   layers: z
     .array(LAYER)
     .min(1)
@@ -211,113 +282,6 @@ const AGENT = z.strictObject({
     .optional()
     .describe("A JSON Schema of an object: each reply is one JSON value that fits it. Default: replies are text."),
   budgets: BUDGETS.prefault({}).describe("How much room and how far."),
-});
-
-const SECRET = z
-  .string()
-  .regex(
-    SECRET_FORM,
-    `\`${REFERENCE}\`: the value itself belongs into the environment or into \`.env\` beside strata.yaml, never here`,
-  );
-
-const PROVIDER = z.strictObject({
-  kind: z
-    .enum(PROVIDER_KINDS)
-    .optional()
-    .describe(
-      "The API it speaks: `anthropic`, `openai` (Responses), `openrouter`, `bedrock` (Converse), or `openai-compatible` (Chat Completions, as Ollama, vLLM and llama.cpp serve it). Default: its own name, where that is one of them.",
-    ),
-  package: z
-    .string()
-    .regex(/^(?:@[a-z0-9._-]+\/)?[a-z0-9._-]+$/, "the name of an npm package")
-    .optional()
-    .describe("Instead of `kind`: an installed provider package of the AI SDK, as in `@ai-sdk/mistral`."),
-  key: SECRET.optional().describe(
-    `Where the key comes from: \`${REFERENCE}\` of the environment or of \`.env\` beside strata.yaml. Left out where the server wants none.`,
-  ),
-  url: z
-    .url({ protocol: /^https?$/, error: "an address that begins with https:// or http://" })
-    .optional()
-    .describe(
-      "The address of its API, where it is not the provider's own. `openai-compatible` needs one. It stands without the path of a single call: of `anthropic`, `openai` and most compatible servers it ends in `/v1`, as in `https://api.anthropic.com/v1` or `http://127.0.0.1:11434/v1`; of `openrouter` in `/api/v1`; of `bedrock` in the host.",
-    ),
-  region: z
-    .string()
-    .regex(/^[a-z]{2,4}(?:-[a-z]+)+-\d+$/, "a region of AWS, as in `eu-central-1`")
-    .optional()
-    .describe("For `bedrock`: the region of AWS. Default: `AWS_REGION`, else `AWS_DEFAULT_REGION`."),
-});
-
-const dollarsPerMillion = () => z.number().min(0).max(1_000_000);
-
-const seconds = () => z.int().min(0).max(31_536_000);
-
-const MODEL_CARD = z.strictObject({
-  window: tokens(1).optional().describe("Tokens of prompt and reply together."),
-  longestReply: tokens(1).optional().describe("Tokens of the longest reply."),
-  tokenFactor: z
-    .number()
-    .min(0.25)
-    .max(4)
-    .optional()
-    .describe("Tokens of this model for one token of o200k, to begin with; what it reports corrects it."),
-  cache: z
-    .enum(["marks", "breakpoints", "automatic", "none"])
-    .optional()
-    .describe(
-      "How its cache is written: where marks stand (`marks`), read there only, too (`breakpoints`), by itself (`automatic`), or not at all (`none`).",
-    ),
-  minimumPrefix: tokens(0).optional().describe("Tokens below which its cache keeps nothing."),
-  step: tokens(1).optional().describe("Tokens by which what is kept grows: a cache of blocks keeps whole blocks only."),
-  marks: z.int().min(0).max(100).optional().describe("How many marks a request may write."),
-  lookback: z
-    .int()
-    .min(0)
-    .max(1_000)
-    .optional()
-    .describe("Positions before a mark that are looked through for something kept; with `breakpoints`, marks."),
-  lifetimes: z
-    .strictObject({
-      short: seconds().describe("What is kept unless asked otherwise."),
-      long: seconds().optional().describe("What may be asked for. Default: nothing longer."),
-    })
-    .optional()
-    .describe("Seconds that something is kept after its last use began."),
-  tail: z
-    .enum(["turn-scoped", "ephemeral", "delta"])
-    .optional()
-    .describe(
-      "Where a turn's own text stands: in a message that the provider clears (`turn-scoped`), at the end until the next request (`ephemeral`), or as changed lines that stay (`delta`).",
-    ),
-  binds: z
-    .boolean()
-    .optional()
-    .describe(
-      "Whether its reasoning is bound to all that was sent before it, so that nothing of that may be taken away: then `delta` keeps its lines always, and otherwise only where that is cheaper.",
-    ),
-  metadata: z
-    .string()
-    .regex(/^[a-zA-Z][a-zA-Z0-9]*$/, "a name of letters and digits")
-    .optional()
-    .describe("The provider's key in options and metadata of parts, as its package of the AI SDK reads it."),
-  price: z
-    .strictObject({
-      input: dollarsPerMillion().optional().describe("For tokens of the prompt. Default: the built-in price."),
-      output: dollarsPerMillion().optional().describe("For tokens of the reply."),
-      cacheRead: dollarsPerMillion()
-        .optional()
-        .describe("For tokens of the prompt read from the cache. Without a built-in price: `input`."),
-      cacheWrite: dollarsPerMillion()
-        .optional()
-        .describe("For tokens of the prompt written to the cache. Without a built-in price: `input`."),
-      cacheWriteLong: dollarsPerMillion()
-        .optional()
-        .describe("For tokens written to be kept for the long lifetime. Without a built-in price: `cacheWrite`."),
-    })
-    .optional()
-    .describe(
-      "US dollars per million tokens. What is left out is as built in for this model: the same price where `input` is the built-in one or left out, else the same share of `input`. A model without a built-in price needs `input` and `output`.",
-    ),
 });
 
 /** strata.yaml, as it is written. */

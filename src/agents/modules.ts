@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type OwnSource, StrataError, type Tool, TRUSTS } from "../protocol/index.ts";
+import { SOURCE_NAMES } from "./layer-source.ts";
 import { addressesOf } from "./module-graph.ts";
 import type { Project } from "./project.ts";
 
@@ -99,7 +100,7 @@ function checkedSource(source: OwnSource, name: string, file: string): OwnSource
   if (error !== undefined) {
     throw failed(file, `its source ${name} is not whole: ${z.prettifyError(error).replaceAll("\n", " ")}`);
   }
-  if (source.name === "clock" || source.name === "recall") {
+  if (SOURCE_NAMES.includes(source.name)) {
     throw failed(file, `its source ${name} is named ${source.name}, as a built-in one; give it another name`);
   }
   return source;

@@ -1,7 +1,9 @@
 import type { AgentName, OrgId, ToolName } from "./ids.ts";
 import type { Digest, JsonObject } from "./json.ts";
 import type { Layer, Mode } from "./layer.ts";
+import type { Life } from "./life.ts";
 import type { ToolLimits } from "./tool.ts";
+import type { Trusted } from "./trust.ts";
 
 /** `provider:name`, `anthropic:claude-sonnet-4-5`, or a model without a provider: `rehearsal`. */
 export type ModelRef = string;
@@ -48,6 +50,23 @@ export const DEFAULT_BUDGETS: Budgets = {
   source: 300,
 };
 
+/**
+ * How past turns are shown. `transcript`: as a conversation that grows. `log`: each turn stands alone, its prefix is that of all
+ * senders, and the last exchanges with this one are a live layer.
+ */
+export const HISTORIES = ["transcript", "log"] as const;
+
+/** Who may write: anybody by any name, or whoever has an Ethereum address. */
+export const SENDERS = ["named", "ethereum"] as const;
+
+/** A skill as it is declared: instructions that are a part of the skills' layer while it is enabled. */
+export interface Skill {
+  readonly name: string;
+  readonly text: Trusted;
+  /** Whether it is from the start. */
+  readonly enabled: boolean;
+}
+
 export const RECALLS = ["auto", "search", "frozen", "tools", "none"] as const;
 
 /** A declared actor: frozen at start; any change makes another `version`. */
@@ -73,13 +92,21 @@ export interface Agent {
    * `frozen`: the one or the other, whatever it costs.
    */
   readonly recall: (typeof RECALLS)[number];
-  readonly history: "transcript";
+  readonly history: (typeof HISTORIES)[number];
+  /** Left out: `named`. */
+  readonly senders?: "ethereum";
+  /** Turns of its own, credits and an account. None: it only answers. */
+  readonly life?: Life;
+  /** Its short name for itself, until an operator changes it. */
+  readonly soul?: Trusted;
+  readonly skills?: readonly Skill[];
   /** Left out, what the live layers say stands behind the events. */
   readonly tail?: "before-events";
   /** False: what a cut takes away is marked and not summed up. */
   readonly summaries?: false;
   /** A server sums up in idle time what was said, so many minutes after a contact's last word. None: only when it is asked to. */
   readonly consolidate?: { readonly after: number };
-  readonly mode: Mode;
+  /** `auto`: `full` where the model's window holds it with room for a conversation, else `compact`. */
+  readonly mode: Mode | "auto";
   readonly budgets: Budgets;
 }

@@ -1,4 +1,5 @@
 import type { EventId, ThreadId, TurnId } from "./ids.ts";
+import type { Proof } from "./life.ts";
 import type { EventPart } from "./message.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
@@ -21,6 +22,8 @@ export interface NewEvent {
   readonly channel: string;
   /** The channel's own id for it; sent twice, it is stored once. */
   readonly externalId?: string;
+  /** There where senders are addresses: whether a signature shows that it is theirs. The door stamps it. */
+  readonly proof?: Proof;
   /** How the sender calls themself: a claim, shown as data. */
   readonly name?: Untrusted;
   readonly content: readonly EventPart[];

@@ -7,8 +7,11 @@ export {
   type Agent,
   type Budgets,
   DEFAULT_BUDGETS,
+  HISTORIES,
   type ModelRef,
   RECALLS,
+  SENDERS,
+  type Skill,
   SPEND_PERIODS,
   type SpendPeriod,
   type ToolRule,
@@ -75,6 +78,20 @@ export {
 } from "./layer.ts";
 export type { EpochReason, Fate, Ledger, LedgerEntry, Place } from "./ledger.ts";
 export {
+  AGENT_STATES,
+  type AgentState,
+  type ChainAccount,
+  type CreditRules,
+  type Life,
+  PROOFS,
+  type Proof,
+  SURVIVAL_TIERS,
+  type SurvivalTier,
+  type TextOrigin,
+  type TextVerdict,
+  type Vitals,
+} from "./life.ts";
+export {
   isValidAt,
   MEMORY_KINDS,
   type Memory,
@@ -133,13 +150,27 @@ export {
   type Actor,
   authorize,
   type ContactScope,
+  memoryScope,
   ROLES,
   type Role,
   reaches,
   type Scope,
+  SELF,
   trustOf,
 } from "./scope.ts";
 export type { OwnSource, SourceContext, SourceItem, Vault } from "./source.ts";
+export {
+  CONVERSATION_LIMITS,
+  MOVE_KINDS,
+  type MoveKind,
+  type NewText,
+  TEXT_LIMITS,
+  TEXT_STATUSES,
+  type TextKey,
+  type TextMove,
+  type TextStatus,
+  type TextVersion,
+} from "./text-version.ts";
 export type { StoreWrite, Tool, ToolContext, ToolEffect, ToolLimits, ToolOutcome } from "./tool.ts";
 export {
   type Framed,

@@ -22,10 +22,27 @@ export type Source =
   | { readonly kind: "text"; readonly text: Trusted; readonly file?: string }
   | { readonly kind: "clock"; readonly timezone: string }
   | { readonly kind: "recall"; readonly limit: number }
+  /** The agent's short name for itself. In the prefix, right after the layer that points to it. */
+  | { readonly kind: "soul" }
+  /** The instructions of the skills that are enabled. In the prefix, below all that is edited. */
+  | { readonly kind: "skills" }
+  /** Balance, runway, tier, account, turn, time and state. */
+  | { readonly kind: "vitals" }
+  /** The messages that this turn handles: how many, from whom, their beginnings. */
+  | { readonly kind: "obligations" }
+  /** The last exchanges with the senders of this turn: `entries` of each, `compact` of them in compact mode. */
+  | { readonly kind: "conversation"; readonly entries: number; readonly compact: number }
+  /** The newest of what was saved. */
+  | { readonly kind: "recent"; readonly limit: number }
+  /** The tools of this turn, as fixed at its start: how often each, and in which states. */
+  | { readonly kind: "allowance" }
   /** A source of the operator's own, out of a module that strata.yaml names. */
   | { readonly kind: "own"; readonly name: string };
 
-/** One piece of the prompt. `rank` decides who wins (lower), `scope` decides where it stands. */
+/**
+ * One piece of the prompt. `rank` decides who wins (lower), `scope` where it stands. Live layers may share a rank: they are the
+ * sections of one, and none of them commands.
+ */
 export interface Layer {
   readonly id: LayerId;
   readonly rank: number;
@@ -33,6 +50,8 @@ export interface Layer {
   readonly scope: LayerScope;
   readonly trust: Trust;
   readonly source: Source;
+  /** It stands right after that layer, and not where its rank would put it. Who wins still follows from the rank. */
+  readonly after?: LayerId;
   /** Soft limit in tokens, applied when the total does not fit. */
   readonly budget?: number;
   /** Tokens that stay reserved for it whatever happens. */
@@ -77,8 +96,21 @@ export interface LeftOut {
 
 /** What a source gave for this turn. `because` says why there is nothing. */
 export type LayerContent =
-  | { readonly kind: "text"; readonly text: Trusted }
-  | { readonly kind: "items"; readonly items: readonly ContentItem[]; readonly left?: readonly LeftOut[] }
+  /** The rest where they are not the layer's own: an active version that was edited, and the line that stands for it. */
+  | {
+      readonly kind: "text";
+      readonly text: Trusted;
+      readonly trust?: Trust;
+      readonly version?: number;
+      readonly line?: Trusted;
+    }
+  /** `intro`: the platform's line before the frames. */
+  | {
+      readonly kind: "items";
+      readonly intro?: Trusted;
+      readonly items: readonly ContentItem[];
+      readonly left?: readonly LeftOut[];
+    }
   | { readonly kind: "empty"; readonly because: string };
 
 /** A layer as rendered into a frozen block. */

@@ -26,6 +26,8 @@ export type LedgerEntry = Fate & {
   readonly wanted: number;
   /** Digest of its text where it is frozen: the layer's version. */
   readonly version?: Digest;
+  /** There where an edited version is active: its number. */
+  readonly edited?: number;
   /** Items shown of items gathered, where the layer has items. */
   readonly items?: {
     readonly shown: number;
@@ -40,9 +42,10 @@ export type LedgerEntry = Fate & {
 
 /**
  * Why an epoch began. `refused`: the provider would not have the model's reasoning back, and it goes without. `forgotten`: a
- * memory was forgotten that stood frozen at the start of the one before, or was told in it and stayed.
+ * memory was forgotten that stood frozen at the start of the one before, or was told in it and stayed. `alone`: with
+ * `history: log` each turn has its own. `edited`: a text of the prefix was changed, and a new beginning was cheaper than telling it.
  */
-export type EpochReason = "first" | "cut" | "refused" | "forgotten";
+export type EpochReason = "first" | "cut" | "refused" | "forgotten" | "alone" | "edited";
 
 /** Each piece's fate and cost. `limit` is what may be sent: the budget less the reserve for the reply. */
 export interface Ledger {

@@ -1,5 +1,5 @@
 import { StrataError } from "./errors.ts";
-import type { AgentName, ContactId, OrgId } from "./ids.ts";
+import { type AgentName, type ContactId, contactId, type OrgId } from "./ids.ts";
 import { TRUSTS, type Trust } from "./trust.ts";
 
 /** Whose data: every read and write of thread, memory or conversation data names one. `contact: null` is the agent's own. */
@@ -12,6 +12,14 @@ export interface Scope {
 /** A scope that names its contact: what a thread belongs to. */
 export interface ContactScope extends Scope {
   readonly contact: ContactId;
+}
+
+/** The contact of an agent's turns of its own: nobody outside. No door takes a message for it. */
+export const SELF: ContactId = contactId("~self");
+
+/** Where memories of a thread are kept: those of the agent's own turns are the agent's own. */
+export function memoryScope<S extends Scope>(scope: S): Scope {
+  return scope.contact === SELF ? { ...scope, contact: null } : scope;
 }
 
 /** What an actor may do, the mightiest first. */

@@ -1,8 +1,10 @@
 import type { EventId, MemoryId, ThreadId, TurnId } from "./ids.ts";
 import type { Json } from "./json.ts";
+import type { AgentState } from "./life.ts";
 import type { NewMemory } from "./memory.ts";
 import type { ToolSchema } from "./request.ts";
 import type { ContactScope } from "./scope.ts";
+import type { NewText } from "./text-version.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
 /** What a tool does to the world: nothing, a write inside the turn's commit, or something outside (journaled). */
@@ -20,6 +22,8 @@ export interface ToolContext {
   readonly at: number;
   /** The lowest trust in the prompt that led to the call. */
   readonly taint: Trust;
+  /** What the agent is doing: `executing actions` in a turn; a call that a person approved runs between two turns. */
+  readonly state: AgentState;
   readonly signal: AbortSignal;
   /** A value named under `secrets` of strata.yaml. What a tool answers is searched for it. @throws StrataError `secret_missing` */
   secret(name: string): string;
@@ -39,7 +43,8 @@ export interface ToolLimits {
  */
 export type StoreWrite =
   | { readonly kind: "memory"; readonly memory: NewMemory }
-  | { readonly kind: "forget"; readonly memory: MemoryId };
+  | { readonly kind: "forget"; readonly memory: MemoryId }
+  | { readonly kind: "edit"; readonly edit: NewText };
 
 /** What came of a call. `failed` tells the model that it did not work; the text says why and what to do. */
 export interface ToolOutcome {
@@ -55,6 +60,8 @@ export interface Tool {
   /** How far its results may be trusted; `contact` unless it only tells what the platform itself wrote. */
   readonly trust: Trust;
   readonly limits?: ToolLimits;
+  /** In which of its states an agent may call it. Left out, in each; calls of a turn are made while `executing actions`. */
+  readonly states?: readonly AgentState[];
   /** Whether this call waits until a person has approved it. Left out: no call does. */
   needsApproval?(input: Json): boolean;
   /** A sentence for the model when the input does not fit the schema, else nothing. */

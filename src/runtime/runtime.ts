@@ -29,6 +29,7 @@ import type {
   TurnRecord,
   UsageTotal,
 } from "../stores/index.ts";
+import type { AgentDoors } from "./agent-doors.ts";
 import type { ConsolidateDoors } from "./consolidate-doors.ts";
 import type { EmbedDoors } from "./embed-doors.ts";
 import type { MemoryDoors } from "./memory-doors.ts";
@@ -118,7 +119,7 @@ export interface RegenerateOptions extends RunOptions {
  * What every door calls. Each function asks who is asking; what is out of the actor's reach does not exist for it:
  * `thread_not_found` and `turn_not_found` are the same for missing and for hidden.
  */
-export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors {
+export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, AgentDoors {
   agents(actor: Actor): readonly Agent[];
   /** @throws StrataError `agent_not_found` */
   agent(actor: Actor, name: AgentName): Agent;

@@ -1,15 +1,28 @@
 import type {
+  AgentState,
   ContactScope,
   CountTokens,
   Epoch,
   Memory,
   MemoryId,
+  Mode,
   OwnSource,
   StoredEvent,
+  ToolName,
   TurnId,
   Vault,
+  Vitals,
 } from "../protocol/index.ts";
 import type { Store } from "../stores/index.ts";
+
+/** How far the turn may go with a tool. */
+export interface ToolAllowance {
+  readonly name: ToolName;
+  /** Calls in this turn; left out, as many as the turn has. */
+  readonly calls?: number;
+  /** In which states it may be called; left out, in each. */
+  readonly states?: readonly AgentState[];
+}
 
 /** Calls `fire` once after so many milliseconds, unless the function it gives is called before. */
 export type Timer = (milliseconds: number, fire: () => void) => () => void;
@@ -29,7 +42,13 @@ export interface GatherContext {
   readonly count: CountTokens;
   /** The thread's time, milliseconds since 1970. */
   readonly at: number;
-  readonly store: Pick<Store, "searchMemories" | "memoryRevision">;
+  readonly store: Pick<Store, "searchMemories" | "memoryRevision" | "memories" | "conversation">;
+  /** How much of the prompt is sent. */
+  readonly mode?: Mode;
+  /** How the agent is; left out, it is no agent that lives by itself. */
+  readonly vitals?: () => Promise<Vitals>;
+  /** The tools that it may call in this turn. */
+  readonly tools?: readonly ToolAllowance[];
   /** The operator's own sources, by name. */
   readonly sources?: ReadonlyMap<string, OwnSource>;
   readonly vault?: Vault;

@@ -2,10 +2,24 @@
  * Rows to records and back: the one storage contract and its implementations. It knows databases and nothing of prompts,
  * models or agents; every function that touches thread, memory or conversation data takes a scope.
  */
+
+export type {
+  AgentOwner,
+  AgentStore,
+  ConversationHead,
+  ConversationLog,
+  Credits,
+  DeliveryTry,
+  Exchange,
+  LifeRecord,
+  MoveRequest,
+  TextDecision,
+  TopUp,
+} from "./agent-store.ts";
 export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 export type { AddedMemory, MemoryHit, MemoryStats, MemoryStore, SavedMemory } from "./memory-store.ts";
-export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/memory/vector-extension.ts";
+export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export type {
   BackupProgress,
   ChainHead,

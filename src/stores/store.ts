@@ -36,6 +36,7 @@ import type {
   TurnTotals,
   Untrusted,
 } from "../protocol/index.ts";
+import type { AgentStore } from "./agent-store.ts";
 import type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import type { VectorStore } from "./vectors.ts";
@@ -164,6 +165,8 @@ export interface TurnOutcome {
   readonly memories: readonly MemoryId[];
   /** What was said and is not to be remembered, by its event and by the outbox row for the reply: it stays in the thread's record. */
   readonly unremembered: readonly (EventId | OutboxId)[];
+  /** Whether what was said goes into its senders' logs. */
+  readonly log?: true;
 }
 
 /** A turn as recorded, without the bytes of its requests. */
@@ -217,7 +220,7 @@ export interface OutboxMessage {
   readonly turn: TurnId;
   readonly channel: string;
   readonly text: Spoken;
-  readonly status: "waiting" | "delivered";
+  readonly status: "waiting" | "delivered" | "undeliverable";
   readonly at: number;
 }
 
@@ -288,7 +291,7 @@ export interface BackupProgress {
  * scope does not exist. One function is one transaction.
  * @throws StrataError `store_busy`, `store_failed`, and what each function names
  */
-export interface Store extends MemoryStore, VectorStore {
+export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** Keeps an agent version's frozen declaration (canonical JSON); the same digest again changes nothing. */
   saveAgentVersion(org: OrgId, agent: AgentName, version: Digest, spec: string, at: number): Promise<void>;
   agentVersion(org: OrgId, agent: AgentName, version: Digest): Promise<string | undefined>;

@@ -1,0 +1,81 @@
+import type { Trust } from "./trust.ts";
+
+/**
+ * What an agent that lives by itself is doing. It waits as `idle`, `bootstrapping`, `sleeping` or `faulted`; the others are the
+ * steps of a turn.
+ */
+export const AGENT_STATES = [
+  "bootstrapping",
+  "idle",
+  "sleeping",
+  "faulted",
+  "loading context",
+  "inferring",
+  "executing actions",
+  "persisting",
+] as const;
+export type AgentState = (typeof AGENT_STATES)[number];
+
+/** How well an agent can pay for itself, the best first. */
+export const SURVIVAL_TIERS = ["Normal", "LowCycles", "Critical"] as const;
+export type SurvivalTier = (typeof SURVIVAL_TIERS)[number];
+
+/** An account on an EVM chain whose native balance is shown. `rpc`: the address of a JSON-RPC server, or the variable of the environment that holds it. */
+export interface ChainAccount {
+  /** With its checksum. */
+  readonly address: string;
+  readonly rpc: { readonly url: string } | { readonly variable: string };
+  /** Seconds for which a balance that was read is shown before it is read again. */
+  readonly cached: number;
+}
+
+/** How an agent lives by itself. */
+export interface Life {
+  /** Minutes between two turns of its own; none: it only answers. */
+  readonly tick?: number;
+  /** What it may spend is topped up by an operator, and each turn draws its price. None: it never runs low. */
+  readonly credits?: CreditRules;
+  readonly account?: ChainAccount;
+}
+
+/** US dollars. At or below `low` it is LowCycles, at or below `critical` Critical, at zero it sleeps. */
+export interface CreditRules {
+  readonly low: number;
+  readonly critical: number;
+  /** Model calls of a turn while it is Critical. */
+  readonly rounds: number;
+}
+
+/** How an agent is, at a time. */
+export interface Vitals {
+  /** US dollars that are left; none where it lives on no credits. */
+  readonly balance?: number;
+  /** Hours for which they last at the rate of the last day; none where nothing was spent in it. */
+  readonly runway?: number;
+  readonly tier: SurvivalTier;
+  /** Its account, and what it held when it was last read. */
+  readonly wallet?: string;
+  readonly native?: { readonly wei: bigint; readonly at: number };
+  /** Turns that the agent has begun, this one with them. */
+  readonly turn: number;
+  readonly state: AgentState;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Whether a message was signed with the key of the address that it says it is from. `claimed`: it was not signed. */
+export const PROOFS = ["proven", "claimed"] as const;
+export type Proof = (typeof PROOFS)[number];
+
+/** What the guard said of a text that was to be kept. */
+export interface TextVerdict {
+  readonly verdict: "pass" | "review" | "reject";
+  /** A sentence for each finding. */
+  readonly findings: readonly string[];
+}
+
+/** What stands behind a text: whose words, and the lowest trust of what its writer had seen. */
+export interface TextOrigin {
+  readonly trust: Trust;
+  readonly inputs: Trust;
+}

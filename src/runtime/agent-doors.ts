@@ -1,0 +1,135 @@
+import type {
+  Actor,
+  Agent,
+  AgentName,
+  ContactId,
+  Layer,
+  StoredEvent,
+  TextKey,
+  TextMove,
+  TextVersion,
+  Trust,
+  TurnEvent,
+  Untrusted,
+  Vitals,
+} from "../protocol/index.ts";
+import type { ConversationHead, ConversationLog, Credits, OutboxMessage, TopUp } from "../stores/index.ts";
+import type { RunOptions } from "./runtime.ts";
+
+/** A layer as an operator sees it. */
+export interface LayerView extends Pick<Layer, "id" | "rank" | "mutability" | "scope" | "trust"> {
+  /** What is sent of it now; none where a source fills it anew each turn. Of skills, those that are enabled. */
+  readonly text?: string;
+  readonly characters?: number;
+  /** The active version; 0 for the declared text. None for what is never edited. */
+  readonly version?: number;
+  /** Whose words the active text is. */
+  readonly wordsOf: Trust;
+  /** How many proposals wait. */
+  readonly proposals: number;
+  /** Its source, where it is no text: `clock`, `vitals`. */
+  readonly source?: string;
+}
+
+/** A text that an operator gives: a layer's, the soul's, a skill's. */
+export interface TextEdit extends TextKey {
+  readonly text: string;
+  readonly line?: string;
+  readonly reason: Untrusted;
+}
+
+/** What an operator does with versions that are there. */
+export interface TextChoice extends TextKey {
+  readonly n: number;
+  readonly reason: Untrusted;
+}
+
+/** How an agent is, and what it lives on. */
+export interface LifeView {
+  readonly agent: AgentName;
+  readonly vitals: Vitals;
+  /** Since when it is in its state, and why. */
+  readonly since?: number;
+  readonly because?: string;
+  readonly credits?: Credits;
+  /** When its next turn of its own is due. */
+  readonly nextTick?: number;
+}
+
+/** A message that waits for an agent, and from whom. */
+export interface InboxMessage {
+  readonly contact: ContactId;
+  readonly event: StoredEvent;
+  /** `staged`: a turn handles it now. */
+  readonly status: "waiting" | "staged";
+}
+
+/** All that can be seen of an agent at once. */
+export interface AgentSnapshot {
+  readonly agent: Agent;
+  readonly layers: readonly LayerView[];
+  readonly life?: LifeView;
+  readonly conversations: readonly ConversationHead[];
+  readonly inbox: number;
+  readonly outbox: number;
+}
+
+/**
+ * What operators see and change of an agent: its layers, soul, skills, conversations, life and mail. Each call that changes or
+ * reads what others said is recorded. All of them
+ * @throws StrataError `not_allowed` for anybody else, `agent_not_found`
+ */
+export interface AgentDoors {
+  /** Everything of the agent at once, for who looks after it. */
+  snapshot(actor: Actor, agent: AgentName): Promise<AgentSnapshot>;
+  /** All layers in the order of the prompt: what is immutable is marked. */
+  layers(actor: Actor, agent: AgentName): Promise<readonly LayerView[]>;
+  /** Makes a text active that an operator wrote. @throws StrataError `text_not_found`, `text_refused` */
+  editText(actor: Actor, agent: AgentName, edit: TextEdit): Promise<TextVersion>;
+  /** Newest first; of one text, or of all. @throws StrataError `text_not_found` */
+  textVersions(actor: Actor, agent: AgentName, key?: TextKey): Promise<readonly TextVersion[]>;
+  /** What was done with them, newest first. */
+  textMoves(actor: Actor, agent: AgentName, key?: TextKey): Promise<readonly TextMove[]>;
+  /** What waits for an operator, of one agent or of all. */
+  proposals(actor: Actor, agent?: AgentName): Promise<readonly (TextVersion & { readonly agent: AgentName })[]>;
+  /** @throws StrataError `text_not_found`, `text_decided`, `text_refused` where it no longer has room */
+  decideText(
+    actor: Actor,
+    agent: AgentName,
+    choice: TextChoice & { readonly verdict: "approved" | "rejected" },
+  ): Promise<TextVersion>;
+  /** Makes an earlier version active, 0 the declared text. @throws StrataError as `decideText` */
+  activateText(actor: Actor, agent: AgentName, choice: TextChoice): Promise<TextMove>;
+  /** Takes a skill out of the prompt. @throws StrataError `text_not_found` */
+  disableSkill(
+    actor: Actor,
+    agent: AgentName,
+    skill: { readonly name: string; readonly reason: Untrusted },
+  ): Promise<TextMove>;
+
+  /** The last active first. */
+  conversations(actor: Actor, agent: AgentName, limit: number): Promise<readonly ConversationHead[]>;
+  conversation(actor: Actor, agent: AgentName, sender: ContactId): Promise<ConversationLog | undefined>;
+
+  life(actor: Actor, agent: AgentName): Promise<LifeView>;
+  /** @throws StrataError `invalid_input` where the agent lives on no credits */
+  topUp(
+    actor: Actor,
+    agent: AgentName,
+    payment: { readonly dollars: number; readonly note: Untrusted },
+  ): Promise<Credits>;
+  topUps(actor: Actor, agent: AgentName, limit: number): Promise<readonly TopUp[]>;
+  /** One turn of its own, now; the events of `run`. @throws StrataError `out_of_credits`, `invalid_input` for `history: transcript` */
+  tick(actor: Actor, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
+
+  /** What waits for the agent, the oldest first. */
+  inbox(actor: Actor, agent: AgentName, limit: number): Promise<readonly InboxMessage[]>;
+  /** What it said, the newest first. */
+  outbox(
+    actor: Actor,
+    agent: AgentName,
+    wish: { readonly status?: OutboxMessage["status"]; readonly limit: number },
+  ): Promise<readonly (OutboxMessage & { readonly contact: ContactId })[]>;
+  /** Says that a message was delivered. False where it did not wait any more. */
+  delivered(actor: Actor, agent: AgentName, id: OutboxMessage["id"]): Promise<boolean>;
+}

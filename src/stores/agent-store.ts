@@ -1,0 +1,174 @@
+import type {
+  Actor,
+  AgentName,
+  AgentState,
+  ContactId,
+  ContactScope,
+  EventId,
+  NewText,
+  OrgId,
+  OutboxId,
+  Role,
+  Spoken,
+  TextKey,
+  TextMove,
+  TextVersion,
+  TurnId,
+  Untrusted,
+} from "../protocol/index.ts";
+import type { OutboxMessage } from "./store.ts";
+
+/** Whose texts, state and credits: an agent's own, with no contact in them. */
+export interface AgentOwner {
+  readonly org: OrgId;
+  readonly agent: AgentName;
+}
+
+/** Who moves the pointer of a text, and why. */
+export interface MoveRequest {
+  /** 0 for the declared text, null for none: a skill that is disabled. */
+  readonly to: number | null;
+  readonly kind: "activated" | "rolled back" | "disabled";
+  readonly by: Role;
+  readonly reason: Untrusted;
+  readonly at: number;
+}
+
+/** An operator's word about a proposal. */
+export interface TextDecision {
+  readonly verdict: "approved" | "rejected";
+  readonly by: Role;
+  readonly reason: Untrusted;
+  readonly at: number;
+}
+
+/** Texts of agents that may be changed: every version kept, and which is active. Each change is a link of the chain. */
+export interface TextStore {
+  /** Of each key that was ever edited, its active version; none where the declared text or nothing is active. */
+  activeTexts(owner: AgentOwner): Promise<readonly TextVersion[]>;
+  /** Newest first; of one key, or of all. */
+  textVersions(owner: AgentOwner, key?: TextKey): Promise<readonly TextVersion[]>;
+  /** Newest first. */
+  textMoves(owner: AgentOwner, key: TextKey | undefined, limit: number): Promise<readonly TextMove[]>;
+  /**
+   * Keeps a version; one that is `kept` becomes active, unless another than its `parent` is active by now: then it is a proposal.
+   * The same is done in a turn's commit by the write `edit`.
+   */
+  editText(owner: AgentOwner, edit: NewText, at: number): Promise<TextVersion>;
+  /** @throws StrataError `text_not_found`, `text_decided` where it does not wait any more */
+  decideText(owner: AgentOwner, key: TextKey & { readonly n: number }, decision: TextDecision): Promise<TextVersion>;
+  /** @throws StrataError `text_not_found`, `text_decided` for a version that is a proposal or was rejected */
+  moveText(owner: AgentOwner, key: TextKey, request: MoveRequest): Promise<TextMove>;
+}
+
+/** One message of a sender with the agent's answer, both shortened; the whole texts stay with event and reply. */
+export interface Exchange {
+  readonly event: EventId;
+  readonly body: Untrusted;
+  readonly reply: Spoken;
+  readonly turn: TurnId;
+  readonly at: number;
+}
+
+/** What was said with one sender, the oldest first. */
+export interface ConversationLog {
+  readonly contact: ContactId;
+  readonly entries: readonly Exchange[];
+  readonly lastActivity: number;
+}
+
+/** A sender who has a log. */
+export interface ConversationHead {
+  readonly contact: ContactId;
+  readonly entries: number;
+  readonly lastActivity: number;
+}
+
+/**
+ * Logs of what was said, for agents with `history: log`: kept within `CONVERSATION_LIMITS` by a turn's commit, where its outcome
+ * says `log` and it has a reply. The oldest entries of a sender go first, and of too many senders the one silent for longest.
+ */
+export interface ConversationStore {
+  /** The last active first. */
+  conversations(owner: AgentOwner, limit: number): Promise<readonly ConversationHead[]>;
+  conversation(scope: ContactScope): Promise<ConversationLog | undefined>;
+}
+
+/** What an agent that lives by itself is doing, as far as it was written down. */
+export interface LifeRecord {
+  readonly state: AgentState;
+  /** Since when, milliseconds since 1970. */
+  readonly since: number;
+  /** Why it is faulted or sleeps for want of credits. */
+  readonly because?: string;
+  /** When its last turn of its own began. */
+  readonly tickedAt?: number;
+}
+
+/** One payment by an operator. US dollars; negative where a mistake was corrected. */
+export interface TopUp {
+  readonly id: number;
+  readonly dollars: number;
+  readonly by: Role;
+  readonly note: Untrusted;
+  readonly at: number;
+}
+
+/** What an agent may spend. US dollars. */
+export interface Credits {
+  readonly toppedUp: number;
+  /** By all its requests since the first payment. */
+  readonly spent: number;
+  readonly balance: number;
+  /** Spent in the 24 hours before, and of how many of them it had credits. */
+  readonly lastDay: { readonly spent: number; readonly hours: number };
+}
+
+/** The life of agents. */
+export interface LifeStore {
+  life(owner: AgentOwner): Promise<LifeRecord | undefined>;
+  /** Writes the state down. False where it is not `from` any more. */
+  moveLife(
+    owner: AgentOwner,
+    move: Omit<LifeRecord, "since"> & { readonly from: AgentState | undefined; readonly at: number },
+  ): Promise<boolean>;
+  /** None before the first payment. */
+  credits(owner: AgentOwner, at: number): Promise<Credits | undefined>;
+  /** Newest first. */
+  topUps(owner: AgentOwner, limit: number): Promise<readonly TopUp[]>;
+  topUp(owner: AgentOwner, payment: Omit<TopUp, "id">): Promise<Credits>;
+}
+
+/** One try to deliver a message. */
+export interface DeliveryTry {
+  readonly outbox: OutboxId;
+  /** None: it was taken. */
+  readonly failed?: string;
+  /** When to try again; none: never. */
+  readonly again?: number;
+  readonly at: number;
+}
+
+/** Messages on their way out, and how far they came. */
+export interface DeliveryStore {
+  /**
+   * Waiting messages of the agent that are due, the oldest first, leased to the holder until then: nobody else is given them before.
+   */
+  dueDeliveries(
+    owner: AgentOwner,
+    lease: { readonly holder: string; readonly now: number; readonly until: number; readonly limit: number },
+  ): Promise<readonly (OutboxMessage & { readonly contact: ContactId; readonly tries: number })[]>;
+  /** Notes a try: delivered, or waiting again. False where it was delivered meanwhile or the lease is another's. */
+  noteDelivery(owner: AgentOwner, holder: string, tried: DeliveryTry): Promise<boolean>;
+}
+
+/** Who read or changed what of an agent, recorded: a link of the chain each. */
+export interface AuditStore {
+  /** Notes what an operator did: a name of what, and about what, without anybody's text. */
+  noteAct(
+    owner: AgentOwner,
+    act: { readonly actor: Actor; readonly what: string; readonly about: string; readonly at: number },
+  ): Promise<void>;
+}
+
+export interface AgentStore extends TextStore, ConversationStore, LifeStore, DeliveryStore, AuditStore {}
