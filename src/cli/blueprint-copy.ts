@@ -74,19 +74,22 @@ export function readBlueprint({ folder, shipped }: Blueprint, name: AgentName | 
   }));
   const variables = read.flatMap(({ path, bytes }) => (path === "strata.yaml" ? variablesIn(bytes.toString()) : []));
   const files = read.filter(({ path }) => path !== ".gitignore").map((file) => renamed(file, name));
-  const example =
-    ENV_EXAMPLE +
-    variables
-      .filter((one) => !ENV_EXAMPLE.includes(`\n${one}=`))
-      .map((one) => `${one}=\n`)
-      .join("");
-  const hasExample = files.some(({ path }) => path === ".env.example");
+  const example = files.find(({ path }) => path === ".env.example");
   return {
-    files: hasExample ? files : [...files, { path: ".env.example", bytes: Buffer.from(example) }],
+    files: [...files.filter((file) => file !== example), withVariables(example, variables)],
     ignored: shipped ? [] : linesOf(read.find(({ path }) => path === ".gitignore")?.bytes.toString() ?? ""),
     leftOut,
     variables,
   };
+}
+
+/** The example of `.env` that came with the blueprint, else the usual one, with each variable that it does not name yet. */
+function withVariables(example: NewFile | undefined, variables: readonly string[]): NewFile {
+  const text = example?.bytes.toString() ?? ENV_EXAMPLE;
+  const missing = variables.filter((name) => !new RegExp(`^[#\\s]*(?:export\\s+)?${name}\\s*=`, "m").test(text));
+  if (example !== undefined && missing.length === 0) return example;
+  const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;
+  return { path: ".env.example", bytes: Buffer.from(whole + missing.map((name) => `${name}=\n`).join("")) };
 }
 
 /** What belongs to one machine or one person, or is installed anew. */

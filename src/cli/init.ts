@@ -93,6 +93,7 @@ function report(folder: string, { cwd, env }: Context["terminal"], made: Made): 
   const flag = where === "" ? "" : ` --folder ${/^[\w./-]+$/.test(where) ? where : JSON.stringify(where)}`;
   const [agent = USUAL] = agents;
   const unset = variables.filter((name) => !env[name]);
+  const change = `The texts${from === undefined ? " in layers/" : ""} are yours to change; \`strata lock\` accepts a change.`;
   return [
     `${folder} holds ${agents.length > 1 ? `${agents.length} agents` : "an agent"} now${from === undefined ? "" : `, copied from ${from}`}:`,
     ...files.map((file) => `  ${file}`),
@@ -103,7 +104,11 @@ function report(folder: string, { cwd, env }: Context["terminal"], made: Made): 
     `  strata compose ${agent}${flag} --message "Hello"`,
     `  strata chat ${agent}${flag}`,
     "",
-    `The texts${from === undefined ? " in layers/" : ""} are yours to change; \`strata lock\` accepts a change. A key of your own`,
-    "goes into .env (see .env.example); without one, the built-in rehearsal answers.",
+    ...(unset.length > 0
+      ? [change]
+      : [
+          `${change} A key of your own`,
+          "goes into .env (see .env.example); without one, the built-in rehearsal answers.",
+        ]),
   ].map((line) => asCalledHere(line, env));
 }

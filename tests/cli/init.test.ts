@@ -154,12 +154,22 @@ describe("strata init with a folder", () => {
         "Before it starts, put TILL_KEY into .env (see .env.example).\n",
     );
     expect(out).toContain("  strata chat clerk\n");
+    expect(out).not.toContain("the built-in rehearsal answers");
     expect(readdirSync(cwd).sort()).toEqual(
       [".env.example", ".gitignore", "strata.lock", "strata.yaml", "texts", "tools"].sort(),
     );
     expect(readdirSync(join(cwd, "tools"))).toEqual(["euros.ts", "price.ts"]);
     expect(readFileSync(join(cwd, ".gitignore"), "utf8")).toBe("*.log\n.env\n.strata/\nnode_modules/\n");
     expect(readFileSync(join(cwd, ".env.example"), "utf8")).toMatch(/\nANTHROPIC_API_KEY=\nTILL_KEY=\n$/);
+  });
+
+  it.each([
+    ["# Keys of the shop\nBANK_KEY=", "# Keys of the shop\nBANK_KEY=\nTILL_KEY=\n"],
+    ["# TILL_KEY=from-the-till\n", "# TILL_KEY=from-the-till\n"],
+  ])("adds to its .env.example %j what strata.yaml names and it does not", async (given, made) => {
+    const { cwd } = beside({ ...FILES, ".env.example": given });
+    expect((await strata(["init", "../shop"], { cwd })).code).toBe(0);
+    expect(readFileSync(join(cwd, ".env.example"), "utf8")).toBe(made);
   });
 
   it("makes an agent whose modules run, once it has its secrets", async () => {
