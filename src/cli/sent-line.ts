@@ -1,5 +1,5 @@
 import type { Ledger, LedgerEntry, ModelRef, Place, TurnTotals } from "../protocol/index.ts";
-import { count, duration, number, oneLine } from "./style.ts";
+import { count, dollars, duration, number, oneLine } from "./style.ts";
 
 /** What a turn sent, on one line: to whom, how many tokens of what, what was cut, how long it took. Of several requests the last one. */
 export function sentLine(ledger: Ledger | undefined, totals: TurnTotals, model: ModelRef): string {
@@ -49,9 +49,9 @@ function live(entry: LedgerEntry): string {
   return `${entry.piece} ${number(entry.tokens)}${items}`;
 }
 
-function work({ rounds, calls, milliseconds, dollars }: TurnTotals): string {
+function work({ rounds, calls, milliseconds, dollars: sum }: TurnTotals): string {
   const requests = rounds > 1 ? `the last of ${count(rounds, "request")}` : count(rounds, "request");
   const called = calls === 0 ? "" : `, ${count(calls, "tool call")}`;
-  const cost = dollars === 0 ? "" : `, $${dollars.toFixed(4)}`;
+  const cost = sum === 0 ? "" : `, ${dollars(sum)}`;
   return `${requests}${called}, ${duration(milliseconds)}${cost}`;
 }

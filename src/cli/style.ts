@@ -31,6 +31,9 @@ export const number = (value: number): string => NUMBER.format(value);
 export const count = (value: number, noun: string, plural = `${noun}s`): string =>
   `${number(value)} ${value === 1 ? noun : plural}`;
 
+/** `$0.0021`; a sum that this would show as nothing is told to be more than that. */
+export const dollars = (sum: number): string => (sum > 0 && sum < 0.00005 ? "<$0.0001" : `$${sum.toFixed(4)}`);
+
 /** `12 ms`, `3.4 s`, `2 min 5 s` */
 export function duration(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;

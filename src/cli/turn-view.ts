@@ -2,7 +2,7 @@ import { type App, agreementOf, type TurnRecord } from "../app.ts";
 import { asStrataError, isoSecond, type Request, type StoredEvent } from "../protocol/index.ts";
 import { ledgerTable } from "./ledger-table.ts";
 import { shortVersion } from "./session.ts";
-import { count, duration, number, oneLine, printable, type Style } from "./style.ts";
+import { count, dollars, duration, number, oneLine, printable, type Style } from "./style.ts";
 
 /** A turn as lines for a person: how it ended, what came in, what each request sent, what was called and said. */
 export async function turnView(app: App, turn: TurnRecord, style: Style): Promise<readonly string[]> {
@@ -12,7 +12,7 @@ export async function turnView(app: App, turn: TurnRecord, style: Style): Promis
 
 function head(turn: TurnRecord, style: Style): readonly string[] {
   const { totals, link } = turn;
-  const cost = totals === undefined || totals.dollars === 0 ? "" : `, $${totals.dollars.toFixed(4)}`;
+  const cost = totals === undefined || totals.dollars === 0 ? "" : `, ${dollars(totals.dollars)}`;
   return [
     `${style.bold(turn.id)} · turn ${number(turn.seq)} of ${turn.thread} · ${endOf(turn)}`,
     `agent    ${turn.scope.agent}, version ${shortVersion(turn.version)}, with ${printable(turn.scope.contact)}`,

@@ -3,7 +3,7 @@ import type { UsageTotal } from "../app.ts";
 import { contactId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { chosenAgents, inRecord } from "./session.ts";
-import { number, type Style } from "./style.ts";
+import { dollars, number, type Style } from "./style.ts";
 import { table } from "./table.ts";
 
 interface Options {
@@ -77,7 +77,7 @@ function usageTable(rows: readonly Row[], style: Style): readonly string[] {
 const isUncounted = ({ priced, input, output }: Row): boolean => !priced && input + output > 0;
 
 function cells(row: Row): readonly string[] {
-  const counted = `$${row.dollars.toFixed(4)}`;
+  const counted = dollars(row.dollars);
   const unknown = row.dollars > 0 ? `${counted} and more` : "price unknown";
   return [
     row.agent,

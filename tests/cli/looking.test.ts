@@ -68,6 +68,14 @@ describe("strata usage", () => {
     expect(used?.total.input).toBeGreaterThan(1_000);
   });
 
+  it("tells a very small sum as such, and never as nothing", async () => {
+    const { edit, env } = await provider(speaking({ text: "Hello." }));
+    const price = 'models: {"anthropic:claude-sonnet-4-5": {price: {input: 0.1, output: 0.1}}}';
+    const cwd = project((yaml) => `${edit(yaml)}\n${price}\n`);
+    expect((await strata(["chat", "companion"], { cwd, env, input: "hi\n" })).err).toMatch(/, <\$0\.0001$/m);
+    expect((await strata(["usage"], { cwd, env })).out).toMatch(/^companion +1 +1 +10 .* <\$0\.0001$/m);
+  });
+
   it("says where a price is not known, instead of a sum of nothing", async () => {
     const { edit, env } = await provider(speaking({ text: "Hello." }));
     const cwd = project((yaml) => edit(yaml).replaceAll("claude-sonnet-4-5", "claude-unheard-of"));
