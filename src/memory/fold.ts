@@ -21,6 +21,8 @@ const LEFT_OUT = /[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061
 const ALEFS = /[\u0622\u0623\u0625\u0671]/g;
 const CONTRACTED = new Set(["s", "t", "m", "re", "ve", "ll", "d"]);
 const ENGLISH = /^[a-z]+$/;
+const PLAIN = /^[a-z0-9]+$/;
+const BEYOND_ASCII = /[\u0080-\uffff]/;
 
 /** A word as it stands in a text, folded, and what it is searched by. */
 export interface Word {
@@ -30,6 +32,7 @@ export interface Word {
 
 /** Compatible forms made one, lower case, without the accents and signs that one writer sets and the next leaves out. */
 export function fold(text: string): string {
+  if (!BEYOND_ASCII.test(text)) return text.toLowerCase();
   const lower = text.normalize("NFKC").toLowerCase();
   const plain = lower.normalize("NFD").replace(LATIN_ACCENT, "$1").normalize("NFC");
   return plain.replace(LEFT_OUT, "").replace(ALEFS, "\u0627").replaceAll("\u0649", "\u064a");
@@ -42,7 +45,21 @@ export function foldName(name: string): string {
 
 /** The words of a text in their order. */
 export function wordsOf(text: string): readonly Word[] {
-  return (fold(text).match(WORD) ?? []).flatMap(partsOf).flatMap(runsOf);
+  return (fold(text).match(WORD) ?? []).flatMap(partsOf).flatMap(readWord);
+}
+
+/** What plain words were read as: people say few different ones, and stemming each anew is most of the work. */
+const READ = new Map<string, readonly Word[]>();
+const MOST_READ = 20_000;
+
+function readWord(word: string): readonly Word[] {
+  const known = READ.get(word);
+  if (known !== undefined) return known;
+  if (word.length > LONGEST_WORD || !PLAIN.test(word)) return runsOf(word);
+  const read = [{ word, terms: [stemOf(word)] }];
+  if (READ.size >= MOST_READ) READ.clear();
+  READ.set(word, read);
+  return read;
 }
 
 /** Whether it begins with a sign of a script that puts no space between words. */

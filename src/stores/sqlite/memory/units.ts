@@ -22,13 +22,20 @@ export interface UnitColumns {
   readonly terms: string;
 }
 
+/** A unit of a memory as it will be put into the index. */
+export interface NewUnit extends UnitColumns {
+  /** What `terms` holds, one by one. */
+  readonly all: readonly string[];
+}
+
 /** What the units of a memory are, wherever they stand. */
-export function unitColumns({ content, tags, speaker }: Pick<Memory, "content" | "tags" | "speaker">): UnitColumns[] {
+export function unitColumns({ content, tags, speaker }: Pick<Memory, "content" | "tags" | "speaker">): NewUnit[] {
   const folded = speaker === undefined ? "" : foldName(speaker);
-  return unitsOf(content, tags).map((unit: Unit) => ({
+  return unitsOf(content, tags).map(({ flags, terms }: Unit) => ({
     speaker: folded,
-    flags: unit.flags,
-    terms: unit.terms.join(" "),
+    flags,
+    terms: terms.join(" "),
+    all: terms,
   }));
 }
 
@@ -52,16 +59,16 @@ export function putUnits(
   db: Connection,
   open: OpenScope,
   memory: Pick<Findable, "row" | "talk" | "at"> & Pick<Place, "first">,
-  units: readonly UnitColumns[],
+  units: readonly NewUnit[],
 ): void {
   if (memory.first === null) return;
   const session = sessionOf(db, open, memory);
-  for (const [i, { speaker, flags, terms }] of units.entries()) {
+  for (const [i, { speaker, flags, terms, all }] of units.entries()) {
     const id = memory.first + i;
     db.run(plain(`insert into unit values (?, ?, ?, ?, ?, ?)`, id, memory.row, session, speaker, flags, terms));
     // The full-text index takes a number for an id only where it is surely whole.
     db.run(plain(`insert into unit_words (rowid, terms) values (cast(? as integer), ?)`, id, terms));
-    countUnit(open, { speaker, terms }, 1);
+    countUnit(open, { speaker, all }, 1);
   }
   open.next += units.length;
 }
@@ -91,7 +98,7 @@ export function unindexMemory(db: Connection, open: OpenScope, row: number): voi
       ),
     );
     db.run(plain(`delete from unit where id = ?`, id));
-    countUnit(open, unit, -1);
+    countUnit(open, { speaker: unit.speaker, all: termsOf(unit.terms) }, -1);
   }
   db.run(plain(`update memory set first = null, units = 0 where row = ?`, row));
 }
@@ -113,8 +120,7 @@ export function unindexScope(db: Connection, scope: MemoryScope): void {
   countChange(db, scope, { units: -scope.units, terms: -scope.terms });
 }
 
-function countUnit(open: OpenScope, { speaker, terms }: Pick<UnitColumns, "speaker" | "terms">, by: 1 | -1): void {
-  const all = termsOf(terms);
+function countUnit(open: OpenScope, { speaker, all }: Pick<NewUnit, "speaker" | "all">, by: 1 | -1): void {
   for (const term of new Set(all)) countUnits(open.ofTerm, term, by);
   countUnits(open.ofSpeaker, speaker, by);
   open.units += by;
