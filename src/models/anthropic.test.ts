@@ -252,6 +252,13 @@ describe("openModel", () => {
     },
   );
 
+  it.each([
+    ["antropic:claude-sonnet-4-5", '"anthropic:claude-sonnet-4-5"'],
+    ["opnai:gpt-5", '"openai:gpt-5"'],
+  ])("names the provider that %j most likely means", (ref, meant) => {
+    expect(() => openModel(ref, none)).toThrow(`${JSON.stringify(ref)}; did you mean ${meant}? Or name anthropic:NAME`);
+  });
+
   it("says what is missing", () => {
     expect(() => openModel(REF, none)).toThrow(expect.objectContaining({ code: "secret_missing" }));
     expect(() => openModel(REF, () => ({ key: "" }))).toThrow("needs a key for anthropic");

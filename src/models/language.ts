@@ -26,7 +26,8 @@ export function kindOf(provider: string, access: Access | undefined): ProviderKi
   return access?.kind ?? OWN_KINDS.find((kind) => kind === provider);
 }
 
-const OWN_KINDS = ["anthropic", "openai", "openrouter", "bedrock"] as const;
+/** The kinds that need no declaration: a provider of that name is of that kind. */
+export const OWN_KINDS = ["anthropic", "openai", "openrouter", "bedrock"] as const;
 
 /** Whether a provider of that kind answers nobody without a key. */
 export const needsKey = (kind: ProviderKind): boolean => OWN_KINDS.some((own) => own === kind);

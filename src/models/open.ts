@@ -1,10 +1,10 @@
-import { type Embedder, type Model, type ModelRef, StrataError } from "../protocol/index.ts";
+import { type Embedder, type Model, type ModelRef, nearest, StrataError } from "../protocol/index.ts";
 import { type Access, direct, type ProviderKind, type Secrets } from "./access.ts";
 import { bindModel } from "./bind.ts";
 import { bindEmbedder } from "./embed.ts";
 import { rehearsalEmbedder } from "./embed-rehearsal.ts";
 import { splitRef } from "./failure.ts";
-import { kindOf, needsKey, openEmbedding, openLanguage } from "./language.ts";
+import { kindOf, needsKey, OWN_KINDS, openEmbedding, openLanguage } from "./language.ts";
 import { rehearsalModel } from "./rehearsal.ts";
 import { RETRY, type Retry } from "./retry.ts";
 
@@ -55,12 +55,16 @@ function reached(ref: ModelRef, secrets: Secrets): Reached {
 /** What no error may repeat. */
 const hidden = ({ key, signing }: Access): readonly string[] => [key, signing?.session].flatMap((one) => one || []);
 
-const unknownModel = (ref: ModelRef) =>
-  new StrataError(
+function unknownModel(ref: ModelRef): StrataError {
+  const { provider, model } = splitRef(ref);
+  const meant = model === "" || model === ref ? undefined : nearest(provider, OWN_KINDS);
+  const near = meant === undefined ? "" : `did you mean ${JSON.stringify(`${meant}:${model}`)}? Or `;
+  return new StrataError(
     "model_unknown",
-    `no model is known as ${JSON.stringify(ref)}; name anthropic:NAME, openai:NAME, openrouter:MAKER/NAME, bedrock:NAME, PROVIDER:NAME with a provider declared in strata.yaml, or rehearsal`,
+    `no model is known as ${JSON.stringify(ref)}; ${near}name anthropic:NAME, openai:NAME, openrouter:MAKER/NAME, bedrock:NAME, PROVIDER:NAME with a provider declared in strata.yaml, or rehearsal`,
     { model: ref },
   );
+}
 
 const secretMissing = (ref: ModelRef, provider: string) =>
   new StrataError(
