@@ -47,6 +47,8 @@ export interface Reading {
   readonly env: Environment;
   /** True: nothing shall run, so modules are left out, and a secret may be missing. */
   readonly recordOnly?: boolean;
+  /** True: a secret may be missing, for the texts alone are looked at. */
+  readonly withoutSecrets?: boolean;
 }
 
 /**
@@ -87,7 +89,7 @@ interface Place extends Pick<Project, "file" | "folder">, Reading {
 }
 
 function projectOf(source: YamlSource, place: Place): Project {
-  const { file, folder, env, dotenv, inCode, recordOnly = false } = place;
+  const { file, folder, env, dotenv, inCode, recordOnly = false, withoutSecrets = recordOnly } = place;
   const report = reportOn(source);
   const config = readConfig(report);
   const org = orgId(config.organization);
@@ -95,7 +97,7 @@ function projectOf(source: YamlSource, place: Place): Project {
   const around = { org, model: config.model, embedder: config.embedder, folder, report };
   const agents = Object.entries(config.agents).map(([name, agent]) => buildAgent(name, agent, around));
   const environment = joinEnvironment(env, dotenv);
-  const asked = recordOnly ? withoutMissing(report) : report;
+  const asked = withoutSecrets ? withoutMissing(report) : report;
   const providers = readProviders(config.providers, environment, asked);
   const secrets = readSecrets(config.secrets, environment, asked);
   const hidden = [...secretsOf(providers), ...secrets.values()];

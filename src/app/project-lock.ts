@@ -11,9 +11,9 @@ export interface ProjectLock {
   readonly write: () => void;
 }
 
-/** @throws StrataError `config_missing`, `config_invalid`, … */
+/** What a secret is does not matter to the texts, so none need be there. @throws StrataError `config_missing`, `config_invalid`, … */
 export function projectLock({ folder, env }: { readonly folder: string; readonly env: Environment }): ProjectLock {
-  const project = loadProject(folder, { env });
+  const project = loadProject(folder, { env, withoutSecrets: true });
   const locked = (agent: Agent) => agent.layers.filter((layer) => layer.mutability === "immutable").length;
   return {
     file: lockFile(project),

@@ -139,16 +139,15 @@ function variablesIn(yaml: string): readonly string[] {
  * what its author did not review is not copied.
  * @throws StrataError `lock_mismatch`, `config_invalid`, … of the folder; `invalid_input` where only the copy cannot start
  */
-export function locked({ folder }: Blueprint, { files, variables }: Copy, env: Environment): readonly NewFile[] {
-  const environment = withValues(variables, env);
-  const lock = projectLock({ folder, env: environment });
+export function locked({ folder }: Blueprint, { files }: Copy, env: Environment): readonly NewFile[] {
+  const lock = projectLock({ folder, env });
   if (existsSync(lock.file)) lock.check();
   const others = files.filter(({ path }) => path !== "strata.lock");
   const place = mkdtempSync(join(tmpdir(), "strata-init-"));
   try {
     const copy = join(place, "copy");
     writeNew(copy, others);
-    return [...others, { path: "strata.lock", bytes: lockOf(copy, folder, environment) }];
+    return [...others, { path: "strata.lock", bytes: lockOf(copy, folder, env) }];
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
@@ -166,13 +165,7 @@ function lockOf(copy: string, folder: string, env: Environment): Buffer {
   }
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Any value will do for variables that are not set yet: whether texts are locked does not depend on keys. */
-export const withValues = (variables: readonly string[], env: Environment): Environment => ({
-  ...env,
-  ...Object.fromEntries(variables.filter((name) => !env[name]).map((name) => [name, "not-set-9d2c41f07b"])),
-});
+type Environment = Readonly<Record<string, string | undefined>>;
 
 function renamed(file: NewFile, name: AgentName | undefined): NewFile {
   if (name === undefined || file.path !== "strata.yaml") return file;

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { blueprintNames, projectLock } from "../app.ts";
 import { type AgentName, agentName } from "../protocol/index.ts";
-import { findBlueprint, ignoreLines, locked, readBlueprint, withValues, writeNew } from "./blueprint-copy.ts";
+import { findBlueprint, ignoreLines, locked, readBlueprint, writeNew } from "./blueprint-copy.ts";
 import { asCalledHere, type Context } from "./context.ts";
 import { isInteractive } from "./terminal.ts";
 
@@ -76,7 +76,7 @@ function make(
   // The lock names the agents; what it locks is the blueprint's, word for word.
   const isLocked = blueprint.shipped && wanted.name === undefined;
   const written = writeNew(folder, isLocked ? copy.files : locked(blueprint, copy, env));
-  const lock = projectLock({ folder, env: withValues(variables, env) });
+  const lock = projectLock({ folder, env });
   lock.check();
   return {
     ...(!blueprint.shipped && { from: blueprint.folder }),

@@ -186,7 +186,7 @@ describe("strata init with a folder", () => {
     const { cwd } = beside();
     const { code } = await strata(["init", "../shop", "--name", "ann", "--folder", "."], { cwd });
     expect(code).toBe(0);
-    const listed = await strata(["lock", "--check"], { cwd, env: { TILL_KEY: "till-key-0123456789" } });
+    const listed = await strata(["lock", "--check"], { cwd });
     expect(listed).toMatchObject({ code: 0, out: expect.stringContaining("ann: 1 immutable layer") });
     expect(readFileSync(join(cwd, "strata.yaml"), "utf8")).toBe(SHOP.replace("  clerk:", '  "ann":'));
   });

@@ -56,7 +56,7 @@ beforeAll(async () => {
   writeFileSync(join(cwd, "shop.ts"), "broken(");
 });
 
-describe("what only looks at the record or mends it needs no module and no secret", () => {
+describe("what only looks at the record or mends it, or at the texts, needs no module and no secret", () => {
   it.each<[string, () => readonly string[]]>([
     ["verify", () => ["verify"]],
     ["anchor", () => ["anchor"]],
@@ -77,6 +77,8 @@ describe("what only looks at the record or mends it needs no module and no secre
     ["approval list", () => ["approval", "list"]],
     ["approval show", () => ["approval", "show", shop.approval]],
     ["cache replay", () => ["cache", "replay", "shop"]],
+    ["lock", () => ["lock"]],
+    ["lock --check", () => ["lock", "--check"]],
   ])("%s", async (_, argv) => {
     const { code, out, err } = await strata(argv(), { cwd: shop.cwd });
     expect(code, err).toBe(0);
