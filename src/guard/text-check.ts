@@ -1,0 +1,122 @@
+import {
+  type Layer,
+  type LayerId,
+  looksLikeOurs,
+  TEXT_LIMITS,
+  type TextVerdict,
+  type TextVersion,
+  type Trusted,
+  trusted,
+} from "../protocol/index.ts";
+import { judgeLayerText } from "./override/override.ts";
+import type { GuardFinding } from "./override/verdict.ts";
+
+/** A text that is to stand in the prompt from some turn on, and what its size is measured by. */
+export type GivenText =
+  | {
+      readonly kind: "layer";
+      readonly text: string;
+      readonly line?: string | undefined;
+      /** Characters of all other texts of the prefix: `charactersBeside`. */
+      readonly beside: number;
+    }
+  | { readonly kind: "soul"; readonly text: string }
+  | {
+      readonly kind: "skill";
+      readonly text: string;
+      /** How many other skills are enabled. */
+      readonly enabled: number;
+    };
+
+/** Why it may not, as the rest of a sentence about it; or the text as it will stand there, with what the guard said. */
+export type CheckedText =
+  | { readonly problem: string }
+  | {
+      readonly problem?: never;
+      readonly text: Trusted;
+      readonly line?: Trusted;
+      /** `pass`, or `review`: the agent's own words then wait for an operator. */
+      readonly verdict: TextVerdict;
+    };
+
+/**
+ * Whether a text may take the place of a layer's, of the soul or of a skill: its size, its form and the guard. For the agent's edits
+ * and for an operator's alike. Pure.
+ */
+export function checkNewText(given: GivenText): CheckedText {
+  const text = normal(given.text);
+  const line = given.kind === "layer" && given.line !== undefined ? normal(given.line) : undefined;
+  const problem = sizeProblem({ ...given, text }) ?? formProblem(text) ?? lineProblem(line);
+  if (problem !== undefined) return { problem };
+  const read = given.kind === "soul" ? spelledOut(text) : text;
+  const verdict = judged([read, ...(line === undefined ? [] : [line])]);
+  if (verdict.verdict === "reject") return { problem: `the guard refuses it: ${verdict.findings.join("; ")}` };
+  // It passed the guard; whether an operator's word is needed besides, its writer's taint and the verdict say.
+  return { text: trusted(text), ...(line !== undefined && { line: trusted(line) }), verdict };
+}
+
+/** Characters of all texts of the prefix but one layer's: the immutable ones, and of the others what is active. */
+export function charactersBeside(
+  layers: readonly Layer[],
+  active: readonly Pick<TextVersion, "layer" | "part" | "text">[],
+  layer: LayerId,
+): number {
+  const edited = new Map(active.flatMap((one) => (one.part === undefined ? [[one.layer, one.text]] : [])));
+  return layers.reduce(
+    (sum, { id, source }) =>
+      id === layer || source.kind !== "text" ? sum : sum + (edited.get(id) ?? source.text).length,
+    0,
+  );
+}
+
+const normal = (text: string): string => text.replace(/\r\n?/g, "\n").trimEnd();
+
+function sizeProblem(given: GivenText): string | undefined {
+  const { length } = given.text;
+  if (given.text.trim() === "") return "it says nothing";
+  switch (given.kind) {
+    case "layer": {
+      const left = Math.max(0, Math.min(TEXT_LIMITS.layer, TEXT_LIMITS.stored - given.beside));
+      if (length <= left) return undefined;
+      return `it has ${length} characters, and ${left} are left for it: a layer may have ${TEXT_LIMITS.layer}, and all texts of the prefix together ${TEXT_LIMITS.stored}, of which the others take ${given.beside}`;
+    }
+    case "soul":
+      if (SLUG.test(given.text)) return undefined;
+      return `a soul is a name of 1 to ${TEXT_LIMITS.soul} of a-z, 0-9, ".", "_" and "-", starting and ending with a letter or digit`;
+    case "skill":
+      if (length > TEXT_LIMITS.skill) return `it has ${length} characters, and a skill may have ${TEXT_LIMITS.skill}`;
+      if (given.enabled < TEXT_LIMITS.skills) return undefined;
+      return `${given.enabled} skills are enabled, and no more than ${TEXT_LIMITS.skills} may be; disable one first`;
+  }
+}
+
+/** 64 characters at most. */
+const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
+
+function formProblem(text: string): string | undefined {
+  const line = text.split("\n").find((one) => looksLikeOurs(one.trim()));
+  return line === undefined ? undefined : `the line ${JSON.stringify(line.trim())} reads as the platform's own`;
+}
+
+function lineProblem(line: string | undefined): string | undefined {
+  if (line === undefined) return undefined;
+  if (line.trim() === "") return "its line says nothing; leave it out";
+  if (line.includes("\n")) return "its line has a line break";
+  if (line.length > TEXT_LIMITS.line) return `its line has ${line.length} characters, and may have ${TEXT_LIMITS.line}`;
+  return looksLikeOurs(line.trim()) ? "its line reads as the platform's own" : undefined;
+}
+
+/** A name may say a sentence. */
+const spelledOut = (soul: string): string => soul.replaceAll(/[._-]+/g, " ");
+
+const WORST = ["reject", "review", "pass"] as const;
+
+function judged(texts: readonly string[]): TextVerdict {
+  const verdicts = texts.map(judgeLayerText);
+  return {
+    verdict: WORST.find((word) => verdicts.some(({ verdict }) => verdict === word)) ?? "pass",
+    findings: verdicts.flatMap(({ findings }) => findings.map(sentence)),
+  };
+}
+
+const sentence = ({ says, words }: GuardFinding): string => `${says}: ${JSON.stringify(words)}`;
