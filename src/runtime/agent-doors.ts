@@ -31,6 +31,18 @@ export interface LayerView extends Pick<Layer, "id" | "rank" | "mutability" | "s
   readonly source?: string;
 }
 
+/** A skill as an operator sees it. */
+export interface SkillView {
+  readonly name: string;
+  readonly enabled: boolean;
+  /** What is sent of it while it is enabled; of a disabled one, what was sent last. */
+  readonly text: string;
+  /** The version of that text; 0 for the declared one. */
+  readonly version: number;
+  readonly wordsOf: Trust;
+  readonly proposals: number;
+}
+
 /** A text that an operator gives: a layer's, the soul's, a skill's. */
 export interface TextEdit extends TextKey {
   readonly text: string;
@@ -42,6 +54,29 @@ export interface TextEdit extends TextKey {
 export interface TextChoice extends TextKey {
   readonly n: number;
   readonly reason: Untrusted;
+}
+
+/** An operator's word about a proposal. */
+export interface TextVerdictChoice extends TextChoice {
+  readonly verdict: "approved" | "rejected";
+  /** The version that it shall take the place of, where that is another by now than the one it was written over. */
+  readonly over?: number;
+}
+
+/** Which skill, and why. */
+export interface SkillChoice {
+  readonly name: string;
+  readonly reason: Untrusted;
+}
+
+/** What of an agent waits for an operator. */
+export interface Attention {
+  readonly agent: AgentName;
+  readonly proposals: number;
+  /** Messages that nobody could be given. */
+  readonly undeliverable: number;
+  /** Why it sleeps until somebody does something about it. */
+  readonly asleep?: string;
 }
 
 /** How an agent is, and what it lives on. */
@@ -84,28 +119,29 @@ export interface AgentDoors {
   snapshot(actor: Actor, agent: AgentName): Promise<AgentSnapshot>;
   /** All layers in the order of the prompt: what is immutable is marked. */
   layers(actor: Actor, agent: AgentName): Promise<readonly LayerView[]>;
-  /** Makes a text active that an operator wrote. @throws StrataError `text_not_found`, `text_refused` */
+  /** All skills that are declared or were ever written, by name. */
+  skills(actor: Actor, agent: AgentName): Promise<readonly SkillView[]>;
+  /** Makes a text active that an operator wrote; of a skill, also enables it. @throws StrataError `text_not_found`, `text_refused` */
   editText(actor: Actor, agent: AgentName, edit: TextEdit): Promise<TextVersion>;
   /** Newest first; of one text, or of all. @throws StrataError `text_not_found` */
   textVersions(actor: Actor, agent: AgentName, key?: TextKey): Promise<readonly TextVersion[]>;
   /** What was done with them, newest first. */
   textMoves(actor: Actor, agent: AgentName, key?: TextKey): Promise<readonly TextMove[]>;
-  /** What waits for an operator, of one agent or of all. */
+  /** Texts that wait for an operator, of one agent or of all; the oldest first. */
   proposals(actor: Actor, agent?: AgentName): Promise<readonly (TextVersion & { readonly agent: AgentName })[]>;
-  /** @throws StrataError `text_not_found`, `text_decided`, `text_refused` where it no longer has room */
-  decideText(
-    actor: Actor,
-    agent: AgentName,
-    choice: TextChoice & { readonly verdict: "approved" | "rejected" },
-  ): Promise<TextVersion>;
+  /**
+   * @throws StrataError `text_not_found`; `text_decided`, also where another version is active than it was written over and `over`
+   * does not name it; `text_refused` where it no longer has room
+   */
+  decideText(actor: Actor, agent: AgentName, choice: TextVerdictChoice): Promise<TextVersion>;
   /** Makes an earlier version active, 0 the declared text. @throws StrataError as `decideText` */
   activateText(actor: Actor, agent: AgentName, choice: TextChoice): Promise<TextMove>;
   /** Takes a skill out of the prompt. @throws StrataError `text_not_found` */
-  disableSkill(
-    actor: Actor,
-    agent: AgentName,
-    skill: { readonly name: string; readonly reason: Untrusted },
-  ): Promise<TextMove>;
+  disableSkill(actor: Actor, agent: AgentName, skill: SkillChoice): Promise<TextMove>;
+  /** Puts back what a disabled skill said last. @throws StrataError `text_not_found`, `text_refused` */
+  enableSkill(actor: Actor, agent: AgentName, skill: SkillChoice): Promise<TextMove>;
+  /** What waits for an operator, of one agent or of all. No word of anybody is read for it, so it is not recorded. */
+  attention(actor: Actor, agent?: AgentName): Promise<readonly Attention[]>;
 
   /** The last active first. */
   conversations(actor: Actor, agent: AgentName, limit: number): Promise<readonly ConversationHead[]>;
