@@ -2,6 +2,7 @@ import { cleanName, frame } from "../guard/index.ts";
 import {
   type CountTokens,
   type FilePart,
+  type FrameHeader,
   type ImagePart,
   type LedgerEntry,
   lowestTrust,
@@ -69,7 +70,7 @@ function frameText(event: StoredEvent, whole: Untrusted, cut?: (text: string) =>
   const text = cut === undefined ? whole : untrusted(cut(whole));
   const framed: TextPart = {
     type: "text",
-    text: frame({ kind: event.kind, trust: event.trust, at: event.at }, text, event.name),
+    text: frame(headerOf(event), text, event.name),
   };
   if (text.length === whole.length) return [framed];
   const mark = trusted(
@@ -77,6 +78,13 @@ function frameText(event: StoredEvent, whole: Untrusted, cut?: (text: string) =>
   );
   return [framed, { type: "text", text: mark }];
 }
+
+const headerOf = ({ kind, trust, at, proof }: StoredEvent): FrameHeader => ({
+  kind,
+  trust,
+  at,
+  ...(proof && { proof }),
+});
 
 /** Pictures and files go as they came; a file's name is somebody's claim and becomes one short line. */
 function showPart(part: ImagePart | FilePart): UserPart[] {

@@ -31,6 +31,12 @@ export interface NewEvent {
   readonly at: number;
 }
 
+/** An event with the proof of its sender, where senders are addresses: what they signed says `messageToSign` of the guard. */
+export interface SignedEvent extends NewEvent {
+  /** 0x and hexadecimal digits. */
+  readonly signature?: string;
+}
+
 /** `withdrawn`: an operator took it back before a turn could handle it. */
 export type EventStatus = "pending" | "consumed" | "withdrawn";
 

@@ -1,4 +1,5 @@
 import { EVENT_KINDS } from "./event.ts";
+import { PROOFS, type Proof } from "./life.ts";
 import { TRUSTS, type Trust } from "./trust.ts";
 
 /**
@@ -9,6 +10,9 @@ import { TRUSTS, type Trust } from "./trust.ts";
  *     | Hey! Good to see you!
  *     | How have you been?
  *
+ * Where senders are addresses, the header also says whether the message is `proven` or only `claimed` to be theirs:
+ * `[message · contact · proven · 2026-11-21T09:30:00Z]`.
+ *
  * No line of content can start otherwise than with `| ` (or `|@ ` for the claimed name), so no content can be a header.
  */
 export const FRAME_KINDS = [...EVENT_KINDS, "memory", "data", "result", "summary"] as const;
@@ -17,6 +21,8 @@ export type FrameKind = (typeof FRAME_KINDS)[number];
 export interface FrameHeader {
   readonly kind: FrameKind;
   readonly trust: Trust;
+  /** Whether its sender signed it, where that is asked. */
+  readonly proof?: Proof;
   /** Milliseconds since 1970, shown to the second. */
   readonly at: number;
 }
@@ -30,7 +36,7 @@ export interface ReadFrame extends FrameHeader {
 const LINE = "| ";
 const NAME = "|@ ";
 const HEADER = new RegExp(
-  `^\\[(${FRAME_KINDS.join("|")}) · (${TRUSTS.join("|")}) · (\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ)\\]$`,
+  `^\\[(${FRAME_KINDS.join("|")}) · (${TRUSTS.join("|")}) · (?:(${PROOFS.join("|")}) · )?(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ)\\]$`,
 );
 
 /** An instant as the platform writes it: UTC, to the second. */
@@ -40,7 +46,8 @@ export function isoSecond(at: number): string {
 
 /** Writes a frame around text that is clean already: `\n` is its only line break. The guard's `frame` is the way in. */
 export function writeFrame(header: FrameHeader, name: string | undefined, text: string): string {
-  const head = `[${header.kind} · ${header.trust} · ${isoSecond(header.at)}]`;
+  const proof = header.proof === undefined ? "" : ` · ${header.proof}`;
+  const head = `[${header.kind} · ${header.trust}${proof} · ${isoSecond(header.at)}]`;
   const claim = name === undefined ? "" : `\n${NAME}${name}`;
   return `${head}${claim}\n${LINE}${text.replaceAll("\n", `\n${LINE}`)}`;
 }
@@ -73,5 +80,6 @@ export function readFrames(text: string): ReadFrame[] {
 function readHeader(match: RegExpExecArray): FrameHeader {
   const kind = FRAME_KINDS.find((word) => word === match[1]) ?? "message";
   const trust = TRUSTS.find((word) => word === match[2]) ?? "contact";
-  return { kind, trust, at: Date.parse(match[3] ?? "") };
+  const proof = PROOFS.find((word) => word === match[3]);
+  return { kind, trust, at: Date.parse(match[4] ?? ""), ...(proof && { proof }) };
 }

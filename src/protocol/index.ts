@@ -6,6 +6,8 @@
 export {
   type Agent,
   type Budgets,
+  CONSOLIDATE_BY,
+  type ConsolidateBy,
   DEFAULT_BUDGETS,
   HISTORIES,
   type ModelRef,
@@ -21,7 +23,14 @@ export type { Brand } from "./brand.ts";
 export type { Embedded, Embedder, Embedding } from "./embedder.ts";
 export { type Epoch, frozenIn, sentIn, type TranscriptMessage } from "./epoch.ts";
 export { asStrataError, ERRORS, type ErrorCode, type ErrorTraits, never, StrataError } from "./errors.ts";
-export { EVENT_KINDS, type EventKind, type EventStatus, type NewEvent, type StoredEvent } from "./event.ts";
+export {
+  EVENT_KINDS,
+  type EventKind,
+  type EventStatus,
+  type NewEvent,
+  type SignedEvent,
+  type StoredEvent,
+} from "./event.ts";
 export {
   FRAME_KINDS,
   type FrameHeader,

@@ -10,6 +10,7 @@ import {
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
 import { compose } from "./compose.ts";
 import { consolidateDoors } from "./consolidate.ts";
+import { checkTalk } from "./consolidate-thread.ts";
 import { decide } from "./decide.ts";
 import { embedDoors } from "./embed-memories.ts";
 import { erase } from "./erase.ts";
@@ -20,6 +21,7 @@ import type { Parts } from "./parts.ts";
 import { openPurse, type TurnParts } from "./purse.ts";
 import { openThread, post } from "./receive.ts";
 import type { Runtime } from "./runtime.ts";
+import { contactFor } from "./senders.ts";
 import { runTurn } from "./turn.ts";
 
 /** As many of a contact's newest messages are looked through for what was not delivered. */
@@ -56,6 +58,7 @@ export function createRuntime(parts: Parts): Runtime {
     },
     async *run(actor, thread, options = {}) {
       const held = await threadOf(parts, actor, thread.id, "run");
+      checkTalk(held);
       const stop = new AbortController();
       const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
       // Of two runs at once only one gets the thread: the other ends before it could be cancelled.
@@ -84,9 +87,11 @@ export function createRuntime(parts: Parts): Runtime {
       }
     },
     compose: async (actor, conversation, message) => {
-      const scope = scopeOf(actor, conversation);
+      const agent = agentNamed(parts, actor, conversation.agent);
+      const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
       authorize(actor, "explain", scope);
-      return compose(parts, agentNamed(parts, actor, conversation.agent), scope, conversation, message);
+      checkTalk(conversation);
+      return compose(parts, agent, scope, conversation, message);
     },
     turn: (actor, id) => turnOf(parts, actor, id),
     turns: async (actor, id) => {

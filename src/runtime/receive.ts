@@ -4,6 +4,7 @@ import {
   eventId,
   issueId,
   type NewEvent,
+  type SignedEvent,
   StrataError,
   TRUSTS,
   threadId,
@@ -11,8 +12,10 @@ import {
 } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import { agentNamed, scopeOf, threadOf } from "./access.ts";
+import { checkTalk } from "./consolidate-thread.ts";
 import type { Parts } from "./parts.ts";
 import type { Conversation, Runtime } from "./runtime.ts";
+import { contactFor, stampProof } from "./senders.ts";
 
 /** All texts of one event together may have this many characters; more is a file, not a message. */
 const LONGEST_EVENT = 1_000_000;
@@ -23,9 +26,10 @@ const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** The conversation's thread, made when there is none; pinned to the agent's declared version. */
 export async function openThread(parts: Parts, actor: Actor, conversation: Conversation): Promise<Thread> {
-  const scope = scopeOf(actor, conversation);
-  authorize(actor, "post", scope);
   const agent = agentNamed(parts, actor, conversation.agent);
+  const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
+  authorize(actor, "post", scope);
+  checkTalk(conversation);
   const at = parts.clock();
   await parts.store.saveAgentVersion(agent.org, agent.name, agent.version, parts.agents.spec(agent), at);
   const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
@@ -43,11 +47,15 @@ export async function post(
   parts: Parts,
   actor: Actor,
   { id }: Thread,
-  events: readonly NewEvent[],
+  events: readonly SignedEvent[],
 ): ReturnType<Runtime["post"]> {
   const thread = await threadOf(parts, actor, id, "post");
+  checkTalk(thread);
   for (const event of events) checkEvent(actor, event);
-  const stamped = events.map((event) => ({ ...event, id: eventId(issueId("event", parts.wall(), parts.random(10))) }));
+  const { scope } = thread;
+  const agent = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  const signed = await Promise.all(events.map((event) => stampProof(agent, scope, event)));
+  const stamped = signed.map((event) => ({ ...event, id: eventId(issueId("event", parts.wall(), parts.random(10))) }));
   return parts.store.receive(thread.scope, thread.id, stamped);
 }
 

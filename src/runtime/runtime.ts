@@ -10,9 +10,9 @@ import type {
   Ledger,
   Model,
   ModelRef,
-  NewEvent,
   Request,
   Scope,
+  SignedEvent,
   StoredEvent,
   ThreadId,
   Trust,
@@ -133,7 +133,7 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
   slots(actor: Actor, id: ThreadId): Promise<readonly Slot[]>;
   /** Stores events on the thread, all or none; a known `externalId` is not stored again. Answers at once.
    * @throws StrataError `not_allowed` when an event claims more trust than the actor has */
-  post(actor: Actor, thread: Thread, events: readonly NewEvent[]): Promise<readonly StoredEvent[]>;
+  post(actor: Actor, thread: Thread, events: readonly SignedEvent[]): Promise<readonly StoredEvent[]>;
   pending(actor: Actor, thread: Thread): Promise<readonly StoredEvent[]>;
   /** Takes back all that waits on the thread without an answer. Operators only.
    * @throws StrataError `thread_busy` while a turn handles it */

@@ -1,0 +1,49 @@
+import { checkSignature, senderAddress } from "../guard/index.ts";
+import {
+  type Agent,
+  type ContactId,
+  type ContactScope,
+  type NewEvent,
+  SELF,
+  type SignedEvent,
+  StrataError,
+  untrusted,
+} from "../protocol/index.ts";
+
+/**
+ * The contact under which an agent knows a sender.
+ * @throws StrataError `invalid_id` for what is no address where senders are addresses, `not_allowed` for the agent's own
+ */
+export async function contactFor(agent: Agent, contact: ContactId): Promise<ContactId> {
+  if (contact === SELF) {
+    const says = `${SELF} stands for ${agent.name} itself, and nobody writes as it; \`strata life tick\` begins a turn of its own`;
+    throw new StrataError("not_allowed", says, { contact });
+  }
+  return agent.senders === "ethereum" ? senderAddress(contact) : contact;
+}
+
+/**
+ * The event as it is kept: there where senders are addresses, with whether it is proven to be theirs.
+ * @throws StrataError `signature_invalid`, `invalid_input` for a signature that cannot be checked
+ */
+export async function stampProof(
+  agent: Agent | undefined,
+  { org, contact }: ContactScope,
+  { signature, proof: _, ...event }: SignedEvent,
+): Promise<NewEvent> {
+  if (agent?.senders !== "ethereum" || event.kind !== "message" || event.trust !== "contact") {
+    if (signature === undefined) return event;
+    const says = "only messages of contacts to an agent with `senders: ethereum` are signed";
+    throw new StrataError("invalid_input", `${says}; leave the signature out`);
+  }
+  // The address stands before what the sender claims beside it.
+  const name = untrusted(event.name === undefined ? contact : `${contact} ${event.name}`);
+  if (signature === undefined) return { ...event, name, proof: "claimed" };
+  if (event.externalId === undefined) {
+    const says = "a signed message needs an external id, which is signed with it, so that it counts once";
+    throw new StrataError("invalid_input", says);
+  }
+  const text = event.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  await checkSignature(contact, { to: `${org}/${agent.name}`, id: event.externalId, text }, signature);
+  return { ...event, name, proof: "proven" };
+}
