@@ -1,5 +1,6 @@
 import type { LayerId, MemoryId } from "./ids.ts";
 import type { Digest } from "./json.ts";
+import type { Proof } from "./life.ts";
 import type { Trust, Trusted, Untrusted } from "./trust.ts";
 
 /** Who may change a layer: nobody at run time, a recorded edit, or the world itself. */
@@ -74,6 +75,8 @@ export interface ContentItem {
   readonly name?: Untrusted;
   readonly text: Untrusted;
   readonly trust: Trust;
+  /** Whether who said it signed it, where that is asked: in the frame's header. */
+  readonly proof?: Proof;
   /** Milliseconds since 1970. */
   readonly at: number;
 }

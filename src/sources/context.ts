@@ -1,5 +1,6 @@
 import type {
   AgentState,
+  ContactId,
   ContactScope,
   CountTokens,
   Epoch,
@@ -8,6 +9,7 @@ import type {
   Mode,
   OwnSource,
   StoredEvent,
+  ThreadId,
   ToolName,
   TurnId,
   Vault,
@@ -32,6 +34,8 @@ export interface GatherContext {
   readonly scope: ContactScope;
   /** What the turn is about, and nothing else: recall never reads what the platform itself wrote (law 12). */
   readonly events: readonly StoredEvent[];
+  /** Whose thread is whose, where a turn handles events of several; left out, all are the scope's contact's. */
+  readonly senders?: ReadonlyMap<ThreadId, ContactId>;
   /** What the model sees of the thread anyway; nothing before its first turn. */
   readonly epoch?: Epoch | undefined;
   readonly turn?: TurnId;
