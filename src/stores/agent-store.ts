@@ -10,6 +10,7 @@ import type {
   OutboxId,
   Role,
   Spoken,
+  StoredEvent,
   TextKey,
   TextMove,
   TextVersion,
@@ -37,27 +38,45 @@ export interface MoveRequest {
 /** An operator's word about a proposal. */
 export interface TextDecision {
   readonly verdict: "approved" | "rejected";
+  /** The version that an approved one shall take the place of, where that is another by now than its `parent`. */
+  readonly over?: number;
   readonly by: Role;
   readonly reason: Untrusted;
   readonly at: number;
+}
+
+/** Where the pointer of a text stands: 0 is the declared text, null nothing at all. */
+export interface TextPointer extends TextKey {
+  readonly stands: number | null;
 }
 
 /** Texts of agents that may be changed: every version kept, and which is active. Each change is a link of the chain. */
 export interface TextStore {
   /** Of each key that was ever edited, its active version; none where the declared text or nothing is active. */
   activeTexts(owner: AgentOwner): Promise<readonly TextVersion[]>;
-  /** Newest first; of one key, or of all. */
+  /** Of each key whose pointer was ever moved, a skill's too that was only enabled or disabled. */
+  textPointers(owner: AgentOwner): Promise<readonly TextPointer[]>;
+  /**
+   * Newest first; of one key, or of all. A proposal out of a contact's turn is the contact's text until it is approved: erased with
+   * its contact it is empty, and rejected.
+   */
   textVersions(owner: AgentOwner, key?: TextKey): Promise<readonly TextVersion[]>;
   /** Newest first. */
   textMoves(owner: AgentOwner, key: TextKey | undefined, limit: number): Promise<readonly TextMove[]>;
   /**
    * Keeps a version; one that is `kept` becomes active, unless another than its `parent` is active by now: then it is a proposal.
-   * The same is done in a turn's commit by the write `edit`.
+   * So is an agent's where nothing is active any more. The same is done in a turn's commit by the write `edit`.
    */
   editText(owner: AgentOwner, edit: NewText, at: number): Promise<TextVersion>;
-  /** @throws StrataError `text_not_found`, `text_decided` where it does not wait any more */
+  /**
+   * @throws StrataError `text_not_found`; `text_decided` where it does not wait any more, or where another version than its parent is
+   * active and `over` does not name it
+   */
   decideText(owner: AgentOwner, key: TextKey & { readonly n: number }, decision: TextDecision): Promise<TextVersion>;
-  /** @throws StrataError `text_not_found`, `text_decided` for a version that is a proposal or was rejected */
+  /**
+   * Whether the key is one of the agent's, and 0 a text of it, only its declaration knows.
+   * @throws StrataError `text_not_found`, `text_decided` for a version that is a proposal or was rejected
+   */
   moveText(owner: AgentOwner, key: TextKey, request: MoveRequest): Promise<TextMove>;
 }
 
@@ -94,7 +113,7 @@ export interface ConversationStore {
   conversation(scope: ContactScope): Promise<ConversationLog | undefined>;
 }
 
-/** What an agent that lives by itself is doing, as far as it was written down. */
+/** What an agent that lives by itself is doing, as far as it was written down. Nobody's words stand in it: no erasure reaches it. */
 export interface LifeRecord {
   readonly state: AgentState;
   /** Since when, milliseconds since 1970. */
@@ -127,7 +146,7 @@ export interface Credits {
 /** The life of agents. */
 export interface LifeStore {
   life(owner: AgentOwner): Promise<LifeRecord | undefined>;
-  /** Writes the state down. False where it is not `from` any more. */
+  /** Writes the state down. False where it is not `from` any more. A `tickedAt` that is left out stays as it was. */
   moveLife(
     owner: AgentOwner,
     move: Omit<LifeRecord, "since"> & { readonly from: AgentState | undefined; readonly at: number },
@@ -149,10 +168,29 @@ export interface DeliveryTry {
   readonly at: number;
 }
 
-/** Messages on their way out, and how far they came. */
-export interface DeliveryStore {
+/** A message that waits for an agent. `staged`: a turn handles it now. */
+export interface WaitingMessage {
+  readonly contact: ContactId;
+  readonly event: StoredEvent;
+  readonly staged: boolean;
+}
+
+/** Messages of an agent with all its contacts, on their way in and out, and how far they came. What was erased is none of them. */
+export interface MailStore {
+  /** Events that wait, the oldest first. */
+  inbox(owner: AgentOwner, wish: { readonly now: number; readonly limit: number }): Promise<readonly WaitingMessage[]>;
+  /** Replies, the newest first. Those of the agent's turns of its own are for nobody, and none of them. */
+  mail(
+    owner: AgentOwner,
+    wish: { readonly status?: OutboxMessage["status"]; readonly limit: number },
+  ): Promise<readonly (OutboxMessage & { readonly contact: ContactId })[]>;
+  /** How many events wait, and how many replies. */
+  mailCounts(
+    owner: AgentOwner,
+  ): Promise<{ readonly inbox: number; readonly outbox: number; readonly undeliverable: number }>;
   /**
-   * Waiting messages of the agent that are due, the oldest first, leased to the holder until then: nobody else is given them before.
+   * Waiting messages of the agent that are due, the oldest first, leased to the holder until then: nobody is given them before, the
+   * holder neither.
    */
   dueDeliveries(
     owner: AgentOwner,
@@ -162,13 +200,24 @@ export interface DeliveryStore {
   noteDelivery(owner: AgentOwner, holder: string, tried: DeliveryTry): Promise<boolean>;
 }
 
+/** What somebody did who looks after an agent. */
+export interface Act {
+  readonly id: number;
+  readonly role: Role;
+  readonly what: string;
+  readonly about: string;
+  readonly at: number;
+}
+
 /** Who read or changed what of an agent, recorded: a link of the chain each. */
 export interface AuditStore {
-  /** Notes what an operator did: a name of what, and about what, without anybody's text. */
+  /** Notes what an operator did: a name of what, and about what, without anybody's text. The link does not show about what. */
   noteAct(
     owner: AgentOwner,
     act: { readonly actor: Actor; readonly what: string; readonly about: string; readonly at: number },
   ): Promise<void>;
+  /** Newest first. */
+  acts(owner: AgentOwner, limit: number): Promise<readonly Act[]>;
 }
 
-export interface AgentStore extends TextStore, ConversationStore, LifeStore, DeliveryStore, AuditStore {}
+export interface AgentStore extends TextStore, ConversationStore, LifeStore, MailStore, AuditStore {}

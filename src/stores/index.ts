@@ -4,6 +4,7 @@
  */
 
 export type {
+  Act,
   AgentOwner,
   AgentStore,
   ConversationHead,
@@ -14,7 +15,9 @@ export type {
   LifeRecord,
   MoveRequest,
   TextDecision,
+  TextPointer,
   TopUp,
+  WaitingMessage,
 } from "./agent-store.ts";
 export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 export type { AddedMemory, MemoryHit, MemoryStats, MemoryStore, SavedMemory } from "./memory-store.ts";

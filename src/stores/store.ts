@@ -222,6 +222,8 @@ export interface OutboxMessage {
   readonly text: Spoken;
   readonly status: "waiting" | "delivered" | "undeliverable";
   readonly at: number;
+  /** Why the last try to deliver it failed, while it is not delivered. */
+  readonly failed?: string;
 }
 
 /** The newest link of an organization's record. Kept elsewhere, it is an anchor: a shortened record no longer reaches it. */
