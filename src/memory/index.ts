@@ -7,4 +7,5 @@ export type { Candidate, IndexSize, LexicalIndex, PlacedUnit, Unit, WeightedTerm
 export { listIndex } from "./list-index.ts";
 export type { Features, Ranked } from "./ranked.ts";
 export { type Search, search } from "./search.ts";
+export { type Topic, type TopicText, topicsOf } from "./topics.ts";
 export { FLAGS, unitsOf } from "./units.ts";

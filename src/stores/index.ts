@@ -20,7 +20,15 @@ export type {
   WaitingMessage,
 } from "./agent-store.ts";
 export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
-export type { AddedMemory, MemoryHit, MemoryStats, MemoryStore, SavedMemory } from "./memory-store.ts";
+export type {
+  AddedMemory,
+  MemoryHit,
+  MemoryStats,
+  MemoryStore,
+  MemoryTopic,
+  SavedMemory,
+  TopicWish,
+} from "./memory-store.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/memory/vector-extension.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export type {

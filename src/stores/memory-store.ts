@@ -43,6 +43,24 @@ export interface MemoryStats {
   readonly newest: number;
 }
 
+/** Which memories are looked through for what they are about. */
+export interface TopicWish extends Pick<MemoryFilter, "kinds" | "before"> {
+  /** So many of a topic at the least. */
+  readonly least: number;
+  /** What is so no more at that time is left out. */
+  readonly validAt: number;
+  /** These are left out, too. */
+  readonly except: ReadonlySet<string>;
+}
+
+/** What is remembered of one thing. */
+export interface MemoryTopic {
+  /** The word that the memories share, or the two that are said most often where they share only the kind. */
+  readonly topic: string;
+  /** Oldest first. */
+  readonly memories: readonly Memory[];
+}
+
 /** What a store keeps of memories, each in its scope. What is said in turns becomes one with the turn's commit. */
 export interface MemoryStore {
   /**
@@ -61,6 +79,10 @@ export interface MemoryStore {
     limit: number,
     filter?: MemoryFilter & { readonly superseded?: true },
   ): Promise<readonly Memory[]>;
+  /**
+   * What the scope's memories are about, by their words alone; no memory is in two topics. The 5,000 newest are looked through.
+   */
+  memoryTopics(scope: Scope, wish: TopicWish): Promise<readonly MemoryTopic[]>;
   memory(scope: Scope, id: MemoryId): Promise<Memory | undefined>;
   forgetMemory(scope: Scope, id: MemoryId): Promise<boolean>;
   /** Grows with every change of what a search of the scope could give. */

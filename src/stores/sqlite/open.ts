@@ -15,6 +15,7 @@ import { beginCall, endCall } from "./journal.ts";
 import { memories, memory, memoryRevision, memoryStats } from "./memory/memories.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "./memory/memory-limits.ts";
 import { type KeptOut, refreshIndex } from "./memory/reindex.ts";
+import { memoryTopics } from "./memory/memory-topics.ts";
 import { forgetMemory, saveMemories, saveMemory } from "./memory/save-memory.ts";
 import { searchMemories } from "./memory/search-memories.ts";
 import { dropVectors, saveVectors, servingModels, vectorStates, waitingTexts } from "./memory/vectors.ts";
@@ -120,6 +121,7 @@ function store(db: Connection): Store {
       }
     },
     memories: bound(memories),
+    memoryTopics: bound(memoryTopics),
     memory: bound(memory),
     forgetMemory: bound(forgetMemory),
     memoryRevision: bound(memoryRevision),

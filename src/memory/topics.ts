@@ -1,0 +1,179 @@
+import { foldName, isSpaceless, stemOf, wordsOf } from "./fold.ts";
+import { OF_KIND } from "./kinds.ts";
+import { FUNCTION_SIGNS, NUMBER_WORDS, STOP_WORDS, TIME_WORDS } from "./word-lists.ts";
+
+/** A text that may be about something. */
+export interface TopicText {
+  readonly content: string;
+  readonly tags: readonly string[];
+}
+
+/** What several texts are about. */
+export interface Topic {
+  /** The word they share, as it is said most often; where they share only its kind, the two words of it that are said most often. */
+  readonly name: string;
+  /** Places of the texts, in the order given. */
+  readonly of: readonly number[];
+}
+
+interface Wanted {
+  /** So many texts at the least. */
+  readonly least: number;
+  /** Who talks: that somebody is named tells nothing of what is talked about. */
+  readonly speakers: readonly string[];
+}
+
+/** A word that stands in more than this share of the texts is of no subject among many. */
+const COMMON = 0.2;
+/** Among few texts no word is rare: they are judged as if there were so many. */
+const FEWEST = 100;
+/** In so many of its texts a word must stand where names of things stand. */
+const SUBJECT = 0.3;
+
+/**
+ * Texts about the same things: those that share the name of something, or names of one kind. By their words alone; what tells most
+ * comes first, and no text is in two. Pure: the same texts give the same topics.
+ */
+export function topicsOf(texts: readonly TopicText[], { least, speakers }: Wanted): readonly Topic[] {
+  const words = subjectsOf(texts, new Set(speakers.flatMap((name) => foldName(name).split(" ").map(stemOf))));
+  const units = Math.max(texts.length, FEWEST);
+  const candidates = [...gathered(words)]
+    .filter(([, of]) => of.size >= least && of.size <= units * COMMON)
+    .map(([term, of]) => ({ term, of, tells: tellingOf(of.size, units) }))
+    .sort((a, b) => b.tells - a.tells || b.of.size - a.of.size || (a.term < b.term ? -1 : 1));
+  const taken = new Set<number>();
+  const topics: Topic[] = [];
+  for (const { term, of } of candidates) {
+    const left = [...of].filter((place) => !taken.has(place)).sort((a, b) => a - b);
+    if (left.length < least) continue;
+    for (const place of left) taken.add(place);
+    topics.push({ name: nameOf(term, words, new Set(left)), of: left });
+  }
+  return topics;
+}
+
+/** Rare words tell more, and more texts tell more. */
+function tellingOf(size: number, units: number): number {
+  return Math.log(1 + (units - size + 0.5) / (size + 0.5)) * Math.log(size);
+}
+
+/** A term, by the places where it stands, and how it is said there. */
+type Subjects = ReadonlyMap<string, { readonly of: ReadonlySet<number>; readonly said: ReadonlyMap<string, number> }>;
+
+/** The terms that name something, and the kinds of which they are. */
+function gathered(words: Subjects): ReadonlyMap<string, ReadonlySet<number>> {
+  const all = new Map([...words].map(([term, { of }]) => [term, of]));
+  for (const [kind, members] of OF_KIND) {
+    const of = [kind, ...members].flatMap((term) => [...(words.get(term)?.of ?? [])]);
+    if (of.length > 0) all.set(kind, new Set(of));
+  }
+  return all;
+}
+
+function nameOf(term: string, words: Subjects, of: ReadonlySet<number>): string {
+  const own = words.get(term);
+  if (own !== undefined && [...own.of].some((place) => of.has(place))) return mostSaid(own.said)[0] ?? term;
+  const members = (OF_KIND.get(term) ?? []).flatMap((member) => words.get(member) ?? []);
+  const said = new Map<string, number>();
+  for (const member of members) {
+    const count = [...member.of].filter((place) => of.has(place)).length;
+    const [word] = mostSaid(member.said);
+    if (word !== undefined && count > 0) said.set(word, count);
+  }
+  return mostSaid(said).slice(0, 2).join(" ");
+}
+
+const mostSaid = (said: ReadonlyMap<string, number>): readonly string[] =>
+  [...said].sort(([a, ofA], [b, ofB]) => ofB - ofA || (a < b ? -1 : 1)).map(([word]) => word);
+
+/** Words that stand where names of things stand, often enough to be one. */
+function subjectsOf(texts: readonly TopicText[], speakers: ReadonlySet<string>): Subjects {
+  const read = reader();
+  const all = new Map<string, { of: Set<number>; named: Set<number>; said: Map<string, number> }>();
+  for (const [place, text] of texts.entries()) {
+    for (const { word, term, isNamed } of saidIn(text, read)) {
+      if (!isTelling(word, term) || speakers.has(term)) continue;
+      const known = all.get(term) ?? { of: new Set(), named: new Set(), said: new Map<string, number>() };
+      all.set(term, known);
+      known.of.add(place);
+      if (isNamed) known.named.add(place);
+      known.said.set(word, (known.said.get(word) ?? 0) + 1);
+    }
+  }
+  return new Map([...all].filter(([, { of, named }]) => named.size > 0 && named.size >= of.size * SUBJECT));
+}
+
+function isTelling(word: string, term: string): boolean {
+  if (isSpaceless(term)) return term.length > 1 && !FUNCTION_SIGNS.test(term);
+  const says = STOP_WORDS.has(word) || TIME_WORDS.has(word) || NUMBER_WORDS.has(word) || VAGUE.has(word);
+  return !says && word.length > 2 && !/^\p{N}+$/u.test(word);
+}
+
+interface Said {
+  readonly word: string;
+  readonly term: string;
+  /** Whether it stands where the name of a thing stands. */
+  readonly isNamed: boolean;
+}
+
+const OF_A_KIND: ReadonlySet<string> = new Set([...OF_KIND.keys(), ...[...OF_KIND.values()].flat()]);
+
+const TOKEN = /[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{M}]+)*|[^\s\p{L}\p{N}\p{M}]+|\n/gu;
+const IS_WORD = /^[\p{L}\p{N}]/u;
+const IS_CAPITAL = /^\p{Lu}/u;
+
+/** People say few different words: each is read once. */
+function reader(): typeof wordsOf {
+  const known = new Map<string, ReturnType<typeof wordsOf>>();
+  return (token) => {
+    const words = known.get(token) ?? (IS_WORD.test(token) ? wordsOf(token) : []);
+    known.set(token, words);
+    return words;
+  };
+}
+
+function saidIn({ content, tags }: TopicText, read: typeof wordsOf): readonly Said[] {
+  const tokens = content.match(TOKEN) ?? [];
+  const words = tokens.map(read);
+  // "that's" begins no name.
+  const plain = words.map(([first], at) => (/['’]/.test(tokens[at] ?? "") ? "" : first?.word));
+  const said = words.flatMap((own, at) =>
+    own.flatMap(({ word, terms }) =>
+      terms.map((term) => {
+        if (isSpaceless(term)) return { word: term, term, isNamed: true };
+        const isKnown = OF_A_KIND.has(term) && BEGINS.has(plain[at - 1] ?? "");
+        return { word, term, isNamed: isKnown || isNamedAt(tokens, plain, at) };
+      }),
+    ),
+  );
+  const tagged = tags
+    .flatMap(wordsOf)
+    .flatMap(({ word, terms }) => terms.map((term) => ({ word, term, isNamed: true })));
+  return [...said, ...tagged];
+}
+
+/** A capital inside a sentence; or the end of what an article or the like begins: "my boat is", "the green boat." */
+function isNamedAt(tokens: readonly string[], words: readonly (string | undefined)[], at: number): boolean {
+  const before = words[at - 1];
+  if (before === undefined) return false;
+  if (IS_CAPITAL.test(tokens[at] ?? "")) return true;
+  const after = words[at + 1];
+  const ends = after === undefined || STOP_WORDS.has(after);
+  const begins = BEGINS.has(before) || (!STOP_WORDS.has(before) && BEGINS.has(words[at - 2] ?? ""));
+  return ends && begins;
+}
+
+const list = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
+
+/** What stands before the name of a thing, folded. */
+const BEGINS = list(`a an the my your his her its our their these those some any every each
+der die das den dem des ein eine einen einem einer mein meine meinen meinem meiner dein deine sein seine ihr ihre unser unsere
+le la les un une mon ma mes ton ta tes son sa ses notre votre leur ce cette
+el los las una mi mis tu tus su sus il lo gli o os as um uma meu minha`);
+
+/** They stand where names of things stand, and name none. */
+const VAGUE =
+  list(`time times thing things way ways lot lots bit kind kinds sort sorts one ones people person something anything
+nothing everything someone anyone everyone idea ideas fun day days moment moments place places point part end rest others other same
+best first last next good great new what
+difference experience life stuff back change mind words word story stories event events impact memory memories journey self`);
