@@ -54,6 +54,7 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
     recall: config.recall ?? (recalls ? "auto" : "none"),
     history: config.history,
     ...(config.senders === "ethereum" && { senders: config.senders }),
+    ...(config.deliver && { deliver: config.deliver }),
     ...(config.life && { life: buildLife(config.life) }),
     // The operator's word, from strata.yaml, as the texts below.
     ...(config.soul !== undefined && { soul: trusted(config.soul) }),
@@ -62,10 +63,15 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
     }),
     ...(config.tail === "before-events" && { tail: config.tail }),
     ...(config.summaries ? {} : { summaries: false }),
-    ...(config.consolidate && { consolidate: config.consolidate }),
+    ...(config.consolidate && { consolidate: buildConsolidate(config.consolidate) }),
     mode: config.mode,
     budgets: buildBudgets(config.budgets, embedder === undefined ? DEFAULT_BUDGETS.source : SOURCE_WITH_EMBEDDER),
   });
+}
+
+/** An agent that does not say by what has the version it always had. */
+function buildConsolidate({ after, by }: NonNullable<AgentConfig["consolidate"]>): NonNullable<Agent["consolidate"]> {
+  return by === "session" ? { after } : { after, by };
 }
 
 /** Names for what is sent, and rules only where there are some: an agent without them has the version it always had. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  CONSOLIDATE_BY,
   DEFAULT_BUDGETS,
   HISTORIES,
   LAYER_SCOPES,
@@ -238,6 +239,18 @@ const AGENT = z.strictObject({
     .max(100)
     .default([])
     .describe("Instructions for the layer with `source: skills`; an operator enables, changes and disables them."),
+  deliver: z
+    .strictObject({
+      url: z
+        .url({ protocol: /^https?$/, error: "an address that begins with https:// or http://" })
+        .describe("A server that takes them by POST."),
+      key: z.string().optional().describe("The name under `secrets` of what is sent as a bearer token."),
+    })
+    .transform(({ url, key }) => ({ url, ...(key !== undefined && { key }) }))
+    .optional()
+    .describe(
+      "Where `strata start` sends replies by itself: one request each, with the reply's id as `Idempotency-Key`, tried again until it is taken. Default: they wait in the outbox for whoever asks.",
+    ),
   life: LIFE.optional().describe(
     "Turns of its own, credits that it lives on, and an account. Default: it only answers.",
   ),
@@ -256,6 +269,10 @@ const AGENT = z.strictObject({
   consolidate: z
     .strictObject({
       after: z.int().min(30).max(43_200).describe("Minutes after the last word of a contact, at the least."),
+      by: z
+        .enum(CONSOLIDATE_BY)
+        .default("session")
+        .describe("What a summary is about: a conversation, or what was said and saved about one subject."),
     })
     .optional()
     .describe(

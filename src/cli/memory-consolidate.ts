@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { App } from "../app.ts";
 import type { Context } from "./context.ts";
 import { about, limited, scopeOf, type Whose, whose } from "./memory-options.ts";
@@ -8,38 +8,51 @@ import { count, oneLine } from "./style.ts";
 
 interface Options extends Whose {
   readonly limit: number;
+  readonly by: "session" | "topic";
 }
 
 type Step = Awaited<ReturnType<ReturnType<App["runtime"]["consolidate"]>["next"]>>;
 type Consolidated = Extract<Step, { done?: false }>["value"];
 
-/** `strata memory consolidate`: the agent's model sums up what was said and is in no summary yet. */
+/** `strata memory consolidate`: the agent's model sums up what was said or is known of a subject, and is in no summary yet. */
 export function declareConsolidate(memory: Command, context: Context): void {
   limited(whose(memory.command("consolidate")))
-    .description("have the agent's model sum up what was said in conversations that have ended, as memories beside it")
-    .addHelpText("after", "\nExample:\n  $ strata memory consolidate --agent companion --as ann")
+    .description("have the agent's model sum up conversations that have ended, or what is remembered of each subject")
+    .addOption(
+      new Option("--by <sort>", "a summary of each conversation, or of each subject")
+        .choices(["session", "topic"])
+        .default("session"),
+    )
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ strata memory consolidate --agent companion --as ann\n  $ strata memory consolidate --as ann --by topic --limit 5",
+    )
     .action((options: Options, command: Command) =>
       inSession(context, command, async (session) => {
         const scope = scopeOf(session, options);
         const all = await consolidate(context, session, options);
         if (session.json) return context.json(all);
-        const none = `Nothing that was said with ${about(scope)} waits to be summed up: conversations of 4 messages and more do, half an hour after their last word.`;
-        context.say(...(all.length === 0 ? [none] : [...all.map(line), total(all)]));
+        context.say(...(all.length === 0 ? [none(about(scope), options)] : [...all.map(line), total(all)]));
       }),
     );
 }
 
+const none = (whom: string, { by }: Options): string =>
+  by === "session"
+    ? `Nothing that was said with ${whom} waits to be summed up: conversations of 4 messages and more do, half an hour after their last word.`
+    : `Nothing that is remembered of ${whom} waits to be summed up: subjects with 4 memories and more do, half an hour after they came up.`;
+
 /** What was saved before something failed stays, and is told. */
 async function consolidate(context: Context, session: Session, options: Options): Promise<readonly Consolidated[]> {
   const { runtime, operator } = session.app;
-  const { limit } = options;
+  const { limit, by } = options;
   const { signal } = context.terminal;
   const all: Consolidated[] = [];
   const progress = showProgress(context, "summing up");
   try {
-    for await (const one of runtime.consolidate(operator, scopeOf(session, options), { limit, signal })) {
+    for await (const one of runtime.consolidate(operator, scopeOf(session, options), { by, limit, signal })) {
       all.push(one);
-      progress.show(`${count(all.length, "conversation")}`);
+      progress.show(`${count(all.length, "summary", "summaries")}`);
     }
   } catch (thrown) {
     if (!session.json) context.say(...all.map(line));
@@ -51,8 +64,11 @@ async function consolidate(context: Context, session: Session, options: Options)
 }
 
 function line(one: Consolidated): string {
-  const of = `${count(one.messages, "message")} of ${one.session}`;
-  if ("because" in one) return `${of}: no summary, for ${one.because}.`;
+  const of =
+    "session" in one
+      ? `${count(one.sources, "message")} of ${one.session}`
+      : `${count(one.sources, "memory", "memories")} about ${one.topic}`;
+  if ("because" in one) return `${of}: no summary, for ${one.because} (${one.turn}).`;
   const { summary, evicted } = one;
   const gone = evicted.length === 0 ? "" : ` (less useful memories had to go for it: ${evicted.join(", ")})`;
   return `${summary.id} stands for ${of}: ${oneLine(summary.content, 100)}${gone}`;

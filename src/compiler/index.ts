@@ -6,8 +6,9 @@
 export { type Compilation, type CompileInput, compile, extend, requestOf, roomLeft, unreasoned } from "./compile.ts";
 export type { Summary } from "./cut.ts";
 export type { EarlyCut, Keep } from "./cut-plan.ts";
+export { chooseMode, type ModeInput, type Room, roomIn } from "./mode.ts";
 export { frameResult } from "./result.ts";
-export { type StretchRequest, stretchRequest } from "./stretch.ts";
+export { type StretchRequest, type SummaryBy, stretchRequest } from "./stretch.ts";
 export { messagesCut, summaryRequest } from "./summary.ts";
 export { clearedTail } from "./tail.ts";
 export { countMessage, countRequest } from "./tokens.ts";

@@ -59,6 +59,13 @@ export const HISTORIES = ["transcript", "log"] as const;
 /** Who may write: anybody by any name, or whoever has an Ethereum address. */
 export const SENDERS = ["named", "ethereum"] as const;
 
+/** A server that takes replies, each as a JSON body with its id as `Idempotency-Key`. */
+export interface DeliveryTarget {
+  readonly url: string;
+  /** The name of the secret that is sent as a bearer token. */
+  readonly key?: string;
+}
+
 /** A skill as it is declared: instructions that are a part of the skills' layer while it is enabled. */
 export interface Skill {
   readonly name: string;
@@ -66,6 +73,10 @@ export interface Skill {
   /** Whether it is from the start. */
   readonly enabled: boolean;
 }
+
+/** What a summary made in idle time is about. */
+export const CONSOLIDATE_BY = ["session", "topic", "both"] as const;
+export type ConsolidateBy = (typeof CONSOLIDATE_BY)[number];
 
 export const RECALLS = ["auto", "search", "frozen", "tools", "none"] as const;
 
@@ -95,6 +106,8 @@ export interface Agent {
   readonly history: (typeof HISTORIES)[number];
   /** Left out: `named`. */
   readonly senders?: "ethereum";
+  /** Where its replies are sent by themselves. None: whoever runs a turn shows its reply, or fetches it from the outbox. */
+  readonly deliver?: DeliveryTarget;
   /** Turns of its own, credits and an account. None: it only answers. */
   readonly life?: Life;
   /** Its short name for itself, until an operator changes it. */
@@ -104,8 +117,11 @@ export interface Agent {
   readonly tail?: "before-events";
   /** False: what a cut takes away is marked and not summed up. */
   readonly summaries?: false;
-  /** A server sums up in idle time what was said, so many minutes after a contact's last word. None: only when it is asked to. */
-  readonly consolidate?: { readonly after: number };
+  /**
+   * A server sums up in idle time what was said, so many minutes after a contact's last word: each conversation, or what is known of
+   * each subject. None: only when it is asked to. `by` left out: each conversation.
+   */
+  readonly consolidate?: { readonly after: number; readonly by?: Exclude<ConsolidateBy, "session"> };
   /** `auto`: `full` where the model's window holds it with room for a conversation, else `compact`. */
   readonly mode: Mode | "auto";
   readonly budgets: Budgets;

@@ -1,6 +1,8 @@
+import type { SummaryBy } from "../compiler/index.ts";
 import { type Actor, type Agent, type AgentName, asStrataError, authorize, type Scope } from "../protocol/index.ts";
 import { castOf } from "./cast.ts";
-import type { Consolidated, ConsolidationTrouble } from "./consolidate-doors.ts";
+import type { Consolidated, ConsolidateWish, ConsolidationTrouble } from "./consolidate-doors.ts";
+import { CONSOLIDATION } from "./consolidate-thread.ts";
 import type { Parts } from "./parts.ts";
 
 /** As many of an agent's threads are looked through, the newest activity first. */
@@ -22,7 +24,7 @@ interface Idling {
   readonly actor: Actor;
   readonly signal: AbortSignal;
   readonly record: IdleRecord;
-  readonly consolidate: (scope: Scope, gap: number) => AsyncGenerator<Consolidated>;
+  readonly consolidate: (scope: Scope, wish: Pick<ConsolidateWish, "by" | "gap">) => AsyncGenerator<Consolidated>;
 }
 
 /** Sums up what is due of all agents that declare it, one contact after the other. What fails is told and not thrown. */
@@ -34,7 +36,7 @@ export async function consolidateIdle(parts: Parts, idling: Idling): Promise<rea
     if (org !== actor.org || agent.consolidate === undefined || (record.rests.get(name) ?? 0) > parts.wall()) continue;
     authorize(actor, "operate", { org, agent: name, contact: null });
     try {
-      await lookAfter(parts, idling, agent, agent.consolidate.after * 60_000);
+      await lookAfter(parts, idling, agent, agent.consolidate);
     } catch (thrown) {
       if (signal.aborted) break;
       record.rests.set(name, parts.wall() + REST);
@@ -48,14 +50,18 @@ async function lookAfter(
   parts: Parts,
   { signal, record, consolidate }: Idling,
   agent: Agent,
-  gap: number,
+  { after, by }: NonNullable<Agent["consolidate"]>,
 ): Promise<void> {
+  const gap = after * 60_000;
+  const sorts: readonly SummaryBy[] = by === "both" ? ["session", "topic"] : [by ?? "session"];
   const { org, name, version } = agent;
   const { model } = await castOf(parts, { scope: { org, agent: name }, version }, {});
   if (["rehearsal", "recording"].includes(model.ref)) return;
   for (const { key, scope, activity } of await contacts(parts, agent)) {
     if (activity + gap > parts.clock() || record.done.get(key) === activity) continue;
-    for await (const _ of consolidate(scope, gap)) signal.throwIfAborted();
+    for (const sort of sorts) {
+      for await (const _ of consolidate(scope, { gap, by: sort })) signal.throwIfAborted();
+    }
     record.done.set(key, activity);
   }
 }
@@ -66,11 +72,12 @@ interface Contact {
   readonly activity: number;
 }
 
-/** Each contact with its last activity. */
+/** Each contact with its last activity, as far as it is talk. */
 async function contacts({ store }: Parts, { org, name }: Agent): Promise<readonly Contact[]> {
   const threads = await store.threads({ org, agent: name, contact: null }, MOST_THREADS);
   const newest = new Map<string, Contact>();
-  for (const { scope, lastActivity: activity } of threads) {
+  for (const { scope, channel, lastActivity: activity } of threads) {
+    if (channel === CONSOLIDATION) continue;
     const key = JSON.stringify([org, name, scope.contact]);
     // The newest activity comes first.
     if (!newest.has(key)) newest.set(key, { key, scope, activity });

@@ -60,13 +60,13 @@ const ids = (memories: readonly Memory[]): readonly string[] => memories.map(({ 
 
 describe("what was said in a conversation that has ended", () => {
   it("is summed up by the agent's model, with the ids it stands for, the lowest trust, session and time", async () => {
-    const { time, said, summaries, consolidate, scope, store } = await talked(
+    const { time, said, summaries, consolidate, open } = await talked(
       "Ann sails on Friday; her boat is green.",
     );
     time.at += HOUR;
     const messages = (await said()).toReversed();
+    const thread = await open();
     const [outcome] = await consolidate();
-    const [thread] = await store.threads(scope, 1);
     expect(await summaries()).toEqual([
       {
         ...(outcome !== undefined && "summary" in outcome ? outcome.summary : {}),
@@ -74,13 +74,13 @@ describe("what was said in a conversation that has ended", () => {
         content: "Ann sails on Friday; her boat is green.",
         trust: "contact",
         by: "agent",
-        session: thread?.id,
+        session: thread.id,
         sources: ids(messages),
         validFrom: messages[0]?.at,
         at: messages.at(-1)?.at,
       },
     ]);
-    expect(outcome).toMatchObject({ messages: 4, usage: { input: expect.any(Number) } });
+    expect(outcome).toMatchObject({ sources: 4, usage: { input: expect.any(Number) } });
   });
 
   it("waits until it has ended for half an hour, or for as long as is said", async () => {
@@ -143,7 +143,7 @@ describe("what was said in a conversation that has ended", () => {
   ])("is left as it was where the model %s, and the outcome says why", async (_, summary, because) => {
     const { time, consolidate, summaries } = await talked(summary);
     time.at += HOUR;
-    expect(await consolidate()).toMatchObject([{ messages: 4, because: expect.stringContaining(because) }]);
+    expect(await consolidate()).toMatchObject([{ sources: 4, because: expect.stringContaining(because) }]);
     expect(await summaries()).toEqual([]);
   });
 

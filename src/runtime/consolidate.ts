@@ -1,26 +1,29 @@
-import { type StretchRequest, stretchRequest } from "../compiler/index.ts";
+import { stretchRequest } from "../compiler/index.ts";
 import { clean, secretProblem } from "../guard/index.ts";
 import {
-  type Actor,
-  type AgentName,
+  asStrataError,
   authorize,
-  type Reply,
-  type Request,
+  type ContactScope,
+  type Memory,
+  type MemoryId,
+  type NewMemory,
   readFrames,
   type Scope,
   StrataError,
+  type Trust,
   untrusted,
 } from "../protocol/index.ts";
-import { dollars } from "../wire/index.ts";
 import { agentNamed } from "./access.ts";
 import { type Cast, castOf, limitOf, parametersOf } from "./cast.ts";
 import type { ConsolidateDoors, Consolidated, ConsolidateWish } from "./consolidate-doors.ts";
+import { byOf, type Group, groups, summedUp } from "./consolidate-groups.ts";
 import { consolidateIdle, type IdleRecord } from "./consolidate-idle.ts";
-import { newMemoryId } from "./memory-id.ts";
+import { type Answer, type Summing, summaryTurn } from "./consolidate-turn.ts";
+import { everyMemory } from "./every-memory.ts";
 import type { Parts } from "./parts.ts";
 import type { TurnParts } from "./purse.ts";
-import { checkSpend, periodOf } from "./spend.ts";
-import { PAUSE, type Stretch, stretches, summedUp } from "./stretches.ts";
+import { checkSpend } from "./spend.ts";
+import { PAUSE } from "./stretches.ts";
 
 /** Tokens of a summary at the most. */
 const LONGEST = 400;
@@ -28,52 +31,46 @@ const LONGEST = 400;
 /** English has some three words for four tokens. */
 const WORDS_PER_TOKEN = 0.7;
 
-/** What summaries are made from: the parts of a turn, and what they have cost since this program began. */
-export interface ConsolidateParts extends TurnParts {
-  readonly bills: Map<AgentName, { readonly at: number; readonly dollars: number }[]>;
-}
-
 /** What people and programs do to have sums of what was said, each under the actor who asks. */
-export function consolidateDoors(turnParts: () => TurnParts): ConsolidateDoors {
-  const bills: ConsolidateParts["bills"] = new Map();
+export function consolidateDoors(parts: () => TurnParts): ConsolidateDoors {
   const record: IdleRecord = { done: new Map(), rests: new Map() };
-  const parts = (): ConsolidateParts => ({ ...turnParts(), bills });
   return {
-    consolidate: (actor, scope, wish = {}) => consolidate(parts(), { actor, scope }, wish),
-    consolidateIdle: (actor, signal = new AbortController().signal) => {
-      const each = (scope: Scope, gap: number) => consolidate(parts(), { actor, scope }, { gap, signal });
-      return consolidateIdle(parts(), { actor, signal, record, consolidate: each });
-    },
+    consolidate: (actor, scope, wish = {}) => consolidate(parts(), { actor, scope, asked: "instruction" }, wish),
+    consolidateIdle: (actor, signal = new AbortController().signal) =>
+      consolidateIdle(parts(), {
+        actor,
+        signal,
+        record,
+        consolidate: (scope, wish) => consolidate(parts(), { actor, scope, asked: "scheduled" }, { ...wish, signal }),
+      }),
   };
 }
 
-/** Who sums up, and for whom. */
-interface Summing {
-  readonly parts: ConsolidateParts;
-  readonly cast: Cast;
+interface Asking extends Pick<Summing, "actor" | "asked"> {
   readonly scope: Scope;
-  readonly signal: AbortSignal;
 }
 
 async function* consolidate(
-  parts: ConsolidateParts,
-  { actor, scope }: { readonly actor: Actor; readonly scope: Scope },
-  { limit = Number.POSITIVE_INFINITY, gap = PAUSE, signal = new AbortController().signal }: ConsolidateWish,
+  parts: TurnParts,
+  { actor, scope, asked }: Asking,
+  wish: ConsolidateWish,
 ): AsyncGenerator<Consolidated> {
+  const { by = "session", limit = Number.POSITIVE_INFINITY, gap = PAUSE } = wish;
+  const { signal = new AbortController().signal } = wish;
   const agent = agentNamed(parts, actor, scope.agent);
   authorize(actor, "operate", scope);
   const cast = await castOf(parts, { scope, version: agent.version }, {});
   checkModel(cast);
-  const summing = { parts, cast, scope, signal };
+  const summing = { parts, cast, scope: contactOf(scope), actor, asked, signal };
   let made = 0;
-  for await (const stretch of stretches(parts, scope, parts.clock() - Math.max(gap, PAUSE))) {
-    for (let rest = stretch.messages; rest.length > 0; ) {
+  for await (const group of groups(parts, summing.scope, { by, ended: parts.clock() - Math.max(gap, PAUSE) })) {
+    for (let rest = group.memories; rest.length > 0; ) {
       if (made >= limit || (await isTalking(parts, scope))) return;
-      const outcome = await sumUp(summing, { ...stretch, messages: rest });
-      if (outcome === undefined) break;
+      const outcome = await sumUp(summing, { ...group, memories: rest });
+      if (outcome === undefined) return;
       yield outcome;
       made++;
-      rest = rest.slice(outcome.messages);
+      rest = rest.slice(outcome.sources);
     }
   }
 }
@@ -82,6 +79,13 @@ function checkModel({ agent, model: { ref } }: Cast): void {
   if (!["rehearsal", "recording"].includes(ref)) return;
   const message = `${agent.name} is answered by ${ref}, which is no model and sums nothing up: name a model in strata.yaml`;
   throw new StrataError("invalid_input", message, { agent: agent.name, model: ref });
+}
+
+/** What is the agent's own is for people to write. */
+function contactOf({ org, agent, contact }: Scope): ContactScope {
+  if (contact !== null) return { org, agent, contact };
+  const message = `no turn writes into ${agent}'s own memories, so nothing sums them up: name the contact whose memories are meant`;
+  throw new StrataError("invalid_input", message, { agent });
 }
 
 /** Whether a turn of the scope runs, in this program or in another: it has the model and the record to itself. */
@@ -93,69 +97,80 @@ async function isTalking({ store, wall, alive }: Parts, scope: Scope): Promise<b
   );
 }
 
-/** One summary, asked for and saved, all or nothing; none at all where another program has made one meanwhile. */
-async function sumUp(summing: Summing, { session, messages }: Stretch): Promise<Consolidated | undefined> {
-  const { parts, cast, scope, signal } = summing;
+/** One summary, asked for and saved, all or nothing; none at all where another program makes one just now. */
+async function sumUp(summing: Summing, group: Group): Promise<Consolidated | undefined> {
+  const { parts, cast, scope } = summing;
   await checkSpend({ parts, cast });
-  const { request, said, taint } = requestFor(cast, messages);
-  const [first, last] = [messages[0], messages[said - 1]];
-  if (first === undefined || last === undefined) throw tooSmall(cast);
-  const reply = await ask(summing, request);
-  const cost = { usage: reply.usage, dollars: bill(parts, cast, reply) };
-  const text = textOf(reply);
-  const problem = problemOf(reply, text);
-  if (problem !== undefined) return { session, messages: said, because: problem, ...cost };
-  const sources = messages.slice(0, said).map(({ id }) => id);
-  const done = await summedUp(parts, scope);
-  signal.throwIfAborted();
-  if (sources.some((source) => done.has(source))) return undefined;
-  const saved = await parts.store.saveMemory(scope, newMemoryId(parts), {
-    kind: "summary",
-    content: untrusted(text),
-    tags: [],
-    trust: taint,
-    by: "agent",
-    session,
-    sources,
-    at: last.at,
-    validFrom: first.at,
-  });
-  return { session, messages: said, summary: saved.memory, evicted: saved.evicted, ...cost };
+  const maxTokens = Math.min(LONGEST, parametersOf(cast).maxTokens);
+  const room = { words: Math.floor(maxTokens * WORDS_PER_TOKEN), limit: limitOf(cast), count: cast.count };
+  const { said, compile } = stretchRequest(group.memories, byOf(group), room);
+  if (said === 0) throw tooSmall(cast);
+  const { memories, ...about } = { ...group, memories: group.memories.slice(0, said) };
+  const keep = (answer: Answer, trust: Trust) => kept(summing, { ...group, memories }, { answer, trust });
+  const summed = await unlessBusy(summaryTurn(summing, { says: saying(group, said), maxTokens, compile, keep }));
+  if (summed === undefined) return undefined;
+  if ("failed" in summed) throw summed.failed;
+  const { turn, totals, evicted } = summed;
+  const outcome = { ...about, sources: said, turn, usage: totals.usage, dollars: totals.dollars };
+  if ("because" in summed) return { ...outcome, because: summed.because };
+  const summary = await savedAs(parts, scope, { id: summed.memory, memories });
+  return { ...outcome, summary, evicted };
 }
 
-function requestFor(cast: Cast, messages: Stretch["messages"]): StretchRequest {
-  const maxTokens = Math.min(LONGEST, parametersOf(cast).maxTokens);
-  const words = Math.floor(maxTokens * WORDS_PER_TOKEN);
-  return stretchRequest(messages, { words, maxTokens, limit: limitOf(cast), count: cast.count });
+const saying = (group: Group, said: number): string =>
+  "session" in group ? `Sum up ${said} messages of ${group.session}.` : `Sum up ${said} memories about ${group.topic}.`;
+
+/** Nothing where another program sums up what the same contact said. */
+async function unlessBusy<T>(turn: Promise<T>): Promise<T | undefined> {
+  try {
+    return await turn;
+  } catch (thrown) {
+    if (asStrataError(thrown).code === "thread_busy") return undefined;
+    throw thrown;
+  }
 }
 
 function tooSmall(cast: Cast): StrataError {
   const { name } = cast.agent;
   const limit = limitOf(cast);
-  const message = `${name} may send ${limit} tokens, which is too little for a message to sum up: raise budgets.total`;
+  const message = `${name} may send ${limit} tokens, which is too little for a memory to sum up: raise budgets.total`;
   return new StrataError("budget_too_small", message, { agent: name, limit });
 }
 
-/** Its words stream to nobody. @throws StrataError as `Model.send` */
-async function ask({ parts, cast, signal }: Summing, request: Omit<Request, "marks">): Promise<Reply> {
-  const ends = AbortSignal.any([signal, AbortSignal.timeout(cast.limits.seconds * 1_000)]);
-  const sent: Request = { ...request, marks: [] };
-  for await (const event of cast.model.send(sent, { signal: ends })) {
-    if (event.type !== "reply") continue;
-    parts.observe(cast.model.wire, sent, event.reply.usage.input);
-    return event.reply;
-  }
-  throw new StrataError("model_failed", `${cast.model.ref} ended its stream without an answer; try again`);
+/** The memory that an answer becomes: it carries what it was made from, and is trusted no more than any of it. */
+async function kept(
+  { parts, scope }: Summing,
+  group: Group,
+  { answer, trust }: { readonly answer: Answer; readonly trust: Trust },
+): Promise<NewMemory | { readonly because: string }> {
+  const text = textOf(answer);
+  const because = problemOf(answer, text);
+  if (because !== undefined) return { because };
+  const sources = group.memories.map(({ id }) => id);
+  const done = await summedUp(parts, scope, byOf(group));
+  if (sources.some((source) => done.has(source))) return { because: "another program has summed it up meanwhile" };
+  const [first, last] = [group.memories[0], group.memories.at(-1)];
+  return {
+    kind: "summary",
+    content: untrusted(text),
+    tags: "topic" in group ? [group.topic] : [],
+    trust,
+    by: "agent",
+    ...("session" in group && { session: group.session }),
+    sources,
+    at: last?.at ?? parts.clock(),
+    ...(first && { validFrom: first.at }),
+  };
 }
 
-const textOf = ({ parts }: Reply): string =>
+const textOf = ({ parts }: Answer): string =>
   parts
     .flatMap((part) => (part.type === "text" ? [part.text] : []))
     .join("\n")
     .trim();
 
 /** Why an answer is no summary that may be kept. */
-function problemOf({ finish }: Reply, text: string): string | undefined {
+function problemOf({ finish }: Answer, text: string): string | undefined {
   if (finish !== "stop") return `the model did not finish it (${finish})`;
   if (text === "") return "the model gave none";
   const plain = clean(untrusted(text));
@@ -164,19 +179,17 @@ function problemOf({ finish }: Reply, text: string): string | undefined {
   return secret === undefined ? undefined : `the model's answer ${secret}`;
 }
 
-/** Counts what a summary cost against the agent's limit, for as long as this program runs. Dollars. */
-function bill(parts: ConsolidateParts, { agent, prices }: Cast, { usage }: Reply): number {
-  const { bills, purse, clock } = parts;
-  const cost = dollars(usage, prices);
-  const own = bills.get(agent.name) ?? [];
-  if (!bills.has(agent.name)) {
-    bills.set(agent.name, own);
-    // Never closed: no record holds it.
-    purse.open(agent, () => spentSince(own, periodOf(agent.budgets.spend?.per ?? "ever", clock()).since));
+/** The summary as it is kept: where the very same was said of others, it is one memory with the sources of both. */
+async function savedAs(
+  { store }: Parts,
+  scope: Scope,
+  { id, memories }: { readonly id: MemoryId; readonly memories: readonly Memory[] },
+): Promise<Memory> {
+  const own = await store.memory(scope, id);
+  if (own !== undefined) return own;
+  const [first] = memories;
+  for await (const summary of everyMemory(store, scope, { kinds: ["summary"] })) {
+    if (first !== undefined && summary.sources?.includes(first.id)) return summary;
   }
-  own.push({ at: clock(), dollars: cost });
-  return cost;
+  throw new StrataError("memory_not_found", `the summary ${id} was taken away in the moment it was saved`, { id });
 }
-
-const spentSince = (bills: readonly { readonly at: number; readonly dollars: number }[], since: number): number =>
-  bills.reduce((sum, { at, dollars }) => sum + (at >= since ? dollars : 0), 0);

@@ -12,6 +12,7 @@ import {
 import type { Thread, TurnRecord } from "../stores/index.ts";
 import { threadOf, turnOf } from "./access.ts";
 import { castOf } from "./cast.ts";
+import { checkTalk } from "./consolidate-thread.ts";
 import type { Parts } from "./parts.ts";
 import type { TurnParts } from "./purse.ts";
 import type { ForkOptions, RegenerateOptions } from "./runtime.ts";
@@ -82,6 +83,7 @@ const ownName = (parts: Parts, what: string): string => `${what} ${Buffer.from(p
 
 async function branch(parts: Parts, parent: Thread, forkedFrom: Point, key: string): Promise<Thread> {
   const { scope, channel, version } = parent;
+  checkTalk(parent);
   // Nothing is stored here: a thread that is closed says so.
   await parts.store.receive(scope, parent.id, []);
   const id = threadId(issueId("thread", parts.wall(), parts.random(10)));

@@ -14,7 +14,7 @@ import {
 import { dollars } from "../wire/index.ts";
 import { parametersOf } from "./cast.ts";
 import { changedSince } from "./changed-since.ts";
-import { planRequest } from "./plan-request.ts";
+import { type PlannedRequest, planRequest } from "./plan-request.ts";
 import { add, type Work } from "./work.ts";
 
 /** What a call of the model gave, and what stays of it: the tail that the provider has cleared, and what the model said. */
@@ -67,9 +67,18 @@ export async function* ask(
   parameters: Parameters,
 ): AsyncGenerator<TurnEvent, Reply> {
   const bare = requestOf(compilation, parameters);
+  return yield* askPlanned(work, compilation, (at) => planRequest(work, compilation, { bare, at }));
+}
+
+/** The same for a request whose marks are planned otherwise. */
+export async function* askPlanned(
+  work: Work,
+  compilation: Compilation,
+  plan: (at: number) => PlannedRequest,
+): AsyncGenerator<TurnEvent, Reply> {
   const { clock, wall } = work.parts;
   const began = { at: clock(), wall: wall() };
-  const { request, prediction } = planRequest(work, compilation, { bare, at: began.at });
+  const { request, prediction } = plan(began.at);
   let reply: Reply | null = null;
   try {
     reply = yield* listen(work, request);

@@ -14,24 +14,20 @@ const MOST = 100;
 /** What was said one after the other in one thread, or in one conversation of an import; oldest first. */
 export interface Stretch {
   readonly session: string;
-  readonly messages: readonly Memory[];
+  readonly memories: readonly Memory[];
 }
 
-/** What any summary of the scope stands for, also one that was superseded. */
-export async function summedUp({ store }: Parts, scope: Scope): Promise<ReadonlySet<string>> {
-  const done = new Set<string>();
-  for await (const { sources = [] } of everyMemory(store, scope, { kinds: ["summary"], superseded: true })) {
-    for (const source of sources) done.add(source);
-  }
-  return done;
+/** What is in a summary already, and until when what is summed up must have ended. */
+export interface Due {
+  readonly done: ReadonlySet<string>;
+  readonly ended: number;
 }
 
 /**
  * The stretches of messages that ended before a time and are in no summary, those that ended first in front. Only messages, as they
  * were said: no summary is made from a summary, nor from anything that the platform showed (law 12).
  */
-export async function* stretches(parts: Parts, scope: Scope, ended: number): AsyncGenerator<Stretch> {
-  const done = await summedUp(parts, scope);
+export async function* stretches(parts: Parts, scope: Scope, { done, ended }: Due): AsyncGenerator<Stretch> {
   const messages: Memory[] = [];
   for await (const memory of everyMemory(parts.store, scope, { kinds: ["message"] })) {
     if (!done.has(memory.id)) messages.push(memory);
@@ -57,9 +53,14 @@ const lastOf = (said: readonly Memory[]): number => said.at(-1)?.at ?? 0;
 
 function* finished(session: string, said: readonly Memory[], ended: number): Generator<Stretch> {
   if (lastOf(said) > ended || said.length < LEAST) return;
-  const pieces = Math.ceil(said.length / MOST);
-  const size = Math.ceil(said.length / pieces);
-  for (let n = 0; n < pieces; n++) yield { session, messages: said.slice(n * size, (n + 1) * size) };
+  for (const memories of inPieces(said)) yield { session, memories };
+}
+
+/** No more than one memory may name as its sources, in parts of the same size. */
+export function inPieces(memories: readonly Memory[]): readonly (readonly Memory[])[] {
+  const pieces = Math.ceil(memories.length / MOST);
+  const size = Math.ceil(memories.length / pieces);
+  return Array.from({ length: pieces }, (_, n) => memories.slice(n * size, (n + 1) * size));
 }
 
 /** Which conversation a message is of: that of the import, else the thread of its turn. */
