@@ -8,10 +8,12 @@ import {
   type ThreadId,
 } from "../protocol/index.ts";
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
+import { adminDoors } from "./admin/doors.ts";
 import { compose } from "./compose.ts";
 import { consolidateDoors } from "./consolidate.ts";
 import { checkTalk } from "./consolidate-thread.ts";
 import { decide } from "./decide.ts";
+import { deliverDue } from "./deliveries.ts";
 import { embedDoors } from "./embed-memories.ts";
 import { erase } from "./erase.ts";
 import { fork, regenerate } from "./fork.ts";
@@ -39,7 +41,7 @@ export function createRuntime(parts: Parts): Runtime {
     authorize(actor, action, scope);
     return scope;
   };
-  return {
+  const doors: Runtime = {
     agents: (actor) =>
       parts.agents.all.filter((agent) =>
         reaches(actor, { org: agent.org, agent: agent.name, contact: actor.contact ?? null }),
@@ -107,6 +109,16 @@ export function createRuntime(parts: Parts): Runtime {
     approval: (actor, id) => approvalOf(parts, actor, id, "read"),
     decide: (actor, id, verdict) => decide({ ...parts, acting }, actor, id, verdict),
     erase: (actor, whose) => erase(parts, actor, whose),
+    async *deliverDue(actor, signal) {
+      const send = parts.sendDelivery;
+      if (send === undefined) return;
+      for (const agent of parts.agents.all.filter(({ org, deliver }) => org === actor.org && deliver !== undefined)) {
+        authorize(actor, "operate", { org: agent.org, agent: agent.name, contact: null });
+        yield* deliverDue(parts, agent, { send, signal });
+      }
+    },
     usage: async (actor, scope) => store.usage(reach(actor, scope, "read")),
+    ...adminDoors(parts, (actor, agent) => doors.life(actor, agent)),
   };
+  return doors;
 }

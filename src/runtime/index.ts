@@ -2,8 +2,18 @@
  * Threads and turns: receive, claim, gather, compile, send, tools, commit, deliver. `turn.ts` is the page to read first.
  * Every function takes the actor who asks. It knows no database, no provider and no wire format; it gets them as parts.
  */
+export type {
+  AgentDoors,
+  AgentSnapshot,
+  Attention,
+  InboxMessage,
+  LayerView,
+  LifeView,
+  SkillView,
+} from "./agent-doors.ts";
 export type { Consolidated, ConsolidateWish } from "./consolidate-doors.ts";
 export { createRuntime } from "./create.ts";
+export type { Delivery, DeliveryReport, SendDelivery } from "./deliveries.ts";
 export { openVectors, type Vectors } from "./embed.ts";
 export type { EmbedProgress, VectorReport } from "./embed-doors.ts";
 export type {

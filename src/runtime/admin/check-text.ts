@@ -1,0 +1,85 @@
+import { type CheckedText, charactersBeside, checkNewText, type GivenText } from "../../guard/index.ts";
+import { StrataError, TEXT_LIMITS, type TextKey, type Untrusted } from "../../protocol/index.ts";
+import type { Desk } from "./desk.ts";
+import { skillsOf } from "./skills.ts";
+import type { Standing } from "./standing.ts";
+
+type Passed = Exclude<CheckedText, { readonly problem: string }>;
+
+/** @throws StrataError `text_refused` with what is wrong with it */
+export async function passed(
+  desk: Desk,
+  now: Standing,
+  given: { readonly text: string; readonly line?: string | undefined },
+): Promise<Passed> {
+  if (now.kind !== "layer" && given.line !== undefined)
+    throw refused(desk, now.key, "only a layer has a line that stands for it");
+  const checked = checkNewText(await givenText(desk, now, given));
+  if (checked.problem === undefined) return checked;
+  throw refused(desk, now.key, checked.problem);
+}
+
+async function givenText(
+  desk: Desk,
+  { key, kind }: Standing,
+  { text, line }: { readonly text: string; readonly line?: string | undefined },
+): Promise<GivenText> {
+  switch (kind) {
+    case "layer":
+      return { kind, text, line, beside: await beside(desk, key) };
+    case "soul":
+      return { kind, text };
+    case "skill":
+      return { kind, text, enabled: await othersEnabled(desk, key) };
+  }
+}
+
+const beside = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Promise<number> =>
+  charactersBeside(agent.layers, await parts.store.activeTexts(owner), layer);
+
+const othersEnabled = async (desk: Desk, { part }: TextKey): Promise<number> =>
+  (await skillsOf(desk)).filter(({ name, enabled }) => enabled && name !== part).length;
+
+/** What strata.yaml says was looked at when it was loaded; there must only be room for it. */
+export async function checkDeclared(desk: Desk, { key, kind, declared }: Standing): Promise<void> {
+  if (declared === undefined) {
+    const message = `strata.yaml declares no text for ${nameOf(key)} of ${desk.agent.name}: there is no version 0 to go back to`;
+    throw new StrataError("text_not_found", message, { ...key, n: 0 });
+  }
+  if (kind === "skill" && (await othersEnabled(desk, key)) >= TEXT_LIMITS.skills) {
+    throw refused(desk, key, `${TEXT_LIMITS.skills} skills are enabled, and no more may be; disable one first`);
+  }
+  if (kind !== "layer") return;
+  const others = await beside(desk, key);
+  const left = Math.max(0, TEXT_LIMITS.stored - others);
+  const asDeclared = charactersBeside(desk.agent.layers, [], key.layer);
+  if (declared.length <= left || others <= asDeclared) return;
+  const says = `its declared text has ${declared.length} characters, and ${left} are left for it: all texts of the prefix together may have ${TEXT_LIMITS.stored}, of which the others take ${others}`;
+  throw refused(desk, key, says);
+}
+
+export function refused({ agent }: Desk, key: TextKey, problem: string): StrataError {
+  return new StrataError("text_refused", `the text of ${nameOf(key)} of ${agent.name} is refused: ${problem}`, {
+    ...key,
+    problem,
+  });
+}
+
+export const nameOf = ({ layer, part }: TextKey): string =>
+  part === undefined ? `the layer ${layer}` : `the skill ${part}`;
+
+export const keyOf = ({
+  layer,
+  part,
+}: {
+  readonly layer: TextKey["layer"];
+  readonly part?: string | undefined;
+}): TextKey => (part === undefined ? { layer } : { layer, part });
+
+/** @throws StrataError `invalid_input` */
+export function checkedReason(reason: Untrusted): Untrusted {
+  const { length } = reason.trim();
+  if (length > 0 && length <= TEXT_LIMITS.reason) return reason;
+  const message = `a reason has 1 to ${TEXT_LIMITS.reason} characters; this one has ${length}`;
+  throw new StrataError("invalid_input", message, { length });
+}

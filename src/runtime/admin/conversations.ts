@@ -1,0 +1,21 @@
+import type { ContactId } from "../../protocol/index.ts";
+import type { ConversationHead, ConversationLog } from "../../stores/index.ts";
+import { contactFor } from "../senders.ts";
+import { type Desk, note } from "./desk.ts";
+
+/** Who has a log, the last active first. */
+export async function conversations(desk: Desk, limit: number): Promise<readonly ConversationHead[]> {
+  const heads = await desk.parts.store.conversations(desk.owner, limit);
+  await note(desk, "read conversations", `${heads.length} senders`);
+  return heads;
+}
+
+/** What was said with one sender. The record names a thread of theirs, and not who they are. */
+export async function conversation(desk: Desk, sender: ContactId): Promise<ConversationLog | undefined> {
+  const { parts, owner, agent } = desk;
+  const scope = { ...owner, contact: await contactFor(agent, sender) };
+  const log = await parts.store.conversation(scope);
+  const [thread] = await parts.store.threads(scope, 1);
+  if (log !== undefined) await note(desk, "read conversation", thread?.id ?? "no thread");
+  return log;
+}

@@ -1,0 +1,64 @@
+import type { Actor, AgentName } from "../../protocol/index.ts";
+import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
+import type { AgentDoors, AgentSnapshot, LifeView } from "../agent-doors.ts";
+import type { Parts } from "../parts.ts";
+import { attention } from "./attention.ts";
+import { conversation, conversations } from "./conversations.ts";
+import { type Desk, deskOf, desksOf, note } from "./desk.ts";
+import { layerViews } from "./layers.ts";
+import { delivered, inbox, outbox, said, waiting } from "./mail.ts";
+import { skillsOf } from "./skills.ts";
+import {
+  activateText,
+  decideText,
+  disableSkill,
+  editText,
+  enableSkill,
+  proposals,
+  textMoves,
+  textVersions,
+} from "./texts.ts";
+
+/** What operators see and change of an agent, but its life. */
+export type AdminDoors = Omit<AgentDoors, "life" | "topUp" | "topUps" | "tick">;
+
+/** How an agent is, for the snapshot. */
+type LifeOf = (actor: Actor, agent: AgentName) => Promise<LifeView>;
+
+/** Each door asks who is asking before it looks at anything. */
+export function adminDoors(parts: Parts, lifeOf: LifeOf): AdminDoors {
+  const at = (actor: Actor, agent: AgentName): Desk => deskOf(parts, actor, agent);
+  const each = (actor: Actor, agent: AgentName | undefined): readonly Desk[] => desksOf(parts, actor, agent);
+  return {
+    snapshot: async (actor, agent) => snapshot(at(actor, agent), lifeOf),
+    layers: async (actor, agent) => layerViews(at(actor, agent)),
+    skills: async (actor, agent) => skillsOf(at(actor, agent)),
+    editText: async (actor, agent, edit) => editText(at(actor, agent), edit),
+    textVersions: async (actor, agent, key) => textVersions(at(actor, agent), key),
+    textMoves: async (actor, agent, key) => textMoves(at(actor, agent), key),
+    proposals: async (actor, agent) => proposals(each(actor, agent)),
+    decideText: async (actor, agent, choice) => decideText(at(actor, agent), choice),
+    activateText: async (actor, agent, choice) => activateText(at(actor, agent), choice),
+    disableSkill: async (actor, agent, skill) => disableSkill(at(actor, agent), skill),
+    enableSkill: async (actor, agent, skill) => enableSkill(at(actor, agent), skill),
+    attention: async (actor, agent) => attention(each(actor, agent)),
+    conversations: async (actor, agent, limit) => conversations(at(actor, agent), limit),
+    conversation: async (actor, agent, sender) => conversation(at(actor, agent), sender),
+    inbox: async (actor, agent, limit) => inbox(at(actor, agent), limit),
+    outbox: async (actor, agent, wish) => outbox(at(actor, agent), wish),
+    delivered: async (actor, agent, id) => delivered(at(actor, agent), id),
+  };
+}
+
+async function snapshot(desk: Desk, lifeOf: LifeOf): Promise<AgentSnapshot> {
+  const { parts, owner, actor, agent } = desk;
+  await note(desk, "read snapshot", agent.version);
+  return {
+    agent,
+    layers: await layerViews(desk),
+    ...(agent.life !== undefined && { life: await lifeOf(actor, agent.name) }),
+    conversations: await parts.store.conversations(owner, CONVERSATION_LIMITS.senders),
+    inbox: (await waiting(desk)).length,
+    outbox: (await said(desk)).filter(({ status }) => status === "waiting").length,
+  };
+}

@@ -1,0 +1,76 @@
+import { type Layer, never, type Source, type TextVersion } from "../../protocol/index.ts";
+import type { LayerView, SkillView } from "../agent-doors.ts";
+import type { Desk } from "./desk.ts";
+import { skillsOf } from "./skills.ts";
+import { standingIn } from "./standing.ts";
+
+/** All layers of the agent in the order of the prompt, each with what is sent of it now. */
+export async function layerViews(desk: Desk): Promise<readonly LayerView[]> {
+  const { agent, owner, parts } = desk;
+  const active = await parts.store.activeTexts(owner);
+  const versions = await parts.store.textVersions(owner);
+  return Promise.all(
+    inOrder(agent.layers).map((layer) => {
+      const proposals = versions.filter((one) => one.layer === layer.id && one.status === "proposed").length;
+      return viewOf(desk, { layer, active, proposals });
+    }),
+  );
+}
+
+interface Seen {
+  readonly layer: Layer;
+  readonly active: readonly TextVersion[];
+  readonly proposals: number;
+}
+
+async function viewOf(desk: Desk, { layer, active, proposals }: Seen): Promise<LayerView> {
+  const { id, rank, mutability, scope, trust, source } = layer;
+  const named = sourceName(source);
+  const base = { id, rank, mutability, scope, trust, proposals, ...(named !== undefined && { source: named }) };
+  if (source.kind === "skills") {
+    return { ...base, wordsOf: trust, ...sized(skillsText(await skillsOf(desk, layer))) };
+  }
+  if (mutability !== "versioned") {
+    return { ...base, wordsOf: trust, ...sized(source.kind === "text" ? source.text : undefined) };
+  }
+  const { version, text, wordsOf } = await standingIn(desk, layer, { layer: id }, active);
+  return { ...base, version: version ?? 0, wordsOf, ...sized(text) };
+}
+
+const sized = (text: string | undefined): Pick<LayerView, "text" | "characters"> =>
+  text === undefined ? {} : { text, characters: text.length };
+
+/** What stands in the prompt of them, line by line. */
+function skillsText(skills: readonly SkillView[]): string | undefined {
+  const enabled = skills.filter((skill) => skill.enabled);
+  return enabled.length === 0 ? undefined : enabled.map(({ name, text }) => `${name}: ${text}`).join("\n");
+}
+
+/** A layer that names another stands right behind it. */
+function inOrder(layers: readonly Layer[]): readonly Layer[] {
+  const first = layers.filter(({ after }) => after === undefined);
+  const behind = (id: Layer["id"]): readonly Layer[] =>
+    layers.filter(({ after }) => after === id).flatMap((layer) => [layer, ...behind(layer.id)]);
+  return first.flatMap((layer) => [layer, ...behind(layer.id)]);
+}
+
+function sourceName(source: Source): string | undefined {
+  switch (source.kind) {
+    case "text":
+      return undefined;
+    case "own":
+      return source.name;
+    case "clock":
+    case "recall":
+    case "soul":
+    case "skills":
+    case "vitals":
+    case "obligations":
+    case "conversation":
+    case "recent":
+    case "allowance":
+      return source.kind;
+    default:
+      return never(source);
+  }
+}

@@ -1,0 +1,108 @@
+import {
+  type Agent,
+  type Layer,
+  StrataError,
+  suggestion,
+  type TextKey,
+  type TextVersion,
+  type Trust,
+  type Trusted,
+} from "../../protocol/index.ts";
+import type { Desk } from "./desk.ts";
+
+/** A text that may be edited, as it stands now. */
+export interface Standing {
+  readonly key: TextKey;
+  readonly layer: Layer;
+  readonly kind: "layer" | "soul" | "skill";
+  /** The active version, 0 for the declared text; null where nothing stands there. */
+  readonly version: number | null;
+  /** What stands there; of a skill that is disabled, nothing. */
+  readonly text?: Trusted;
+  readonly line?: Trusted;
+  readonly wordsOf: Trust;
+  /** Version 0; none where nothing is declared. */
+  readonly declared?: Trusted;
+}
+
+/** @throws StrataError `text_not_found`, `text_refused` for a layer that nobody edits */
+export async function standing(desk: Desk, key: TextKey): Promise<Standing> {
+  const layer = editable(desk.agent, key);
+  return standingIn(desk, layer, key, await desk.parts.store.activeTexts(desk.owner));
+}
+
+/** The same where the active texts are known. */
+export async function standingIn(
+  { agent, owner, parts }: Desk,
+  layer: Layer,
+  key: TextKey,
+  active: readonly TextVersion[],
+): Promise<Standing> {
+  const kind = kindOf(layer);
+  const declared = declaredText(agent, layer, key.part);
+  const base = { key, layer, kind, ...(declared !== undefined && { declared }) };
+  const found = active.find((one) => isOf(one, key));
+  if (found !== undefined) {
+    const { n, text, line, trust } = found;
+    return { ...base, version: n, text, wordsOf: trust, ...(line !== undefined && { line }) };
+  }
+  // No version is active: the last move says whether that is the declared text or nothing.
+  const [last] = await parts.store.textMoves(owner, key, 1);
+  const stands = last === undefined ? standsAtFirst(agent, kind, key) : last.to === 0;
+  if (!stands || declared === undefined) return { ...base, version: null, wordsOf: layer.trust };
+  return { ...base, version: 0, text: declared, wordsOf: layer.trust, ...(layer.line && { line: layer.line }) };
+}
+
+export const isOf = (one: TextKey, key: TextKey): boolean => one.layer === key.layer && one.part === key.part;
+
+/** What kind of text an editable layer holds. */
+function kindOf({ source }: Layer): Standing["kind"] {
+  if (source.kind === "soul") return "soul";
+  return source.kind === "skills" ? "skill" : "layer";
+}
+
+function standsAtFirst({ skills = [] }: Agent, kind: Standing["kind"], { part }: TextKey): boolean {
+  return kind !== "skill" || skills.some(({ name, enabled }) => name === part && enabled);
+}
+
+function declaredText(agent: Agent, { source }: Layer, part: string | undefined): Trusted | undefined {
+  if (source.kind === "soul") return agent.soul;
+  if (source.kind === "skills") return agent.skills?.find(({ name }) => name === part)?.text;
+  return source.kind === "text" ? source.text : undefined;
+}
+
+/** The layer of a text that an operator may change. */
+function editable(agent: Agent, { layer: id, part }: TextKey): Layer {
+  const layer = layerOf(agent, id);
+  if (layer.mutability !== "versioned") {
+    const why =
+      layer.mutability === "immutable"
+        ? "is immutable: only another release of its text and a new lock change it"
+        : "is filled anew each turn, and nobody edits it";
+    throw new StrataError("text_refused", `the layer ${id} of ${agent.name} ${why}`, { layer: id });
+  }
+  if ((kindOf(layer) === "skill") === (part !== undefined)) return layer;
+  const next =
+    part === undefined ? "name the skill that you mean" : "name the layer alone; `strata layer list` shows them";
+  const message = `the layer ${id} of ${agent.name} holds ${part === undefined ? "skills" : "no skills"}: ${next}`;
+  throw new StrataError("text_not_found", message, { layer: id, ...(part !== undefined && { part }) });
+}
+
+/** @throws StrataError `text_not_found` */
+export function layerOf(agent: Agent, id: Layer["id"]): Layer {
+  const layer = agent.layers.find((one) => one.id === id);
+  if (layer !== undefined) return layer;
+  const near = suggestion(
+    id,
+    agent.layers.map((one) => one.id),
+  );
+  throw new StrataError("text_not_found", `${agent.name} has no layer ${JSON.stringify(id)}${near}`, { layer: id });
+}
+
+/** The layer that holds the agent's skills. @throws StrataError `text_not_found` */
+export function skillsLayer(agent: Agent): Layer {
+  const layer = agent.layers.find(({ source }) => source.kind === "skills");
+  if (layer !== undefined) return layer;
+  const message = `${agent.name} has no skills: no layer of it in strata.yaml says \`source: skills\``;
+  throw new StrataError("text_not_found", message, { agent: agent.name });
+}

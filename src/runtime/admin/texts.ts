@@ -1,0 +1,164 @@
+import { layerId, StrataError, type TextKey, type TextMove, type TextVersion } from "../../protocol/index.ts";
+import type { SkillChoice, TextChoice, TextEdit, TextVerdictChoice } from "../agent-doors.ts";
+import { checkDeclared, checkedReason, keyOf, nameOf, passed, refused } from "./check-text.ts";
+import type { Desk } from "./desk.ts";
+import { lastActive, skillNamed } from "./skills.ts";
+import { layerOf, type Standing, skillsLayer, standing } from "./standing.ts";
+
+/** Makes an operator's text active. What the guard would only have looked at is the operator's own word, and its verdict is kept. */
+export async function editText(desk: Desk, { layer, part, text, line, reason }: TextEdit): Promise<TextVersion> {
+  if (part !== undefined) checkName(part);
+  const now = await standing(desk, keyOf({ layer, part }));
+  const checked = await passed(desk, now, { text, line });
+  if (now.text === checked.text && now.line === (checked.line ?? now.line)) {
+    throw refused(desk, now.key, "it is what stands there already, and nothing was changed");
+  }
+  const { owner, parts, actor } = desk;
+  const edit = {
+    ...now.key,
+    text: checked.text,
+    ...(checked.line !== undefined && { line: checked.line }),
+    status: "kept",
+    trust: "operator",
+    inputs: "operator",
+    by: actor.role,
+    reason: checkedReason(reason),
+    verdict: checked.verdict,
+    parent: now.version ?? 0,
+  } as const;
+  return parts.store.editText(owner, edit, parts.clock());
+}
+
+/** @throws StrataError `text_not_found` for a layer or skill that is not there */
+export async function textVersions(desk: Desk, key: TextKey | undefined): Promise<readonly TextVersion[]> {
+  if (key !== undefined) await checkThere(desk, key);
+  return desk.parts.store.textVersions(desk.owner, key);
+}
+
+/** As many moves as are told at once. */
+const MOST_MOVES = 1_000;
+
+export async function textMoves(desk: Desk, key: TextKey | undefined): Promise<readonly TextMove[]> {
+  if (key !== undefined) await checkThere(desk, key);
+  return desk.parts.store.textMoves(desk.owner, key, MOST_MOVES);
+}
+
+async function checkThere(desk: Desk, { layer, part }: TextKey): Promise<void> {
+  layerOf(desk.agent, layer);
+  if (part !== undefined && layer === skillsLayer(desk.agent).id) await skillNamed(desk, part);
+}
+
+export async function proposals(desks: readonly Desk[]) {
+  const found = desks.map(async ({ parts, owner }) =>
+    (await parts.store.textVersions(owner))
+      .filter(({ status }) => status === "proposed")
+      .map((version) => ({ ...version, agent: owner.agent })),
+  );
+  return (await Promise.all(found)).flat().sort((a, b) => a.at - b.at);
+}
+
+/** Approves a proposal, which is looked at once more as it would stand now, or rejects it. */
+export async function decideText(desk: Desk, choice: TextVerdictChoice): Promise<TextVersion> {
+  const { n, verdict, over } = choice;
+  const key = keyOf(choice);
+  const reason = checkedReason(choice.reason);
+  const version = await versionOf(desk, key, n);
+  if (version.status !== "proposed") throw decided(desk, version);
+  if (verdict === "approved") {
+    const now = await standing(desk, key);
+    checkParent(desk, now, { version, over });
+    await passed(desk, now, version);
+  }
+  const { owner, parts, actor } = desk;
+  return parts.store.decideText(owner, { ...key, n }, { verdict, by: actor.role, reason, at: parts.clock() });
+}
+
+/** Whoever approves knows what it takes the place of. @throws StrataError `text_decided` */
+function checkParent(
+  desk: Desk,
+  now: Standing,
+  { version, over }: { readonly version: TextVersion; readonly over: number | undefined },
+): void {
+  const active = now.version ?? 0;
+  if (version.parent === active || over === active) return;
+  const says = `version ${version.n} of ${nameOf(now.key)} was written over version ${version.parent}, and version ${active} is active by now`;
+  const next = `compare the two, then approve it over version ${active}, or reject it`;
+  throw new StrataError("text_decided", `${says}; ${next}`, {
+    ...now.key,
+    agent: desk.agent.name,
+    parent: version.parent,
+    active,
+  });
+}
+
+/** Makes a version active that was so before, or could be. What is declared may always come back, as far as there is room. */
+export async function activateText(desk: Desk, choice: TextChoice): Promise<TextMove> {
+  const { n } = choice;
+  const key = keyOf(choice);
+  const reason = checkedReason(choice.reason);
+  const now = await standing(desk, key);
+  if (now.version === n) throw refused(desk, key, `version ${n} is active already, and nothing was changed`);
+  if (n === 0) await checkDeclared(desk, now);
+  else {
+    const version = await versionOf(desk, key, n);
+    if (version.status !== "kept") throw decided(desk, version);
+    await passed(desk, now, version);
+  }
+  const kind = now.version !== null && n < now.version ? "rolled back" : "activated";
+  const { owner, parts, actor } = desk;
+  return parts.store.moveText(owner, key, { to: n, kind, by: actor.role, reason, at: parts.clock() });
+}
+
+/** Takes a skill out of the prompt. */
+export async function disableSkill(desk: Desk, { name, reason }: SkillChoice): Promise<TextMove> {
+  const why = checkedReason(reason);
+  const key = { layer: skillsLayer(desk.agent).id, part: name };
+  const { enabled } = await skillNamed(desk, name);
+  if (!enabled) throw refused(desk, key, "it is disabled already, and nothing was changed");
+  const { owner, parts, actor } = desk;
+  return parts.store.moveText(owner, key, {
+    to: null,
+    kind: "disabled",
+    by: actor.role,
+    reason: why,
+    at: parts.clock(),
+  });
+}
+
+/** Puts back what the skill said last. */
+export async function enableSkill(desk: Desk, { name, reason }: SkillChoice): Promise<TextMove> {
+  const key = { layer: skillsLayer(desk.agent).id, part: name };
+  const { enabled } = await skillNamed(desk, name);
+  if (enabled) throw refused(desk, key, "it is enabled already, and nothing was changed");
+  return activateText(desk, { ...key, n: await lastActive(desk, key), reason });
+}
+
+/** @throws StrataError `text_not_found` */
+async function versionOf({ parts, owner, agent }: Desk, key: TextKey, n: number): Promise<TextVersion> {
+  const all = await parts.store.textVersions(owner, key);
+  const found = all.find((one) => one.n === n);
+  if (found !== undefined) return found;
+  const there = all.length === 0 ? "none was ever written" : `there are 1 to ${all.length}`;
+  const message = `${nameOf(key)} of ${agent.name} has no version ${n}; ${there}`;
+  throw new StrataError("text_not_found", message, { ...key, n });
+}
+
+function decided({ agent }: Desk, { layer, part, n, status }: TextVersion): StrataError {
+  const key = keyOf({ layer, part });
+  const says =
+    status === "kept"
+      ? "was decided already, or never waited for anybody"
+      : status === "rejected"
+        ? "was rejected; what it says can only be written anew"
+        : "still waits: approve or reject it";
+  return new StrataError("text_decided", `version ${n} of ${nameOf(key)} of ${agent.name} ${says}`, {
+    ...key,
+    n,
+    status,
+  });
+}
+
+/** A skill's name stands in the prompt. @throws StrataError `invalid_id` */
+function checkName(name: string): void {
+  layerId(name);
+}
