@@ -5,6 +5,7 @@ import { agentSpec, checkLock, type Project, reviveAgent } from "./agents/index.
 import { checkReload, type Declared, declaredBy, projectsOf } from "./app/declare.ts";
 import { holderLives, holderName } from "./app/holder.ts";
 import type { AppOptions } from "./app/options.ts";
+import { sendDelivery } from "./app/send-delivery.ts";
 import { countRequest } from "./compiler/index.ts";
 import { findSecrets } from "./guard/index.ts";
 import { calibration, recordedModel, tokenCounter, wireBody } from "./models/index.ts";
@@ -253,6 +254,7 @@ function partsOf({ now, ...rest }: Changing): Parts {
     random: (n) => randomBytes(n),
     holder: holderName(process.pid),
     alive: holderLives,
+    sendDelivery,
   };
 }
 

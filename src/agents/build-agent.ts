@@ -6,7 +6,7 @@ import {
   type ChainAccount,
   CONVERSATION_LIMITS,
   DEFAULT_BUDGETS,
-  LAYER_SCOPES,
+  inPromptOrder,
   type Layer,
   type Life,
   layerId,
@@ -46,9 +46,7 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
     description: config.description,
     ...(model === undefined ? {} : { model }),
     ...(embedder === undefined ? {} : { embedder }),
-    layers: config.layers
-      .map((layer, i) => buildLayer(layer, [...path, "layers", i], around))
-      .sort((a, b) => LAYER_SCOPES.indexOf(a.scope) - LAYER_SCOPES.indexOf(b.scope) || a.rank - b.rank),
+    layers: inPromptOrder(config.layers.map((layer, i) => buildLayer(layer, [...path, "layers", i], around))),
     ...buildTools(config.tools),
     ...(config.output === undefined ? {} : { output: config.output }),
     recall: config.recall ?? (recalls ? "auto" : "none"),

@@ -9,6 +9,7 @@ export {
   CONSOLIDATE_BY,
   type ConsolidateBy,
   DEFAULT_BUDGETS,
+  type DeliveryTarget,
   HISTORIES,
   type ModelRef,
   RECALLS,
@@ -85,6 +86,7 @@ export {
   type Mutability,
   type Source,
 } from "./layer.ts";
+export { inPromptOrder } from "./layer-order.ts";
 export type { EpochReason, Fate, Ledger, LedgerEntry, Place } from "./ledger.ts";
 export {
   AGENT_STATES,

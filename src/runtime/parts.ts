@@ -2,6 +2,7 @@ import type { Agent, CountTokens, Digest, Model, ModelRef, OwnSource, Request, V
 import type { Store } from "../stores/index.ts";
 import type { Toolset } from "../tools/index.ts";
 import type { ModelCard } from "../wire/index.ts";
+import type { SendDelivery } from "./deliveries.ts";
 import type { Vectors } from "./embed.ts";
 
 /** The declared agents, and how a frozen declaration of an earlier version becomes an agent again. */
@@ -17,6 +18,8 @@ export interface AgentBook {
 export interface Parts {
   readonly agents: AgentBook;
   readonly store: Store;
+  /** Hands replies of agents with `deliver` over; left out, they wait in the outbox. */
+  readonly sendDelivery?: SendDelivery;
   /** What makes vectors for the store's searches; left out, they go by words alone. */
   readonly vectors?: Vectors;
   readonly tools: Toolset;

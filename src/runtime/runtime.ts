@@ -31,6 +31,7 @@ import type {
 } from "../stores/index.ts";
 import type { AgentDoors } from "./agent-doors.ts";
 import type { ConsolidateDoors } from "./consolidate-doors.ts";
+import type { DeliveryReport } from "./deliveries.ts";
 import type { EmbedDoors } from "./embed-doors.ts";
 import type { MemoryDoors } from "./memory-doors.ts";
 
@@ -193,4 +194,9 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
    * more; where an outcome cannot be kept, `store_busy` or `store_failed` with the outcome in its details
    */
   decide(actor: Actor, id: ApprovalId, verdict: Verdict): Promise<Approval>;
+  /**
+   * Sends the replies that are due, of all agents with `deliver`; each try is told. The platform's own work: a server calls it
+   * again and again.
+   */
+  deliverDue(actor: Actor, signal: AbortSignal): AsyncGenerator<DeliveryReport>;
 }

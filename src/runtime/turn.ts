@@ -100,7 +100,8 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   // Told only now: what is advised about a waiting call works at once.
   for (const { id, tool, input } of work.approvals) yield { type: "approval", approval: id, tool, input };
   yield { type: "done", turn, text: ending.reply ?? "", because: ending.stop, totals };
-  if (ending.reply === null) return;
+  // A reply that is sent by itself is delivered when its server has taken it.
+  if (ending.reply === null || work.cast.agent.deliver !== undefined) return;
   // The turn is done whatever happens here: a message that stays marked as waiting is shown once more.
   await parts.store.deliver(thread.scope, outcome.outbox, parts.clock()).catch(() => false);
 }

@@ -1,0 +1,33 @@
+import type { Delivery, SendDelivery } from "../runtime/index.ts";
+
+/**
+ * Posts a reply as JSON. Taken is what is answered with 2xx, and 409 of a server that has it already.
+ * @throws Error a sentence that names the answer
+ */
+export const sendDelivery: SendDelivery = async (delivery, { url, token, signal }) => {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "idempotency-key": delivery.id,
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(bodyOf(delivery)),
+    redirect: "error",
+    signal,
+  });
+  // What it says is not read: nothing from outside goes anywhere here.
+  await response.body?.cancel();
+  if (!response.ok && response.status !== 409) throw new Error(`the server answered ${response.status}`);
+};
+
+const bodyOf = ({ id, agent, contact, thread, turn, channel, text, at }: Delivery) => ({
+  id,
+  agent,
+  contact,
+  thread,
+  turn,
+  channel,
+  text,
+  at: new Date(at).toISOString(),
+});
