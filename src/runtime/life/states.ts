@@ -1,0 +1,45 @@
+import { type AgentState, StrataError } from "../../protocol/index.ts";
+
+/**
+ * What an agent may do after what. It waits as `bootstrapping`, `idle`, `sleeping` or `faulted`, and a turn leads from there
+ * through its steps to `sleeping`. Without credits it falls asleep without a turn; a payment wakes it.
+ */
+const MOVES = {
+  bootstrapping: ["loading context", "sleeping", "faulted"],
+  idle: ["loading context", "sleeping", "faulted"],
+  sleeping: ["loading context", "idle", "faulted"],
+  faulted: ["loading context", "sleeping", "faulted"],
+  "loading context": ["inferring", "faulted"],
+  inferring: ["executing actions", "persisting", "faulted"],
+  "executing actions": ["inferring", "persisting", "faulted"],
+  persisting: ["sleeping", "faulted"],
+} as const satisfies Record<AgentState, readonly AgentState[]>;
+
+/** What may come after the state `From`. */
+export type After<From extends AgentState> = (typeof MOVES)[From][number];
+
+/** States in which an agent waits: no turn of it runs. */
+const WAITING: readonly AgentState[] = ["bootstrapping", "idle", "sleeping", "faulted"];
+
+export const isWaiting = (state: AgentState): boolean => WAITING.includes(state);
+
+/** Whether the one may come after the other. */
+export function mayFollow(from: AgentState, to: AgentState): boolean {
+  const after: readonly AgentState[] = MOVES[from];
+  return after.includes(to);
+}
+
+/** The next state, where both are known when it is written: another than the table's does not compile. */
+export function after<From extends AgentState, To extends After<From>>(from: From, to: To): To {
+  return moved(from, to);
+}
+
+/**
+ * The next state, where the one before is known only at run time.
+ * @throws StrataError `unexpected`: no path of the program leads there
+ */
+export function moved<To extends AgentState>(from: AgentState, to: To): To {
+  if (mayFollow(from, to)) return to;
+  const message = `an agent cannot go from ${from} to ${to}: this is a bug in Strata, please report it`;
+  throw new StrataError("unexpected", message, { from, to });
+}

@@ -1,0 +1,87 @@
+import type { ChainAccount } from "../../protocol/index.ts";
+import type { Timer } from "../context.ts";
+import { readBalance } from "./read-balance.ts";
+
+/** What an account held when it was read: wei, and milliseconds since 1970. */
+export interface Balance {
+  readonly wei: bigint;
+  readonly at: number;
+}
+
+/** The native balances of accounts, as far as they are known. */
+export interface Accounts {
+  /**
+   * The balance, read anew where what is known is older than the account allows. Nobody waits longer than so many milliseconds:
+   * what comes later is there the next time. Never throws: where it cannot be read, it gives the last that was, or nothing.
+   */
+  balance(account: ChainAccount, milliseconds: number): Promise<Balance | undefined>;
+  /** Why the last try failed, without the server's address; nothing where it did not. */
+  trouble(account: ChainAccount): string | undefined;
+}
+
+export interface AccountParts {
+  /** The address of the server; nothing where its variable is not set. */
+  readonly urlOf: (rpc: ChainAccount["rpc"]) => string | undefined;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Real time by default. */
+  readonly timer?: Timer;
+  readonly read?: (url: string, address: string) => Promise<bigint>;
+}
+
+/** For so long a server that failed is not asked again, at most; in milliseconds. */
+const REST = 30_000;
+
+interface Known {
+  last?: Balance;
+  reading?: Promise<void> | undefined;
+  failed?: { readonly at: number; readonly because: string } | undefined;
+}
+
+/** Reads balances, keeps them, and asks each server once for all who wait. */
+export function openAccounts({ urlOf, clock, timer = realTimer, read = readBalance }: AccountParts): Accounts {
+  const known = new Map<string, Known>();
+  const knownOf = (account: ChainAccount): Known => {
+    const key = JSON.stringify([account.rpc, account.address.toLowerCase()]);
+    const one = known.get(key) ?? {};
+    known.set(key, one);
+    return one;
+  };
+  const readOnce = async (one: Known, { rpc, address }: ChainAccount): Promise<void> => {
+    try {
+      const url = urlOf(rpc);
+      if (url === undefined) throw new Error("the variable with its server's address is not set");
+      one.last = { wei: await read(url, address), at: clock() };
+      one.failed = undefined;
+    } catch (thrown) {
+      one.failed = { at: clock(), because: thrown instanceof Error ? thrown.message : String(thrown) };
+    } finally {
+      one.reading = undefined;
+    }
+  };
+  return {
+    balance: async (account, milliseconds) => {
+      const one = knownOf(account);
+      const now = clock();
+      const age = account.cached * 1_000;
+      if (one.last !== undefined && now - one.last.at < age) return one.last;
+      if (one.failed !== undefined && now - one.failed.at < Math.min(age, REST)) return one.last;
+      one.reading ??= readOnce(one, account);
+      await within(milliseconds, one.reading, timer);
+      return one.last;
+    },
+    trouble: (account) => knownOf(account).failed?.because,
+  };
+}
+
+async function within(milliseconds: number, done: Promise<void>, timer: Timer): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const cancel = timer(milliseconds, late.resolve);
+  await Promise.race([done, late.promise]);
+  cancel();
+}
+
+const realTimer: Timer = (milliseconds, fire) => {
+  const timeout = setTimeout(fire, milliseconds);
+  return () => clearTimeout(timeout);
+};
