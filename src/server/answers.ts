@@ -58,6 +58,10 @@ export const EVENT = z
     trust: TRUST,
     channel: z.string(),
     externalId: z.string().optional(),
+    proof: z
+      .enum(["proven", "claimed"])
+      .optional()
+      .describe("Where senders are addresses: whether a signature shows that it is theirs."),
     name: z.string().optional(),
     content: PARTS,
     at: TIME,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type NewEvent, type StoredEvent, StrataError, type TurnEvent, type Untrusted } from "../protocol/index.ts";
+import { type SignedEvent, type StoredEvent, StrataError, type TurnEvent, type Untrusted } from "../protocol/index.ts";
 import type { Runtime } from "../runtime/index.ts";
 import { answering, type Done } from "./answering.ts";
 import { DONE, EVENT } from "./answers.ts";
@@ -13,6 +13,7 @@ const BODY = z.strictObject({
   text: FIELDS.text,
   name: FIELDS.name.optional(),
   externalId: FIELDS.externalId.optional(),
+  signature: FIELDS.signature.optional(),
   kind: FIELDS.kind,
   trust: FIELDS.trust,
 });
@@ -91,9 +92,9 @@ export const EVENT_ROUTES: readonly Route[] = [
 
 function newEvent(
   { channel }: Awaited<ReturnType<Runtime["thread"]>>,
-  { text, name, externalId, kind, trust }: z.output<typeof BODY>,
+  { text, name, externalId, signature, kind, trust }: z.output<typeof BODY>,
   at: number,
-): NewEvent {
+): SignedEvent {
   return {
     kind,
     trust,
@@ -102,6 +103,7 @@ function newEvent(
     at,
     ...(name === undefined ? {} : { name }),
     ...(externalId === undefined ? {} : { externalId }),
+    ...(signature === undefined ? {} : { signature }),
   };
 }
 

@@ -54,6 +54,12 @@ export const FIELDS = {
   text: says(1_000_000).describe("What was said.").transform(untrusted),
   name: line().describe("How the sender calls themself; shown to the agent as a claim.").transform(untrusted),
   externalId: line().describe("The sender's own id for the event: sent twice, it is stored once."),
+  signature: z
+    .string()
+    .max(2_000)
+    .describe(
+      "For agents with `senders: ethereum`: the sender's personal signature (EIP-191), 0x and hexadecimal digits, of `Strata message to ORGANIZATION/AGENT`, a line `id: ` and the `externalId`, an empty line and the text.",
+    ),
   kind: z.enum(EVENT_KINDS).default("message").describe("What happened."),
   trust: z.enum(TRUSTS).default("contact").describe("Who speaks; never more than the token's own trust."),
   limit: wholeNumber(1_000, 20).describe("At most so many."),
