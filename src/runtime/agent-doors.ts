@@ -13,7 +13,7 @@ import type {
   Untrusted,
   Vitals,
 } from "../protocol/index.ts";
-import type { ConversationHead, ConversationLog, Credits, OutboxMessage, TopUp } from "../stores/index.ts";
+import type { Act, ConversationHead, ConversationLog, Credits, OutboxMessage, TopUp } from "../stores/index.ts";
 import type { RunOptions } from "./runtime.ts";
 
 /** A layer as an operator sees it. */
@@ -99,6 +99,11 @@ export interface InboxMessage {
   readonly status: "waiting" | "staged";
 }
 
+/** A message of the agent's, and to whom. */
+export interface OutgoingMessage extends OutboxMessage {
+  readonly contact: ContactId;
+}
+
 /** All that can be seen of an agent at once. */
 export interface AgentSnapshot {
   readonly agent: Agent;
@@ -107,6 +112,7 @@ export interface AgentSnapshot {
   readonly conversations: readonly ConversationHead[];
   readonly inbox: number;
   readonly outbox: number;
+  readonly undeliverable: number;
 }
 
 /**
@@ -165,7 +171,9 @@ export interface AgentDoors {
     actor: Actor,
     agent: AgentName,
     wish: { readonly status?: OutboxMessage["status"]; readonly limit: number },
-  ): Promise<readonly (OutboxMessage & { readonly contact: ContactId })[]>;
+  ): Promise<readonly OutgoingMessage[]>;
+  /** What operators did with the agent, the newest first: what, and about what. Texts that were changed are told by `textMoves`. */
+  acts(actor: Actor, agent: AgentName, limit: number): Promise<readonly Act[]>;
   /** Says that a message was delivered. False where it did not wait any more. */
   delivered(actor: Actor, agent: AgentName, id: OutboxMessage["id"]): Promise<boolean>;
 }

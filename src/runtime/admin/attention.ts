@@ -1,6 +1,5 @@
 import type { Attention } from "../agent-doors.ts";
 import type { Desk } from "./desk.ts";
-import { said } from "./mail.ts";
 
 /** What waits for an operator, agent by agent. */
 export function attention(desks: readonly Desk[]): Promise<readonly Attention[]> {
@@ -8,12 +7,12 @@ export function attention(desks: readonly Desk[]): Promise<readonly Attention[]>
     desks.map(async (desk) => {
       const { parts, owner } = desk;
       const versions = await parts.store.textVersions(owner);
-      const mail = await said(desk);
+      const { undeliverable } = await parts.store.mailCounts(owner);
       const asleep = await whyAsleep(desk);
       return {
         agent: owner.agent,
         proposals: versions.filter(({ status }) => status === "proposed").length,
-        undeliverable: mail.filter(({ status }) => status === "undeliverable").length,
+        undeliverable,
         ...(asleep !== undefined && { asleep }),
       };
     }),

@@ -6,7 +6,7 @@ import { attention } from "./attention.ts";
 import { conversation, conversations } from "./conversations.ts";
 import { type Desk, deskOf, desksOf, note } from "./desk.ts";
 import { layerViews } from "./layers.ts";
-import { delivered, inbox, outbox, said, waiting } from "./mail.ts";
+import { delivered, inbox, outbox } from "./mail.ts";
 import { skillsOf } from "./skills.ts";
 import {
   activateText,
@@ -46,6 +46,7 @@ export function adminDoors(parts: Parts, lifeOf: LifeOf): AdminDoors {
     conversation: async (actor, agent, sender) => conversation(at(actor, agent), sender),
     inbox: async (actor, agent, limit) => inbox(at(actor, agent), limit),
     outbox: async (actor, agent, wish) => outbox(at(actor, agent), wish),
+    acts: async (actor, agent, limit) => parts.store.acts(at(actor, agent).owner, limit),
     delivered: async (actor, agent, id) => delivered(at(actor, agent), id),
   };
 }
@@ -58,7 +59,6 @@ async function snapshot(desk: Desk, lifeOf: LifeOf): Promise<AgentSnapshot> {
     layers: await layerViews(desk),
     ...(agent.life !== undefined && { life: await lifeOf(actor, agent.name) }),
     conversations: await parts.store.conversations(owner, CONVERSATION_LIMITS.senders),
-    inbox: (await waiting(desk)).length,
-    outbox: (await said(desk)).filter(({ status }) => status === "waiting").length,
+    ...(await parts.store.mailCounts(owner)),
   };
 }

@@ -1,13 +1,13 @@
-import { type Layer, never, type Source, type TextVersion } from "../../protocol/index.ts";
+import { type Layer, never, type Source } from "../../protocol/index.ts";
 import type { LayerView, SkillView } from "../agent-doors.ts";
 import type { Desk } from "./desk.ts";
 import { skillsOf } from "./skills.ts";
-import { standingIn } from "./standing.ts";
+import { type ActiveTexts, activeTexts, standingIn } from "./standing.ts";
 
 /** All layers of the agent in the order of the prompt, each with what is sent of it now. */
 export async function layerViews(desk: Desk): Promise<readonly LayerView[]> {
   const { agent, owner, parts } = desk;
-  const active = await parts.store.activeTexts(owner);
+  const active = await activeTexts(desk);
   const versions = await parts.store.textVersions(owner);
   return Promise.all(
     inOrder(agent.layers).map((layer) => {
@@ -19,7 +19,7 @@ export async function layerViews(desk: Desk): Promise<readonly LayerView[]> {
 
 interface Seen {
   readonly layer: Layer;
-  readonly active: readonly TextVersion[];
+  readonly active: ActiveTexts;
   readonly proposals: number;
 }
 
@@ -33,7 +33,7 @@ async function viewOf(desk: Desk, { layer, active, proposals }: Seen): Promise<L
   if (mutability !== "versioned") {
     return { ...base, wordsOf: trust, ...sized(source.kind === "text" ? source.text : undefined) };
   }
-  const { version, text, wordsOf } = await standingIn(desk, layer, { layer: id }, active);
+  const { version, text, wordsOf } = standingIn(desk.agent, { layer, key: { layer: id } }, active);
   return { ...base, version: version ?? 0, wordsOf, ...sized(text) };
 }
 

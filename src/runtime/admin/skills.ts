@@ -1,33 +1,32 @@
 import { type Layer, StrataError, suggestion, type TextVersion } from "../../protocol/index.ts";
 import type { SkillView } from "../agent-doors.ts";
 import type { Desk } from "./desk.ts";
-import { skillsLayer, standingIn } from "./standing.ts";
+import { type ActiveTexts, activeTexts, skillsLayer, standingIn } from "./standing.ts";
 
 /** All skills of the agent, by name: what is declared, and what was ever written. */
 export async function skillsOf(desk: Desk, layer: Layer = skillsLayer(desk.agent)): Promise<readonly SkillView[]> {
-  const { store } = desk.parts;
-  const active = await store.activeTexts(desk.owner);
-  const written = (await store.textVersions(desk.owner)).filter((one) => one.layer === layer.id);
+  const active = await activeTexts(desk);
+  const written = (await desk.parts.store.textVersions(desk.owner)).filter((one) => one.layer === layer.id);
   const names = [
     ...(desk.agent.skills ?? []).map(({ name }) => name),
     ...written.flatMap(({ part }) => (part === undefined ? [] : [part])),
   ];
   const views = [...new Set(names)]
     .sort()
-    .map(async (name) => viewOf(desk, { name, layer, active, written: written.filter(({ part }) => part === name) }));
+    .map((name) => viewOf(desk, { name, layer, active, written: written.filter(({ part }) => part === name) }));
   return Promise.all(views);
 }
 
 interface Written {
   readonly name: string;
   readonly layer: Layer;
-  readonly active: readonly TextVersion[];
+  readonly active: ActiveTexts;
   readonly written: readonly TextVersion[];
 }
 
 async function viewOf(desk: Desk, { name, layer, active, written }: Written): Promise<SkillView> {
   const key = { layer: layer.id, part: name };
-  const { version, text, declared, wordsOf } = await standingIn(desk, layer, key, active);
+  const { version, text, declared, wordsOf } = standingIn(desk.agent, { layer, key }, active);
   const proposals = written.filter(({ status }) => status === "proposed").length;
   if (version !== null && text !== undefined) return { name, enabled: true, text, version, wordsOf, proposals };
   const last = await lastActive(desk, key);

@@ -8,6 +8,7 @@ import {
   type Trust,
   type Trusted,
 } from "../../protocol/index.ts";
+import type { TextPointer } from "../../stores/index.ts";
 import type { Desk } from "./desk.ts";
 
 /** A text that may be edited, as it stands now. */
@@ -25,30 +26,39 @@ export interface Standing {
   readonly declared?: Trusted;
 }
 
+/** What is active of an agent's texts. */
+export interface ActiveTexts {
+  readonly versions: readonly TextVersion[];
+  readonly pointers: readonly TextPointer[];
+}
+
+export async function activeTexts({ parts: { store }, owner }: Desk): Promise<ActiveTexts> {
+  const [versions, pointers] = await Promise.all([store.activeTexts(owner), store.textPointers(owner)]);
+  return { versions, pointers };
+}
+
 /** @throws StrataError `text_not_found`, `text_refused` for a layer that nobody edits */
 export async function standing(desk: Desk, key: TextKey): Promise<Standing> {
   const layer = editable(desk.agent, key);
-  return standingIn(desk, layer, key, await desk.parts.store.activeTexts(desk.owner));
+  return standingIn(desk.agent, { layer, key }, await activeTexts(desk));
 }
 
-/** The same where the active texts are known. */
-export async function standingIn(
-  { agent, owner, parts }: Desk,
-  layer: Layer,
-  key: TextKey,
-  active: readonly TextVersion[],
-): Promise<Standing> {
+/** The same where it is known what is active. */
+export function standingIn(
+  agent: Agent,
+  { layer, key }: { readonly layer: Layer; readonly key: TextKey },
+  { versions, pointers }: ActiveTexts,
+): Standing {
   const kind = kindOf(layer);
   const declared = declaredText(agent, layer, key.part);
   const base = { key, layer, kind, ...(declared !== undefined && { declared }) };
-  const found = active.find((one) => isOf(one, key));
+  const found = versions.find((one) => isOf(one, key));
   if (found !== undefined) {
     const { n, text, line, trust } = found;
     return { ...base, version: n, text, wordsOf: trust, ...(line !== undefined && { line }) };
   }
-  // No version is active: the last move says whether that is the declared text or nothing.
-  const [last] = await parts.store.textMoves(owner, key, 1);
-  const stands = last === undefined ? standsAtFirst(agent, kind, key) : last.to === 0;
+  const pointer = pointers.find((one) => isOf(one, key));
+  const stands = pointer === undefined ? standsAtFirst(agent, kind, key) : pointer.stands === 0;
   if (!stands || declared === undefined) return { ...base, version: null, wordsOf: layer.trust };
   return { ...base, version: 0, text: declared, wordsOf: layer.trust, ...(layer.line && { line: layer.line }) };
 }

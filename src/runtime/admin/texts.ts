@@ -70,7 +70,11 @@ export async function decideText(desk: Desk, choice: TextVerdictChoice): Promise
     await passed(desk, now, version);
   }
   const { owner, parts, actor } = desk;
-  return parts.store.decideText(owner, { ...key, n }, { verdict, by: actor.role, reason, at: parts.clock() });
+  return parts.store.decideText(
+    owner,
+    { ...key, n },
+    { verdict, ...(over !== undefined && { over }), by: actor.role, reason, at: parts.clock() },
+  );
 }
 
 /** Whoever approves knows what it takes the place of. @throws StrataError `text_decided` */
