@@ -9,13 +9,15 @@ export { type App, type AppOptions, openApp, type Reloaded, type ServeOptions, t
 export {
   type Compilation,
   type CompileInput,
+  chooseMode,
   compile,
   countMessage,
   extend,
   frameResult,
+  type ModeInput,
   requestOf,
 } from "./compiler/index.ts";
-export { clean, frame } from "./guard/index.ts";
+export { clean, frame, messageToSign, type SignedMessage } from "./guard/index.ts";
 export { bindModel, tokenCounter, wireBody } from "./models/index.ts";
 export {
   type Actor,

@@ -1,6 +1,7 @@
 // Layers and one customer's message become a request. Nothing is sent, nothing is stored, no key is needed.
 // In a project of your own, import from "strata".
 import {
+  chooseMode,
   compile,
   eventId,
   issueId,
@@ -35,10 +36,12 @@ const question: StoredEvent = {
   at,
 };
 
+const count = await tokenCounter({ factor: 1 });
+
 const { epoch, own, tail, ledger, taint } = compile({
   agent,
   turn: turnId(issueId("turn", at, chance)),
-  mode: agent.mode,
+  mode: chooseMode({ agent, window: agent.budgets.total, tools: [], count }),
   limit: agent.budgets.total - agent.budgets.reply,
   tools: [],
   epoch: undefined,
@@ -46,7 +49,7 @@ const { epoch, own, tail, ledger, taint } = compile({
   contents: new Map([
     [layerId("clock"), { kind: "text", text: trusted("It is Saturday, 2026-11-21, 10:30 (Europe/Berlin).") }],
   ]),
-  count: await tokenCounter({ factor: 1 }),
+  count,
 });
 
 const show = (title: string, text: string) => console.log(`── ${title} ──\n${text}\n`);

@@ -10,6 +10,7 @@ import {
   bindModel,
   type Compilation,
   cardOf,
+  chooseMode,
   compile,
   eventId,
   extend,
@@ -94,7 +95,7 @@ async function turn(agent: Agent, text: string): Promise<void> {
   let compilation = compile({
     agent,
     turn: id,
-    mode: agent.mode,
+    mode: chooseMode({ agent, window: card.window, tools, count }),
     limit: agent.budgets.total - agent.budgets.reply,
     tools,
     epoch: kept === undefined ? undefined : JSON.parse(kept),

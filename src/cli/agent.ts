@@ -103,7 +103,16 @@ function sourceText(source: Source): string {
     case "own":
       return source.name;
     case "recall":
-      return `recall, ${count(source.limit, "memory", "memories")}`;
+    case "recent":
+      return `${source.kind}, ${count(source.limit, "memory", "memories")}`;
+    case "conversation":
+      return `conversation, ${count(source.entries, "entry", "entries")}`;
+    case "soul":
+    case "skills":
+    case "vitals":
+    case "obligations":
+    case "allowance":
+      return source.kind;
     default:
       return never(source);
   }

@@ -1,6 +1,6 @@
 import {
   type CountTokens,
-  LAYER_SCOPES,
+  inPromptOrder,
   type Layer,
   type LayerContent,
   type LayerId,
@@ -19,15 +19,11 @@ export function drafts(
   contents: Contents,
   count: CountTokens,
 ): Draft[] {
-  return inOrder(layers).flatMap((layer) => {
+  return inPromptOrder(layers).flatMap((layer) => {
     if ((layer.scope === "turn") !== (where === "tail")) return [];
     return draft(layer, contentOf(layer, contents), mode, count) ?? [];
   });
 }
-
-/** The order of the prompt, the ledger's too: by scope, then by rank. */
-const inOrder = (layers: readonly Layer[]): readonly Layer[] =>
-  layers.toSorted((a, b) => LAYER_SCOPES.indexOf(a.scope) - LAYER_SCOPES.indexOf(b.scope) || a.rank - b.rank);
 
 /** Law 2: what an immutable layer says was locked at the start; nothing that was gathered replaces it. */
 function contentOf(layer: Layer, contents: Contents): LayerContent {

@@ -199,7 +199,9 @@ export function nothingNow(
     return content?.kind === "items" && content.items.length === 0;
   });
   if (silent.length === 0 || plan.framed !== "delta") return contents;
-  return new Map([...contents, ...silent.map(({ id }) => [id, { kind: "text", text: NOTHING_NOW }] as const)]);
+  const now = new Map(contents);
+  for (const { id } of silent) now.set(id, { kind: "text", text: NOTHING_NOW });
+  return now;
 }
 
 const NOTHING_NOW = trusted("(nothing now)");

@@ -1,4 +1,4 @@
-import type { Keep } from "../compiler/index.ts";
+import { type Keep, roomIn } from "../compiler/index.ts";
 import type { Agent, Budgets, CountTokens, Model, Parameters, Scope } from "../protocol/index.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
@@ -62,7 +62,7 @@ export async function agentAt(parts: Parts, { scope, version }: Pinned): Promise
 
 /** Tokens that may be sent: the smaller of the agent's budget and the model's window, less the reserve for the reply. */
 export function limitOf({ agent, card }: Pick<Cast, "agent" | "card">): number {
-  return Math.min(agent.budgets.total, card.window) - agent.budgets.reply;
+  return roomIn(card.window, agent.budgets).limit;
 }
 
 /** What must stay of the conversation at a cut, where the agent says so, and by which prices it is weighed. */
@@ -74,6 +74,6 @@ export function keepOf({ agent: { budgets }, card }: Pick<Cast, "agent" | "card"
 
 /** How the model shall answer: at most what is reserved for the reply, and in the form that the agent declares. */
 export function parametersOf({ agent, card }: Pick<Cast, "agent" | "card">): Parameters {
-  const maxTokens = Math.min(agent.budgets.reply, card.longestReply);
+  const maxTokens = Math.min(roomIn(card.window, agent.budgets).reply, card.longestReply);
   return agent.output === undefined ? { maxTokens } : { maxTokens, output: agent.output };
 }

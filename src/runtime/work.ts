@@ -4,6 +4,7 @@ import {
   issueId,
   type MemoryId,
   type Message,
+  type Mode,
   memoryId,
   type NewApproval,
   NO_USAGE,
@@ -85,6 +86,9 @@ export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: Run
   };
 }
 
+/** Of a turn that ended before its mode was chosen. */
+const modeOf = ({ mode }: Cast["agent"]): Mode => (mode === "auto" ? "full" : mode);
+
 /** What is committed: the claim with the events that the turn has handled. */
 export function claimOf({ lease: { claim }, taken }: Work): Claim {
   return { ...claim, events: claim.events.slice(0, taken) };
@@ -127,7 +131,7 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     at: parts.clock(),
     model: cast.model.ref,
     wire: cast.model.wire,
-    mode: cast.agent.mode,
+    mode: sent?.ledger.mode ?? modeOf(cast.agent),
     epochs: sent?.opened ?? [],
     messages: [...(sent?.own ?? []), ...work.added.slice(work.unsent)],
     requests: work.requests,

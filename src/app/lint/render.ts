@@ -1,4 +1,4 @@
-import { compile, requestOf } from "../../compiler/index.ts";
+import { chooseMode, compile, requestOf, roomIn } from "../../compiler/index.ts";
 import { tokenCounter } from "../../models/index.ts";
 import {
   type Agent,
@@ -52,13 +52,15 @@ export const counterFor = ({ cardOf }: Declared, model: ModelRef): Promise<Count
 export async function renderIn(world: World, { declared, agent, model, count }: Rendering): Promise<Rendered> {
   const shown = world.reversed?.includes("maps") ? { ...agent, layers: agent.layers.toReversed() } : agent;
   const card = declared.cardOf(model);
-  const parameters = { maxTokens: Math.min(agent.budgets.reply, card.longestReply), ...outputOf(agent) };
+  const { reply, limit } = roomIn(card.window, agent.budgets);
+  const parameters = { maxTokens: Math.min(reply, card.longestReply), ...outputOf(agent) };
+  const tools = schemasOf(declared, agent, world);
   const input = {
     agent: shown,
     turn: TURN,
-    mode: agent.mode,
-    limit: Math.min(agent.budgets.total, card.window) - agent.budgets.reply,
-    tools: schemasOf(declared, agent, world),
+    mode: chooseMode({ agent, window: card.window, tools, count }),
+    limit,
+    tools,
     count,
   };
   const contents = await contentsOf(shown, world);
