@@ -1,68 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { countRequest } from "../compiler/index.ts";
-import type { Script, ScriptedReply } from "../models/index.ts";
-import {
-  type Actor,
-  type Agent,
-  contactId,
-  DEFAULT_BUDGETS,
-  type Memory,
-  type Request,
-  readFrames,
-  untrusted,
-} from "../protocol/index.ts";
+import type { ScriptedReply } from "../models/index.ts";
+import { type Actor, type Agent, DEFAULT_BUDGETS, type Memory, readFrames, untrusted } from "../protocol/index.ts";
 import { cardOf } from "../wire/index.ts";
-import type { Parts } from "./index.ts";
-import { collect, OPERATOR, ORG, sampleAgent, stage } from "./stage.contract.ts";
+import { HOUR, talked, texts } from "./consolidate.contract.ts";
+import { collect, message, OPERATOR, ORG, sampleAgent } from "./stage.contract.ts";
 
-const HOUR = 60 * 60_000;
 const MEMBER: Actor = { org: ORG, role: "member" };
-
-const isSummary = ({ tail }: Request): boolean => tail.some(({ layer }) => layer === "summary");
-const texts = ({ messages }: Request): string =>
-  messages.flatMap(({ parts }) => parts.flatMap((part) => ("text" in part ? [part.text] : []))).join("\n");
-
-interface Around {
-  readonly agent?: Agent;
-  readonly parts?: Partial<Parts>;
-  readonly contacts?: readonly string[];
-}
-
-/** Contacts that each have said two things in the morning, and what is answered when a summary is asked for. */
-async function talked(
-  summary: string | Error | ScriptedReply | ((request: Request) => string),
-  { agent, parts, contacts = ["ann"] }: Around = {},
-) {
-  const script: Script<Request> = (request) => {
-    if (!isSummary(request)) return "Aye.";
-    return typeof summary === "function" ? summary(request) : summary;
-  };
-  const stand = await stage(Array<Script<Request>>(40).fill(script), {
-    ...(agent && { agent }),
-    ...(parts && { parts }),
-  });
-  const scopeOf = (contact: string) => ({ org: ORG, agent: stand.agent.name, contact: contactId(contact) });
-  const talk = async (contact: string): Promise<void> => {
-    const thread = await stand.open(contact);
-    await stand.say(thread, `I am ${contact} and I sail on Friday.`);
-    stand.time.at += 60_000;
-    await stand.say(thread, "My boat is green.");
-  };
-  for (const contact of contacts) await talk(contact);
-  const scope = scopeOf("ann");
-  const summaries = (whose = scope) => stand.runtime.memories(OPERATOR, whose, 100, { kinds: ["summary"] });
-  const said = () => stand.runtime.memories(OPERATOR, scope, 100, { kinds: ["message"] });
-  const consolidate = (wish = {}) => collect(stand.runtime.consolidate(OPERATOR, scope, wish));
-  return { ...stand, scope, scopeOf, talk, summaries, said, consolidate, asked: () => stand.sent.filter(isSummary) };
-}
 
 const ids = (memories: readonly Memory[]): readonly string[] => memories.map(({ id }) => id);
 
 describe("what was said in a conversation that has ended", () => {
   it("is summed up by the agent's model, with the ids it stands for, the lowest trust, session and time", async () => {
-    const { time, said, summaries, consolidate, open } = await talked(
-      "Ann sails on Friday; her boat is green.",
-    );
+    const { time, said, summaries, consolidate, open } = await talked("Ann sails on Friday; her boat is green.");
     time.at += HOUR;
     const messages = (await said()).toReversed();
     const thread = await open();
@@ -158,15 +108,7 @@ describe("what was said in a conversation that has ended", () => {
     const { time, consolidate, open, runtime, scope, asked } = await talked("Ann sails.");
     time.at += HOUR;
     const thread = await open();
-    await runtime.post(OPERATOR, thread, [
-      {
-        kind: "message",
-        trust: "contact",
-        channel: "test",
-        content: [{ type: "text", text: untrusted("Hi") }],
-        at: time.at,
-      },
-    ]);
+    await runtime.post(OPERATOR, thread, [message("Hi", time.at)]);
     const turn = runtime.run(OPERATOR, thread);
     await turn.next();
     expect(await consolidate()).toEqual([]);
