@@ -25,6 +25,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { MemoryHit, Store } from "../stores/index.ts";
+import { EMPTY_STORE } from "./empty-store.contract.ts";
 import { type GatherContext, type Gathered, gather, type Timer } from "./index.ts";
 
 const SCOPE: ContactScope = { org: orgId("home"), agent: agentName("companion"), contact: contactId("caroline") };
@@ -100,7 +101,7 @@ function contextOf(
   more: Partial<GatherContext> = {},
 ): GatherContext {
   const events = typeof text === "string" ? [event(text)] : text;
-  return { scope: SCOPE, at: AT, events, count, store: { searchMemories, memoryRevision: async () => 0 }, ...more };
+  return { scope: SCOPE, at: AT, events, count, store: { ...EMPTY_STORE, searchMemories }, ...more };
 }
 
 /** Finds what it was asked for: so a test sees which message a memory was recalled for. */

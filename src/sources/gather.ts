@@ -8,10 +8,15 @@ import {
   type Source,
   StrataError,
 } from "../protocol/index.ts";
+import { allowance } from "./allowance.ts";
 import { clock } from "./clock.ts";
 import type { GatherContext, Timer } from "./context.ts";
+import { conversation } from "./conversation.ts";
+import { obligations } from "./obligations.ts";
 import { own } from "./own.ts";
 import { recall } from "./recall.ts";
+import { recent } from "./recent.ts";
+import { vitals } from "./vitals.ts";
 
 /** What the sources gave, one content for each layer asked for, and what went wrong on the way. */
 export interface Gathered {
@@ -66,6 +71,19 @@ async function contentOf(agent: Agent, layer: Layer, context: Asking): Promise<L
       return clock(source.timezone, context.at);
     case "recall":
       return recall(agent, layer, source.limit, context);
+    case "recent":
+      return recent(layer, source.limit, context);
+    case "conversation":
+      return conversation(source, context);
+    case "obligations":
+      return obligations(context);
+    case "vitals":
+      return vitals(agent, context);
+    case "allowance":
+      return allowance(agent, context);
+    case "soul":
+    case "skills":
+      return { kind: "empty", because: "its text stands in the prefix" };
     case "own":
       return own(source.name, context, context.signal);
     default:
@@ -129,7 +147,24 @@ function collect(layers: readonly Layer[], ends: readonly Ended[]): Gathered {
       says: `the ${nameOf(layer.source)} source of layer ${layer.id} failed: ${end.because}`,
     });
   }
-  return { contents, notes };
+  return { contents: withoutDoubles(layers, contents), notes };
+}
+
+/** What recall shows is not shown once more as recent. */
+function withoutDoubles(layers: readonly Layer[], contents: ReadonlyMap<LayerId, LayerContent>): Gathered["contents"] {
+  const itemsIn = (kind: Source["kind"]) =>
+    layers.flatMap(({ id, source }) => {
+      const content = source.kind === kind ? contents.get(id) : undefined;
+      return content?.kind === "items" ? [{ id, content }] : [];
+    });
+  const recalled = new Set(
+    itemsIn("recall").flatMap(({ content }) => content.items.flatMap(({ id, ids }) => ids ?? id)),
+  );
+  const recent = itemsIn("recent").map(({ id, content }): [LayerId, LayerContent] => {
+    const items = content.items.filter((item) => !recalled.has(item.id));
+    return [id, items.length > 0 ? { ...content, items } : { kind: "empty", because: "recall shows all of it" }];
+  });
+  return new Map([...contents, ...recent]);
 }
 
 function failed({ id, source }: Layer, end: Extract<Ended, { because: string }>): StrataError {

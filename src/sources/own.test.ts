@@ -10,6 +10,7 @@ import {
   type OwnSource,
   orgId,
 } from "../protocol/index.ts";
+import { EMPTY_STORE } from "./empty-store.contract.ts";
 import { defineSource, type Gathered, gather } from "./index.ts";
 
 const AT = Date.UTC(2026, 10, 21);
@@ -43,7 +44,7 @@ const asked = (source: OwnSource): Promise<Gathered> =>
     events: [],
     at: AT,
     count: () => 1,
-    store: { searchMemories: async () => [], memoryRevision: async () => 0 },
+    store: EMPTY_STORE,
     sources: new Map([["stock", source]]),
   });
 

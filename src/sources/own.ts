@@ -13,7 +13,7 @@ import type { GatherContext } from "./context.ts";
 
 /** A source as it is written: `give` answers with a text, with several, or with items that know their time. */
 export interface SourceDefinition extends Pick<OwnSource, "trust"> {
-  /** A slug, not `clock` or `recall`. */
+  /** A slug, and not the name of a source that Strata brings. */
   readonly name: string;
   give(context: Parameters<OwnSource["give"]>[0]): Given | Promise<Given>;
 }

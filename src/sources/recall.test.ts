@@ -20,6 +20,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { MemoryHit } from "../stores/index.ts";
+import { EMPTY_STORE } from "./empty-store.contract.ts";
 import { type GatherContext, gather } from "./index.ts";
 
 const SCOPE: ContactScope = { org: orgId("home"), agent: agentName("companion"), contact: contactId("caroline") };
@@ -118,7 +119,7 @@ async function recalled(
     events: [message],
     at: AT,
     count: (text) => Math.ceil(text.length / 4),
-    store: { searchMemories, memoryRevision: async () => 0 },
+    store: { ...EMPTY_STORE, searchMemories },
     ...rest,
   });
   expect(notes).toEqual([]);
@@ -271,6 +272,7 @@ describe("the same search", () => {
     let revision = 1;
     let searches = 0;
     const store: GatherContext["store"] = {
+      ...EMPTY_STORE,
       searchMemories: async ([scope]) => [said(`${scope?.contact} ${++searches}`, 1)],
       memoryRevision: async () => revision,
     };

@@ -1,14 +1,4 @@
-import {
-  type Agent,
-  frozenIn,
-  isValidAt,
-  type Layer,
-  type LayerContent,
-  type LeftOut,
-  type Memory,
-  type MemoryId,
-  type Scope,
-} from "../protocol/index.ts";
+import { type Agent, isValidAt, type Layer, type LayerContent, type LeftOut, type Scope } from "../protocol/index.ts";
 import type { MemoryHit } from "../stores/index.ts";
 import type { GatherContext } from "./context.ts";
 import { SPEAKS_FOR_ITSELF, worthShowing } from "./recall-gate.ts";
@@ -16,6 +6,7 @@ import { fill, itemsOf, type Shown } from "./recall-items.ts";
 import { type RecallQuery, recallQuery, searchOf } from "./recall-query.ts";
 import { searchOnce } from "./search-cache.ts";
 import { smallTalk } from "./small-talk.ts";
+import { standingIn } from "./standing.ts";
 
 /** So many hits are looked at: most may stand in the transcript. */
 const LOOKED_AT = 100;
@@ -86,17 +77,6 @@ async function find(query: RecallQuery, context: Recalling): Promise<Found> {
 }
 
 const mostOf = (hits: readonly MemoryHit[]): number => Math.max(0, ...hits.map(({ evidence }) => evidence));
-
-/** Whether the model sees a memory anyway: it came with a turn that still stands, this one too, or stands at the start. */
-function standingIn({ epoch, frozen: atStart, turn, events }: GatherContext): (memory: Memory) => boolean {
-  const turns = new Set(epoch?.transcript.map((one) => one.turn) ?? []);
-  const own = new Set<string>(events.map(({ id }) => id));
-  const frozen = new Set<MemoryId>(atStart ?? frozenIn(epoch));
-  return ({ id, turn: from, sources = [] }) =>
-    frozen.has(id) ||
-    (from !== undefined && (from === turn || turns.has(from))) ||
-    sources.some((source) => own.has(source));
-}
 
 function contentOf(hits: readonly Shown[], all: readonly LeftOut[]): LayerContent {
   const left = all.filter(({ items }) => items > 0);

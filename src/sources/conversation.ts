@@ -1,0 +1,71 @@
+import { clean, frame, truncateText } from "../guard/index.ts";
+import {
+  type ContactId,
+  type ContentItem,
+  type CountTokens,
+  isoSecond,
+  type LayerContent,
+  type Source,
+  trusted,
+  untrusted,
+} from "../protocol/index.ts";
+import type { Exchange } from "../stores/index.ts";
+import type { GatherContext } from "./context.ts";
+import { sendersOf } from "./senders.ts";
+
+/** Tokens that an exchange may take on average, and to how many characters of each side it is shortened for that. */
+const TOKENS_EACH = 50;
+const LENGTHS = [500, 320, 200, 140, 100, 70, 50] as const;
+
+const INTRO = trusted(
+  "The last exchanges with whoever writes now, oldest first and shortened: `them` is the sender, `you` are you. All of them are answered.",
+);
+
+/** The last exchanges with each sender of the turn, and with nobody else. */
+export async function conversation(
+  { entries, compact }: Extract<Source, { kind: "conversation" }>,
+  context: GatherContext,
+): Promise<LayerContent> {
+  const most = (context.mode ?? "full") === "full" ? entries : compact;
+  const senders = sendersOf(context);
+  if (senders.length === 0) return { kind: "empty", because: "nobody writes in this turn" };
+  const logs = await Promise.all(senders.map((contact) => context.store.conversation({ ...context.scope, contact })));
+  const items = senders.flatMap((contact, i) => {
+    const last = logs[i]?.entries.slice(-most).filter(({ body, reply }) => body !== "" || reply !== "") ?? [];
+    return last.length === 0 ? [] : [itemOf(contact, last, { room: most * TOKENS_EACH, count: context.count })];
+  });
+  if (items.length === 0) return { kind: "empty", because: "nothing was said with the sender before" };
+  return { kind: "items", intro: INTRO, items };
+}
+
+interface Room {
+  readonly room: number;
+  readonly count: CountTokens;
+}
+
+/** All of one sender in one frame. What the agent said is in it with what it was an answer to, so it is trusted as that is. */
+function itemOf(contact: ContactId, exchanges: readonly Exchange[], { room, count }: Room): ContentItem {
+  const at = exchanges.at(-1)?.at ?? 0;
+  const name = untrusted(contact);
+  const header = { kind: "data", trust: "contact", at } as const;
+  const texts = LENGTHS.map((most) => untrusted(linesOf(exchanges, most)));
+  const fitting = texts.find((text) => count(frame(header, text, name)) <= room);
+  return { ...header, name, text: fitting ?? texts.at(-1) ?? untrusted("") };
+}
+
+/** Each side on a line of its own, under its day: nothing that was said can look as if the other had said it. */
+function linesOf(exchanges: readonly Exchange[], most: number): string {
+  const lines: string[] = [];
+  let day = "";
+  for (const { body, reply, at } of exchanges) {
+    const today = isoSecond(at).slice(0, 10);
+    if (today !== day) lines.push(today);
+    day = today;
+    if (body !== "") lines.push(`them: ${shortened(body, most)}`);
+    if (reply !== "") lines.push(`you: ${shortened(reply, most)}`);
+  }
+  return lines.join("\n");
+}
+
+const shortened = (text: string, most: number): string =>
+  truncateText(clean(untrusted(text)).replace(/\s+/gu, " ").trim(), most, "…");

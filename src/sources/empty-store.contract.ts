@@ -1,0 +1,9 @@
+import type { GatherContext } from "./index.ts";
+
+/** What sources ask the store, where nothing was ever kept. */
+export const EMPTY_STORE: GatherContext["store"] = {
+  searchMemories: async () => [],
+  memoryRevision: async () => 0,
+  memories: async () => [],
+  conversation: async () => undefined,
+};
