@@ -1,10 +1,10 @@
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import type { App, Thread } from "../app.ts";
-import { type Agent, asStrataError, contactId, StrataError, threadId } from "../protocol/index.ts";
+import { type Agent, asStrataError, StrataError, threadId } from "../protocol/index.ts";
 import { chatInTerminal } from "./chat-terminal.ts";
 import type { Context } from "./context.ts";
-import { speak, type Talk, type Talkers, talkWith, type Wanted } from "./conversation.ts";
+import { senderOf, speak, type Talk, type Talkers, talkWith, type Wanted } from "./conversation.ts";
 import { agentNamed, inSession, shortVersion } from "./session.ts";
 import { count, printable } from "./style.ts";
 import { jsonTeller, plainTeller } from "./teller.ts";
@@ -35,16 +35,12 @@ export function declareChat(program: Command, context: Context): void {
     .action((name: string, options: Options, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
         const agent = agentNamed(app, name);
-        const contact = options.as === undefined ? undefined : contactId(options.as);
         const thread = await threadNamed(app, agent, options);
-        const talkers = { app, agent, contact: contact ?? thread?.scope.contact ?? ME };
+        const talkers = { app, agent, contact: senderOf(agent, options.as ?? thread?.scope.contact) };
         return converse(context, talkers, { json, wanted: thread ? { thread } : { anew: options.new === true } });
       }),
     );
 }
-
-/** Who somebody is who does not say it. */
-export const ME = contactId("me");
 
 /** The thread that was named, where it is one of this agent and contact. @throws StrataError `invalid_input`, `thread_not_found`, … */
 async function threadNamed(

@@ -1,15 +1,15 @@
 import type { Command } from "commander";
 import type { Composed } from "../app.ts";
-import { contactId, untrusted } from "../protocol/index.ts";
+import { untrusted } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
-import { chatConversation } from "./conversation.ts";
+import { chatConversation, senderOf } from "./conversation.ts";
 import { ledgerTable } from "./ledger-table.ts";
 import { requestText } from "./request-text.ts";
 import { agentNamed, inSession, shortVersion } from "./session.ts";
 
 interface Options {
   readonly message: string;
-  readonly as: string;
+  readonly as?: string;
   readonly wire?: true;
 }
 
@@ -20,13 +20,13 @@ export function declareCompose(program: Command, context: Context): void {
     .description("show the request that a message would lead to; nothing is sent or stored")
     .argument("<agent>", "the agent's name")
     .requiredOption("--message <text>", "the message")
-    .option("--as <contact>", "who writes it", "me")
+    .option("--as <contact>", "who writes it (default: you)")
     .option("--wire", "print the exact HTTP body instead")
     .addHelpText("after", "\nExample:\n  $ strata compose companion --message 'What do you know about my cat?'")
     .action((name: string, options: Options, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
         const agent = agentNamed(app, name);
-        const conversation = await chatConversation({ app, agent, contact: contactId(options.as) });
+        const conversation = await chatConversation({ app, agent, contact: senderOf(agent, options.as) });
         const composed = await app.runtime.compose(app.operator, conversation, untrusted(options.message));
         if (options.wire === true) context.exact(await app.bodyOf(composed.request, composed.wire));
         else if (json) context.json(forPrograms(composed));

@@ -3,6 +3,7 @@ import {
   type Agent,
   asStrataError,
   type ContactId,
+  contactId,
   type StrataError,
   type TurnId,
   untrusted,
@@ -16,6 +17,13 @@ export interface Talkers {
   readonly agent: Agent;
   readonly contact: ContactId;
 }
+
+/** The person at this machine, by name and where senders are addresses. */
+const ME = { named: "me", address: `0x${"1".padStart(40, "0")}` } as const;
+
+/** Who writes to the agent: whoever is named, else the person at this machine. */
+export const senderOf = ({ senders }: Agent, named?: string): ContactId =>
+  contactId(named ?? (senders === "ethereum" ? ME.address : ME.named));
 
 /** A conversation that goes on, or that begins with the first message. */
 export interface Talk extends Talkers {
@@ -51,7 +59,9 @@ export async function chatConversation(talkers: Talkers, anew = false) {
 }
 
 async function newestChat({ app, agent, contact }: Talkers): Promise<Thread | undefined> {
-  const threads = await app.runtime.threads(app.operator, { org: agent.org, agent: agent.name, contact }, 1_000);
+  // An address is kept in lower case; whether it was written right is found out when the thread is opened.
+  const kept = agent.senders === "ethereum" ? contactId(contact.toLowerCase()) : contact;
+  const threads = await app.runtime.threads(app.operator, { org: agent.org, agent: agent.name, contact: kept }, 1_000);
   return threads.find(({ channel, forkedFrom }) => channel === CHANNEL && forkedFrom === undefined);
 }
 

@@ -2,8 +2,9 @@ import type { Command } from "commander";
 import { type App, type Serving, serve, VERSION } from "../app.ts";
 import type { Agent } from "../protocol/index.ts";
 import { answeringOf, problemsOf } from "./answering.ts";
-import { converse, ME } from "./chat.ts";
+import { converse } from "./chat.ts";
 import type { Context } from "./context.ts";
+import { senderOf } from "./conversation.ts";
 import { consolidateInIdleTime } from "./idle-work.ts";
 import { wholeNumber } from "./options.ts";
 import { inSession, type Session, shortVersion } from "./session.ts";
@@ -62,7 +63,7 @@ async function run(context: Context, { app, json }: Session): Promise<void> {
       "",
       "Below is a chat; leaving it stops the server. The dim line after each reply says what was sent to the model.",
     );
-    return converse(context, { app, agent, contact: ME }, { json: false, wanted: { anew: false } });
+    return converse(context, { app, agent, contact: senderOf(agent) }, { json: false, wanted: { anew: false } });
   }
   if (terminal.signal.aborted) return;
   await new Promise((resolve) => terminal.signal.addEventListener("abort", resolve, { once: true }));
