@@ -27,6 +27,8 @@ interface Wanted {
 const COMMON = 0.2;
 /** Among few texts no word is rare: they are judged as if there were so many. */
 const FEWEST = 100;
+/** A longer word is no name of anything. */
+const LONGEST = 40;
 /** In so many of its texts a word must stand where names of things stand. */
 const SUBJECT = 0.3;
 
@@ -106,7 +108,7 @@ function subjectsOf(texts: readonly TopicText[], speakers: ReadonlySet<string>):
 function isTelling(word: string, term: string): boolean {
   if (isSpaceless(term)) return term.length > 1 && !FUNCTION_SIGNS.test(term);
   const says = STOP_WORDS.has(word) || TIME_WORDS.has(word) || NUMBER_WORDS.has(word) || VAGUE.has(word);
-  return !says && word.length > 2 && !/^\p{N}+$/u.test(word);
+  return !says && word.length > 2 && word.length <= LONGEST && !/^\p{N}+$/u.test(word);
 }
 
 interface Said {

@@ -35,6 +35,7 @@ export function rememberingContract(openStore: OpenStore): void {
   filters(openStore);
   messages(openStore);
   counts(openStore);
+  topics(openStore);
 }
 
 function sameAgain(openStore: OpenStore): void {
@@ -256,6 +257,51 @@ function messages(openStore: OpenStore): void {
       await exchange(store, await open(store), "a new bicycle");
       expect(await texts(store, "bicycle")).toContain("a new bicycle");
       expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+  });
+}
+
+function topics(openStore: OpenStore): void {
+  describe("what a scope's memories are about", () => {
+    const wish = { least: 3, validAt: NOW, except: new Set<string>() };
+    const boats = ["My boat is green.", "She sold the boat.", "The old boat is in Oslo."];
+
+    it("is told by their words, each memory once, oldest first, as they are kept", async () => {
+      const store = await openStore();
+      const ids: string[] = [];
+      for (const [n, content] of [...boats, "Likes tea."].entries())
+        ids.push((await save(store, content, { at: NOW - n })).memory.id);
+      const [topic, ...others] = await store.memoryTopics(ANN, wish);
+      expect(others).toEqual([]);
+      expect(topic?.topic).toBe("boat");
+      expect(topic?.memories.map(({ id }) => id)).toEqual(ids.slice(0, 3).toReversed());
+      expect(topic?.memories[2]).toEqual(await store.memory(ANN, topic?.memories[2]?.id ?? newMemory()));
+      await store.close();
+    });
+
+    it("leaves out other kinds, what is newer, left out or superseded, and what is so no more", async () => {
+      const store = await openStore();
+      const saved = [];
+      for (const content of boats) saved.push((await save(store, content)).memory);
+      const found = async (more: object) => (await store.memoryTopics(ANN, { ...wish, ...more })).length;
+      expect(await found({})).toBe(1);
+      expect(await found({ kinds: ["block"] })).toBe(0);
+      expect(await found({ before: NOW })).toBe(0);
+      expect(await found({ except: new Set(saved.slice(0, 1).map(({ id }) => id)) })).toBe(0);
+      await save(store, "The boat is blue.", { validUntil: NOW + 5, ...(saved[0] && { supersedes: saved[0].id }) });
+      expect(await found({})).toBe(1);
+      expect(await found({ validAt: NOW + 5 })).toBe(0);
+      await store.close();
+    });
+
+    it("law 5: is that of the scope alone", async () => {
+      const store = await openStore();
+      for (const content of boats) await save(store, content);
+      const others = [scopeOf("bob"), { ...ANN, contact: null }];
+      for (const other of others) expect(await store.memoryTopics(other, wish)).toEqual([]);
+      await store.saveMemory(scopeOf("bob"), newMemory(), remembered("My boat is Bob's."));
+      expect(JSON.stringify(await store.memoryTopics(ANN, wish))).not.toContain("Bob");
       await store.close();
     });
   });
