@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -145,6 +145,33 @@ describe("the installed packages", () => {
     expect(isInstalled(wanted, wanted)).toBe(true);
   });
 });
+
+describe("package-lock.json", () => {
+  it("holds every package that one of its packages wants, for other platforms, too: without, `npm ci` refuses it", () => {
+    const { packages }: { readonly packages: Readonly<Record<string, Dependent>> } = JSON.parse(
+      readFileSync(join(ROOT, "package-lock.json"), "utf8"),
+    );
+    const missing = Object.entries(packages).flatMap(([path, { dependencies, optionalDependencies }]) =>
+      Object.keys({ ...dependencies, ...optionalDependencies })
+        .filter((name) => !placesFor(path, name).some((place) => place in packages))
+        .map((name) => `${path} wants ${name}`),
+    );
+    expect(Object.keys(packages).length).toBeGreaterThan(100);
+    expect(missing).toEqual([]);
+  });
+});
+
+interface Dependent {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/** Where Node looks for what the package at `path` imports: in its own node_modules, and in those around it. */
+function placesFor(path: string, name: string): readonly string[] {
+  const own = `${path === "" ? "" : `${path}/`}node_modules/${name}`;
+  const around = path.lastIndexOf("node_modules/");
+  return around < 0 ? [own] : [own, ...placesFor(path.slice(0, around).replace(/\/$/, ""), name)];
+}
 
 describe("the lock", () => {
   it("lets one work at a time", async () => {
