@@ -1,6 +1,7 @@
 import {
   type AgentName,
   type Approval,
+  CONVERSATION_LIMITS,
   type ContactId,
   type EventPart,
   type Json,
@@ -11,6 +12,8 @@ import {
   type StoredEvent,
   spoken,
   type TailPart,
+  type TextMove,
+  type TextVersion,
   type ThreadId,
   type ToolOutcome,
   type ToolSchema,
@@ -23,6 +26,7 @@ import {
   type Usage,
   untrusted,
 } from "../protocol/index.ts";
+import type { Exchange } from "./agent-store.ts";
 import type { MessageMark, PrefixManifest } from "./digests.ts";
 import type { OutboxMessage, RequestRecord, Slot, Thread, TurnEnd } from "./store.ts";
 import type { NOBODY, Row } from "./tables.ts";
@@ -96,7 +100,7 @@ export function toThread(row: Row<"thread">): Thread {
 
 /** An event; without name and content where they were erased. */
 export function toEvent(row: WithText<Row<"event">>): StoredEvent {
-  const { id, thread, seq, kind, trust, channel, at, status } = row;
+  const { id, thread, seq, kind, trust, channel, at, status, proof } = row;
   const { name, content } = row.text === null ? { name: undefined, content: [] } : toEventText(row.text);
   return {
     id,
@@ -106,6 +110,7 @@ export function toEvent(row: WithText<Row<"event">>): StoredEvent {
     trust,
     channel,
     ...(row.external_id !== null && { externalId: row.external_id }),
+    ...(proof !== null && { proof }),
     ...(name !== undefined && { name }),
     content,
     at,
@@ -130,15 +135,42 @@ export function toSlot(row: WithText<Row<"slot">>): Slot {
 /** The words of a slot. History is data for whoever reads it, the agent's own words too. */
 function slotText(row: WithText<Row<"slot">>): Untrusted {
   if (row.text === null) return untrusted("");
-  if (row.kind === "reply") return untrusted(String(toJson(row.text)));
-  const parts = toEventText(row.text).content;
-  return untrusted(parts.map((part) => (part.type === "text" ? part.text : `(${part.mediaType})`)).join("\n"));
+  return untrusted(row.kind === "reply" ? String(toJson(row.text)) : eventWords(row.text));
+}
+
+function eventWords(text: string): string {
+  const parts = toEventText(text).content;
+  return parts.map((part) => (part.type === "text" ? part.text : `(${part.mediaType})`)).join("\n");
+}
+
+/** The texts of an entry of a log; null where they were erased. */
+export interface ExchangeTexts {
+  readonly event: string | null;
+  readonly reply: string | null;
+}
+
+/** An entry of a sender's log, shortened. The reply's words are the model's, as for the outbox. */
+export function toExchange({ event, turn, at }: Row<"exchange">, texts: ExchangeTexts): Exchange {
+  const { body, reply } = CONVERSATION_LIMITS;
+  return {
+    event,
+    body: untrusted(beginning(texts.event === null ? "" : eventWords(texts.event), body)),
+    reply: spoken(beginning(texts.reply === null ? "" : String(toJson(texts.reply)), reply)),
+    turn,
+    at,
+  };
+}
+
+/** At most that many characters, the mark of the cut with them; never half of one. */
+function beginning(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
 /** A waiting or delivered message. The words are the model's: `Spoken` when the turn stored them. */
 export function toOutbox(row: Row<"outbox">, text: string): OutboxMessage {
-  const { id, thread, turn, channel, status, at } = row;
-  return { id, thread, turn, channel, text: spoken(String(toJson(text))), status, at };
+  const { id, thread, turn, channel, status, at, failed } = row;
+  const words = spoken(String(toJson(text)));
+  return { id, thread, turn, channel, text: words, status, at, ...(failed !== null && { failed }) };
 }
 
 /** The texts that an approval's row names; null where there is none or it was erased. */
@@ -170,6 +202,50 @@ export function toApproval(row: Row<"approval">, texts: ApprovalTexts): Approval
     ...(row.decided_by !== null && { decidedBy: row.decided_by }),
     ...(row.note !== null && { note: untrusted(note) }),
     ...(row.outcome !== null && { outcome: { text: outcome.text, failed: outcome.failed } }),
+  };
+}
+
+/** The texts that a row of what was done with a text names; null where it names none, or was erased. */
+export interface MoveTexts {
+  readonly reason: string | null;
+  readonly text: string | null;
+  readonly line: string | null;
+  readonly findings: string | null;
+}
+
+const toKey = ({ layer, part }: Row<"text_move">) => ({ layer, ...(part !== "" && { part }) });
+
+/** What was done with a text. */
+export function toTextMove(row: Row<"text_move">, reason: string | null): TextMove {
+  const { kind, n, was: from, stands: to, by, turn, at } = row;
+  const why = untrusted(reason ?? "");
+  return { ...toKey(row), kind, n, from, to, by, ...(turn !== null && { turn }), reason: why, at };
+}
+
+/**
+ * A version, by the row that made it. `Trusted` again: only text that passed the guard was let in as a version, and what waits for
+ * an operator is in no prompt.
+ */
+export function toTextVersion(
+  row: Row<"text_move">,
+  texts: MoveTexts,
+  now: Pick<TextVersion, "status" | "active" | "digest">,
+): TextVersion {
+  const { n, by, turn, at, parent, verdict, trust, inputs } = row;
+  return {
+    ...toKey(row),
+    n,
+    text: trusted(texts.text ?? ""),
+    ...(texts.line !== null && { line: trusted(texts.line) }),
+    ...now,
+    trust: trust ?? "contact",
+    inputs: inputs ?? "contact",
+    by,
+    ...(turn !== null && { turn }),
+    reason: untrusted(texts.reason ?? ""),
+    verdict: { verdict: verdict ?? "reject", findings: texts.findings === null ? [] : toTags(texts.findings) },
+    parent: parent ?? 0,
+    at,
   };
 }
 
@@ -280,16 +356,24 @@ function predictionOf(row: Row<"request">): Pick<RequestRecord, "prediction"> {
   return { prediction: { read, write, writeLong, input } };
 }
 
-/** What a link is about: a turn, or an erasure that closed threads. */
+/** What links are about that say no more than one row does. */
+export const RECORDED = ["text", "topUp", "act"] as const;
+export type Recorded = (typeof RECORDED)[number];
+
+/** What a link is about: a turn, an erasure that closed threads, or a row that it repeats. */
 export interface LinkSubject {
   readonly turn?: string;
   readonly threads?: readonly string[];
+  readonly row?: Recorded;
 }
 
 /** The subject of a link's body; nothing for a body that is none of ours. */
 export function toSubject(text: string): LinkSubject | undefined {
-  const { turn, erased } = stored<{ readonly turn?: unknown; readonly erased?: { readonly threads?: unknown } }>(text);
+  const said = stored<{ readonly turn?: unknown; readonly erased?: { readonly threads?: unknown } }>(text);
+  const { turn, erased } = said;
   if (typeof turn === "string") return { turn };
+  const row = RECORDED.find((kind) => kind in said);
+  if (row) return { row };
   const threads = erased?.threads;
   return Array.isArray(threads) ? { threads: threads.map(String) } : undefined;
 }

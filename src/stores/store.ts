@@ -377,7 +377,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   eraseContact(scope: ContactScope, actor: Actor, at: number): Promise<boolean>;
 
   organizations(): Promise<readonly OrgId[]>;
-  /** Every agent of the organization that ever had a thread, declared today or not. */
+  /** Every agent of the organization that ever had a thread, a text of its own, credits or a state; declared today or not. */
   agents(org: OrgId): Promise<readonly AgentName[]>;
   head(org: OrgId): Promise<ChainHead>;
   /** Re-derives every stored digest and the chain; with an anchor, that the record still reaches it. */

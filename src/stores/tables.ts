@@ -17,6 +17,7 @@ import type {
   ModelRef,
   OrgId,
   OutboxId,
+  Proof,
   Role,
   StopReason,
   ThreadId,
@@ -25,6 +26,8 @@ import type {
   TurnId,
   Untrusted,
 } from "../protocol/index.ts";
+import type { AgentTables } from "./agent-tables.ts";
+import type { OutboxMessage } from "./store.ts";
 
 /** Stands in the `contact` column for "no contact": keys of tables cannot hold null, and no contact is empty. */
 export const NOBODY = "";
@@ -100,6 +103,8 @@ interface EventTable extends Owned {
   readonly at: number;
   readonly status: EventStatus;
   readonly turn: TurnId | null;
+  /** Null in rows of before it was kept, and where senders are no addresses. */
+  readonly proof: Proof | null;
 }
 
 /** `prefix` and `entries` name shared pieces; `start` is how many messages the transcript began with. */
@@ -212,9 +217,17 @@ interface OutboxTable extends Owned {
   readonly turn: TurnId;
   readonly channel: string;
   readonly piece: Digest;
-  readonly status: "waiting" | "delivered";
+  readonly status: OutboxMessage["status"];
   readonly at: number;
   readonly delivered_at: number | null;
+  /** Who tries to deliver it, and until when nobody else does. */
+  readonly holder: string | null;
+  readonly lease_until: number | null;
+  readonly tries: number;
+  /** Not to be tried again before. */
+  readonly due: number | null;
+  /** Why the last try failed. */
+  readonly failed: string | null;
 }
 
 /** `input`, `note` and `outcome` name pieces; `schema` digests that of the tool. */
@@ -343,7 +356,7 @@ interface ChainTable {
 }
 
 /** Every table, typed with the words of the protocol: what is written is checked by the compiler, what is read was written so. */
-export interface Tables {
+export interface Tables extends AgentTables {
   readonly agent_version: AgentVersionTable;
   readonly shared_piece: SharedPieceTable;
   readonly contact_key: ContactKeyTable;

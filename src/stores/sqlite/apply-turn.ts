@@ -10,6 +10,7 @@ import {
 import type { MessageMark } from "../digests.ts";
 import type { Claim, TurnOutcome } from "../store.ts";
 import type { Row } from "../tables.ts";
+import { logTurn } from "./agent/conversations.ts";
 import { applyWrites } from "./apply-writes.ts";
 import { keepApprovals } from "./approvals.ts";
 import type { Connection } from "./connection.ts";
@@ -44,6 +45,7 @@ export function applyTurn(db: Connection, at: Settling, done: DoneTurn): Applied
   const evicted = applyWrites(db, at.scope, done.outcome, `turn ${at.turn}`);
   keepApprovals(db, at, done.outcome.approvals, done.outcome.at);
   sendReply(db, at, done);
+  if (done.outcome.log && done.words !== null) logTurn(db, at, done);
   return { end: extendTranscript(db, at, done), evicted };
 }
 
@@ -127,6 +129,11 @@ function sendReply(db: Connection, at: Settling, { claim, outcome, words }: Done
     status: "waiting",
     at: outcome.at,
     delivered_at: null,
+    holder: null,
+    lease_until: null,
+    tries: 0,
+    due: null,
+    failed: null,
   };
   db.run(insert("outbox", row));
 }

@@ -3,11 +3,14 @@ import {
   lowestTrust,
   type Memory,
   type MemoryId,
+  memoryScope,
   type NewMemory,
   never,
+  type Scope,
   StrataError,
 } from "../../protocol/index.ts";
 import type { TurnOutcome } from "../store.ts";
+import { addVersion } from "./agent/edit-texts.ts";
 import type { Connection } from "./connection.ts";
 import { memory } from "./memory/memories.ts";
 import { addMemory, forgetMemory } from "./memory/save-memory.ts";
@@ -16,9 +19,10 @@ import { addMemory, forgetMemory } from "./memory/save-memory.ts";
 export function applyWrites(
   db: Connection,
   scope: ContactScope,
-  { writes, memories }: Pick<TurnOutcome, "writes" | "memories">,
+  { writes, memories, at }: Pick<TurnOutcome, "writes" | "memories" | "at">,
   whose: string,
 ): readonly MemoryId[] {
+  const own = memoryScope(scope);
   const evicted: MemoryId[] = [];
   for (const [i, write] of writes.entries()) {
     const id = memories[i];
@@ -28,10 +32,13 @@ export function applyWrites(
     }
     switch (write.kind) {
       case "memory":
-        evicted.push(...addMemory(db, scope, { id, memory: current(db, scope, write.memory) }).evicted);
+        evicted.push(...addMemory(db, own, { id, memory: current(db, own, write.memory) }).evicted);
         break;
       case "forget":
-        if (isAgents(memory(db, scope, write.memory))) forgetMemory(db, scope, write.memory);
+        if (isAgents(memory(db, own, write.memory))) forgetMemory(db, own, write.memory);
+        break;
+      case "edit":
+        addVersion(db, scope, write.edit, at);
         break;
       default:
         never(write);
@@ -52,7 +59,7 @@ function isAgents(kept: Memory | undefined): kept is Memory {
  * What it was to take the place of may have gone since, or is no longer the agent's, or is more trusted than the turn (law 6): then
  * it is kept as one of its own, and the commit lands.
  */
-function current(db: Connection, scope: ContactScope, given: NewMemory): NewMemory {
+function current(db: Connection, scope: Scope, given: NewMemory): NewMemory {
   const { supersedes, ...alone } = given;
   if (supersedes === undefined) return given;
   const old = memory(db, scope, supersedes);

@@ -1,5 +1,7 @@
 import { type Actor, type ContactScope, canonicalJson, type ThreadId } from "../../protocol/index.ts";
 import type { Row } from "../tables.ts";
+import { dropLog } from "./agent/conversations.ts";
+import { closeProposals } from "./agent/edit-texts.ts";
 import { closeApprovals } from "./approvals.ts";
 import { append } from "./chain.ts";
 import type { Connection } from "./connection.ts";
@@ -29,6 +31,7 @@ export function eraseContact(db: Connection, scope: ContactScope, actor: Actor, 
     const { seq } = append(db, scope.org, canonicalJson(link));
     closeThreads(db, scope, seq);
     closeApprovals(db, scope, actor.role, at);
+    closeProposals(db, scope, actor.role, at);
     forget(db, scope);
     return true;
   });
@@ -68,6 +71,14 @@ function forget(db: Connection, scope: ContactScope): void {
     query
       .updateTable("piece")
       .set({ text: null })
+      .where((eb) => eb.and(whose)),
+  );
+  dropLog(db, scope);
+  // Who would have been given a message may have quoted it.
+  db.run(
+    query
+      .updateTable("outbox")
+      .set({ failed: null })
       .where((eb) => eb.and(whose)),
   );
   forgetMemories(db, scope);

@@ -82,7 +82,7 @@ interface Arrival {
 }
 
 function add(db: Connection, scope: ContactScope, { event, thread, key, seq }: Arrival): StoredEvent {
-  const { id, kind, trust, channel, name, content, at } = event;
+  const { id, kind, trust, channel, name, content, at, proof = null } = event;
   const said: EventText = { ...(name !== undefined && { name }), content };
   const text = JSON.stringify(said);
   const row: Row<"event"> = {
@@ -98,6 +98,7 @@ function add(db: Connection, scope: ContactScope, { event, thread, key, seq }: A
     at,
     status: "pending",
     turn: null,
+    proof,
   };
   db.run(insert("event", row));
   return toEvent({ ...row, text });

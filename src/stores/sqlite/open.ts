@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Store } from "../store.ts";
+import { agentStore } from "./agent/agent-store.ts";
 import { approval, approvals, decideApproval, finishApproval } from "./approvals.ts";
 import { backup } from "./backup.ts";
 import { head } from "./chain.ts";
@@ -131,6 +132,7 @@ function store(db: Connection): Store {
     waitingTexts: bound(waitingTexts),
     saveVectors: bound(saveVectors),
     dropVectors: bound(dropVectors),
+    ...agentStore(bound),
     approvals: bound(approvals),
     approval: bound(approval),
     decideApproval: bound(decideApproval),

@@ -32,7 +32,7 @@ export function outbox(db: Connection, scope: Scope, limit: number): readonly Ou
 /** A message is delivered once: of two that say so, one hears no. */
 export function deliver(db: Connection, scope: Scope, id: OutboxId, at: number): boolean {
   const wanted = { ...within(scope), id, status: "waiting" } as const;
-  const delivered = { status: "delivered", delivered_at: at } as const;
+  const delivered = { status: "delivered", delivered_at: at, failed: null } as const;
   return db.write(
     () =>
       db.run(
@@ -83,9 +83,16 @@ const dollarsSince = fixed((at: { readonly org: OrgId; readonly agent: AgentName
     .where("at", ">=", at.since),
 );
 
-/** Every agent of the organization that ever had a thread. */
+/** Every agent of the organization that ever had a thread, a text of its own, credits or a state. */
 export function agents(db: Connection, org: OrgId): readonly AgentName[] {
-  const all = query.selectFrom("thread").select("agent").distinct().where("org", "=", org).orderBy("agent");
+  const all = query
+    .selectFrom("thread")
+    .select("agent")
+    .where("org", "=", org)
+    .union(query.selectFrom("text_move").select("agent").where("org", "=", org))
+    .union(query.selectFrom("top_up").select("agent").where("org", "=", org))
+    .union(query.selectFrom("life").select("agent").where("org", "=", org))
+    .orderBy("agent");
   return db.all(all).map(({ agent }) => agent);
 }
 
@@ -97,6 +104,7 @@ export function organizations(db: Connection): readonly OrgId[] {
     .union(query.selectFrom("agent_version").select("org"))
     .union(query.selectFrom("memory_scope").select("org"))
     .union(query.selectFrom("chain").select("org"))
+    .union(query.selectFrom("life").select("org"))
     .orderBy("org");
   return db.all(all).map(({ org }) => org);
 }

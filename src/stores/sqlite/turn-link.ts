@@ -111,8 +111,9 @@ function rest(db: Connection, turn: Row<"turn">): Record<string, unknown> {
     turn: { seq, attempt, version, started_at, stop, code, words, model, wire, mode, totals, epoch, length },
     transcript: epoch === null ? null : rollingAt(db, turn, turn.thread, { epoch, count }),
     events: eventsOfTurn(db, turn, turn.id).map((event) => {
-      const { id, thread, seq, kind, trust, channel, piece, at, position } = event;
-      return { id, thread, seq, kind, trust, channel, piece, at, position };
+      const { id, thread, seq, kind, trust, channel, piece, at, position, proof } = event;
+      // Links of messages that came before it was kept do not have it.
+      return { id, thread, seq, kind, trust, channel, piece, at, position, ...(proof !== null && { proof }) };
     }),
     epochs: epochsOpened(db, turn),
     slots: db.all(slotsOfTurn(at)).sort((a, b) => a.position - b.position),

@@ -2,6 +2,7 @@ import { chained, type Digest, type OrgId } from "../../protocol/index.ts";
 import { type LinkSubject, toSubject } from "../rows.ts";
 import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
+import { checkRecordedLink } from "./agent/verify-recorded.ts";
 import type { Connection } from "./connection.ts";
 import { query } from "./statement.ts";
 import { checkErasure, checkTurn } from "./verify-turns.ts";
@@ -60,6 +61,7 @@ function subjectOf(link: Row<"chain">): LinkSubject | undefined {
 
 function checkSaid(db: Connection, link: Row<"chain">, said: LinkSubject | undefined): readonly Finding[] {
   if (said?.turn !== undefined) return checkTurn(db, link, said.turn);
+  if (said?.row !== undefined) return checkRecordedLink(db, link, said.row);
   if (said?.threads !== undefined) return checkErasure(db, link, said.threads);
   return [problem(`link ${link.seq}`, "what it says cannot be read")];
 }

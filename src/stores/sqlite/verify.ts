@@ -1,5 +1,7 @@
 import type { OrgId } from "../../protocol/index.ts";
+import { RECORDED } from "../rows.ts";
 import type { ChainHead, Finding } from "../store.ts";
+import { checkExchanges, checkRecorded } from "./agent/verify-recorded.ts";
 import { head } from "./chain.ts";
 import type { Connection } from "./connection.ts";
 import { checkMemories, FIRST_MEMORY } from "./memory/verify-memories.ts";
@@ -22,6 +24,10 @@ export async function* verify(db: Connection, org: OrgId, anchor?: ChainHead): A
   yield* walk(totals, FIRST_LINK, (cursor) => db.read(() => checkLinks(db, org, { ...cursor, upTo })));
   yield* walk(totals, "", (after) => db.read(() => checkUnlinkedTurns(db, org, after)));
   yield* walk(totals, "", (after) => db.read(() => checkErasedThreads(db, org, after)));
+  for (const what of RECORDED) {
+    yield* walk(totals, 0, (after) => db.read(() => checkRecorded(db, org, what, after)));
+  }
+  yield* walk(totals, 0, () => db.read(() => checkExchanges(db, org)));
   yield* walk(totals, { agent: "", contact: "", thread: "", n: 0 }, (cursor) =>
     db.read(() => checkEpochs(db, org, cursor)),
   );

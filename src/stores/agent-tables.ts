@@ -1,0 +1,94 @@
+import type { Generated } from "kysely";
+import type {
+  AgentName,
+  AgentState,
+  ContactId,
+  Digest,
+  EventId,
+  LayerId,
+  MoveKind,
+  OrgId,
+  Role,
+  TextVerdict,
+  Trust,
+  TurnId,
+} from "../protocol/index.ts";
+
+/** Rows of an agent's own, with no contact in them. */
+interface OfAgent {
+  readonly org: OrgId;
+  readonly agent: AgentName;
+}
+
+/** What is a link of the chain, by its number. */
+interface Linked {
+  readonly at: number;
+  readonly link: number;
+}
+
+/**
+ * What was done with a text; `part` is empty for a whole layer. The pointer stood on `was` and then `stands` on another: 0 is the
+ * declared text, null nothing. A row that made a version has all of it, one that approved what was a contact's has its text anew.
+ * `reason`, `text`, `line` and `findings` name pieces: of the contact, and where none is named shared ones.
+ */
+interface TextMoveTable extends OfAgent, Linked {
+  readonly layer: LayerId;
+  readonly part: string;
+  readonly seq: number;
+  readonly kind: MoveKind;
+  readonly n: number;
+  readonly was: number | null;
+  readonly stands: number | null;
+  readonly by: Role;
+  readonly turn: TurnId | null;
+  readonly contact: ContactId | null;
+  readonly reason: Digest;
+  readonly text: Digest | null;
+  readonly line: Digest | null;
+  readonly findings: Digest | null;
+  readonly verdict: TextVerdict["verdict"] | null;
+  readonly trust: Trust | null;
+  readonly inputs: Trust | null;
+  readonly parent: number | null;
+}
+
+/** An entry of a sender's log: a message, and the turn whose reply answered it. They are kept in the order of `number`. */
+interface ExchangeTable extends OfAgent {
+  readonly number: Generated<number>;
+  readonly contact: ContactId;
+  readonly event: EventId;
+  readonly turn: TurnId;
+  readonly at: number;
+}
+
+interface LifeTable extends OfAgent {
+  readonly state: AgentState;
+  readonly since: number;
+  readonly because: string | null;
+  readonly ticked_at: number | null;
+}
+
+/** `note` names a shared piece. */
+interface TopUpTable extends OfAgent, Linked {
+  readonly id: number;
+  readonly dollars: number;
+  readonly by: Role;
+  readonly note: Digest;
+}
+
+/** What an operator did. `about` may name a contact; its link holds only a keyed digest of it. */
+interface ActTable extends OfAgent, Linked {
+  readonly id: number;
+  readonly role: Role;
+  readonly what: string;
+  readonly about: string;
+}
+
+/** The tables of agents that live by themselves. */
+export interface AgentTables {
+  readonly text_move: TextMoveTable;
+  readonly exchange: ExchangeTable;
+  readonly life: LifeTable;
+  readonly top_up: TopUpTable;
+  readonly act: ActTable;
+}

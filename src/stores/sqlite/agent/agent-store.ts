@@ -1,0 +1,41 @@
+import type { AgentStore } from "../../agent-store.ts";
+import type { Connection } from "../connection.ts";
+import { acts, noteAct } from "./acts.ts";
+import { conversation, conversations } from "./conversations.ts";
+import { credits, topUp, topUps } from "./credits.ts";
+import { decideText, editText, moveText } from "./edit-texts.ts";
+import { life, moveLife } from "./life.ts";
+import { dueDeliveries, inbox, mail, mailCounts, noteDelivery } from "./mail.ts";
+import { activeTexts, textMoves, textPointers, textVersions } from "./texts.ts";
+
+/** Makes a function of the contract of one that is given the database. */
+export type Bind = <Given extends readonly unknown[], R>(
+  work: (db: Connection, ...given: Given) => R,
+) => (...given: Given) => Promise<R>;
+
+/** What the store keeps of agents that live by themselves. */
+export function agentStore(bound: Bind): AgentStore {
+  return {
+    activeTexts: bound(activeTexts),
+    textPointers: bound(textPointers),
+    textVersions: bound(textVersions),
+    textMoves: bound(textMoves),
+    editText: bound(editText),
+    decideText: bound(decideText),
+    moveText: bound(moveText),
+    conversations: bound(conversations),
+    conversation: bound(conversation),
+    life: bound(life),
+    moveLife: bound(moveLife),
+    credits: bound(credits),
+    topUps: bound(topUps),
+    topUp: bound(topUp),
+    inbox: bound(inbox),
+    mail: bound(mail),
+    mailCounts: bound(mailCounts),
+    dueDeliveries: bound(dueDeliveries),
+    noteDelivery: bound(noteDelivery),
+    noteAct: bound(noteAct),
+    acts: bound(acts),
+  };
+}

@@ -1,0 +1,45 @@
+import type { AgentState } from "../../../protocol/index.ts";
+import type { AgentOwner, LifeRecord } from "../../agent-store.ts";
+import type { Row } from "../../tables.ts";
+import type { Connection } from "../connection.ts";
+import { fixed, query } from "../statement.ts";
+
+/** What an agent was doing when it was last written down. */
+export function life(db: Connection, { org, agent }: AgentOwner): LifeRecord | undefined {
+  const row = db.first(lifeOf({ org, agent }));
+  if (!row) return undefined;
+  const { state, since, because, ticked_at: tickedAt } = row;
+  return { state, since, ...(because !== null && { because }), ...(tickedAt !== null && { tickedAt }) };
+}
+
+const lifeOf = fixed((of: AgentOwner) =>
+  query.selectFrom("life").selectAll().where("org", "=", of.org).where("agent", "=", of.agent),
+);
+
+/** From one state to another, unless somebody was faster. Who only says anew what it is keeps since when. */
+export function moveLife(
+  db: Connection,
+  { org, agent }: AgentOwner,
+  move: Omit<LifeRecord, "since"> & { readonly from: AgentState | undefined; readonly at: number },
+): boolean {
+  return db.write(() => {
+    const known = db.first(lifeOf({ org, agent }));
+    if (known?.state !== move.from) return false;
+    const row: Row<"life"> = {
+      org,
+      agent,
+      state: move.state,
+      since: known?.state === move.state ? known.since : move.at,
+      because: move.because ?? null,
+      ticked_at: move.tickedAt ?? known?.ticked_at ?? null,
+    };
+    const { state, since, because, ticked_at } = row;
+    db.run(
+      query
+        .insertInto("life")
+        .values(row)
+        .onConflict((on) => on.columns(["org", "agent"]).doUpdateSet({ state, since, because, ticked_at })),
+    );
+    return true;
+  });
+}

@@ -1,0 +1,152 @@
+import { type ContactId, type OutboxId, SELF } from "../../../protocol/index.ts";
+import type { AgentOwner, DeliveryTry, WaitingMessage } from "../../agent-store.ts";
+import { toEvent, toOutbox } from "../../rows.ts";
+import type { OutboxMessage } from "../../store.ts";
+import type { Row } from "../../tables.ts";
+import type { Connection } from "../connection.ts";
+import { atMost } from "../scope.ts";
+import { query } from "../statement.ts";
+
+/** A reply and to whom. */
+type Mail = OutboxMessage & { readonly contact: ContactId };
+
+/** What waits for the agent on all its threads, the oldest first. */
+export function inbox(
+  db: Connection,
+  of: AgentOwner,
+  { now, limit }: { readonly now: number; readonly limit: number },
+): readonly WaitingMessage[] {
+  const rows = waitingEvents(of)
+    .innerJoin("thread", (join) => join.onRef("thread.org", "=", "event.org").onRef("thread.id", "=", "event.thread"))
+    .selectAll("event")
+    .select(["piece.text", "thread.holder", "thread.lease_until"])
+    .orderBy("event.at")
+    .orderBy("event.id")
+    .limit(atMost(limit));
+  return db.all(rows).map(({ holder, lease_until: until, ...row }) => {
+    return { contact: row.contact, event: toEvent(row), staged: holder !== null && (until ?? 0) > now };
+  });
+}
+
+function waitingEvents({ org, agent }: AgentOwner) {
+  return query
+    .selectFrom("event")
+    .innerJoin("piece", (join) =>
+      join
+        .onRef("piece.org", "=", "event.org")
+        .onRef("piece.agent", "=", "event.agent")
+        .onRef("piece.contact", "=", "event.contact")
+        .onRef("piece.digest", "=", "event.piece"),
+    )
+    .where("event.org", "=", org)
+    .where("event.agent", "=", agent)
+    .where("event.status", "=", "pending")
+    .where("event.contact", "!=", SELF);
+}
+
+/** What the agent said, the newest first. */
+export function mail(
+  db: Connection,
+  of: AgentOwner,
+  { status, limit }: { readonly status?: OutboxMessage["status"]; readonly limit: number },
+): readonly Mail[] {
+  const all = replies(of).orderBy("outbox.at", "desc").orderBy("outbox.id", "desc").limit(atMost(limit));
+  return db.all(status ? all.where("outbox.status", "=", status) : all).map(toMail);
+}
+
+const toMail = (row: Row<"outbox"> & { readonly text: string | null }): Mail => ({
+  ...toOutbox(row, row.text ?? '""'),
+  contact: row.contact,
+});
+
+function replies({ org, agent }: AgentOwner) {
+  return query
+    .selectFrom("outbox")
+    .innerJoin("piece", (join) =>
+      join
+        .onRef("piece.org", "=", "outbox.org")
+        .onRef("piece.agent", "=", "outbox.agent")
+        .onRef("piece.contact", "=", "outbox.contact")
+        .onRef("piece.digest", "=", "outbox.piece"),
+    )
+    .selectAll("outbox")
+    .select("piece.text")
+    .where("outbox.org", "=", org)
+    .where("outbox.agent", "=", agent)
+    .where("outbox.contact", "!=", SELF)
+    .where("piece.text", "is not", null);
+}
+
+/** How much waits. */
+export function mailCounts(
+  db: Connection,
+  of: AgentOwner,
+): { readonly inbox: number; readonly outbox: number; readonly undeliverable: number } {
+  return db.read(() => {
+    const waiting = waitingEvents(of).select((eb) => eb.fn.countAll<number>().as("count"));
+    return {
+      inbox: db.first(waiting)?.count ?? 0,
+      outbox: countOf(db, of, "waiting"),
+      undeliverable: countOf(db, of, "undeliverable"),
+    };
+  });
+}
+
+function countOf(db: Connection, of: AgentOwner, status: OutboxMessage["status"]): number {
+  const counted = replies(of)
+    .where("outbox.status", "=", status)
+    .clearSelect()
+    .select((eb) => eb.fn.countAll<number>().as("count"));
+  return db.first(counted)?.count ?? 0;
+}
+
+/** Looks and leases in one write transaction: of two that ask, one is given a message. */
+export function dueDeliveries(
+  db: Connection,
+  of: AgentOwner,
+  lease: { readonly holder: string; readonly now: number; readonly until: number; readonly limit: number },
+): readonly (Mail & { readonly tries: number })[] {
+  const { holder, now, until, limit } = lease;
+  return db.write(() => {
+    const due = replies(of)
+      .where("outbox.status", "=", "waiting")
+      .where((eb) => eb.or([eb("outbox.due", "is", null), eb("outbox.due", "<=", now)]))
+      .where((eb) => eb.or([eb("outbox.lease_until", "is", null), eb("outbox.lease_until", "<=", now)]))
+      .orderBy("outbox.at")
+      .orderBy("outbox.id")
+      .limit(atMost(limit));
+    const rows = db.all(due);
+    for (const { id } of rows) changeWaiting(db, of, id, { holder, lease_until: until });
+    return rows.map((row) => ({ ...toMail(row), tries: row.tries }));
+  });
+}
+
+/** What came of a try, by whoever was given the message last. */
+export function noteDelivery(db: Connection, of: AgentOwner, holder: string, tried: DeliveryTry): boolean {
+  const { outbox: id, failed = null, again = null, at } = tried;
+  return db.write(() => {
+    const wanted = { org: of.org, agent: of.agent, id, holder, status: "waiting" } as const;
+    const held = query
+      .selectFrom("outbox")
+      .select("tries")
+      .where((eb) => eb.and(wanted));
+    const row = db.first(held);
+    if (!row) return false;
+    const lost: Change = again === null ? { status: "undeliverable" } : { due: again };
+    const came: Change = failed === null ? { status: "delivered", delivered_at: at } : lost;
+    changeWaiting(db, of, id, { ...came, holder: null, lease_until: null, tries: row.tries + 1, failed });
+    return true;
+  });
+}
+
+type Change = Partial<Omit<Row<"outbox">, "org" | "agent" | "contact" | "id">>;
+
+function changeWaiting(db: Connection, { org, agent }: AgentOwner, id: OutboxId, change: Change): void {
+  const wanted = { org, agent, id, status: "waiting" } as const;
+  db.run(
+    query
+      .updateTable("outbox")
+      .set(change)
+      .where((eb) => eb.and(wanted)),
+  );
+}

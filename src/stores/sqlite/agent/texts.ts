@@ -1,0 +1,171 @@
+import { sql } from "kysely";
+import type { Digest, TextKey, TextMove, TextStatus, TextVersion } from "../../../protocol/index.ts";
+import type { AgentOwner, TextPointer } from "../../agent-store.ts";
+import { toTextMove, toTextVersion } from "../../rows.ts";
+import type { Row } from "../../tables.ts";
+import type { Connection } from "../connection.ts";
+import { ownText, sharedText } from "../pieces.ts";
+import { atMost } from "../scope.ts";
+import { fixed, ONE, query } from "../statement.ts";
+
+/** A row of what was done with a text. */
+export type MoveRow = Row<"text_move">;
+
+/** A text's key as columns. */
+export type TextColumns = Pick<MoveRow, "org" | "agent" | "layer" | "part">;
+
+/** The columns that say which text: the part is empty for a whole layer. */
+export function columnsOf({ org, agent }: AgentOwner, { layer, part = "" }: TextKey): TextColumns {
+  return { org, agent, layer, part };
+}
+
+/** Versions that are active. Read at the start of each turn. */
+export function activeTexts(db: Connection, owner: AgentOwner): readonly TextVersion[] {
+  return db.read(() =>
+    pointersOf(db, owner).flatMap(({ stands, ...key }) => {
+      const version = stands === null || stands === 0 ? undefined : findVersion(db, columnsOf(owner, key), stands);
+      return version ? [version] : [];
+    }),
+  );
+}
+
+/** Where each pointer stands that was ever moved. */
+export function textPointers(db: Connection, owner: AgentOwner): readonly TextPointer[] {
+  return db.read(() => pointersOf(db, owner));
+}
+
+function pointersOf(db: Connection, { org, agent }: AgentOwner): readonly TextPointer[] {
+  const keys = db.all(keysOf({ org, agent }));
+  const pointers = keys.map(({ layer, part }) => {
+    const stands = newestMove(db, { org, agent, layer, part })?.stands ?? null;
+    return { layer, ...(part !== "" && { part }), stands };
+  });
+  return pointers.sort((a, b) => (columnKey(a) < columnKey(b) ? -1 : 1));
+}
+
+const columnKey = ({ layer, part = "" }: TextKey): string => `${layer}/${part}`;
+
+const keysOf = fixed((of: AgentOwner) =>
+  query
+    .selectFrom("text_move")
+    .select(["layer", "part"])
+    .where("org", "=", of.org)
+    .where("agent", "=", of.agent)
+    // Written in, as the index has it.
+    .where("seq", "=", sql.lit(1)),
+);
+
+/** What was done with a text last. */
+export function newestMove(db: Connection, key: TextColumns): MoveRow | undefined {
+  return db.first(lastOf(key));
+}
+
+const lastOf = fixed((of: TextColumns) =>
+  query
+    .selectFrom("text_move")
+    .selectAll()
+    .where("org", "=", of.org)
+    .where("agent", "=", of.agent)
+    .where("layer", "=", of.layer)
+    .where("part", "=", of.part)
+    .orderBy("seq", "desc")
+    .limit(ONE),
+);
+
+/** All that was done with one version: how it was made comes first. */
+export function movesOfVersion(db: Connection, key: TextColumns, n: number): readonly MoveRow[] {
+  return db.all(ofVersion({ ...key, n })).sort((a, b) => a.seq - b.seq);
+}
+
+const ofVersion = fixed((of: TextColumns & { readonly n: number }) =>
+  query
+    .selectFrom("text_move")
+    .selectAll()
+    .where("org", "=", of.org)
+    .where("agent", "=", of.agent)
+    .where("layer", "=", of.layer)
+    .where("part", "=", of.part)
+    .where("n", "=", of.n),
+);
+
+/** A version as it is now. */
+export function findVersion(db: Connection, key: TextColumns, n: number): TextVersion | undefined {
+  const rows = movesOfVersion(db, key, n);
+  const made = rows.find(makesVersion);
+  return made && readVersion(db, made, { decided: rows.find(decides), stands: newestMove(db, key)?.stands ?? null });
+}
+
+/** Whether the row made a version: then it has all of it. */
+export const makesVersion = ({ kind }: MoveRow): boolean => kind === "edited" || kind === "proposed";
+/** Whether the row is an operator's word about a proposal. */
+export const decides = ({ kind }: MoveRow): boolean => kind === "approved" || kind === "rejected";
+
+/** What became of a version that was proposed, if anything yet. */
+export function statusOf(made: MoveRow, decided: MoveRow | undefined): TextStatus {
+  if (made.kind === "edited" || decided?.kind === "approved") return "kept";
+  return decided ? "rejected" : "proposed";
+}
+
+interface Since {
+  readonly decided: MoveRow | undefined;
+  readonly stands: number | null;
+}
+
+function readVersion(db: Connection, made: MoveRow, { decided, stands }: Since): TextVersion {
+  // What was a contact's is kept anew when it is approved: as the agent's, whatever becomes of the contact.
+  const worded = decided?.text ? decided : made;
+  const texts = {
+    reason: textAt(db, made, made.reason),
+    findings: textAt(db, made, made.findings),
+    text: textAt(db, worded, worded.text),
+    line: textAt(db, worded, worded.line),
+  };
+  const digest = worded.text ?? made.reason;
+  return toTextVersion(made, texts, { status: statusOf(made, decided), active: stands === made.n, digest });
+}
+
+/** A text that the row names; null where it names none or its contact was erased. @throws StrataError `record_broken` */
+export function textAt(db: Connection, row: MoveRow, digest: Digest | null): string | null {
+  if (digest === null) return null;
+  const { org, agent, contact } = row;
+  return contact === null ? sharedText(db, org, digest) : ownText(db, { org, agent, contact }, digest);
+}
+
+/** Newest first. */
+export function textVersions(db: Connection, owner: AgentOwner, key?: TextKey): readonly TextVersion[] {
+  return db.read(() => {
+    const rows = db.all(newestFirst(owner, key));
+    const stands = new Map(pointersOf(db, owner).map((pointer) => [columnKey(pointer), pointer.stands]));
+    const decided = new Map(rows.filter(decides).map((row) => [versionKey(row), row]));
+    return rows
+      .filter(makesVersion)
+      .map((made) =>
+        readVersion(db, made, { decided: decided.get(versionKey(made)), stands: stands.get(columnKey(made)) ?? null }),
+      );
+  });
+}
+
+const versionKey = (row: MoveRow): string => `${row.n}/${columnKey(row)}`;
+
+/** Newest first. */
+export function textMoves(
+  db: Connection,
+  owner: AgentOwner,
+  key: TextKey | undefined,
+  limit: number,
+): readonly TextMove[] {
+  return db.read(() => {
+    const rows = db.all(newestFirst(owner, key).limit(atMost(limit)));
+    return rows.map((row) => toTextMove(row, textAt(db, row, row.reason)));
+  });
+}
+
+/** The chain's order is that of all texts. */
+function newestFirst({ org, agent }: AgentOwner, key?: TextKey) {
+  const wanted = key ? columnsOf({ org, agent }, key) : { org, agent };
+  return query
+    .selectFrom("text_move")
+    .selectAll()
+    .where((eb) => eb.and(wanted))
+    .orderBy("link", "desc");
+}

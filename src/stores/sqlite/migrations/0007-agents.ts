@@ -1,0 +1,51 @@
+import type { Migration } from "../migration.ts";
+
+const own = "org text not null, agent text not null";
+const linked = "at integer not null, link integer not null, unique (org, link)";
+const shared = (column: string) => `foreign key (org, ${column}) references shared_piece (org, digest)`;
+/** Checked only where a contact is named: the words of all others are shared pieces. */
+const contacts = (column: string) =>
+  `foreign key (org, agent, contact, ${column}) references piece (org, agent, contact, digest)`;
+
+/**
+ * What an agent that lives by itself has: texts with versions, logs of its senders, credits, a state, mail that is tried again, and
+ * a record of who looked after it.
+ */
+export const agents: Migration = {
+  number: 7,
+  name: "agents",
+  statements: [
+    // One row for all that was done with a text. A version is the row that made it: nothing of it is ever changed.
+    `create table text_move (
+      ${own}, layer text not null, part text not null, seq integer not null, kind text not null, n integer not null,
+      was integer, stands integer, by text not null, turn text, contact text, reason text not null, text text, line text,
+      findings text, verdict text, trust text, inputs text, parent integer, ${linked},
+      primary key (org, agent, layer, part, seq), foreign key (org, turn) references turn (org, id),
+      ${["reason", "text", "line", "findings"].map(contacts).join(", ")}) strict`,
+    `create index text_key on text_move (org, agent) where seq = 1`,
+    `create index text_version on text_move (org, agent, layer, part, n)`,
+    `create index text_newest on text_move (org, agent, link)`,
+    // What was said and answered stands in the thread's record: here is only which of it.
+    `create table exchange (
+      number integer primary key, ${own}, contact text not null, event text not null, turn text not null,
+      at integer not null, unique (org, agent, contact, event), foreign key (org, event) references event (org, id),
+      foreign key (org, turn) references turn (org, id)) strict`,
+    `create index exchange_last on exchange (org, agent, contact, at)`,
+    `create table life (
+      ${own}, state text not null, since integer not null, because text, ticked_at integer,
+      primary key (org, agent)) strict`,
+    `create table top_up (
+      ${own}, id integer not null, dollars real not null, by text not null, note text not null, ${linked},
+      primary key (org, agent, id), ${shared("note")}) strict`,
+    `create table act (
+      ${own}, id integer not null, role text not null, what text not null, about text not null, ${linked},
+      primary key (org, agent, id)) strict`,
+    // Whether a signature shows that a message is its sender's. Older ones do not say.
+    `alter table event add column proof text`,
+    `create index event_waiting on event (org, agent, at) where status = 'pending'`,
+    ...["holder text", "lease_until integer", "tries integer not null default 0", "due integer", "failed text"].map(
+      (column) => `alter table outbox add column ${column}`,
+    ),
+    `create index outbox_waiting on outbox (org, agent, at) where status = 'waiting'`,
+  ],
+};
