@@ -163,6 +163,11 @@ export interface AgentDoors {
   topUps(actor: Actor, agent: AgentName, limit: number): Promise<readonly TopUp[]>;
   /** One turn of its own, now; the events of `run`. @throws StrataError `out_of_credits`, `invalid_input` for `history: transcript` */
   tick(actor: Actor, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  /**
+   * The same where one is due by the agent's `life.tick`, and nothing where none is or one runs: of several programs that look at
+   * once, one runs it. @throws StrataError as `tick`
+   */
+  tickDue(actor: Actor, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
 
   /** What waits for the agent, the oldest first. */
   inbox(actor: Actor, agent: AgentName, limit: number): Promise<readonly InboxMessage[]>;

@@ -1,8 +1,9 @@
 import { type Keep, roomIn } from "../compiler/index.ts";
-import type { Agent, Budgets, CountTokens, Model, Parameters, Scope } from "../protocol/index.ts";
+import type { Agent, Budgets, CountTokens, Model, Parameters, Scope, SurvivalTier } from "../protocol/index.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import { type ModelCard, rulesOf } from "../wire/index.ts";
+import { throttled, tierNow } from "./life/throttle.ts";
 import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./runtime.ts";
 
@@ -16,6 +17,8 @@ export interface Cast {
   readonly prices: ModelCard;
   readonly count: CountTokens;
   readonly limits: Budgets["turn"];
+  /** How well the agent can pay for itself, as the turn begins. */
+  readonly tier: SurvivalTier;
 }
 
 /** Which version of which agent. */
@@ -30,20 +33,22 @@ export async function castOf(parts: Parts, thread: Pinned, options: RunOptions):
   const prices = parts.cardOf(model.ref);
   if (options.model !== undefined) checkPrice(agent, model, prices);
   const count = await parts.counterOf(model.wire);
+  const tier = await tierNow(parts, agent);
   return {
     agent,
     model,
     card: parts.cardOf(model.wire),
     prices,
     count,
-    limits: options.limits ?? agent.budgets.turn,
+    limits: throttled(options.limits ?? agent.budgets.turn, tier, agent),
+    tier,
   };
 }
 
 /** A limit in money that is counted with no price would hold nothing. */
-function checkPrice({ name, budgets: { spend, turn } }: Agent, { ref }: Model, { priced }: ModelCard): void {
-  if (priced || (spend ?? turn.dollars) === undefined) return;
-  const message = `${name} has a limit in dollars, and the price of ${ref} is not known: say it under \`models\` in strata.yaml, or name another model`;
+function checkPrice({ name, life, budgets: { spend, turn } }: Agent, { ref }: Model, { priced }: ModelCard): void {
+  if (priced || (spend ?? turn.dollars ?? life?.credits) === undefined) return;
+  const message = `${name} has a limit in dollars or lives on credits, and the price of ${ref} is not known: say it under \`models\` in strata.yaml, or name another model`;
   throw new StrataError("invalid_input", message, { agent: name, model: ref });
 }
 

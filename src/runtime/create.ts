@@ -6,7 +6,9 @@ import {
   reaches,
   type Scope,
   type ThreadId,
+  type TurnEvent,
 } from "../protocol/index.ts";
+import type { Thread } from "../stores/index.ts";
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
 import { adminDoors } from "./admin/doors.ts";
 import { compose } from "./compose.ts";
@@ -17,12 +19,14 @@ import { deliverDue } from "./deliveries.ts";
 import { embedDoors } from "./embed-memories.ts";
 import { erase } from "./erase.ts";
 import { fork, regenerate } from "./fork.ts";
+import { lifeDoors } from "./life/doors.ts";
+import { openLives } from "./life/lives.ts";
 import { newestApprovals, newestThreads } from "./listing.ts";
 import { memoryDoors } from "./memories.ts";
 import type { Parts } from "./parts.ts";
 import { openPurse, type TurnParts } from "./purse.ts";
 import { openThread, post } from "./receive.ts";
-import type { Runtime } from "./runtime.ts";
+import type { RunOptions, Runtime } from "./runtime.ts";
 import { contactFor } from "./senders.ts";
 import { runTurn } from "./turn.ts";
 
@@ -32,14 +36,25 @@ const MOST_WAITING = 100;
 /** The runtime over its parts: what every door calls. */
 export function createRuntime(parts: Parts): Runtime {
   const { store } = parts;
-  const purse = openPurse();
+  const [purse, lives] = [openPurse(), openLives()];
   // Made for each turn: what a reload replaces is another from then on.
-  const turnParts = (): TurnParts => ({ ...parts, purse });
+  const turnParts = (): TurnParts => ({ ...parts, purse, lives });
   const running = new Map<ThreadId, AbortController>();
   const acting = new Set<ApprovalId>();
   const reach = (actor: Actor, scope: Scope, action: Action): Scope => {
     authorize(actor, action, scope);
     return scope;
+  };
+  const runHeld = async function* (held: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
+    const stop = new AbortController();
+    const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
+    // Of two runs at once only one gets the thread: the other ends before it could be cancelled.
+    if (!running.has(held.id)) running.set(held.id, stop);
+    try {
+      yield* runTurn(turnParts(), held, { ...options, signal });
+    } finally {
+      if (running.get(held.id) === stop) running.delete(held.id);
+    }
   };
   const doors: Runtime = {
     agents: (actor) =>
@@ -61,15 +76,7 @@ export function createRuntime(parts: Parts): Runtime {
     async *run(actor, thread, options = {}) {
       const held = await threadOf(parts, actor, thread.id, "run");
       checkTalk(held);
-      const stop = new AbortController();
-      const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
-      // Of two runs at once only one gets the thread: the other ends before it could be cancelled.
-      if (!running.has(held.id)) running.set(held.id, stop);
-      try {
-        yield* runTurn(turnParts(), held, { ...options, signal });
-      } finally {
-        if (running.get(held.id) === stop) running.delete(held.id);
-      }
+      yield* runHeld(held, options);
     },
     cancel: async (actor, id) => {
       const { scope } = await threadOf(parts, actor, id, "run");
@@ -118,6 +125,7 @@ export function createRuntime(parts: Parts): Runtime {
       }
     },
     usage: async (actor, scope) => store.usage(reach(actor, scope, "read")),
+    ...lifeDoors(turnParts, runHeld),
     ...adminDoors(parts, (actor, agent) => doors.life(actor, agent)),
   };
   return doors;

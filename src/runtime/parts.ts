@@ -1,4 +1,5 @@
 import type { Agent, CountTokens, Digest, Model, ModelRef, OwnSource, Request, Vault } from "../protocol/index.ts";
+import type { Accounts } from "../sources/index.ts";
 import type { Store } from "../stores/index.ts";
 import type { Toolset } from "../tools/index.ts";
 import type { ModelCard } from "../wire/index.ts";
@@ -26,6 +27,8 @@ export interface Parts {
   /** The operator's own sources, by name. */
   readonly sources: ReadonlyMap<string, OwnSource>;
   readonly vault: Vault;
+  /** What agents' accounts hold; left out, that is not known. */
+  readonly accounts?: Accounts;
   readonly modelOf: (agent: Agent) => Promise<Model>;
   /** What is known of a model: windows, prices. */
   readonly cardOf: (model: ModelRef) => ModelCard;

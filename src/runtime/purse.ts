@@ -1,4 +1,5 @@
 import type { Agent } from "../protocol/index.ts";
+import type { Lives } from "./life/lives.ts";
 import type { Parts } from "./parts.ts";
 
 /** What turns of this program have spent and no commit holds yet, and what requests under way may come to; by agent. */
@@ -20,9 +21,10 @@ export interface Tab {
   close(): void;
 }
 
-/** What a turn is made from: the parts, and what this program's other turns spend. */
+/** What a turn is made from: the parts, what this program's other turns spend, and what their agents do. */
 export interface TurnParts extends Parts {
   readonly purse: Purse;
+  readonly lives: Lives;
 }
 
 interface Account {

@@ -3,11 +3,12 @@ import type { Compilation } from "../compiler/index.ts";
 import { isoSecond, type SpendPeriod, StrataError, type TurnEvent } from "../protocol/index.ts";
 import { dollars } from "../wire/index.ts";
 import { type Cast, parametersOf } from "./cast.ts";
+import { creditsLeft, outOfCredits } from "./life/credits.ts";
 import type { TurnParts } from "./purse.ts";
 import type { Work } from "./work.ts";
 
 /**
- * An agent's limit in money. What is spent is what the record says, of all programs, and what the turns of this one have
+ * An agent's limit in money, and the credits that it lives on. What is spent is what the record says, of all programs, and what the turns of this one have
  * spent since. A request is sent as long as anything is left, and near the end one after the other: so this program passes
  * the limit by no more than one request, and each further program by one. A request whose answer broke off costs nothing
  * in the record, for no provider tells what it bills for it: the limit does not count it.
@@ -17,18 +18,27 @@ import type { Work } from "./work.ts";
 interface Spender {
   readonly parts: TurnParts;
   readonly cast: Pick<Cast, "agent">;
+  /** A recording is answered for nothing: no credits are needed for it. */
+  readonly recorded?: Work["recorded"];
 }
 
 /**
  * Looks up what is left of the agent's money, before its model is called.
- * @throws StrataError `spend_limit` when nothing is; the messages keep waiting
+ * @throws StrataError `spend_limit`, `out_of_credits` when nothing is; the messages keep waiting
  */
 export async function checkSpend(work: Spender): Promise<void> {
-  if ((await leftOf(work)) <= 0) throw overspent(work, await spentOf(work));
+  if ((await leftOf(work)) <= 0) throw await unpaid(work);
 }
 
-/** US dollars that the agent may still spend in this period. */
+/** US dollars that the agent may still spend: in this period, and of its credits. */
 async function leftOf(work: Spender): Promise<number> {
+  return Math.min(await allowedOf(work), await credited(work));
+}
+
+const credited = ({ parts, cast, recorded }: Spender): Promise<number> =>
+  recorded === undefined ? creditsLeft(parts, cast.agent) : Promise.resolve(Number.POSITIVE_INFINITY);
+
+async function allowedOf(work: Spender): Promise<number> {
   const { spend } = work.cast.agent.budgets;
   if (spend === undefined) return Number.POSITIVE_INFINITY;
   const left = spend.dollars - (await spentOf(work));
@@ -38,10 +48,16 @@ async function leftOf(work: Spender): Promise<number> {
   return spend.dollars - (await spentOf(work));
 }
 
+/** Why it may spend no more. */
+async function unpaid(work: Spender): Promise<StrataError> {
+  const credits = await credited(work);
+  return credits <= 0 ? outOfCredits(work.cast.agent, credits) : overspent(work, await spentOf(work));
+}
+
 /**
  * Sends when the agent's money allows it. Where the requests that are under way might take all that is left, it waits for
  * the end of one of them first.
- * @throws StrataError `spend_limit`
+ * @throws StrataError `spend_limit`, `out_of_credits`
  */
 export async function* afforded<T>(
   work: Work,
@@ -61,11 +77,11 @@ export async function* afforded<T>(
 async function reserve(work: Work, { ledger }: Compilation): Promise<() => void> {
   const { parts, cast, lease } = work;
   const { agent, prices } = cast;
-  if (agent.budgets.spend === undefined) return () => undefined;
+  if (agent.budgets.spend === undefined && agent.life?.credits === undefined) return () => undefined;
   const usage = { input: ledger.tokens, cacheRead: 0, cacheWrite: 0, output: parametersOf(cast).maxTokens };
   for (;;) {
     const left = await leftOf(work);
-    if (left <= 0) throw overspent(work, await spentOf(work));
+    if (left <= 0) throw await unpaid(work);
     if (left > parts.purse.reserved(agent)) return parts.purse.reserve(agent, dollars(usage, prices));
     await parts.purse.ended(agent, lease.signal);
   }

@@ -8,6 +8,7 @@ import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
 import { compileFor } from "./gather.ts";
 import { hold } from "./lease.ts";
+import { acts, checkCredits, infers, persists, rests, wakes } from "./life/live.ts";
 import { heard } from "./output.ts";
 import { patiently } from "./patiently.ts";
 import type { TurnParts } from "./purse.ts";
@@ -25,6 +26,7 @@ import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from ".
  */
 export async function* runTurn(parts: TurnParts, thread: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
   const cast = await castOf(parts, thread, options);
+  await checkCredits(parts, cast, { ...options, thread });
   const lease = await hold(parts, thread, { signal: options.signal, seconds: cast.limits.seconds });
   if (lease === undefined) return;
 
@@ -48,6 +50,7 @@ export async function* runTurn(parts: TurnParts, thread: Thread, options: RunOpt
 async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
   const { claim, signal } = work.lease;
   try {
+    await wakes(work);
     await checkSpend(work);
     work.past = await pastOf(work.parts, work.cast, { scope: claim.thread.scope, thread: claim.thread.id });
     const prepared = await compileFor(work.parts, work.cast, {
@@ -58,13 +61,16 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
     });
     work.taken = prepared.taken;
     for (const note of prepared.notes) yield { type: "note", ...note };
+    infers(work);
     let compilation = yield* afforded(work, prepared.compilation, withSummary(work, prepared));
     for (;;) {
       // A recording answers at once and SQLite never waits: without this, signals and timers would not be heard for a whole replay.
       await setImmediate();
       signal.throwIfAborted();
+      infers(work);
       const reply = yield* afforded(work, compilation, send(work, compilation));
       compilation = reply.compilation;
+      acts(work, reply.reply);
       const { stop, messages } = yield* answerCalls(work, compilation, reply);
       const said = stop === undefined ? undefined : heard(work, stop);
       if (said?.reply !== undefined) return { status: "done", stop: said.stop, reply: said.reply };
@@ -84,11 +90,14 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   const { turn, thread } = lease.claim;
   const outcome = outcomeOf(work, ending);
   const totals = totalsOf(work);
+  persists(work, ending);
   let evicted: readonly MemoryId[];
   try {
     ({ evicted = [] } = await patiently(() => parts.store.settle(claimOf(work), outcome)));
     work.tab.close();
+    await rests(work, ending);
   } catch (thrown) {
+    await rests(work, { status: "failed", error: asStrataError(thrown, "store_failed") }, "lost");
     yield { type: "failed", turn, error: asStrataError(thrown, "store_failed"), totals };
     return;
   }
@@ -113,4 +122,5 @@ async function abandon(work: Work): Promise<void> {
   } catch {
     // The lease runs out by itself and the turn is taken up again: nothing is lost.
   }
+  await rests(work, { status: "failed", error });
 }

@@ -22,6 +22,7 @@ import type { Claim, RequestRecord, TurnOutcome } from "../stores/index.ts";
 import type { Cast } from "./cast.ts";
 import { NO_PAST, type Past } from "./earlier.ts";
 import type { Lease } from "./lease.ts";
+import type { Being } from "./life/lives.ts";
 import type { Tab, TurnParts } from "./purse.ts";
 import type { RunOptions } from "./runtime.ts";
 import { unremembered } from "./unremembered.ts";
@@ -51,6 +52,8 @@ export interface Work {
   left: number;
   /** Counts what the turn spends, for the agent's other turns, until the record holds it. */
   readonly tab: Tab;
+  /** What its agent does, where it lives by itself and the turn has begun. */
+  being: Being | undefined;
   /** Calls that wait for a person from the commit on. */
   readonly approvals: NewApproval[];
   calls: number;
@@ -78,6 +81,7 @@ export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: Run
     writes: [],
     left: Number.POSITIVE_INFINITY,
     tab: parts.purse.open(cast.agent, () => dollarsOf(requests)),
+    being: undefined,
     approvals: [],
     calls: 0,
     used: new Map(),

@@ -1,6 +1,7 @@
 import type { Actor, AgentName } from "../../protocol/index.ts";
 import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
 import type { AgentDoors, AgentSnapshot, LifeView } from "../agent-doors.ts";
+import type { LifeDoors } from "../life/doors.ts";
 import type { Parts } from "../parts.ts";
 import { attention } from "./attention.ts";
 import { conversation, conversations } from "./conversations.ts";
@@ -20,7 +21,7 @@ import {
 } from "./texts.ts";
 
 /** What operators see and change of an agent, but its life. */
-export type AdminDoors = Omit<AgentDoors, "life" | "topUp" | "topUps" | "tick">;
+export type AdminDoors = Omit<AgentDoors, keyof LifeDoors>;
 
 /** How an agent is, for the snapshot. */
 type LifeOf = (actor: Actor, agent: AgentName) => Promise<LifeView>;

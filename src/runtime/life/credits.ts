@@ -1,0 +1,51 @@
+import { setImmediate } from "node:timers/promises";
+import { type Agent, StrataError } from "../../protocol/index.ts";
+import type { AgentOwner, Credits } from "../../stores/index.ts";
+import type { Parts } from "../parts.ts";
+import type { Purse } from "../purse.ts";
+
+/** The parts, and what this program's running turns have spent. */
+export interface CreditParts extends Pick<Parts, "store" | "clock"> {
+  readonly purse?: Purse;
+}
+
+export const ownerOf = ({ org, name }: Pick<Agent, "org" | "name">): AgentOwner => ({ org, agent: name });
+
+/** Before the first payment there is nothing. */
+const NONE: Credits = { toppedUp: 0, spent: 0, balance: 0, lastDay: { spent: 0, hours: 0 } };
+
+/**
+ * What the agent may spend, as the record says it, less what its running turns have spent since. A turn that is committed while
+ * the record is read counts in one of them at least.
+ */
+export async function creditsOf({ store, clock, purse }: CreditParts, agent: Agent): Promise<Credits> {
+  const before = purse?.spent(agent) ?? 0;
+  const recorded = (await store.credits(ownerOf(agent), clock())) ?? NONE;
+  const running = Math.max(before, purse?.spent(agent) ?? 0);
+  if (running === 0) return recorded;
+  const { lastDay } = recorded;
+  return {
+    ...recorded,
+    spent: recorded.spent + running,
+    balance: recorded.balance - running,
+    lastDay: { ...lastDay, spent: lastDay.spent + running },
+  };
+}
+
+/** US dollars that are left of the agent's credits; no end of them where it lives on none. */
+export async function creditsLeft(parts: CreditParts, agent: Agent): Promise<number> {
+  if (agent.life?.credits === undefined) return Number.POSITIVE_INFINITY;
+  const { balance } = await creditsOf(parts, agent);
+  if (balance > 0) return balance;
+  // A turn that is committed just now was counted twice; a moment later it is not.
+  await setImmediate();
+  return (await creditsOf(parts, agent)).balance;
+}
+
+/** Why it sleeps, as it is written down with its state. */
+export const NO_CREDITS = "it has no credits left";
+
+export function outOfCredits({ name }: Agent, balance: number): StrataError {
+  const message = `${name} has no credits left (its balance is $${balance.toFixed(4)}) and sleeps; what waits for it keeps waiting until \`strata credits add ${name} DOLLARS\` tops it up`;
+  return new StrataError("out_of_credits", message, { agent: name, balance });
+}

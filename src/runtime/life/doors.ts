@@ -1,0 +1,94 @@
+import { type Agent, StrataError, TEXT_LIMITS } from "../../protocol/index.ts";
+import type { Credits, TopUp } from "../../stores/index.ts";
+import { deskOf, note } from "../admin/desk.ts";
+import type { AgentDoors, LifeView } from "../agent-doors.ts";
+import type { TurnParts } from "../purse.ts";
+import { creditsOf, NO_CREDITS, ownerOf } from "./credits.ts";
+import { standingOf, writeLife } from "./record.ts";
+import { checkPaid, claimDue, claimNow, dueAt, type Run, tick } from "./tick.ts";
+import { vitalsOf } from "./vitals.ts";
+
+/** How an agent lives: how it is, what it lives on, and its turns of its own. */
+export type LifeDoors = Pick<AgentDoors, "life" | "topUp" | "topUps" | "tick" | "tickDue">;
+
+/** The doors to agents' lives, for operators. */
+export function lifeDoors(parts: () => TurnParts, run: Run): LifeDoors {
+  return {
+    life: async (actor, name) => lifeOf(parts(), deskOf(parts(), actor, name).agent),
+    topUp: async (actor, name, payment) => {
+      const { agent } = deskOf(parts(), actor, name);
+      return topUp(parts(), agent, { ...payment, by: actor.role, at: parts().clock() });
+    },
+    topUps: async (actor, name, limit) => parts().store.topUps(deskOf(parts(), actor, name).owner, limit),
+    async *tick(actor, name, options = {}) {
+      const desk = deskOf(parts(), actor, name);
+      checkTicks(desk.agent);
+      await checkPaid(parts(), desk.agent);
+      await claimNow(parts(), desk.agent);
+      await note(desk, "tick", "a turn of its own");
+      yield* tick(parts(), desk.agent, { run, options });
+    },
+    async *tickDue(actor, name, options = {}) {
+      const { agent } = deskOf(parts(), actor, name);
+      if (agent.life?.tick === undefined) return;
+      checkTicks(agent);
+      await checkPaid(parts(), agent);
+      const due = await claimDue(parts(), agent);
+      if (due !== undefined) yield* tick(parts(), agent, { run, options, due });
+    },
+  };
+}
+
+async function lifeOf(parts: TurnParts, agent: Agent): Promise<LifeView> {
+  const { life, name } = agent;
+  const [vitals, standing] = await Promise.all([vitalsOf(parts, agent), standingOf(parts, ownerOf(agent))]);
+  const { since, because, tickedAt } = standing;
+  const nextTick = dueAt(agent, tickedAt, vitals.at);
+  return {
+    agent: name,
+    vitals,
+    ...(life && since !== undefined && { since }),
+    ...(life && because !== undefined && { because }),
+    ...(life?.credits && { credits: await creditsOf(parts, agent) }),
+    ...(nextTick !== undefined && { nextTick }),
+  };
+}
+
+/** More than this is a slip of the finger. US dollars. */
+const MOST = 1_000_000;
+
+async function topUp(parts: TurnParts, agent: Agent, payment: Omit<TopUp, "id">): Promise<Credits> {
+  const { dollars, note: words } = payment;
+  if (agent.life?.credits === undefined) {
+    const message = `${agent.name} lives on no credits; declare \`life: {credits: {}}\` for it in strata.yaml`;
+    throw new StrataError("invalid_input", message, { agent: agent.name });
+  }
+  if (!Number.isFinite(dollars) || dollars === 0 || Math.abs(dollars) > MOST) {
+    const message = `a payment is a number of US dollars up to ${MOST}, or less than nothing to take back a mistake; this one is ${dollars}`;
+    throw new StrataError("invalid_input", message, { dollars });
+  }
+  if (words.length > TEXT_LIMITS.reason) {
+    const message = `a note has at most ${TEXT_LIMITS.reason} characters; this one has ${words.length}`;
+    throw new StrataError("invalid_input", message, { length: words.length });
+  }
+  const owner = ownerOf(agent);
+  await parts.store.topUp(owner, payment);
+  const credits = await creditsOf(parts, agent);
+  // Only from the sleep that the want of them was: it waits for its next message or tick.
+  const isAsleep = (because: string | undefined): boolean => because === NO_CREDITS && credits.balance > 0;
+  await writeLife(parts, owner, (record) =>
+    record?.state === "sleeping" && isAsleep(record.because) ? { state: "idle" } : undefined,
+  );
+  return credits;
+}
+
+/** @throws StrataError `invalid_input` for an agent that cannot have turns of its own */
+function checkTicks({ name, life, history }: Agent): void {
+  if (life === undefined) {
+    const message = `${name} only answers; declare \`life: {tick: 60}\` for it in strata.yaml, for a turn of its own each hour`;
+    throw new StrataError("invalid_input", message, { agent: name });
+  }
+  if (history === "log") return;
+  const message = `${name} has \`history: ${history}\`, and turns of its own stand alone: they need \`history: log\``;
+  throw new StrataError("invalid_input", message, { agent: name });
+}

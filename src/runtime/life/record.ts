@@ -1,0 +1,71 @@
+import type { AgentState } from "../../protocol/index.ts";
+import type { AgentOwner, LifeRecord } from "../../stores/index.ts";
+import { CONSOLIDATION } from "../consolidate-thread.ts";
+import type { Parts } from "../parts.ts";
+import { patiently } from "../patiently.ts";
+import type { Lives } from "./lives.ts";
+import { isWaiting } from "./states.ts";
+
+export interface LifeParts extends Pick<Parts, "store" | "clock" | "wall" | "alive"> {
+  readonly lives?: Lives;
+}
+
+/** What is written down next. `more`: something else follows at once. */
+interface Step extends Pick<LifeRecord, "state" | "because" | "tickedAt"> {
+  readonly more?: true;
+}
+
+/** The next step by what is written down; nothing where it is as it shall be. */
+type Plan = (record: LifeRecord | undefined) => Promise<Step | undefined> | Step | undefined;
+
+/** As many changes by others are waited out. */
+const TRIES = 20;
+
+/** Writes the agent's state down, step by step. False where others kept changing it. */
+export async function writeLife(parts: LifeParts, owner: AgentOwner, plan: Plan): Promise<boolean> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const record = await parts.store.life(owner);
+    const step = await plan(record);
+    if (step === undefined) return true;
+    const { more = false, ...next } = step;
+    const kept = record?.tickedAt === undefined ? {} : { tickedAt: record.tickedAt };
+    const move = { ...kept, ...next, from: record?.state, at: parts.clock() };
+    const moved = await patiently(() => parts.store.moveLife(owner, move));
+    if (moved && !more) return true;
+  }
+  return false;
+}
+
+/** Why an agent is faulted whose program ended in the middle of a turn. */
+export const INTERRUPTED = "its program ended in the middle of a turn";
+
+/** Whether another turn of the agent than `being` runs, in this program or in another. */
+export async function othersRun(parts: LifeParts, owner: AgentOwner, own: string | undefined): Promise<boolean> {
+  const now = parts.wall();
+  for (const { thread, scope, holder, until } of await parts.store.leases(owner.org)) {
+    if (scope.agent !== owner.agent || thread === own || until <= now || !parts.alive(holder)) continue;
+    // Summing up what was said is no turn of the agent's life.
+    const held = await parts.store.thread(scope, thread);
+    if (held !== undefined && held.channel !== CONSOLIDATION) return true;
+  }
+  return false;
+}
+
+/**
+ * What the agent is doing: in this program by its running turns, in others as it was written down. A step of a turn that nobody
+ * runs any more is a fault, which the next turn heals.
+ */
+export async function standingOf(
+  parts: LifeParts,
+  owner: AgentOwner,
+): Promise<Partial<Pick<LifeRecord, "since" | "because" | "tickedAt">> & { readonly state: AgentState }> {
+  const record = await parts.store.life(owner);
+  const running = parts.lives?.states(owner).at(-1);
+  const { since, because, tickedAt } = record ?? {};
+  const rest = { ...(since !== undefined && { since }), ...(tickedAt !== undefined && { tickedAt }) };
+  if (running !== undefined) return { ...rest, state: running };
+  if (record === undefined) return { state: "bootstrapping" };
+  if (isWaiting(record.state)) return { ...rest, ...(because !== undefined && { because }), state: record.state };
+  if (await othersRun(parts, owner, undefined)) return { ...rest, state: record.state };
+  return { ...rest, state: "faulted", because: INTERRUPTED };
+}

@@ -1,0 +1,34 @@
+import type { Agent, Vitals } from "../../protocol/index.ts";
+import type { Parts } from "../parts.ts";
+import { type CreditParts, creditsOf, ownerOf } from "./credits.ts";
+import { type LifeParts, standingOf } from "./record.ts";
+import { runwayOf, tierOf } from "./tier.ts";
+
+/** What vitals are made from: the parts, and what only the running program knows. */
+export type VitalParts = CreditParts & LifeParts & Pick<Parts, "accounts">;
+
+/** Of the time that a source may take, the share that an account's server is waited for: the rest of the vitals is never late for it. */
+const PATIENCE = 0.5;
+
+/** How the agent is, now. */
+export async function vitalsOf(parts: VitalParts, agent: Agent): Promise<Vitals> {
+  const owner = ownerOf(agent);
+  const { credits: rules, account } = agent.life ?? {};
+  const [credits, standing, total, native] = await Promise.all([
+    rules && creditsOf(parts, agent),
+    standingOf(parts, owner),
+    parts.store.usage({ ...owner, contact: null }),
+    account && parts.accounts?.balance(account, agent.budgets.source * PATIENCE),
+  ]);
+  const runway = credits && runwayOf(credits);
+  return {
+    ...(credits && { balance: credits.balance }),
+    ...(runway !== undefined && { runway }),
+    tier: credits === undefined ? "Normal" : tierOf(credits.balance, rules),
+    ...(account && { wallet: account.address }),
+    ...(native && { native }),
+    turn: total.turns + (parts.lives?.states(owner).length ?? 0),
+    state: standing.state,
+    at: parts.clock(),
+  };
+}
