@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type NewMemory, type Request, readFrames, untrusted } from "../protocol/index.ts";
+import { memoryId, type NewMemory, type Request, readFrames, untrusted } from "../protocol/index.ts";
 import { HOUR, talked, texts } from "./consolidate.contract.ts";
 import { collect, OPERATOR, sampleAgent } from "./stage.contract.ts";
 

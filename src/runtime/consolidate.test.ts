@@ -222,6 +222,7 @@ describe("in idle time", () => {
     expect(asked()).toHaveLength(2);
     // Who forgets a summary does not find it made again, unless something new is said.
     for (const { id } of await summaries()) await runtime.forget(OPERATOR, scopeOf("ann"), id);
+    time.at += 2 * HOUR;
     await runtime.consolidateIdle(OPERATOR);
     expect(asked()).toHaveLength(2);
   });
