@@ -10,17 +10,24 @@ import { declareCompletion } from "./completion.ts";
 import { declareCompose } from "./compose.ts";
 import { declareContact } from "./contact.ts";
 import type { Context } from "./context.ts";
+import { declareCredits } from "./credits.ts";
 import { declareDoctor } from "./doctor.ts";
 import { declareExplain } from "./explain.ts";
 import { declareExport } from "./export.ts";
 import { declareGuard } from "./guard.ts";
 import { declareInit } from "./init.ts";
+import { declareLayer } from "./layer.ts";
+import { declareLife } from "./life.ts";
 import { declareLint } from "./lint.ts";
 import { declareLock } from "./lock.ts";
+import { declareInbox, declareOutbox } from "./mailbox.ts";
 import { declareMemory } from "./memory.ts";
 import { declareModels } from "./models.ts";
 import { declareShared } from "./options.ts";
 import { declareReplay } from "./replay.ts";
+import { declareConversation } from "./sender-log.ts";
+import { declareSkill } from "./skill.ts";
+import { declareSoul } from "./soul.ts";
 import { declareStart } from "./start.ts";
 import { declareThread } from "./thread.ts";
 import { declareTurn } from "./turn.ts";
@@ -69,6 +76,14 @@ const COMMANDS = [
   declareContact,
   declareApproval,
   declareAgent,
+  declareLayer,
+  declareSoul,
+  declareSkill,
+  declareConversation,
+  declareInbox,
+  declareOutbox,
+  declareLife,
+  declareCredits,
   declareUsage,
   declareModels,
   declareReplay,

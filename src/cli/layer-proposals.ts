@@ -1,0 +1,89 @@
+import type { Command } from "commander";
+import type { App } from "../app.ts";
+import { agentName } from "../protocol/index.ts";
+import type { Context } from "./context.ts";
+import { onText } from "./layer-versions.ts";
+import { wholeNumber } from "./options.ts";
+import { inSession } from "./session.ts";
+import { count, printable, type Style } from "./style.ts";
+import { type Chosen, choosing, nameOf, type OfAgent, why } from "./text-options.ts";
+import { versionLines } from "./text-view.ts";
+
+type Proposal = Awaited<ReturnType<App["runtime"]["proposals"]>>[number];
+
+export function declareProposals(parent: Command, context: Context): void {
+  parent
+    .command("proposals")
+    .description("list the edits that wait for an operator, the oldest first, with what the guard said of them")
+    .option("--agent <name>", "of this agent only (default: all agents)")
+    .addHelpText("after", "\nExample:\n  $ strata layer proposals")
+    .action((options: OfAgent, command: Command) => {
+      const agent = options.agent === undefined ? undefined : agentName(options.agent);
+      return inSession(
+        context,
+        command,
+        async ({ app, json }) => {
+          const found = await app.runtime.proposals(app.operator, agent);
+          if (json) return context.json(found);
+          if (found.length === 0) return context.say("No proposal waits.");
+          context.say(
+            ...found.flatMap((one) => lines(one, context.style)),
+            context.style.dim(count(found.length, "proposal")),
+          );
+        },
+        { recordOnly: true },
+      );
+    });
+}
+
+function lines(proposal: Proposal, style: Style): readonly string[] {
+  const { agent, layer, part, n, text } = proposal;
+  const skill = part === undefined ? "" : ` --skill ${part}`;
+  const [head = "", ...more] = versionLines(proposal, style);
+  return [
+    `${style.cyan(`${agent}, ${nameOf(proposal)}`)}, ${head}`,
+    ...more,
+    ...text.split("\n").map((line) => `  ${style.dim("│")} ${printable(line)}`),
+    `  \`strata layer approve ${layer} ${n}${skill} --agent ${agent}\` makes it active.`,
+    "",
+  ];
+}
+
+const VERBS = {
+  approve: {
+    verdict: "approved",
+    says: "make a proposal active from the next turn on; its size and the guard are looked at once more",
+  },
+  reject: { verdict: "rejected", says: "say no to a proposal: it never becomes active" },
+} as const;
+
+interface Deciding extends Chosen {
+  readonly over?: number;
+}
+
+export function declareDecide(parent: Command, context: Context, verb: keyof typeof VERBS): void {
+  const { verdict, says } = VERBS[verb];
+  const command = choosing(parent.command(verb))
+    .description(says)
+    .argument("<layer>", "the layer, by its id or its rank")
+    .argument("<version>", "which version, as `strata layer proposals` shows it", wholeNumber(1));
+  if (verb === "approve")
+    command.option(
+      "--over <n>",
+      "the active version that it shall take the place of, where that is not the one it was written over",
+      wholeNumber(0),
+    );
+  command
+    .addHelpText("after", `\nExample:\n  $ strata layer ${verb} 6 3 --reason "looked at it"`)
+    .action((word: string, n: number, options: Deciding, command: Command) =>
+      onText(context, command, { word, options }, async ({ app, json }, { agent, key }) => {
+        const { over } = options;
+        const choice = { ...key, n, verdict, reason: why(options), ...(over !== undefined && { over }) };
+        const version = await app.runtime.decideText(app.operator, agent.name, choice);
+        if (json) return context.json(version);
+        const next =
+          verdict === "approved" ? "is active: the next turn uses it" : "was rejected; it stays in the record";
+        context.say(`Version ${n} of ${nameOf(key)} ${next}.`);
+      }),
+    );
+}

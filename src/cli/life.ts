@@ -1,0 +1,96 @@
+import type { Command } from "commander";
+import type { App } from "../app.ts";
+import { isoSecond } from "../protocol/index.ts";
+import type { Context } from "./context.ts";
+import { chosenAgent, inSession } from "./session.ts";
+import { ago, dollars, number, printable, type Style } from "./style.ts";
+import { jsonTeller, plainTeller } from "./teller.ts";
+import { agentWords, type OfAgent, ofAgent } from "./text-options.ts";
+
+type LifeView = Awaited<ReturnType<App["runtime"]["life"]>>;
+
+/** `strata life …`: how an agent is that lives by itself, and a turn of its own. */
+export function declareLife(program: Command, context: Context): void {
+  const life = program
+    .command("life")
+    .description("show how an agent is that lives by itself, and let it have a turn of its own")
+    .addHelpText("after", "\nExample:\n  $ strata life show");
+  declareShow(life, context);
+  declareTick(life, context);
+}
+
+function declareShow(parent: Command, context: Context): void {
+  ofAgent(parent.command("show"))
+    .description("show its state, tier, credits and runway, its account, and when its next turn is due")
+    .addHelpText("after", "\nExample:\n  $ strata life show --agent sovereign")
+    .action((options: OfAgent, command: Command) =>
+      inSession(
+        context,
+        command,
+        async ({ app, json }) => {
+          const agent = chosenAgent(app, options.agent);
+          const life = await app.runtime.life(app.operator, agent.name);
+          if (json) context.json(withoutBigints(life));
+          else context.say(...lifeLines(life, agentWords(app, agent), context.style));
+        },
+        { recordOnly: true },
+      ),
+    );
+}
+
+/** JSON knows no such numbers: wei stand there in digits. */
+function withoutBigints({ vitals, ...life }: LifeView) {
+  const { native, ...rest } = vitals;
+  return { ...life, vitals: { ...rest, ...(native && { native: { ...native, wei: String(native.wei) } }) } };
+}
+
+/** How an agent is, for a person. `words` name the agent in the next command. */
+export function lifeLines(life: LifeView, words: string, style: Style): readonly string[] {
+  const { vitals, since, because, credits, nextTick } = life;
+  const { state, tier, balance, runway, wallet, native, turn, at } = vitals;
+  const lasting = since === undefined ? "" : ` since ${isoSecond(since)}`;
+  const why = because === undefined ? "" : style.yellow(`, because ${printable(because)}`);
+  const isOut = balance !== undefined && balance <= 0;
+  return [
+    `${style.bold(life.agent)} is ${state}${lasting}${why}`,
+    `tier     ${tier === "Normal" ? tier : style.yellow(tier)}`,
+    ...(balance === undefined ? [] : [`balance  ${dollars(balance)}${lasts(runway)}`]),
+    ...(credits === undefined ? [] : [`credits  ${paid(credits)}`]),
+    ...(wallet === undefined ? [] : [`account  ${wallet}${held(native, at)}`]),
+    `turns    ${number(turn)}`,
+    ...(nextTick === undefined ? [] : [`next     a turn of its own at ${isoSecond(nextTick)}`]),
+    ...(isOut ? [`\`strata credits add 5${words}\` wakes it.`] : []),
+  ];
+}
+
+const lasts = (runway: number | undefined): string =>
+  runway === undefined ? "" : `, which lasts ${number(runway)} hours at the rate of the last day`;
+
+const paid = ({ toppedUp, spent }: NonNullable<LifeView["credits"]>): string =>
+  `${dollars(toppedUp)} topped up, ${dollars(spent)} spent since`;
+
+const WEI = 10n ** 18n;
+
+function held(native: LifeView["vitals"]["native"], now: number): string {
+  if (native === undefined) return ", its balance was never read";
+  const { wei, at } = native;
+  const ether = `${wei / WEI}.${String(wei % WEI).padStart(18, "0")}`.replace(/\.?0+$/, "");
+  return `, ${ether} in its native coin, read ${ago(now - at)}`;
+}
+
+function declareTick(parent: Command, context: Context): void {
+  ofAgent(parent.command("tick"))
+    .description("run one turn of the agent's own now, without a message")
+    .addHelpText("after", "\nExample:\n  $ strata life tick")
+    .action((options: OfAgent, command: Command) =>
+      inSession(context, command, async ({ app, json }) => {
+        const agent = chosenAgent(app, options.agent);
+        const tell = json ? jsonTeller(context) : plainTeller(context);
+        const { signal } = context.terminal;
+        for await (const event of app.runtime.tick(app.operator, agent.name, { signal })) {
+          tell(event);
+          if (event.type === "failed") context.fail(event.error);
+        }
+      }),
+    );
+}

@@ -1,0 +1,154 @@
+import type { Command } from "commander";
+import type { App } from "../app.ts";
+import { type Agent, type LayerId, StrataError, suggestion, TEXT_LIMITS } from "../protocol/index.ts";
+import type { Context } from "./context.ts";
+import { movedLine } from "./layer-versions.ts";
+import { chosenAgent, inSession, type Session } from "./session.ts";
+import { count, number, oneLine, printable, type Style } from "./style.ts";
+import { table } from "./table.ts";
+import { agentWords, type Given, type OfAgent, ofAgent, reasoned, texted, textOf, why } from "./text-options.ts";
+import { editedLine } from "./text-view.ts";
+
+type SkillView = Awaited<ReturnType<App["runtime"]["skills"]>>[number];
+
+/** `strata skill …`: what an agent is taught beside its layers. */
+export function declareSkill(program: Command, context: Context): void {
+  const skill = program
+    .command("skill")
+    .description("list and show an agent's skills, write, enable and disable them")
+    .addHelpText("after", "\nExample:\n  $ strata skill list");
+  declareList(skill, context);
+  declareShow(skill, context);
+  declareSet(skill, context);
+  declareSwitch(skill, context, "enable");
+  declareSwitch(skill, context, "disable");
+}
+
+/** Only looked at or edited: no module is needed for it. */
+const inRecordOnly = (
+  context: Context,
+  command: Command,
+  options: OfAgent,
+  work: (session: Session, agent: Agent) => Promise<void>,
+): Promise<void> =>
+  inSession(context, command, (session) => work(session, chosenAgent(session.app, options.agent)), {
+    recordOnly: true,
+  });
+
+function declareList(parent: Command, context: Context): void {
+  ofAgent(parent.command("list"))
+    .description("list the skills: which are enabled, in which version, and whose words they are")
+    .addHelpText("after", "\nExample:\n  $ strata skill list --agent sovereign")
+    .action((options: OfAgent, command: Command) =>
+      inRecordOnly(context, command, options, async ({ app, json }, agent) => {
+        const skills = await app.runtime.skills(app.operator, agent.name);
+        if (json) context.json(skills);
+        else context.say(...listLines(agent, skills, context.style));
+      }),
+    );
+}
+
+const COLUMNS = [
+  { head: "skill" },
+  { head: "state" },
+  { head: "version", right: true },
+  { head: "words of" },
+  { head: "characters", right: true },
+  { head: "begins" },
+] as const;
+
+function listLines({ name }: Agent, skills: readonly SkillView[], style: Style): readonly string[] {
+  if (skills.length === 0) return [`${name} has no skills yet; \`strata skill set NAME --text TEXT\` writes one.`];
+  const [head = "", ...rows] = table(
+    COLUMNS,
+    skills.map((one) => [
+      one.name,
+      one.enabled ? "enabled" : "disabled",
+      number(one.version),
+      one.wordsOf,
+      number(one.text.length),
+      oneLine(one.text, 24),
+    ]),
+  );
+  const enabled = skills.filter((one) => one.enabled).length;
+  return [style.dim(head), ...rows, style.dim(`${enabled} of at most ${TEXT_LIMITS.skills} are enabled`)];
+}
+
+function declareShow(parent: Command, context: Context): void {
+  ofAgent(parent.command("show"))
+    .description("show one skill: its instructions, and whether they are sent")
+    .argument("<name>", "the skill")
+    .addHelpText("after", "\nExample:\n  $ strata skill show invoicing")
+    .action((name: string, options: OfAgent, command: Command) =>
+      inRecordOnly(context, command, options, async ({ app, json }, agent) => {
+        const skills = await app.runtime.skills(app.operator, agent.name);
+        const found = skills.find((one) => one.name === name);
+        if (found === undefined) throw unknownSkill(agent, name, skills);
+        if (json) return context.json(found);
+        const { enabled, version, wordsOf, text } = found;
+        context.say(
+          `${context.style.bold(name)}, ${enabled ? "enabled" : "disabled"}, version ${version}`,
+          `words of the ${wordsOf}, ${count(text.length, "character")}`,
+          "",
+          printable(text),
+        );
+      }),
+    );
+}
+
+function unknownSkill(agent: Agent, name: string, skills: readonly SkillView[]): StrataError {
+  const near = suggestion(
+    name,
+    skills.map((one) => one.name),
+  );
+  return new StrataError("text_not_found", `${agent.name} has no skill ${JSON.stringify(name)}${near}`, {
+    skill: name,
+  });
+}
+
+function declareSet(parent: Command, context: Context): void {
+  texted(parent.command("set"))
+    .description("write a skill, a new one or another text of one, and enable it from the next turn on")
+    .argument("<name>", "the skill")
+    .addHelpText("after", "\nExample:\n  $ strata skill set invoicing --file invoicing.md")
+    .action((name: string, options: Given, command: Command) =>
+      inRecordOnly(context, command, options, async ({ app, json }, agent) => {
+        const edit = { layer: skillsLayer(agent), part: name, text: textOf(context, options), reason: why(options) };
+        const version = await app.runtime.editText(app.operator, agent.name, edit);
+        if (json) return context.json(version);
+        const back = `\`strata skill disable ${name}${agentWords(app, agent)}\` takes it out.`;
+        context.say(...editedLine(version, name, back));
+      }),
+    );
+}
+
+const SWITCHES = {
+  enable: { does: "enableSkill", says: "put a disabled skill back, as it was last, from the next turn on" },
+  disable: {
+    does: "disableSkill",
+    says: "take a skill out of the prompt, from the next turn on; it stays in the record",
+  },
+} as const;
+
+function declareSwitch(parent: Command, context: Context, verb: keyof typeof SWITCHES): void {
+  const { does, says } = SWITCHES[verb];
+  reasoned(parent.command(verb))
+    .description(says)
+    .argument("<name>", "the skill")
+    .addHelpText("after", `\nExample:\n  $ strata skill ${verb} invoicing`)
+    .action((name: string, options: OfAgent & { readonly reason: string }, command: Command) =>
+      inRecordOnly(context, command, options, async ({ app, json }, agent) => {
+        const move = await app.runtime[does](app.operator, agent.name, { name, reason: why(options) });
+        if (json) context.json(move);
+        else context.say(movedLine(move, name));
+      }),
+    );
+}
+
+/** @throws StrataError `text_not_found` */
+function skillsLayer({ name, layers }: Agent): LayerId {
+  const layer = layers.find(({ source }) => source.kind === "skills");
+  if (layer !== undefined) return layer.id;
+  const message = `${name} has no skills: no layer of it in strata.yaml says \`source: skills\``;
+  throw new StrataError("text_not_found", message, { agent: name });
+}

@@ -1,0 +1,70 @@
+import { changedLines, diffLines } from "../app.ts";
+import type { TextMove, TextVersion } from "../protocol/index.ts";
+import { shortVersion } from "./session.ts";
+import { count, minute, number, oneLine, printable, type Style } from "./style.ts";
+import { table } from "./table.ts";
+
+/** A version for a person: what it is, who wrote it and why, and what the guard said. */
+export function versionLines(version: TextVersion, style: Style): readonly string[] {
+  const { n, status, active, at, by, turn, trust, inputs, verdict, parent, digest, reason, text } = version;
+  const state = active ? "active" : status === "kept" ? "kept" : status;
+  const where = turn === undefined ? "" : ` in ${turn}`;
+  return [
+    `${style.bold(`version ${n}`)} · ${state} · ${minute(at)} · by the ${by}${where}`,
+    `  ${count(text.length, "character")} over version ${parent} · words of the ${trust} · saw ${inputs} · sha256 ${shortVersion(digest)}`,
+    `  guard: ${verdict.verdict}${verdict.findings.map((finding) => `; ${printable(finding)}`).join("")}`,
+    `  reason: ${oneLine(reason, 200)}`,
+  ];
+}
+
+const MOVES = [
+  { head: "when (UTC)" },
+  { head: "what" },
+  { head: "version", right: true },
+  { head: "active" },
+  { head: "by" },
+  { head: "reason" },
+] as const;
+
+/** What was done with versions, one line each. */
+export function moveLines(moves: readonly TextMove[], style: Style): readonly string[] {
+  const [head = "", ...rows] = table(
+    MOVES,
+    moves.map(({ at, kind, n, from, to, by, reason }) => [
+      minute(at),
+      kind,
+      number(n),
+      from === to ? pointer(to) : `${pointer(from)} → ${pointer(to)}`,
+      by,
+      oneLine(reason, 24),
+    ]),
+  );
+  return [style.dim(head), ...rows];
+}
+
+const pointer = (to: number | null): string => (to === null ? "none" : number(to));
+
+/** So many lines of a difference are shown; `--json` has them all. */
+const MOST_LINES = 200;
+
+/** The difference of two texts, line by line. */
+export function textDiff(before: string, after: string, style: Style): readonly string[] {
+  const lines = diffLines(before.split("\n"), after.split("\n"));
+  if (lines.every(({ sign }) => sign === " ")) return ["The two texts are the same."];
+  return changedLines(lines, MOST_LINES).map((line) => coloured(printable(line), style));
+}
+
+function coloured(line: string, style: Style): string {
+  if (line.startsWith("+")) return style.cyan(line);
+  return line.startsWith("-") ? style.red(line) : style.dim(line);
+}
+
+/** What came of an edit by a person. */
+export function editedLine({ n, status, verdict }: TextVersion, name: string, back: string): readonly string[] {
+  const told =
+    status === "kept"
+      ? `Version ${n} of ${name} is active: the next turn uses it. ${back}`
+      : `Version ${n} of ${name} waits: another became active meanwhile. \`strata layer proposals\` shows it.`;
+  const guard = verdict.verdict === "pass" ? [] : verdict.findings.map((one) => `The guard says: ${printable(one)}`);
+  return [told, ...guard];
+}
