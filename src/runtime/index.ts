@@ -12,6 +12,7 @@ export type {
   SkillView,
 } from "./agent-doors.ts";
 export type { Consolidated, ConsolidateWish } from "./consolidate-doors.ts";
+export { CONSOLIDATION } from "./consolidate-thread.ts";
 export { createRuntime } from "./create.ts";
 export type { Delivery, DeliveryReport, SendDelivery } from "./deliveries.ts";
 export { openVectors, type Vectors } from "./embed.ts";

@@ -17,6 +17,10 @@ async function remembering(says: readonly string[], edit = (yaml: string): strin
     ),
   );
   writeFileSync(join(around.cwd, "old.jsonl"), lines.join("\n"));
+  const boats = ["is green", "has a blue sail", "lies in Oslo", "leaks"].map(
+    (text) => `- [2026-01-02] The boat ${text}.`,
+  );
+  writeFileSync(join(around.cwd, "boats.md"), boats.join("\n"));
   await strata(["memory", "import", "old.jsonl", "--as", "ann"], around);
   return { around, model, run: (...argv: readonly string[]) => strata(["memory", ...argv, "--as", "ann"], around) };
 }
@@ -44,11 +48,47 @@ describe("strata memory consolidate", () => {
     expect(jsonLines<readonly unknown[]>(out)[0]).toMatchObject([
       {
         session: "spring",
-        messages: 4,
+        sources: 4,
+        turn: expect.stringMatching(/^trn_/),
         summary: { kind: "summary", by: "agent", trust: expect.any(String) },
         evicted: [],
       },
     ]);
+  });
+
+  it("sums up what is remembered of each subject with --by topic", async () => {
+    const { run, model } = await remembering(["The boat is green and lies in Oslo."]);
+    for (const text of ["The boat is old.", "She sold half of the boat.", "Her boat won.", "The boat sinks."])
+      await run("save", text);
+    expect((await run("consolidate", "--by", "topic")).out).toContain("Nothing that is remembered of ann waits");
+    await run("import", "boats.md");
+    const { code, out } = await run("consolidate", "--by", "topic");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^mem_\S+ stands for 4 memories about boat: The boat is green and lies in Oslo\.\n1 summary, /);
+    expect(model.received[0]?.body).toContain("The boat has a blue sail.");
+    expect((await run("list", "--tag", "boat", "--kind", "summary")).out).toContain("lies in Oslo");
+  });
+
+  it("leaves each request in the record: shown as a turn, counted as used, and verified", async () => {
+    const { run, around, model } = await remembering(["They sail in spring."]);
+    await run("consolidate", "--limit", "1");
+    const [listed] = jsonLines<readonly { readonly id: string; readonly turn: string }[]>(
+      (await run("list", "--kind", "summary", "--json")).out,
+    );
+    const { id = "", turn = "" } = listed?.[0] ?? {};
+    expect((await run("show", id)).out).toContain(turn);
+    const shown = (await strata(["turn", "show", turn], around)).out;
+    expect(shown).toContain("instruction · operator");
+    expect(shown).toContain("Sum up 4 messages of spring.");
+    expect(shown).toContain("→ says They sail in spring.");
+    expect((await strata(["explain", turn], around)).out).toContain("4 of 4 items");
+    expect((await strata(["turn", turn, "--wire"], around)).out.trim()).toBe(model.received[0]?.body);
+    expect((await strata(["explain"], around)).out).toMatch(/companion +ann +consolidation +1/);
+    expect((await strata(["usage", "--as", "ann"], around)).out).toMatch(/companion +1 +1 /);
+    expect((await strata(["verify"], around)).code).toBe(0);
+    // It is no conversation: nothing is learned from it about how long they are.
+    const [linted] = jsonLines<{ readonly agents: readonly unknown[] }>((await strata(["lint", "--json"], around)).out);
+    expect(linted?.agents).toMatchObject([{ length: { from: "default" } }]);
   });
 
   it("tells what was saved before the agent's money was spent, and keeps it", async () => {

@@ -8,6 +8,7 @@ import {
   type Place,
   writeFrame,
 } from "../../protocol/index.ts";
+import { CONSOLIDATION } from "../../runtime/index.ts";
 import type { Store, Thread, TurnRecord } from "../../stores/index.ts";
 import type { Observed, ThreadLength } from "../../wire/index.ts";
 
@@ -26,7 +27,8 @@ export async function observe(
   count: CountTokens,
 ): Promise<{ readonly length: ThreadLength; readonly observed: Observed }> {
   const threads = await store.threads({ org, agent: name, contact: null }, COUNTED);
-  const begun = threads.filter(({ turns }) => turns > 0);
+  // What is summed up in idle time is no conversation: its turns stand alone.
+  const begun = threads.filter(({ turns, channel }) => turns > 0 && channel !== CONSOLIDATION);
   const newest = begun.slice(0, LOOKED_AT);
   const turns = await Promise.all(newest.map(({ scope, id }) => store.turns(scope, id)));
   const tail = median(turns.flat().flatMap(({ requests }) => requests.slice(0, 1).map(tailTokens)));
