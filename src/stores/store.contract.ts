@@ -1,11 +1,15 @@
 import { approvalContract } from "./contract/approvals.contract.ts";
+import { conversationContract } from "./contract/conversations.contract.ts";
 import { forkContract } from "./contract/forks.contract.ts";
 import { isolationContract } from "./contract/isolation.contract.ts";
+import { lifeContract } from "./contract/life.contract.ts";
 import { limitContract } from "./contract/limits.contract.ts";
+import { mailContract } from "./contract/mail.contract.ts";
 import { memoryContract } from "./contract/memories.contract.ts";
 import { recordContract } from "./contract/record.contract.ts";
 import { rememberingContract } from "./contract/remembering.contract.ts";
 import type { OpenStore } from "./contract/sample.contract.ts";
+import { textContract } from "./contract/texts.contract.ts";
 import { threadContract } from "./contract/threads.contract.ts";
 import { turnContract } from "./contract/turns.contract.ts";
 import { vectorContract } from "./contract/vectors.contract.ts";
@@ -22,4 +26,8 @@ export function storeContract(open: OpenStore): void {
   limitContract(open);
   forkContract(open);
   vectorContract(open);
+  textContract(open);
+  conversationContract(open);
+  lifeContract(open);
+  mailContract(open);
 }

@@ -1,0 +1,177 @@
+import { describe, expect, it } from "vitest";
+import { CONVERSATION_LIMITS, SELF } from "../../protocol/index.ts";
+import type { Store, Thread } from "../store.ts";
+import {
+  exchange,
+  NOW,
+  type OpenStore,
+  open,
+  problems,
+  type RunOptions,
+  ran,
+  said,
+  scopeOf,
+  take,
+} from "./sample.contract.ts";
+
+const ANN = scopeOf("ann");
+const OWNER = { org: ANN.org, agent: ANN.agent };
+
+const logged = (more: RunOptions = {}): RunOptions => ({ ...more, more: { log: true, ...more.more } });
+
+/** A message that is answered and logged. */
+const talk = (store: Store, thread: Thread, text: string, more: RunOptions = {}) =>
+  exchange(store, thread, text, logged(more));
+
+const bodies = async (store: Store, scope = ANN) =>
+  (await store.conversation(scope))?.entries.map(({ body }) => body) ?? [];
+
+/** Logs of what was said with each sender. */
+export function conversationContract(openStore: OpenStore): void {
+  entries(openStore);
+  limits(openStore);
+  owners(openStore);
+}
+
+function entries(openStore: OpenStore): void {
+  describe("a sender's log", () => {
+    it("000.26 has of each message its id, body, reply, turn and time", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const { claim, outcome } = await talk(store, thread, "What is tea?", { reply: "Leaves in water." });
+      const [event] = claim.events;
+      expect((await store.conversation(ANN))?.entries).toEqual([
+        { event: event?.id, body: "What is tea?", reply: "Leaves in water.", turn: claim.turn, at: outcome.at },
+      ]);
+      await store.close();
+    });
+
+    it("000.27 tells the sender, the entries oldest first, and the last activity", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      await talk(store, thread, "one");
+      await talk(store, thread, "two", { more: { at: NOW + 9_000 } });
+      expect(await store.conversation(ANN)).toMatchObject({
+        contact: "ann",
+        entries: [{ body: "one" }, { body: "two" }],
+        lastActivity: NOW + 9_000,
+      });
+      expect(await store.conversations(OWNER, 9)).toEqual([{ contact: "ann", entries: 2, lastActivity: NOW + 9_000 }]);
+      await store.close();
+    });
+
+    it("has an entry for each message that one reply answered", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      await store.receive(ANN, thread.id, [said("one"), said("two"), said("note", { kind: "instruction" })]);
+      const claim = await take(store, thread);
+      await store.settle(claim, ran(claim, logged({ reply: "both" })).outcome);
+      expect((await store.conversation(ANN))?.entries).toMatchObject([
+        { body: "one", reply: "both", turn: claim.turn },
+        { body: "two", reply: "both", turn: claim.turn },
+      ]);
+      await store.close();
+    });
+
+    it("000.33 is written after a turn that went well, had messages and gave a reply, and by no other", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      await talk(store, thread, "fails", { failed: true });
+      expect(await bodies(store)).toEqual([]);
+      await talk(store, thread, "is not answered", { reply: null });
+      expect(await bodies(store)).toEqual([]);
+      await exchange(store, thread, "is of an agent that keeps no log");
+      expect(await bodies(store)).toEqual([]);
+      const self = await open(store, { ...OWNER, contact: SELF });
+      await store.receive(self.scope, self.id, [said("tick", { kind: "scheduled", trust: "platform" })]);
+      const claim = await take(store, self);
+      await store.settle(claim, ran(claim, logged()).outcome);
+      expect(await store.conversations(OWNER, 9)).toEqual([]);
+      await talk(store, thread, "goes well");
+      expect(await bodies(store)).toEqual(["goes well"]);
+      await store.close();
+    });
+  });
+}
+
+function limits(openStore: OpenStore): void {
+  describe("logs within their limits", () => {
+    it("S20 000.29 keep 20 entries of a sender, the newest", async () => {
+      expect(CONVERSATION_LIMITS.entries).toBe(20);
+      const store = await openStore();
+      const [one, two] = [await open(store), await open(store, ANN, "second")];
+      for (let i = 1; i <= 23; i++) await talk(store, i % 2 === 0 ? one : two, `message ${i}`);
+      expect(await bodies(store)).toEqual(Array.from({ length: 20 }, (_, i) => `message ${i + 4}`));
+      // What is no more in the log is still in the record.
+      expect((await store.slots(ANN, two.id))[0]).toMatchObject({ text: "message 1" });
+      expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("S20 000.30 keep 200 senders of an agent: the one goes that is silent for longest", async () => {
+      expect(CONVERSATION_LIMITS.senders).toBe(200);
+      const store = await openStore();
+      const say = async (contact: string, at: number) =>
+        talk(store, await open(store, scopeOf(contact)), `I am ${contact}`, { more: { at } });
+      for (let i = 0; i < 200; i++) await say(`c${i}`, NOW + i);
+      await say("c0", NOW + 1_000);
+      await say("new", NOW + 1_001);
+      const kept = await store.conversations(OWNER, 999);
+      expect(kept).toHaveLength(200);
+      expect(kept.slice(0, 3).map(({ contact }) => contact)).toEqual(["new", "c0", "c199"]);
+      expect(await store.conversation(scopeOf("c1"))).toBeUndefined();
+      // Late by its own clock, it has still spoken last.
+      await say("late", NOW - 5);
+      expect(await bodies(store, scopeOf("late"))).toEqual(["I am late"]);
+      expect(await store.conversation(scopeOf("c2"))).toBeUndefined();
+      await store.close();
+    }, 60_000);
+
+    it.each([
+      ["000.31 500 characters of a message", "body", "text"],
+      ["000.32 500 characters of a reply", "reply", "reply"],
+    ] as const)("S20 %s, the whole text stays where it was", async (_, shown, long) => {
+      expect(CONVERSATION_LIMITS[shown]).toBe(500);
+      const store = await openStore();
+      const thread = await open(store);
+      const whole = `${"a".repeat(498)}😀${"b".repeat(90)}`;
+      await talk(store, thread, long === "text" ? whole : "short", { reply: long === "reply" ? whole : "short" });
+      await talk(store, thread, "a".repeat(500), { reply: "a".repeat(500) });
+      const [cut, fits] = (await store.conversation(ANN))?.entries ?? [];
+      expect(cut?.[shown]).toBe(`${"a".repeat(498)}…`);
+      expect(fits?.[shown]).toBe("a".repeat(500));
+      const slots = (await store.slots(ANN, thread.id)).map(({ text }) => text);
+      expect(slots).toContain(whole);
+      if (long === "reply") expect((await store.outbox(ANN, 1))[0]?.text).toBe(whole);
+      await store.close();
+    });
+  });
+}
+
+function owners(openStore: OpenStore): void {
+  describe("a sender's log", () => {
+    it("000.62 law 5 is the sender's with this agent alone", async () => {
+      const store = await openStore();
+      const others = [scopeOf("bob"), scopeOf("ann", "other"), scopeOf("ann", "companion", "elsewhere")];
+      await talk(store, await open(store), "mine");
+      for (const scope of others) expect(await store.conversation(scope)).toBeUndefined();
+      for (const scope of others) await talk(store, await open(store, scope), "theirs");
+      expect(await bodies(store)).toEqual(["mine"]);
+      expect((await store.conversations(OWNER, 9)).map(({ contact }) => contact)).toEqual(["bob", "ann"]);
+      await store.close();
+    });
+
+    it("goes with its contact", async () => {
+      const store = await openStore();
+      await talk(store, await open(store), "forget me");
+      await talk(store, await open(store, scopeOf("bob")), "keep me");
+      await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
+      expect(await store.conversation(ANN)).toBeUndefined();
+      expect(await store.conversations(OWNER, 9)).toMatchObject([{ contact: "bob" }]);
+      await talk(store, await open(store), "anew");
+      expect(await bodies(store)).toEqual(["anew"]);
+      expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+  });
+}

@@ -1,0 +1,158 @@
+import { describe, expect, it } from "vitest";
+import { SELF } from "../../protocol/index.ts";
+import type { OutboxMessage, Store } from "../store.ts";
+import { exchange, NOW, type OpenStore, open, problems, ran, said, scopeOf, take } from "./sample.contract.ts";
+
+const ANN = scopeOf("ann");
+const BOB = scopeOf("bob");
+const OWNER = { org: ANN.org, agent: ANN.agent };
+const OTHERS = [scopeOf("ann", "other"), scopeOf("ann", "companion", "elsewhere")];
+
+const asking = (more: { holder?: string; now?: number; until?: number; limit?: number } = {}) => {
+  return { holder: "postman", now: NOW, until: NOW + 30_000, limit: 9, ...more };
+};
+
+/** A reply that waits to be delivered. */
+async function reply(store: Store, text: string, scope = ANN): Promise<OutboxMessage["id"]> {
+  return (await exchange(store, await open(store, scope), "Hi", { reply: text })).outcome.outbox;
+}
+
+/** Messages of an agent with all its contacts. */
+export function mailContract(openStore: OpenStore): void {
+  inbox(openStore);
+  outbox(openStore);
+  deliveries(openStore);
+}
+
+function inbox(openStore: OpenStore): void {
+  describe("an agent's inbox", () => {
+    it("holds what waits from all its contacts, the oldest first, and says what a turn handles now", async () => {
+      const store = await openStore();
+      const [ann, bob] = [await open(store, ANN), await open(store, BOB)];
+      await store.receive(BOB, bob.id, [said("second", { at: NOW + 2 })]);
+      await store.receive(ANN, ann.id, [said("first", { at: NOW + 1 })]);
+      const self = await open(store, { ...OWNER, contact: SELF });
+      await store.receive(self.scope, self.id, [said("tick", { kind: "scheduled", trust: "platform" })]);
+      const claim = await take(store, ann);
+      const shown = await store.inbox(OWNER, { now: NOW, limit: 9 });
+      expect(shown).toEqual([
+        { contact: "ann", event: claim.events[0], staged: true },
+        { contact: "bob", event: (await store.pending(BOB, bob.id))[0], staged: false },
+      ]);
+      // A lease that ran out holds nothing.
+      expect(await store.inbox(OWNER, { now: NOW + 30_000, limit: 1 })).toMatchObject([{ staged: false }]);
+      expect(await store.mailCounts(OWNER)).toEqual({ inbox: 2, outbox: 0, undeliverable: 0 });
+      await store.settle(claim, ran(claim).outcome);
+      expect(await store.mailCounts(OWNER)).toEqual({ inbox: 1, outbox: 1, undeliverable: 0 });
+      for (const { org, agent } of OTHERS) {
+        expect(await store.inbox({ org, agent }, { now: NOW, limit: 9 })).toEqual([]);
+        expect(await store.mailCounts({ org, agent })).toEqual({ inbox: 0, outbox: 0, undeliverable: 0 });
+      }
+      await store.close();
+    });
+
+    it("keeps with a message whether its sender is proven, in the record too", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const sent = [said("signed", { proof: "proven" }), said("not signed", { proof: "claimed" }), said("by name")];
+      const stored = await store.receive(ANN, thread.id, sent);
+      expect(stored.map(({ proof }) => proof)).toEqual(["proven", "claimed", undefined]);
+      const claim = await take(store, thread);
+      expect(claim.events).toEqual(stored);
+      await store.settle(claim, ran(claim).outcome);
+      expect((await store.turn(ANN, claim.turn))?.events.map(({ proof }) => proof)).toEqual([
+        "proven",
+        "claimed",
+        undefined,
+      ]);
+      expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+  });
+}
+
+function outbox(openStore: OpenStore): void {
+  describe("an agent's outbox", () => {
+    it("lists replies to all, the newest first and by status, and none that it gave itself", async () => {
+      const store = await openStore();
+      const first = await reply(store, "to Ann");
+      await reply(store, "to Bob", BOB);
+      await reply(store, "to myself", { ...OWNER, contact: SELF });
+      expect(await store.mail(OWNER, { limit: 9 })).toMatchObject([
+        { contact: "bob", text: "to Bob", status: "waiting" },
+        { contact: "ann", text: "to Ann", status: "waiting" },
+      ]);
+      await store.deliver(ANN, first, NOW);
+      expect(await store.mail(OWNER, { status: "waiting", limit: 9 })).toMatchObject([{ contact: "bob" }]);
+      expect(await store.mail(OWNER, { status: "delivered", limit: 9 })).toMatchObject([{ contact: "ann" }]);
+      for (const { org, agent } of OTHERS) expect(await store.mail({ org, agent }, { limit: 9 })).toEqual([]);
+      await store.close();
+    });
+  });
+}
+
+function deliveries(openStore: OpenStore): void {
+  describe("a delivery", () => {
+    it("is given to one at a time: to nobody again before its lease has run out", async () => {
+      const store = await openStore();
+      const id = await reply(store, "Hello");
+      expect(await store.dueDeliveries(OWNER, asking())).toMatchObject([
+        { id, contact: "ann", text: "Hello", tries: 0 },
+      ]);
+      expect(await store.dueDeliveries(OWNER, asking())).toEqual([]);
+      expect(await store.dueDeliveries(OWNER, asking({ holder: "other", now: NOW + 29_999 }))).toEqual([]);
+      const later = { holder: "other", now: NOW + 30_000, until: NOW + 60_000 };
+      expect(await store.dueDeliveries(OWNER, asking(later))).toMatchObject([{ id }]);
+      expect(await store.noteDelivery(OWNER, "postman", { outbox: id, at: NOW })).toBe(false);
+      expect(await store.noteDelivery(OWNER, "other", { outbox: id, at: NOW })).toBe(true);
+      expect(await store.noteDelivery(OWNER, "other", { outbox: id, at: NOW })).toBe(false);
+      expect(await store.dueDeliveries(OWNER, asking({ now: NOW + 900_000 }))).toEqual([]);
+      expect(await store.mail(OWNER, { limit: 9 })).toMatchObject([{ id, status: "delivered" }]);
+      await store.close();
+    });
+
+    it("that failed is tried again when it is due, and counts its tries", async () => {
+      const store = await openStore();
+      const id = await reply(store, "Hello");
+      await store.dueDeliveries(OWNER, asking());
+      const failed = "the channel answered 503";
+      expect(await store.noteDelivery(OWNER, "postman", { outbox: id, failed, again: NOW + 5_000, at: NOW })).toBe(
+        true,
+      );
+      expect(await store.mail(OWNER, { limit: 9 })).toMatchObject([{ status: "waiting", failed }]);
+      expect(await store.dueDeliveries(OWNER, asking({ now: NOW + 4_999 }))).toEqual([]);
+      expect(await store.dueDeliveries(OWNER, asking({ now: NOW + 5_000 }))).toMatchObject([{ id, tries: 1 }]);
+      expect(await store.noteDelivery(OWNER, "postman", { outbox: id, failed, at: NOW })).toBe(true);
+      expect(await store.dueDeliveries(OWNER, asking({ now: NOW + 900_000 }))).toEqual([]);
+      expect(await store.mail(OWNER, { status: "undeliverable", limit: 9 })).toMatchObject([{ id, failed }]);
+      expect(await store.mailCounts(OWNER)).toMatchObject({ outbox: 0, undeliverable: 1 });
+      expect(await store.deliver(ANN, id, NOW)).toBe(false);
+      expect(await problems(store, OWNER.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("is of the oldest first, of what was not erased, and of this agent alone", async () => {
+      const store = await openStore();
+      const first = await reply(store, "one");
+      const second = await reply(store, "two", BOB);
+      for (const scope of OTHERS) await reply(store, "theirs", scope);
+      await reply(store, "to myself", { ...OWNER, contact: SELF });
+      expect(await store.dueDeliveries(OWNER, asking({ limit: 1 }))).toMatchObject([{ id: first }]);
+      await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
+      const all = await store.dueDeliveries(OWNER, asking({ now: NOW + 60_000 }));
+      expect(all.map(({ id }) => id)).toEqual([second]);
+      expect(await store.mailCounts(OWNER)).toEqual({ inbox: 0, outbox: 1, undeliverable: 0 });
+      await store.close();
+    });
+
+    it("is not given any more where it was delivered by hand", async () => {
+      const store = await openStore();
+      const id = await reply(store, "Hello");
+      await store.dueDeliveries(OWNER, asking());
+      expect(await store.deliver(ANN, id, NOW)).toBe(true);
+      expect(await store.noteDelivery(OWNER, "postman", { outbox: id, failed: "late", at: NOW })).toBe(false);
+      expect(await store.mail(OWNER, { limit: 9 })).toMatchObject([{ status: "delivered" }]);
+      await store.close();
+    });
+  });
+}

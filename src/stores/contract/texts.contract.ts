@@ -1,0 +1,302 @@
+import { describe, expect, it } from "vitest";
+import {
+  digestOf,
+  layerId,
+  type NewText,
+  SELF,
+  type StoreWrite,
+  type TextKey,
+  trusted,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { MoveRequest, TextDecision } from "../agent-store.ts";
+import type { Store } from "../store.ts";
+import {
+  exchange,
+  NOW,
+  newMemory,
+  type OpenStore,
+  open,
+  problems,
+  type RunOptions,
+  ran,
+  said,
+  scopeOf,
+  take,
+} from "./sample.contract.ts";
+
+const OWNER = { org: scopeOf().org, agent: scopeOf().agent };
+const LOOP: TextKey = { layer: layerId("loop") };
+const POET: TextKey = { layer: layerId("skills"), part: "poet" };
+
+/** An edit of a layer as an agent hands it in. */
+export function edited(text: string, more: Partial<NewText> = {}): NewText {
+  const verdict = { verdict: "pass", findings: [] } as const;
+  const reason = untrusted("it reads better");
+  const whose = { trust: "agent", inputs: "agent", by: "agent" } as const;
+  return { ...LOOP, text: trusted(text), status: "kept", ...whose, reason, verdict, parent: 0, ...more };
+}
+
+const byHand = { trust: "operator", inputs: "operator", by: "operator" } as const;
+
+const moving = (to: number | null, more: Partial<MoveRequest> = {}): MoveRequest => {
+  return { to, kind: "activated", by: "operator", reason: untrusted("on purpose"), at: NOW + 9, ...more };
+};
+
+const deciding = (verdict: TextDecision["verdict"], more: Partial<TextDecision> = {}): TextDecision => {
+  return { verdict, by: "operator", reason: untrusted("I looked at it"), at: NOW + 5, ...more };
+};
+
+/** Texts of agents: versions, pointers, proposals. */
+export function textContract(openStore: OpenStore): void {
+  versions(openStore);
+  pointers(openStore);
+  proposals(openStore);
+  inTurns(openStore);
+}
+
+const activeOf = async (store: Store) => (await store.activeTexts(OWNER)).map(({ text }) => text);
+
+function versions(openStore: OpenStore): void {
+  describe("a text that was edited", () => {
+    it("000.46 has layer, content, time, turn and a version that counts up", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const { claim } = await exchange(store, thread, "Hi");
+      await store.editText(OWNER, edited("Look first."), NOW);
+      const verdict = { verdict: "review", findings: ["It speaks of layer 2."] } as const;
+      const line = trusted("Look twice.");
+      const second = await store.editText(
+        OWNER,
+        edited("Look twice, then act.", { turn: claim.turn, parent: 1, verdict, line }),
+        NOW + 7,
+      );
+      expect(second).toEqual({
+        layer: "loop",
+        n: 2,
+        text: "Look twice, then act.",
+        line: "Look twice.",
+        digest: digestOf("Look twice, then act."),
+        status: "kept",
+        active: true,
+        trust: "agent",
+        inputs: "agent",
+        by: "agent",
+        turn: claim.turn,
+        reason: "it reads better",
+        verdict,
+        parent: 1,
+        at: NOW + 7,
+      });
+      await store.close();
+    });
+
+    it("000.73 keeps every version, newest first, and what was done with them", async () => {
+      const store = await openStore();
+      await store.editText(OWNER, edited("one"), NOW);
+      await store.editText(OWNER, edited("two", { parent: 1 }), NOW + 1);
+      await store.moveText(OWNER, LOOP, moving(1, { kind: "rolled back" }));
+      const [newest, first] = await store.textVersions(OWNER, LOOP);
+      expect(newest).toMatchObject({ n: 2, text: "two", active: false, status: "kept" });
+      expect(first).toMatchObject({ n: 1, text: "one", active: true, status: "kept" });
+      expect(await store.textMoves(OWNER, LOOP, 9)).toEqual([
+        { ...LOOP, kind: "rolled back", n: 1, from: 2, to: 1, by: "operator", reason: "on purpose", at: NOW + 9 },
+        { ...LOOP, kind: "edited", n: 2, from: 1, to: 2, by: "agent", reason: "it reads better", at: NOW + 1 },
+        { ...LOOP, kind: "edited", n: 1, from: 0, to: 1, by: "agent", reason: "it reads better", at: NOW },
+      ]);
+      expect(await store.textMoves(OWNER, undefined, 1)).toMatchObject([{ kind: "rolled back" }]);
+      await store.close();
+    });
+
+    it("law 5 is its agent's alone", async () => {
+      const store = await openStore();
+      await store.editText(OWNER, edited("ours"), NOW);
+      for (const scope of [scopeOf("ann", "other"), scopeOf("ann", "companion", "elsewhere")]) {
+        const theirs = { org: scope.org, agent: scope.agent };
+        expect(await store.activeTexts(theirs)).toEqual([]);
+        expect(await store.textVersions(theirs)).toEqual([]);
+        expect(await store.textMoves(theirs, LOOP, 9)).toEqual([]);
+        expect(await store.textPointers(theirs)).toEqual([]);
+        await expect(store.moveText(theirs, LOOP, moving(1))).rejects.toMatchObject({ code: "text_not_found" });
+      }
+      expect(await activeOf(store)).toEqual(["ours"]);
+      await store.close();
+    });
+
+    it("000.62 stands apart from every other: of each layer and each skill one is active", async () => {
+      const store = await openStore();
+      const memory: TextKey = { layer: layerId("memory") };
+      await store.editText(OWNER, edited("loop"), NOW);
+      await store.editText(OWNER, edited("memory", memory), NOW);
+      await store.editText(OWNER, edited("rhyme", { ...POET, ...byHand }), NOW);
+      await store.editText(OWNER, edited("loops", { parent: 1 }), NOW);
+      expect(await store.activeTexts(OWNER)).toMatchObject([
+        { ...LOOP, n: 2, text: "loops" },
+        { ...memory, n: 1, text: "memory" },
+        { ...POET, n: 1, text: "rhyme" },
+      ]);
+      expect((await store.textVersions(OWNER)).map(({ text }) => text)).toEqual(["loops", "rhyme", "memory", "loop"]);
+      expect(await store.agents(OWNER.org)).toEqual([OWNER.agent]);
+      await store.close();
+    });
+  });
+}
+
+function pointers(openStore: OpenStore): void {
+  describe("the pointer of a text", () => {
+    it("goes to the declared text, to nothing and back: each is recorded, and told apart", async () => {
+      const store = await openStore();
+      expect(await store.textPointers(OWNER)).toEqual([]);
+      await store.editText(OWNER, edited("rhyme", { ...POET, ...byHand }), NOW);
+      await store.moveText(OWNER, POET, moving(0));
+      expect(await store.activeTexts(OWNER)).toEqual([]);
+      expect(await store.textPointers(OWNER)).toEqual([{ ...POET, stands: 0 }]);
+      expect(await store.moveText(OWNER, POET, moving(null, { kind: "disabled" }))).toMatchObject({ n: 0, to: null });
+      expect(await store.textPointers(OWNER)).toEqual([{ ...POET, stands: null }]);
+      expect(await store.moveText(OWNER, POET, moving(1))).toMatchObject({ n: 1, from: null, to: 1 });
+      expect(await activeOf(store)).toEqual(["rhyme"]);
+      expect(await problems(store, OWNER.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("moves also where nothing was ever edited: a declared skill is disabled", async () => {
+      const store = await openStore();
+      await store.moveText(OWNER, POET, moving(null, { kind: "disabled" }));
+      expect(await store.textPointers(OWNER)).toEqual([{ ...POET, stands: null }]);
+      expect(await store.textVersions(OWNER, POET)).toEqual([]);
+      await store.close();
+    });
+
+    it("goes to no version that is not there, waits or was rejected", async () => {
+      const store = await openStore();
+      await store.editText(OWNER, edited("first", { status: "proposed" }), NOW);
+      await expect(store.moveText(OWNER, LOOP, moving(7))).rejects.toMatchObject({ code: "text_not_found" });
+      await expect(store.moveText(OWNER, LOOP, moving(1))).rejects.toMatchObject({ code: "text_decided" });
+      await store.decideText(OWNER, { ...LOOP, n: 1 }, deciding("rejected"));
+      await expect(store.moveText(OWNER, LOOP, moving(1))).rejects.toMatchObject({ code: "text_decided" });
+      expect(await store.activeTexts(OWNER)).toEqual([]);
+      await store.close();
+    });
+  });
+}
+
+function proposals(openStore: OpenStore): void {
+  describe("a proposal", () => {
+    it("is not active, until an operator approves it", async () => {
+      const store = await openStore();
+      await store.editText(OWNER, edited("now"), NOW);
+      const waits = await store.editText(OWNER, edited("then", { status: "proposed", parent: 1 }), NOW);
+      expect(waits).toMatchObject({ n: 2, status: "proposed", active: false });
+      expect(await activeOf(store)).toEqual(["now"]);
+      const approved = await store.decideText(OWNER, { ...LOOP, n: 2 }, deciding("approved"));
+      expect(approved).toMatchObject({ n: 2, text: "then", status: "kept", active: true, trust: "agent" });
+      expect(await store.textMoves(OWNER, LOOP, 1)).toMatchObject([{ kind: "approved", from: 1, to: 2 }]);
+      await store.close();
+    });
+
+    it("is decided once", async () => {
+      const store = await openStore();
+      await store.editText(OWNER, edited("then", { status: "proposed" }), NOW);
+      const choice = { ...LOOP, n: 1 };
+      expect(await store.decideText(OWNER, choice, deciding("rejected"))).toMatchObject({ status: "rejected" });
+      await expect(store.decideText(OWNER, choice, deciding("approved"))).rejects.toMatchObject({
+        code: "text_decided",
+      });
+      await expect(store.decideText(OWNER, { ...LOOP, n: 2 }, deciding("approved"))).rejects.toMatchObject({
+        code: "text_not_found",
+      });
+      expect(await store.activeTexts(OWNER)).toEqual([]);
+      await store.close();
+    });
+
+    it("is what an edit becomes that was written over another version than the active one", async () => {
+      const store = await openStore();
+      await store.editText(OWNER, edited("one"), NOW);
+      const late = await store.editText(OWNER, edited("also one"), NOW);
+      expect(late).toMatchObject({ n: 2, status: "proposed", active: false, parent: 0 });
+      expect(await activeOf(store)).toEqual(["one"]);
+      await store.close();
+    });
+
+    it("takes the place of a newer text only where the operator names it", async () => {
+      const store = await openStore();
+      await store.editText(OWNER, edited("then", { status: "proposed" }), NOW);
+      await store.editText(OWNER, edited("meanwhile"), NOW);
+      const choice = { ...LOOP, n: 1 };
+      await expect(store.decideText(OWNER, choice, deciding("approved"))).rejects.toMatchObject({
+        code: "text_decided",
+        message: expect.stringMatching(/written over version 0, and version 2 is active by now/),
+      });
+      expect(await store.decideText(OWNER, choice, deciding("approved", { over: 2 }))).toMatchObject({ active: true });
+      await store.close();
+    });
+
+    it("is what an agent's edit becomes of a text that was taken away; an operator's puts it back", async () => {
+      const store = await openStore();
+      await store.moveText(OWNER, POET, moving(null, { kind: "disabled" }));
+      expect(await store.editText(OWNER, edited("rhyme", POET), NOW)).toMatchObject({ status: "proposed" });
+      const back = await store.editText(OWNER, edited("rhyme", { ...POET, ...byHand }), NOW);
+      expect(back).toMatchObject({ status: "kept", active: true });
+      await store.close();
+    });
+  });
+}
+
+const editing = (edit: NewText): RunOptions => {
+  const writes: StoreWrite[] = [{ kind: "edit", edit }];
+  return { more: { writes, memories: [newMemory()] } };
+};
+
+function inTurns(openStore: OpenStore): void {
+  describe("an edit in a turn", () => {
+    it("law 7 lands with the turn's commit or not at all", async () => {
+      const store = await openStore();
+      const thread = await open(store, { ...OWNER, contact: SELF });
+      await store.receive(thread.scope, thread.id, [said("tick", { kind: "scheduled", trust: "platform" })]);
+      const lost = await take(store, thread);
+      const again = await take(store, thread, { holder: "worker-2", now: NOW + 60_000, until: NOW + 90_000 });
+      const write = editing(edited("new", { turn: again.turn }));
+      await expect(store.settle(lost, ran(lost, write).outcome)).rejects.toMatchObject({ code: "lease_lost" });
+      expect(await store.textVersions(OWNER)).toEqual([]);
+      await store.settle(again, ran(again, write).outcome);
+      expect(await store.activeTexts(OWNER)).toMatchObject([{ text: "new", turn: again.turn }]);
+      await store.receive(thread.scope, thread.id, [said("tick", { kind: "scheduled", trust: "platform" })]);
+      const failing = await take(store, thread);
+      await store.settle(failing, ran(failing, { ...editing(edited("no", { parent: 1 })), failed: true }).outcome);
+      expect(await activeOf(store)).toEqual(["new"]);
+      expect(await problems(store, OWNER.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("is a link of the chain, and so is each move of a pointer", async () => {
+      const store = await openStore();
+      await store.editText(OWNER, edited("one", { status: "proposed" }), NOW);
+      await store.decideText(OWNER, { ...LOOP, n: 1 }, deciding("approved"));
+      await store.moveText(OWNER, LOOP, moving(0));
+      expect(await store.head(OWNER.org)).toMatchObject({ seq: 3 });
+      expect(await problems(store, OWNER.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("that a contact's turn proposed goes with the contact; what was approved is the agent's", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const proposing = (text: string) =>
+        editing(edited(text, { status: "proposed", inputs: "contact", line: trusted(`${text}, in short`) }));
+      await exchange(store, thread, "one", proposing("Ann's first wish"));
+      await exchange(store, thread, "two", proposing("Ann's second wish"));
+      await store.decideText(OWNER, { ...LOOP, n: 1 }, deciding("approved"));
+      expect(await store.textVersions(OWNER)).toMatchObject([{ text: "Ann's second wish" }, { n: 1, active: true }]);
+      await store.eraseContact(thread.scope, { org: OWNER.org, role: "operator" }, NOW + 99);
+      expect(await store.textVersions(OWNER)).toMatchObject([
+        { n: 2, text: "", reason: "", status: "rejected" },
+        { n: 1, text: "Ann's first wish", line: "Ann's first wish, in short", reason: "", active: true },
+      ]);
+      await expect(store.decideText(OWNER, { ...LOOP, n: 2 }, deciding("approved", { over: 1 }))).rejects.toMatchObject(
+        { code: "text_decided" },
+      );
+      expect(await problems(store, OWNER.org)).toEqual([]);
+      await store.close();
+    });
+  });
+}
