@@ -16,6 +16,7 @@ import {
   type Provider,
   readProviders,
   readSecrets,
+  readServers,
   type Secret,
   SHORTEST_SECRET,
   secretsOf,
@@ -24,7 +25,7 @@ import { visible } from "./show.ts";
 import { spellings } from "./spellings.ts";
 import { readYaml } from "./yaml-source.ts";
 
-/** A loaded strata.yaml: frozen all through. Secrets stand in `providers` and `secrets` and nowhere else. */
+/** A loaded strata.yaml: frozen all through. Secrets stand in `providers`, `secrets` and `servers` and nowhere else. */
 export interface Project {
   /** Absolute. */
   readonly file: string;
@@ -33,6 +34,8 @@ export interface Project {
   readonly agents: ReadonlyMap<AgentName, Agent>;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly secrets: ReadonlyMap<string, Secret>;
+  /** Addresses of JSON-RPC servers, by the variable that an agent's account names. */
+  readonly servers: ReadonlyMap<string, Secret>;
   /** Absolute paths of the modules with tools and sources. */
   readonly modules: readonly string[];
   /** What the file says of models, by `provider:name`. */
@@ -100,7 +103,8 @@ function projectOf(source: YamlSource, place: Place): Project {
   const asked = withoutSecrets ? withoutMissing(report) : report;
   const providers = readProviders(config.providers, environment, asked);
   const secrets = readSecrets(config.secrets, environment, asked);
-  const hidden = [...secretsOf(providers), ...secrets.values()];
+  const servers = readServers(config.agents, environment, asked);
+  const hidden = [...secretsOf(providers), ...secrets.values(), ...servers.values()];
   for (const agent of agents) for (const secret of hidden) checkSecret(agent, secret, report);
   const named = recordOnly ? [] : config.modules;
   const modules = named.map((path, i) => moduleFile(folder, path, ["modules", i], report));
@@ -112,6 +116,7 @@ function projectOf(source: YamlSource, place: Place): Project {
     agents: frozenMap(agents.map((agent) => [agent.name, agent])),
     providers,
     secrets,
+    servers,
     modules: Object.freeze(modules),
     models: deepFreeze(config.models),
     ...(inCode && { inCode }),

@@ -22,7 +22,7 @@ function refuseReferences(report: Report, value: unknown, path: Path): void {
   if (typeof value === "string" && value.includes(OPENING) && !isSecretPlace(path)) {
     report.add(
       path,
-      `\`${OPENING}…}\` may stand only in \`providers.*.key\` and under \`secrets\`; write the value out, or move a text that needs it into a file`,
+      `\`${OPENING}…}\` may stand only in \`providers.*.key\`, \`agents.*.life.account.rpc\` and under \`secrets\`; write the value out, or move a text that needs it into a file`,
     );
   }
   if (value === null || typeof value !== "object") return;
@@ -33,8 +33,11 @@ function refuseReferences(report: Report, value: unknown, path: Path): void {
 
 const OPENING = "$" + "{";
 
-const isSecretPlace = ([top, ...path]: Path): boolean =>
-  top === "providers" ? path.length === 2 && path[1] === "key" : top === "secrets" && path.length === 1;
+function isSecretPlace([top, ...path]: Path): boolean {
+  if (top === "providers") return path.length === 2 && path[1] === "key";
+  if (top === "agents") return path.slice(1).join(".") === "life.account.rpc";
+  return top === "secrets" && path.length === 1;
+}
 
 /** Unknown keys of one place that are looked up. */
 const MOST_KEYS = 20;

@@ -192,6 +192,20 @@ export function readSecrets(
   return frozenMap(secrets);
 }
 
+/** Where the chains of agents' accounts are asked, by the variable that holds the address: it may hold a key, too. */
+export function readServers(config: Config["agents"], environment: Known, report: Report): ReadonlyMap<string, Secret> {
+  const servers = Object.entries(config).flatMap(([agent, { life }]) => {
+    const reference = life?.account?.rpc ?? "";
+    if (!SECRET_FORM.test(reference)) return [];
+    const path: Path = ["agents", agent, "life", "account", "rpc"];
+    const server = readSecret(reference, environment, path, report);
+    if (server !== undefined && !/^https?:\/\/\S+$/.test(server.reveal()))
+      report.add(path, `its value is not an address that begins with https:// or http://`, { value: reference });
+    return server === undefined ? [] : [[server.name, server] as const];
+  });
+  return frozenMap(servers);
+}
+
 function readSecret(reference: string, environment: Known, path: Path, report: Report): Secret | undefined {
   const name = SECRET_FORM.exec(reference)?.[1] ?? "";
   const value = environment.get(name);

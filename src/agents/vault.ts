@@ -7,8 +7,9 @@ import { spellings } from "./spellings.ts";
 export function vaultOf(projects: readonly Project[]): Vault {
   const named = new Map(projects.flatMap(({ secrets }) => [...secrets]));
   const keys = projects.flatMap(({ providers }) => secretsOf(providers));
+  const servers = projects.flatMap((project) => [...project.servers.values()]);
   // The longest first: where one value begins with another, the whole of it goes.
-  const hidden = [...named.values(), ...keys]
+  const hidden = [...named.values(), ...keys, ...servers]
     .filter((secret) => secret.reveal().length >= SHORTEST_SECRET)
     .sort((a, b) => b.reveal().length - a.reveal().length);
   return {
