@@ -8,6 +8,7 @@
 export { agentSpec, reviveAgent, withTools } from "./agent-spec.ts";
 export { blueprintFolder, blueprintNames } from "./blueprints.ts";
 export { type ConfigInput, configSchema, schemaText } from "./config-schema.ts";
+export { SOURCE_NAMES } from "./layer-source.ts";
 export { changedLines, type DiffLine, diffLines } from "./line-diff.ts";
 export { checkLock, type LockChange, lockFile, lockText, writeLock } from "./lock.ts";
 export { loadModules, type Modules } from "./modules.ts";

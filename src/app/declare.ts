@@ -8,6 +8,7 @@ import {
   lockText,
   type Project,
   projectInCode,
+  SOURCE_NAMES,
   usualModel,
   vaultOf,
   withTools,
@@ -23,11 +24,21 @@ import {
   type OwnSource,
   StrataError,
   suggestion,
+  type Tool,
   type Vault,
 } from "../protocol/index.ts";
-import type { Store } from "../stores/index.ts";
-import { memoryTools, recordedTools, type Toolset, toolset, workspaceTools } from "../tools/index.ts";
+import type { AgentOwner, Store } from "../stores/index.ts";
+import {
+  memoryTools,
+  promptTools,
+  recordedTools,
+  rememberTools,
+  type Toolset,
+  toolset,
+  workspaceTools,
+} from "../tools/index.ts";
 import { cardBook, type ModelCard, UNKNOWN } from "../wire/index.ts";
+import { checkAccounts } from "./accounts.ts";
 import type { AppOptions } from "./options.ts";
 
 /** How a provider is reached. */
@@ -65,12 +76,13 @@ export async function declaredBy(projects: readonly Project[], options: AppOptio
   const recorded = options.recordedTools === undefined ? [] : recordedTools(options.recordedTools);
   const names = recorded.map((tool) => tool.schema.name);
   const own = [...(options.tools ?? []), ...modules.flatMap(({ tools }) => tools)];
-  const builtIn = [...memoryTools(store), ...workspaceTools(join(options.data, "workspace"))];
+  const builtIn = builtInTools(projects, options, store);
   // A recording's tool stands in for another of the same name: what it answers is in the recording.
   const tools = toolset([...[...builtIn, ...own].filter((tool) => !names.includes(tool.schema.name)), ...recorded]);
   const sources = sourcesOf([...(options.sources ?? []), ...modules.flatMap((one) => one.sources)]);
   const checked = options.recordOnly === true ? [] : projects;
   for (const project of checked) check(project, tools, sources);
+  for (const project of checked) await checkAccounts(project);
   const access = accessOf(projects);
   const cardOf = cardsOf(projects, access);
   const usual = usualModelOf(projects) ?? "rehearsal";
@@ -83,6 +95,14 @@ export async function declaredBy(projects: readonly Project[], options: AppOptio
   const found = { projects, org: orgOf(projects), agents, tools, sources, modulesAnew, vault, access, cardOf };
   for (const project of checked) checkPrices(project, modelNameOf, cardOf);
   return { ...found, modelNameOf, modelOf, embedderOf: embeddersOf(access), wireOf };
+}
+
+function builtInTools(projects: readonly Project[], { data }: AppOptions, store: Store): readonly Tool[] {
+  const all = projects.flatMap(({ agents }) => [...agents.values()]);
+  const agentOf = ({ org, agent }: AgentOwner): Agent | undefined =>
+    all.find((one) => one.org === org && one.name === agent);
+  const remembering = [...memoryTools(store), ...rememberTools(store)];
+  return [...remembering, ...promptTools({ store, agentOf }), ...workspaceTools(join(data, "workspace"))];
 }
 
 /** What `import "strata"` gives in a module: this very program, built or from its source. */
@@ -111,7 +131,7 @@ function check({ file, agents }: Project, tools: Toolset, sources: ReadonlyMap<s
     }
     for (const { id, source } of agent.layers) {
       if (source.kind !== "own" || sources.has(source.name)) continue;
-      const known = ["clock", "recall", ...sources.keys()];
+      const known = [...SOURCE_NAMES, ...sources.keys()];
       const message = `${file}: agents.${name}: layer ${id}: no source is named ${source.name}${suggestion(source.name, known)}`;
       throw new StrataError("config_invalid", message, { agent: name, layer: id, source: source.name });
     }
@@ -125,13 +145,19 @@ function checkPrices(
   cardOf: Declared["cardOf"],
 ): void {
   for (const [name, agent] of agents) {
-    const { spend, turn } = agent.budgets;
-    const key = spend === undefined ? "turn" : "spend";
+    const key = moneyKeyOf(agent);
     const model = modelNameOf(agent);
-    if ((spend ?? turn.dollars) === undefined || cardOf(model).priced) continue;
-    const message = `${file}: agents.${name}.budgets.${key}: the price of ${model} is not known, so no limit in dollars can be kept; say it as \`models: {"${model}": {price: {input: …, output: …}}}\`, in dollars per million tokens`;
+    if (key === undefined || cardOf(model).priced) continue;
+    const message = `${file}: agents.${name}.${key}: the price of ${model} is not known, so no limit in dollars can be kept; say it as \`models: {"${model}": {price: {input: …, output: …}}}\`, in dollars per million tokens`;
     throw new StrataError("config_invalid", message, { agent: name, model });
   }
+}
+
+/** What says how much an agent may spend; nothing where nothing does. */
+function moneyKeyOf({ budgets: { spend, turn }, life }: Agent): string | undefined {
+  if (spend !== undefined) return "budgets.spend";
+  if (turn.dollars !== undefined) return "budgets.turn";
+  return life?.credits && "life.credits";
 }
 
 /** The projects there are: those of the program or the folder, else the shipped blueprints. */

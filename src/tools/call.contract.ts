@@ -30,6 +30,7 @@ export function contextOf(contact: string, more: Partial<ToolContext> = {}): Too
     events: [eventId(`evt_${"0".repeat(26)}`)],
     at: Date.UTC(2026, 10, 21, 9, 30),
     taint: "contact",
+    state: "executing actions",
     signal: new AbortController().signal,
     secret: (name) => `the secret ${name}`,
     ...more,

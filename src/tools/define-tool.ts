@@ -1,5 +1,7 @@
 import { z } from "zod";
 import {
+  AGENT_STATES,
+  type AgentState,
   canonicalJson,
   type Json,
   type JsonObject,
@@ -27,6 +29,8 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
   readonly effect: ToolEffect;
   readonly trust: Trust;
   readonly limits?: ToolLimits;
+  /** In which of its states an agent may call it; left out, in each. */
+  readonly states?: readonly AgentState[];
   /** True, or what says it of the checked input: the call waits until a person has approved it. */
   readonly needsApproval?: boolean | ((input: z.output<z.ZodObject<Shape>>) => boolean);
   /** A text alone is the answer of a call that worked; anything that is no `ToolAnswer` becomes a failed outcome. */
@@ -39,7 +43,7 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
  */
 export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefinition<Shape>): Tool {
   checkDefinition(definition);
-  const { name, description, effect, trust, limits, needsApproval = false } = definition;
+  const { name, description, effect, trust, limits, states, needsApproval = false } = definition;
   const input = definition.input.strict();
   const asks = (given: Json): boolean =>
     typeof needsApproval === "boolean" ? needsApproval : needsApproval(input.parse(given));
@@ -48,6 +52,7 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefiniti
     effect,
     trust,
     ...(limits !== undefined && { limits }),
+    ...(states !== undefined && { states }),
     ...(needsApproval !== false && { needsApproval: asks }),
     check: (given) => inputProblem(name, input, given),
     run: (given, context) => outcomeOf(name, context, () => definition.run(input.parse(given), context)),
@@ -95,6 +100,8 @@ function oneOf(words: readonly string[]): FieldCheck {
   };
 }
 
+const isState = (value: unknown): boolean => AGENT_STATES.some((state) => state === value);
+
 const EFFECTS: readonly ToolEffect[] = ["none", "store", "external"];
 
 // Node takes the types of a module away without reading them: what they promise is looked at here.
@@ -110,6 +117,10 @@ const FIELDS: Readonly<Record<keyof ToolDefinition<z.ZodRawShape>, FieldCheck>> 
   effect: oneOf(EFFECTS),
   trust: oneOf(TRUSTS),
   limits: (value) => (value === undefined ? undefined : limitsProblem(value)),
+  states: must(
+    `a list of some of ${listed(AGENT_STATES)}`,
+    (value) => value === undefined || (Array.isArray(value) && value.length > 0 && value.every(isState)),
+  ),
   needsApproval: must("true, false or a function", (value) =>
     ["undefined", "boolean", "function"].includes(typeof value),
   ),

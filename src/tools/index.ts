@@ -6,6 +6,8 @@
 export { defineTool, type ToolDefinition } from "./define-tool.ts";
 export { memoryTools } from "./memory-tools.ts";
 export { type ReadOutput, readOutput } from "./output.ts";
+export { promptTools } from "./prompt-tools.ts";
 export { recordedTools } from "./recorded-tools.ts";
+export { rememberTools } from "./remember-tools.ts";
 export { type Toolset, toolset } from "./toolset.ts";
 export { workspaceTools } from "./workspace-tools.ts";

@@ -1,60 +1,10 @@
 import { describe, expect, it } from "vitest";
-import {
-  canonicalJson,
-  type Memory,
-  type MemoryId,
-  memoryId,
-  type Scope,
-  type StoreWrite,
-  TRUSTS,
-  type Trust,
-  untrusted,
-} from "../protocol/index.ts";
-import type { MemoryHit, Store } from "../stores/index.ts";
+import { canonicalJson, type StoreWrite, TRUSTS, type Trust } from "../protocol/index.ts";
 import { call, contextOf, scopeOf } from "./call.contract.ts";
+import { type FakeStore, fakeStore, idOf, type Kept } from "./fake-memories.contract.ts";
 import { memoryTools } from "./index.ts";
 
 const AT = Date.UTC(2026, 10, 21, 9, 30);
-
-type FakeStore = Pick<Store, "searchMemories" | "memory"> & { readonly asked: unknown[] };
-type Kept = Partial<Omit<Memory, "content">> & { readonly content: string };
-
-const idOf = (n: number): MemoryId => memoryId(`mem_${String(n).padStart(26, "0")}`);
-
-/** A store whose every contact has memories of its own, and that keeps what it was asked. `""` are the agent's own. */
-function fakeStore(memories: Readonly<Record<string, readonly (string | Kept)[]>>): FakeStore {
-  const asked: unknown[] = [];
-  const of = (scope: Scope): readonly MemoryHit[] =>
-    (memories[scope.contact ?? ""] ?? []).map((kept, n) => hit(scope, kept, n));
-  return {
-    asked,
-    async searchMemories(scopes, query) {
-      asked.push({ scopes, query });
-      return scopes.flatMap(of).slice(0, query.limit);
-    },
-    memory: async (scope, id) => of(scope).find((one) => one.id === id),
-  };
-}
-
-function hit(scope: Scope, kept: string | Kept, n: number): MemoryHit {
-  const { content, ...more } = typeof kept === "string" ? { content: kept } : kept;
-  return {
-    id: idOf(n),
-    kind: "fact",
-    content: untrusted(content),
-    tags: [],
-    trust: "contact",
-    support: 1,
-    at: AT,
-    scope,
-    score: 0,
-    evidence: 1,
-    features: {},
-    session: `talk ${n}`,
-    place: 0,
-    ...more,
-  };
-}
 
 const savedIn = (writes: readonly StoreWrite[] | undefined) =>
   writes?.flatMap((write) => (write.kind === "memory" ? [write.memory] : []))[0];

@@ -3,6 +3,7 @@ import {
   type MemoryId,
   memoryId,
   type NewMemory,
+  type NewText,
   type StoreWrite,
   type ToolContext,
   type ToolOutcome,
@@ -12,9 +13,10 @@ import {
 } from "../protocol/index.ts";
 import { valueProblem } from "./argument-problem.ts";
 
-/** What a tool may give: a text, or more. `failed` left out is false. */
+/** What a tool may give: a text, or more. `failed` left out is false. Edits of the prompt are refused, but for those of this room's own tool. */
 export type ToolAnswer =
   | string
+  | ToolOutcome
   | {
       readonly text: string;
       readonly failed?: boolean;
@@ -38,6 +40,19 @@ export function answered(text: string, writes: readonly StoreWrite[] = []): Tool
   return { text: untrusted(text), failed: false, ...(writes.length > 0 ? { writes } : {}) };
 }
 
+/** What came of a call that changes a text of the prompt, which has been checked. */
+export function edited(text: string, edit: NewText): ToolOutcome {
+  const outcome: ToolOutcome = { ...answered(text), writes: [{ kind: "edit", edit }] };
+  checkedEdits.add(outcome);
+  return outcome;
+}
+
+/** No other tool can ask for an edit: what is not in here is read as the answer of a tool that nobody knows. */
+const checkedEdits = new WeakSet<object>();
+
+const isCheckedEdit = (given: unknown): given is ToolOutcome =>
+  typeof given === "object" && given !== null && checkedEdits.has(given);
+
 /** What came of a call that did not: a sentence with the reason and, where there is one, the next step. */
 export function refused(sentence: string): ToolOutcome {
   return { text: untrusted(sentence), failed: true };
@@ -50,6 +65,7 @@ export function refused(sentence: string): ToolOutcome {
 export async function outcomeOf(tool: string, context: ToolContext, run: () => unknown): Promise<ToolOutcome> {
   const given = await inWords(run);
   if (typeof given === "string") return answered(given);
+  if (isCheckedEdit(given)) return given;
   const { data, error } = ANSWER.safeParse(given);
   const [problem] = error?.issues ?? [];
   if (data === undefined || problem !== undefined) return noAnswer(tool, problem && valueProblem(problem, given, "it"));

@@ -1,5 +1,13 @@
-import { StrataError, suggestion, type Tool, type ToolName, type ToolSchema } from "../protocol/index.ts";
-import { outcomeOf } from "./outcome.ts";
+import {
+  type AgentState,
+  StrataError,
+  suggestion,
+  type Tool,
+  type ToolName,
+  type ToolOutcome,
+  type ToolSchema,
+} from "../protocol/index.ts";
+import { outcomeOf, refused } from "./outcome.ts";
 
 /** The tools there are, by name. */
 export interface Toolset {
@@ -33,7 +41,7 @@ export function toolset(tools: readonly Tool[]): Toolset {
 
 /** The same tool; what it gives is looked at, for not all tools come from `defineTool`. */
 function checked(tool: Tool): Tool {
-  const { effect, trust, limits } = tool;
+  const { effect, trust, limits, states } = tool;
   return {
     // Read each time, so that lint sees one that changes.
     get schema() {
@@ -42,10 +50,18 @@ function checked(tool: Tool): Tool {
     effect,
     trust,
     ...(limits !== undefined && { limits }),
+    ...(states !== undefined && { states }),
     ...(tool.needsApproval !== undefined && { needsApproval: (input) => tool.needsApproval?.(input) ?? false }),
     check: (input) => tool.check(input),
-    run: (input, context) => outcomeOf(tool.schema.name, context, () => tool.run(input, context)),
+    run: async (input, context) =>
+      inOtherState(tool, context.state) ?? outcomeOf(tool.schema.name, context, () => tool.run(input, context)),
   };
+}
+
+/** Why an agent in that state may not call it; nothing where it may. */
+function inOtherState({ schema, states }: Tool, state: AgentState): ToolOutcome | undefined {
+  if (states === undefined || states.includes(state)) return undefined;
+  return refused(`Not run: ${schema.name} may be called only while ${states.join(" or ")}, and the agent is ${state}.`);
 }
 
 function notFound(name: string, known: readonly string[]): StrataError {

@@ -153,7 +153,12 @@ async function contentsOf(agent: Agent, world: World) {
     events: [message(1)],
     at: Date.now(),
     count: (text) => text.length,
-    store: { searchMemories: async () => [memory], memoryRevision: async () => 0 },
+    store: {
+      searchMemories: async () => [memory],
+      memoryRevision: async () => 0,
+      memories: async () => [memory],
+      conversation: async () => undefined,
+    },
     sources: new Map(sources),
   });
   return world.reversed?.includes("maps") ? new Map([...contents].toReversed()) : contents;

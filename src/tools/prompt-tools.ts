@@ -1,0 +1,140 @@
+import { z } from "zod";
+import { charactersBeside, checkNewText } from "../guard/index.ts";
+import {
+  type Agent,
+  type Layer,
+  lowestTrust,
+  type NewText,
+  TEXT_LIMITS,
+  type TextVerdict,
+  type TextVersion,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+  type Trust,
+  untrusted,
+} from "../protocol/index.ts";
+import type { AgentOwner, Store } from "../stores/index.ts";
+import { defineTool } from "./define-tool.ts";
+import { edited, refused } from "./outcome.ts";
+
+/** What is asked before a text is changed. */
+interface Texts {
+  readonly store: Pick<Store, "activeTexts">;
+  /** The agent as it is declared now. */
+  readonly agentOf: (owner: AgentOwner) => Agent | undefined;
+}
+
+/** The tool by which an agent changes a layer of its own prompt. */
+export function promptTools(texts: Texts): readonly Tool[] {
+  return [updatePromptLayer(texts)];
+}
+
+function updatePromptLayer(texts: Texts): Tool {
+  return defineTool({
+    name: "update_prompt_layer",
+    description:
+      "Replaces the whole text of one of your versioned layers, from the next turn on. No other layer can be changed, and no " +
+      "text may weaken the layers above it. Once a turn. After text of a contact, it becomes a proposal to your operator.",
+    input: z.object({
+      layer_id: z.union([z.int(), z.string().min(1).max(64)]).describe("The layer's number or name."),
+      content: z
+        .string()
+        .describe(
+          `All of its new text: at most ${TEXT_LIMITS.layer} characters, ${TEXT_LIMITS.stored} with all others.`,
+        ),
+      line: z
+        .string()
+        .optional()
+        .describe(
+          `One line that stands for it where the prompt must be short, at most ${TEXT_LIMITS.line} characters.`,
+        ),
+    }),
+    effect: "store",
+    // Its answers quote what the agent wrote.
+    trust: "agent",
+    limits: { calls: 1 },
+    states: ["executing actions"],
+    run: async ({ layer_id, content, line }, context) => {
+      const { org, agent: name } = context.scope;
+      const agent = texts.agentOf({ org, agent: name });
+      if (agent === undefined) return refused(`Not changed: ${name} is declared no more.`);
+      const found = layerOf(agent, layer_id);
+      if (found.problem !== undefined) return refused(`Not changed: ${found.problem}`);
+      const active = await texts.store.activeTexts({ org, agent: name });
+      return edit({ agent, layer: found.layer, active }, { content, line }, context);
+    },
+  });
+}
+
+type FoundLayer = { readonly problem: string } | { readonly problem?: never; readonly layer: Layer };
+
+/** By rank or by name; of several that share a rank, none is edited. */
+function layerOf({ layers }: Agent, wanted: number | string): FoundLayer {
+  const isWanted = ({ id, rank }: Layer): boolean => id === wanted || rank === Number(wanted);
+  const layer = layers.find((one) => isWanted(one) && isEditable(one)) ?? layers.find(isWanted);
+  if (layer === undefined) return { problem: `there is no layer ${JSON.stringify(wanted)}. ${editableOf(layers)}` };
+  if (isEditable(layer)) return { layer };
+  return { problem: `layer ${nameOf(layer)} ${whyNot(layer)}. ${editableOf(layers)}` };
+}
+
+const isEditable = ({ mutability, source }: Layer): boolean => mutability === "versioned" && source.kind === "text";
+
+function whyNot({ mutability }: Layer): string {
+  if (mutability === "immutable") return "is immutable: nothing that runs changes it";
+  return mutability === "live" ? "is filled anew each turn" : "is changed by operators only";
+}
+
+function editableOf(layers: readonly Layer[]): string {
+  const names = layers.filter(isEditable).map(nameOf);
+  return names.length === 0 ? "No layer can be changed." : `Those that can be changed: ${names.join(", ")}.`;
+}
+
+const nameOf = ({ rank, id }: Layer): string => `${rank} (${id})`;
+
+interface Place {
+  readonly agent: Agent;
+  readonly layer: Layer;
+  readonly active: readonly TextVersion[];
+}
+
+function edit(
+  { agent, layer, active }: Place,
+  { content, line }: { readonly content: string; readonly line: string | undefined },
+  context: ToolContext,
+): ToolOutcome {
+  const beside = charactersBeside(agent.layers, active, layer.id);
+  const checked = checkNewText({ kind: "layer", text: content, line, beside });
+  if (checked.problem !== undefined)
+    return refused(`Not changed: the text for layer ${nameOf(layer)} was refused, ${checked.problem}.`);
+  const { verdict, ...text } = checked;
+  const current = active.find((one) => one.layer === layer.id && one.part === undefined);
+  const because = whyProposed(context.taint, verdict);
+  const version: NewText = {
+    layer: layer.id,
+    ...text,
+    status: because === undefined ? "kept" : "proposed",
+    trust: "agent",
+    inputs: context.taint,
+    by: "agent",
+    turn: context.turn,
+    reason: untrusted("The agent called update_prompt_layer."),
+    verdict,
+    parent: current?.n ?? 0,
+  };
+  return edited(because === undefined ? keptText(layer, text.text, beside) : proposedText(layer, because), version);
+}
+
+/** Law 6: what somebody outside had a say in waits for an operator, and so does what the guard wants looked at. */
+function whyProposed(taint: Trust, { verdict, findings }: TextVerdict): string | undefined {
+  if (lowestTrust([taint, "agent"]) !== "agent") return `this turn has seen text of a ${taint}`;
+  return verdict === "pass" ? undefined : `the guard wants it looked at: ${findings.join("; ")}`;
+}
+
+function keptText(layer: Layer, text: string, beside: number): string {
+  const left = Math.max(0, TEXT_LIMITS.stored - beside - text.length);
+  return `Layer ${nameOf(layer)} is changed from the next turn on. It has ${text.length} characters, and all texts of the prefix together have ${left} left.`;
+}
+
+const proposedText = (layer: Layer, because: string): string =>
+  `Proposed and not changed: layer ${nameOf(layer)} stays as it is until an operator approves the new text, because ${because}.`;
