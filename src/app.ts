@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { agentSpec, checkLock, type Project, reviveAgent } from "./agents/index.ts";
+import { accountsOf } from "./app/accounts.ts";
 import { checkReload, type Declared, declaredBy, projectsOf } from "./app/declare.ts";
 import { holderLives, holderName } from "./app/holder.ts";
 import type { AppOptions } from "./app/options.ts";
@@ -179,7 +180,9 @@ function joined(options: AppOptions, { declared, current, vectors }: Joining): A
   const { store } = vectors;
   const time: { at?: number } = {};
   let now = declared;
-  const parts = partsOf({ store, vectors, now: () => now, clock: () => time.at ?? Date.now() });
+  const clock = (): number => time.at ?? Date.now();
+  const accounts = accountsOf(() => now.projects, clock);
+  const parts = partsOf({ store, vectors, accounts, now: () => now, clock });
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
   return {
     runtime: createRuntime(parts),
@@ -224,7 +227,7 @@ function joined(options: AppOptions, { declared, current, vectors }: Joining): A
 }
 
 /** What stays for as long as the program runs, and what a reload replaces. */
-interface Changing extends Pick<Parts, "store" | "vectors" | "clock"> {
+interface Changing extends Pick<Parts, "store" | "vectors" | "accounts" | "clock"> {
   readonly now: () => Declared;
 }
 
