@@ -3,13 +3,14 @@ import type { ContactScope, ThreadId } from "../protocol/index.ts";
 import type { RequestRecord, RequestStart, SentRequest } from "../stores/index.ts";
 import { type EarlierRequest, hasLifetimes, tailPlanOf } from "../wire/index.ts";
 import type { Cast } from "./cast.ts";
+import { CONSOLIDATION } from "./consolidate-thread.ts";
 import type { Parts } from "./parts.ts";
 
 /** What was sent before a turn: what a provider's cache may still hold, and at which pace it is asked. */
 export interface Past {
   /** By the thread. */
   readonly sent: readonly SentRequest[];
-  /** By all threads of the agent; looked up only where it changes something. */
+  /** By all threads of the agent that people talk on; looked up only where it changes something. */
   readonly starts: readonly RequestStart[];
 }
 
@@ -23,7 +24,7 @@ export async function pastOf(
 ): Promise<Past> {
   return {
     sent: thread === undefined ? [] : await store.sent(scope, thread),
-    starts: hasLifetimes(card) ? await store.starts(agent.org, agent.name) : [],
+    starts: hasLifetimes(card) ? await store.starts(agent.org, agent.name, CONSOLIDATION) : [],
   };
 }
 

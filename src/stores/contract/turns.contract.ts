@@ -10,6 +10,7 @@ import {
   newTurn,
   type OpenStore,
   open,
+  opening,
   problems,
   ran,
   remembered,
@@ -233,19 +234,20 @@ function commits(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("tells when all threads of an agent were at work last, newest first, and nothing of another agent's", async () => {
+    it("tells when all threads of an agent were at work last, newest first, and nothing of another agent's or of a channel that is left out", async () => {
       const store = await openStore();
       const [ann, bob] = [await open(store), await open(store, scopeOf("bob"))];
       const away = await open(store, scopeOf("ann", "other"));
-      for (const thread of [ann, bob, ann, away]) await exchange(store, thread, "Hi");
-      const all = await store.starts(ann.scope.org, ann.scope.agent);
+      const aside = await store.openThread(scopeOf("ann"), opening("main", { channel: "aside" }));
+      for (const thread of [ann, bob, ann, away, aside]) await exchange(store, thread, "Hi");
+      const all = await store.starts(ann.scope.org, ann.scope.agent, "aside");
       expect(all.map(({ thread }) => thread).toSorted()).toEqual([ann.id, ann.id, bob.id].toSorted());
       expect(all).toEqual(all.toSorted((a, b) => b.at - a.at));
-      expect(await store.starts(ann.scope.org, away.scope.agent)).toEqual([
+      expect(await store.starts(ann.scope.org, away.scope.agent, "aside")).toEqual([
         { thread: away.id, at: expect.any(Number) },
       ]);
       for (let n = 0; n < 70; n++) await exchange(store, bob, "More", { rounds: 2 });
-      expect(await store.starts(ann.scope.org, ann.scope.agent)).toHaveLength(128);
+      expect(await store.starts(ann.scope.org, ann.scope.agent, "aside")).toHaveLength(128);
       await store.close();
     });
 

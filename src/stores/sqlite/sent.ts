@@ -48,16 +48,20 @@ const newestAnswered = fixed((at: ContactScope & { readonly thread: ThreadId }) 
 );
 
 /** By the index that also tells what the agent has spent. */
-export function starts(db: Connection, org: OrgId, agent: AgentName): readonly RequestStart[] {
-  return db.all(newestStarts({ org, agent }));
+export function starts(db: Connection, org: OrgId, agent: AgentName, except: string): readonly RequestStart[] {
+  return db.all(newestStarts({ org, agent, except }));
 }
 
-const newestStarts = fixed((of: { readonly org: OrgId; readonly agent: AgentName }) =>
+const newestStarts = fixed((of: { readonly org: OrgId; readonly agent: AgentName; readonly except: string }) =>
   query
     .selectFrom("request")
-    .select(["thread", "at"])
-    .where("org", "=", of.org)
-    .where("agent", "=", of.agent)
-    .orderBy("at", "desc")
+    .innerJoin("thread", (join) =>
+      join.onRef("thread.org", "=", "request.org").onRef("thread.id", "=", "request.thread"),
+    )
+    .select(["request.thread", "request.at"])
+    .where("request.org", "=", of.org)
+    .where("request.agent", "=", of.agent)
+    .where("thread.channel", "!=", of.except)
+    .orderBy("request.at", "desc")
     .limit(sql.lit(128)),
 );
