@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { App } from "../app.ts";
 import { type Agent, type Layer, never, type Source, type ToolName } from "../protocol/index.ts";
 import { answeringOf } from "./answering.ts";
+import { attentionLines } from "./attention.ts";
 import type { Context } from "./context.ts";
 import { agentNamed, inSession, shortVersion } from "./session.ts";
 import { count, number, oneLine, type Style } from "./style.ts";
@@ -59,6 +60,8 @@ interface Shown extends Omit<Agent, "layers" | "model"> {
   readonly problem?: string;
   readonly layers: readonly LayerRow[];
   readonly file?: string;
+  /** What of it waits for an operator. */
+  readonly attention: readonly string[];
 }
 
 function declareShow(parent: Command, context: Context): void {
@@ -85,10 +88,12 @@ async function look(app: App, agent: Agent): Promise<Shown> {
     source: sourceText(source),
     ...(source.kind === "text" ? { tokens: counted(source.text) } : {}),
   }));
+  const waiting = await app.runtime.attention(app.operator, agent.name);
   return {
     ...agent,
     model,
     layers,
+    attention: waiting.flatMap(attentionLines),
     ...(problem && { problem: problem.message }),
     ...(file === undefined ? {} : { file }),
   };
@@ -148,6 +153,7 @@ function view(agent: Shown, style: Style): readonly string[] {
   return [
     `${style.bold(name)}, version ${shortVersion(version)}`,
     agent.description,
+    ...agent.attention.map((line) => style.yellow(line)),
     "",
     `declared ${file ?? "in a program"}`,
     `model    ${model}${problem === undefined ? "" : ` (cannot answer yet: ${problem})`}`,

@@ -113,7 +113,12 @@ const COLUMNS = [{ head: "when (UTC)" }, { head: "dollars", right: true }, { hea
 function paymentLines(payments: readonly TopUp[], style: Style): readonly string[] {
   const [head = "", ...rows] = table(
     COLUMNS,
-    payments.map(({ at, dollars: paid, by, note }) => [minute(at), dollars(paid), by, oneLine(note, 40)]),
+    payments.map(({ at, dollars: paid, by, note }) => [
+      minute(at),
+      paid < 0 ? `-${dollars(-paid)}` : dollars(paid),
+      by,
+      oneLine(note, 40),
+    ]),
   );
   return [style.dim(head), ...rows];
 }

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { type App, type AppOptions, openApp, projectLock, recordFile, vectorExtension } from "../app.ts";
 import { asStrataError, type ErrorCode } from "../protocol/index.ts";
 import { answeringOf, problemsOf } from "./answering.ts";
+import { attentionLines } from "./attention.ts";
 import { count, number } from "./style.ts";
 
 /** What came of looking at one thing. `code` says what kind of failure it is. */
@@ -54,6 +55,7 @@ async function agents(place: Place): Promise<readonly Check[]> {
       checks.push(await check("waiting", () => waiting(app)));
       checks.push(await check("approvals", () => approvals(app)));
       checks.push(await check("turns", () => held(app)));
+      checks.push(await check("attention", () => attention(app)));
       return ok("opened");
     }),
   );
@@ -251,6 +253,12 @@ async function approvals({ runtime, operator }: App): Promise<Outcome> {
   return warn(
     `${list.join("\n")}\nIf it does not run just now, look at what it was to change; then \`strata approval settle ID --note TEXT\`.`,
   );
+}
+
+/** What agents wait for that only an operator can do. */
+async function attention({ runtime, operator }: App): Promise<Outcome> {
+  const lines = (await runtime.attention(operator)).flatMap(attentionLines);
+  return lines.length === 0 ? ok("no proposal waits, no agent sleeps for want of credits") : warn(lines.join("\n"));
 }
 
 /** Threads that are held now, and those whose worker is gone: its turn was interrupted. */

@@ -118,10 +118,10 @@ function nothingToRollBack(key: TextKey): StrataError {
 }
 
 /** What came of a move, for a person. */
-export function movedLine({ kind, from, to }: TextMove, name: string): string {
-  if (to === null) return `${name} is disabled: the next turn goes without it.`;
-  const now = to === 0 ? "the declared text" : `version ${to}`;
-  const before = from === null ? "nothing" : from === 0 ? "the declared text" : `version ${from}`;
-  const did = kind === "rolled back" ? "was rolled back to" : "has now";
-  return `${name} ${did} ${now}, before it was ${before}: the next turn uses it.`;
+function movedLine({ kind, from, to }: TextMove, name: string): string {
+  const did = kind === "rolled back" ? "was rolled back from" : "goes on from";
+  return `${name} ${did} ${pointed(from)} to ${pointed(to)}: the next turn uses it.`;
 }
+
+const pointed = (to: number | null): string =>
+  to === null ? "nothing" : to === 0 ? "the declared text" : `version ${to}`;

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import type { App } from "../app.ts";
-import { type Agent, type LayerId, StrataError, suggestion, TEXT_LIMITS } from "../protocol/index.ts";
+import { type Agent, type LayerId, StrataError, suggestion, TEXT_LIMITS, type TextMove } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
-import { movedLine } from "./layer-versions.ts";
 import { chosenAgent, inSession, type Session } from "./session.ts";
 import { count, number, oneLine, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
@@ -140,9 +139,14 @@ function declareSwitch(parent: Command, context: Context, verb: keyof typeof SWI
       inRecordOnly(context, command, options, async ({ app, json }, agent) => {
         const move = await app.runtime[does](app.operator, agent.name, { name, reason: why(options) });
         if (json) context.json(move);
-        else context.say(movedLine(move, name));
+        else context.say(switchedLine(move, name));
       }),
     );
+}
+
+function switchedLine({ to }: TextMove, name: string): string {
+  if (to === null) return `${name} is disabled: the next turn goes without it.`;
+  return `${name} is enabled with ${to === 0 ? "its declared text" : `version ${to}`}: the next turn uses it.`;
 }
 
 /** @throws StrataError `text_not_found` */
