@@ -105,6 +105,7 @@ export function organizations(db: Connection): readonly OrgId[] {
     .union(query.selectFrom("memory_scope").select("org"))
     .union(query.selectFrom("chain").select("org"))
     .union(query.selectFrom("life").select("org"))
+    .union(query.selectFrom("exchange").select("org"))
     .orderBy("org");
   return db.all(all).map(({ org }) => org);
 }

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type StoreWrite, toolName, untrusted } from "../../protocol/index.ts";
+import { type StoreWrite, toolName, trusted, untrusted } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import {
   asked,
@@ -12,6 +12,7 @@ import {
   newMemory,
   open,
   problems,
+  type RunOptions,
   ran,
   remembered,
   said,
@@ -19,6 +20,7 @@ import {
   take,
   VERSION,
 } from "../contract/sample.contract.ts";
+import { edited } from "../contract/texts.contract.ts";
 import { openSqlite, type Store } from "../index.ts";
 
 const ANN = scopeOf("ann");
@@ -27,6 +29,32 @@ let folder: string;
 let store: Store;
 /** A second hand on the file, past the store and without its checks. */
 let db: BetterSqlite3.Database;
+
+/** A turn that is logged, in which the agent proposes a text. */
+function proposing(text: string): RunOptions {
+  const edit = edited(text, { status: "proposed", inputs: "contact", line: trusted("in short") });
+  return { more: { writes: [{ kind: "edit", edit }], memories: [newMemory()], log: true } };
+}
+
+/** What an agent has that lives by itself. */
+async function live(): Promise<void> {
+  const thread = await open(store, ANN, "life");
+  await store.receive(ANN, thread.id, [said("I sign this", { proof: "proven" })]);
+  const claim = await take(store, thread);
+  await store.settle(claim, ran(claim, proposing("what Ann wants")).outcome);
+  const verdict = { verdict: "review", findings: ["It speaks of layer 2."] } as const;
+  await store.editText(ANN, edited("what an operator wants", { by: "operator", verdict }), NOW);
+  const [first] = await store.textVersions(ANN);
+  if (!first) throw new Error("no version");
+  const word = { verdict: "approved", over: 2, by: "operator", reason: untrusted("why not"), at: NOW } as const;
+  await store.decideText(ANN, { layer: first.layer, n: 1 }, word);
+  const back = { to: 0, kind: "rolled back", by: "operator", reason: untrusted("better so"), at: NOW } as const;
+  await store.moveText(ANN, { layer: first.layer }, back);
+  await exchange(store, thread, "and more", proposing("what Ann also wants"));
+  for (const dollars of [5, -1]) await store.topUp(ANN, { dollars, by: "operator", note: untrusted("paid"), at: NOW });
+  const actor = { org: ANN.org, role: "operator" } as const;
+  for (const about of ["ann", "all"]) await store.noteAct(ANN, { actor, what: "conversation", about, at: NOW });
+}
 
 /** A record with something in every table. */
 async function fill(): Promise<void> {
@@ -55,8 +83,9 @@ async function fill(): Promise<void> {
   await store.beginCall(ANN, call, NOW);
   await store.endCall(ANN, call, { text: untrusted("rang"), failed: false }, NOW);
   await store.settle(claim, ran(claim).outcome);
+  await live();
   const gone = await open(store, scopeOf("gone"));
-  await exchange(store, gone, "forget me");
+  await exchange(store, gone, "forget me", proposing("what is forgotten"));
   await store.eraseContact(gone.scope, { org: ANN.org, role: "operator" }, NOW);
 }
 
@@ -80,7 +109,8 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
   agent_version: ["agent", "version", "at"],
   thread: ["key", "version", "last_activity", "turns", "fence", "holder", "lease_until", "stop_fence"],
   event: ["external_id", "status", "turn"],
-  outbox: ["status", "delivered_at"],
+  // How far it came on its way out.
+  outbox: ["status", "delivered_at", "holder", "lease_until", "tries", "due", "failed"],
   approval: ["status", "decided_at", "decided_by"],
   journal: ["org", "agent", "contact", "thread", "turn", "ordinal", "tool", "input", "begun_at", "ended_at"],
   // Where the next one goes, and what a cache asks.
@@ -88,6 +118,8 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
   memory: ["row", "worth"],
   // The neighbours that are read with it.
   unit: ["id", "session"],
+  // The order of a log's entries.
+  exchange: ["number"],
 };
 const TABLES = [
   "agent_version",
@@ -109,6 +141,10 @@ const TABLES = [
   "memory_scope",
   "memory",
   "unit",
+  "text_move",
+  "exchange",
+  "top_up",
+  "act",
   "chain",
 ];
 
@@ -160,10 +196,38 @@ describe("a record that was changed from outside", () => {
     expect(await problems(store, ANN.org)).toEqual([]);
   }, 120_000);
 
+  it("shows a flipped bit in every text version, move, payment and act, and in all texts that they name", async () => {
+    const unseen: string[] = [];
+    const flip = async (table: string, column: string, place: unknown, value: unknown): Promise<void> => {
+      const change = db.prepare(`update ${table} set "${column}" = ? where rowid = ?`);
+      change.run(nudged(value, typeof value === "number" ? "INTEGER" : "TEXT"), place);
+      if ((await problems(store, ANN.org)).length === 0) unseen.push(`${table}.${column} ${JSON.stringify(value)}`);
+      change.run(value, place);
+    };
+    for (const [table, columns] of [
+      ["text_move", ["kind", "n", "stands", "by", "reason", "text", "at"]],
+      ["top_up", ["dollars"]],
+      ["act", ["what", "about"]],
+    ] as const) {
+      const rows = db.prepare<[], Record<string, unknown>>(`select rowid as place, * from ${table}`).all();
+      for (const row of rows) for (const column of columns) await flip(table, column, row["place"], row[column]);
+    }
+    const named = "select text from text_move union select line from text_move union select reason from text_move";
+    const all = `${named} union select findings from text_move union select note from top_up`;
+    for (const table of ["shared_piece", "piece"]) {
+      const texts = `select rowid as place, text from ${table} where text is not null and digest in (${all})`;
+      const rows = db.prepare<[], Record<string, unknown>>(texts).all();
+      expect(rows.length, table).toBeGreaterThan(4);
+      for (const { place, text } of rows) await flip(table, "text", place, text);
+    }
+    expect(unseen).toEqual([]);
+    expect(await problems(store, ANN.org)).toEqual([]);
+  }, 120_000);
+
   it("shows every row that was taken away", async () => {
     const unseen: string[] = [];
-    // These tell of nothing that happened: a forgotten memory, a call's note, a declaration that no thread names.
-    const loose = ["agent_version", "memory", "journal"];
+    // These tell of nothing that happened: a forgotten memory, a call's note, a declaration that no thread names, an old entry of a log.
+    const loose = ["agent_version", "memory", "journal", "exchange"];
     for (const table of TABLES.filter((name) => !loose.includes(name))) {
       const columns = columnsOf(table).map(({ name }) => name);
       const rows = db.prepare<[], Record<string, unknown>>(`select rowid as place, * from ${table}`).all();
@@ -192,6 +256,12 @@ describe("a record that was changed from outside", () => {
        stop, code, words, model, wire, mode, totals, epoch, length, link + 90 from turn limit 1`,
       `insert into thread select org, agent, contact, 'thr_x', channel, 'k', version, null, null, 1, 1, 0, 0, null, null, 1, null
        from thread limit 1`,
+      `insert into text_move select org, agent, layer, part, seq + 90, kind, n, was, stands, by, turn, contact, reason, text, line,
+       findings, verdict, trust, inputs, parent, at, 1 from text_move limit 1`,
+      `insert into top_up select org, agent, id + 90, 1000.0, by, note, at, 1 from top_up limit 1`,
+      `insert into act select org, agent, id + 90, role, what, about, at, 1 from act limit 1`,
+      `insert into exchange select 90, org, agent, contact, (select min(id) from event where contact = 'ann'), turn, at
+       from exchange limit 1`,
     ];
     for (const sql of added) {
       db.exec("savepoint before");
@@ -201,6 +271,8 @@ describe("a record that was changed from outside", () => {
       db.exec("delete from slot where position > 80");
       db.exec("delete from message where rowid = (select max(rowid) from message) and epoch = 2 and position > 3");
       db.exec("delete from turn where id = 'trn_x'; delete from thread where id = 'thr_x'");
+      db.exec("delete from text_move where seq > 80; delete from top_up where id > 80; delete from act where id > 80");
+      db.exec("delete from exchange where number = 90");
     }
     expect(await problems(store, ANN.org)).toEqual([]);
   });
