@@ -1,72 +1,34 @@
 import {
-  type Agent,
   asStrataError,
   type CountTokens,
   EPHEMERAL_TAIL,
   type Epoch,
-  type FrozenMemory,
   holdsReasoning,
-  type LayerContent,
-  type LayerId,
   type Ledger,
   type LedgerEntry,
   lowestTrust,
-  type Mode,
   type Request,
-  type StoredEvent,
   StrataError,
   sentIn,
   type TailPart,
-  type TailPlan,
   type TextPart,
-  type ToolSchema,
   type TranscriptMessage,
   type Trust,
-  type TurnId,
 } from "../protocol/index.ts";
-import { cutEpoch, leastOf, type Summary, total } from "./cut.ts";
-import { cutPlan, type EarlyCut, type Keep, whyCut, withPlan } from "./cut-plan.ts";
+import { prefixOf, prefixWithin, sizesAlone, sizesFor } from "./beginning.ts";
+import type { CompileInput } from "./compile-input.ts";
+import { cutEpoch, leastOf, total } from "./cut.ts";
+import { cutPlan, type Keep, whyCut, withPlan } from "./cut-plan.ts";
 import { drafts } from "./drafts.ts";
+import { type Folded, folded, NOTHING_UNTOLD, runningIn, type Untold, withUntold } from "./edits.ts";
 import { eventsMessage, wholeMessage } from "./events.ts";
-import { apart, begunAnew, frozenWithin, renderFrozen, withFrozen } from "./frozen.ts";
+import { apart, frozenWithin, renderFrozen, withFrozen } from "./frozen.ts";
 import { type Draft, pieceOf, render } from "./layers.ts";
 import { cuttable, plainly, reasonOf } from "./plainly.ts";
-import { orderTools, renderPrefix, toolsEntry } from "./prefix.ts";
-import { type Allotment, type Piece, shareOut } from "./share-out.ts";
+import { type Allotment, fixedPiece, leastSum, type Piece, shareOut } from "./share-out.ts";
 import { standingOf } from "./standing.ts";
 import { carry, nothingNow, requestsLeft, toldAnew, withKept } from "./tail.ts";
 import { NOTHING_TOLD, type ToldLayers, toldIn } from "./told.ts";
-
-/** Everything a turn's first request is made from. */
-export interface CompileInput {
-  readonly agent: Agent;
-  readonly turn: TurnId;
-  readonly mode: Mode;
-  /** Tokens that may be sent: the budget less the reserve for the reply. */
-  readonly limit: number;
-  readonly tools: readonly ToolSchema[];
-  /** The thread's running epoch; none for a thread's first turn. */
-  readonly epoch: Epoch | undefined;
-  /** Never empty. */
-  readonly events: readonly StoredEvent[];
-  /** What the live layers' sources gave. */
-  readonly contents: ReadonlyMap<LayerId, LayerContent>;
-  readonly count: CountTokens;
-  /** How the live layers are carried; left out, they stand at the end and are gone in the next request. */
-  readonly tail?: TailPlan;
-  /** What stands frozen at the start of an epoch that the turn opens; left out, what stands there now stays. */
-  readonly memory?: FrozenMemory;
-  /** True: something that the running epoch shows of memories was forgotten, so it ends here. */
-  readonly forgotten?: boolean;
-  /** What stands for the messages that a cut of this turn takes away; where it does not fit, their mark stands alone. */
-  readonly summary?: Summary;
-  /** What must stay of the transcript when it is cut; left out, it is cut only where it must be. */
-  readonly keep?: Keep;
-  /** What was chosen where a cut is cheaper now than later. */
-  readonly early?: EarlyCut;
-  /** True: the model's provider binds reasoning to all that was sent before it, and refuses it behind anything else. */
-  readonly binds?: boolean;
-}
 
 /** A turn's request in the making: what is frozen, what grows, what is only for now, and every piece's fate. */
 export interface Compilation {
@@ -85,6 +47,8 @@ export interface Compilation {
   readonly least: number;
   /** What must stay of it when it is cut. */
   readonly keep?: Keep;
+  /** The prefix as it is rendered now, where the epoch's own is older: a cut takes it, for nothing. */
+  readonly fold?: Folded;
   /** Whether what was reasoned before a cut may not stand behind it. */
   readonly binds?: boolean;
 }
@@ -95,11 +59,11 @@ export interface Compilation {
  */
 export function compile(input: CompileInput): Compilation {
   const { agent, count, limit, mode, tail: plan = EPHEMERAL_TAIL } = input;
-  const running = input.epoch && input.forgotten ? begunAnew(input.epoch, input) : input.epoch;
+  const { running, untold, edits } = runningIn(input);
   const told = plan.framed === "delta" ? toldIn(running?.transcript ?? []) : NOTHING_TOLD;
   const tail = drafts(agent.layers, "tail", mode, nothingNow(agent.layers, input.contents, { plan, told }), count);
   const whole = wholeMessage(input.events, count);
-  const { epoch, room } = begin({ ...input, epoch: running }, tail, whole);
+  const { epoch, room } = begin(input, running, { tail, whole, untold: untold.tokens });
   const tailSent = tail.map((one) => render(one, room.allotment.get(one.layer.id), "tail", count));
   const start: Omit<Compilation, "own" | "tail" | "kept"> = {
     epoch,
@@ -110,22 +74,27 @@ export function compile(input: CompileInput): Compilation {
       entries: [],
       tokens: 0,
       limit,
+      ...(edits?.choice && { edits: edits.choice }),
     },
     taint: "platform",
     least: 0,
     ...(input.keep && { keep: input.keep }),
     ...(input.binds && { binds: true }),
+    ...(edits && { fold: edits.fold }),
   };
-  const lay = (known: ToldLayers): Compilation => {
-    const carried = carry(tailSent, { plan, told: known, requests: requestsLeft(epoch, limit), count });
+  const lay = (known: ToldLayers, saying: Untold): Compilation => {
+    const carrying = { plan, told: known, requests: requestsLeft(epoch, limit), count };
+    const carried = withUntold(carry(tailSent, carrying), saying);
     const own = withKept({ ...room.message, turn: input.turn }, carried, { plan, count });
     const kept = { whole: carried.whole, tokens: own.tokens - room.message.tokens };
     const made = { ...start, own: [own], tail: carried.parts, kept };
     return settleRoom(made, [...carried.entries, room.messageEntry], count, input);
   };
-  const made = lay(told);
-  // A cut takes away what changes were told of: all is told anew.
-  return made.epoch === epoch || told.size === 0 ? made : lay(NOTHING_TOLD);
+  const made = lay(told, untold);
+  // A cut takes away what changes were told of: all is told anew. Of the prefix nothing is: it was rendered anew.
+  if (made.epoch === epoch || (told.size === 0 && untold.parts.length === 0)) return made;
+  const anew = lay(NOTHING_TOLD, NOTHING_UNTOLD);
+  return anew.epoch === epoch ? lay(NOTHING_TOLD, untold) : anew;
 }
 
 /**
@@ -197,24 +166,12 @@ export function requestOf(
   return { prefix: epoch.prefix, messages: sent, tail, parameters };
 }
 
-const fixedPiece = (id: string, wanted: number): Piece => ({
-  id,
-  rank: 0,
-  wanted,
-  minimum: wanted,
-  cuttable: false,
-  droppable: false,
-});
-
 function frozenPieces(epoch: Epoch, count: CountTokens): Piece[] {
   const prefix = epoch.prefixEntries.map(({ piece, place, tokens }) =>
     fixedPiece(place === "transcript" ? `${piece} (frozen)` : piece, tokens),
   );
   return [...prefix, fixedPiece("transcript", leastOf(epoch, count))];
 }
-
-const sumOfLeast = (pieces: readonly Piece[]): number =>
-  pieces.reduce((sum, piece) => sum + (piece.cuttable || piece.droppable ? piece.minimum : piece.wanted), 0);
 
 /**
  * Layers and message share the room; the transcript takes what is left. The message gets no more than half of the limit,
@@ -225,7 +182,7 @@ function shareRoom(
   whole: TranscriptMessage,
   pieces: readonly Piece[],
 ): { allotment: Allotment; message: TranscriptMessage; messageEntry: LedgerEntry } {
-  const spare = limit - sumOfLeast(pieces);
+  const spare = limit - leastSum(pieces);
   const { message, entry } = eventsMessage(events, [Math.min(Math.floor(limit / 2), spare), spare], count, whole);
   return {
     allotment: shareOut([...pieces, fixedPiece("message", message.tokens)], limit),
@@ -236,54 +193,49 @@ function shareRoom(
 
 type Shared = ReturnType<typeof shareRoom>;
 
+/** What comes behind the prefix and the transcript. */
+interface Coming {
+  readonly tail: readonly Draft[];
+  readonly whole: TranscriptMessage;
+  /** Tokens of what is told of edits. */
+  readonly untold: number;
+}
+
 /**
- * The epoch that the turn goes on with, and how what comes after its prefix shares the rest. The prefix of a first epoch is
- * whole where all fits, and else cut to one of few sizes, whatever the first message says: so threads of one agent send the
- * same bytes, and not each its own. What cannot be cut takes the room it needs.
+ * The epoch that the turn goes on with, and how what comes after its prefix shares the rest.
  * @throws StrataError `budget_too_small`
  */
 function begin(
   input: CompileInput,
-  tail: readonly Draft[],
-  whole: TranscriptMessage,
+  running: Epoch | undefined,
+  { tail, whole, untold }: Coming,
 ): { readonly epoch: Epoch; readonly room: Shared } {
   const share = (epoch: Epoch) => ({
     epoch,
-    room: shareRoom(input, whole, [...frozenPieces(epoch, input.count), ...tail.map(pieceOf)]),
+    room: shareRoom(input, whole, [
+      ...frozenPieces(epoch, input.count),
+      fixedPiece("edits", untold),
+      ...tail.map(pieceOf),
+    ]),
   });
-  if (input.epoch !== undefined) return share(input.epoch);
-  const { tools, made, pieces } = prefixOf(input);
-  const needed = sumOf([...pieces, ...tail]) + whole.tokens;
-  const sizes = needed <= input.limit ? [input.limit] : sizesFor(input.limit);
+  if (running !== undefined) return share(running);
+  const isAlone = input.agent.history === "log";
+  const unfit = prefixOf(input);
+  const needed = sumOf([...unfit.pieces, ...tail]) + whole.tokens;
+  const sizes = isAlone ? sizesAlone(input.limit, input.events.length) : sizesFor(input.limit, needed);
   const frozen = frozenWithin(input.limit - needed, input);
-  const least = sumOfLeast(pieces);
+  const begun = isAlone
+    ? { n: (input.epoch?.n ?? 0) + 1, reason: "alone" as const }
+    : { n: 1, reason: "first" as const };
   for (const size of sizes) {
     try {
-      return share(withFrozen(firstEpoch(input, tools, made, shareOut(pieces, Math.max(size, least))), frozen));
+      const made = prefixWithin(unfit, size, input);
+      return share(withFrozen({ ...begun, cut: 0, ...made, mode: input.mode, transcript: [] }, frozen));
     } catch (thrown) {
       if (size === sizes.at(-1) || asStrataError(thrown).code !== "budget_too_small") throw thrown;
     }
   }
   throw new StrataError("unexpected", "no size for the prefix was tried: this is a bug in Strata, please report it");
-}
-
-/** Tokens that a cut prefix may have, the first that leaves enough: all but an eighth (or 2,000), but a quarter, a half, or what cannot be cut. */
-const sizesFor = (limit: number): readonly number[] => [
-  limit - Math.min(Math.ceil(limit / 8), 2_000),
-  limit - Math.ceil(limit / 4),
-  limit - Math.ceil(limit / 2),
-  0,
-];
-
-function prefixOf({ agent, mode, contents, count, ...input }: CompileInput) {
-  const tools = orderTools(input.tools);
-  const made = drafts(agent.layers, "system", mode, contents, count);
-  return { tools, made, pieces: [fixedPiece("tools", toolsEntry(tools, count).tokens), ...made.map(pieceOf)] };
-}
-
-function firstEpoch(input: CompileInput, tools: readonly ToolSchema[], made: readonly Draft[], room: Allotment): Epoch {
-  const { prefix, entries } = renderPrefix(tools, made, room, input.count);
-  return { n: 1, reason: "first", cut: 0, prefix, prefixEntries: entries, mode: input.mode, transcript: [] };
 }
 
 const sumOf = (pieces: readonly Pick<Piece, "wanted">[]): number => pieces.reduce((sum, { wanted }) => sum + wanted, 0);
@@ -304,7 +256,8 @@ function settleRoom(
   const because = whyCut(epoch, room, { plan, isStart: start !== undefined, early: start?.early });
   const planned = { ...compilation, ledger: withPlan(compilation.ledger, plan, because ?? start?.early?.because) };
   if (because === undefined) return withLedger(planned, live, others, count);
-  const shown = cuttable(compilation, count);
+  const plain = cuttable(compilation, count);
+  const shown = compilation.fold === undefined ? plain : folded(plain, compilation.fold, count);
   // A new epoch begins with what is remembered now; where that has no room, with what stood there.
   const fresh = start?.memory === undefined ? shown : withFrozen(shown, renderFrozen(start.memory, count));
   const cutTo = (from: Epoch): Epoch | undefined => {
@@ -312,7 +265,7 @@ function settleRoom(
     const cut = cutEpoch({ ...from, transcript: rest }, limit - taken(from), { plan, count }, start?.summary);
     return cut && { ...cut, reason: reasonOf(compilation), transcript: [...frozen, ...cut.transcript] };
   };
-  const next = cutTo(fresh) ?? cutTo(shown);
+  const next = cutTo(fresh) ?? cutTo(shown) ?? (shown === plain ? undefined : cutTo(plain));
   if (next === undefined) throw noRoom(compilation, live, limit);
   // What must stay may be all that there is.
   if (next.cut === epoch.cut && standingOf(epoch.transcript).tokens <= room)

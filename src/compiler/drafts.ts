@@ -26,7 +26,7 @@ export function drafts(
 }
 
 /** Law 2: what an immutable layer says was locked at the start; nothing that was gathered replaces it. */
-function contentOf(layer: Layer, contents: Contents): LayerContent {
+export function contentOf(layer: Layer, contents: Contents): LayerContent {
   const written: LayerContent | undefined =
     layer.source.kind === "text" ? { kind: "text", text: layer.source.text } : undefined;
   const locked = layer.mutability === "immutable" ? written : undefined;

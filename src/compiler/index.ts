@@ -3,7 +3,8 @@
  * chance, no input or output; the same input gives the same bytes. It decides order, frames, cuts and epochs. It does not
  * know providers, stores or how its input was gathered.
  */
-export { type Compilation, type CompileInput, compile, extend, requestOf, roomLeft, unreasoned } from "./compile.ts";
+export { type Compilation, compile, extend, requestOf, roomLeft, unreasoned } from "./compile.ts";
+export type { CompileInput, EditRates } from "./compile-input.ts";
 export type { Summary } from "./cut.ts";
 export type { EarlyCut, Keep } from "./cut-plan.ts";
 export { chooseMode, type ModeInput, type Room, roomIn } from "./mode.ts";

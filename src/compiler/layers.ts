@@ -1,4 +1,4 @@
-import { frame } from "../guard/index.ts";
+import { frame, truncateText } from "../guard/index.ts";
 import {
   type ContentItem,
   type CountTokens,
@@ -13,6 +13,7 @@ import {
   type Mode,
   type Place,
   StrataError,
+  TEXT_LIMITS,
   type Trust,
   type Trusted,
   trusted,
@@ -42,11 +43,28 @@ export interface Rendered {
 export function draft(layer: Layer, content: LayerContent, mode: Mode, count: CountTokens): Draft | undefined {
   const appearance = layer.modes[mode];
   if (appearance === "absent") return undefined;
-  const lined = appearance === "line" && layer.line !== undefined;
-  const said: LayerContent = lined && layer.line !== undefined ? { kind: "text", text: layer.line } : orEmpty(content);
+  const line = appearance === "line" ? lineOf(layer, content) : undefined;
+  const said = line === undefined ? orEmpty(content) : lined(content, line);
   const text = write(layer, said);
-  return { layer, content: said, lined, text, wanted: countBlock(text, count) };
+  return { layer, content: said, lined: line !== undefined, text, wanted: countBlock(text, count) };
 }
+
+/** The line that stands for what the layer says now: of an edited text without a line of its own, its beginning. */
+function lineOf({ line }: Layer, content: LayerContent): Trusted | undefined {
+  if (content.kind !== "text" || (content.version ?? 0) === 0) return line;
+  return content.line ?? firstSentence(content.text);
+}
+
+/** Headings say nothing by themselves. */
+function firstSentence(text: Trusted): Trusted {
+  const lines = text.split("\n").map((one) => one.trim());
+  const first = lines.find((one) => one !== "" && !one.startsWith("#")) ?? text.trim();
+  const [sentence = first] = /^.*?[.!?。！？](?=\s|$)/u.exec(first) ?? [];
+  return trusted(truncateText(sentence, TEXT_LIMITS.line, "…"));
+}
+
+const lined = (content: LayerContent, line: Trusted): LayerContent =>
+  content.kind === "text" ? { ...content, text: line } : { kind: "text", text: line };
 
 /** Nothing to say is no text at all, and no heading over nothing. */
 function orEmpty(content: LayerContent): LayerContent {
@@ -85,7 +103,7 @@ export function render(one: Draft, room: number | undefined, place: Place, count
     return finish(one, place, one.text, one.wanted, fate);
   }
   const cut =
-    content.kind === "text" ? cutText(layer, content.text, room, count) : cutItems(layer, content.items, room, count);
+    content.kind === "text" ? cutText(layer, content.text, room, count) : cutItems(layer, content, room, count);
   if (cut === undefined) return drop(one, place, room);
   return finish(one, place, cut.text, countBlock(cut.text, count), { fate: "truncated", because: "budget" }, cut.shown);
 }
@@ -121,21 +139,23 @@ function finish(
     ...fate,
     // Only what is frozen has a version. A live layer may hold personal text, which no plain digest may confirm.
     ...(text === undefined || place === "tail" ? {} : { version: digestOf(text) }),
+    ...(content.kind === "text" && (content.version ?? 0) > 0 && { edited: content.version }),
     ...(items && { items }),
   };
   const inText = content.kind === "items" && text !== undefined ? content.items.slice(0, shown) : [];
   return { layer, text, entry, items: inText };
 }
 
-function itemsOf(content: Extract<LayerContent, { kind: "items" }>, shown?: number): LedgerEntry["items"] {
+function itemsOf(content: Items, shown?: number): LedgerEntry["items"] {
   const { items, left = [] } = content;
   return { shown: shown ?? items.length, of: items.length, ...(left.length > 0 && { left }) };
 }
 
-function trustOf({ layer, content }: Draft, shown?: number): Trust {
-  return content.kind === "items"
-    ? lowestTrust([layer.trust, ...content.items.slice(0, shown).map((item) => item.trust)])
-    : layer.trust;
+/** Whose words stand in it: an edited text may be the agent's own. */
+export function trustOf({ layer, content }: Draft, shown?: number): Trust {
+  if (content.kind === "text") return content.trust ?? layer.trust;
+  if (content.kind === "empty") return layer.trust;
+  return lowestTrust([layer.trust, ...content.items.slice(0, shown).map((item) => item.trust)]);
 }
 
 /** A layer's heading and what it says; nothing for an empty layer. */
@@ -144,7 +164,7 @@ function write(layer: Layer, content: LayerContent): Trusted | Framed {
     case "text":
       return isLine(layer, content.text) ? onOneLine(layer, content.text) : headed(layer, content.text);
     case "items":
-      return headed(layer, inTime(content.items).map(frameItem).join("\n"));
+      return headed(layer, framesOf(content, content.items));
     case "empty":
       return trusted("");
   }
@@ -159,6 +179,12 @@ const onOneLine = (layer: Layer, text: Trusted): Trusted => trusted(`${layerHead
 function headed(layer: Layer, body: string): Trusted | Framed {
   return trusted(`${layerHeading(layer)}\n${body}`);
 }
+
+type Items = Extract<LayerContent, { kind: "items" }>;
+
+/** The platform's line, where there is one, and the frames, the oldest first. */
+const framesOf = ({ intro }: Items, items: readonly ContentItem[]): string =>
+  [...(intro === undefined ? [] : [intro]), ...inTime(items).map(frameItem)].join("\n");
 
 export const frameItem = ({ kind, trust, at, text, name }: ContentItem): Framed =>
   frame({ kind, trust, at }, text, name);
@@ -180,13 +206,16 @@ function cutText(
 /** Leaves out whole items, the least fitting first (they come best first), and says how many. */
 function cutItems(
   layer: Layer,
-  items: readonly ContentItem[],
+  content: Items,
   room: number,
   count: CountTokens,
 ): { text: Trusted | Framed; shown: number } | undefined {
+  const { items } = content;
   for (let shown = items.length - 1; shown > 0; shown--) {
-    const framed = inTime(items.slice(0, shown)).map(frameItem).join("\n");
-    const text = headed(layer, `${framed}\n(${items.length - shown} more not shown.)`);
+    const text = headed(
+      layer,
+      `${framesOf(content, items.slice(0, shown))}\n(${items.length - shown} more not shown.)`,
+    );
     if (countBlock(text, count) <= room) return { text, shown };
   }
   return undefined;

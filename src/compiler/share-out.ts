@@ -13,6 +13,20 @@ export interface Piece {
   readonly droppable: boolean;
 }
 
+/** A piece that is sent whole. */
+export const fixedPiece = (id: string, wanted: number): Piece => ({
+  id,
+  rank: 0,
+  wanted,
+  minimum: wanted,
+  cuttable: false,
+  droppable: false,
+});
+
+/** Tokens that pieces take at the least. */
+export const leastSum = (pieces: readonly Piece[]): number =>
+  pieces.reduce((sum, piece) => sum + (piece.cuttable || piece.droppable ? piece.minimum : piece.wanted), 0);
+
 /** How much room each piece that has to give way still gets; 0 is dropped, a piece not named stays whole. */
 export type Allotment = ReadonlyMap<string, number>;
 

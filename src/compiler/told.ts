@@ -113,7 +113,10 @@ export function changeOf(saying: Saying, told: ToldLayer | undefined): TextPart 
 
 function newItems(saying: Saying, { units }: ToldLayer): TextPart | undefined {
   const { layer, text, memories } = saying;
-  const now = unitsOf(text).filter(isFrame);
+  const all = unitsOf(text);
+  // The platform's line before the frames says something else now.
+  if (all.some((unit) => !isFrame(unit) && !units.has(unit) && !MORE.test(unit))) return wholeOf(saying);
+  const now = all.filter(isFrame);
   const fresh = now.filter((unit) => !units.has(unit));
   const gone = [...units].filter((unit) => isFrame(unit) && !now.includes(unit));
   if (gone.length > 0 && layer.source.kind !== "recall") return wholeOf(saying);
@@ -127,6 +130,9 @@ function newItems(saying: Saying, { units }: ToldLayer): TextPart | undefined {
   );
   return { type: "text", text: trusted(`${heading}\n${fresh.join("\n")}`), told };
 }
+
+/** What stands behind frames that were cut. */
+const MORE = /^\(\d+ more not shown\.\)$/;
 
 function changedLines(saying: Saying, { units, of }: ToldLayer): TextPart | undefined {
   const { layer, text } = saying;

@@ -65,6 +65,11 @@ export interface Ledger {
     readonly because?: string;
   };
   /**
+   * There where texts of the prefix were edited while the epoch ran: which, whether they were told in this turn's message or an
+   * epoch begins with them, and why.
+   */
+  readonly edits?: { readonly layers: readonly LayerId[]; readonly way: "told" | "epoch"; readonly because: string };
+  /**
    * There where the request was sent a second time, because the provider said that what went before had been changed. That is a
    * mistake of Strata's: `changed` names what differs from the last request that was answered, none where nothing does.
    */

@@ -1,0 +1,209 @@
+import {
+  type Digest,
+  digestOf,
+  type Epoch,
+  type Layer,
+  type Ledger,
+  type LedgerEntry,
+  layerHeading,
+  type TextPart,
+  trusted,
+} from "../protocol/index.ts";
+import { prefixOf, prefixWithin } from "./beginning.ts";
+import type { CompileInput, EditRates } from "./compile-input.ts";
+import { contentOf } from "./drafts.ts";
+import { begunAnew } from "./frozen.ts";
+import { type Draft, draft, trustOf } from "./layers.ts";
+import { plainly } from "./plainly.ts";
+import { standingOf } from "./standing.ts";
+import { requestsLeft, type Tail } from "./tail.ts";
+import { countBlock, countMessage } from "./tokens.ts";
+import { type ToldLayers, toldIn } from "./told.ts";
+
+const USUAL: EditRates = { read: 0.1, write: 1.25 };
+
+/** A prefix with its lines of the ledger. */
+export type Folded = Pick<Epoch, "prefix" | "prefixEntries">;
+
+/** What this turn has to tell of texts that the running prefix does not show. */
+export interface Untold {
+  readonly parts: readonly TextPart[];
+  readonly entries: readonly LedgerEntry[];
+  readonly tokens: number;
+}
+
+export const NOTHING_UNTOLD: Untold = { parts: [], entries: [], tokens: 0 };
+
+/** The epoch that the turn goes on with, and what came of edits. */
+interface Running {
+  /** None: the turn begins one. */
+  readonly running: Epoch | undefined;
+  readonly untold: Untold;
+  /** Left out where the prefix says what it would say today. */
+  readonly edits?: { readonly fold: Folded; readonly choice?: NonNullable<Ledger["edits"]> };
+}
+
+/**
+ * The running epoch, or what takes its place. Law 1 forbids touching a prefix: a text that was edited since is told in this turn's
+ * message, or an epoch begins with it, whichever costs less. A beginning for another reason takes it anyway.
+ */
+export function runningIn(input: CompileInput): Running {
+  const { agent, epoch, forgotten, binds, count } = input;
+  if (epoch === undefined || agent.history === "log") return { running: undefined, untold: NOTHING_UNTOLD };
+  const before = forgotten ? begunAnew(epoch, input) : epoch;
+  const changed = changesIn(before, input);
+  if (changed === undefined) return { running: before, untold: NOTHING_UNTOLD };
+  const { fold, untold, layers } = changed;
+  const anew = (): Epoch => folded(before, fold, count);
+  if (forgotten) {
+    const because = "a memory was forgotten, and the epoch ended anyway";
+    return { running: anew(), untold: NOTHING_UNTOLD, edits: { fold, choice: { layers, way: "epoch", because } } };
+  }
+  if (layers.length === 0) return { running: before, untold, edits: { fold } };
+  const choice = { layers, ...cheaper(before, changed, input) };
+  if (choice.way === "told") return { running: before, untold, edits: { fold, choice } };
+  const begun = anew();
+  const running: Epoch = {
+    ...begun,
+    n: before.n + 1,
+    // What a provider refused does not come back.
+    reason: before.reason === "refused" ? "refused" : "edited",
+    transcript: binds ? plainly(begun.transcript, count) : begun.transcript,
+  };
+  return { running, untold: NOTHING_UNTOLD, edits: { fold, choice } };
+}
+
+/** The epoch with another prefix, and without what was told of it on the way. */
+export function folded(epoch: Epoch, { prefix, prefixEntries }: Folded, count: CompileInput["count"]): Epoch {
+  const frozen = epoch.prefixEntries.filter(({ place }) => place === "transcript");
+  const layers = new Set<string>(prefixEntries.map(({ piece }) => piece));
+  const transcript = epoch.transcript.flatMap((one) => {
+    if (one.message.role !== "user") return [one];
+    const parts = one.message.parts.filter(
+      (part) => part.type !== "text" || !part.told || !layers.has(part.told.layer),
+    );
+    if (parts.length === one.message.parts.length) return [one];
+    const message = { role: "user", parts } as const;
+    return parts.length === 0 ? [] : [{ ...one, message, tokens: countMessage(message, count) }];
+  });
+  return { ...epoch, prefix, prefixEntries: [...prefixEntries, ...frozen], transcript };
+}
+
+/** A tail that also tells of edits: they stay in the turn's own message. */
+export const withUntold = (tail: Tail, { parts, entries }: Untold): Tail => ({
+  ...tail,
+  kept: [...parts, ...tail.kept],
+  entries: [...tail.entries, ...entries],
+});
+
+/** A text of the prefix as it is now. */
+interface Now {
+  readonly layer: Layer;
+  readonly draft: Draft;
+  readonly text: string;
+  readonly digest: Digest;
+  /** The version that is active; 0 for what was declared. */
+  readonly version: number;
+}
+
+interface Changes {
+  readonly fold: Folded;
+  readonly untold: Untold;
+  /** Those that the epoch does not tell yet. */
+  readonly layers: readonly Layer["id"][];
+}
+
+/** What the epoch's prefix shows otherwise than it is now; nothing where all of it is so, and nothing else was told. */
+function changesIn(epoch: Epoch, input: CompileInput): Changes | undefined {
+  const { agent, contents, count } = input;
+  // Only what was looked up: a text that is not known now stays as it is.
+  const given = agent.layers.filter(({ id, scope, mutability }) => {
+    return scope !== "turn" && mutability !== "immutable" && contents.has(id);
+  });
+  if (given.length === 0) return undefined;
+  const told = toldIn(epoch.transcript);
+  const now = given.flatMap((layer) => nowOf(layer, epoch, input));
+  const stale = now.filter((one) => !isShown(epoch, one));
+  const layers = now.filter((one) => !isTold(told, one, stale));
+  if (stale.length === 0 && layers.length === 0) return undefined;
+  const fold = prefixWithin(
+    prefixOf({ ...input, tools: epoch.prefix.tools, mode: epoch.mode }),
+    input.limit - Math.ceil(input.limit / 4),
+    input,
+  );
+  return { fold, untold: untoldOf(layers, count), layers: layers.map(({ layer }) => layer.id) };
+}
+
+function nowOf(layer: Layer, { mode }: Epoch, { contents, count }: CompileInput): Now[] {
+  const made = draft(layer, contentOf(layer, contents), mode, count);
+  if (made === undefined) return [];
+  const { content, text: whole } = made;
+  const text = content.kind === "empty" ? "" : whole;
+  const version = content.kind === "text" ? (content.version ?? 0) : 0;
+  return [{ layer, draft: made, text, digest: digestOf(text), version }];
+}
+
+/** Whether the prefix itself says it. What was cut there is known by its version alone. */
+function isShown({ prefixEntries }: Epoch, { layer, digest, text, version }: Now): boolean {
+  const entry = prefixEntries.find(({ piece, place }) => piece === layer.id && place === "system");
+  if (entry === undefined || entry.fate === "empty") return text === "";
+  if (entry.fate === "kept" || entry.fate === "lined") return entry.version === digest;
+  return (entry.edited ?? 0) === version;
+}
+
+function isTold(told: ToldLayers, one: Now, stale: readonly Now[]): boolean {
+  const last = told.get(one.layer.id);
+  return last === undefined ? !stale.includes(one) : last.of === one.digest;
+}
+
+function untoldOf(changed: readonly Now[], count: CompileInput["count"]): Untold {
+  const parts = changed.map(partOf);
+  const entries = changed.map(({ layer, draft: made, version }, i): LedgerEntry => {
+    const tokens = countBlock(parts[i]?.text ?? "", count);
+    const { id: piece, rank, scope } = layer;
+    const trust = trustOf(made);
+    const edited = version > 0 ? { edited: version } : {};
+    return { piece, place: "tail", rank, scope, trust, tokens, wanted: tokens, ...edited, fate: "kept" };
+  });
+  return { parts, entries, tokens: entries.reduce((sum, { tokens }) => sum + tokens, 0) };
+}
+
+/** The heading is the platform's, and the body was trusted before it came here. */
+function partOf({ layer, text, digest, version }: Now): TextPart {
+  const heading = layerHeading(layer);
+  const body = text === "" ? "(nothing now)" : text.slice(heading.length).trimStart();
+  const which = version === 0 ? "its first text again" : `version ${version}`;
+  const says = `${heading} (now ${which}: it takes the place of what stands above under this heading)\n${body}`;
+  return { type: "text", text: trusted(says), told: { layer: layer.id, as: "whole", of: digest } };
+}
+
+/** Of the room as much may be taken when an edit is told. */
+const MOST = 3 / 4;
+
+/**
+ * Telling leaves the old text o where it is, read with each of the T requests that are left; a new epoch writes once more all R
+ * that stand from the first change on, at w instead of r. So it pays while (w - r) R < o (w + r (T - 1)); in a cold cache always.
+ */
+function cheaper(
+  epoch: Epoch,
+  { untold, layers }: Changes,
+  { limit, rates = USUAL }: CompileInput,
+): Omit<NonNullable<Ledger["edits"]>, "layers"> {
+  const { read, write, cold } = rates;
+  const transcript = standingOf(epoch.transcript).tokens;
+  const entries = epoch.prefixEntries;
+  const sum = (of: readonly LedgerEntry[]): number => of.reduce((all, { tokens }) => all + tokens, 0);
+  if (cold) return { way: "epoch", because: "the provider's cache was cold" };
+  if (sum(entries) + transcript + untold.tokens > limit * MOST)
+    return { way: "epoch", because: "there was no room to tell it" };
+  const isChanged = ({ piece }: LedgerEntry): boolean => layers.some((layer) => layer === piece);
+  const first = entries.findIndex(isChanged);
+  const behind = first < 0 ? transcript : sum(entries.slice(first)) + transcript;
+  const old = sum(entries.filter(isChanged));
+  const requests = requestsLeft(epoch, limit);
+  const anew = (write - read) * behind;
+  const carried = old === 0 ? 0 : old * (write + read * (requests - 1));
+  return anew < carried
+    ? { way: "epoch", because: `writing ${behind} tokens anew costs less than carrying on ${old} that hold no more` }
+    : { way: "told", because: `writing ${behind} tokens anew costs more than carrying on ${old} that hold no more` };
+}
