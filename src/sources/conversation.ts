@@ -57,12 +57,13 @@ function itemOf(contact: ContactId, exchanges: readonly Exchange[], { room, coun
 function linesOf(exchanges: readonly Exchange[], most: number): string {
   const lines: string[] = [];
   let day = "";
-  for (const { body, reply, at } of exchanges) {
+  for (const [i, { body, reply, turn, at }] of exchanges.entries()) {
     const today = isoSecond(at).slice(0, 10);
     if (today !== day) lines.push(today);
     day = today;
     if (body !== "") lines.push(`them: ${shortened(body, most)}`);
-    if (reply !== "") lines.push(`you: ${shortened(reply, most)}`);
+    // One answer may have been to several messages.
+    if (reply !== "" && exchanges[i + 1]?.turn !== turn) lines.push(`you: ${shortened(reply, most)}`);
   }
   return lines.join("\n");
 }

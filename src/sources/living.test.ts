@@ -224,6 +224,18 @@ describe("conversation", () => {
     expect(content).toMatchObject({ intro: expect.stringContaining("`you` are you") });
   });
 
+  it("000.34 an answer to several messages is shown once, behind them", async () => {
+    const { turn } = exchange(1);
+    const entries = [exchange(1, "Hi", "Hello!"), { ...exchange(1, "Are you open?", "Hello!"), turn }];
+    const store = storeWith(new Map([[ADA, entries]]));
+    expect(linesOf(await gathered(SOURCE, { events: [event("Hi")], store }))).toEqual([
+      "2026-11-15",
+      "them: Hi",
+      "them: Are you open?",
+      "you: Hello!",
+    ]);
+  });
+
   it("000.36 in compact mode it shows 2", async () => {
     const context = { events: [event("Hi")], store: storeWith(new Map([[ADA, seven]])), mode: "compact" } as const;
     expect(linesOf(await gathered(SOURCE, context)).filter((line) => line.startsWith("you: "))).toEqual([
