@@ -162,7 +162,7 @@ describe("obligations", () => {
     ];
     const content = await gathered({ kind: "obligations" }, { events });
     expect(content).toMatchObject({
-      intro: "3 messages wait for an answer in this turn. Sender and beginning:",
+      intro: "3 messages wait for an answer in this turn, 1 of them proven by a signature. Sender and beginning:",
       items: [
         { kind: "data", name: ADA, trust: "contact", proof: "proven", text: "Is the door painted?", at: AT },
         { name: ADA, proof: "claimed" },
@@ -172,6 +172,17 @@ describe("obligations", () => {
     const [, cut] = itemsOf(content);
     expect(cut?.text).toHaveLength(100);
     expect(cut?.text.endsWith("…")).toBe(true);
+  });
+
+  it.each([
+    ["proven", ", proven by a signature"],
+    ["claimed", ", not proven by a signature"],
+    [undefined, ""],
+  ] as const)("000.21 tells of one message that is %s", async (proof, says) => {
+    const content = await gathered({ kind: "obligations" }, { events: [event("Hi", proof && { proof })] });
+    expect(content).toMatchObject({
+      intro: `1 message waits for an answer in this turn${says}. Sender and beginning:`,
+    });
   });
 
   it("000.21 a turn of its own has nothing to answer", async () => {
