@@ -90,6 +90,6 @@ async function renew(parts: Parts, claim: Claim, end: AbortController): Promise<
 const timeout = (seconds: number): StrataError =>
   new StrataError(
     "turn_timeout",
-    `the turn took longer than its ${seconds} seconds; raise budgets.turn.seconds or try again`,
+    `the turn took longer than its ${seconds} s; raise budgets.turn.seconds or try again`,
     { seconds },
   );

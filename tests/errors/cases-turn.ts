@@ -77,7 +77,7 @@ export const TURN: readonly Case[] = [
       );
       return chat(cwd, { env });
     },
-    says: ["longer than its 1 seconds", "budgets.turn.seconds"],
+    says: ["longer than its 1 s;", "budgets.turn.seconds"],
   },
   {
     code: "turn_cancelled",
