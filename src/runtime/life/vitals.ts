@@ -10,13 +10,16 @@ export type VitalParts = CreditParts & LifeParts & Pick<Parts, "accounts">;
 /** Of the time that a source may take, the share that an account's server is waited for: the rest of the vitals is never late for it. */
 const PATIENCE = 0.5;
 
+/** Of an agent that only answers no state is kept. */
+const ANSWERS = { state: "idle" } as const;
+
 /** How the agent is, now. */
 export async function vitalsOf(parts: VitalParts, agent: Agent): Promise<Vitals> {
   const owner = ownerOf(agent);
   const { credits: rules, account } = agent.life ?? {};
-  const [credits, standing, total, native] = await Promise.all([
+  const [credits, { state }, total, native] = await Promise.all([
     rules && creditsOf(parts, agent),
-    standingOf(parts, owner),
+    agent.life === undefined ? ANSWERS : standingOf(parts, owner),
     parts.store.usage({ ...owner, contact: null }),
     account && parts.accounts?.balance(account, agent.budgets.source * PATIENCE),
   ]);
@@ -28,7 +31,7 @@ export async function vitalsOf(parts: VitalParts, agent: Agent): Promise<Vitals>
     ...(account && { wallet: account.address }),
     ...(native && { native }),
     turn: total.turns + (parts.lives?.states(owner).length ?? 0),
-    state: standing.state,
+    state,
     at: parts.clock(),
   };
 }

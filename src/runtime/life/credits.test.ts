@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import { scripted } from "../../models/index.ts";
+import { type SurvivalTier, turnId, untrusted } from "../../protocol/index.ts";
+import { cardOf } from "../../wire/index.ts";
+import { collect, endOf, message, OPERATOR, ORG } from "../stage.contract.ts";
+import { COST, DEAR, HOUR, livingStage, MINUTE } from "./living.contract.ts";
+
+const CREDITS = { low: 5, critical: 1, rounds: 2 };
+const PAID = { parts: [{ text: "Well." }], ...DEAR };
+const LOOK = { parts: [{ call: "look", input: { at: "the sea" } }] };
+
+describe("an agent that lives on credits", () => {
+  it.each<[number, SurvivalTier]>([
+    [5.000_001, "Normal"],
+    [5, "LowCycles"],
+    [1.000_001, "LowCycles"],
+    [1, "Critical"],
+    [0.01, "Critical"],
+    [-1, "Critical"],
+  ])("000.12 with %d dollars is %s", async (dollars, tier) => {
+    const { pay, life } = await livingStage([], { credits: CREDITS });
+    await pay(dollars);
+    expect((await life()).vitals).toMatchObject({ balance: dollars, tier });
+  });
+
+  it("000.20 tells its balance, how many hours it lasts at the rate of the last day, its turns and the time", async () => {
+    const on = await livingStage([PAID, PAID, PAID], { credits: CREDITS });
+    await on.pay(10);
+    expect((await on.life()).vitals.runway).toBeUndefined();
+    on.time.at += 30 * MINUTE;
+    await on.say(await on.open("ann"), "Hi");
+    // What was spent in the first half hour is taken as spent in an hour.
+    expect((await on.life()).vitals.runway).toBeCloseTo((10 - COST) / COST);
+    on.time.at += 3.5 * HOUR;
+    await on.say(await on.open("bob"), "Hi");
+    const { vitals, credits } = await on.life();
+    expect(vitals).toMatchObject({ turn: 2, at: on.time.at, state: "sleeping" });
+    expect(vitals.balance).toBeCloseTo(10 - 2 * COST);
+    expect(vitals.runway).toBeCloseTo((10 - 2 * COST) / ((2 * COST) / 4));
+    expect(credits).toMatchObject({ toppedUp: 10, lastDay: { hours: 4 } });
+    on.time.at += 30 * HOUR;
+    expect((await on.life()).vitals.runway).toBeUndefined();
+  });
+
+  it("begins no turn without any: it says so before the start and sleeps, what was said waits, and a payment wakes it", async () => {
+    const on = await livingStage(["Well."], { credits: CREDITS });
+    const thread = await on.open();
+    // Where nothing waits there is nothing to refuse.
+    expect(await collect(on.runtime.run(OPERATOR, thread))).toEqual([]);
+    await expect(on.say(thread, "Hi")).rejects.toMatchObject({
+      code: "out_of_credits",
+      message: expect.stringMatching(/helper has no credits left .*\$0\.0000.* sleeps.*strata credits add/),
+    });
+    expect(on.sent).toHaveLength(0);
+    expect(await on.runtime.pending(OPERATOR, thread)).toHaveLength(1);
+    expect(await on.life()).toMatchObject({
+      vitals: { state: "sleeping", tier: "Critical", balance: 0 },
+      because: "it has no credits left",
+    });
+
+    await on.pay(2);
+    expect(await on.life()).toMatchObject({ vitals: { state: "idle" } });
+    expect(endOf(await collect(on.runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done", text: "Well." });
+    expect(on.sent).toHaveLength(1);
+  });
+
+  it("falls asleep where a turn spent the last: calls get their answer, no request follows, and no other turn begins", async () => {
+    const on = await livingStage([{ ...LOOK, ...DEAR }, "Never."], { credits: CREDITS });
+    await on.pay(0.01);
+    const thread = await on.open();
+    expect(endOf(await on.say(thread, "Look."))).toMatchObject({ type: "done", because: "dollars" });
+    expect(await on.life()).toMatchObject({ vitals: { state: "sleeping" }, because: "it has no credits left" });
+    await expect(on.say(thread, "Hi")).rejects.toMatchObject({ code: "out_of_credits" });
+    expect(on.sent).toHaveLength(1);
+    // Less than it owes does not wake it.
+    await on.pay(0.001);
+    expect((await on.life()).vitals.state).toBe("sleeping");
+  });
+
+  it("calls its model for one contact after the other where all at once would spend more than there is", async () => {
+    const on = await livingStage(Array(5).fill(PAID), { credits: CREDITS });
+    await on.pay(0.02);
+    const threads = await Promise.all(["a", "b", "c", "d", "e"].map((contact) => on.open(contact)));
+    const ends = (await Promise.all(threads.map((thread) => on.say(thread, "Hi")))).map(endOf);
+    expect(ends.filter(({ type }) => type === "done")).toHaveLength(2);
+    const failed = ends.flatMap((end) => (end.type === "failed" ? [end.error.code] : []));
+    expect(failed).toEqual(["out_of_credits", "out_of_credits", "out_of_credits"]);
+    expect(on.sent).toHaveLength(2);
+  });
+
+  it("is throttled while it is Critical: it calls its model twice a turn and no more", async () => {
+    const on = await livingStage(Array(11).fill(LOOK), { credits: CREDITS });
+    await on.pay(1.01);
+    const thread = await on.open();
+    expect(endOf(await on.say(thread, "Look."))).toMatchObject({ totals: { rounds: 8 } });
+    await on.pay(-0.01);
+    expect(endOf(await on.say(thread, "Look."))).toMatchObject({ because: "rounds", totals: { rounds: 2 } });
+  });
+
+  it("is answered by no model whose price is not known", async () => {
+    const card = cardOf("anthropic:claude-sonnet-4-5");
+    const parts = { cardOf: (model: string) => ({ ...card, priced: model !== "some:model" }) };
+    const on = await livingStage(["Well."], { credits: CREDITS }, { parts });
+    await on.pay(1);
+    const [start] = await on.say(await on.open(), "Hi");
+    const turn = start?.type === "turn-start" ? start.turn : turnId("");
+    const model = { ...scripted(["Never."]).model, ref: "some:model" };
+    await expect(collect(on.runtime.regenerate(OPERATOR, turn, { model }))).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringMatching(/lives on credits, and the price of some:model is not known/),
+    });
+  });
+
+  it("replays a recording for nothing", async () => {
+    const on = await livingStage(["Well."], { credits: CREDITS });
+    const thread = await on.open();
+    await on.runtime.post(OPERATOR, thread, [message("Hi", on.time.at)]);
+    const { model } = scripted(["As then."]);
+    const again = on.runtime.run(OPERATOR, thread, { model: { ...model, ref: "recording" }, recorded: new Map() });
+    expect(endOf(await collect(again))).toMatchObject({ type: "done", text: "As then." });
+    expect(await on.store.life(on.owner)).toBeUndefined();
+  });
+});
+
+describe("payments", () => {
+  it("are kept with who paid and why, the newest first; a mistake is taken back by a payment of less than nothing", async () => {
+    const { runtime, agent, pay } = await livingStage([], { credits: CREDITS });
+    await runtime.topUp(OPERATOR, agent.name, { dollars: 5, note: untrusted("for December") });
+    expect(await pay(-2)).toMatchObject({ toppedUp: 3, balance: 3 });
+    expect(await runtime.topUps(OPERATOR, agent.name, 9)).toMatchObject([
+      { dollars: -2, by: "operator" },
+      { dollars: 5, by: "operator", note: "for December" },
+    ]);
+  });
+
+  it.each([0, Number.NaN, Number.POSITIVE_INFINITY, 1_000_001])("of %d dollars are refused", async (dollars) => {
+    const { pay } = await livingStage([], { credits: CREDITS });
+    await expect(pay(dollars)).rejects.toMatchObject({ code: "invalid_input" });
+  });
+
+  it("are refused for an agent that lives on none, with a note that is too long, and from anybody but an operator", async () => {
+    const none = await livingStage([]);
+    await expect(none.pay(1)).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining("lives on no credits"),
+    });
+    const { runtime, agent } = await livingStage([], { credits: CREDITS });
+    const long = { dollars: 1, note: untrusted("x".repeat(501)) };
+    await expect(runtime.topUp(OPERATOR, agent.name, long)).rejects.toMatchObject({ code: "invalid_input" });
+    for (const role of ["member", "agent", "contact", "auditor"] as const) {
+      const actor = { org: ORG, role };
+      const payment = { dollars: 1, note: untrusted("") };
+      await expect(runtime.topUp(actor, agent.name, payment)).rejects.toMatchObject({ code: "not_allowed" });
+      await expect(runtime.topUps(actor, agent.name, 1)).rejects.toMatchObject({ code: "not_allowed" });
+      await expect(runtime.life(actor, agent.name)).rejects.toMatchObject({ code: "not_allowed" });
+      await expect(collect(runtime.tick(actor, agent.name))).rejects.toMatchObject({ code: "not_allowed" });
+      await expect(collect(runtime.tickDue(actor, agent.name))).rejects.toMatchObject({ code: "not_allowed" });
+    }
+  });
+});
