@@ -15,11 +15,9 @@ import { sendersOf } from "./senders.ts";
 
 /** Tokens that an exchange may take on average, and to how many characters of each side it is shortened for that. */
 const TOKENS_EACH = 50;
-const LENGTHS = [500, 320, 200, 140, 100, 70, 50] as const;
+const LENGTHS = [500, 400, 320, 260, 200, 170, 140, 120, 100, 85, 70, 60, 50, 40, 30] as const;
 
-const INTRO = trusted(
-  "The last exchanges with whoever writes now, oldest first and shortened: `them` is the sender, `you` are you. All of them are answered.",
-);
+const INTRO = trusted("What was said before with whoever writes now, oldest first and shortened; `you` are you:");
 
 /** The last exchanges with each sender of the turn, and with nobody else. */
 export async function conversation(
@@ -30,9 +28,10 @@ export async function conversation(
   const senders = sendersOf(context);
   if (senders.length === 0) return { kind: "empty", because: "nobody writes in this turn" };
   const logs = await Promise.all(senders.map((contact) => context.store.conversation({ ...context.scope, contact })));
+  const room = most * TOKENS_EACH - Math.ceil(context.count(INTRO) / senders.length);
   const items = senders.flatMap((contact, i) => {
     const last = logs[i]?.entries.slice(-most).filter(({ body, reply }) => body !== "" || reply !== "") ?? [];
-    return last.length === 0 ? [] : [itemOf(contact, last, { room: most * TOKENS_EACH, count: context.count })];
+    return last.length === 0 ? [] : [itemOf(contact, last, { room, count: context.count })];
   });
   if (items.length === 0) return { kind: "empty", because: "nothing was said with the sender before" };
   return { kind: "items", intro: INTRO, items };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { frame } from "../guard/index.ts";
 import {
   type Agent,
   agentName,
@@ -141,6 +142,17 @@ describe("vitals", () => {
     expect(await told({ wallet: ADA }, WITHOUT_LIFE)).toContain("- native balance: unknown");
   });
 
+  it.each([
+    [0, "less than a minute ago"],
+    [60, "1 minute ago"],
+    [3_600, "60 minutes ago"],
+    [7_200, "2 hours ago"],
+    [400_000, "4 days ago"],
+  ])("000.20 a balance that was read %i s ago was read %s", async (seconds, says) => {
+    const native = { wei: 1n, at: AT - seconds * 1_000 };
+    expect(await told({ wallet: ADA, native })).toContain(`- native balance: 0.000000 ether, read ${says}`);
+  });
+
   it("000.20 small sums keep their cents, and a short runway is no zero", async () => {
     expect(await told({ balance: 0.0123, runway: 0.4, tier: "Critical" })).toEqual(
       expect.arrayContaining(["- balance: 0.0123 US dollars", "- runway: less than 1 hour", "- tier: Critical"]),
@@ -162,7 +174,7 @@ describe("obligations", () => {
     ];
     const content = await gathered({ kind: "obligations" }, { events });
     expect(content).toMatchObject({
-      intro: "3 messages wait for an answer in this turn, 1 of them proven by a signature. Sender and beginning:",
+      intro: "3 messages wait for an answer in this turn. Sender and beginning:",
       items: [
         { kind: "data", name: ADA, trust: "contact", proof: "proven", text: "Is the door painted?", at: AT },
         { name: ADA, proof: "claimed" },
@@ -172,17 +184,6 @@ describe("obligations", () => {
     const [, cut] = itemsOf(content);
     expect(cut?.text).toHaveLength(100);
     expect(cut?.text.endsWith("…")).toBe(true);
-  });
-
-  it.each([
-    ["proven", ", proven by a signature"],
-    ["claimed", ", not proven by a signature"],
-    [undefined, ""],
-  ] as const)("000.21 tells of one message that is %s", async (proof, says) => {
-    const content = await gathered({ kind: "obligations" }, { events: [event("Hi", proof && { proof })] });
-    expect(content).toMatchObject({
-      intro: `1 message waits for an answer in this turn${says}. Sender and beginning:`,
-    });
   });
 
   it("000.21 a turn of its own has nothing to answer", async () => {
@@ -255,18 +256,31 @@ describe("conversation", () => {
     ]);
   });
 
-  it("000.36 an exchange takes about 50 tokens: five of 500 characters a side are shortened to that, one stays longer", async () => {
+  it("000.36 000.40 an exchange takes 50 tokens: 5 of 500 characters a side add 250 for each of 0, 1, 3 and 5 senders", async () => {
     const long = (n: number) => exchange(n, "word ".repeat(100), "reply ".repeat(83));
-    const shown = async (entries: ConversationLog["entries"]) => {
-      const [item] = itemsOf(
-        await gathered(SOURCE, { events: [event("Hi")], store: storeWith(new Map([[ADA, entries]])) }),
-      );
-      return item?.text ?? "";
-    };
-    const five = await shown([1, 2, 3, 4, 5].map(long));
-    expect(five.match(/^you: /gm)).toHaveLength(5);
-    expect(count(five)).toBeLessThanOrEqual(250);
-    expect(count(await shown([long(1)]))).toBeGreaterThan(150);
+    const threads = [1, 2, 3, 4, 5].map((n) => threadId(`thr_${id(n)}`));
+    const senders = new Map(threads.map((thread, n) => [thread, contactId(`${ADA.slice(0, -1)}${n}`)]));
+    const store = storeWith(new Map([...senders.values()].map((one) => [one, [1, 2, 3, 4, 5].map(long)])));
+    for (const many of [0, 1, 3, 5]) {
+      const events = threads.slice(0, many).map((thread) => event("Hi", { thread }));
+      const content = await gathered(SOURCE, { events, senders, store });
+      const texts = itemsOf(content).map(({ kind, trust, at, text, name }) => frame({ kind, trust, at }, text, name));
+      const intro = content.kind === "items" ? (content.intro ?? "") : "";
+      const tokens = count(intro) + texts.reduce((sum, text) => sum + count(text), 0);
+      expect(tokens).toBeLessThanOrEqual(250 * many);
+      expect(tokens).toBeGreaterThanOrEqual(200 * many);
+      expect(texts.join("\n").match(/^\| you: /gm) ?? []).toHaveLength(5 * many);
+    }
+  });
+
+  it("000.36 what one short exchange leaves of the room, the others have", async () => {
+    const [item] = itemsOf(
+      await gathered(SOURCE, {
+        events: [event("Hi")],
+        store: storeWith(new Map([[ADA, [exchange(1), exchange(2, "word ".repeat(100))]]])),
+      }),
+    );
+    expect(item?.text).toContain("word ".repeat(60));
   });
 
   it("law 4 nothing that was said can look like the other side", async () => {

@@ -21,17 +21,9 @@ export function obligations(context: GatherContext): LayerContent {
   if (waiting.length === 0) return { kind: "text", text: trusted("Nothing waits for an answer.") };
   const shown = waiting.length > SHOWN ? ` of the first ${SHOWN}` : "";
   const count = waiting.length === 1 ? "1 message waits" : `${waiting.length} messages wait`;
-  const intro = `${count} for an answer in this turn${provenOf(waiting)}. Sender and beginning${shown}:`;
+  const intro = `${count} for an answer in this turn. Sender and beginning${shown}:`;
   const items = waiting.slice(0, SHOWN).map((event) => itemOf(event, context));
   return { kind: "items", intro: trusted(intro), items };
-}
-
-/** Where senders are addresses: whether it is surely they who wrote. */
-function provenOf(waiting: readonly StoredEvent[]): string {
-  if (waiting.every(({ proof }) => proof === undefined)) return "";
-  const proven = waiting.filter(({ proof }) => proof === "proven").length;
-  if (waiting.length > 1) return `, ${proven} of them proven by a signature`;
-  return proven === 1 ? ", proven by a signature" : ", not proven by a signature";
 }
 
 function itemOf(event: StoredEvent, context: GatherContext): ContentItem {

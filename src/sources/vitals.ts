@@ -43,9 +43,11 @@ function ether(wei: bigint): string {
   return `${wei / WEI}.${decimals}`;
 }
 
-/** To the minute: a text that stays the same for a while. */
+/** To the minute, and of what is long ago to the hour or day: a text that stays the same for a while. */
 function ago(milliseconds: number): string {
   const minutes = Math.floor(milliseconds / 60_000);
   if (minutes < 1) return "less than a minute ago";
-  return minutes === 1 ? "1 minute ago" : `${minutes} minutes ago`;
+  if (minutes < 120) return minutes === 1 ? "1 minute ago" : `${minutes} minutes ago`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} hours ago` : `${Math.floor(hours / 24)} days ago`;
 }
