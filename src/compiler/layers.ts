@@ -186,8 +186,8 @@ type Items = Extract<LayerContent, { kind: "items" }>;
 const framesOf = ({ intro }: Items, items: readonly ContentItem[]): string =>
   [...(intro === undefined ? [] : [intro]), ...inTime(items).map(frameItem)].join("\n");
 
-export const frameItem = ({ kind, trust, at, text, name }: ContentItem): Framed =>
-  frame({ kind, trust, at }, text, name);
+export const frameItem = ({ kind, trust, proof, at, text, name }: ContentItem): Framed =>
+  frame({ kind, trust, at, ...(proof && { proof }) }, text, name);
 
 export const inTime = (items: readonly ContentItem[]): ContentItem[] => [...items].sort((a, b) => a.at - b.at);
 

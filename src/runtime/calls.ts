@@ -17,6 +17,7 @@ import { patiently } from "./patiently.ts";
 import { limitsOf, type Ran, runTool } from "./run-tool.ts";
 import type { RecordedResult } from "./runtime.ts";
 import type { Answer } from "./send.ts";
+import { BETWEEN_TURNS, IN_TURN, outOfState } from "./tool-states.ts";
 import { add, claimOf, plan, totalsOf, type Work } from "./work.ts";
 
 /** What a round came to: why the turn ends, or what goes into the next request. */
@@ -91,6 +92,8 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
   if (tool === undefined) {
     return refusal(`There is no tool ${call.tool}. The tools are: ${work.cast.agent.tools.join(", ") || "none"}.`);
   }
+  const wrongState = outOfState(tool, IN_TURN);
+  if (wrongState !== undefined) return refusal(`Not run: ${call.tool} ${wrongState}. Go on without it.`);
   const problem = tool.check(call.input);
   if (problem !== undefined) return refusal(problem);
   const limits = limitsOf(work.cast.agent, tool);
@@ -98,6 +101,8 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
   if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
   work.used.set(call.tool, used + 1);
   if (mustAsk(work, tool, call.input)) {
+    const later = outOfState(tool, BETWEEN_TURNS);
+    if (later !== undefined) return refusal(tooLate(call.tool, later));
     const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool) };
     const asked = ask(work, wanted, compilation.taint);
     return { outcome: { text: waitingText(asked), failed: false }, trust: "platform" };
@@ -109,6 +114,10 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
 
 const tooOften = (tool: string, calls: number): string =>
   `Not run: ${tool} may be called ${calls === 1 ? "once" : `${calls} times`} in a turn, and was. Go on without it.`;
+
+/** What waits for a person can never run where it would have to run. */
+const tooLate = (tool: string, because: string): string =>
+  `Not run: this call would need a person's word, which comes between two turns: there ${tool} ${because}. Go on without it.`;
 
 /** A recording answers for all tools, and nothing acts: what came from a file is trusted like any contact. */
 function recorded(result: RecordedResult | undefined): Answered {
@@ -140,7 +149,16 @@ async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPar
   const { thread, turn } = lease.claim;
   const events = claimOf(work).events.map(({ id }) => id);
   const ran = await runTool(parts, tool, call.input, {
-    context: { scope: thread.scope, thread: thread.id, turn, call: call.id, events, at: parts.clock(), taint },
+    context: {
+      scope: thread.scope,
+      thread: thread.id,
+      turn,
+      call: call.id,
+      events,
+      at: parts.clock(),
+      taint,
+      state: IN_TURN,
+    },
     seconds: limitsOf(cast.agent, tool).seconds,
     signal: lease.signal,
   });

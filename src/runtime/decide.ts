@@ -26,6 +26,7 @@ import type { Parts } from "./parts.ts";
 import { patiently } from "./patiently.ts";
 import { limitsOf, runTool } from "./run-tool.ts";
 import type { Verdict } from "./runtime.ts";
+import { BETWEEN_TURNS, outOfState } from "./tool-states.ts";
 
 /** The parts, and the approved calls that run in this program just now. */
 export interface DecidingParts extends Parts {
@@ -102,6 +103,11 @@ async function toolFor(parts: Parts, { tool: name, input, schema }: Approval, th
     const message = `${name} was changed since the call was made, so it might do something else than was asked for; deny it`;
     throw new StrataError("invalid_input", message, { tool: name });
   }
+  const wrongState = outOfState(tool, BETWEEN_TURNS);
+  if (wrongState !== undefined) {
+    const message = `${name} ${wrongState} when an approved call runs; deny it`;
+    throw new StrataError("invalid_input", message, { tool: name });
+  }
   const problem = tool.check(input);
   if (problem !== undefined) throw new StrataError("invalid_input", `${problem} Deny the call.`, { tool: name });
   const { seconds } = limitsOf(agent, tool);
@@ -122,7 +128,7 @@ async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acti
   const { approval, thread } = one;
   const { id, scope, turn, call, taint, input } = approval;
   const events = (await parts.store.turn(scope, turn))?.events.map((event) => event.id) ?? [];
-  const context = { scope, thread: thread.id, turn, call, events, at: parts.clock(), taint };
+  const context = { scope, thread: thread.id, turn, call, events, at: parts.clock(), taint, state: BETWEEN_TURNS };
   const signal = one.signal ?? new AbortController().signal;
   const { outcome, isKnown } = await runTool(parts, tool, input, { context, seconds, signal });
   if (!isKnown) return leave(parts, one, outcome);

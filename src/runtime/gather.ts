@@ -1,19 +1,24 @@
-import type { Compilation, Summary } from "../compiler/index.ts";
+import { type Compilation, chooseMode, type Summary } from "../compiler/index.ts";
 import {
   type Agent,
   asStrataError,
   type ContactScope,
   type Epoch,
   type Layer,
+  type Mode,
   type StoredEvent,
   type TurnId,
+  type Vitals,
 } from "../protocol/index.ts";
-import { type Gathered, gather } from "../sources/index.ts";
-import { tailPlanOf } from "../wire/index.ts";
+import { type Gathered, gather, type ToolAllowance } from "../sources/index.ts";
+import { rulesOf, tailPlanOf } from "../wire/index.ts";
 import { type AtStart, atStart, seenOtherwise } from "./at-start.ts";
 import { type Cast, keepOf, limitOf } from "./cast.ts";
 import { type ColdCache, compileFirst } from "./early-cut.ts";
+import { vitalsOf } from "./life/vitals.ts";
 import type { Parts } from "./parts.ts";
+import { limitsOf } from "./run-tool.ts";
+import { type StoredTexts, storedTexts } from "./stored-texts.ts";
 
 /** What a turn's first request is about. */
 export interface Occasion {
@@ -42,18 +47,61 @@ export interface Prepared {
  * @throws StrataError `source_failed` for a required layer, `budget_too_small`
  */
 export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): Promise<Prepared> {
-  const start = await atStart(parts, cast, occasion);
-  const prepared = await compileWith(parts, cast, { ...occasion, start });
+  const { agent } = cast;
+  // A turn of a log stands alone: nothing of the thread's epoch is seen, cut or summed up.
+  const running = agent.history === "log" ? undefined : occasion.epoch;
+  const start = await atStart(parts, cast, { scope: occasion.scope, epoch: running });
+  const texts = await storedTexts(parts, agent, { isRunning: running !== undefined });
+  const vitals = agent.life && once(() => vitalsOf(parts, agent));
+  const mode = await modeFor(parts, cast, { running, texts, vitals });
+  const setting = { ...occasion, texts, vitals, mode };
+  const prepared = await compileWith(parts, cast, { ...setting, start });
   const seen = seenOtherwise(start, prepared.compilation);
-  return seen === undefined ? prepared : compileWith(parts, cast, { ...occasion, start: { ...start, seen } });
+  return seen === undefined ? prepared : compileWith(parts, cast, { ...setting, start: { ...start, seen } });
+}
+
+/** Asks once, however many want to know. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
+}
+
+/** All that is known of the turn before its sources are asked. */
+interface Setting {
+  readonly texts: StoredTexts;
+  /** Of an agent that lives by itself. */
+  readonly vitals: (() => Promise<Vitals>) | undefined;
+  readonly mode: Mode;
+}
+
+/** A running epoch keeps its mode: its prefix was rendered in it. */
+async function modeFor(
+  { tools }: Parts,
+  { agent, card, count }: Cast,
+  { running, texts: { contents }, vitals }: Omit<Setting, "mode"> & { readonly running: Epoch | undefined },
+): Promise<Mode> {
+  if (agent.mode !== "auto") return agent.mode;
+  if (running !== undefined) return running.mode;
+  // Whoever cannot tell how the agent is says so as a source.
+  const tier =
+    agent.life?.credits &&
+    (await vitals?.().then(
+      (all) => all.tier,
+      () => undefined,
+    ));
+  const schemas = tools.schemas(agent.tools);
+  return chooseMode({ agent, window: card.window, tools: schemas, contents, count, ...(tier && { tier }) });
 }
 
 async function compileWith(
   parts: Parts,
   cast: Cast,
-  { start, ...occasion }: Occasion & { readonly start: AtStart },
+  { start, texts, vitals, mode, ...occasion }: Occasion & Setting & { readonly start: AtStart },
 ): Promise<Prepared> {
-  const { agent, count } = cast;
+  const { agent, count, card } = cast;
   const live = agent.layers.filter((layer) => layer.scope === "turn");
   const { store, sources, vault } = parts;
   const gathered = await gather(agent, live, {
@@ -64,22 +112,27 @@ async function compileWith(
     sources,
     vault,
     count,
+    mode,
+    tools: allowances(parts, agent),
+    ...(vitals && { vitals }),
   });
-  const { contents } = gathered;
-  const notes = [...start.notes, ...gathered.notes, ...vectorNotes(parts, agent, live)];
+  const contents = new Map([...texts.contents, ...gathered.contents]);
+  const notes = [...start.notes, ...texts.notes, ...gathered.notes, ...vectorNotes(parts, agent, live)];
+  const { read, write5m: write } = rulesOf(card).multipliers;
   const input = {
     agent,
     turn: occasion.turn,
-    mode: agent.mode,
+    mode,
     limit: limitOf(cast),
     // A running epoch holds the schemas it was sent with: it goes on when a tool has gone, which then answers that it has.
-    tools: occasion.epoch === undefined ? parts.tools.schemas(agent.tools) : [],
+    tools: occasion.epoch === undefined || agent.history === "log" ? parts.tools.schemas(agent.tools) : [],
     epoch: occasion.epoch,
     contents,
     count,
-    tail: tailPlanOf(cast.card, agent.tail),
+    tail: tailPlanOf(card, agent.tail),
     ...keepOf(cast),
-    ...(cast.card.binds && { binds: true }),
+    rates: card.cache === "none" ? NO_CACHE : { read, write, cold: occasion.cold !== undefined },
+    ...(card.binds && { binds: true }),
     ...(start.memory.frozen && { memory: start.memory.frozen }),
     forgotten: start.memory.forgotten,
   };
@@ -92,6 +145,19 @@ async function compileWith(
       if (taken <= 1 || asStrataError(thrown).code !== "budget_too_small") throw thrown;
     }
   }
+}
+
+/** Where nothing is kept, all is read anew with each request. */
+const NO_CACHE = { read: 1, write: 1 };
+
+/** The tools of the turn, as fixed at its start. */
+function allowances({ tools }: Parts, agent: Agent): readonly ToolAllowance[] {
+  return agent.tools.flatMap((name) => {
+    const tool = tools.get(name);
+    if (tool === undefined) return [];
+    const { calls } = limitsOf(agent, tool);
+    return [{ name, ...(Number.isFinite(calls) && { calls }), ...(tool.states && { states: tool.states }) }];
+  });
 }
 
 /** That memories were searched by words alone, where they should not have been: the turn goes on (law 13). */

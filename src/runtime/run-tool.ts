@@ -2,11 +2,13 @@ import {
   type Agent,
   type Json,
   lowestTrust,
+  type NewText,
   type StoreWrite,
   type Tool,
   type ToolContext,
   type ToolOutcome,
   type Trust,
+  trusted,
   untrusted,
 } from "../protocol/index.ts";
 import type { Parts } from "./parts.ts";
@@ -65,11 +67,19 @@ export async function runTool(
 function limited({ writes, ...rest }: ToolOutcome, most: readonly Trust[]): ToolOutcome {
   if (writes === undefined) return rest;
   const trusting = (write: StoreWrite): StoreWrite => {
-    if (write.kind !== "memory") return write;
+    if (write.kind === "forget") return write;
+    if (write.kind === "edit") return { ...write, edit: proposed(write.edit, most) };
     const { memory } = write;
     return { ...write, memory: { ...memory, trust: lowestTrust([memory.trust, ...most]) } };
   };
   return { ...rest, writes: writes.map(trusting) };
+}
+
+/** Law 6: an edit is the agent's own word at the most, and waits for an operator where its writer had seen what others wrote. */
+function proposed(edit: NewText, [, taint = "contact"]: readonly Trust[]): NewText {
+  const inputs = lowestTrust([edit.inputs, taint]);
+  const isTainted = lowestTrust([inputs, "agent"]) !== "agent";
+  return { ...edit, trust: lowestTrust([edit.trust, "agent"]), inputs, status: isTainted ? "proposed" : edit.status };
 }
 
 function failed(says: string): Ran {
@@ -94,7 +104,8 @@ function hidden(vault: Parts["vault"], { text, failed, writes }: ToolOutcome): T
 }
 
 function hiddenWrite(vault: Parts["vault"], write: StoreWrite): StoreWrite {
-  if (write.kind !== "memory") return write;
+  if (write.kind === "forget") return write;
+  if (write.kind === "edit") return { ...write, edit: hiddenEdit(vault, write.edit) };
   const { content, tags, speaker } = write.memory;
   return {
     ...write,
@@ -106,3 +117,11 @@ function hiddenWrite(vault: Parts["vault"], write: StoreWrite): StoreWrite {
     },
   };
 }
+
+/** What passed the guard passes it with a secret's name in the secret's place. */
+const hiddenEdit = (vault: Parts["vault"], { text, line, reason, ...edit }: NewText): NewText => ({
+  ...edit,
+  text: trusted(vault.hide(text)),
+  ...(line !== undefined && { line: trusted(vault.hide(line)) }),
+  reason: untrusted(vault.hide(reason)),
+});

@@ -38,7 +38,8 @@ async function* summed(
 ): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
   if (!speaksForItself(work)) return { because: "no model is asked for one" };
   // The running epoch still shows what was forgotten, and is not sent again.
-  if (compilation.opened.length > 1) return { because: "a memory was forgotten that was shown in it" };
+  if (compilation.opened.slice(0, -1).some(({ reason }) => reason !== "edited"))
+    return { because: "a memory was forgotten that was shown in it" };
   return yield* sumUp(work, epoch, messages);
 }
 

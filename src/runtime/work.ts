@@ -9,6 +9,7 @@ import {
   type NewApproval,
   NO_USAGE,
   outboxId,
+  SELF,
   type Spoken,
   type StopReason,
   type StoreWrite,
@@ -144,6 +145,8 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     approvals: work.approvals,
     totals: totalsOf(work),
     outbox,
+    // Turns of its own answer nobody.
+    ...(cast.agent.history === "log" && work.lease.claim.thread.scope.contact !== SELF && { log: true }),
     unremembered:
       ending.status === "done" ? unremembered(claimOf(work).events, { id: outbox, text: ending.reply }, sent) : [],
   };

@@ -1,0 +1,87 @@
+import {
+  type Agent,
+  asStrataError,
+  type Layer,
+  type LayerContent,
+  type LayerId,
+  lowestTrust,
+  type TextVersion,
+  trusted,
+} from "../protocol/index.ts";
+import type { TextPointer } from "../stores/index.ts";
+import type { Parts } from "./parts.ts";
+
+/** The texts of the prefix as they are now, by layer, and a line where they could not be read. */
+export interface StoredTexts {
+  readonly contents: ReadonlyMap<LayerId, LayerContent>;
+  readonly notes: readonly { readonly layer: LayerId; readonly says: string }[];
+}
+
+interface Asked {
+  /** An epoch runs that goes on where nothing else is known. */
+  readonly isRunning: boolean;
+}
+
+/**
+ * Reads which texts of the agent are active: of its versioned layers, its soul and its skills. The store is asked once a turn, and not
+ * at all for an agent without such layers. Where it cannot tell, the declared texts stand, and a running epoch as it is (law 13).
+ */
+export async function storedTexts(
+  { store }: Pick<Parts, "store">,
+  agent: Agent,
+  { isRunning }: Asked,
+): Promise<StoredTexts> {
+  const layers = agent.layers.filter(({ scope, mutability }) => scope !== "turn" && mutability === "versioned");
+  const [first] = layers;
+  if (first === undefined) return { contents: new Map(), notes: [] };
+  const owner = { org: agent.org, agent: agent.name };
+  const hasSkills = layers.some(({ source }) => source.kind === "skills");
+  try {
+    const [versions, pointers] = await Promise.all([
+      store.activeTexts(owner),
+      hasSkills ? store.textPointers(owner) : [],
+    ]);
+    return { contents: contentsOf(agent, layers, { versions, pointers }), notes: [] };
+  } catch (thrown) {
+    const says = `which texts are active could not be read, so the declared ones stand: ${asStrataError(thrown).message}`;
+    const contents = isRunning ? new Map() : contentsOf(agent, layers, { versions: [], pointers: [] });
+    return { contents, notes: [{ layer: first.id, says }] };
+  }
+}
+
+/** What is active. */
+interface Active {
+  readonly versions: readonly TextVersion[];
+  readonly pointers: readonly TextPointer[];
+}
+
+const contentsOf = (agent: Agent, layers: readonly Layer[], active: Active): StoredTexts["contents"] =>
+  new Map(layers.map((layer) => [layer.id, contentOf(agent, layer, active)]));
+
+function contentOf(agent: Agent, layer: Layer, active: Active): LayerContent {
+  if (layer.source.kind === "skills") return skillsOf(agent, layer, active);
+  const version = active.versions.find((one) => one.layer === layer.id && one.part === undefined);
+  if (version !== undefined) {
+    const { text, trust, n, line } = version;
+    return { kind: "text", text, trust, version: n, ...(line !== undefined && { line }) };
+  }
+  const declared = layer.source.kind === "text" ? layer.source.text : agent.soul;
+  return declared === undefined ? { kind: "empty", because: "nothing is declared" } : { kind: "text", text: declared };
+}
+
+/** The enabled skills, by name: declared ones that nobody changed or disabled, and what operators wrote. */
+function skillsOf({ skills = [] }: Agent, { id, trust }: Layer, { versions, pointers }: Active): LayerContent {
+  const written = versions.flatMap(({ layer, part, text, trust: whose }) =>
+    layer === id && part !== undefined ? [{ name: part, text, trust: whose }] : [],
+  );
+  const declared = skills.filter(({ name, enabled }) => {
+    if (written.some((one) => one.name === name)) return false;
+    const pointer = pointers.find(({ layer, part }) => layer === id && part === name);
+    return pointer === undefined ? enabled : pointer.stands === 0;
+  });
+  const all = [...declared.map(({ name, text }) => ({ name, text, trust })), ...written];
+  if (all.length === 0) return { kind: "empty", because: "no skill is enabled" };
+  const lines = all.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ name, text }) => `- ${name}: ${text}`);
+  // Each of them was trusted before; their names are slugs.
+  return { kind: "text", text: trusted(lines.join("\n")), trust: lowestTrust(all.map((one) => one.trust)) };
+}
