@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type MemoryId, memoryId } from "../protocol/index.ts";
-import { FLAGS, foldName, type LexicalIndex, type PlacedUnit, search, unitsOf } from "./index.ts";
+import { type Candidate, FLAGS, foldName, type LexicalIndex, type PlacedUnit, search, unitsOf } from "./index.ts";
 
 /** A text to put into an index. Those that name the same session share one. */
 export interface Said {
@@ -49,12 +49,15 @@ export function unitsFor(texts: readonly Said[]): readonly PlacedUnit[] {
     .map((unit, at) => ({ ...unit, place: at + 1 }));
 }
 
+const NO_TERMS: ReadonlySet<string> = new Set();
+const places = (candidates: readonly Candidate[]): readonly number[] => candidates.map(({ place }) => place);
+
 /** What every `LexicalIndex` keeps. */
 export function lexicalIndexContract(make: MakeIndex): void {
   const every = (...terms: readonly string[]) => terms.map((term) => ({ term, weight: 1 }));
   const found = async (index: LexicalIndex, terms: readonly { term: string; weight: number }[], limit = 10) => {
     const candidates = await index.candidates(terms, limit);
-    const rows = await index.rows(candidates.map(({ place }) => place));
+    const rows = await index.rows(places(candidates), NO_TERMS);
     return candidates.map(({ place }) => Number(rows.find((row) => row.place === place)?.memory.slice(4)));
   };
 
@@ -64,7 +67,7 @@ export function lexicalIndexContract(make: MakeIndex): void {
     expect([...(await index.frequencies(["tea"])).values()].filter((count) => count > 0)).toEqual([]);
     expect(await index.speakers()).toEqual([]);
     expect(await index.candidates(every("tea"), 10)).toEqual([]);
-    expect(await index.rows([1, 2])).toEqual([]);
+    expect(await index.rows([1, 2], new Set(["tea"]))).toEqual([]);
   });
 
   it("counts units, terms, and the units that have a term", async () => {
@@ -103,7 +106,7 @@ export function lexicalIndexContract(make: MakeIndex): void {
     expect(await found(index, every("near"))).toEqual([0]);
   });
 
-  it("gives rows as they were put in: terms in order, flags, who, when, and one number a session", async () => {
+  it("gives rows as they were put in: what is wanted of their terms in order, how many there are, flags, who, when, and one number a session", async () => {
     const texts = said(
       { text: "When do I see the 2 of you?", tags: ["Plans"], session: "a", speaker: "Ann" },
       { text: "Soon.", session: "a", speaker: "Bob" },
@@ -111,9 +114,14 @@ export function lexicalIndexContract(make: MakeIndex): void {
     );
     const index = await make(texts);
     const [{ place: first = 0 } = {}] = await index.candidates(every("plan"), 1);
-    const rows = [...(await index.rows([first + 1, first, first + 2, first + 99]))].sort((a, b) => a.place - b.place);
+    const wanted = new Set(["i", "plan", "you", "soon", "yo", "planned", "ä"]);
+    const found = await index.rows([first + 1, first, first + 2, first + 99], wanted);
+    const rows = [...found].sort((a, b) => a.place - b.place);
     expect(rows.map(({ place }) => place - first)).toEqual([0, 1, 2]);
-    expect(rows.map(({ terms }) => terms)).toEqual([...texts].map(({ text, tags }) => unitsOf(text, tags)[0]?.terms));
+    const own = texts.map(({ text, tags }) => unitsOf(text, tags)[0]?.terms ?? []);
+    expect(rows.map(({ has }) => has)).toEqual(own.map((terms) => terms.filter((term) => wanted.has(term))));
+    expect(rows.map(({ length }) => length)).toEqual(own.map(({ length }) => length));
+    expect(rows[0]?.has).toEqual(["i", "you", "plan"]);
     expect(rows.map(({ flags }) => flags)).toEqual([FLAGS.question | FLAGS.firstPerson | FLAGS.number, FLAGS.time, 0]);
     expect(rows.map(({ memory, speaker, at }) => ({ memory, speaker, at }))).toEqual(
       texts.map(({ memory, speaker, at }) => ({ memory, speaker: foldName(speaker), at })),
@@ -124,7 +132,8 @@ export function lexicalIndexContract(make: MakeIndex): void {
   it("keeps a text without words in its place", async () => {
     const index = await make(said("tea?", "👍", "milk"));
     const [{ place = 0 } = {}] = await index.candidates(every("tea"), 1);
-    expect((await index.rows([place + 1]))[0]).toMatchObject({ terms: [], memory: numbered(1) });
+    const [row] = await index.rows([place + 1], new Set(["tea", ""]));
+    expect(row).toMatchObject({ has: [], length: 0, memory: numbered(1) });
   });
 
   it("gives a long text as units that follow each other", async () => {
@@ -133,9 +142,9 @@ export function lexicalIndexContract(make: MakeIndex): void {
     );
     const candidates = await index.candidates(every("tea"), 10);
     expect(candidates.length).toBeGreaterThan(1);
-    const places = candidates.map(({ place }) => place);
-    expect(Math.max(...places) - Math.min(...places)).toBe(places.length - 1);
-    expect(new Set((await index.rows(places)).map(({ memory }) => memory))).toEqual(new Set([numbered(0)]));
+    const all = places(candidates);
+    expect(Math.max(...all) - Math.min(...all)).toBe(all.length - 1);
+    expect(new Set((await index.rows(all, NO_TERMS)).map(({ memory }) => memory))).toEqual(new Set([numbered(0)]));
   });
 
   it("finds any text by any of its terms", async () => {

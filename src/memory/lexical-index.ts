@@ -21,6 +21,14 @@ export interface PlacedUnit extends Unit {
   readonly at: number;
 }
 
+/** A unit as ranking reads it: of its terms only those that are looked for. */
+export interface ReadUnit extends Omit<PlacedUnit, "terms"> {
+  /** In the order of the text, each as often as it stands there. */
+  readonly has: readonly string[];
+  /** How many terms the unit has in all. */
+  readonly length: number;
+}
+
 /** How much is searched. */
 export interface IndexSize {
   readonly units: number;
@@ -50,6 +58,6 @@ export interface LexicalIndex {
   speakers(): Promise<readonly string[]>;
   /** The best units by the sum of the weights of the terms they have, the newest first on ties. */
   candidates(terms: readonly WeightedTerm[], limit: number): Promise<readonly Candidate[]>;
-  /** Those there are of these places, in any order. */
-  rows(places: readonly number[]): Promise<readonly PlacedUnit[]>;
+  /** Those there are of these places, in any order, with what they have of these terms. */
+  rows(places: readonly number[], terms: ReadonlySet<string>): Promise<readonly ReadUnit[]>;
 }

@@ -1,4 +1,4 @@
-import type { Candidate, LexicalIndex, PlacedUnit } from "./lexical-index.ts";
+import type { Candidate, LexicalIndex, PlacedUnit, ReadUnit } from "./lexical-index.ts";
 
 /** The index over units in memory: what a search does, without a database. */
 export function listIndex(units: readonly PlacedUnit[]): LexicalIndex {
@@ -33,8 +33,13 @@ export function listIndex(units: readonly PlacedUnit[]): LexicalIndex {
         limit,
       );
     },
-    rows: async (places) => places.flatMap((place) => byPlace.get(place) ?? []),
+    rows: async (places, wanted) =>
+      places.flatMap((place) => byPlace.get(place) ?? []).map((unit) => read(unit, wanted)),
   };
+}
+
+function read({ terms, ...unit }: PlacedUnit, wanted: ReadonlySet<string>): ReadUnit {
+  return { ...unit, has: terms.filter((term) => wanted.has(term)), length: terms.length };
 }
 
 function best(candidates: readonly Candidate[], limit: number): readonly Candidate[] {

@@ -1,6 +1,6 @@
 import type { Asked } from "./asked.ts";
 import { daysAfter, isIn } from "./dates.ts";
-import type { IndexSize, PlacedUnit } from "./lexical-index.ts";
+import type { IndexSize, ReadUnit } from "./lexical-index.ts";
 import { FLAGS } from "./units.ts";
 import { AFTER, BEFORE, EVIDENCE, type FeatureName, LENGTH_PENALTY, SATURATION, SHARE, SOON_AFTER } from "./weights.ts";
 
@@ -25,14 +25,14 @@ export interface Shortlist {
   readonly all: number;
   readonly size: IndexSize;
   /** The candidates and their neighbours. */
-  readonly rows: readonly PlacedUnit[];
+  readonly rows: readonly ReadUnit[];
 }
 
 export type Values = Readonly<Record<FeatureName, number>>;
 
 /** A unit with what was measured of it. */
 export interface Measured {
-  readonly unit: PlacedUnit;
+  readonly unit: ReadUnit;
   readonly values: Values;
   /** How much of what is asked for the unit and its neighbours say. */
   readonly evidence: number;
@@ -40,11 +40,12 @@ export interface Measured {
 
 /** What was counted or weighed, by the position of its term among those looked for. Most units have one or two. */
 type Few = ReadonlyMap<number, number>;
+const NONE: Few = new Map();
 type Weights = readonly number[];
 
 /** A unit with what it has of what is looked for. */
 interface Read {
-  readonly unit: PlacedUnit;
+  readonly unit: ReadUnit;
   /** How often each term looked for stands in it. */
   readonly counts: Few;
   /** What it has of the kind that each term names: what the best tells. */
@@ -119,10 +120,11 @@ function measureOne(context: Context, own: Read, at: number): Measured | undefin
 function readRows({ rows, size, kinds }: Shortlist, terms: readonly string[]): readonly Read[] {
   const slots = new Map(terms.map((term, slot) => [term, slot]));
   const usual = Math.max(1, size.terms / Math.max(1, size.units));
-  const read = (unit: PlacedUnit): Read => {
+  const read = (unit: ReadUnit): Read => {
+    if (unit.has.length === 0) return { unit, counts: NONE, kinds: NONE, length: unit.length / usual };
     const counts = new Map<number, number>();
     const ofKinds = new Map<number, number>();
-    for (const term of unit.terms) {
+    for (const term of unit.has) {
       const slot = slots.get(term);
       if (slot !== undefined) counts.set(slot, (counts.get(slot) ?? 0) + 1);
       const ofKind = slot === undefined ? kinds.get(term) : undefined;
@@ -130,7 +132,7 @@ function readRows({ rows, size, kinds }: Shortlist, terms: readonly string[]): r
       if (ofKind !== undefined && named !== undefined)
         ofKinds.set(named, Math.max(ofKinds.get(named) ?? 0, ofKind.tells));
     }
-    return { unit, counts, kinds: ofKinds, length: unit.terms.length / usual };
+    return { unit, counts, kinds: ofKinds, length: unit.length / usual };
   };
   return rows.toSorted((a, b) => a.session - b.session || a.place - b.place).map(read);
 }
@@ -197,17 +199,19 @@ function windowOf(read: readonly Read[], own: Read, at: number): readonly Read[]
 }
 
 /** In one session, with little said elsewhere in between. */
-function isNear(a: PlacedUnit, b: PlacedUnit, distance: number): boolean {
+function isNear(a: ReadUnit, b: ReadUnit, distance: number): boolean {
   return a.session === b.session && Math.abs(a.place - b.place) <= 2 * distance;
 }
 
-function has(unit: PlacedUnit, flag: number): boolean {
+function has(unit: ReadUnit, flag: number): boolean {
   return (unit.flags & flag) !== 0;
 }
 
 function totals(around: readonly Read[]): Few {
+  const telling = around.filter(({ counts }) => counts.size > 0);
+  if (telling.length < 2) return telling[0]?.counts ?? NONE;
   const all = new Map<number, number>();
-  for (const { counts } of around) {
+  for (const { counts } of telling) {
     for (const [slot, count] of counts) all.set(slot, (all.get(slot) ?? 0) + count);
   }
   return all;

@@ -51,9 +51,10 @@ export async function shortlistOf(
   if (terms.length === 0) return undefined;
   const candidates = await index.candidates(terms, MOST_CANDIDATES);
   signal?.throwIfAborted();
-  const rows = await index.rows(withNeighbours(together(candidates).slice(0, MOST_READ)));
-  signal?.throwIfAborted();
   const { tells, kinds, worth, all } = vocabulary;
+  const places = withNeighbours(together(candidates).slice(0, MOST_READ));
+  const rows = await index.rows(places, new Set([...tells.keys(), ...kinds.keys()]));
+  signal?.throwIfAborted();
   return { asked, tells, kinds, worth, all, size, rows };
 }
 

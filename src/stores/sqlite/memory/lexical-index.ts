@@ -1,9 +1,9 @@
-import type { IndexSize, LexicalIndex, PlacedUnit, WeightedTerm } from "../../../memory/index.ts";
+import type { IndexSize, LexicalIndex, WeightedTerm } from "../../../memory/index.ts";
 import type { MemoryId } from "../../../protocol/index.ts";
 import type { Connection } from "../connection.ts";
 import { plain } from "../statement.ts";
 import { type MemoryScope, rangeOf } from "./memory-scope.ts";
-import { termsOf, type UnitColumns } from "./units.ts";
+import type { UnitColumns } from "./units.ts";
 
 /** Which units may be candidates. */
 export type Sieve = (ids: readonly number[]) => ReadonlySet<number>;
@@ -17,12 +17,13 @@ export function sqliteIndex(db: Connection, scope: MemoryScope, sieve?: Sieve): 
     speakers: async () =>
       db.column(plain<string>(`select speaker from unit_speaker where scope = ? order by speaker`, scope.number)),
     candidates: async (terms, limit) => {
-      const sums = scores(db, scope, terms);
       const most = Math.max(0, Math.floor(limit));
-      const chosen = sieve === undefined ? best(sums, most) : sieved(best(sums, sums.size), sieve, most);
+      const chosen = withScores(db, scope, terms, (sums) =>
+        sieve === undefined ? best(sums, most) : sieved(best(sums, sums.size), sieve, most),
+      );
       return chosen.map(({ id, score }) => ({ place: id - from, score }));
     },
-    rows: async (places) => db.read(() => runsOf(places).flatMap((run) => rows(db, scope, run))),
+    rows: async (places, terms) => rows(db, scope, places, terms),
   };
 }
 
@@ -56,15 +57,19 @@ interface Scored {
 }
 
 /** The sum of the weights of each unit that has any of the terms. One term a query: the index knows no more of a unit. */
-function scores(db: Connection, scope: MemoryScope, terms: readonly WeightedTerm[]): Sums {
+function withScores<T>(db: Connection, scope: MemoryScope, terms: readonly WeightedTerm[], use: (sums: Sums) => T): T {
   const { from, to } = rangeOf(scope);
   const { next = 0 } = db.first(plain<Pick<MemoryScope, "next">>(NEXT, scope.number)) ?? {};
   const sums = next <= MOST_LISTED ? listedSums(from, next) : mappedSums();
-  for (const { term, weight } of terms) {
-    if (!isTerm(term) || weight <= 0) continue;
-    for (const id of db.column(plain<number>(POSTINGS, `"${term}"`, from, to))) sums.add(id, weight);
+  try {
+    for (const { term, weight } of terms) {
+      if (!isTerm(term) || weight <= 0) continue;
+      for (const id of db.column(plain<number>(POSTINGS, `"${term}"`, from, to))) sums.add(id, weight);
+    }
+    return use(sums);
+  } finally {
+    sums.clear();
   }
-  return sums;
 }
 
 const NEXT = `select next from memory_scope where number = ?`;
@@ -78,13 +83,19 @@ interface Sums {
   readonly size: number;
   add(id: number, weight: number): void;
   each(take: (id: number, score: number) => void): void;
+  /** Ends its use. */
+  clear(): void;
 }
 
 /** A scope of so many places has a place for each in one list: several times as fast as a map. */
 const MOST_LISTED = 2 ** 21;
 
+/** The list, empty between two searches: making and clearing one for each would take longer than filling it. */
+let list = new Float64Array(0);
+
 function listedSums(from: number, places: number): Sums {
-  const sums = new Float64Array(places);
+  if (list.length < places) list = new Float64Array(Math.min(MOST_LISTED, 2 * places));
+  const sums = list;
   const touched: number[] = [];
   return {
     get size() {
@@ -99,6 +110,9 @@ function listedSums(from: number, places: number): Sums {
     each: (take) => {
       for (const place of touched) take(from + place, sums[place] ?? 0);
     },
+    clear: () => {
+      for (const place of touched) sums[place] = 0;
+    },
   };
 }
 
@@ -112,6 +126,7 @@ function mappedSums(): Sums {
     each: (take) => {
       for (const [id, score] of sums) take(id, score);
     },
+    clear: () => sums.clear(),
   };
 }
 
@@ -149,22 +164,6 @@ function sieved(ranked: readonly Scored[], sieve: Sieve, limit: number): readonl
   return chosen.slice(0, limit);
 }
 
-/** A run of places, both ends within. */
-interface Run {
-  readonly from: number;
-  readonly to: number;
-}
-
-function runsOf(places: readonly number[]): readonly Run[] {
-  const runs: { from: number; to: number }[] = [];
-  for (const place of [...places].sort((a, b) => a - b)) {
-    const open = runs.at(-1);
-    if (open !== undefined && place <= open.to + 1) open.to = Math.max(open.to, place);
-    else runs.push({ from: place, to: place });
-  }
-  return runs;
-}
-
 interface UnitRow extends UnitColumns {
   readonly id: number;
   readonly memory: MemoryId;
@@ -172,15 +171,39 @@ interface UnitRow extends UnitColumns {
   readonly session: number;
 }
 
-function rows(db: Connection, scope: MemoryScope, run: Run): readonly PlacedUnit[] {
+type ReadUnits = Awaited<ReturnType<LexicalIndex["rows"]>>;
+
+function rows(db: Connection, scope: MemoryScope, places: readonly number[], wanted: ReadonlySet<string>): ReadUnits {
   const { from, to } = rangeOf(scope);
-  const [first, last] = [from + Math.max(0, run.from), Math.min(from + run.to, to - 1)];
-  return db.all(plain<UnitRow>(ROWS, first, last)).map(({ id, terms, ...unit }) => ({
-    ...unit,
-    place: id - from,
-    terms: termsOf(terms),
-  }));
+  const ids = places.map((place) => from + place).filter((id) => id >= from && id < to);
+  const read = readerOf(wanted);
+  return db
+    .all(plain<UnitRow>(ROWS, JSON.stringify(ids)))
+    .map(({ id, terms, ...unit }) => ({ ...unit, place: id - from, ...read(terms) }));
 }
 
 const ROWS = `select unit.id, unit.session, unit.speaker, unit.flags, unit.terms, memory.id as memory, memory.at
-  from unit join memory on memory.row = unit.memory where unit.id >= ? and unit.id <= ?`;
+  from json_each(?) as wanted cross join unit on unit.id = wanted.value cross join memory on memory.row = unit.memory`;
+
+const SPACE = 32;
+
+/** Reads a unit's terms off its row. Most are none of those wanted, which their length and first sign tell: they are not even cut out. */
+function readerOf(wanted: ReadonlySet<string>): (terms: string) => Pick<ReadUnits[number], "has" | "length"> {
+  const lengths = new Uint32Array(128);
+  for (const term of wanted) lengths[sign(term, 0)] = (lengths[sign(term, 0)] ?? 0) | (1 << (term.length & 31));
+  return (terms) => {
+    const has: string[] = [];
+    let length = 0;
+    for (let from = 0, at = 0; at <= terms.length; at++) {
+      if (at < terms.length && terms.charCodeAt(at) !== SPACE) continue;
+      if (at > from) length++;
+      const isLikely = at > from && (((lengths[sign(terms, from)] ?? 0) >>> ((at - from) & 31)) & 1) === 1;
+      const term = isLikely ? terms.slice(from, at) : undefined;
+      if (term !== undefined && wanted.has(term)) has.push(term);
+      from = at + 1;
+    }
+    return { has, length };
+  };
+}
+
+const sign = (text: string, at: number): number => text.charCodeAt(at) & 127;
