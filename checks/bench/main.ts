@@ -4,8 +4,7 @@ import { parseArgs } from "node:util";
 import { callersFolder } from "../../bootstrap/caller.mjs";
 import { ROOT } from "../files.ts";
 import { compileBench, compileText } from "./compile.ts";
-import { memoryBench, SIZES, type Size } from "./memory/bench.ts";
-import { memoryText } from "./memory/measure.ts";
+import { memoryBench, reportText, SIZES, type Size } from "./memory/bench.ts";
 import { wireBench, wireText } from "./wire.ts";
 
 const USAGE = [
@@ -40,7 +39,7 @@ async function main(): Promise<void> {
   } else if (bench === "memory" && files.length === 0) {
     const folder = values.data === undefined ? {} : { folder: resolve(standing, values.data) };
     const report = await memoryBench({ ...folder, sizes: sizesOf(values.size, quick), quick }, tell);
-    show(report, memoryText(report.rows));
+    show(report, reportText(report));
   } else {
     throw new Error(`there is no such bench; there are\n${USAGE}`);
   }

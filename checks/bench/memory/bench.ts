@@ -2,9 +2,10 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Conversation, conversationsIn, DATA, dataFolders } from "../conversations.ts";
 import { fts5 } from "./fts5.ts";
-import { type MemoryRow, measure, type Tell } from "./measure.ts";
+import { type MemoryRow, measure, memoryText, type Tell } from "./measure.ts";
 import { NOISE, noiseIn } from "./noise.ts";
 import { bringPeers, PEERS } from "./peers.ts";
+import { measureRecall, type RecallRow, recallText } from "./recall.ts";
 import { alone, amongNoise, amongScopes } from "./settings.ts";
 import { strata } from "./strata.ts";
 
@@ -13,6 +14,8 @@ export interface MemoryReport {
   /** What memories are hidden among. */
   readonly noise: string;
   readonly rows: readonly MemoryRow[];
+  /** How often recall sends something, where there are questions that nothing answers. */
+  readonly recall: readonly RecallRow[];
 }
 
 /** How many memories: the data's own, so many of the same two people, so many in 2,000 scopes. */
@@ -37,6 +40,7 @@ export async function memoryBench({ folder = DATA, sizes, quick }: Wishes, tell:
   const peers = !quick && bringPeers(tell) ? PEERS : [];
   const noises = [folder, join(folder, ".."), DATA].find((place) => existsSync(join(place, NOISE))) ?? folder;
   const rows: MemoryRow[] = [];
+  const recall: RecallRow[] = [];
   for (const each of quick ? folders.slice(0, 1) : folders) {
     const conversations = quick ? conversationsIn(each).slice(0, 1).map(shortened) : conversationsIn(each);
     const job = { data: basename(each), patience: PATIENCE, tell };
@@ -46,6 +50,8 @@ export async function memoryBench({ folder = DATA, sizes, quick }: Wishes, tell:
       rows.push(
         ...(await measure([() => alone(conversations)], [strata, fts5, ...peers], { ...job, size: "own size" })),
       );
+    if (sizes.includes("own") && conversations.some(({ adversarial }) => adversarial.length > 0))
+      recall.push(...(await measureRecall(conversations, { data: job.data, noise: noiseIn(noises), tell })));
     // A few facts that were saved one by one are no talk that could be hidden among other talk.
     if (conversations.length === 1 && !quick) continue;
     if (sizes.includes("100k")) {
@@ -63,10 +69,16 @@ export async function memoryBench({ folder = DATA, sizes, quick }: Wishes, tell:
       rows.push(...(await measure([made], [strata, fts5], { ...job, size: `1,000,000 in one scope, ${first.name}` })));
     }
   }
-  return { bench: "memory", noise: noiseIn(noises).from, rows };
+  return { bench: "memory", noise: noiseIn(noises).from, rows, recall };
 }
 
 const shortened = (conversation: Conversation): Conversation => ({
   ...conversation,
   questions: conversation.questions.slice(0, 10),
+  adversarial: conversation.adversarial.slice(0, 10),
 });
+
+/** All tables of a report. */
+export function reportText({ rows, recall }: MemoryReport): string {
+  return [memoryText(rows), recallText(recall)].filter((part) => part !== "").join("\n\n");
+}

@@ -3,8 +3,8 @@ import type { Remembered } from "../conversations.ts";
 /** Something that finds memories by a question. */
 export interface MemoryEngine {
   readonly name: string;
-  /** Takes in the memories of each scope, all at once. Where it knows no scopes it gets one. */
-  open(scopes: ReadonlyMap<string, readonly Remembered[]>): Promise<OpenEngine>;
+  /** Takes in the memories of each scope, all at once. Where it knows no scopes it gets one. May say how many are in. */
+  open(scopes: ReadonlyMap<string, readonly Remembered[]>, progress: (done: number) => void): Promise<OpenEngine>;
 }
 
 /** An engine with its memories. */

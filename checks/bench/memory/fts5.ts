@@ -12,13 +12,13 @@ const SCHEMA = `create virtual table memory using fts5(scope, text, id unindexed
 /** SQLite's full text search as it is usually used: any of the words but the commonest, stemmed, ranked by its bm25. */
 export const fts5: MemoryEngine = {
   name: "fts5, porter, stop words",
-  open: async (scopes) => {
+  open: async (scopes, progress) => {
     const folder = mkdtempSync(join(tmpdir(), "bench-fts5-"));
     const file = join(folder, "memory.db");
     const db = new BetterSqlite3(file);
     db.exec(`pragma journal_mode = wal; ${SCHEMA}`);
     const several = scopes.size > 1;
-    fill(db, scopes);
+    fill(db, scopes, progress);
     const query = db.prepare<[string, number], { id: string }>(
       "select id from memory where memory match ? order by rank limit ?",
     );
@@ -38,11 +38,19 @@ export const fts5: MemoryEngine = {
   },
 };
 
-function fill(db: BetterSqlite3.Database, scopes: ReadonlyMap<string, readonly Remembered[]>): void {
+function fill(
+  db: BetterSqlite3.Database,
+  scopes: ReadonlyMap<string, readonly Remembered[]>,
+  progress: (done: number) => void,
+): void {
   const add = db.prepare("insert into memory (scope, text, id) values (?, ?, ?)");
+  let done = 0;
   db.transaction(() => {
     for (const [scope, memories] of scopes) {
-      for (const { id, speaker, text } of memories) add.run(scopeWord(scope), `${speaker}: ${text}`, id);
+      for (const { id, speaker, text } of memories) {
+        add.run(scopeWord(scope), `${speaker}: ${text}`, id);
+        progress(++done);
+      }
     }
   })();
   db.pragma("wal_checkpoint(TRUNCATE)");

@@ -60,7 +60,7 @@ export async function measure(
       const setting = make();
       sweep();
       job.tell(`${job.data}, ${job.size}: ${engine.name} takes in ${memoriesIn(setting)} memories`);
-      const { open, load } = await opened(engine, setting);
+      const { open, load } = await opened(engine, setting, job.tell);
       loads.push(load);
       questions += setting.asked.reduce((sum, { questions: asked }) => sum + asked.length, 0);
       answers.push(...(await answered(open, setting, job.patience)));
@@ -73,11 +73,20 @@ export async function measure(
 
 const memoriesIn = ({ scopes }: Setting): number => [...scopes.values()].reduce((sum, { length }) => sum + length, 0);
 
-async function opened(engine: MemoryEngine, setting: Setting): Promise<{ open: OpenEngine; load: Load }> {
+/** Milliseconds between two signs of life. */
+const EVERY = 10_000;
+
+async function opened(engine: MemoryEngine, setting: Setting, tell: Tell): Promise<{ open: OpenEngine; load: Load }> {
+  const memories = memoriesIn(setting);
   const start = performance.now();
-  const open = await engine.open(setting.scopes);
-  const milliseconds = performance.now() - start;
-  return { open, load: { memories: memoriesIn(setting), milliseconds, bytes: open.bytes } };
+  let next = start + EVERY;
+  const open = await engine.open(setting.scopes, (done) => {
+    const now = performance.now();
+    if (now < next) return;
+    next = now + EVERY;
+    tell(`  ${done} of ${memories}, ${Math.round((1_000 * done) / (now - start))} a second`);
+  });
+  return { open, load: { memories, milliseconds: performance.now() - start, bytes: open.bytes } };
 }
 
 /** The questions in an order that mixes them, until the time is up. */

@@ -3,16 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   agentName,
+  type ContactScope,
   contactId,
   issueId,
   type MemoryId,
   memoryId,
   type NewMemory,
   orgId,
-  type Scope,
   untrusted,
 } from "../../../src/protocol/index.ts";
-import { openSqlite } from "../../../src/stores/index.ts";
+import { openSqlite, type Store } from "../../../src/stores/index.ts";
 import type { Remembered } from "../conversations.ts";
 import type { MemoryEngine } from "./engine.ts";
 
@@ -22,45 +22,69 @@ const BATCH = 5_000;
 /** Strata's own store on disk, with what was said as it keeps it. */
 export const strata: MemoryEngine = {
   name: "strata",
-  open: async (scopes) => {
-    const folder = mkdtempSync(join(tmpdir(), "bench-memory-"));
-    const file = join(folder, "strata.db");
-    const filling = await openSqlite(file);
-    const names = new Map<MemoryId, string>();
-    const issue = ({ id, at }: Remembered): MemoryId => {
-      const issued = memoryId(issueId("memory", at, crypto.getRandomValues(new Uint8Array(10))));
-      names.set(issued, id);
-      return issued;
-    };
-    for (const [name, memories] of scopes) {
-      const whose = scopeOf(name);
-      for (let from = 0; from < memories.length; from += BATCH) {
-        const batch = memories.slice(from, from + BATCH);
-        await filling.saveMemories(
-          whose,
-          batch.map((one) => ({ id: issue(one), memory: message(one) })),
-        );
-      }
-    }
-    // Closed, the file holds all that its log held.
-    await filling.close();
-    const bytes = statSync(file).size;
-    const store = await openSqlite(file);
+  open: async (scopes, progress) => {
+    const { store, names, bytes, close } = await filledStore(scopes, progress);
     return {
       find: async (scope, text, limit) => {
         const hits = await store.searchMemories([scopeOf(scope)], { texts: [{ text, weight: 1 }], limit });
         return hits.map(({ id }) => names.get(id) ?? id);
       },
       bytes,
-      close: async () => {
-        await store.close();
-        rmSync(folder, { recursive: true });
-      },
+      close,
     };
   },
 };
 
-const scopeOf = (name: string): Scope => ({ org: orgId("bench"), agent: agentName("bench"), contact: contactId(name) });
+/** A store with memories, and what the data calls them. */
+export interface FilledStore {
+  readonly store: Store;
+  readonly names: ReadonlyMap<string, string>;
+  readonly bytes: number;
+  close(): Promise<void>;
+}
+
+/** A store in a file of its own that holds these memories. */
+export async function filledStore(
+  scopes: ReadonlyMap<string, readonly Remembered[]>,
+  progress: (done: number) => void = () => {},
+): Promise<FilledStore> {
+  const folder = mkdtempSync(join(tmpdir(), "bench-memory-"));
+  const file = join(folder, "strata.db");
+  const filling = await openSqlite(file);
+  const names = new Map<MemoryId, string>();
+  const issue = ({ id, at }: Remembered): MemoryId => {
+    const issued = memoryId(issueId("memory", at, crypto.getRandomValues(new Uint8Array(10))));
+    names.set(issued, id);
+    return issued;
+  };
+  for (const [name, memories] of scopes) {
+    const whose = scopeOf(name);
+    for (let from = 0; from < memories.length; from += BATCH) {
+      const batch = memories.slice(from, from + BATCH);
+      await filling.saveMemories(
+        whose,
+        batch.map((one) => ({ id: issue(one), memory: message(one) })),
+      );
+      progress(names.size);
+    }
+  }
+  // Closed, the file holds all that its log held.
+  await filling.close();
+  const bytes = statSync(file).size;
+  const store = await openSqlite(file);
+  const close = async (): Promise<void> => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  };
+  return { store, names, bytes, close };
+}
+
+/** Whose memory a conversation is. */
+export const scopeOf = (name: string): ContactScope => ({
+  org: orgId("bench"),
+  agent: agentName("bench"),
+  contact: contactId(name),
+});
 
 const message = ({ at, speaker, session, text }: Remembered): NewMemory => ({
   kind: "message",

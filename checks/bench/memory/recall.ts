@@ -1,0 +1,179 @@
+import { blueprintFolder, loadProject } from "../../../src/agents/index.ts";
+import { tokenCounter } from "../../../src/models/index.ts";
+import {
+  type Agent,
+  type ContentItem,
+  type CountTokens,
+  eventId,
+  type Layer,
+  type StoredEvent,
+  threadId,
+  untrusted,
+} from "../../../src/protocol/index.ts";
+import { gather } from "../../../src/sources/index.ts";
+import type { Conversation } from "../conversations.ts";
+import { table } from "../table.ts";
+import type { Tell } from "./measure.ts";
+import type { Noise } from "./noise.ts";
+import { alone } from "./settings.ts";
+import { type FilledStore, filledStore, scopeOf } from "./strata.ts";
+
+/** How often the companion's recall puts memories into a request, for messages of one sort. */
+export interface RecallRow {
+  readonly data: string;
+  /** Questions that something answers, that nothing answers, and what strangers say to each other. */
+  readonly asked: "answered" | "unanswered" | "other talk";
+  readonly messages: number;
+  /** Share of them with which memories were sent, and with which none was. */
+  readonly some: number;
+  readonly none: number;
+  /** Of those that something answers: with which an answer was sent. */
+  readonly answer?: number;
+  /** Memories and their tokens, where any were sent. */
+  readonly memories: number;
+  readonly tokens: number;
+}
+
+/** One message of a sort, in whose conversation, and what would answer it. */
+interface Message {
+  readonly conversation: string;
+  readonly text: string;
+  readonly relevant: readonly string[];
+}
+
+interface Sent {
+  /** As the data calls them. */
+  readonly ids: readonly string[];
+  readonly tokens: number;
+}
+
+/** So many messages of strangers to each conversation. */
+const TALK = 120;
+
+/** What recall sends with each question, each conversation being all that is remembered of it. */
+export async function measureRecall(
+  conversations: readonly Conversation[],
+  { data, noise, tell }: { readonly data: string; readonly noise: Noise; readonly tell: Tell },
+): Promise<readonly RecallRow[]> {
+  const kinds = messagesOf(conversations, noise);
+  const count = await tokenCounter({ factor: 1 });
+  const filled = await filledStore(alone(conversations).scopes);
+  const recalling = companion();
+  const rows: RecallRow[] = [];
+  for (const [asked, messages] of kinds) {
+    if (messages.length === 0) continue;
+    tell(`${data}: recall for ${messages.length} messages (${asked})`);
+    const sent: Sent[] = [];
+    for (const message of messages) sent.push(await sentWith({ ...filled, ...recalling, count }, message));
+    rows.push({ data, asked, ...summed(messages, sent), ...(asked === "answered" && answering(messages, sent)) });
+  }
+  await filled.close();
+  return rows;
+}
+
+function messagesOf(
+  conversations: readonly Conversation[],
+  noise: Noise,
+): readonly (readonly [RecallRow["asked"], readonly Message[]])[] {
+  const questions = (of: "questions" | "adversarial"): readonly Message[] =>
+    conversations.flatMap((one) => one[of].map(({ text, relevant }) => ({ conversation: one.name, text, relevant })));
+  // As many as there are questions, where only a few are asked.
+  const talk = conversations.flatMap(({ name, questions: { length } }) =>
+    noise.take(Math.min(TALK, length)).map((text) => ({ conversation: name, text, relevant: [] })),
+  );
+  return [
+    ["answered", questions("questions")],
+    ["unanswered", questions("adversarial")],
+    ["other talk", talk],
+  ];
+}
+
+interface Recalling extends Pick<FilledStore, "store" | "names"> {
+  readonly agent: Agent;
+  readonly layer: Layer;
+  readonly count: CountTokens;
+}
+
+async function sentWith({ store, names, agent, layer, count }: Recalling, message: Message): Promise<Sent> {
+  const { contents, notes } = await gather(agent, [layer], {
+    scope: scopeOf(message.conversation),
+    events: [eventOf(message.text)],
+    at: AT,
+    count,
+    store,
+    // A busy machine shall not look like a recall that found nothing.
+    timer: () => () => {},
+  });
+  const [late] = notes;
+  if (late) throw new Error(`recall failed: ${late.says}`);
+  const content = contents.get(layer.id);
+  const items: readonly ContentItem[] = content?.kind === "items" ? content.items : [];
+  const ids = items.flatMap(({ id, ids: all }) => all ?? (id === undefined ? [] : [id]));
+  return { ids: ids.map((id) => names.get(id) ?? id), tokens: items.reduce((sum, { text }) => sum + count(text), 0) };
+}
+
+const AT = Date.UTC(2026, 10, 21, 9, 30);
+const NO_CHANCE = "0".repeat(26);
+
+/** What a person who begins to use Strata gets. */
+function companion(): { readonly agent: Agent; readonly layer: Layer } {
+  for (const agent of loadProject(blueprintFolder("companion"), { env: {} }).agents.values()) {
+    const layer = agent.layers.find(({ source }) => source.kind === "recall");
+    if (layer) return { agent, layer };
+  }
+  throw new Error("the companion has no layer that recalls");
+}
+
+function eventOf(text: string): StoredEvent {
+  return {
+    id: eventId(`evt_${NO_CHANCE}`),
+    thread: threadId(`thr_${NO_CHANCE}`),
+    seq: 1,
+    status: "pending",
+    kind: "message",
+    trust: "contact",
+    channel: "bench",
+    content: [{ type: "text", text: untrusted(text) }],
+    at: AT,
+  };
+}
+
+function summed(
+  messages: readonly Message[],
+  sent: readonly Sent[],
+): Pick<RecallRow, "messages" | "some" | "none" | "memories" | "tokens"> {
+  const some = sent.filter(({ ids }) => ids.length > 0);
+  const mean = (of: (one: Sent) => number): number => some.reduce((sum, one) => sum + of(one), 0) / (some.length || 1);
+  const share = some.length / messages.length;
+  return {
+    messages: messages.length,
+    ...{ some: share, none: 1 - share },
+    ...{ memories: mean(({ ids }) => ids.length), tokens: mean(({ tokens }) => tokens) },
+  };
+}
+
+function answering(messages: readonly Message[], sent: readonly Sent[]): Pick<RecallRow, "answer"> {
+  const answered = messages.filter(({ relevant }, i) => sent[i]?.ids.some((id) => relevant.includes(id)));
+  return { answer: answered.length / messages.length };
+}
+
+const HEAD = ["recall sends", "messages", "some", "none", "an answer", "memories", "tokens"];
+const NAMES: Readonly<Record<RecallRow["asked"], string>> = {
+  answered: "asked for what was said",
+  unanswered: "asked for what nobody said",
+  "other talk": "talk of strangers",
+};
+
+/** A table for each data. */
+export function recallText(rows: readonly RecallRow[]): string {
+  const share = (value: number): string => value.toFixed(3);
+  return [...Map.groupBy(rows, ({ data }) => data)]
+    .map(([data, own]) => {
+      const cells = own.map((row) => [
+        ...[NAMES[row.asked], String(row.messages), share(row.some), share(row.none)],
+        ...[row.answer === undefined ? "–" : share(row.answer), row.memories.toFixed(1), row.tokens.toFixed(0)],
+      ]);
+      return `${data}, the companion's recall\n\n${table(HEAD, cells)}`;
+    })
+    .join("\n\n");
+}
