@@ -43,7 +43,7 @@ const sized = (text: string | undefined): Pick<LayerView, "text" | "characters">
 /** What stands in the prompt of them, line by line. */
 function skillsText(skills: readonly SkillView[]): string | undefined {
   const enabled = skills.filter((skill) => skill.enabled);
-  return enabled.length === 0 ? undefined : enabled.map(({ name, text }) => `${name}: ${text}`).join("\n");
+  return enabled.length === 0 ? undefined : enabled.map(({ name, text }) => `- ${name}: ${text}`).join("\n");
 }
 
 /** A layer that names another stands right behind it. */
