@@ -7,6 +7,7 @@ import type { Context } from "./context.ts";
 import { senderOf } from "./conversation.ts";
 import { consolidateInIdleTime } from "./idle-work.ts";
 import { wholeNumber } from "./options.ts";
+import { runOwnTurns } from "./own-turns.ts";
 import { inSession, type Session, shortVersion } from "./session.ts";
 import { isInteractive } from "./terminal.ts";
 import { reloadOnChange } from "./watch.ts";
@@ -40,6 +41,7 @@ export function declareStart(program: Command, context: Context): void {
         const listening = await serve(session.app, port, { ...(host && { host }), ...(hosts && { hosts }) });
         const stop = options.watch === true ? reloadOnChange(context, session) : () => {};
         const rest = consolidateInIdleTime(context, session.app);
+        const sleep = runOwnTurns(context, session.app);
         try {
           await announce(context, session, listening);
           // What was said while no program made vectors. Where that fails, the next turn tells.
@@ -48,6 +50,7 @@ export function declareStart(program: Command, context: Context): void {
         } finally {
           stop();
           await rest();
+          await sleep();
           await listening.close();
         }
         context.note("Stopped.");

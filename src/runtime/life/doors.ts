@@ -32,7 +32,6 @@ export function lifeDoors(parts: () => TurnParts, run: Run): LifeDoors {
       const { agent } = deskOf(parts(), actor, name);
       if (agent.life?.tick === undefined) return;
       checkTicks(agent);
-      await checkPaid(parts(), agent);
       const due = await claimDue(parts(), agent);
       if (due !== undefined) yield* tick(parts(), agent, { run, options, due });
     },

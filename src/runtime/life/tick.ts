@@ -84,7 +84,11 @@ export function dueAt({ life }: Agent, tickedAt: number | undefined, now: number
   return tickedAt === undefined ? now : tickedAt + life.tick * 60_000;
 }
 
-/** The turn that is due, taken for this program: of several that look, one gets it. Nothing where none is, or one runs. */
+/**
+ * The turn that is due, taken for this program: of several that look, one gets it. Nothing where none is, or one runs. Without
+ * credits it stays due.
+ * @throws StrataError `out_of_credits`
+ */
 export async function claimDue(parts: TurnParts, agent: Agent): Promise<string | undefined> {
   const now = parts.clock();
   const owner = ownerOf(agent);
@@ -93,6 +97,7 @@ export async function claimDue(parts: TurnParts, agent: Agent): Promise<string |
     return at !== undefined && at <= now;
   };
   if (!isDue((await parts.store.life(owner))?.tickedAt) || (await runsAlready(parts, agent))) return undefined;
+  await checkPaid(parts, agent);
   let due: string | undefined;
   await writeLife(parts, owner, (record) => {
     due = undefined;
