@@ -1,0 +1,88 @@
+import { createServer } from "node:http";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Agent, type Layer, layerId } from "../../protocol/index.ts";
+import { localChain } from "../../sources/index.contract.ts";
+import { openAccounts } from "../../sources/index.ts";
+import { endOf, sampleAgent } from "../stage.contract.ts";
+import { type Living, livingAgent, livingStage, MINUTE } from "./living.contract.ts";
+
+const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const ETHER = 10n ** 18n;
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+/** Its clock layer shows vitals instead. */
+function showingVitals(url: string, source: number): Agent {
+  const layers = sampleAgent().layers.map((layer): Layer => {
+    return layer.source.kind === "clock" ? { ...layer, id: layerId("vitals"), source: { kind: "vitals" } } : layer;
+  });
+  const account = { address: WALLET, rpc: { url }, cached: 60 };
+  const agent = livingAgent({ account }, { layers });
+  return { ...agent, budgets: { ...agent.budgets, source } };
+}
+
+async function withAccount(url: string, source = 20_000): Promise<Living> {
+  const time = { now: (): number => 0 };
+  const accounts = openAccounts({ urlOf: (rpc) => ("url" in rpc ? rpc.url : undefined), clock: () => time.now() });
+  const replies = Array<string>(9).fill("Well.");
+  const on = await livingStage(replies, {}, { agent: showingVitals(url, source), parts: { accounts } });
+  time.now = () => on.time.at;
+  return on;
+}
+
+/** What the model is told of the account when somebody writes now. */
+async function told(on: Living): Promise<string> {
+  expect(endOf(await on.say(await on.open(), "Hi")).type).toBe("done");
+  const last = JSON.stringify(on.sent.at(-1));
+  expect(last).toContain(`wallet: ${WALLET}`);
+  return /native balance: ([^\\"]*)/.exec(last)?.[1] ?? last;
+}
+
+describe("the account of an agent", () => {
+  it("000.20 is shown with what a real chain says, and with the age of what was read", async () => {
+    const chain = await localChain();
+    ends.push(chain.stop);
+    const on = await withAccount(chain.url);
+    await chain.send(WALLET, 2n * ETHER);
+    expect(await told(on)).toMatch(/^2\.000000 ether, read .*minute/);
+    await chain.send(WALLET, ETHER / 2n);
+    on.time.at += MINUTE;
+    expect(await told(on)).toMatch(/^2\.500000 ether/);
+    expect((await on.life()).vitals).toMatchObject({
+      wallet: WALLET,
+      native: { wei: (5n * ETHER) / 2n, at: on.time.at },
+    });
+  });
+
+  it("whose server has gone leaves the turn alive: the last that was read is shown with its age", async () => {
+    const chain = await localChain();
+    const on = await withAccount(chain.url);
+    await chain.send(WALLET, 2n * ETHER);
+    await told(on);
+    await chain.stop();
+    on.time.at += 90 * MINUTE;
+    const says = await told(on);
+    expect(says).toContain("2.000000 ether");
+    expect(says).not.toBe("2.000000 ether, read less than a minute ago");
+    expect((await on.life()).vitals.native?.at).toBe(on.time.at - 90 * MINUTE);
+  });
+
+  it("whose server never answers leaves the turn and the other vitals alive", async () => {
+    const server = createServer(() => undefined);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    ends.push(
+      () =>
+        new Promise((resolve) => {
+          server.close(() => resolve());
+          server.closeAllConnections();
+        }),
+    );
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const on = await withAccount(`http://127.0.0.1:${port}`, 300);
+    expect(await told(on)).toBe("unknown");
+  });
+});
