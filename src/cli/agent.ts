@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { App } from "../app.ts";
 import { type Agent, type Layer, never, type Source, type ToolName } from "../protocol/index.ts";
+import { declareActs } from "./agent-acts.ts";
 import { answeringOf } from "./answering.ts";
 import { attentionLines } from "./attention.ts";
 import type { Context } from "./context.ts";
@@ -12,10 +13,11 @@ import { table } from "./table.ts";
 export function declareAgent(program: Command, context: Context): void {
   const agent = program
     .command("agent")
-    .description("list the declared agents, and show what one is made of")
+    .description("list the declared agents, show what one is made of and who looked into it")
     .addHelpText("after", "\nExample:\n  $ strata agent show companion");
   declareList(agent, context);
   declareShow(agent, context);
+  declareActs(agent, context);
 }
 
 function declareList(parent: Command, context: Context): void {

@@ -6,7 +6,7 @@ import { type Desk, note } from "./desk.ts";
 /** Who has a log, the last active first. */
 export async function conversations(desk: Desk, limit: number): Promise<readonly ConversationHead[]> {
   const heads = await desk.parts.store.conversations(desk.owner, limit);
-  await note(desk, "read conversations", `${heads.length} senders`);
+  await note(desk, "read conversations", `senders: ${heads.length}`);
   return heads;
 }
 

@@ -7,7 +7,7 @@ import { type Desk, note } from "./desk.ts";
 export async function inbox(desk: Desk, limit: number): Promise<readonly InboxMessage[]> {
   const { parts, owner } = desk;
   const found = await parts.store.inbox(owner, { now: parts.wall(), limit });
-  await note(desk, "read inbox", `${found.length} messages`);
+  await note(desk, "read inbox", `messages: ${found.length}`);
   return found.map(({ contact, event, staged }) => ({ contact, event, status: staged ? "staged" : "waiting" }));
 }
 
@@ -17,7 +17,7 @@ export async function outbox(
   wish: { readonly status?: OutboxMessage["status"]; readonly limit: number },
 ): Promise<readonly OutgoingMessage[]> {
   const found = await desk.parts.store.mail(desk.owner, wish);
-  await note(desk, "read outbox", `${found.length} messages`);
+  await note(desk, "read outbox", `messages: ${found.length}`);
   return found;
 }
 

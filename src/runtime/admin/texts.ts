@@ -1,7 +1,7 @@
 import { layerId, StrataError, type TextKey, type TextMove, type TextVersion } from "../../protocol/index.ts";
 import type { SkillChoice, TextChoice, TextEdit, TextVerdictChoice } from "../agent-doors.ts";
 import { checkDeclared, checkedReason, keyOf, nameOf, passed, refused } from "./check-text.ts";
-import type { Desk } from "./desk.ts";
+import { type Desk, note } from "./desk.ts";
 import { lastActive, skillNamed } from "./skills.ts";
 import { layerOf, type Standing, skillsLayer, standing } from "./standing.ts";
 
@@ -32,7 +32,14 @@ export async function editText(desk: Desk, { layer, part, text, line, reason }: 
 /** @throws StrataError `text_not_found` for a layer or skill that is not there */
 export async function textVersions(desk: Desk, key: TextKey | undefined): Promise<readonly TextVersion[]> {
   if (key !== undefined) await checkThere(desk, key);
-  return desk.parts.store.textVersions(desk.owner, key);
+  return seen(desk, await desk.parts.store.textVersions(desk.owner, key));
+}
+
+/** What waits may be a contact's words, out of a turn with them: who reads it is recorded. */
+async function seen(desk: Desk, versions: readonly TextVersion[]): Promise<readonly TextVersion[]> {
+  const waiting = versions.filter(({ status }) => status === "proposed").length;
+  if (waiting > 0) await note(desk, "read proposals", `proposals: ${waiting}`);
+  return versions;
 }
 
 /** As many moves as are told at once. */
@@ -49,11 +56,11 @@ async function checkThere(desk: Desk, { layer, part }: TextKey): Promise<void> {
 }
 
 export async function proposals(desks: readonly Desk[]) {
-  const found = desks.map(async ({ parts, owner }) =>
-    (await parts.store.textVersions(owner))
-      .filter(({ status }) => status === "proposed")
-      .map((version) => ({ ...version, agent: owner.agent })),
-  );
+  const found = desks.map(async (desk) => {
+    const { store } = desk.parts;
+    const waiting = (await store.textVersions(desk.owner)).filter(({ status }) => status === "proposed");
+    return (await seen(desk, waiting)).map((version) => ({ ...version, agent: desk.owner.agent }));
+  });
   return (await Promise.all(found)).flat().sort((a, b) => a.at - b.at);
 }
 
