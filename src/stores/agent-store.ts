@@ -17,7 +17,7 @@ import type {
   TurnId,
   Untrusted,
 } from "../protocol/index.ts";
-import type { OutboxMessage } from "./store.ts";
+import type { OutboxMessage } from "./outbox-message.ts";
 
 /** Whose texts, state and credits: an agent's own, with no contact in them. */
 export interface AgentOwner {

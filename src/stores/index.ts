@@ -29,6 +29,7 @@ export type {
   SavedMemory,
   TopicWish,
 } from "./memory-store.ts";
+export type { OutboxMessage } from "./outbox-message.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/memory/vector-extension.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export type {
@@ -41,7 +42,6 @@ export type {
   HeldThread,
   JournalKey,
   JournalState,
-  OutboxMessage,
   RebuiltRequest,
   RequestRecord,
   RequestStart,

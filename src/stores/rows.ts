@@ -28,7 +28,8 @@ import {
 } from "../protocol/index.ts";
 import type { Exchange } from "./agent-store.ts";
 import type { MessageMark, PrefixManifest } from "./digests.ts";
-import type { OutboxMessage, RequestRecord, Slot, Thread, TurnEnd } from "./store.ts";
+import type { OutboxMessage } from "./outbox-message.ts";
+import type { RequestRecord, Slot, Thread, TurnEnd } from "./store.ts";
 import type { NOBODY, Row } from "./tables.ts";
 
 /**

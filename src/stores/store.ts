@@ -39,6 +39,7 @@ import type {
 import type { AgentStore } from "./agent-store.ts";
 import type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 import type { MemoryStore } from "./memory-store.ts";
+import type { OutboxMessage } from "./outbox-message.ts";
 import type { VectorStore } from "./vectors.ts";
 
 /** One conversation of one agent with one counterpart. `version` is the agent version it is pinned to. */
@@ -211,19 +212,6 @@ export interface Slot {
   readonly kind: string;
   readonly text: Untrusted;
   readonly at: number;
-}
-
-/** A message on its way out, written in the turn's commit. */
-export interface OutboxMessage {
-  readonly id: OutboxId;
-  readonly thread: ThreadId;
-  readonly turn: TurnId;
-  readonly channel: string;
-  readonly text: Spoken;
-  readonly status: "waiting" | "delivered" | "undeliverable";
-  readonly at: number;
-  /** Why the last try to deliver it failed, while it is not delivered. */
-  readonly failed?: string;
 }
 
 /** The newest link of an organization's record. Kept elsewhere, it is an anchor: a shortened record no longer reaches it. */

@@ -27,7 +27,7 @@ import type {
   Untrusted,
 } from "../protocol/index.ts";
 import type { AgentTables } from "./agent-tables.ts";
-import type { OutboxMessage } from "./store.ts";
+import type { OutboxMessage } from "./outbox-message.ts";
 
 /** Stands in the `contact` column for "no contact": keys of tables cannot hold null, and no contact is empty. */
 export const NOBODY = "";

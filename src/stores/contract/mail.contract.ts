@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SELF } from "../../protocol/index.ts";
-import type { OutboxMessage, Store } from "../store.ts";
+import type { OutboxMessage } from "../outbox-message.ts";
+import type { Store } from "../store.ts";
 import { exchange, NOW, type OpenStore, open, problems, ran, said, scopeOf, take } from "./sample.contract.ts";
 
 const ANN = scopeOf("ann");

@@ -1,6 +1,7 @@
 import type { AgentName, OrgId, OutboxId, Scope } from "../../protocol/index.ts";
+import type { OutboxMessage } from "../outbox-message.ts";
 import { toOutbox } from "../rows.ts";
-import type { OutboxMessage, UsageTotal } from "../store.ts";
+import type { UsageTotal } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { atMost, within } from "./scope.ts";
 import { fixed, query } from "./statement.ts";

@@ -1,7 +1,7 @@
 import { type ContactId, type OutboxId, SELF } from "../../../protocol/index.ts";
 import type { AgentOwner, DeliveryTry, WaitingMessage } from "../../agent-store.ts";
+import type { OutboxMessage } from "../../outbox-message.ts";
 import { toEvent, toOutbox } from "../../rows.ts";
-import type { OutboxMessage } from "../../store.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { atMost } from "../scope.ts";
