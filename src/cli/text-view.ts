@@ -1,6 +1,5 @@
 import { changedLines, diffLines } from "../app.ts";
 import type { TextMove, TextVersion } from "../protocol/index.ts";
-import { shortVersion } from "./session.ts";
 import { count, minute, number, oneLine, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
 
@@ -11,9 +10,10 @@ export function versionLines(version: TextVersion, style: Style): readonly strin
   const where = turn === undefined ? "" : ` in ${turn}`;
   return [
     `${style.bold(`version ${n}`)} · ${state} · ${minute(at)} · by the ${by}${where}`,
-    `  ${count(text.length, "character")} over version ${parent} · words of the ${trust} · saw ${inputs} · sha256 ${shortVersion(digest)}`,
+    `  ${count(text.length, "character")} over version ${parent} · words of the ${trust} · saw ${inputs}`,
     `  guard: ${verdict.verdict}${verdict.findings.map((finding) => `; ${printable(finding)}`).join("")}`,
     `  reason: ${oneLine(reason, 200)}`,
+    style.dim(`  sha256 ${digest}`),
   ];
 }
 

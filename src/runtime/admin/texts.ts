@@ -93,7 +93,8 @@ function checkParent(
   const active = now.version ?? 0;
   if (version.parent === active || over === active) return;
   const says = `version ${version.n} of ${nameOf(now.key)} was written over version ${version.parent}, and version ${active} is active by now`;
-  const next = `compare the two, then approve it over version ${active}, or reject it`;
+  const { layer } = now.key;
+  const next = `compare the two with \`strata layer diff ${layer} ${active} ${version.n}\`, then approve it with \`--over ${active}\`, or reject it`;
   throw new StrataError("text_decided", `${says}; ${next}`, {
     ...now.key,
     agent: desk.agent.name,

@@ -1,0 +1,136 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { living, proposed } from "./living.ts";
+import { atTerminal, jsonLines, strata } from "./strata.ts";
+
+const of =
+  (cwd: string) =>
+  async (line: string, more: readonly string[] = []) =>
+    strata([...line.split(" "), ...more], { cwd });
+
+describe("strata layer", () => {
+  it("000.55 lists all layers as wide as a small terminal, immutable ones marked, and the room that is taken", async () => {
+    const cwd = await living();
+    const { out, code } = await of(cwd)("layer list");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^layer +rank +kind +version +words of +characters +source$/m);
+    expect(out).toMatch(/^precedence +0 +immutable +operator +19$/m);
+    expect(out).toMatch(/^identity .*\nsoul +12 +versioned +0 .*\nloop +6 +versioned +0 +operator +17$/m);
+    expect(out).toMatch(/^vitals +10 +live +platform +vitals$/m);
+    expect(out).toContain("57 of 8,000 characters");
+    for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    const [listed] = jsonLines<readonly object[]>((await of(cwd)("layer list --json")).out);
+    expect(listed).toHaveLength(7);
+  });
+
+  it("000.56 edits by id or rank from a text or a file, shows what came of it, and takes it back", async () => {
+    const cwd = await living();
+    const run = of(cwd);
+    const { out } = await run("layer edit 6 --reason shorter --text", ["Look. Act."]);
+    expect(out).toBe(
+      "Version 1 of loop is active: the next turn uses it. `strata layer rollback loop` takes it back.\n",
+    );
+    writeFileSync(join(cwd, "loop.md"), "Look.\nWeigh.\nAct.\n");
+    expect((await run("layer edit loop --file loop.md")).code).toBe(0);
+    expect((await run("layer show 6")).out).toBe(
+      "loop, rank 6, versioned, version 2\nwords of the operator, scope agent, 17 characters\n\nLook.\nWeigh.\nAct.\n",
+    );
+    expect((await run("layer diff 6 1 2")).out).toBe("- Look. Act.\n+ Look.\n+ Weigh.\n+ Act.\n");
+    expect((await run("layer diff loop 2 2")).out).toBe("The two texts are the same.\n");
+    expect((await run("layer rollback 6")).out).toContain("rolled back from version 2 to version 1");
+    expect((await run("layer rollback 6")).out).toContain("rolled back from version 1 to the declared text");
+    expect(await run("layer rollback 6")).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("nothing to go back"),
+    });
+    expect((await run("layer activate 6 2")).out).toContain("from the declared text to version 2");
+    const { out: history } = await run("layer history 6");
+    expect(history).toMatch(/^version 2 · active · .* · by the operator$/m);
+    expect(history).toMatch(/reason: shorter/);
+    expect(history).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d +rolled back +1 +2 → 1 +operator/m);
+    for (const line of history.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    expect((await run("verify")).code).toBe(0);
+  });
+
+  it("refuses what may not be edited, with the exit code of the error and the next step", async () => {
+    const cwd = await living();
+    const run = of(cwd);
+    const immutable = await run("layer edit 0 --text free");
+    expect(immutable).toMatchObject({ code: 2, err: expect.stringContaining("precedence of automaton is immutable") });
+    const missing = await run("layer edit lop --text free");
+    expect(missing).toMatchObject({ code: 3, err: expect.stringContaining("did you mean `loop`") });
+    expect(await run("layer edit 6")).toMatchObject({ code: 2, err: expect.stringContaining("--file") });
+    expect(await run("layer edit 6 --text a --file b")).toMatchObject({ code: 2, err: expect.stringContaining("two") });
+    expect(await run("layer edit 6 --file nowhere.md")).toMatchObject({ code: 3 });
+    const long = await run("layer edit 6 --text", ["x".repeat(4_001)]);
+    expect(long).toMatchObject({ code: 2, err: expect.stringContaining("4000 are left") });
+    const [error] = jsonLines<object>((await run("layer show 99 --json")).err);
+    expect(error).toMatchObject({ error: { code: "text_not_found" } });
+  });
+
+  it("shows proposals with what the guard said, approves one and rejects another; doctor and agent show tell of them", async () => {
+    const cwd = await living();
+    const run = of(cwd);
+    await proposed(cwd, "Look \u001b[31mthrice.");
+    await proposed(cwd, "Look four times.");
+    const list = await run("layer proposals");
+    expect(list.out).toMatch(/^automaton, loop, version 1 · proposed · .* · by the agent$/m);
+    expect(list.out).toContain("guard: review; it allows what only the layers above may allow");
+    expect(list.out).toContain("│ Look ␛[31mthrice.");
+    expect(list.out).not.toContain("\u001b");
+    expect((await run("doctor")).out).toMatch(/^warn {2}attention 2 proposals of automaton waiting: `strata layer/m);
+    expect((await run("agent show automaton")).out).toContain("2 proposals of automaton waiting");
+    expect((await run("layer list")).out).toContain("2 proposals waiting: `strata layer proposals`");
+    expect((await run("layer approve 6 1")).out).toBe("Version 1 of loop is active: the next turn uses it.\n");
+    const stale = await run("layer approve 6 2");
+    expect(stale).toMatchObject({ code: 7, err: expect.stringContaining("approve it with `--over 1`, or reject it") });
+    expect((await run("layer reject 6 2 --reason enough")).out).toContain("was rejected");
+    expect((await run("layer proposals")).out).toBe("No proposal waits.\n");
+    expect((await run("agent acts automaton")).out).toMatch(/operator +read proposals +proposals: 2/);
+  });
+
+  it("approves over a newer text where that is said", async () => {
+    const cwd = await living();
+    const run = of(cwd);
+    await proposed(cwd, "Look thrice.");
+    await run("layer edit 6 --text Stop.");
+    expect((await run("layer approve 6 1 --over 2")).out).toContain("is active");
+    expect((await run("layer show 6")).out).toContain("Look thrice.");
+  });
+
+  it("has colours in a terminal, and none in a pipe", async () => {
+    const cwd = await living();
+    await of(cwd)("layer edit 6 --text Stop.");
+    expect((await of(cwd)("layer diff 6 0 1")).out).not.toContain("\u001b");
+    const person = atTerminal(["layer", "diff", "6", "0", "1"], { cwd, env: { NO_COLOR: "" } });
+    await person.ended;
+    expect(person.screen()).toContain("\u001b[36m+ Stop.\u001b[39m");
+  });
+});
+
+describe("strata soul", () => {
+  it("000.59 shows the soul and sets another", async () => {
+    const run = of(await living());
+    expect((await run("soul show")).out).toBe("patient-gardener (as declared)\n");
+    expect((await run("soul set wise-gardener")).out).toContain("Version 1 of the soul is active");
+    expect((await run("soul show")).out).toBe("wise-gardener (version 1)\n");
+    expect(await run("soul set Wise")).toMatchObject({ code: 2, err: expect.stringContaining("a soul is a name") });
+  });
+});
+
+describe("strata skill", () => {
+  it("lists, shows, writes, enables and disables skills", async () => {
+    const run = of(await living());
+    expect((await run("skill list")).out).toMatch(/^haggling +disabled +0 .*\ninvoicing +enabled +0 /m);
+    expect((await run("skill enable haggling")).out).toContain("haggling is enabled with its declared text");
+    expect((await run("skill disable invoicing")).out).toContain("invoicing is disabled");
+    expect((await run("skill set cooking --text", ["Boil water."])).out).toContain("`strata skill disable cooking`");
+    expect((await run("skill show cooking")).out).toBe(
+      "cooking, enabled, version 1\nwords of the operator, 11 characters\n\nBoil water.\n",
+    );
+    expect((await run("skill list")).out).toContain("2 of at most 12 are enabled");
+    expect(await run("skill show cookin")).toMatchObject({ code: 3, err: expect.stringContaining("`cooking`") });
+    expect((await run("layer history skills --skill invoicing")).out).toMatch(/disabled +\d? *0 → none/);
+  });
+});
