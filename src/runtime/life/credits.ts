@@ -46,6 +46,6 @@ export async function creditsLeft(parts: CreditParts, agent: Agent): Promise<num
 export const NO_CREDITS = "it has no credits left";
 
 export function outOfCredits({ name }: Agent, balance: number): StrataError {
-  const message = `${name} has no credits left (its balance is $${balance.toFixed(4)}) and sleeps; what waits for it keeps waiting until \`strata credits add ${name} DOLLARS\` tops it up`;
+  const message = `${name} has no credits left (its balance is $${balance.toFixed(4)}) and sleeps; what waits for it keeps waiting until \`strata credits add 5 --agent ${name}\` tops it up`;
   return new StrataError("out_of_credits", message, { agent: name, balance });
 }

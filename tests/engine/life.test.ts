@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type App, type AppOptions, openApp } from "../../src/app.ts";
+import { agentName, untrusted } from "../../src/protocol/index.ts";
+import { localChain } from "../../src/sources/index.contract.ts";
+
+type Config = NonNullable<AppOptions["config"]>;
+type AgentConfig = Config["agents"][string];
+
+const AUTOMATON = agentName("automaton");
+const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const REFERENCE = "$" + "{CHAIN}";
+
+/** Strata over one agent with that life, in a folder that is gone with the test. */
+async function living(
+  life: NonNullable<AgentConfig["life"]>,
+  { env = {}, model = "rehearsal" }: { readonly env?: AppOptions["env"]; readonly model?: string } = {},
+): Promise<App> {
+  const folder = mkdtempSync(join(tmpdir(), "strata-life-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const layers: AgentConfig["layers"] = [
+    { id: "rules", rank: 1, text: "Be kind." },
+    { id: "state", rank: 10, source: "vitals" },
+  ];
+  const automaton = {
+    description: "It lives by itself.",
+    history: "log",
+    life,
+    layers,
+    budgets: { source: 20_000 },
+  } as const;
+  const config: Config = { organization: "home", model, agents: { automaton } };
+  const app = await openApp({ folder, config, data: join(folder, ".strata"), env });
+  onTestFinished(() => app.close());
+  return app;
+}
+
+describe("an agent with a life", () => {
+  it("000.12 has the thresholds of the defaults: LowCycles at 5 dollars, Critical at 1, two model calls then", async () => {
+    const { runtime, operator } = await living({ credits: {} });
+    expect(runtime.agent(operator, AUTOMATON).life?.credits).toEqual({ low: 5, critical: 1, rounds: 2 });
+  });
+
+  it("is refused where the price of its model is not known: credits that are counted with no price would never run out", async () => {
+    const model = "compatible:local";
+    const env = { OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
+    await expect(living({ credits: {} }, { env, model })).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringMatching(/agents\.automaton\.life\.credits: the price of compatible:local is not known/),
+    });
+  });
+
+  it("is refused where an account is mistyped: upper and lower case are the address's checksum (EIP-55)", async () => {
+    const address = WALLET.replace("dc79C8", "dc79c8");
+    await expect(living({ account: { address, rpc: "https://chain.example" } })).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringMatching(/agents\.automaton\.life\.account\.address: .*checksum/),
+    });
+    const lower = await living({ account: { address: WALLET.toLowerCase(), rpc: "https://chain.example" } });
+    expect(lower.runtime.agents(lower.operator)).toHaveLength(1);
+  });
+
+  it("shows what its account holds on a real chain whose address stands in the environment, and its record stays whole", async () => {
+    const chain = await localChain();
+    onTestFinished(chain.stop);
+    await chain.send(WALLET, 7n);
+    const life = { credits: {}, account: { address: WALLET, rpc: REFERENCE } };
+    const { runtime, operator, verify } = await living(life, { env: { CHAIN: chain.url } });
+    await runtime.topUp(operator, AUTOMATON, { dollars: 3, note: untrusted("to begin with") });
+    for await (const event of runtime.tick(operator, AUTOMATON)) if (event.type === "failed") throw event.error;
+    const { vitals } = await runtime.life(operator, AUTOMATON);
+    expect(vitals).toMatchObject({
+      balance: 3,
+      tier: "LowCycles",
+      wallet: WALLET,
+      native: { wei: 7n },
+      turn: 1,
+      state: "sleeping",
+    });
+    for await (const { type } of verify(operator.org)) expect(type).toBe("checked");
+  });
+});
