@@ -35,12 +35,16 @@ export async function compose(
   const turn = turnId(issueId("turn", parts.wall(), parts.random(10)));
   const waiting = thread === undefined ? [] : await parts.store.pending(scope, thread.id);
   const events = [...waiting, imagined(parts, message, channel, waiting.length)];
-  const past = await pastOf(parts, cast, { scope, thread: thread?.id });
+  const past = await pastOf(parts, cast, { scope, thread: thread?.id, epoch });
   const at = parts.clock();
   const cold = coldCache(cast, past, at);
-  const { compilation } = await compileFor(parts, cast, { scope, turn, events, epoch, cold });
+  const { compilation, since } = await compileFor(parts, cast, { scope, turn, events, epoch, cold });
   const bare = requestOf(compilation, parametersOf(cast));
-  const { request } = planRequest({ cast, past, requests: [] }, compilation, { bare, at });
+  const { request } = planRequest(
+    { cast, past: { ...past, ...(since !== undefined && { since }) }, requests: [] },
+    compilation,
+    { bare, at },
+  );
   const { ledger, taint } = compilation;
   return {
     agent: cast.agent,

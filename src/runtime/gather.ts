@@ -35,6 +35,8 @@ export interface Occasion {
 export interface Prepared {
   readonly compilation: Compilation;
   readonly notes: Gathered["notes"];
+  /** When a text of the prefix was edited last. */
+  readonly since?: number;
   /** How many of the events are in it, from the first on. */
   readonly taken: number;
   /** The same request with a summary of what was cut from it. */
@@ -140,7 +142,12 @@ async function compileWith(
   for (let taken = occasion.events.length; ; taken = Math.floor(taken / 2)) {
     try {
       const fitting = { ...input, events: occasion.events.slice(0, taken) };
-      return { ...compileFirst(fitting, occasion.cold), notes, taken };
+      return {
+        ...compileFirst(fitting, occasion.cold),
+        notes,
+        taken,
+        ...(texts.since !== undefined && { since: texts.since }),
+      };
     } catch (thrown) {
       if (taken <= 1 || asStrataError(thrown).code !== "budget_too_small") throw thrown;
     }

@@ -11,7 +11,7 @@ import {
   sharedLifetime,
   threadLifetime,
 } from "../wire/index.ts";
-import { earlierRequests, type Underway } from "./earlier.ts";
+import { earlierRequests, sharedRequests, type Underway } from "./earlier.ts";
 
 /** A request with its marks, and what it is expected to be billed. */
 export interface PlannedRequest {
@@ -28,9 +28,12 @@ export function planRequest(
   const { card, count } = underway.cast;
   const earlier = earlierRequests(underway, compilation);
   const plan = (lifetimes?: PlannedLifetimes): PlannedRequest => {
-    const marks = planMarks(bare, { card, count, ...(lifetimes && { lifetimes }) });
+    const planned = planMarks(bare, { card, count, ...(lifetimes && { lifetimes }) });
+    const marks = planned.filter(({ after }) => after.zone === "system" || isReadAgain(underway));
     const request: Request = { ...bare, marks };
-    return { request, prediction: predict(request, earlier, { card, count, at }) };
+    const others = sharedRequests(underway, marks);
+    const before = others.length === 0 ? earlier : [...others, ...earlier].sort((a, b) => a.at - b.at);
+    return { request, prediction: predict(request, before, { card, count, at }) };
   };
   const short = plan();
   if (!hasLifetimes(card) || short.request.marks.length === 0) return short;
@@ -38,9 +41,12 @@ export function planRequest(
   return lifetimes.shared === "5m" && lifetimes.thread === "5m" ? short : plan(lifetimes);
 }
 
+/** Whether anything behind the prefix is sent again: of a turn that stands alone only where its model may call a tool. */
+const isReadAgain = ({ cast: { agent } }: Underway): boolean => agent.history !== "log" || agent.tools.length > 0;
+
 /** How long the marks shall keep, by the pace of the thread and of all the agent's threads. */
 function lifetimesFor(
-  { cast: { card }, past }: Underway,
+  { cast: { card, agent }, past }: Underway,
   { read, write }: Prediction,
   starts: readonly number[],
 ): PlannedLifetimes {
@@ -50,9 +56,13 @@ function lifetimesFor(
   const prior = paceOf(byThread.map(timesOf), card.lifetimes);
   return {
     shared: sharedLifetime(paceOf([timesOf(past.starts)], card.lifetimes), multipliers),
-    thread: threadLifetime(
-      { prefix: read + write, fresh: write },
-      { pace: paceOf([starts], card.lifetimes, prior), multipliers },
-    ),
+    // What comes after the shared prefix is read by the same turn or by none.
+    thread:
+      agent.history === "log"
+        ? "5m"
+        : threadLifetime(
+            { prefix: read + write, fresh: write },
+            { pace: paceOf([starts], card.lifetimes, prior), multipliers },
+          ),
   };
 }

@@ -15,6 +15,8 @@ import type { Parts } from "./parts.ts";
 export interface StoredTexts {
   readonly contents: ReadonlyMap<LayerId, LayerContent>;
   readonly notes: readonly { readonly layer: LayerId; readonly says: string }[];
+  /** When the newest of them was written. */
+  readonly since?: number;
 }
 
 interface Asked {
@@ -41,7 +43,9 @@ export async function storedTexts(
       store.activeTexts(owner),
       hasSkills ? store.textPointers(owner) : [],
     ]);
-    return { contents: contentsOf(agent, layers, { versions, pointers }), notes: [] };
+    const contents = contentsOf(agent, layers, { versions, pointers });
+    const since = versions.reduce((last, { at }) => Math.max(last, at), 0);
+    return { contents, notes: [], ...(since > 0 && { since }) };
   } catch (thrown) {
     const says = `which texts are active could not be read, so the declared ones stand: ${asStrataError(thrown).message}`;
     const contents = isRunning ? new Map() : contentsOf(agent, layers, { versions: [], pointers: [] });

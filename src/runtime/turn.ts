@@ -12,7 +12,7 @@ import { acts, checkCredits, infers, persists, rests, wakes } from "./life/live.
 import { heard } from "./output.ts";
 import { patiently } from "./patiently.ts";
 import type { TurnParts } from "./purse.ts";
-import type { RunOptions } from "./runtime.ts";
+import type { RunOptions } from "./run-options.ts";
 import { send } from "./send.ts";
 import { afforded, checkSpend } from "./spend.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
@@ -52,14 +52,16 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
   try {
     await wakes(work);
     await checkSpend(work);
-    work.past = await pastOf(work.parts, work.cast, { scope: claim.thread.scope, thread: claim.thread.id });
+    const { id: thread, scope } = claim.thread;
+    work.past = await pastOf(work.parts, work.cast, { scope, thread, epoch: claim.epoch });
     const prepared = await compileFor(work.parts, work.cast, {
       ...claim,
-      scope: claim.thread.scope,
+      scope,
       cold: coldCache(work.cast, work.past, work.parts.clock()),
       signal,
     });
     work.taken = prepared.taken;
+    if (prepared.since !== undefined) work.past = { ...work.past, since: prepared.since };
     for (const note of prepared.notes) yield { type: "note", ...note };
     infers(work);
     let compilation = yield* afforded(work, prepared.compilation, withSummary(work, prepared));

@@ -9,8 +9,10 @@ import type { ModelCard } from "./cards.ts";
 export interface EarlierRequest {
   readonly at: number;
   readonly marks: readonly Mark[];
-  /** Messages that both begin with; the prefix they share anyway. */
+  /** Messages that both begin with. */
   readonly same: number;
+  /** Blocks of tools and system that both begin with, where that is not all of them: then no message is the same. */
+  readonly blocks?: number;
 }
 
 /** What a prediction needs beside the requests. */
@@ -38,8 +40,11 @@ export function predict(
   const sent = seenOf(request, count, { at, model: "", keyOf: () => String(place++) });
   const ends = endsOf(request);
   const before = earlier.slice(-ENOUGH).map((one): SeenRequest => {
-    const same = Math.min(one.same, request.messages.length);
-    const blocks = sent.blocks.slice(0, ends(same)).map(({ mark: _, ...block }): SeenBlock => block);
+    const prefix = Math.min(one.blocks ?? ends(0), ends(0));
+    const same = prefix < ends(0) ? 0 : Math.min(one.same, request.messages.length);
+    const blocks = sent.blocks
+      .slice(0, same === 0 ? prefix : ends(same))
+      .map(({ mark: _, ...block }): SeenBlock => block);
     for (const { after, lifetime } of one.marks) {
       const marked = after.zone === "system" ? ends(0) - request.prefix.system.length + after.block : undefined;
       const message = after.zone === "message" && after.index < same ? request.messages[after.index] : undefined;

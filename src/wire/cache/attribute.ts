@@ -1,4 +1,4 @@
-import type { EpochReason, Prediction, Usage } from "../../protocol/index.ts";
+import { type EpochReason, never, type Prediction, type Usage } from "../../protocol/index.ts";
 import { AGREES, agreed, longShare, stretched, type Taken, takenOf } from "./agreement.ts";
 import {
   type Base,
@@ -95,11 +95,26 @@ export function attribute(
 
 /** Why another epoch stands between a request and the one that it goes on from; nothing where none does. */
 function begunBy(was: KnownEpoch | undefined, is: KnownEpoch | undefined): Cause | undefined {
-  if (is === undefined || was?.n === is.n || is.reason === "first") return undefined;
-  if (is.reason !== "refused") return is.reason === "cut" ? "trim" : "forgotten";
-  // What was refused once stays away, and then the reason stays: whatever else ends such an epoch.
-  if (was?.cut !== is.cut) return "trim";
-  return was?.reason === "refused" ? "forgotten" : "refused";
+  if (is === undefined || was?.n === is.n) return undefined;
+  switch (is.reason) {
+    case "first":
+      return undefined;
+    case "cut":
+      return "trim";
+    case "forgotten":
+      return "forgotten";
+    case "edited":
+      return "prefix edit";
+    case "alone":
+      // What was said in another turn is not gone on from: said once more, it is new.
+      return "first";
+    case "refused":
+      // What was refused once stays away, and then the reason stays: whatever else ends such an epoch.
+      if (was?.cut !== is.cut) return "trim";
+      return was?.reason === "refused" ? "forgotten" : "refused";
+    default:
+      return never(is.reason);
+  }
 }
 
 /** What a request was billed or, without a bill, would be; and its prices. */
