@@ -20,6 +20,7 @@ import {
   type NewApproval,
   type NewEvent,
   type NewMemory,
+  type NewText,
   orgId,
   outboxId,
   type Prefix,
@@ -28,6 +29,7 @@ import {
   type StoredEvent,
   spoken,
   type TailPart,
+  type TextKey,
   type TranscriptMessage,
   threadId,
   toolName,
@@ -80,6 +82,17 @@ export function said(text: string, more: Partial<NewEvent> = {}): NewEvent & { r
 
 export function remembered(content: string, more: Partial<NewMemory> = {}): NewMemory {
   return { content: untrusted(content), tags: [], trust: "contact", at: NOW, ...more };
+}
+
+/** A layer that an agent may edit. */
+export const LOOP: TextKey = { layer: layerId("loop") };
+
+/** An edit of a layer as an agent hands it in. */
+export function edited(text: string, more: Partial<NewText> = {}): NewText {
+  const verdict = { verdict: "pass", findings: [] } as const;
+  const reason = untrusted("it reads better");
+  const whose = { trust: "agent", inputs: "agent", by: "agent" } as const;
+  return { ...LOOP, text: trusted(text), status: "kept", ...whose, reason, verdict, parent: 0, ...more };
 }
 
 /** A search for one text. */

@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   digestOf,
@@ -6,13 +7,16 @@ import {
   SELF,
   type StoreWrite,
   type TextKey,
+  type TextStatus,
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
 import type { MoveRequest, TextDecision } from "../agent-store.ts";
 import type { Store } from "../store.ts";
 import {
+  edited,
   exchange,
+  LOOP,
   NOW,
   newMemory,
   type OpenStore,
@@ -26,16 +30,7 @@ import {
 } from "./sample.contract.ts";
 
 const OWNER = { org: scopeOf().org, agent: scopeOf().agent };
-const LOOP: TextKey = { layer: layerId("loop") };
 const POET: TextKey = { layer: layerId("skills"), part: "poet" };
-
-/** An edit of a layer as an agent hands it in. */
-export function edited(text: string, more: Partial<NewText> = {}): NewText {
-  const verdict = { verdict: "pass", findings: [] } as const;
-  const reason = untrusted("it reads better");
-  const whose = { trust: "agent", inputs: "agent", by: "agent" } as const;
-  return { ...LOOP, text: trusted(text), status: "kept", ...whose, reason, verdict, parent: 0, ...more };
-}
 
 const byHand = { trust: "operator", inputs: "operator", by: "operator" } as const;
 
@@ -52,6 +47,7 @@ export function textContract(openStore: OpenStore): void {
   versions(openStore);
   pointers(openStore);
   proposals(openStore);
+  anyDeeds(openStore);
   inTurns(openStore);
 }
 
@@ -239,6 +235,98 @@ function proposals(openStore: OpenStore): void {
       expect(back).toMatchObject({ status: "kept", active: true });
       await store.close();
     });
+  });
+}
+
+/** What may be done with a text, and to which version. */
+const deeds = fc.array(
+  fc.record({
+    deed: fc.constantFrom("edit", "propose", "approve", "reject", "move"),
+    part: fc.constantFrom(undefined, "poet", "cook"),
+    n: fc.nat(4),
+    over: fc.option(fc.nat(4), { nil: undefined }),
+    by: fc.constantFrom("agent", "operator"),
+  }),
+  { maxLength: 25 },
+);
+type Deed = typeof deeds extends fc.Arbitrary<readonly (infer D)[]> ? D : never;
+
+/** A text as it must be after some deeds. */
+interface Model {
+  stands: number | null;
+  readonly versions: { status: TextStatus; readonly parent: number }[];
+}
+
+/** Does to the model what the store is to do; false where it must refuse. */
+function follow(model: Model, { deed, n, over, by }: Deed): boolean {
+  const version = model.versions[n - 1];
+  switch (deed) {
+    case "edit":
+    case "propose": {
+      const fits = model.stands === null ? by === "operator" : model.stands === n;
+      const kept = deed === "edit" && fits;
+      model.versions.push({ status: kept ? "kept" : "proposed", parent: n });
+      if (kept) model.stands = model.versions.length;
+      return true;
+    }
+    case "approve":
+    case "reject": {
+      if (version?.status !== "proposed") return false;
+      const active = model.stands;
+      if (deed === "approve" && active !== null && active !== version.parent && active !== over) return false;
+      version.status = deed === "approve" ? "kept" : "rejected";
+      if (deed === "approve") model.stands = n;
+      return true;
+    }
+    case "move":
+      if (n !== 0 && version?.status !== "kept") return false;
+      model.stands = n === 0 && by === "operator" ? null : n;
+      return true;
+  }
+}
+
+async function perform(store: Store, { deed, part, n, over, by }: Deed): Promise<boolean> {
+  const key: TextKey = { ...POET, part: part ?? "whole" };
+  const at = { parent: n, by, ...(deed === "propose" && { status: "proposed" as const }) };
+  const verdict = deed === "approve" ? "approved" : "rejected";
+  const word = deciding(verdict, { ...(over !== undefined && { over }) });
+  try {
+    if (deed === "edit" || deed === "propose") await store.editText(OWNER, edited("text", { ...key, ...at }), NOW);
+    else if (deed === "move") await store.moveText(OWNER, key, moving(n === 0 && by === "operator" ? null : n));
+    else await store.decideText(OWNER, { ...key, n }, word);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function anyDeeds(openStore: OpenStore): void {
+  it("law 7 texts hold together after any deeds: versions, statuses and pointers are those of the record", async () => {
+    await fc.assert(
+      fc.asyncProperty(deeds, async (all) => {
+        const store = await openStore();
+        const models = new Map<string, Model>();
+        for (const deed of all) {
+          const part = deed.part ?? "whole";
+          const model = models.get(part) ?? { stands: 0, versions: [] };
+          models.set(part, model);
+          expect(await perform(store, deed)).toBe(follow(model, deed));
+        }
+        for (const [part, { stands, versions }] of models) {
+          const shown = (await store.textVersions(OWNER, { ...POET, part })).toReversed();
+          expect(shown.map(({ status, active }) => [status, active])).toEqual(
+            versions.map(({ status }, i) => [status, stands === i + 1]),
+          );
+          const active = (await store.activeTexts(OWNER)).find((one) => one.part === part);
+          expect(active?.n ?? 0).toBe(stands ?? 0);
+          const pointer = (await store.textPointers(OWNER)).find((one) => one.part === part);
+          expect(pointer ? pointer.stands : 0).toBe(stands);
+        }
+        expect(await problems(store, OWNER.org)).toEqual([]);
+        await store.close();
+      }),
+      { numRuns: 40 },
+    );
   });
 }
 

@@ -64,6 +64,20 @@ describe("a database of the first schema", () => {
     await store.close();
   });
 
+  it("goes on with what waits: replies are due, events are of nobody who was proven", async () => {
+    const store = await openSqlite(file);
+    const due = await store.dueDeliveries(ANN, { holder: "postman", now: 0, until: 1, limit: 99 });
+    const waiting = (await store.outbox(ANN, 99)).filter(({ status }) => status === "waiting");
+    expect(due.map(({ id, tries }) => [id, tries])).toEqual(waiting.map(({ id }) => [id, 0]));
+    expect(due.length).toBeGreaterThan(0);
+    const [message] = await store.inbox(ANN, { now: 0, limit: 99 });
+    expect(message).toMatchObject({ contact: "ann", event: { content: [{ text: "This waits" }] } });
+    expect(message?.event).not.toHaveProperty("proof");
+    expect(await store.activeTexts(ANN)).toEqual([]);
+    expect(await store.credits(ANN, 0)).toBeUndefined();
+    await store.close();
+  });
+
   it("tells who saved what before that was kept: no agent forgets what an operator saved", async () => {
     const store = await openSqlite(file);
     const [mine, theirs] = [{ ...ANN, contact: null }, ANN];

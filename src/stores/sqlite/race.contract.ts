@@ -1,4 +1,5 @@
-import { open, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
+import { layerId } from "../../protocol/index.ts";
+import { edited, NOW, open, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
 import { openSqlite, type Store } from "../index.ts";
 
 /** A program of its own, for tests in which several work on one file: `node race.contract.ts <file> <deed> <count>`. */
@@ -25,6 +26,31 @@ async function runAll(store: Store): Promise<void> {
   console.log(JSON.stringify(turns));
 }
 
+/** Delivers until nothing is due any more, and tells what. */
+async function deliverAll(store: Store): Promise<void> {
+  const holder = `program ${process.pid}`;
+  const given: string[] = [];
+  for (;;) {
+    const due = await store.dueDeliveries(ann, { holder, now: NOW, until: NOW + 1, limit: 3 });
+    if (due.length === 0) break;
+    for (const { id } of due) {
+      if (await store.noteDelivery(ann, holder, { outbox: id, at: NOW })) given.push(id);
+    }
+  }
+  console.log(JSON.stringify(given));
+}
+
+/** Edits skills that others edit too, and tells which of its texts are active. */
+async function editAll(store: Store): Promise<void> {
+  const active: string[] = [];
+  for (let n = 0; n < Number(count); n++) {
+    const key = { layer: layerId("skills"), part: `skill ${n}` };
+    const version = await store.editText(ann, edited(`by ${process.pid}`, key), NOW);
+    if (version.active) active.push(key.part);
+  }
+  console.log(JSON.stringify(active));
+}
+
 /** Receives and answers until it is killed, and tells each message that was surely stored. */
 async function goOn(store: Store): Promise<void> {
   const thread = await open(store, ann, "endless");
@@ -40,5 +66,7 @@ async function goOn(store: Store): Promise<void> {
 const store = await openSqlite(file);
 if (deed === "open") await openAll(store);
 if (deed === "run") await runAll(store);
+if (deed === "deliver") await deliverAll(store);
+if (deed === "edit") await editAll(store);
 if (deed === "go on") await goOn(store);
 await store.close();

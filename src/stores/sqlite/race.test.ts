@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newFolder } from "../contract/folder.contract.ts";
-import { open, problems, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
+import { exchange, open, problems, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
 import { openSqlite } from "../index.ts";
 
 const PROGRAM = fileURLToPath(new URL("./race.contract.ts", import.meta.url));
@@ -60,6 +60,29 @@ describe("several programs on one file", () => {
     expect(turns).toHaveLength(40);
     expect(new Set(turns).size).toBe(40);
     for (const { id } of await store.threads(ANN, 99)) expect(await store.slots(ANN, id)).toHaveLength(2);
+    expect(await problems(store, ANN.org)).toEqual([]);
+    await store.close();
+  }, 60_000);
+
+  it("law 7 that deliver at once deliver each message once", async () => {
+    const store = await openSqlite(file);
+    const replies: string[] = [];
+    for (let n = 0; n < 40; n++) {
+      const { outcome } = await exchange(store, await open(store, ANN), `message ${n}`);
+      replies.push(outcome.outbox);
+    }
+    const given = (await together("deliver", 3, 0)).flat();
+    expect(given.sort()).toEqual(replies.sort());
+    await store.close();
+  }, 60_000);
+
+  it("law 7 that edit the same texts at once: one of each becomes active, the others wait as proposals", async () => {
+    const active = (await together("edit", 3, 30)).flat();
+    expect(active.sort()).toEqual(Array.from({ length: 30 }, (_, n) => `skill ${n}`).sort());
+    const store = await openSqlite(file);
+    const versions = await store.textVersions(ANN);
+    expect(versions.filter(({ status }) => status === "proposed")).toHaveLength(60);
+    expect(await store.activeTexts(ANN)).toHaveLength(30);
     expect(await problems(store, ANN.org)).toEqual([]);
     await store.close();
   }, 60_000);

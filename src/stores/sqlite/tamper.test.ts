@@ -6,6 +6,7 @@ import { type StoreWrite, toolName, trusted, untrusted } from "../../protocol/in
 import { newFolder } from "../contract/folder.contract.ts";
 import {
   asked,
+  edited,
   epochOf,
   exchange,
   NOW,
@@ -20,7 +21,6 @@ import {
   take,
   VERSION,
 } from "../contract/sample.contract.ts";
-import { edited } from "../contract/texts.contract.ts";
 import { openSqlite, type Store } from "../index.ts";
 
 const ANN = scopeOf("ann");
