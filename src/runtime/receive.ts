@@ -15,7 +15,7 @@ import { agentNamed, scopeOf, threadOf } from "./access.ts";
 import { checkTalk } from "./consolidate-thread.ts";
 import type { Parts } from "./parts.ts";
 import type { Conversation, Runtime } from "./runtime.ts";
-import { contactFor, stampProof } from "./senders.ts";
+import { checkOutside, contactFor, stampProof } from "./senders.ts";
 
 /** All texts of one event together may have this many characters; more is a file, not a message. */
 const LONGEST_EVENT = 1_000_000;
@@ -51,6 +51,7 @@ export async function post(
 ): ReturnType<Runtime["post"]> {
   const thread = await threadOf(parts, actor, id, "post");
   checkTalk(thread);
+  checkOutside(thread.scope);
   for (const event of events) checkEvent(actor, event);
   const { scope } = thread;
   const agent = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);

@@ -15,11 +15,18 @@ import {
  * @throws StrataError `invalid_id` for what is no address where senders are addresses, `not_allowed` for the agent's own
  */
 export async function contactFor(agent: Agent, contact: ContactId): Promise<ContactId> {
-  if (contact === SELF) {
-    const says = `${SELF} stands for ${agent.name} itself, and nobody writes as it; \`strata life tick\` begins a turn of its own`;
-    throw new StrataError("not_allowed", says, { contact });
-  }
+  checkOutside({ agent: agent.name, contact });
   return agent.senders === "ethereum" ? senderAddress(contact) : contact;
+}
+
+/**
+ * Lets nobody write on the threads of an agent's own turns: they hold no word of a contact.
+ * @throws StrataError `not_allowed`
+ */
+export function checkOutside({ agent, contact }: Pick<ContactScope, "agent" | "contact">): void {
+  if (contact !== SELF) return;
+  const says = `${SELF} stands for ${agent} itself, and nobody writes as it; \`strata life tick\` begins a turn of its own`;
+  throw new StrataError("not_allowed", says, { contact });
 }
 
 /**

@@ -38,6 +38,8 @@ async function told(on: Living): Promise<string> {
   expect(endOf(await on.say(await on.open(), "Hi")).type).toBe("done");
   const last = JSON.stringify(on.sent.at(-1));
   expect(last).toContain(`wallet: ${WALLET}`);
+  expect(last).toContain("state: loading context");
+  expect(last).toContain(`turn: ${on.sent.length}`);
   return /native balance: ([^\\"]*)/.exec(last)?.[1] ?? last;
 }
 

@@ -2,7 +2,7 @@ import type { Reply } from "../../protocol/index.ts";
 import type { AgentOwner, LifeRecord, Thread } from "../../stores/index.ts";
 import type { Cast } from "../cast.ts";
 import type { TurnParts } from "../purse.ts";
-import type { RunOptions } from "../runtime.ts";
+import type { RunOptions } from "../run-options.ts";
 import type { Ending, Work } from "../work.ts";
 import { creditsLeft, NO_CREDITS, outOfCredits, ownerOf } from "./credits.ts";
 import { INTERRUPTED, type LifeParts, othersRun, writeLife } from "./record.ts";

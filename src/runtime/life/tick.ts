@@ -11,7 +11,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Thread } from "../../stores/index.ts";
 import type { TurnParts } from "../purse.ts";
-import type { RunOptions } from "../runtime.ts";
+import type { RunOptions } from "../run-options.ts";
 import { creditsLeft, outOfCredits, ownerOf } from "./credits.ts";
 import { fallAsleep } from "./live.ts";
 import { writeLife } from "./record.ts";
