@@ -14,7 +14,7 @@ import type {
   Vitals,
 } from "../protocol/index.ts";
 import type { Act, ConversationHead, ConversationLog, Credits, OutboxMessage, TopUp } from "../stores/index.ts";
-import type { RunOptions } from "./runtime.ts";
+import type { RunOptions } from "./run-options.ts";
 
 /** A layer as an operator sees it. */
 export interface LayerView extends Pick<Layer, "id" | "rank" | "mutability" | "scope" | "trust"> {

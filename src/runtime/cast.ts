@@ -5,7 +5,7 @@ import type { Thread } from "../stores/index.ts";
 import { type ModelCard, rulesOf } from "../wire/index.ts";
 import { throttled, tierNow } from "./life/throttle.ts";
 import type { Parts } from "./parts.ts";
-import type { RunOptions } from "./runtime.ts";
+import type { RunOptions } from "./run-options.ts";
 
 /** Who takes part in a turn, all known before the thread is claimed. */
 export interface Cast {

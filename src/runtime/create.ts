@@ -26,7 +26,8 @@ import { memoryDoors } from "./memories.ts";
 import type { Parts } from "./parts.ts";
 import { openPurse, type TurnParts } from "./purse.ts";
 import { openThread, post } from "./receive.ts";
-import type { RunOptions, Runtime } from "./runtime.ts";
+import type { RunOptions } from "./run-options.ts";
+import type { Runtime } from "./runtime.ts";
 import { contactFor } from "./senders.ts";
 import { runTurn } from "./turn.ts";
 

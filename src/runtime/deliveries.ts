@@ -1,18 +1,7 @@
-import type { Agent, ContactId } from "../protocol/index.ts";
+import type { Agent } from "../protocol/index.ts";
 import type { OutboxMessage } from "../stores/index.ts";
+import type { SendDelivery } from "./delivery.ts";
 import type { Parts } from "./parts.ts";
-
-/** A reply on its way to the server that takes it. */
-export interface Delivery extends Pick<OutboxMessage, "id" | "thread" | "turn" | "channel" | "text" | "at"> {
-  readonly agent: Agent["name"];
-  readonly contact: ContactId;
-}
-
-/** Hands a reply over. Throws where it was not taken: the sentence is kept with the message. */
-export type SendDelivery = (
-  delivery: Delivery,
-  to: { readonly url: string; readonly token: string | undefined; readonly signal: AbortSignal },
-) => Promise<void>;
 
 /** What came of one try. */
 export interface DeliveryReport {

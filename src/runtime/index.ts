@@ -14,7 +14,8 @@ export type {
 export type { Consolidated, ConsolidateWish } from "./consolidate-doors.ts";
 export { CONSOLIDATION } from "./consolidate-thread.ts";
 export { createRuntime } from "./create.ts";
-export type { Delivery, DeliveryReport, SendDelivery } from "./deliveries.ts";
+export type { DeliveryReport } from "./deliveries.ts";
+export type { Delivery, SendDelivery } from "./delivery.ts";
 export { openVectors, type Vectors } from "./embed.ts";
 export type { EmbedProgress, VectorReport } from "./embed-doors.ts";
 export type {
@@ -31,12 +32,5 @@ export { MEMORY_FORMATS, type MemoryFormat } from "./memory-files/read.ts";
 export type { AgentBook, Parts } from "./parts.ts";
 export { type Exchange, type RecordedReply, readRecording } from "./recording.ts";
 export { type ReplayedTurn, type ReplayPlan, replay } from "./replay.ts";
-export type {
-  Composed,
-  Conversation,
-  RecordedResult,
-  RegenerateOptions,
-  RunOptions,
-  Runtime,
-  Verdict,
-} from "./runtime.ts";
+export type { RecordedResult, RunOptions } from "./run-options.ts";
+export type { Composed, Conversation, RegenerateOptions, Runtime, Verdict } from "./runtime.ts";

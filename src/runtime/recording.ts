@@ -9,7 +9,7 @@ import {
   toolName,
   untrusted,
 } from "../protocol/index.ts";
-import type { RecordedResult } from "./runtime.ts";
+import type { RecordedResult } from "./run-options.ts";
 
 /** One answer of the recorded agent: a run of its messages, and the calls it made in them. */
 export interface RecordedReply {

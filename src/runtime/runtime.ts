@@ -5,10 +5,8 @@ import type {
   Approval,
   ApprovalId,
   ApprovalStatus,
-  Budgets,
   ContactId,
   Ledger,
-  Model,
   ModelRef,
   Request,
   Scope,
@@ -34,6 +32,7 @@ import type { ConsolidateDoors } from "./consolidate-doors.ts";
 import type { DeliveryReport } from "./deliveries.ts";
 import type { EmbedDoors } from "./embed-doors.ts";
 import type { MemoryDoors } from "./memory-doors.ts";
+import type { RunOptions } from "./run-options.ts";
 
 /** Which conversation. `key` names it inside `(agent, contact, channel)`; the platform issues the thread's id. */
 export interface Conversation {
@@ -52,12 +51,6 @@ export interface Composed {
   readonly ledger: Ledger;
   /** The lowest trust of all that would be sent. */
   readonly taint: Trust;
-}
-
-/** A tool's answer that is known before the call: what a recording holds. */
-export interface RecordedResult {
-  readonly text: Untrusted;
-  readonly failed: boolean;
 }
 
 /** How a fork is made. */
@@ -96,18 +89,6 @@ export interface Forgotten {
 export interface ApprovalWish extends Whose {
   /** Left out, all. */
   readonly statuses?: readonly ApprovalStatus[] | undefined;
-}
-
-/** How one turn may differ from the agent's own way. */
-export interface RunOptions {
-  /** Ends the turn as `failed: turn_cancelled`; its events keep waiting. */
-  readonly signal?: AbortSignal;
-  /** Who answers instead of the agent's model. */
-  readonly model?: Model;
-  /** Answers of a recording by call id: such a call is answered, not run. */
-  readonly recorded?: ReadonlyMap<string, RecordedResult>;
-  /** How far the turn may go instead of the agent's own limits. */
-  readonly limits?: Budgets["turn"];
 }
 
 /** How a turn is answered once more. */

@@ -25,7 +25,7 @@ import { NO_PAST, type Past } from "./earlier.ts";
 import type { Lease } from "./lease.ts";
 import type { Being } from "./life/lives.ts";
 import type { Tab, TurnParts } from "./purse.ts";
-import type { RunOptions } from "./runtime.ts";
+import type { RunOptions } from "./run-options.ts";
 import { unremembered } from "./unremembered.ts";
 
 /** How a turn ended, before it is committed. */

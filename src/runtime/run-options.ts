@@ -1,0 +1,19 @@
+import type { Budgets, Model, Untrusted } from "../protocol/index.ts";
+
+/** A tool's answer that is known before the call: what a recording holds. */
+export interface RecordedResult {
+  readonly text: Untrusted;
+  readonly failed: boolean;
+}
+
+/** How one turn may differ from the agent's own way. */
+export interface RunOptions {
+  /** Ends the turn as `failed: turn_cancelled`; its events keep waiting. */
+  readonly signal?: AbortSignal;
+  /** Who answers instead of the agent's model. */
+  readonly model?: Model;
+  /** Answers of a recording by call id: such a call is answered, not run. */
+  readonly recorded?: ReadonlyMap<string, RecordedResult>;
+  /** How far the turn may go instead of the agent's own limits. */
+  readonly limits?: Budgets["turn"];
+}
