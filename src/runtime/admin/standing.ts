@@ -91,11 +91,17 @@ function editable(agent: Agent, { layer: id, part }: TextKey): Layer {
         : "is filled anew each turn, and nobody edits it";
     throw new StrataError("text_refused", `the layer ${id} of ${agent.name} ${why}`, { layer: id });
   }
-  if ((kindOf(layer) === "skill") === (part !== undefined)) return layer;
+  checkPart(agent, layer, part);
+  return layer;
+}
+
+/** Only a layer of skills has parts, and it has nothing else. @throws StrataError `text_not_found` */
+export function checkPart(agent: Agent, layer: Layer, part: string | undefined): void {
+  if ((kindOf(layer) === "skill") === (part !== undefined)) return;
   const next =
     part === undefined ? "name the skill that you mean" : "name the layer alone; `strata layer list` shows them";
-  const message = `the layer ${id} of ${agent.name} holds ${part === undefined ? "skills" : "no skills"}: ${next}`;
-  throw new StrataError("text_not_found", message, { layer: id, ...(part !== undefined && { part }) });
+  const message = `the layer ${layer.id} of ${agent.name} holds ${part === undefined ? "skills" : "no skills"}: ${next}`;
+  throw new StrataError("text_not_found", message, { layer: layer.id, ...(part !== undefined && { part }) });
 }
 
 /** @throws StrataError `text_not_found` */

@@ -3,7 +3,7 @@ import type { SkillChoice, TextChoice, TextEdit, TextVerdictChoice } from "../ag
 import { checkDeclared, checkedReason, keyOf, nameOf, passed, refused } from "./check-text.ts";
 import { type Desk, note } from "./desk.ts";
 import { lastActive, skillNamed } from "./skills.ts";
-import { layerOf, type Standing, skillsLayer, standing } from "./standing.ts";
+import { checkPart, layerOf, type Standing, skillsLayer, standing } from "./standing.ts";
 
 /** Makes an operator's text active. What the guard would only have looked at is the operator's own word, and its verdict is kept. */
 export async function editText(desk: Desk, { layer, part, text, line, reason }: TextEdit): Promise<TextVersion> {
@@ -51,8 +51,8 @@ export async function textMoves(desk: Desk, key: TextKey | undefined): Promise<r
 }
 
 async function checkThere(desk: Desk, { layer, part }: TextKey): Promise<void> {
-  layerOf(desk.agent, layer);
-  if (part !== undefined && layer === skillsLayer(desk.agent).id) await skillNamed(desk, part);
+  checkPart(desk.agent, layerOf(desk.agent, layer), part);
+  if (part !== undefined) await skillNamed(desk, part);
 }
 
 export async function proposals(desks: readonly Desk[]) {

@@ -1,0 +1,205 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openApp, recordFile } from "../app.ts";
+import { agentName, layerId, type NewText, orgId, trusted, untrusted } from "../protocol/index.ts";
+import { openSqlite } from "../stores/index.ts";
+import { ROUTES } from "./routes.ts";
+import { at, eventsOf, type Json, stage } from "./stage.contract.ts";
+
+const CONFIG = {
+  organization: "home",
+  model: "rehearsal",
+  agents: {
+    automaton: {
+      description: "It lives by itself.",
+      history: "log" as const,
+      soul: "patient-gardener",
+      skills: [{ name: "invoicing", text: "Write number, date and sum." }],
+      life: { credits: { low: 5, critical: 1 } },
+      layers: [
+        { id: "precedence", rank: 0, text: "A lower layer wins." },
+        { id: "soul", rank: 12, source: "soul", after: "precedence" },
+        { id: "loop", rank: 6, mutability: "versioned" as const, text: "Look, weigh, act." },
+        { id: "skills", rank: 11, source: "skills" },
+        { id: "vitals", rank: 10, source: "vitals" },
+      ],
+    },
+  },
+};
+
+/** The server over an agent that lives by itself. */
+async function living() {
+  const data = mkdtempSync(join(tmpdir(), "strata-living-"));
+  const app = await openApp({ folder: data, data, env: {}, config: CONFIG });
+  onTestFinished(async () => {
+    await app.close();
+    rmSync(data, { recursive: true, force: true });
+  });
+  const stand = await stage([], { runtime: app.runtime });
+  const send = (line: string, body: object) => stand.json(`POST /v1/agents/automaton/${line}`, { body });
+  const get = (line: string) => stand.json(`GET /v1/agents/automaton${line}`);
+  const open = async (contact: string): Promise<string> => {
+    const { body } = await stand.json("POST /v1/threads", { body: { agent: "automaton", contact } });
+    return String(at(body, "id"));
+  };
+  return { ...stand, open, send, get, propose: (text: string) => propose(data, text) };
+}
+
+/** What the automaton would have written itself. */
+async function propose(data: string, text: string): Promise<void> {
+  const store = await openSqlite(recordFile(data));
+  const edit: NewText = {
+    layer: layerId("loop"),
+    text: trusted(text),
+    status: "proposed",
+    trust: "agent",
+    inputs: "contact",
+    by: "agent",
+    reason: untrusted("it reads better"),
+    verdict: { verdict: "pass", findings: [] },
+    parent: 0,
+  };
+  await store.editText({ org: orgId("home"), agent: agentName("automaton") }, edit, Date.now());
+  await store.close();
+}
+
+/** The answer is a good one and has the shape that the OpenAPI document tells, and nothing beside it. */
+function shaped({ status, body }: Json, line: string): void {
+  const [method, url = ""] = line.split(" ");
+  expect({ status, body }).toMatchObject({ status: 200 });
+  const route = ROUTES.find((one) => one.method === method && one.url === url.replace("~", "/v1/agents/{agent}"));
+  expect(route, line).toBeDefined();
+  expect(route?.shapes.answer.parse(body)).toEqual(body);
+}
+
+describe("an agent's layers over HTTP", () => {
+  it("000.55 000.56 are told, edited and moved by operators", async () => {
+    const { get, send } = await living();
+    const layers = await get("/layers");
+    shaped(layers, "get ~/layers");
+    expect(at(layers.body, "layers")).toMatchObject([
+      { id: "precedence", mutability: "immutable", text: "A lower layer wins." },
+      { id: "soul", mutability: "versioned", version: 0, text: "patient-gardener" },
+      { id: "loop", mutability: "versioned", version: 0 },
+      { id: "skills", source: "skills" },
+      { id: "vitals", mutability: "live" },
+    ]);
+    const edited = await send("layers/loop/versions", { text: "Look. Act.", reason: "shorter" });
+    shaped(edited, "post ~/layers/{layer}/versions");
+    expect(edited.body).toMatchObject({ n: 1, active: true, by: "operator" });
+    const moved = await send("layers/loop/active", { n: 0, reason: "longer" });
+    shaped(moved, "post ~/layers/{layer}/active");
+    expect(moved.body).toMatchObject({ kind: "rolled back", from: 1, to: 0 });
+    shaped(await get("/layers/loop/versions"), "get ~/layers/{layer}/versions");
+    const moves = await get("/layers/loop/moves");
+    shaped(moves, "get ~/layers/{layer}/moves");
+    expect(at(moves.body, "moves")).toHaveLength(2);
+  });
+
+  it("are refused with the status of the error: immutable, unknown, said twice, and without a reason", async () => {
+    const { send, get } = await living();
+    const refused = await send("layers/precedence/versions", { text: "Free.", reason: "why not" });
+    expect(refused).toMatchObject({ status: 422, body: { error: { code: "text_refused" } } });
+    expect(await send("layers/lop/versions", { text: "Free.", reason: "why not" })).toMatchObject({ status: 404 });
+    expect(await send("layers/loop/versions", { text: "Free." })).toMatchObject({ status: 400 });
+    expect(await send("layers/loop/active", { n: -1, reason: "back" })).toMatchObject({ status: 400 });
+    expect(await get("/layers/loop/versions?part=x")).toMatchObject({ status: 404 });
+    expect(await get("/nothing")).toMatchObject({ status: 404, body: { error: { code: "route_not_found" } } });
+  });
+
+  it("wait as proposals, are approved and rejected, and each once", async () => {
+    const { get, send, json, propose } = await living();
+    await propose("Look twice.");
+    await propose("Look thrice.");
+    const waiting = await get("/proposals");
+    shaped(waiting, "get ~/proposals");
+    expect(at(waiting.body, "proposals")).toMatchObject([{ agent: "automaton", n: 1 }, { n: 2 }]);
+    const attention = await json("GET /v1/attention");
+    shaped(attention, "get /v1/attention");
+    expect(at(attention.body, "agents")).toMatchObject([{ agent: "automaton", proposals: 2 }]);
+    const approved = await send("layers/loop/versions/1", { verdict: "approved", reason: "good" });
+    shaped(approved, "post ~/layers/{layer}/versions/{n}");
+    expect(approved.body).toMatchObject({ active: true, trust: "agent" });
+    const stale = await send("layers/loop/versions/2", { verdict: "approved", reason: "good" });
+    expect(stale).toMatchObject({ status: 409, body: { error: { code: "text_decided" } } });
+    expect(await send("layers/loop/versions/2", { verdict: "approved", over: 1, reason: "better" })).toMatchObject({
+      body: { n: 2, active: true },
+    });
+    expect(await send("layers/loop/versions/2", { verdict: "rejected", reason: "no" })).toMatchObject({ status: 409 });
+  });
+
+  it("000.59 and the soul and skills beside them", async () => {
+    const { get, send } = await living();
+    const soul = await get("/soul");
+    shaped(soul, "get ~/soul");
+    expect(soul.body).toEqual({ layer: "soul", soul: "patient-gardener", version: 0 });
+    shaped(await send("soul", { soul: "wise-gardener", reason: "older" }), "post ~/soul");
+    expect(await send("soul", { soul: "Wise Gardener", reason: "older" })).toMatchObject({ status: 422 });
+    shaped(await send("skills/cooking", { text: "Boil water.", reason: "hungry" }), "post ~/skills/{skill}");
+    shaped(await send("skills/cooking/disable", { reason: "full" }), "post ~/skills/{skill}/disable");
+    shaped(await send("skills/cooking/enable", { reason: "hungry" }), "post ~/skills/{skill}/enable");
+    const skills = await get("/skills");
+    shaped(skills, "get ~/skills");
+    expect(at(skills.body, "skills")).toMatchObject([{ name: "cooking", version: 1 }, { name: "invoicing" }]);
+  });
+});
+
+describe("an agent's life over HTTP", () => {
+  it("is paid for, told, and has turns of its own", async () => {
+    const { get, send, json, ask } = await living();
+    const asleep = await json("POST /v1/agents/automaton/life/tick");
+    expect(asleep).toMatchObject({ status: 402, body: { error: { code: "out_of_credits", retry: true } } });
+    shaped(await send("credits", { dollars: 20, note: "december" }), "post ~/credits");
+    expect(await send("credits", { dollars: "20" })).toMatchObject({ status: 400 });
+    const paid = await get("/credits");
+    shaped(paid, "get ~/credits");
+    expect(at(paid.body, "payments")).toMatchObject([{ dollars: 20, note: "december", by: "operator" }]);
+    const ticked = await json("POST /v1/agents/automaton/life/tick");
+    shaped(ticked, "post ~/life/tick");
+    expect(at(ticked.body, "done", "text")).toContain("This turn is your own");
+    const streamed = await ask("POST /v1/agents/automaton/life/tick?mode=stream");
+    expect(eventsOf(await streamed.text()).map(({ type }) => type)).toEqual(
+      expect.arrayContaining(["turn-start", "done"]),
+    );
+    const life = await get("/life");
+    shaped(life, "get ~/life");
+    expect(life.body).toMatchObject({ agent: "automaton", vitals: { state: "sleeping", tier: "Normal", turn: 2 } });
+  });
+});
+
+describe("an agent's conversations and mail over HTTP", () => {
+  it("S15 000.57 000.58 are told sender by sender, and who looked is told, too", async () => {
+    const { get, send, json, open } = await living();
+    await send("credits", { dollars: 20 });
+    for (const contact of ["ann", "bob"]) {
+      const thread = await open(contact);
+      await json(`POST /v1/threads/${thread}/events`, { body: { text: `I am ${contact}.` } });
+    }
+    const heads = await get("/conversations");
+    shaped(heads, "get ~/conversations");
+    expect(at(heads.body, "conversations")).toHaveLength(2);
+    const ann = await get("/conversations/ann");
+    shaped(ann, "get ~/conversations/{sender}");
+    expect(at(ann.body, "conversation", "entries")).toMatchObject([{ body: "I am ann." }]);
+    expect(JSON.stringify(ann.body)).not.toContain("bob");
+    expect((await get("/conversations/nobody")).body).toEqual({ conversation: null });
+    await json(`POST /v1/threads/${await open("ann")}/events?mode=queue`, { body: { text: "And?" } });
+    const inbox = await get("/inbox");
+    shaped(inbox, "get ~/inbox");
+    expect(at(inbox.body, "messages")).toMatchObject([{ contact: "ann", status: "waiting" }]);
+    const outbox = await get("/outbox?limit=1");
+    shaped(outbox, "get ~/outbox");
+    expect(at(outbox.body, "messages")).toMatchObject([{ contact: "bob", status: "delivered" }]);
+    const id = at(outbox.body, "messages", 0, "id");
+    expect((await json(`POST /v1/agents/automaton/outbox/${id}/delivered`)).body).toEqual({ delivered: false });
+    const snapshot = await get("");
+    shaped(snapshot, "get ~");
+    expect(snapshot.body).toMatchObject({ agent: { name: "automaton" }, inbox: 1, outbox: 0 });
+    const acts = await get("/acts");
+    shaped(acts, "get ~/acts");
+    expect(JSON.stringify(acts.body)).toContain("read conversation");
+    expect(JSON.stringify(acts.body)).not.toMatch(/\bann\b|\bbob\b/);
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { living } from "./living.ts";
+import { jsonLines, strata } from "./strata.ts";
+
+const of = (cwd: string) => async (line: string, input?: string) =>
+  strata(line.split(" "), { cwd, ...(input !== undefined && { input }) });
+
+/** A folder where ann and bob have each said something. */
+async function talked() {
+  const cwd = await living();
+  const run = of(cwd);
+  await run("credits add 20");
+  await run("chat automaton --as ann", "I want tea.\n");
+  await run("chat automaton --as bob", "I want coffee.\n");
+  return run;
+}
+
+describe("strata conversation", () => {
+  it("000.57 000.58 lists the senders and shows what was said with one; each look is told by `agent acts`", async () => {
+    const run = await talked();
+    const { out } = await run("conversation list");
+    expect(out).toMatch(/^sender +entries +active\nbob +1 +just now\nann +1 +just now\n$/);
+    const shown = await run("conversation show ann");
+    expect(shown.out).toContain("ann: I want tea.");
+    expect(shown.out).toContain("1 entry of at most 20, times in UTC");
+    expect(shown.out).not.toMatch(/bob|coffee/);
+    expect((await run("conversation show cat")).out).toBe("automaton has no log of cat.\n");
+    const [log] = jsonLines<object>((await run("conversation show bob --json")).out);
+    expect(log).toMatchObject({ contact: "bob", entries: [{ body: "I want coffee." }] });
+    const acts = await run("agent acts automaton");
+    expect(acts.out).toMatch(/read conversation +thr_\w{26}\n.*read conversation +thr_/);
+    expect(acts.out).not.toMatch(/ann|bob/);
+  });
+});
+
+describe("strata inbox and outbox", () => {
+  it("list what waits and what was said, and mark what was delivered", async () => {
+    const run = await talked();
+    expect((await run("inbox list")).out).toBe("Nothing waits for automaton.\n");
+    const { out } = await run("outbox list --limit 1");
+    expect(out).toMatch(
+      /^to bob · \d{4}-\d\d-\d\d \d\d:\d\d · delivered\n {2}\S.*\n {2}out_\w{26} on thr_\w{26}\n1 message\n$/,
+    );
+    expect(out).toContain("1 message");
+    expect((await run("outbox list --status undeliverable")).out).toBe("There is no such message of automaton.\n");
+    const [first] = jsonLines<readonly { readonly id: string }[]>((await run("outbox list --json")).out)[0] ?? [];
+    expect((await run(`outbox delivered ${first?.id}`)).out).toContain("does not wait with automaton");
+  });
+});
+
+describe("strata credits and life", () => {
+  it("tell that an agent has nothing, top it up, and show how it is", async () => {
+    const run = of(await living());
+    expect((await run("doctor")).out).toMatch(/^warn {2}attention automaton sleeps, because it has no credits yet: /m);
+    const before = await run("life show");
+    expect(before.out).toMatch(/^automaton is bootstrapping\ntier {5}Critical\nbalance {2}\$0\.0000/);
+    expect(before.out).toContain("`strata credits add 5` wakes it.");
+    const refused = await run("life tick");
+    expect(refused).toMatchObject({ code: 15, err: expect.stringContaining("credits") });
+    expect((await run("credits add 6 --note december")).out).toBe("automaton has $6.0000 now.\n");
+    expect((await run("credits add -- -2")).out).toBe("automaton has $4.0000 now.\n");
+    expect((await run("credits show")).out).toMatch(/^automaton has \$4\.0000, LowCycles; nothing was spent/);
+    expect((await run("credits list")).out).toMatch(/ -\$2\.0000 +operator\n.* \$6\.0000 +operator +december\n$/);
+    for (const wrong of ["0", "many", "1e9", "NaN"]) expect((await run(`credits add ${wrong}`)).code, wrong).toBe(2);
+  });
+
+  it("give the agent a turn of its own, which is no message to anybody", async () => {
+    const run = of(await living());
+    await run("credits add 20");
+    const { out, code } = await run("life tick");
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("This turn is your own") });
+    expect((await run("outbox list")).out).toBe("There is no such message of automaton.\n");
+    expect((await run("life show")).out).toMatch(/^automaton is sleeping since .*\ntier {5}Normal\n/);
+    const [life] = jsonLines<object>((await run("life show --json")).out);
+    expect(life).toMatchObject({ agent: "automaton", vitals: { turn: 1, state: "sleeping", balance: 20 } });
+  });
+});
