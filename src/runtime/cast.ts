@@ -33,7 +33,7 @@ export async function castOf(parts: Parts, thread: Pinned, options: RunOptions):
   const prices = parts.cardOf(model.ref);
   if (options.model !== undefined) checkPrice(agent, model, prices);
   const count = await parts.counterOf(model.wire);
-  const tier = await tierNow(parts, agent);
+  const tier = options.recorded === undefined ? await tierNow(parts, agent) : "Normal";
   return {
     agent,
     model,

@@ -13,6 +13,7 @@ import type { Thread, TurnRecord } from "../stores/index.ts";
 import { threadOf, turnOf } from "./access.ts";
 import { castOf } from "./cast.ts";
 import { checkTalk } from "./consolidate-thread.ts";
+import { checkPaid } from "./life/tick.ts";
 import type { Parts } from "./parts.ts";
 import type { TurnParts } from "./purse.ts";
 import type { ForkOptions, RegenerateOptions } from "./runtime.ts";
@@ -47,7 +48,8 @@ export async function* regenerate(
   }
   checkActsOnce(parts, turn, options);
   // What keeps the turn from beginning is said before anything is stored.
-  await castOf(parts, parent, options);
+  const { agent } = await castOf(parts, parent, options);
+  if (options.recorded === undefined) await checkPaid(parts, agent);
   const turns = await parts.store.turns(parent.scope, parent.id);
   const thread = await branch(parts, parent, before(parent, turns, turn), ownName(parts, "again"));
   const events = turn.events.map(({ kind, trust, channel, name, content, at }) => {

@@ -3,7 +3,7 @@ import { scripted } from "../../models/index.ts";
 import { type SurvivalTier, turnId, untrusted } from "../../protocol/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { collect, endOf, message, OPERATOR, ORG } from "../stage.contract.ts";
-import { COST, DEAR, HOUR, livingStage, MINUTE } from "./living.contract.ts";
+import { COST, DEAR, HOUR, livingAgent, livingStage, MINUTE } from "./living.contract.ts";
 
 const CREDITS = { low: 5, critical: 1, rounds: 2 };
 const PAID = { parts: [{ text: "Well." }], ...DEAR };
@@ -109,6 +109,28 @@ describe("an agent that lives on credits", () => {
       code: "invalid_input",
       message: expect.stringMatching(/lives on credits, and the price of some:model is not known/),
     });
+  });
+
+  it("answers nothing once more without credits, and leaves no fork behind", async () => {
+    const on = await livingStage([PAID, "Never."], { credits: CREDITS });
+    await on.pay(0.01);
+    const [start] = await on.say(await on.open(), "Hi");
+    const turn = start?.type === "turn-start" ? start.turn : turnId("");
+    await expect(collect(on.runtime.regenerate(OPERATOR, turn))).rejects.toMatchObject({ code: "out_of_credits" });
+    expect(await on.runtime.threads(OPERATOR, { ...on.owner, contact: null }, 9)).toHaveLength(1);
+  });
+
+  it("has a compact prompt while it is Critical, where its mode is chosen by what fits", async () => {
+    const agent = livingAgent({ credits: CREDITS }, { mode: "auto" });
+    const on = await livingStage(["Well.", "Well."], {}, { agent });
+    const modeOf = async (contact: string): Promise<unknown> => {
+      const events = await on.say(await on.open(contact), "Hi");
+      return events.flatMap((event) => (event.type === "compiled" ? [event.ledger.mode] : []));
+    };
+    await on.pay(1.01);
+    expect(await modeOf("ann")).toEqual(["full"]);
+    await on.pay(-0.01);
+    expect(await modeOf("bob")).toEqual(["compact"]);
   });
 
   it("replays a recording for nothing", async () => {
