@@ -10,7 +10,16 @@ export { blueprintFolder, blueprintNames } from "./blueprints.ts";
 export { type ConfigInput, configSchema, schemaText } from "./config-schema.ts";
 export { SOURCE_NAMES } from "./layer-source.ts";
 export { changedLines, type DiffLine, diffLines } from "./line-diff.ts";
-export { checkLock, type LockChange, lockFile, lockText, writeLock } from "./lock.ts";
+export {
+  checkLock,
+  immutableText,
+  isLockCurrent,
+  type LockChange,
+  type LockWriting,
+  lockFile,
+  lockText,
+  writeLock,
+} from "./lock.ts";
 export { loadModules, type Modules } from "./modules.ts";
 export type { Position } from "./path.ts";
 export { loadProject, type Project, projectInCode } from "./project.ts";

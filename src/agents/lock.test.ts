@@ -55,6 +55,60 @@ describe("strata.lock", () => {
   });
 });
 
+describe("the lines that stand for layers", () => {
+  const MAIL = (text: string, line = "Answer briefly.") =>
+    `id: mail, rank: 4, text: ${text}, mutability: versioned, modes: {compact: line}, line: ${line}`;
+  const KIND_NOW = (text: string, line = "Kind.") =>
+    `id: kind, rank: 2, text: ${text}, modes: {compact: line}, line: ${line}`;
+  const locked = (before: readonly string[], after: readonly string[]) => {
+    const folder = folderWith({ "strata.yaml": yamlWith(before) });
+    writeLock(load(folder));
+    writeFileSync(join(folder, "strata.yaml"), yamlWith(after));
+    return load(folder);
+  };
+
+  it("S18 of versioned layers are in the lock, each with the digest of the text it was reviewed for", () => {
+    const folder = folderWith({ "strata.yaml": yamlWith([KIND, OPEN, MAIL("Answer.")]) });
+    const { lines } = JSON.parse(lockText(load(folder)));
+    expect(lines).toEqual({ helper: { mail: { line: "Answer briefly.", of: digestOf("Answer.") } } });
+    expect(lockText(load(folderWith({ "strata.yaml": yamlWith([KIND, OPEN]) })))).not.toContain('"lines"');
+  });
+
+  it.each([
+    ["versioned", [MAIL("Answer.")], [MAIL("Answer twice.")], "layer mail"],
+    ["immutable", [KIND_NOW("Be kind.")], [KIND_NOW("Be just.")], "layer kind"],
+  ])("S18 a stale one stops the start and is not locked unless it was reviewed: %s", (_, before, after, named) => {
+    const project = locked(before, after);
+    expect(refusalOf(() => checkLock(project))).toMatchObject({ code: "lock_mismatch" });
+    const error = refusalOf(() => writeLock(project));
+    expect(error).toMatchObject({ code: "lock_mismatch" });
+    expect(error.message).toContain(named);
+    expect(error.message).toContain("and the same line");
+    expect(error.message).toContain("strata lock --lines");
+    expect(refusalOf(() => checkLock(project))).toMatchObject({ code: "lock_mismatch" });
+    writeLock(project, { lines: true });
+    expect(() => checkLock(project)).not.toThrow();
+  });
+
+  it("that were changed with their texts, or alone, are locked anew without more words", () => {
+    for (const after of [MAIL("Answer twice.", "Answer twice."), MAIL("Answer.", "Answer soon.")]) {
+      const project = locked([MAIL("Answer.")], [after]);
+      expect(refusalOf(() => checkLock(project)).message).toContain("has another line than the lock");
+      writeLock(project);
+      expect(() => checkLock(project)).not.toThrow();
+    }
+  });
+
+  it("need no lock where a lock of before has none of them, and where they are new or gone", () => {
+    const project = locked([MAIL("Answer.")], [MAIL("Answer twice.")]);
+    const { lines: _, ...old } = JSON.parse(readFileSync(lockFile(project), "utf8"));
+    writeFileSync(lockFile(project), JSON.stringify(old));
+    expect(() => checkLock(project)).not.toThrow();
+    expect(() => checkLock(locked([OPEN], [OPEN, MAIL("Answer.")]))).not.toThrow();
+    expect(() => checkLock(locked([OPEN, MAIL("Answer.")], [OPEN]))).not.toThrow();
+  });
+});
+
 describe("law 2: a project does not start", () => {
   it("without a lock", () => {
     const folder = folderWith({ "strata.yaml": yamlWith([OPEN]) });

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { canonicalJson, StrataError } from "../protocol/index.ts";
 import { readText, whyNot } from "./layer-text.ts";
 import { changedLines, diffLines } from "./line-diff.ts";
-import { type LockedLayer, type LockedLayers, lockEntry, parseLock, writeEntries } from "./lock-file.ts";
+import { type Locked, type LockedLayer, type LockedLayers, lockEntry, parseLock, writeEntries } from "./lock-file.ts";
+import { changedLinesOf, lineSentence, linesOf, staleIn } from "./lock-lines.ts";
 import type { Project } from "./project.ts";
 import { visible } from "./show.ts";
 
@@ -22,14 +23,33 @@ const DIFF_LIMIT = 60;
 /** Where a project's lock stands: beside its strata.yaml. */
 export const lockFile = (project: Project): string => join(project.folder, NAME);
 
-/** The lock of a project: every immutable layer's text and SHA-256, sorted, one line of text per line. */
+/** The lock of a project: every immutable layer's text and SHA-256, sorted, one line of text per line; and the reviewed lines. */
 export function lockText(project: Project): string {
-  return writeEntries(lockedLayers(project));
+  return writeEntries(lockOf(project));
 }
 
-/** Writes the lock, all or nothing: what the operator has reviewed is now what may start. */
-export function writeLock(project: Project): void {
+/** What of it no reload may change: the immutable layers. */
+export const immutableText = (project: Project): string => writeEntries({ layers: lockedLayers(project) });
+
+const lockOf = (project: Project): Locked => ({ layers: lockedLayers(project), lines: linesOf(project) });
+
+/** Whether the lock says all that it would say if it were written now. */
+export const isLockCurrent = (project: Project): boolean =>
+  existsSync(lockFile(project)) && readLockFile(lockFile(project)) === lockText(project);
+
+/** How a lock is written. */
+export interface LockWriting {
+  /** The lines that stand for layers were reviewed for the texts as they are now. */
+  readonly lines?: boolean;
+}
+
+/**
+ * Writes the lock, all or nothing: what the operator has reviewed is now what may start.
+ * @throws StrataError `lock_mismatch` for a line that is as it was while its layer's text changed, unless the lines were reviewed
+ */
+export function writeLock(project: Project, { lines = false }: LockWriting = {}): void {
   const file = lockFile(project);
+  if (!lines) checkStale(project, file);
   const unfinished = `${file}.${process.pid}.tmp`;
   try {
     rmSync(unfinished, { force: true });
@@ -58,11 +78,33 @@ export function checkLock(project: Project): void {
     const message = `${file} does not exist; read the immutable layers, then run \`strata lock\` to lock them`;
     throw new StrataError("lock_missing", message, { file });
   }
-  const changes = compare(parseLock(readLockFile(file), file), lockedLayers(project));
-  if (changes.length === 0) return;
+  const [locked, found] = [parseLock(readLockFile(file), file), lockOf(project)];
+  const changes = compare(locked.layers, found.layers);
+  const lines = changedLinesOf(locked, found);
+  if (changes.length + lines.length === 0) return;
   const next = "if the change is meant, review it and run `strata lock`; if not, restore the file";
-  const message = `${changes.map(writeChange).join("\n")}\n${next}`;
-  throw new StrataError("lock_mismatch", message, { file, changes });
+  const message = [...changes.map(writeChange), ...lines.map(lineSentence), next].join("\n");
+  throw new StrataError("lock_mismatch", message, { file, changes, ...(lines.length > 0 && { lines }) });
+}
+
+/** A line stands for a text that somebody read beside it; of a text that changed nobody has said so. */
+function checkStale(project: Project, file: string): void {
+  const stale = staleIn(lockedBefore(file), lockOf(project));
+  if (stale.length === 0) return;
+  const next =
+    "change each line, or run `strata lock --lines` to say that it was reviewed and still says what its layer does";
+  const message = `${stale.map(lineSentence).join("\n")}\n${next}`;
+  throw new StrataError("lock_mismatch", message, { file, lines: stale });
+}
+
+/** Nothing where there is no lock, or none that can be read: then all is reviewed anew. */
+function lockedBefore(file: string): Locked | undefined {
+  try {
+    return existsSync(file) ? parseLock(readLockFile(file), file) : undefined;
+  } catch (thrown) {
+    if (thrown instanceof StrataError && thrown.code === "lock_mismatch") return undefined;
+    throw thrown;
+  }
 }
 
 function readLockFile(file: string): string {

@@ -3,9 +3,9 @@ import {
   blueprintFolder,
   blueprintNames,
   checkLock,
+  immutableText,
   loadModules,
   loadProject,
-  lockText,
   type Project,
   projectInCode,
   SOURCE_NAMES,
@@ -195,7 +195,7 @@ export function checkReload(old: readonly Project[], fresh: readonly Project[]):
     throw new StrataError("config_invalid", message, { was, is });
   }
   // Law 2: also with a new lock, an immutable layer stays what it was for as long as the program runs.
-  const changed = fresh.filter((project, n) => lockText(project) !== lockText(old[n] ?? project));
+  const changed = fresh.filter((project, n) => immutableText(project) !== immutableText(old[n] ?? project));
   if (changed.length === 0 && fresh.length === old.length) return;
   const files = changed.map((project) => project.file);
   const message = `immutable layers of ${files.join(", ") || "a project"} changed since the start; restart Strata to take them`;

@@ -1,4 +1,12 @@
-import { checkLock, type Environment, loadProject, lockFile, writeLock } from "../agents/index.ts";
+import {
+  checkLock,
+  type Environment,
+  isLockCurrent,
+  type LockWriting,
+  loadProject,
+  lockFile,
+  writeLock,
+} from "../agents/index.ts";
 import type { Agent } from "../protocol/index.ts";
 
 /** The lock of a folder's strata.yaml. */
@@ -8,7 +16,10 @@ export interface ProjectLock {
   readonly layers: ReadonlyMap<string, number>;
   /** @throws StrataError `lock_missing`, `lock_mismatch` with the difference */
   readonly check: () => void;
-  readonly write: () => void;
+  /** Whether it says all that it would say if it were written now. */
+  readonly isCurrent: () => boolean;
+  /** @throws StrataError `lock_mismatch` for lines that are stale and were not reviewed */
+  readonly write: (writing?: LockWriting) => void;
 }
 
 /** What a secret is does not matter to the texts, so none need be there. @throws StrataError `config_missing`, `config_invalid`, … */
@@ -19,6 +30,7 @@ export function projectLock({ folder, env }: { readonly folder: string; readonly
     file: lockFile(project),
     layers: new Map([...project.agents.values()].map((agent) => [agent.name, locked(agent)])),
     check: () => checkLock(project),
-    write: () => writeLock(project),
+    isCurrent: () => isLockCurrent(project),
+    write: (writing) => writeLock(project, writing),
   };
 }

@@ -7,6 +7,7 @@ import { count } from "./style.ts";
 
 interface Options {
   readonly check?: true;
+  readonly lines?: true;
 }
 
 /** `strata lock`: writes the lock of the immutable layers, or checks it. */
@@ -15,12 +16,13 @@ export function declareLock(program: Command, context: Context): void {
     .command("lock")
     .description("lock the immutable layers as they are now, so that a changed one stops the start")
     .option("--check", "only check that they are as they were locked")
+    .option("--lines", "say that the lines of changed layers were reviewed and still say what their layers do")
     .addHelpText("after", "\nExample:\n  $ strata lock --folder my-agents")
     .action((options: Options, command: Command) => {
       const { folder, json } = readShared(command, context.terminal);
       const lock = lockIn(folder, context);
       if (options.check === true) lock.check();
-      const was = options.check === true ? "current" : renew(context, lock);
+      const was = options.check === true ? "current" : renew(context, lock, options);
       if (json) context.json({ file: lock.file, was, layers: Object.fromEntries(lock.layers) });
       else context.say(...report(lock, was));
     });
@@ -39,11 +41,17 @@ function lockIn(folder: string, { terminal: { env } }: Context): ProjectLock {
 type Was = "current" | "missing" | "different";
 
 /** Writes the lock unless it says the same already; what is accepted by it is shown. */
-function renew({ note }: Context, lock: ProjectLock): Was {
+function renew({ note }: Context, lock: ProjectLock, options: Options): Was {
+  const writing = { lines: options.lines === true };
   const different = differenceOf(lock);
-  if (different === undefined) return "current";
+  if (different === undefined) {
+    // A lock of before lines were kept in it holds, and is completed.
+    if (lock.isCurrent()) return "current";
+    lock.write(writing);
+    return "different";
+  }
   if (different.code === "lock_mismatch") note("This is what changes:", ...different.message.split("\n").slice(0, -1));
-  lock.write();
+  lock.write(writing);
   return different.code === "lock_missing" ? "missing" : "different";
 }
 
