@@ -55,7 +55,7 @@ export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): 
   const start = await atStart(parts, cast, { scope: occasion.scope, epoch: running });
   const texts = await storedTexts(parts, agent, { isRunning: running !== undefined });
   const vitals = agent.life && once(() => vitalsOf(parts, agent));
-  const mode = await modeFor(parts, cast, { running, texts, vitals });
+  const mode = modeFor(parts, cast, { running, texts });
   const setting = { ...occasion, texts, vitals, mode };
   const prepared = await compileWith(parts, cast, { ...setting, start });
   const seen = seenOtherwise(start, prepared.compilation);
@@ -80,22 +80,14 @@ interface Setting {
 }
 
 /** A running epoch keeps its mode: its prefix was rendered in it. */
-async function modeFor(
+function modeFor(
   { tools }: Parts,
-  { agent, card, count }: Cast,
-  { running, texts: { contents }, vitals }: Omit<Setting, "mode"> & { readonly running: Epoch | undefined },
-): Promise<Mode> {
+  { agent, card, count, tier }: Cast,
+  { running, texts: { contents } }: Pick<Setting, "texts"> & { readonly running: Epoch | undefined },
+): Mode {
   if (agent.mode !== "auto") return agent.mode;
   if (running !== undefined) return running.mode;
-  // Whoever cannot tell how the agent is says so as a source.
-  const tier =
-    agent.life?.credits &&
-    (await vitals?.().then(
-      (all) => all.tier,
-      () => undefined,
-    ));
-  const schemas = tools.schemas(agent.tools);
-  return chooseMode({ agent, window: card.window, tools: schemas, contents, count, ...(tier && { tier }) });
+  return chooseMode({ agent, window: card.window, tools: tools.schemas(agent.tools), contents, count, tier });
 }
 
 async function compileWith(
