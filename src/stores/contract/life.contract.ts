@@ -1,8 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { untrusted } from "../../protocol/index.ts";
+import { SELF, type StoreWrite, untrusted } from "../../protocol/index.ts";
 import type { TopUp } from "../agent-store.ts";
 import type { Store } from "../store.ts";
-import { exchange, NOW, type OpenStore, open, problems, ran, said, scopeOf, take } from "./sample.contract.ts";
+import {
+  exchange,
+  NOW,
+  newMemory,
+  type OpenStore,
+  open,
+  problems,
+  ran,
+  remembered,
+  said,
+  scopeOf,
+  take,
+} from "./sample.contract.ts";
 
 const ANN = scopeOf();
 const OWNER = { org: ANN.org, agent: ANN.agent };
@@ -25,6 +37,7 @@ async function spend(store: Store, dollars: number, at: number, scope = ANN): Pr
 /** State, credits and who looked after an agent. */
 export function lifeContract(openStore: OpenStore): void {
   states(openStore);
+  ownMemories(openStore);
   credits(openStore);
   acts(openStore);
 }
@@ -50,6 +63,29 @@ function states(openStore: OpenStore): void {
       for (const { org, agent } of OTHERS) expect(await store.life({ org, agent })).toBeUndefined();
       expect(await store.agents(OWNER.org)).toEqual([OWNER.agent]);
       expect(await store.organizations()).toEqual([OWNER.org]);
+      await store.close();
+    });
+  });
+}
+
+function ownMemories(openStore: OpenStore): void {
+  describe("a turn of an agent's own", () => {
+    it("remembers for the agent: what it saves and forgets is nobody else's", async () => {
+      const store = await openStore();
+      const own = { ...OWNER, contact: null };
+      const self = await open(store, { ...OWNER, contact: SELF });
+      const tick = async (write: StoreWrite) => {
+        await store.receive(self.scope, self.id, [said("tick", { kind: "scheduled", trust: "platform" })]);
+        const claim = await take(store, self);
+        await store.settle(claim, ran(claim, { more: { writes: [write], memories: [newMemory()] } }).outcome);
+      };
+      await tick({ kind: "memory", memory: remembered("Prices rose", { trust: "agent", by: "agent" }) });
+      const [saved] = await store.memories(own, 9);
+      expect(saved).toMatchObject({ content: "Prices rose" });
+      expect(await store.memories(self.scope, 9)).toEqual([]);
+      if (saved) await tick({ kind: "forget", memory: saved.id });
+      expect(await store.memories(own, 9)).toEqual([]);
+      expect(await problems(store, OWNER.org)).toEqual([]);
       await store.close();
     });
   });
