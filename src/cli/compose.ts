@@ -1,6 +1,7 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Composed } from "../app.ts";
-import { untrusted } from "../protocol/index.ts";
+import { MODES, type Mode, StrataError, untrusted } from "../protocol/index.ts";
+import { explainSizes } from "./compose-sizes.ts";
 import type { Context } from "./context.ts";
 import { chatConversation, senderOf } from "./conversation.ts";
 import { ledgerTable } from "./ledger-table.ts";
@@ -8,7 +9,9 @@ import { requestText } from "./request-text.ts";
 import { agentNamed, inSession, shortVersion } from "./session.ts";
 
 interface Options {
-  readonly message: string;
+  readonly message?: string;
+  readonly mode?: Mode;
+  readonly explain?: true;
   readonly as?: string;
   readonly wire?: true;
 }
@@ -19,20 +22,39 @@ export function declareCompose(program: Command, context: Context): void {
     .command("compose")
     .description("show the request that a message would lead to; nothing is sent or stored")
     .argument("<agent>", "the agent's name")
-    .requiredOption("--message <text>", "the message")
+    .option("--message <text>", "the message; needed but with --explain")
     .option("--as <contact>", "who writes it (default: you)")
+    .addOption(new Option("--mode <mode>", "as if so much of the prompt were sent").choices(MODES))
+    .option(
+      "--explain",
+      "show instead how large each layer is in full and in compact mode, and which of them is chosen",
+    )
     .option("--wire", "print the exact HTTP body instead")
-    .addHelpText("after", "\nExample:\n  $ strata compose companion --message 'What do you know about my cat?'")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ strata compose companion --message 'What do you know about my cat?'\n  $ strata compose companion --explain",
+    )
     .action((name: string, options: Options, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
         const agent = agentNamed(app, name);
         const conversation = await chatConversation({ app, agent, contact: senderOf(agent, options.as) });
-        const composed = await app.runtime.compose(app.operator, conversation, untrusted(options.message));
+        if (options.explain === true)
+          return explainSizes(context, { app, conversation, json, message: options.message });
+        const message = untrusted(given(options.message));
+        const composed = await app.runtime.compose(app.operator, conversation, message, { mode: options.mode });
         if (options.wire === true) context.exact(await app.bodyOf(composed.request, composed.wire));
         else if (json) context.json(forPrograms(composed));
         else context.say(...forPeople(composed, context));
       }),
     );
+}
+
+function given(message: string | undefined): string {
+  if (message !== undefined) return message;
+  throw new StrataError(
+    "invalid_input",
+    "which message? Give it with --message TEXT, or say --explain for the sizes alone",
+  );
 }
 
 function forPrograms({ agent: { name, version }, ledger, ...rest }: Composed) {

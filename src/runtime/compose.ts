@@ -15,18 +15,22 @@ import { coldCache } from "./early-cut.ts";
 import { compileFor } from "./gather.ts";
 import type { Parts } from "./parts.ts";
 import { planRequest } from "./plan-request.ts";
-import type { Composed, Conversation } from "./runtime.ts";
+import type { Composed, ComposeOptions, Conversation } from "./runtime.ts";
 
 /** As many threads of one contact are looked through for the conversation. */
 const MOST_THREADS = 1_000;
+
+/** What is said, where, and how much of the prompt is wanted. */
+interface Composing extends Pick<Conversation, "channel" | "key">, ComposeOptions {
+  readonly message: Untrusted;
+}
 
 /** The request that the message would lead to, in the conversation's own epoch where it has one. Sends and stores nothing. */
 export async function compose(
   parts: Parts,
   agent: Agent,
   scope: ContactScope,
-  { channel, key }: Conversation,
-  message: Untrusted,
+  { channel, key, message, mode }: Composing,
 ): Promise<Composed> {
   const threads = await parts.store.threads(scope, MOST_THREADS);
   const thread = threads.find((one) => one.channel === channel && one.key === key);
@@ -38,7 +42,7 @@ export async function compose(
   const past = await pastOf(parts, cast, { scope, thread: thread?.id, epoch });
   const at = parts.clock();
   const cold = coldCache(cast, past, at);
-  const { compilation, since } = await compileFor(parts, cast, { scope, turn, events, epoch, cold });
+  const { compilation, since } = await compileFor(parts, cast, { scope, turn, events, epoch, cold, mode });
   const bare = requestOf(compilation, parametersOf(cast));
   const { request } = planRequest(
     { cast, past: { ...past, ...(since !== undefined && { since }) }, requests: [] },

@@ -96,12 +96,12 @@ export function createRuntime(parts: Parts): Runtime {
         await store.deliver(scope, message.id, parts.clock());
       }
     },
-    compose: async (actor, conversation, message) => {
+    compose: async (actor, conversation, message, { mode } = {}) => {
       const agent = agentNamed(parts, actor, conversation.agent);
       const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
       authorize(actor, "explain", scope);
       checkTalk(conversation);
-      return compose(parts, agent, scope, conversation, message);
+      return compose(parts, agent, scope, { ...conversation, message, mode });
     },
     turn: (actor, id) => turnOf(parts, actor, id),
     turns: async (actor, id) => {

@@ -26,6 +26,8 @@ export interface Occasion {
   readonly turn: TurnId;
   readonly events: readonly StoredEvent[];
   readonly epoch: Epoch | undefined;
+  /** How much of the prompt is wanted, whatever would be chosen; a running epoch keeps its own. */
+  readonly mode?: Mode | undefined;
   /** There where the provider has surely forgotten the thread. */
   readonly cold?: ColdCache | undefined;
   readonly signal?: AbortSignal;
@@ -55,7 +57,7 @@ export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): 
   const start = await atStart(parts, cast, { scope: occasion.scope, epoch: running });
   const texts = await storedTexts(parts, agent, { isRunning: running !== undefined });
   const vitals = agent.life && once(() => vitalsOf(parts, agent));
-  const mode = modeFor(parts, cast, { running, texts });
+  const mode = (running === undefined ? occasion.mode : undefined) ?? modeFor(parts, cast, { running, texts });
   const setting = { ...occasion, texts, vitals, mode };
   const prepared = await compileWith(parts, cast, { ...setting, start });
   const seen = seenOtherwise(start, prepared.compilation);

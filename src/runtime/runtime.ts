@@ -7,6 +7,7 @@ import type {
   ApprovalStatus,
   ContactId,
   Ledger,
+  Mode,
   ModelRef,
   Request,
   Scope,
@@ -40,6 +41,11 @@ export interface Conversation {
   readonly contact: ContactId;
   readonly channel: string;
   readonly key: string;
+}
+
+/** How a request is composed. `mode`: as if so much of the prompt were sent; left out, as it would be chosen. */
+export interface ComposeOptions {
+  readonly mode?: Mode | undefined;
 }
 
 /** What `compose` shows: the request that would be sent now. Nothing was sent, nothing stored. */
@@ -149,7 +155,7 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
    */
   undelivered(actor: Actor, thread: Thread): AsyncGenerator<OutboxMessage>;
   /** @throws StrataError `budget_too_small`, `source_failed`, `agent_not_found` */
-  compose(actor: Actor, conversation: Conversation, message: Untrusted): Promise<Composed>;
+  compose(actor: Actor, conversation: Conversation, message: Untrusted, options?: ComposeOptions): Promise<Composed>;
   turn(actor: Actor, id: TurnId): Promise<TurnRecord>;
   /** Oldest first. */
   turns(actor: Actor, thread: ThreadId): Promise<readonly TurnRecord[]>;
