@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { type ContactId, type OutboxId, SELF } from "../../../protocol/index.ts";
 import type { AgentOwner, DeliveryTry, WaitingMessage } from "../../agent-store.ts";
 import type { OutboxMessage } from "../../outbox-message.ts";
@@ -29,19 +30,22 @@ export function inbox(
 }
 
 function waitingEvents({ org, agent }: AgentOwner) {
-  return query
-    .selectFrom("event")
-    .innerJoin("piece", (join) =>
-      join
-        .onRef("piece.org", "=", "event.org")
-        .onRef("piece.agent", "=", "event.agent")
-        .onRef("piece.contact", "=", "event.contact")
-        .onRef("piece.digest", "=", "event.piece"),
-    )
-    .where("event.org", "=", org)
-    .where("event.agent", "=", agent)
-    .where("event.status", "=", "pending")
-    .where("event.contact", "!=", SELF);
+  return (
+    query
+      .selectFrom("event")
+      .innerJoin("piece", (join) =>
+        join
+          .onRef("piece.org", "=", "event.org")
+          .onRef("piece.agent", "=", "event.agent")
+          .onRef("piece.contact", "=", "event.contact")
+          .onRef("piece.digest", "=", "event.piece"),
+      )
+      .where("event.org", "=", org)
+      .where("event.agent", "=", agent)
+      // Written in, as the index of what waits has it.
+      .where("event.status", "=", sql.lit("pending"))
+      .where("event.contact", "!=", SELF)
+  );
 }
 
 /** What the agent said, the newest first. */
@@ -51,7 +55,7 @@ export function mail(
   { status, limit }: { readonly status?: OutboxMessage["status"]; readonly limit: number },
 ): readonly Mail[] {
   const all = replies(of).orderBy("outbox.at", "desc").orderBy("outbox.id", "desc").limit(atMost(limit));
-  return db.all(status ? all.where("outbox.status", "=", status) : all).map(toMail);
+  return db.all(status ? all.where("outbox.status", "=", sql.lit(status)) : all).map(toMail);
 }
 
 const toMail = (row: Row<"outbox"> & { readonly text: string | null }): Mail => ({
@@ -94,7 +98,7 @@ export function mailCounts(
 
 function countOf(db: Connection, of: AgentOwner, status: OutboxMessage["status"]): number {
   const counted = replies(of)
-    .where("outbox.status", "=", status)
+    .where("outbox.status", "=", sql.lit(status))
     .clearSelect()
     .select((eb) => eb.fn.countAll<number>().as("count"));
   return db.first(counted)?.count ?? 0;
@@ -109,7 +113,7 @@ export function dueDeliveries(
   const { holder, now, until, limit } = lease;
   return db.write(() => {
     const due = replies(of)
-      .where("outbox.status", "=", "waiting")
+      .where("outbox.status", "=", sql.lit("waiting"))
       .where((eb) => eb.or([eb("outbox.due", "is", null), eb("outbox.due", "<=", now)]))
       .where((eb) => eb.or([eb("outbox.lease_until", "is", null), eb("outbox.lease_until", "<=", now)]))
       .orderBy("outbox.at")

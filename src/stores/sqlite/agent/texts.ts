@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import type { Digest, TextKey, TextMove, TextStatus, TextVersion } from "../../../protocol/index.ts";
 import type { AgentOwner, TextPointer } from "../../agent-store.ts";
 import { toTextMove, toTextVersion } from "../../rows.ts";
@@ -6,7 +5,7 @@ import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { ownText, sharedText } from "../pieces.ts";
 import { atMost } from "../scope.ts";
-import { fixed, ONE, query } from "../statement.ts";
+import { fixed, ONE, plain, query } from "../statement.ts";
 
 /** A row of what was done with a text. */
 export type MoveRow = Row<"text_move">;
@@ -35,7 +34,7 @@ export function textPointers(db: Connection, owner: AgentOwner): readonly TextPo
 }
 
 function pointersOf(db: Connection, { org, agent }: AgentOwner): readonly TextPointer[] {
-  const keys = db.all(keysOf({ org, agent }));
+  const keys = db.all(plain<Pick<MoveRow, "layer" | "part">>(KEYS, org, agent));
   const pointers = keys.map(({ layer, part }) => {
     const stands = newestMove(db, { org, agent, layer, part })?.stands ?? null;
     return { layer, ...(part !== "" && { part }), stands };
@@ -45,15 +44,8 @@ function pointersOf(db: Connection, { org, agent }: AgentOwner): readonly TextPo
 
 const columnKey = ({ layer, part = "" }: TextKey): string => `${layer}/${part}`;
 
-const keysOf = fixed((of: AgentOwner) =>
-  query
-    .selectFrom("text_move")
-    .select(["layer", "part"])
-    .where("org", "=", of.org)
-    .where("agent", "=", of.agent)
-    // Written in, as the index has it.
-    .where("seq", "=", sql.lit(1)),
-);
+/** By its index, which has a row for each text: another would be read to its end, however often texts were edited. */
+const KEYS = `select layer, part from text_move indexed by text_key where org = ? and agent = ? and seq = 1`;
 
 /** What was done with a text last. */
 export function newestMove(db: Connection, key: TextColumns): MoveRow | undefined {
