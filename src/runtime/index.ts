@@ -34,3 +34,4 @@ export { type Exchange, type RecordedReply, readRecording } from "./recording.ts
 export { type ReplayedTurn, type ReplayPlan, replay } from "./replay.ts";
 export type { RecordedResult, RunOptions } from "./run-options.ts";
 export type { Composed, Conversation, RegenerateOptions, Runtime, Verdict } from "./runtime.ts";
+export { declaredTexts } from "./stored-texts.ts";

@@ -19,6 +19,13 @@ export interface StoredTexts {
   readonly since?: number;
 }
 
+/** The same where nothing was ever edited. */
+export const declaredTexts = (agent: Agent): StoredTexts["contents"] =>
+  contentsOf(agent, editable(agent), { versions: [], pointers: [] });
+
+const editable = ({ layers }: Agent): readonly Layer[] =>
+  layers.filter(({ scope, mutability }) => scope !== "turn" && mutability === "versioned");
+
 interface Asked {
   /** An epoch runs that goes on where nothing else is known. */
   readonly isRunning: boolean;
@@ -33,7 +40,7 @@ export async function storedTexts(
   agent: Agent,
   { isRunning }: Asked,
 ): Promise<StoredTexts> {
-  const layers = agent.layers.filter(({ scope, mutability }) => scope !== "turn" && mutability === "versioned");
+  const layers = editable(agent);
   const [first] = layers;
   if (first === undefined) return { contents: new Map(), notes: [] };
   const owner = { org: agent.org, agent: agent.name };
@@ -48,7 +55,7 @@ export async function storedTexts(
     return { contents, notes: [], ...(since > 0 && { since }) };
   } catch (thrown) {
     const says = `which texts are active could not be read, so the declared ones stand: ${asStrataError(thrown).message}`;
-    const contents = isRunning ? new Map() : contentsOf(agent, layers, { versions: [], pointers: [] });
+    const contents = isRunning ? new Map() : declaredTexts(agent);
     return { contents, notes: [{ layer: first.id, says }] };
   }
 }

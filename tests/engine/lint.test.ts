@@ -152,6 +152,9 @@ describe("a declaration and a record", () => {
     ]);
     expect(found({ layers: [rules, layer("mood", 30, "versioned")] })).toEqual([]);
     expect(found({ layers: [layer("mood", 10, "versioned", "org"), rules] })).toEqual([]);
+    // One that is put behind another stands there on purpose.
+    const soul = { ...layer("soul", 30, "versioned"), after: layerId("core") };
+    expect(found({ layers: [layer("core", 0, "immutable"), soul, rules] })).toEqual([]);
   });
 
   it("a layer that is cut says what it loses", () => {

@@ -21,6 +21,7 @@ import {
   turnId,
   untrusted,
 } from "../../protocol/index.ts";
+import { declaredTexts } from "../../runtime/index.ts";
 import { gather } from "../../sources/index.ts";
 import { toolset } from "../../tools/index.ts";
 import type { World } from "../../wire/index.ts";
@@ -58,7 +59,7 @@ export async function renderIn(world: World, { declared, agent, model, count }: 
   const input = {
     agent: shown,
     turn: TURN,
-    mode: chooseMode({ agent, window: card.window, tools, count }),
+    mode: chooseMode({ agent, window: card.window, tools, contents: declaredTexts(agent), count }),
     limit,
     tools,
     count,
@@ -161,5 +162,6 @@ async function contentsOf(agent: Agent, world: World) {
     },
     sources: new Map(sources),
   });
-  return world.reversed?.includes("maps") ? new Map([...contents].toReversed()) : contents;
+  const all = [...declaredTexts(agent), ...contents];
+  return new Map(world.reversed?.includes("maps") ? all.toReversed() : all);
 }

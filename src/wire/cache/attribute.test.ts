@@ -111,6 +111,14 @@ describe("why tokens were not read", () => {
         { n: 2, reason: "refused" },
       ],
     ],
+    // A text of the prefix was edited, and what was told of it on the way is gone from the conversation.
+    [
+      "prefix edit",
+      [
+        { n: 1, reason: "first" },
+        { n: 2, reason: "edited" },
+      ],
+    ],
     // An epoch goes on without reasoning whatever ends it after that.
     [
       "forgotten",
@@ -133,6 +141,24 @@ describe("why tokens were not read", () => {
     const requests = [request([system, told, ...said]), request([system, ...said], { at: SECOND })];
     const [, after] = attribute(requests, anthropicRules(), { epochs });
     expect(after?.causes[0]).toMatchObject({ cause, begins: { block: 1, piece: "transcript", token: 2_000 } });
+  });
+
+  it("first: what a turn that stands alone says once more; an edit of the prefix that its senders share is one", () => {
+    const rules = block("rules", { kind: "system", piece: "rules", mark: "5m", tokens: 2_000 });
+    const said = (n: number) => block(`said ${n}`, { piece: "message", tokens: 100 });
+    const epochs = [1, 2, 3, 4].map((n) => ({ n, reason: "alone", cut: 0 }) as const);
+    const edited = block("edited", { kind: "system", piece: "rules", mark: "5m", tokens: 2_000 });
+    const requests = [
+      request([rules, said(1), said(2)]),
+      request([rules, said(2)], { at: SECOND }),
+      request([edited, said(3)], { at: 2 * SECOND }),
+      request([rules, said(4)], { at: 3 * SECOND }),
+    ];
+    const known = { epochs };
+    expect(causes(requests, 1, anthropicRules(), known)).toEqual([["first", 100]]);
+    expect(attribute(requests, anthropicRules(), known)[1]?.predicted.read).toBe(2_000);
+    expect(causes(requests, 2, anthropicRules(), known)).toEqual([["first", 2_100]]);
+    expect(attribute(requests, anthropicRules(), known)[3]?.predicted.read).toBe(2_000);
   });
 
   it("prefix edit: a changed layer, by its name and where it begins; its own new text is not avoidable", () => {

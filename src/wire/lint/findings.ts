@@ -65,7 +65,8 @@ const texts: Check = (subject) =>
 /** The engine orders by scope, then by rank; within a scope the declaration decides (CACHING §4.1). */
 const changingAboveStable: Check = ({ layers }) =>
   layers.flatMap((layer, n) => {
-    if (layer.mutability !== "versioned") return [];
+    // What is put behind another layer stands there on purpose.
+    if (layer.mutability !== "versioned" || layer.after !== undefined) return [];
     const behind = layers
       .slice(n + 1)
       .filter(({ scope, mutability }) => scope === layer.scope && mutability === "immutable");

@@ -35,7 +35,7 @@ export type PaidTwice = "nothing" | "events" | "events and answer";
 /** All that the rules look at, as plain data. */
 export interface Subject {
   readonly texts: readonly PrefixText[];
-  readonly layers: readonly Pick<Layer, "id" | "rank" | "scope" | "mutability">[];
+  readonly layers: readonly Pick<Layer, "id" | "rank" | "scope" | "mutability" | "after">[];
   /** The ledger's lines of tools and system, as they are sent with this model. */
   readonly prefix: readonly LedgerEntry[];
   readonly unstable: readonly Unstable[];
