@@ -26,6 +26,9 @@ models:
   "scripted:small": { window: 4096, price: { input: 3, output: 15 } }
 `;
 
+/** A model with a window of 4,096 tokens. */
+const SMALL = "scripted:small";
+
 export const SOVEREIGN = agentName("sovereign");
 export const START = Date.parse("2026-11-21T08:00:00Z");
 const MINUTE = 60_000;
@@ -90,10 +93,9 @@ export async function automaton(): Promise<Automaton> {
     turn: (model: Model) => AsyncIterable<TurnEvent>,
     { contact, small }: { readonly contact?: ContactId; readonly small?: true },
   ): Promise<Lived> => {
-    const { model, sent } = scripted(script);
+    const { model, sent } = small ? scripted(script, SMALL) : scripted(script);
     const events: TurnEvent[] = [];
-    for await (const event of turn({ ...model, ref: small ? "scripted:small" : "scripted:sovereign" }))
-      events.push(event);
+    for await (const event of turn({ ...model, ref: small ? SMALL : "scripted:sovereign" })) events.push(event);
     const id = events.flatMap((event) => (event.type === "turn-start" ? [event.turn] : []))[0];
     if (id === undefined) throw new Error("no turn was run");
     const one = { sent, events, turn: id, contact };

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { tokenCounter } from "../../src/models/index.ts";
+import { contactId, type Ledger, untrusted } from "../../src/protocol/index.ts";
+import { type Automaton, automaton, liveLayer, prefixOf, SOVEREIGN, sender } from "./automaton.ts";
+
+const ADA = sender(1);
+
+/** What a message of Ada's would lead to. */
+const composed = ({ app }: Automaton, mode: "full" | "compact") => {
+  const conversation = { agent: SOVEREIGN, contact: contactId(ADA.address), channel: "inbox", key: "main" };
+  return app.runtime.compose(app.operator, conversation, untrusted("What do you sell?"), { mode });
+};
+
+/** Tokens of what the prompt says beside tools and message, by the tokenizer without any model's factor. */
+async function promptTokens(on: Automaton, mode: "full" | "compact"): Promise<number> {
+  const count = await tokenCounter({ factor: 1 });
+  const { request } = await composed(on, mode);
+  return count(prefixOf(request)) + request.tail.reduce((sum, { text }) => sum + count(text), 0);
+}
+
+const fates = ({ entries }: Ledger) => new Map<string, string>(entries.map(({ piece, fate }) => [piece, fate]));
+
+describe("the layers of the sovereign", () => {
+  it("000.1 000.2 000.4 000.5 000.7 000.9 are eleven ranks in their order: six locked, four versioned, one live", async () => {
+    const on = await automaton();
+    const layers = await on.app.runtime.layers(on.app.operator, SOVEREIGN);
+    const kinds = new Map(layers.filter(({ rank }) => rank <= 10).map(({ rank, mutability }) => [rank, mutability]));
+    expect([...kinds.entries()].sort(([a], [b]) => a - b)).toEqual([
+      ...[0, 1, 2, 3, 4, 5].map((rank) => [rank, "immutable"]),
+      ...[6, 7, 8, 9].map((rank) => [rank, "versioned"]),
+      [10, "live"],
+    ]);
+    const { request } = await composed(on, "full");
+    const headings = prefixOf(request).match(/^# Layer \d+ · [a-z]+$/gm) ?? [];
+    expect(headings.map((heading) => Number(/\d+/.exec(heading)))).toEqual([0, 1, 2, 3, 12, 4, 5, 6, 7, 8, 9, 11]);
+    expect(request.tail.every(({ text }) => text.startsWith("# Layer 10 · "))).toBe(true);
+  });
+
+  it("000.8 000.10 000.11 000.12 000.13 000.14 000.15 say who wins, what stands above survival, and what it can do", async () => {
+    const text = prefixOf((await composed(await automaton(), "full")).request);
+    expect(text).toContain("the lower number wins, wherever it stands: layers 1 and 2 beat all that follow");
+    expect(text.match(/^[1-5]\. .*$/gm)?.slice(0, 5)).toHaveLength(5);
+    expect(text).toContain("or shut down: there is no third way");
+    expect(text).toMatch(/# Layer 12 · soul\nstrata-sovereign-v1\n\n# Layer 4/);
+  });
+
+  it("000.16 000.17 000.18 000.19 begin with default texts for the loop, the inbox, memory and change", async () => {
+    const text = prefixOf((await composed(await automaton(), "full")).request);
+    for (const step of ["Status.", "Risk.", "Value.", "Execution."]) expect(text).toContain(step);
+    for (const step of ["Validate:", "Decode:", "Classify:", "Respond:"]) expect(text).toContain(step);
+    for (const kind of ["identity:", "economic:", "social:", "technical:"]) expect(text).toContain(kind);
+    expect(text).toContain("consistent with layers 0 to 5");
+  });
+
+  it("S20 its immutable texts have 3,600 characters together at most, and all of them fit the limit with room to grow", async () => {
+    const on = await automaton();
+    const layers = await on.app.runtime.layers(on.app.operator, SOVEREIGN);
+    const charactersOf = (from: number, to: number): number =>
+      layers.reduce((sum, { rank, characters = 0 }) => sum + (rank >= from && rank <= to ? characters : 0), 0);
+    expect(charactersOf(0, 5)).toBeLessThanOrEqual(3_600);
+    expect(charactersOf(0, 9)).toBeLessThanOrEqual(6_000);
+  });
+
+  it("000.39 000.44 the whole prompt has 1,400 to 1,800 tokens with one sender and five exchanges", async () => {
+    const on = await automaton();
+    await on.pay(5);
+    for (const n of [1, 2, 3, 4, 5])
+      await on.say(ADA, `Please keep loaf number ${n} for me until noon.`, `Loaf ${n} is kept.`);
+    const tokens = await promptTokens(on, "full");
+    expect(tokens).toBeGreaterThan(1_400);
+    expect(tokens).toBeLessThanOrEqual(1_800);
+  });
+});
+
+describe("compact mode", () => {
+  it("000.43 000.45 S18 sends 0, 1, 2, 5 and 10 whole and a line for each of 3, 4 and 6 to 9, in 1,000 tokens", async () => {
+    const on = await automaton();
+    const { ledger } = await composed(on, "compact");
+    const lined = [...fates(ledger)].filter(([, fate]) => fate === "lined").map(([piece]) => piece);
+    expect(lined).toEqual(["identity", "ethics", "decisions", "inbox", "memory", "change"]);
+    for (const whole of ["precedence", "constitution", "survival", "operations", "state", "obligations", "allowance"])
+      expect(fates(ledger).get(whole)).toBe("kept");
+    expect(await promptTokens(on, "compact")).toBeLessThanOrEqual(1_000);
+  });
+
+  it("S18 is chosen for a window of 4,096 tokens, where a whole turn fits with its tools and the last two exchanges", async () => {
+    const on = await automaton();
+    await on.pay(5);
+    for (const n of [1, 2, 3]) await on.say(ADA, `Loaf ${n}, please.`, `Loaf ${n} is yours.`);
+    await on.post(ADA, "What did I order?");
+    const { sent, events } = await on.answer(ADA, ["Loaves."], true);
+    expect(events.at(-1)).toMatchObject({ type: "done" });
+    const [request] = sent;
+    expect(prefixOf(request)).toContain("# Layer 3 · identity\nYou are a sovereign automaton with a wallet");
+    expect(liveLayer(request, "conversation").match(/Loaf \d is yours/g)).toEqual([
+      "Loaf 2 is yours",
+      "Loaf 3 is yours",
+    ]);
+    const [ledger] = events.flatMap((event) => (event.type === "compiled" ? [event.ledger] : []));
+    expect((ledger?.tokens ?? 0) + (request?.parameters.maxTokens ?? 0)).toBeLessThanOrEqual(4_096);
+    expect(request?.parameters.maxTokens).toBe(1_024);
+  });
+});
