@@ -1,13 +1,18 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { child, place, strata, until } from "./strata.ts";
+import { openApp } from "../../src/app.ts";
+import { SELF } from "../../src/protocol/index.ts";
+import { child, place, provider, strata, until } from "./strata.ts";
+
+/** What a provider of these tests wants. */
+const KEY = { TEST_KEY: "not-a-real-key" };
 
 /** A folder with one agent that has a turn of its own each hour. */
-async function automaton(life: string): Promise<string> {
+async function automaton(life: string, model = "\nmodel: rehearsal\n"): Promise<string> {
   const cwd = place();
   const yaml = `organization: home
-model: rehearsal
+${model}
 agents:
   automaton:
     description: It lives by itself.
@@ -17,19 +22,29 @@ agents:
       - {id: rules, rank: 1, text: Be kind.}
 `;
   writeFileSync(join(cwd, "strata.yaml"), yaml);
-  expect(await strata(["lock"], { cwd })).toMatchObject({ code: 0 });
+  expect(await strata(["lock"], { cwd, env: KEY })).toMatchObject({ code: 0 });
   return cwd;
 }
 
-async function lifeIn(cwd: string): Promise<{ vitals: { state: string; turn: number }; nextTick?: number }> {
-  const { out, err } = await strata(["life", "show", "--json"], { cwd });
+interface Life {
+  readonly vitals: { readonly state: string; readonly turn: number };
+  readonly because?: string;
+  readonly nextTick?: number;
+}
+
+async function lifeIn(cwd: string): Promise<Life> {
+  const { out, err } = await strata(["life", "show", "--json"], { cwd, env: KEY });
   if (out === "") throw new Error(err);
   return JSON.parse(out);
 }
 
 /** Looks until the agent is so. */
-async function lives(cwd: string, isSo: (life: Awaited<ReturnType<typeof lifeIn>>) => boolean): Promise<void> {
-  for (const end = Date.now() + 20_000; Date.now() < end; ) if (isSo(await lifeIn(cwd))) return;
+async function lives(cwd: string, isSo: (life: Life) => boolean): Promise<void> {
+  for (const end = Date.now() + 20_000; Date.now() < end; ) {
+    if (isSo(await lifeIn(cwd))) return;
+    // The servers of the test are in this process, and want to answer.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
   throw new Error(JSON.stringify(await lifeIn(cwd)));
 }
 
@@ -49,6 +64,38 @@ describe("strata start", () => {
     second.process.kill("SIGTERM");
     expect(await second.ended).toMatchObject({ code: 0 });
     expect((await lifeIn(cwd)).vitals.turn).toBe(2);
+  }, 60_000);
+
+  it("killed in the middle of a turn leaves a fault that says so, and the turn it left is taken up, not doubled", async () => {
+    const asked = Promise.withResolvers<void>();
+    let refuses = false;
+    const model = await provider((_, response) => {
+      asked.resolve();
+      if (refuses) response.writeHead(400).end();
+    });
+    const cwd = await automaton("{tick: 0.1}", model.edit(""));
+    const first = child(["start", "--port", "0"], { cwd, env: KEY });
+    await asked.promise;
+    await lives(cwd, ({ vitals }) => vitals.state === "loading context");
+    first.process.kill("SIGKILL");
+    await first.ended;
+    const because = "its program ended in the middle of a turn";
+    expect(await lifeIn(cwd)).toMatchObject({ vitals: { state: "faulted", turn: 0 }, because });
+
+    refuses = true;
+    const second = child(["start", "--port", "0"], { cwd, env: KEY });
+    await lives(cwd, ({ vitals }) => vitals.turn > 0);
+    second.process.kill("SIGTERM");
+    await second.ended;
+    const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env: KEY, recordOnly: true });
+    const { runtime, operator } = app;
+    const [thread] = await runtime.newestThreads(operator, { contact: SELF, limit: 9 });
+    const turns = thread === undefined ? [] : await runtime.turns(operator, thread.id);
+    expect(turns[0]).toMatchObject({ status: "failed", end: { code: "model_refused" }, attempt: 2 });
+    // Nothing was posted a second time.
+    const waiting = thread === undefined ? [] : await runtime.pending(operator, thread);
+    expect(waiting).toHaveLength(1);
+    await app.close();
   }, 60_000);
 
   it("says aloud that an agent has no credits left, and goes on with its turns when they are topped up", async () => {
