@@ -6,10 +6,11 @@ import { project, ROOT } from "../cli/strata.ts";
 import { AGENT } from "./cases-agent.ts";
 import { CONFIG, INPUT } from "./cases-input.ts";
 import { STORE } from "./cases-store.ts";
+import { TEXTS } from "./cases-texts.ts";
 import { TURN } from "./cases-turn.ts";
 import { type Case, cli, readAs, type Seen } from "./doors.ts";
 
-const CASES: readonly Case[] = [...INPUT, ...CONFIG, ...STORE, ...TURN, ...AGENT];
+const CASES: readonly Case[] = [...INPUT, ...CONFIG, ...STORE, ...TURN, ...AGENT, ...TEXTS];
 
 /** What was printed, by the section of docs/errors.md that shows it. */
 const shown = new Map<string, string>();
