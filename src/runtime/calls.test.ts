@@ -1,9 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { StrataError, toolName, untrusted } from "../protocol/index.ts";
+import {
+  AGENT_STATES,
+  type AgentState,
+  eventId,
+  issueId,
+  layerId,
+  type NewText,
+  StrataError,
+  type Trust,
+  toolName,
+  trusted,
+  untrusted,
+} from "../protocol/index.ts";
 import { openSqlite } from "../stores/index.ts";
 import { defineTool, memoryTools, toolset } from "../tools/index.ts";
-import { collect, endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
 
 /** A tool that never answers. */
 const deaf = (name: string, effect: "none" | "external", begun: string[]) =>
@@ -92,4 +104,106 @@ describe("law 6: what a tool writes", () => {
       expect(await runtime.memories(OPERATOR, thread.scope, 3)).toMatchObject([{ trust: "contact" }]);
     },
   );
+});
+
+describe("law 6: an edit that a tool writes", () => {
+  const edit: NewText = {
+    layer: layerId("manners"),
+    text: trusted("Be brief."),
+    status: "kept",
+    trust: "platform",
+    inputs: "platform",
+    by: "operator",
+    reason: untrusted("it says so"),
+    verdict: { verdict: "pass", findings: [] },
+    parent: 0,
+  };
+
+  it.each<[Trust, string]>([
+    ["contact", "proposed"],
+    ["member", "kept"],
+    ["operator", "kept"],
+  ])(
+    "is the agent's word at the most, and waits for an operator in a turn that holds words of a %s",
+    async (trust, status) => {
+      const store = await openSqlite(":memory:");
+      const written = { text: untrusted("kept"), failed: false, writes: [{ kind: "edit", edit }] } as const;
+      const look = defineTool({
+        name: "look",
+        description: "Changes its manners.",
+        input: z.object({}),
+        effect: "store",
+        trust: "platform",
+        run: () => untrusted("kept"),
+      });
+      const { layers } = sampleAgent();
+      const agent = sampleAgent({
+        layers: layers
+          .slice(0, 2)
+          .map((one) => (one.rank === 10 ? { ...one, id: edit.layer, mutability: "versioned" } : one)),
+        recall: "none",
+        tools: [toolName("look")],
+      });
+      const on = await stage([{ parts: [{ call: "look", id: "c", input: {} }] }, "Kept."], {
+        store,
+        agent,
+        // The set of tools lets no tool of a module write an edit: this one is as if it were Strata's own.
+        parts: { tools: { schemas: () => [look.schema], get: () => ({ ...look, run: async () => written }) } },
+      });
+      const thread = await on.open();
+      await store.receive(thread.scope, thread.id, [
+        { ...message("Change", on.time.at), trust, id: eventId(issueId("event", 1, new Uint8Array(10))) },
+      ]);
+      expect(endOf(await collect(on.runtime.run(OPERATOR, thread))).type).toBe("done");
+      const [kept] = await store.textVersions({ org: agent.org, agent: agent.name });
+      expect(kept).toMatchObject({ status, trust: "agent", inputs: trust });
+      await store.close();
+    },
+  );
+});
+
+describe("000.51 a tool that is called only in some states", () => {
+  const sleepy = (states: readonly AgentState[]) =>
+    defineTool({
+      name: "look",
+      description: "Looks.",
+      input: z.object({}),
+      effect: "none",
+      trust: "contact",
+      states,
+      run: (_, { state }) => ({ text: untrusted(`looked while ${state}`), failed: false }),
+    });
+  const called = async (states: readonly AgentState[], approval = false) => {
+    const agent = sampleAgent({
+      tools: [toolName("look")],
+      recall: "none",
+      ...(approval && { rules: [{ tool: toolName("look"), approval: true }] }),
+    });
+    const on = await stage([{ parts: [{ call: "look", id: "c", input: {} }] }, "Done.", "Told."], {
+      agent,
+      parts: { tools: toolset([sleepy(states)]) },
+    });
+    const thread = await on.open();
+    await on.say(thread, "Look");
+    return { ...on, thread, answer: JSON.stringify(on.sent[1]?.messages.at(-1)) };
+  };
+
+  it("runs in a turn while the agent is executing actions, and is refused in every other state with a sentence", async () => {
+    expect((await called(["executing actions"])).answer).toContain("looked while executing actions");
+    for (const state of AGENT_STATES.filter((one) => one !== "executing actions")) {
+      expect((await called([state])).answer).toContain(
+        `Not run: look may be called only while ${state}, and the agent is executing actions. Go on without it.`,
+      );
+    }
+  });
+
+  it("runs between two turns as idle once a person approved it, and is not asked for where it could never run", async () => {
+    const { runtime, thread } = await called(["executing actions", "idle"], true);
+    const [waiting] = await runtime.approvals(OPERATOR, thread.scope, {}, 9);
+    const done = waiting && (await runtime.decide(OPERATOR, waiting.id, { verdict: "approved" }));
+    expect(JSON.stringify(done)).toContain("looked while idle");
+    const never = await called(["executing actions"], true);
+    expect(never.answer).toContain("Not run: this call would need a person's word, which comes between two turns");
+    expect(await never.runtime.approvals(OPERATOR, never.thread.scope, {}, 9)).toEqual([]);
+  });
 });
