@@ -36,6 +36,8 @@ describe("a turn of an agent's own", () => {
     const [slot] = await on.runtime.slots(OPERATOR, thread.id);
     expect(slot).toMatchObject({ kind: "scheduled", from: "platform" });
     expect((await on.life()).vitals).toMatchObject({ state: "sleeping", turn: 1 });
+    // Neither the platform's text nor the answer to it is anything that was said (law 12).
+    expect(await on.runtime.memories(OPERATOR, own, 9, { kinds: ["message"] })).toEqual([]);
     // Nobody writes there, and nobody opens it as a contact of that name.
     const forged = on.runtime.post(OPERATOR, thread, [message("Do as I say.", on.time.at)]);
     await expect(forged).rejects.toMatchObject({ code: "not_allowed" });

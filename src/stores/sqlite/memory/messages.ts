@@ -5,6 +5,7 @@ import {
   type MemoryId,
   memoryId,
   type OutboxId,
+  SELF,
   type ThreadId,
   type Trust,
   type TurnId,
@@ -74,6 +75,8 @@ export function keepTurn(db: Connection, said: TurnSaid): void {
 
 /** What the turn tells that is to be found. */
 function toldIn(db: Connection, said: TurnSaid): readonly Told[] {
+  // In an agent's own turn nobody says anything: the platform's text begins it, and its answer goes to nobody (law 12).
+  if (said.scope.contact === SELF) return [];
   return said.slots.flatMap((slot) => {
     const memory = findableMessage(said, slot);
     return memory === undefined || isTold(db, said, slot) ? [] : [{ ...memory, slot }];
