@@ -54,7 +54,7 @@ const FORMS: readonly Case[] = [
   [
     "a mistyped word",
     agentLine("mode: ▸compct"),
-    `${AGENT}.mode: "compct" — expected one of \`full\`, \`compact\`, \`minimal\`; did you mean \`compact\`?`,
+    `${AGENT}.mode: "compct" — expected one of \`full\`, \`compact\`, \`minimal\`, \`auto\`; did you mean \`compact\`?`,
   ],
   ["text for a number", layer("id: a, rank: ▸first, text: x"), `${LAYER}.rank: "first" — expected a number`],
   ["a fraction", layer("id: a, rank: ▸1.5, text: x"), `${LAYER}.rank: 1.5 — expected a whole number`],

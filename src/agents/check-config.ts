@@ -27,6 +27,7 @@ export function checkConfig(config: Config, report: Report): void {
     checkSources(agent, path, report);
     checkSkills(agent, [...path, "skills"], report);
     checkLife(agent, [...path, "life"], report);
+    checkDeliver(agent, Object.keys(config.secrets), [...path, "deliver"], report);
     checkOutput(agent.output, [...path, "output"], report);
     checkBudgets(agent, path, report);
     for (const [i, layer] of agent.layers.entries()) checkLayer(layer, [...path, "layers", i], report);
@@ -122,6 +123,11 @@ function checkSkills({ skills }: AgentConfig, path: Path, report: Report): void 
   const most = TEXT_LIMITS.skills;
   if (skills.filter(({ enabled }) => enabled).length > most)
     report.add(path, `at most ${most} may be enabled from the start; say \`enabled: false\` of some`);
+}
+
+function checkDeliver({ deliver }: AgentConfig, secrets: readonly string[], path: Path, report: Report): void {
+  if (deliver?.key === undefined || secrets.includes(deliver.key)) return;
+  report.add([...path, "key"], `no entry of \`secrets\` has that name${suggestion(deliver.key, secrets)}`);
 }
 
 function checkLife({ life, history }: AgentConfig, path: Path, report: Report): void {

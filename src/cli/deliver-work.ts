@@ -1,41 +1,23 @@
 import type { App } from "../app.ts";
 import { asStrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { every, onceEach } from "./every.ts";
 
 /** How often a server looks for replies that are due, in milliseconds. */
 const EVERY = 5_000;
 
 /** Sends replies of agents with `deliver` while a server runs. Gives the way to stop it. Each message's trouble is told once. */
 export function deliverReplies({ note, style }: Context, { runtime, operator }: App): () => Promise<void> {
-  const stop = new AbortController();
-  const told = new Set<string>();
-  const tell = (key: string, trouble: string): void => {
-    if (!told.has(key)) note(style.yellow(trouble));
-    told.add(key);
-  };
-  let working: Promise<void> | undefined;
-  const work = async (): Promise<void> => {
+  const tell = onceEach((trouble) => note(style.yellow(trouble)));
+  return every(EVERY, async (signal) => {
     try {
-      for await (const { agent, outbox, failed, again } of runtime.deliverDue(operator, stop.signal)) {
+      for await (const { agent, outbox, failed, again } of runtime.deliverDue(operator, signal)) {
         if (failed === undefined) continue;
         const next = again ? "it is tried again" : "it was tried too often and stays in the outbox";
-        tell(`${outbox} ${again}`, `Reply ${outbox} of ${agent} was not taken (${failed}); ${next}.`);
+        tell(`Reply ${outbox} of ${agent} was not taken (${failed}); ${next}.`, `${outbox} ${again}`);
       }
     } catch (thrown) {
-      const { message } = asStrataError(thrown);
-      tell(message, `Replies could not be sent: ${message}`);
-    } finally {
-      working = undefined;
+      tell(`Replies could not be sent: ${asStrataError(thrown).message}`);
     }
-  };
-  const look = (): void => {
-    working ??= work();
-  };
-  const timer = setInterval(look, EVERY);
-  look();
-  return async () => {
-    clearInterval(timer);
-    stop.abort();
-    await working;
-  };
+  });
 }

@@ -5,6 +5,7 @@ import { answeringOf, problemsOf } from "./answering.ts";
 import { converse } from "./chat.ts";
 import type { Context } from "./context.ts";
 import { senderOf } from "./conversation.ts";
+import { deliverReplies } from "./deliver-work.ts";
 import { consolidateInIdleTime } from "./idle-work.ts";
 import { wholeNumber } from "./options.ts";
 import { runOwnTurns } from "./own-turns.ts";
@@ -40,8 +41,7 @@ export function declareStart(program: Command, context: Context): void {
         const { port, host, hostName: hosts } = options;
         const listening = await serve(session.app, port, { ...(host && { host }), ...(hosts && { hosts }) });
         const stop = options.watch === true ? reloadOnChange(context, session) : () => {};
-        const rest = consolidateInIdleTime(context, session.app);
-        const sleep = runOwnTurns(context, session.app);
+        const works = [consolidateInIdleTime, runOwnTurns, deliverReplies].map((work) => work(context, session.app));
         try {
           await announce(context, session, listening);
           // What was said while no program made vectors. Where that fails, the next turn tells.
@@ -49,8 +49,7 @@ export function declareStart(program: Command, context: Context): void {
           await run(context, session);
         } finally {
           stop();
-          await rest();
-          await sleep();
+          await Promise.all(works.map((end) => end()));
           await listening.close();
         }
         context.note("Stopped.");

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import type { DeliveryReport } from "./deliveries.ts";
+import type { Delivery, SendDelivery } from "./delivery.ts";
+import { endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+
+const AGENT = sampleAgent({ deliver: { url: "https://receiver.example/replies" } });
+const MINUTE = 60_000;
+
+/** A receiver that answers as it is told, one try after the other, and takes all that comes later. */
+function receiver(...troubles: readonly string[]) {
+  const tries: Delivery[] = [];
+  const send: SendDelivery = async (delivery) => {
+    const trouble = troubles[tries.length];
+    tries.push(delivery);
+    if (trouble !== undefined) throw new Error(trouble);
+  };
+  return { tries, send };
+}
+
+/** An agent that has said something, and what was done to deliver it. */
+async function delivering(...troubles: readonly string[]) {
+  const { tries, send } = receiver(...troubles);
+  const time = { now: Date.parse("2026-11-21T08:00:00Z") };
+  const on = await stage(["Here is your bread.", "And your cake."], {
+    agent: AGENT,
+    parts: { sendDelivery: send, wall: () => time.now },
+  });
+  const thread = await on.open();
+  expect(endOf(await on.say(thread, "Bread, please.")).type).toBe("done");
+  const look = async (): Promise<readonly DeliveryReport[]> => {
+    const reports: DeliveryReport[] = [];
+    for await (const report of on.runtime.deliverDue(OPERATOR, new AbortController().signal)) reports.push(report);
+    return reports;
+  };
+  return { ...on, thread, tries, look, later: (minutes: number) => (time.now += minutes * MINUTE) };
+}
+
+describe("a reply of an agent that says where its replies go", () => {
+  it("is sent once it is committed, with its id, and never again", async () => {
+    const { look, tries, runtime } = await delivering();
+    expect(await look()).toMatchObject([{ agent: AGENT.name, again: false }]);
+    expect(await look()).toEqual([]);
+    expect(tries).toMatchObject([{ text: "Here is your bread.", contact: "ann", id: expect.stringMatching(/^out_/) }]);
+    expect(await runtime.outbox(OPERATOR, AGENT.name, { limit: 5 })).toMatchObject([{ status: "delivered" }]);
+  });
+
+  it("that is not taken is tried again later under the same id, and the one behind it does not wait for it", async () => {
+    const { look, tries, later, say, thread } = await delivering("the server answered 503");
+    expect(await look()).toMatchObject([{ failed: "the server answered 503", again: true }]);
+    expect(await look()).toEqual([]);
+    await say(thread, "And a cake.");
+    expect(await look()).toMatchObject([{ again: false }]);
+    later(1);
+    expect(await look()).toMatchObject([{ again: false }]);
+    const [first, cake, second] = tries;
+    expect(cake?.text).toBe("And your cake.");
+    expect(second?.id).toBe(first?.id);
+  });
+
+  it("that is refused for a day stays in the outbox, and says why", async () => {
+    const { look, tries, later, runtime } = await delivering(...Array<string>(30).fill("the server answered 500"));
+    for (let left = 40; left > 0; left--) {
+      await look();
+      later(61);
+    }
+    expect(tries).toHaveLength(30);
+    const [message] = await runtime.outbox(OPERATOR, AGENT.name, { limit: 5 });
+    expect(message).toMatchObject({ status: "undeliverable", failed: "the server answered 500" });
+  });
+
+  it("is tried by one of two programs alone", async () => {
+    const { store, tries, look } = await delivering();
+    const owner = { org: AGENT.org, agent: AGENT.name };
+    const now = Date.parse("2026-11-21T08:00:00Z");
+    const held = await store.dueDeliveries(owner, { holder: "another", now, until: now + MINUTE, limit: 5 });
+    expect(held).toHaveLength(1);
+    expect(await look()).toEqual([]);
+    expect(tries).toEqual([]);
+  });
+});
