@@ -100,6 +100,14 @@ describe("the order of the prompt", () => {
     expect(ledger.find(({ piece }) => piece === "soul")).toMatchObject({ rank: 12, trust: "operator" });
   });
 
+  it("000.2 000.3 000.8 joins the layers of a block in their order by one separator, whatever order they are declared in", () => {
+    const layers = [5, 2, 9, 0, 7].map((rank) => layer(`layer-${rank}`, { rank, text: `Text ${rank}.` }));
+    const made = compile(inputOf({ agent: agentOf(...layers) }));
+    expect(systemText(made)).toBe(
+      [0, 2, 5, 7, 9].map((rank) => `# Layer ${rank} · layer-${rank}\nText ${rank}.`).join("\n\n"),
+    );
+  });
+
   it("keeps live layers of one rank as they are declared", () => {
     const live = ["vitals", "obligations", "allowance"].map((id) => ({ ...clock({ rank: 10 }), id: layerId(id) }));
     const contents = new Map(live.map(({ id }) => [id, says(`This is ${id}.`)]));

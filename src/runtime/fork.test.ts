@@ -1,8 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { agentName, contactId, type Request, type TurnEvent, type TurnId } from "../protocol/index.ts";
+import {
+  agentName,
+  contactId,
+  eventId,
+  issueId,
+  type Request,
+  type TurnEvent,
+  type TurnId,
+} from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
-import { collect, endOf, message, OPERATOR, ORG, type Stage, stage } from "./stage.contract.ts";
+import { collect, endOf, message, OPERATOR, ORG, type Stage, sampleAgent, stage } from "./stage.contract.ts";
 
 const startOf = (events: readonly TurnEvent[]): Extract<TurnEvent, { type: "turn-start" }> => {
   const [start] = events;
@@ -174,4 +182,15 @@ describe("a turn that another program runs", () => {
     expect(await two.runtime.cancel(OPERATOR, thread.id)).toBe(false);
     await one.store.close();
   });
+});
+
+it("what is answered once more still says whether its sender is proven", async () => {
+  const at = await stage(["One.", "Two."], { agent: sampleAgent({ history: "log" }) });
+  const thread = await at.open();
+  const id = eventId(issueId("event", 1, new Uint8Array(10)));
+  await at.store.receive(thread.scope, thread.id, [{ ...message("Pay me.", at.time.at), proof: "proven", id }]);
+  const { turn } = startOf(await collect(at.runtime.run(OPERATOR, thread)));
+  expect(endOf(await collect(at.runtime.regenerate(OPERATOR, turn))).type).toBe("done");
+  for (const { messages } of at.sent) expect(JSON.stringify(messages)).toContain("[message · contact · proven · ");
+  await at.store.close();
 });

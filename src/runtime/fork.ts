@@ -52,9 +52,9 @@ export async function* regenerate(
   if (options.recorded === undefined) await checkPaid(parts, agent);
   const turns = await parts.store.turns(parent.scope, parent.id);
   const thread = await branch(parts, parent, before(parent, turns, turn), ownName(parts, "again"));
-  const events = turn.events.map(({ kind, trust, channel, name, content, at }) => {
+  const events = turn.events.map(({ kind, trust, channel, name, proof, content, at }) => {
     // Without the channel's own id: under it the message is known already and would not be stored again.
-    const said = { kind, trust, channel, content, at, ...(name !== undefined && { name }) };
+    const said = { kind, trust, channel, content, at, ...(name !== undefined && { name }), ...(proof && { proof }) };
     return { ...said, id: eventId(issueId("event", parts.wall(), parts.random(10))) };
   });
   await parts.store.receive(thread.scope, thread.id, events);
