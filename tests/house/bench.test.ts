@@ -62,10 +62,11 @@ it.skipIf(!existsSync(join(ROOT, "../shared/data/locomo-dev")))(
   async () => {
     const { code, out } = await bench("memory", "--json");
     expect(code).toBe(0);
-    const { rows } = JSON.parse(out);
+    const { rows, recall } = JSON.parse(out);
     const all = rows.filter(({ category }: { category: string }) => category === "all");
     expect(all.map(({ engine }: { engine: string }) => engine)).toEqual(["strata", "fts5, porter, stop words"]);
     expect(all[0]).toMatchObject({ size: "own size", questions: 10, recall10: expect.any(Number), share: 1 });
+    expect(recall.map(({ asked }: { asked: string }) => asked)).toEqual(["answered", "unanswered", "other talk"]);
   },
   120_000,
 );
