@@ -16,6 +16,7 @@ import type { Parts } from "./parts.ts";
 interface Found {
   readonly scope: ContactScope;
   readonly epoch: Epoch | undefined;
+  readonly undone?: ReadonlySet<string>;
 }
 
 /** What stands at the start of the request that is made, as far as it is known before. */
@@ -32,13 +33,14 @@ export interface AtStart {
 }
 
 /** Reads what was saved. Where that cannot be read, nothing is frozen anew, and what stands frozen stays (law 13). */
-export async function atStart(parts: Parts, cast: Cast, { scope, epoch }: Found): Promise<AtStart> {
+export async function atStart(parts: Parts, cast: Cast, { scope, epoch, undone }: Found): Promise<AtStart> {
   const { agent, card, count } = cast;
   // What stands at the start of a turn that stands alone is read once: freezing it saves nothing, unless it is asked for.
   if (agent.history === "log" && agent.recall !== "frozen")
     return { memory: { forgotten: false }, saved: [], seen: seenWith(epoch, [], []), notes: [] };
   const read = card.cache === "none" ? 1 : rulesOf(card).multipliers.read;
-  const context = { scope, epoch, store: parts.store, count, read, limit: limitOf(cast), at: parts.clock() };
+  const known = { scope, epoch, store: parts.store, count, read, limit: limitOf(cast), at: parts.clock() };
+  const context = { ...known, ...(undone && { undone }) };
   try {
     const { saved, ...found } = await savedMemory(agent, context);
     const memory = { ...found, forgotten: found.forgotten || (await isToldForgotten(parts, saved, { scope, epoch })) };

@@ -42,7 +42,7 @@ export async function compose(
   const past = await pastOf(parts, cast, { scope, thread: thread?.id, epoch });
   const at = parts.clock();
   const cold = coldCache(cast, past, at);
-  const { compilation, since } = await compileFor(parts, cast, { scope, turn, events, epoch, cold, mode });
+  const { compilation, since } = await compileFor(parts, cast, { scope, turn, events, epoch, thread, cold, mode });
   const bare = requestOf(compilation, parametersOf(cast));
   const { request } = planRequest(
     { cast, past: { ...past, ...(since !== undefined && { since }) }, requests: [] },

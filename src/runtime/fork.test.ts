@@ -5,6 +5,7 @@ import {
   contactId,
   eventId,
   issueId,
+  layerId,
   type Request,
   type TurnEvent,
   type TurnId,
@@ -132,6 +133,81 @@ describe("a turn that is generated again", () => {
       "c",
       "two",
     ]);
+    await at.store.close();
+  });
+});
+
+describe("a turn that is generated again, and what is remembered of it", () => {
+  const KEY = "Where is the key of the boat house?";
+  const requestText = (request: Request | undefined): string => JSON.stringify([request?.messages, request?.tail]);
+  const lastTurn = async ({ runtime }: Stage, thread: Thread): Promise<TurnId> => {
+    const turn = (await runtime.turns(OPERATOR, thread.id)).at(-1);
+    if (turn === undefined) throw new Error("no turn");
+    return turn.id;
+  };
+
+  it("does not see its earlier answers in what is recalled, however often; other conversations do", async () => {
+    const agent = sampleAgent({ recall: "search" });
+    const at = await stage(["Under the blue pot.", "In the red shed.", "I do not know.", "Fine.", "As said."], {
+      agent,
+    });
+    const thread = await at.open();
+    await at.say(thread, KEY);
+    const again = await collect(at.runtime.regenerate(OPERATOR, await lastTurn(at, thread)));
+    expect(requestText(at.sent[1])).toContain(KEY);
+    expect(requestText(at.sent[1])).not.toContain("blue pot");
+    const fork = await at.runtime.thread(OPERATOR, startOf(again).thread);
+    const third = await collect(at.runtime.regenerate(OPERATOR, await lastTurn(at, fork)));
+    expect(requestText(at.sent[2])).not.toMatch(/blue pot|red shed/);
+    // It goes on on the fork, where only the answer given there has happened.
+    await at.say(await at.runtime.thread(OPERATOR, startOf(third).thread), "Is the key of the boat house blue or red?");
+    expect(requestText(at.sent[3])).not.toMatch(/blue pot|red shed/);
+    const conversation = { agent: agent.name, contact: contactId("ann"), channel: "test", key: "another" };
+    await at.say(await at.runtime.open(OPERATOR, conversation), KEY);
+    expect(requestText(at.sent[4])).toContain("blue pot");
+    await at.store.close();
+  });
+
+  const save = { parts: [{ call: "memory_save", id: "c1", input: { content: "The key hangs under the pot" } }] };
+
+  it("does not see what was saved in it, frozen or recalled", async () => {
+    for (const recall of ["frozen", "auto"] as const) {
+      const at = await stage([save, "Saved.", "Not this time.", "Under the pot."], { agent: sampleAgent({ recall }) });
+      const thread = await at.open();
+      await at.say(thread, KEY);
+      await collect(at.runtime.regenerate(OPERATOR, await lastTurn(at, thread)));
+      expect(requestText(at.sent[2])).not.toContain("under the pot");
+      const elsewhere = { agent: at.agent.name, contact: contactId("ann"), channel: "test", key: "another" };
+      await at.say(await at.runtime.open(OPERATOR, elsewhere), KEY);
+      expect(requestText(at.sent[3])).toContain("under the pot");
+      await at.store.close();
+    }
+  });
+
+  it("knows from then on what it saved once more", async () => {
+    const agent = sampleAgent({ history: "log", recall: "search" });
+    const at = await stage([save, "Saved.", save, "Saved again.", "Under the pot."], { agent });
+    const thread = await at.open();
+    await at.say(thread, KEY);
+    const again = await collect(at.runtime.regenerate(OPERATOR, await lastTurn(at, thread)));
+    expect(requestText(at.sent[2])).not.toContain("under the pot");
+    await at.say(await at.runtime.thread(OPERATOR, startOf(again).thread), KEY);
+    expect(requestText(at.sent[4])).toContain("under the pot");
+    await at.store.close();
+  });
+
+  it("does not see it in the log of what was said with the sender", async () => {
+    const log = { id: layerId("log"), source: { kind: "conversation", entries: 5, compact: 2 } } as const;
+    const agent = sampleAgent({ history: "log", recall: "none" });
+    const layers = agent.layers.map((layer) => (layer.source.kind === "recall" ? { ...layer, ...log } : layer));
+    const at = await stage(["Good day.", "Under the blue pot.", "No idea."], { agent: { ...agent, layers } });
+    const thread = await at.open();
+    await at.say(thread, "Hello there.");
+    await at.say(thread, KEY);
+    expect(requestText(at.sent[1])).toContain("Good day.");
+    await collect(at.runtime.regenerate(OPERATOR, await lastTurn(at, thread)));
+    expect(requestText(at.sent[2])).toContain("Good day.");
+    expect(requestText(at.sent[2])).not.toContain("blue pot");
     await at.store.close();
   });
 });

@@ -11,6 +11,7 @@ import {
   type Vitals,
 } from "../protocol/index.ts";
 import { type Gathered, gather, type ToolAllowance } from "../sources/index.ts";
+import type { Thread } from "../stores/index.ts";
 import { rulesOf, tailPlanOf } from "../wire/index.ts";
 import { type AtStart, atStart, seenOtherwise } from "./at-start.ts";
 import { type Cast, keepOf, limitOf } from "./cast.ts";
@@ -19,6 +20,7 @@ import { vitalsOf } from "./life/vitals.ts";
 import type { Parts } from "./parts.ts";
 import { limitsOf } from "./run-tool.ts";
 import { type StoredTexts, storedTexts } from "./stored-texts.ts";
+import { undoneFor } from "./undone.ts";
 
 /** What a turn's first request is about. */
 export interface Occasion {
@@ -26,6 +28,8 @@ export interface Occasion {
   readonly turn: TurnId;
   readonly events: readonly StoredEvent[];
   readonly epoch: Epoch | undefined;
+  /** Nothing before the conversation's first turn. */
+  readonly thread?: Thread | undefined;
   /** How much of the prompt is wanted, whatever would be chosen; a running epoch keeps its own. */
   readonly mode?: Mode | undefined;
   /** There where the provider has surely forgotten the thread. */
@@ -54,11 +58,12 @@ export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): 
   const { agent } = cast;
   // A turn of a log stands alone: nothing of the thread's epoch is seen, cut or summed up.
   const running = agent.history === "log" ? undefined : occasion.epoch;
-  const start = await atStart(parts, cast, { scope: occasion.scope, epoch: running });
+  const undone = await undoneFor(parts.store, occasion.thread);
+  const start = await atStart(parts, cast, { scope: occasion.scope, epoch: running, undone });
   const texts = await storedTexts(parts, agent, { isRunning: running !== undefined });
   const vitals = agent.life && once(() => vitalsOf(parts, agent));
   const mode = (running === undefined ? occasion.mode : undefined) ?? modeFor(parts, cast, { running, texts });
-  const setting = { ...occasion, texts, vitals, mode };
+  const setting = { ...occasion, undone, texts, vitals, mode };
   const prepared = await compileWith(parts, cast, { ...setting, start });
   const seen = seenOtherwise(start, prepared.compilation);
   return seen === undefined ? prepared : compileWith(parts, cast, { ...setting, start: { ...start, seen } });
@@ -75,6 +80,7 @@ function once<T>(ask: () => Promise<T>): () => Promise<T> {
 
 /** All that is known of the turn before its sources are asked. */
 interface Setting {
+  readonly undone: ReadonlySet<string>;
   readonly texts: StoredTexts;
   /** Of an agent that lives by itself. */
   readonly vitals: (() => Promise<Vitals>) | undefined;

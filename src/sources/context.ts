@@ -43,6 +43,8 @@ export interface GatherContext {
   readonly frozen?: readonly MemoryId[];
   /** What was saved, the newest first, where any of it stands there. */
   readonly saved?: readonly Memory[];
+  /** Turns, and what was said in them, that have not happened where the thread forked off. */
+  readonly undone?: ReadonlySet<string>;
   readonly count: CountTokens;
   /** The thread's time, milliseconds since 1970. */
   readonly at: number;

@@ -24,13 +24,15 @@ export async function conversation(
   { entries, compact }: Extract<Source, { kind: "conversation" }>,
   context: GatherContext,
 ): Promise<LayerContent> {
+  const { undone } = context;
   const most = (context.mode ?? "full") === "full" ? entries : compact;
   const senders = sendersOf(context);
   if (senders.length === 0) return { kind: "empty", because: "nobody writes in this turn" };
   const logs = await Promise.all(senders.map((contact) => context.store.conversation({ ...context.scope, contact })));
   const room = most * TOKENS_EACH - Math.ceil(context.count(INTRO) / senders.length);
   const items = senders.flatMap((contact, i) => {
-    const last = logs[i]?.entries.slice(-most).filter(({ body, reply }) => body !== "" || reply !== "") ?? [];
+    const entries = logs[i]?.entries.filter(({ turn }) => !undone?.has(turn)) ?? [];
+    const last = entries.slice(-most).filter(({ body, reply }) => body !== "" || reply !== "");
     return last.length === 0 ? [] : [itemOf(contact, last, { room, count: context.count })];
   });
   if (items.length === 0) return { kind: "empty", because: "nothing was said with the sender before" };

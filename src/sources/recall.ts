@@ -6,7 +6,7 @@ import { fill, itemsOf, type Shown } from "./recall-items.ts";
 import { type RecallQuery, recallQuery, searchOf } from "./recall-query.ts";
 import { searchOnce } from "./search-cache.ts";
 import { smallTalk } from "./small-talk.ts";
-import { standingIn } from "./standing.ts";
+import { happenedFor, standingIn } from "./standing.ts";
 
 /** So many hits are looked at: most may stand in the transcript. */
 const LOOKED_AT = 100;
@@ -65,9 +65,10 @@ async function find(query: RecallQuery, context: Recalling): Promise<Found> {
   const { scope, store, signal, at } = context;
   const scopes: readonly Scope[] = [scope, { ...scope, contact: null }];
   const stands = standingIn(context);
+  const happened = happenedFor(context);
   const search = async (withEarlier: boolean): Promise<Found> => {
     const asked = { ...searchOf(query, withEarlier), limit: LOOKED_AT, signal };
-    const hits = (await searchOnce(store, scopes, asked)).filter((hit) => isValidAt(hit, at));
+    const hits = (await searchOnce(store, scopes, asked)).filter((hit) => isValidAt(hit, at) && happened(hit));
     const unseen = hits.filter((hit) => !stands(hit));
     return { unseen, judged: unseen, standing: hits.length - unseen.length };
   };

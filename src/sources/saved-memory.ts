@@ -16,6 +16,7 @@ import {
 import type { Store } from "../stores/index.ts";
 import { freezeChoice } from "./freeze-rule.ts";
 import { TOKENS } from "./recall.ts";
+import { happenedFor } from "./standing.ts";
 
 /** More than so many are never frozen, and not read. */
 const MOST = 1_000;
@@ -47,6 +48,8 @@ export interface SavedContext {
   readonly limit: number;
   /** The thread's time: what is not so then does not stand anywhere. */
   readonly at: number;
+  /** What has not happened where the thread forked off. */
+  readonly undone?: ReadonlySet<string>;
 }
 
 /** Reads what was saved in the contact's and in the agent's own scope, and says whether it stands frozen or is recalled. */
@@ -57,7 +60,8 @@ export async function savedMemory(agent: Agent, context: SavedContext): Promise<
   const held = await Promise.all(scopes.map((scope) => context.store.memoryStats(scope)));
   const few = held.flat().reduce((sum, { kind, memories }) => (kind === "message" ? sum : sum + memories), 0) <= MOST;
   const lists = few ? scopes.map((scope) => context.store.memories(scope, MOST, { kinds: SAVED })) : [];
-  const valid = (await Promise.all(lists)).flat().filter((one) => isValidAt(one, context.at));
+  const happened = happenedFor(context);
+  const valid = (await Promise.all(lists)).flat().filter((one) => isValidAt(one, context.at) && happened(one));
   const saved = valid.sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
   const forgotten = await isForgotten(scopes, saved, context);
   if (!few) return { saved, forgotten, frozen: { layer, items: [], because: `more than ${MOST} memories are saved` } };

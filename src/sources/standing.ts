@@ -11,3 +11,11 @@ export function standingIn({ epoch, frozen: atStart, turn, events }: GatherConte
     (from !== undefined && (from === turn || turns.has(from))) ||
     sources.some((source) => own.has(source));
 }
+
+/** Whether what a memory is of has happened on the thread. What was saved again since has, whoever saved it first. */
+export function happenedFor({ undone = NONE }: Pick<GatherContext, "undone">): (memory: Memory) => boolean {
+  return ({ turn, sources = [], support }) =>
+    support > 1 || !((turn !== undefined && undone.has(turn)) || sources.some((source) => undone.has(source)));
+}
+
+const NONE: ReadonlySet<string> = new Set();
