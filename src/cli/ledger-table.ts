@@ -33,11 +33,24 @@ export function ledgerTable(
     cache.get(entry) ?? "",
   ]);
   const [head = "", ...lines] = table(COLUMNS, rows);
-  return [style.dim(head), ...lines, `${number(ledger.tokens)} tokens of ${number(ledger.limit)} that may be sent`];
+  return [
+    style.dim(head),
+    ...lines,
+    `${number(ledger.tokens)} tokens of ${number(ledger.limit)} that may be sent`,
+    ...edited(ledger),
+  ];
+}
+
+/** What of the prefix was edited since the conversation began, and how the model is told. */
+function edited({ edits }: Ledger): readonly string[] {
+  if (edits === undefined) return [];
+  const way = edits.way === "told" ? "told in the message" : "a new epoch begins with it";
+  return [`edited: ${edits.layers.join(", ")}; ${way}: ${edits.because}`];
 }
 
 function fateOf(entry: LedgerEntry, style: Style): string {
-  const items = entry.items === undefined ? "" : itemsOf(entry.items);
+  const version = entry.edited === undefined ? "" : `, version ${entry.edited}`;
+  const items = `${version}${entry.items === undefined ? "" : itemsOf(entry.items)}`;
   switch (entry.fate) {
     case "kept":
       return `kept${items}`;

@@ -45,6 +45,7 @@ describe("strata layer", () => {
       err: expect.stringContaining("nothing to go back"),
     });
     expect((await run("layer activate 6 2")).out).toContain("from the declared text to version 2");
+    expect((await run("compose automaton --message hi")).out).toMatch(/^system +loop .* kept, version 2/m);
     const { out: history } = await run("layer history 6");
     expect(history).toMatch(/^version 2 · active · .* · by the operator$/m);
     expect(history).toMatch(/reason: shorter/);
