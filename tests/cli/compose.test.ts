@@ -59,4 +59,28 @@ describe("strata compose", () => {
     const { err } = await strata(["chat", "companion"], { cwd: tight, input: `${long}\n` });
     expect(err).toMatch(/cut: message to [\d,]+ of [\d,]+/);
   });
+
+  it("000.43 000.44 tells with --explain how large each layer is in full and in compact mode, and which is chosen", async () => {
+    const cwd = place();
+    const { out } = await strata(["compose", "sovereign", "--explain"], { cwd });
+    expect(out).toMatch(/^sovereign with rehearsal: mode full, [\d,]+ tokens may be sent$/m);
+    expect(out).toMatch(/^constitution +1 +(\d+) +\1 +whole$/m);
+    expect(out).toMatch(/^identity +3 +\d+ +\d+ +one line$/m);
+    const sizes = /^full +([\d,]+) tokens beside the message\ncompact +([\d,]+) tokens beside the message$/m.exec(out);
+    const [full, compact] = [sizes?.[1], sizes?.[2]].map((text = "") => Number(text.replaceAll(",", "")));
+    expect(compact).toBeLessThan((full ?? 0) * 0.8);
+    const told = await strata(["compose", "sovereign", "--explain", "--json"], { cwd });
+    expect(JSON.parse(told.out)).toMatchObject({ mode: "full", tokens: { full, compact } });
+  });
+
+  it("composes in another mode than the chosen one, and says what is missing where no message is given", async () => {
+    const cwd = place();
+    const compact = await strata(["compose", "sovereign", "--message", "hi", "--mode", "compact"], { cwd });
+    expect(compact.out).toContain("mode compact");
+    expect(compact.out).toMatch(/^system +ethics .* lined: mode/m);
+    expect(await strata(["compose", "sovereign"], { cwd })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--message"),
+    });
+  });
 });
