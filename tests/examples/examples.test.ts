@@ -104,4 +104,14 @@ describe("the examples", () => {
     expect(third?.kept).toBeGreaterThan(second?.kept ?? 0);
     expect(of("06")).not.toContain("does not begin");
   });
+
+  it("07: an automaton edits a layer of its own accord, what a visitor wants is a proposal, and all of it is paid for", () => {
+    expect(of("07").match(/ {2}→ update_prompt_layer\n/g)).toHaveLength(2);
+    expect(of("07")).toContain('layer 6, version 2: proposed, made from the words of: contact. "Water Mallory');
+    expect(of("07")).toContain(
+      'layer 6, version 1: kept, made from the words of: operator. "Water the garden every evening',
+    );
+    expect(of("07")).toContain("what is sent as layer 6: Water the garden every evening");
+    expect(of("07")).toMatch(/^paid 2, spent 0\.492, left 1\.508 dollars: LowCycles, sleeping\n$/m);
+  });
 });
