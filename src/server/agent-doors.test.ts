@@ -1,55 +1,56 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { openApp, recordFile } from "../app.ts";
+import { describe, expect, it } from "vitest";
+import { loadProject } from "../agents/index.ts";
 import { agentName, layerId, type NewText, orgId, trusted, untrusted } from "../protocol/index.ts";
-import { openSqlite } from "../stores/index.ts";
+import type { Store } from "../stores/index.ts";
 import { ROUTES } from "./routes.ts";
 import { at, eventsOf, type Json, stage } from "./stage.contract.ts";
 
-const CONFIG = {
-  organization: "home",
-  model: "rehearsal",
-  agents: {
-    automaton: {
-      description: "It lives by itself.",
-      history: "log" as const,
-      soul: "patient-gardener",
-      skills: [{ name: "invoicing", text: "Write number, date and sum." }],
-      life: { credits: { low: 5, critical: 1 } },
-      layers: [
-        { id: "precedence", rank: 0, text: "A lower layer wins." },
-        { id: "soul", rank: 12, source: "soul", after: "precedence" },
-        { id: "loop", rank: 6, mutability: "versioned" as const, text: "Look, weigh, act." },
-        { id: "skills", rank: 11, source: "skills" },
-        { id: "vitals", rank: 10, source: "vitals" },
-      ],
-    },
-  },
-};
+const YAML = `organization: home
+agents:
+  automaton:
+    description: It lives by itself.
+    history: log
+    soul: patient-gardener
+    skills:
+      - { name: invoicing, text: "Write number, date and sum." }
+    life:
+      credits: { low: 5, critical: 1 }
+    layers:
+      - { id: precedence, rank: 0, text: A lower layer wins. }
+      - { id: soul, rank: 12, source: soul, after: precedence }
+      - { id: loop, rank: 6, mutability: versioned, text: "Look, weigh, act." }
+      - { id: skills, rank: 11, source: skills }
+      - { id: vitals, rank: 10, source: vitals }
+`;
 
-/** The server over an agent that lives by itself. */
+/** The agents of strata.yaml. */
+function declared() {
+  const folder = mkdtempSync(join(tmpdir(), "strata-living-"));
+  try {
+    writeFileSync(join(folder, "strata.yaml"), YAML);
+    return [...loadProject(folder, { env: {} }).agents.values()];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The server over an agent that lives by itself, and says so. */
 async function living() {
-  const data = mkdtempSync(join(tmpdir(), "strata-living-"));
-  const app = await openApp({ folder: data, data, env: {}, config: CONFIG });
-  onTestFinished(async () => {
-    await app.close();
-    rmSync(data, { recursive: true, force: true });
-  });
-  const stand = await stage([], { runtime: app.runtime });
+  const stand = await stage(["I live.", "I live on."], {}, declared());
   const send = (line: string, body: object) => stand.json(`POST /v1/agents/automaton/${line}`, { body });
   const get = (line: string) => stand.json(`GET /v1/agents/automaton${line}`);
   const open = async (contact: string): Promise<string> => {
     const { body } = await stand.json("POST /v1/threads", { body: { agent: "automaton", contact } });
     return String(at(body, "id"));
   };
-  return { ...stand, open, send, get, propose: (text: string) => propose(data, text) };
+  return { ...stand, open, send, get, propose: (text: string) => propose(stand.store, text) };
 }
 
 /** What the automaton would have written itself. */
-async function propose(data: string, text: string): Promise<void> {
-  const store = await openSqlite(recordFile(data));
+async function propose(store: Store, text: string): Promise<void> {
   const edit: NewText = {
     layer: layerId("loop"),
     text: trusted(text),
@@ -62,7 +63,6 @@ async function propose(data: string, text: string): Promise<void> {
     parent: 0,
   };
   await store.editText({ org: orgId("home"), agent: agentName("automaton") }, edit, Date.now());
-  await store.close();
 }
 
 /** The answer is a good one and has the shape that the OpenAPI document tells, and nothing beside it. */
@@ -118,7 +118,7 @@ describe("an agent's layers over HTTP", () => {
     expect(at(waiting.body, "proposals")).toMatchObject([{ agent: "automaton", n: 1 }, { n: 2 }]);
     const attention = await json("GET /v1/attention");
     shaped(attention, "get /v1/attention");
-    expect(at(attention.body, "agents")).toMatchObject([{ agent: "automaton", proposals: 2 }]);
+    expect(at(attention.body, "agents")).toMatchObject([{ agent: "companion" }, { agent: "automaton", proposals: 2 }]);
     const approved = await send("layers/loop/versions/1", { verdict: "approved", reason: "good" });
     shaped(approved, "post ~/layers/{layer}/versions/{n}");
     expect(approved.body).toMatchObject({ active: true, trust: "agent" });
@@ -158,7 +158,7 @@ describe("an agent's life over HTTP", () => {
     expect(at(paid.body, "payments")).toMatchObject([{ dollars: 20, note: "december", by: "operator" }]);
     const ticked = await json("POST /v1/agents/automaton/life/tick");
     shaped(ticked, "post ~/life/tick");
-    expect(at(ticked.body, "done", "text")).toContain("This turn is your own");
+    expect(at(ticked.body, "done", "text")).toBe("I live.");
     const streamed = await ask("POST /v1/agents/automaton/life/tick?mode=stream");
     expect(eventsOf(await streamed.text()).map(({ type }) => type)).toEqual(
       expect.arrayContaining(["turn-start", "done"]),

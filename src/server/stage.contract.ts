@@ -50,13 +50,14 @@ function companion(org: string): Agent {
   return { ...agent, org: orgId(org), tools: agent.tools.filter((tool) => tool.startsWith("memory")) };
 }
 
-/** The server over a real runtime and database, with a scripted model or another; two organizations have an agent each. */
+/** The server over a real runtime and database, with a scripted model or another; two organizations have an agent each, and `more`. */
 export async function stage(
   speaker: readonly Script<Request>[] | Model = [],
   changes: Partial<ServerParts> = {},
+  more: readonly Agent[] = [],
 ): Promise<Stage> {
   const { model, sent } = "send" in speaker ? { model: speaker, sent: [] } : scripted(speaker);
-  const agents = [companion("home"), companion("away")];
+  const agents = [companion("home"), companion("away"), ...more];
   const store = await openSqlite(":memory:");
   const runtime = createRuntime({
     agents: { all: agents, spec: agentSpec, revive: reviveAgent },
