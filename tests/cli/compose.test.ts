@@ -62,6 +62,7 @@ describe("strata compose", () => {
 
   it("000.43 000.44 tells with --explain how large each layer is in full and in compact mode, and which is chosen", async () => {
     const cwd = place();
+    expect((await strata(["credits", "add", "10", "--agent", "sovereign"], { cwd })).code).toBe(0);
     const { out } = await strata(["compose", "sovereign", "--explain"], { cwd });
     expect(out).toMatch(/^sovereign with rehearsal: mode full, [\d,]+ tokens may be sent$/m);
     expect(out).toMatch(/^constitution +1 +(\d+) +\1 +whole$/m);
