@@ -1,4 +1,4 @@
-import { type Layer, never, type Source } from "../../protocol/index.ts";
+import { inPromptOrder, type Layer, never, type Source } from "../../protocol/index.ts";
 import type { LayerView, SkillView } from "../agent-doors.ts";
 import type { Desk } from "./desk.ts";
 import { skillsOf } from "./skills.ts";
@@ -10,7 +10,7 @@ export async function layerViews(desk: Desk): Promise<readonly LayerView[]> {
   const active = await activeTexts(desk);
   const versions = await parts.store.textVersions(owner);
   return Promise.all(
-    inOrder(agent.layers).map((layer) => {
+    inPromptOrder(agent.layers).map((layer) => {
       const proposals = versions.filter((one) => one.layer === layer.id && one.status === "proposed").length;
       return viewOf(desk, { layer, active, proposals });
     }),
@@ -44,14 +44,6 @@ const sized = (text: string | undefined): Pick<LayerView, "text" | "characters">
 function skillsText(skills: readonly SkillView[]): string | undefined {
   const enabled = skills.filter((skill) => skill.enabled);
   return enabled.length === 0 ? undefined : enabled.map(({ name, text }) => `- ${name}: ${text}`).join("\n");
-}
-
-/** A layer that names another stands right behind it. */
-function inOrder(layers: readonly Layer[]): readonly Layer[] {
-  const first = layers.filter(({ after }) => after === undefined);
-  const behind = (id: Layer["id"]): readonly Layer[] =>
-    layers.filter(({ after }) => after === id).flatMap((layer) => [layer, ...behind(layer.id)]);
-  return first.flatMap((layer) => [layer, ...behind(layer.id)]);
 }
 
 function sourceName(source: Source): string | undefined {
