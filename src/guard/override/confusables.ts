@@ -5,6 +5,8 @@ const PAIRS = [
   "αa βb γy δd εe ηn ιi κk νv οo ρp τt υu χx ωw ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX",
   "ıi ɩi ǀl ℓl øo ɑa ɐa ɔc ǝe ɛe ʟl ʀr ɪi ɴn ᴀa ʙb ᴄc ᴅd ᴇe ꜰf ɢg ʜh ᴊj ᴋk ᴍm ᴏo ᴘp ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz",
   "օo սu ոn հh ѵv ꓮa ꓐb ꓚc ꓓd ꓰe ꓖg ꓲi ꓡl ꓟm ꓠn ꓳo ꓑp ꓣr ꓢs ꓔt ꓴu",
+  "℮e ⅼl ѡw гr пn иu ſf ƃg ɟf ɥh ᴉi ɾj ʞk ɯm ɹr ʇt ʌv ʍw ʎy Ьb ᏀG ᎪA ᏴB ᏟC ᎠD ᎬE ᎻH ᏆI ᏦK ᏞL ᎷM ᏢP ᎡR ᏚS ᎢT ᏙV ᎳW ᎩY ᏃZ ᏒR ᏌU ᎾO ᏎS",
+  "ꭺa ꮟb ꮯc ꭰd ꭼe ꮋh ꮖi ꮶk ꮮl ꮇm ꮲp ꮢr ꮪs ꭲt ꮩv ꮃw ꭹy ꮓz ꭱr ꮛe",
 ].join(" ");
 
 export const CONFUSABLE: ReadonlyMap<string, string> = new Map(

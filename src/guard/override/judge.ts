@@ -1,5 +1,7 @@
-import { foreignOverride } from "./languages.ts";
+import { foreignClaim, foreignOverride } from "./languages.ts";
 import { BOWING, CERTAIN, CLAIMS, GOVERNING, GRANT, KEPT, TURNED, UNKEPT, WEAKENING } from "./phrases.ts";
+import { isDenied, isReported, isRhetorical, isSelfCheck, OWN_LAYERS, shuns, withoutHarmlessTalk } from "./polarity.ts";
+import { DROPS, RELATIONS } from "./relations.ts";
 
 /** What a sentence does that a layer below may not do, and the words that do it. */
 export interface Offence {
@@ -7,33 +9,53 @@ export interface Offence {
   readonly words: string;
 }
 
-const governing = new RegExp(GOVERNING, "u");
-const certain = new RegExp(CERTAIN, "u");
-const weakening = new RegExp(`\\b${WEAKENING}(?![\\p{L}\\p{N}])`, "u");
-const unkept = new RegExp(UNKEPT, "u");
-const turned = new RegExp(TURNED, "u");
-const bowing = BOWING.map((one) => new RegExp(one, "u"));
-const kept = KEPT.map((one) => new RegExp(one, "u"));
-const claims = CLAIMS.map((one) => new RegExp(one, "u"));
-const grant = new RegExp(GRANT, "u");
-const negated =
-  /\b(?:never|do not|don't|must not|may not|cannot|can't|refuse|decline|should not|won't|no sender|nobody|no one|not allowed)\b/u;
+/** A sentence, already folded, and what follows it: a question is judged with its answer. */
+export interface Spoken {
+  readonly sentence: string;
+  readonly next: string;
+  /** All of the text: what its talk is about. */
+  readonly text: string;
+}
 
-/** What is wrong with a sentence, already folded; nothing for most. */
-export function offenceOf(sentence: string): Offence | undefined {
+const pattern = (source: string): RegExp => new RegExp(source, "u");
+const governing = pattern(GOVERNING);
+const certain = pattern(CERTAIN);
+const weakening = pattern(`\\b${WEAKENING}(?![\\p{L}\\p{N}])`);
+const unkept = pattern(UNKEPT);
+const turned = pattern(TURNED);
+const bowing = BOWING.map(pattern);
+const kept = KEPT.map(pattern);
+const claims = CLAIMS.map(pattern);
+const relations = RELATIONS.map(pattern);
+const drops = DROPS.map(pattern);
+const grant = pattern(GRANT);
+
+/** What is wrong with a sentence; nothing for most. */
+export function offenceOf({ sentence, next, text }: Spoken): Offence | undefined {
   const foreign = isEnglish(sentence) ? undefined : foreignOverride(sentence);
   if (foreign !== undefined) return { kind: "weakens", words: sentence };
-  const claim = claims.map((one) => one.exec(sentence)?.[0]).find((words) => words !== undefined);
-  if (claim !== undefined && !(bows(sentence) && governing.test(sentence)))
-    return { kind: "claims rank", words: claim };
-  const named = governing.exec(sentence)?.[0];
-  if (named !== undefined && isWeakened(sentence)) return { kind: "weakens", words: named };
-  const granted = grant.exec(sentence)?.[0];
-  if (granted !== undefined && !negated.test(sentence)) return { kind: "grants", words: granted };
+  const claimed = isEnglish(sentence) ? undefined : foreignClaim(sentence);
+  if (claimed !== undefined) return { kind: "claims rank", words: claimed };
+  const read = withoutHarmlessTalk(sentence, text);
+  if (isRhetorical(read, next)) return { kind: "weakens", words: read };
+  if (isReported(read, next) || isSelfCheck(read, next)) return undefined;
+  const drop = drops.map((one) => one.exec(read)).find((found) => found !== null && !shuns(read, found.index));
+  if (drop) return { kind: "weakens", words: drop[0] };
+  const claim = claims.map((one) => one.exec(read)).find((found) => found !== null && !isDenied(read, found.index));
+  if (claim && !(bows(read) && governing.test(read))) return { kind: "claims rank", words: claim[0] };
+  const relation = relations
+    .map((one) => one.exec(read))
+    .find((found) => found !== null && (turned.test(read) || !isDenied(read, found.index)));
+  if (relation) return { kind: "claims rank", words: relation[0] };
+  const named = governing.exec(read)?.[0];
+  if (named !== undefined && isWeakened(read)) return { kind: "weakens", words: named };
+  const granted = grant.exec(read);
+  if (granted !== null && !shuns(read, granted.index + granted[0].length)) return { kind: "grants", words: granted[0] };
   return undefined;
 }
 
-const ENGLISH = /\b(?:the|and|of|to|that|is|are|with|for|this|you|your|when|if|from|not|by|as)\b/gu;
+const ENGLISH =
+  /\b(?:the|and|of|to|that|is|are|with|for|this|you|your|when|if|from|not|by|as|all|every|our|it|who|which|what|then|never|only|their|must|should|may|can|such|any|before|previous|other|these)\b/gu;
 
 /** Stems of other languages stand in English words too. */
 const isEnglish = (sentence: string): boolean => (sentence.match(ENGLISH)?.length ?? 0) > 1;
@@ -42,9 +64,11 @@ const isEnglish = (sentence: string): boolean => (sentence.match(ENGLISH)?.lengt
 function isWeakened(sentence: string): boolean {
   if (bows(sentence)) return false;
   if (unkept.test(sentence)) return true;
-  if (turned.test(sentence) && (weakening.test(sentence) || certain.test(sentence))) return true;
+  const rest = sentence.replaceAll(OWN_LAYERS, " ");
+  if (turned.test(rest) && (weakening.test(rest) || certain.test(rest))) return true;
+  if (weakening.test(rest) && certain.test(rest) && !kept.some((one) => one.test(rest))) return true;
   if (kept.some((one) => one.test(sentence))) return false;
-  return weakening.test(sentence) || certain.test(sentence);
+  return weakening.test(rest) || certain.test(rest);
 }
 
 const bows = (sentence: string): boolean => bowing.some((one) => one.test(sentence)) && !turned.test(sentence);

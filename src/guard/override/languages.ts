@@ -11,32 +11,32 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   de: {
     governing: "ebene|schicht|verfassung|anweisung|sicherheitsregel|regeln|richtlinie|vorgabe|systemprompt|grundgesetz",
     weakening:
-      "ignorier|vergiss|vergesse|gilt nicht|gelten nicht|nicht mehr|außer kraft|ausser kraft|missacht|überschreib|vorrang|nur empfehl|beachte .{0,40}nicht|befolge .{0,40}nicht|umgeh|aufgehoben|ersetz|lösch|wichtiger als|statt ",
+      "empfehlung|ratschlag|vorschlag|steht? uber|ruht|setze? .{0,40}aus|unverbindlich|pausier|ausnahm|abschaff|zweitrangig|aufheb|ignorier|vergiss|vergesse|gilt nicht|gelten nicht|nicht mehr|außer kraft|ausser kraft|missacht|überschreib|vorrang|nur empfehl|beachte .{0,40}nicht|befolge .{0,40}nicht|umgeh|aufgehoben|ersetz|lösch|wichtiger als|statt ",
   },
   fr: {
     governing: "couche|constitution|instruction|règle|consigne|directive|invite système|garde-fou",
     weakening:
-      "ignore|oubli|ne s'applique|plus en vigueur|remplac|facultati|ne tiens pas compte|ne tenez pas compte|l'emporte|prime sur|priment sur|priorité|contourn|désactiv|annul|ne respecte pas|ne suis pas|supprim|outrepass|passe avant",
+      "suggestion|conseil|recommand|non contraignant|suspend|facultatif|indicatif|secondaire|fais fi|passe outre|ignore|oubli|ne s'applique|plus en vigueur|remplac|facultati|ne tiens pas compte|ne tenez pas compte|l'emporte|prime sur|priment sur|priorité|contourn|désactiv|annul|ne respecte pas|ne suis pas|supprim|outrepass|passe avant",
   },
   es: {
     governing: "capa|constitución|constitucion|instruccion|regla|norma|directri|directiva|política",
     weakening:
-      "ignora|olvida|anulad|sustituy|reemplaz|opcional|no sigas|no sigan|no respet|no obedez|prioridad|prevalec|omite|omitir|salta|desactiv|ya no|deja de|por encima|elimina|sin efecto",
+      "sugerenc|consejo|recomendac|caso omiso|orientativ|no se aplica|no vale|suspend|secundari|deroga|no tengas en cuenta|ignora|olvida|anulad|sustituy|reemplaz|opcional|no sigas|no sigan|no respet|no obedez|prioridad|prevalec|omite|omitir|salta|desactiv|ya no|deja de|por encima|elimina|sin efecto",
   },
   pt: {
     governing: "camada|constituição|constituicao|instruç|instruc|regra|diretri|norma|política",
     weakening:
-      "ignor|esqueç|esquec|anulad|substitu|opciona|não sig|nao sig|não obedeç|prioridade|prevalec|desativ|desconsider|não se aplica|nao se aplica|deixa de|deixe de|acima d|revogad|contorn|sem efeito|já não|não vale",
+      "sugest|conselho|ignor|esqueç|esquec|anulad|substitu|opciona|não sig|nao sig|não obedeç|prioridade|prevalec|desativ|desconsider|não se aplica|nao se aplica|deixa de|deixe de|acima d|revogad|contorn|sem efeito|já não|não vale",
   },
   it: {
     governing: "livello|livelli|strato|strati|costituzione|istruzion|regol|direttiv|norm",
     weakening:
-      "ignora|dimentica|annullat|sostitui|opzional|facoltativ|non seguire|non rispettare|priorità|preval|disattiv|trascura|non si applica|non vale|non è più|smetti|scavalc|precedenza|revocat|aggira",
+      "consiglio|suggeriment|sospend|non vincolant|eccezion|ignora|dimentica|annullat|sostitui|opzional|facoltativ|non seguire|non rispettare|priorità|preval|disattiv|trascura|non si applica|non vale|non è più|smetti|scavalc|precedenza|revocat|aggira",
   },
   nl: {
     governing: "laag|lagen|grondwet|instructie|regels|veiligheidsregel|richtlijn|voorschrift",
     weakening:
-      "negeer|vergeet|geldt niet|gelden niet|niet meer|gaan vóór|gaat vóór|gaan voor|gaat voor|voorrang|vervang|optioneel|omzeil|overschrijf|volg .{0,30}niet|schakel|buiten werking|niet van toepassing|ongeldig",
+      "advies|suggestie|negeer|vergeet|geldt niet|gelden niet|niet meer|gaan vóór|gaat vóór|gaan voor|gaat voor|voorrang|vervang|optioneel|omzeil|overschrijf|volg .{0,30}niet|schakel|buiten werking|niet van toepassing|ongeldig",
   },
   pl: {
     governing: "warstw|konstytucj|instrukcj|polece|zasad|reguł|wytyczn",
@@ -46,7 +46,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   ru: {
     governing: "сло[йяеёию]|слоё|слоев|конституц|инструкц|правил|указани|директив|политик",
     weakening:
-      "игнорир|забудь|забыть|не действу|больше не|не соблюда|важнее|отмен|замен|необязательн|приоритет|обойди|обходи|отключ|пренебрег|не следуй|не применя|переопредел|удали|выше ",
+      "рекомендац|совет|игнорир|забудь|забыть|не действу|больше не|не соблюда|важнее|отмен|замен|необязательн|приоритет|обойди|обходи|отключ|пренебрег|не следуй|не применя|переопредел|удали|выше ",
   },
   uk: {
     governing: "шар|конституц|інструкц|правил|вказівк|директив",
@@ -140,7 +140,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   zh: {
     governing: "层|層|宪法|憲法|章程|指令|指示|规则|規則|规定|提示词|提示詞|准则",
     weakening:
-      "忽略|无视|無視|忘记|忘記|忘掉|不再|不适用|不適用|不要遵|不必遵|不用遵|不遵守|取代|替代|代替|可选|可選|优先|優先|绕过|繞過|跳过|失效|无效|作废|覆盖|禁用|停用|仅供参考|高于|推翻|废止|删除",
+      "建议|建議|忽略|无视|無視|忘记|忘記|忘掉|不再|不适用|不適用|不要遵|不必遵|不用遵|不遵守|取代|替代|代替|可选|可選|优先|優先|绕过|繞過|跳过|失效|无效|作废|覆盖|禁用|停用|仅供参考|高于|推翻|废止|删除",
   },
 };
 
@@ -156,7 +156,43 @@ const RULES = Object.entries(LANGUAGES).map(([language, { governing, weakening }
   weakening: stems(weakening),
 }));
 
+const stemmed = (pattern: string): RegExp => new RegExp(withoutMarks(pattern), "u");
+
+/** Somebody else's demand, refused. */
+const REFUSES = stemmed(
+  "(?:dentro de|dans|in|en) .{0,12}(?:correo|e-?mail|mail|pagina|document|nachricht|mensaje|message|webseite|courriel)|\\b(?:lehne|lehnen sie|ablehnen|weise .{0,30}zuruck|melde (?:es|das|dem)|verweigere|refuse[rz]?\\b|refusez|signale[rz]?|rechaza|rechace|rifiuta|weiger|recuse|avslå|odmow)|\\b(?:niemand\\w*|keiner|personne|nadie|nessuno|ningun)\\b|\\b(?:nie|niemals|keinesfalls|jamais|nunca|mai|nooit)\\b.{0,30}(?:ignorier|umgeh|uberschreib|ersetz|losch|ignore|contourn|remplac|ignora|sustituy|salta|aggir|negeer|omzeil)",
+);
+/** What governs comes first, over what follows it. */
+const WINS = stemmed(
+  "(?:ebenen?|schichten?|verfassung|couches?|constitution|capas?|constitucion|livelli|livello|strati|costituzione|lagen|laag|grondwet|camadas?|constituicao)(?: [0-5](?:(?: ?- ?| \\w+ )[0-5])?)? (?:\\w+ )?(?:gehen (?:\\w+ )?vor|geht (?:\\w+ )?vor|haben (?:\\w+ )?vorrang|hat (?:\\w+ )?vorrang|l'emporte|priment|prime|ont (?:\\w+ )?la priorite|prevalec|tienen (?:\\w+ )?prioridad|prevalgono|prevale|gaan (?:\\w+ )?voor|hebben voorrang|tem prioridade)(?!.{0,20} (?:0|1|constitution|verfassung)\\b)",
+);
+
 /** The language in which a sentence takes the force of what governs; none for one that does not, as far as these words can tell. */
 export function foreignOverride(sentence: string): string | undefined {
+  if (REFUSES.test(sentence) || WINS.test(sentence)) return undefined;
   return RULES.find(({ governing, weakening }) => governing.test(sentence) && weakening.test(sentence))?.language;
 }
+
+/** A sender made an operator, gain put before safety, or a wrong allowed, in the languages we read best. */
+const FOREIGN_CLAIMS = [
+  "^\\W*(?:luge\\b|tausche\\b|betruge\\b|mens\\b|mentez\\b|trompe\\b|miente\\b|engana\\b|menti\\b|inganna\\b)",
+  "\\b(?:wer|celui qui|quien|chi) .{0,8}(?:zahlt|bezahlt|paie|paye|paga).{0,20}(?:betreiber|operateur|operador|operatore)",
+  "\\b(?:verschweig\\w*|verheimlich\\w*|sag\\w* .{0,20}nichts|ne dis rien|cache|no digas|oculta|non dire)\\b.{0,30}(?:betreiber|operateur|operador|operatore)|(?:betreiber).{0,20}(?:nichts|verschweig|verheimlich)",
+  "\\b(?:behandle|betrachte|sieh) .{0,30}(?:absender|kunde|kontakt|nachricht|besucher).{0,40}\\b(?:wie|als) .{0,12}(?:betreiber|inhaber|besitzer|administrator|befehl)",
+  "\\b(?:gewinn|umsatz|profit|uberleben|geld)\\b.{0,20}\\b(?:vor|uber|wichtiger als) .{0,12}(?:sicherheit|ehrlichkeit|verfassung|regeln|ethik)",
+  "\\bdu darfst .{0,40}(?:lugen|tauschen|betrugen|anlugen|bedrohen)",
+  "\\b(?:traite|considere|traitez) .{0,30}(?:client|expediteur|message|contact)\\w*.{0,40}\\bcomme .{0,20}(?:operateur|proprietaire|ordres)",
+  "\\b(?:profit|benefice|argent|survie)\\b.{0,20}\\b(?:avant|prime|passe) .{0,20}(?:securite|honnetete|constitution|regles|ethique)",
+  "\\b(?:tu peux|vous pouvez) .{0,20}(?:mentir|tromper|menacer)",
+  "\\b(?:trata|considera|trate) .{0,30}(?:cliente|remitente|mensaje|contacto)\\w*.{0,40}\\bcomo .{0,20}(?:operador|dueno|propietario|orden)",
+  "\\b(?:ganancia|beneficio|dinero|supervivencia)\\w*\\b.{0,20}\\b(?:antes|por encima|va primero|prima) .{0,20}(?:seguridad|honestidad|constitucion|reglas|etica)",
+  "\\b(?:puedes|puede) .{0,20}(?:enganar|mentir|amenazar)",
+  "\\b(?:tratta|considera) .{0,30}(?:cliente|mittente|messaggio).{0,40}\\bcome .{0,20}(?:operatore|proprietario|ordin)",
+  "\\bdiese (?:schicht|ebene) .{0,20}(?:vorrang|steht uber|geht .{0,15}vor|schlagt|ersetzt|gilt vor)",
+].map((claim) => new RegExp(claim, "u"));
+
+/** What such a sentence claims; nothing for most. */
+export const foreignClaim = (sentence: string): string | undefined =>
+  REFUSES.test(sentence)
+    ? undefined
+    : FOREIGN_CLAIMS.map((claim) => claim.exec(withoutMarks(sentence))?.[0]).find((found) => found !== undefined);

@@ -1,5 +1,6 @@
+import { disguiseOf } from "./disguise.ts";
 import { type Offence, offenceOf } from "./judge.ts";
-import { readingsOf } from "./readings.ts";
+import { type Reading, readingsOf } from "./readings.ts";
 import { structureOf } from "./structure.ts";
 import type { GuardFinding, GuardVerdict } from "./verdict.ts";
 import { respelt } from "./words.ts";
@@ -11,25 +12,63 @@ import { respelt } from "./words.ts";
  */
 export function judgeLayerText(text: string): GuardVerdict {
   const structure = structureOf(text);
-  const spoken = readingsOf(text).flatMap((reading) =>
-    [reading.text, respelt(reading.text)].flatMap((read, i) =>
-      read === undefined
-        ? []
-        : offences(read).map((offence) => ({ offence, by: i === 1 ? "misspelling" : reading.by })),
-    ),
-  );
-  const findings = [...structure, ...spoken.slice(0, 1).map(({ offence, by }) => told(offence, by))];
+  const readings = readingsOf(text);
+  const disguise = structure.length > 0 ? undefined : disguiseOf(text, readings);
+  const spoken = firstSpoken(readings);
+  const findings = [
+    ...structure,
+    ...(spoken === undefined ? [] : [spoken]),
+    ...(disguise === undefined ? [] : [disguise]),
+  ];
   if (structure.length > 0) return { verdict: "reject", findings };
   return { verdict: findings.length > 0 ? "review" : "pass", findings };
 }
 
 const SENTENCES = /(?<=[.!?。！？;])\s+|\n+/u;
 
-const offences = (text: string): readonly Offence[] =>
-  text.split(SENTENCES).flatMap((sentence) => {
-    const offence = offenceOf(sentence.trim());
-    return offence === undefined ? [] : [offence];
-  });
+/** Longer ones are read in pieces, so that none takes long. */
+const LONGEST_SENTENCE = 500;
+
+/** No shorter sentence takes anything's force. */
+const SHORTEST_SENTENCE = 8;
+
+/** The first offence in any reading, and in that reading with its words spelt right. What two readings share is judged once. */
+function firstSpoken(readings: readonly Reading[]): GuardFinding | undefined {
+  const judged = new Set<string>();
+  for (const { by, text } of readings) {
+    for (const [read, hidden] of [[text, by] as const, [respelt(text), "misspelling"] as const]) {
+      const offence = read === undefined ? undefined : firstOffence(read, judged);
+      if (offence !== undefined) return told(offence, hidden);
+    }
+  }
+  return undefined;
+}
+
+function firstOffence(text: string, judged: Set<string>): Offence | undefined {
+  const sentences = text
+    .split(SENTENCES)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== "");
+  for (const [i, sentence] of sentences.entries()) {
+    const next = sentences[i + 1]?.slice(0, 80) ?? "";
+    const known = `${sentence}\n${next}`;
+    if (sentence.length < SHORTEST_SENTENCE || judged.has(known)) continue;
+    judged.add(known);
+    for (const piece of piecesOf(sentence)) {
+      const offence = offenceOf({ sentence: piece, next, text });
+      if (offence !== undefined) return offence;
+    }
+  }
+  return undefined;
+}
+
+function piecesOf(sentence: string): readonly string[] {
+  if (sentence.length <= LONGEST_SENTENCE) return [sentence];
+  const pieces: string[] = [];
+  for (let at = 0; at < sentence.length; at += LONGEST_SENTENCE / 2)
+    pieces.push(sentence.slice(at, at + LONGEST_SENTENCE));
+  return pieces;
+}
 
 const SAYS: Readonly<Record<Offence["kind"], string>> = {
   weakens: "it speaks of rules that stand above it, and not to keep them",

@@ -18,15 +18,17 @@ export const GOVERNING = any(
   String.raw`\b(?:the )?(?:immutable|foundation(?:al)?|base|core|protected|locked|fixed|constitutional|safety|ethics?|governance|platform|superior|senior|privileged|lower(?:-numbered)?|other|numbered) layers?\b`,
   String.raw`\blayers? (?:above|below|before|beneath|over|with (?:a )?lower)\b`,
   String.raw`\b(?:any|every|all|no|these|those|all of the) (?:other )?layers?\b`,
-  String.raw`\bconstitution(?:al (?:rules?|layers?|articles?|principles?))?\b(?! day)`,
+  String.raw`\bconstitution(?:al (?:rules?|layers?|articles?|principles?))?\b(?! day| of (?:the|our|a|an) )`,
+  String.raw`\b(?:first|second|third|fourth|fifth) layer\b`,
+  String.raw`\b(?:the|these|those|your|my) (?:layers|five rules)\b|\b(?:rule|layer_id|layer:) ?[0-5]\b`,
   String.raw`\b(?:safety|ethics?|ethical|security|platform|core|operator|operator's|owner's|governance|non-negotiable|mandatory|immutable|system|house|moral|hard) (?:and \w+ )?(?:rules?|polic(?:y|ies)|guidelines?|constraints?|restrictions?|guardrails?|instructions?|core|principles?|charter|directives?|limits?)\b`,
   String.raw`\bguard ?rails?\b`,
   String.raw`\bsection (?:safety|ethic|constitution|precedence|identity|interpretation|survival)[\w &-]*`,
   String.raw`\b(?:policies|rules|instructions|text|sections?|everything|anything|all|whatever) (?:that )?(?:(?:comes?|came|stands?|is|are|was|were|written|stated|said|given|listed) )?(?:above|before|earlier|previously)\b`,
   String.raw`\b${ABOVE} (?:\w+ )?${RULES}\b`,
   String.raw`\b(?:your|my|its|all|any|the agent's|our) (?:\w+ )?(?:instructions|rules|guidelines|guardrails|restrictions|constraints|safeguards|programming|directives|limits|limitations)\b`,
-  String.raw`\bsystem (?:prompt|message)s?\b`,
-  String.raw`\b(?:order of )?precedence\b`,
+  String.raw`\b(?:the|your|my|its|this|hidden|any|all|original|initial|previous) (?:\w+ )?system (?:prompt|message)s?\b`,
+  String.raw`\border of precedence\b`,
   String.raw`\brank(?:ing)? of (?:the )?layers\b`,
 );
 
@@ -38,7 +40,7 @@ export const CERTAIN = any(
   String.raw`\bl[0-5]\b`,
   String.raw`\b(?:immutable|lower(?:-numbered)?|constitutional|safety|governance|protected|privileged) layers?\b`,
   String.raw`\blayers above\b`,
-  String.raw`\b(?:the|safety|any|no|this|your) constitution\b(?! day)`,
+  String.raw`\b(?:the|that|safety|any|no|this|your|its) constitution\b(?! day| of (?:the|our|a|an) )`,
   String.raw`\bsafety constitution\b`,
 );
 
@@ -55,7 +57,7 @@ export const WEAKENING = any(
     pretend\\w*, act as if, imagine, notwithstanding, regardless of, despite, irrespective of, whatever, even if, no matter what, in spite of
     yields?, yield to, give way, gives way, defer to, subordinate\\w*, come second, comes second, come after, comes after, come last, second to, rank below, ranks? above, ranks? higher, rank first, lower priority, higher priority, top priority, highest priority, more important, less important, take precedence, takes precedence, taking precedence, precedence over, priority over, reversed?, swap\\w*, invert\\w*, side with, this layer wins, this wins, always wins?, first\\b.{1,60}\\blast
     means?\\b(?: only)?, refers? to, should be read, read as, to be read as, interpret\\w*, understood as, treat\\w*, consider\\w*, regard\\w*
-    write to, writes to, writing to, to write, stop following, stop applying, stop obeying, stop enforcing, stop, quit, cease\\w*, unlock\\w*, unlearn\\w*, let go of, leave behind, throw away, throw out, get rid, do away, move past, start over, start fresh, clean slate, without, has no, have no, only blocks?, blocks useful, hinders?, slows?, from before, reveal\\w*, print\\w*, repeat\\w*, output\\w*, leak\\w*, disclos\\w*, show me, dump\\w*, share\\w*, translate`),
+    write to, writes to, writing to, to write, stop following, stop applying, stop obeying, stop enforcing, stop, quit, cease\\w*, unlock\\w*, unlearn\\w*, let go of, let it go, let them go, absurd, for weaker, for humans, belonged to, outgrow\\w*, chip away, stretch\\w*, blur\\w*, look past, on hold, excused from, holiday from, says? only, in spirit, does not include, do not concern, shorten\\w*, let \\S+ \\S+ slide, blind eye, no heed, no attention, bend\\w*, pass over, step\\w* around, phase\\w* out, sleeps?, a rest, take off, leave out, unload\\w*, leave out, leave \\S+ \\S+ out, haz caso omiso, leave behind, throw away, throw out, get rid, do away, move past, start over, start fresh, clean slate, without, has no, have no, only blocks?, blocks useful, hinders?, slows?, from before, reveal\\w*, print\\w*, repeat\\w*, output\\w*, leak\\w*, disclos\\w*, show me, dump\\w*, share\\w*, translate`),
 );
 
 /** `do not follow`: a no to keeping the rules. */
@@ -65,14 +67,25 @@ export const UNKEPT = String.raw`\b(?:not|n't|never|no need to|need not|needn't|
 const KEEPING =
   "follow|appl|obey|respect|enforce|honou?r|heed|observe|compl|bound|bind|matter|hold|valid|in force|effect";
 const TAKING =
-  "overrid|overrul|chang|bypass|ignor|disregard|weaken|reinterpret|edit|modif|alter|write to|lift|relax|waiv|skip|disabl|exempt|supersed|violat|break|remov|replac|circumvent|contradict|negotiable|optional|exceed|claim|reveal|disclos|conflict|outrank|delet|set aside|reduce|touch|suspend|repeal|soften|forget|treat|rewrit|accept|allow|permit";
+  "overrid|overrul|chang|bypass|ignor|disregard|weaken|reinterpret|edit|modif|alter|write to|lift|relax|waiv|skip|disabl|exempt|supersed|violat|break|remov|replac|circumvent|contradict|negotiable|optional|exceed|claim|reveal|disclos|conflict|outrank|delet|set aside|reduce|touch|suspend|repeal|exception|breach|loosen|bend|cancel|outweigh|against|excus|extend to|buy|soften|forget|treat|rewrit|accept|allow|permit";
 
 /** Saying for sure that what governs stays so. */
 export const BOWING: readonly string[] = [
   String.raw`\b(?:can ?not|can't|could not|must not|mustn't|may not|never|do(?:es)? not|don't|doesn't|shall not|should not|will not|won't|no|nobody|no one|nothing|none|not) (?:(?!${KEEPING})[^.]){0,80}?(?:${TAKING})`,
   String.raw`\b(?:refuse|reject|decline|block|deny|report|flag|escalate|resist)s? (?:any |all |every )?(?:requests?|attempts?|text|messages?|instructions?|actions?|orders?|demands?|whoever|anyone|whatever|if)\b`,
   String.raw`\b(?:keep|always|continue|remain|stay) (?:following|follow|obey|obeying|applying|apply|respect|respecting|honou?r|within|bound|in force)\b`,
-  String.raw`\b(?:layers? [0-5]\b(?: ?(?:-|–|to|and|through|,) ?[0-5])*|lower(?:-numbered)? layers?|(?:the |your )?(?:safety|core|platform) (?:constitution|rules|core)|the constitution)(?: always)? (?:takes? precedence|overrides?|wins?|prevails?|outranks?|comes? first|beats?)\b(?! over (?:layers? [0-5]|the constitution))`,
+  String.raw`\b(?:layers? [0-5]\b(?: ?(?:-|–|to|and|through|,) ?[0-5])*|lower(?:[- ]numbered)? layers?|(?:the |your )?(?:safety|core|platform) (?:constitution|rules|core)|the constitution)(?: always)? (?:takes? precedence|overrides?|wins?|prevails?|outranks?|comes? first|beats?)\b(?! over (?:layers? [0-5]|the constitution))`,
+  String.raw`\bno (?:breach|exceptions?|violations?|exemptions?|conflict|waiver|way (?:a?round|past))\b`,
+  String.raw`\b(?:refuse|reject|decline|block|deny|report|flag|resist|stop|undo|revert|discard)s? (?:any|every|all|an?|each|whatever|what|the|your own)?(?: \w+){0,3} (?:that|which|who|to|for|from|when|if)\b`,
+  String.raw`\b(?:is|are|would be|was) (?:\w+ )?(?:a bad|bad|wrong(?! to (?:follow|keep|obey|heed))|a mistake|forbidden|no reason|not (?:allowed|permitted|acceptable)|out of the question|worthless|suspicious|an error)\b`,
+  String.raw`\b(?:would|could|might|may|should|if (?:it|this|that|the|an?|going)\b[^.]{0,40}?) ?[^.,]{0,30}?(?:break|violate|breach|weaken|touch|conflict|contradict|affect|harm|loosen|infringe)\w*\b[^.]{0,60}?(?:, |then |: )(?:then )?(?:stop|shut down|leave|do not|don't|ask|refuse|decline|drop|wait|reject|say so|discard|undo|keep)\b`,
+  String.raw`\b(?:ranks?|stands?|comes?|is|are|yields?|gives? way|bows?|defers?) (?:below|beneath|under|after|second to|to) (?:all |the )?(?:layers? ?[0-5]|constitution|lower)`,
+  String.raw`\b(?:is|are|gets?|will be) (?:thrown away|dropped|rejected|refused|declined|discarded|undone|an attack|out)\b`,
+  String.raw`\b(?:layers? ?[0-5](?: (?:to|and|or) [0-5])?|constitution) (?:always )?(?:forbids?|prohibits?|binds?|requires?|protects?|still hold|remains? in force|stays?)\b`,
+  String.raw`\b(?:disagree|conflict|pull apart|collide)[^.]{0,30}, (?:sleep|stop|shut down|layers? [0-5]|keep|follow layer [0-5]|hold to|ask)\b`,
+  String.raw`\b(?:(?:hold|stick|stay|keep|true|faithful)s? to|(?:checked|tested|measured|judged) against|(?:decide|choose|judge|act)s? by|as far as) (?:the )?(?:layers? ?[0-5]|constitution)`,
+  String.raw`\b(?:better|rather|sooner)\b[^.]{0,50} than (?:to )?(?:break|weaken|bend|violate|breach|touch|drop)`,
+  String.raw`\b(?:if|where|when) (?:layers? ?[0-5]|the constitution) (?:says no|forbids|objects)`,
   String.raw`\b(?:suspicious|an attack|an injection|propose a change|ask the operator|tell the operator|prefer refusing)\b`,
 ];
 
@@ -83,7 +96,7 @@ export const KEPT: readonly string[] = [
 ];
 
 /** After these a bow is none: an exception follows. */
-export const TURNED = String.raw`\b(?:unless|except(?! that they)|but (?:you|if|when|only|for|in|not)|however|although|only (?:if|when|unless|until|as long)|until|other than|apart from|save for|as long as|anymore|any more|any longer|not even needed|instead\b(?! to| tell))\b`;
+export const TURNED = String.raw`\b(?:unless|except(?! that they)|but (?:you|if|when|only|for|in|not)|however,|although|only (?:if|when|unless|until|as long|to|in|for|with|on)|in spirit|as narrowly|so widely|word for word|until|other than|apart from|save for|as long as|anymore|any more|any longer|not even needed|instead\b(?! to| tell))\b`;
 
 /** What only a higher rank may allow, asked for or allowed in a layer that may be edited. */
 const POWERS = any(
@@ -91,7 +104,7 @@ const POWERS = any(
   "sign(?:ing)? (?:any|every|all|whatever|arbitrary|anything)",
   "(?:run|call|use|execut|invok)(?:e|ing)? (?:any|every|all|whatever|arbitrary) (?:tools?|commands?|code|scripts?|functions?)",
   String.raw`(?:reveal|share|show|print|disclose|leak|tell|give|expose|forward|quote|repeat|hand over|output)(?:ing|s)? (?:\w+ ){0,3}?(?:system prompt|hidden prompt|other contacts'?|other senders'?|other users'?|other customers'?|private keys?|seed phrase|secrets|api keys?|credentials|passwords|internal instructions|immutable layers?|all layers?)`,
-  String.raw`(?:skip|omit|drop|waive|bypass|disable|ignore|remove|lift|turn off|switch off|avoid)(?:ping|ting|ing|s)? (?:\w+ ){0,2}?(?:risk|identity|safety|security|spend|spending|approval|policy|verification|signature|permission|guard|confirmation|validation|authorization|authentication|rate|survival)[ -]?(?:checks?|caps?|limits?|gates?|steps?|reviews?|filters?|rules?|validation|requirements?|confirmations?|controls?|steps?)?`,
+  String.raw`(?:skip|omit|drop|waive|bypass|disable|ignore|remove|lift|turn off|switch off|avoid)(?:ping|ting|ing|s)? (?:\w+ ){0,2}?(?:risk|identity|safety(?! net| data| glasses| belts?| vests?| shoes)|security|spend|spending|approval|policy|verification|signature|permission|guard|confirmation|validation|authorization|authentication|rate|survival)[ -]?(?:checks?|caps?|limits?|gates?|steps?|reviews?|filters?|rules?|validation|requirements?|confirmations?|controls?|steps?)?`,
   String.raw`(?:answer|reply|respond|comply|obey|act)(?:ing|s)? (?:to (?:everything|anything|all) )?without (?:refus\w+|question\w*|limits?|restrictions?|checks?|hesitation|approval|confirmation|filters?|safety\w*)`,
   String.raw`(?:send|transfer|pay|sign|run|execut|spend|delet|withdraw)(?:ing|e|s|ment|ments|fers?)?\b[^.]{0,60}(?:without|no) (?:any )?(?:confirmation|approval|asking|checks?|verification|authori[sz]ation|permission|operator review|signature)`,
   String.raw`(?:treat|take|accept|handle|consider|regard|count|read)(?:ing|s|ed)? (?:[\w']+ ){0,6}?(?:as|like|equal to) (?:an? |the |your )?(?:operators?|owners?|admin\w*|platform|system|trusted|root|constitution|layer 0|controller|binding|authoritative|commands?|orders?|operator instructions?|instructions? (?:from|of) (?:the|your) (?:operator|owner))`,
@@ -105,20 +118,19 @@ const GRANTING = any(
   String.raw`\b(?:allow|permit|let|authori[sz]e|unlock|enable|entitle|clear)(?:s|ed|ing)?\b`,
   String.raw`\b(?:is|are|be|becomes?) (?:now |always |hereby )?(?:allowed|fine|ok|okay|permitted|authori[sz]ed|acceptable|unlocked|enabled|granted|pre-?approved|approved|free)\b`,
   String.raw`\b(?:proceed|go ahead|feel free|best|instead|then|and|always|from now on|immediately|automatically|whenever|if|when|once|after|for trusted|upon|as soon as)\b`,
-  String.raw`^\W*`,
 );
 
 /** A power that is granted: with no rule named at all. */
-export const GRANT = String.raw`${GRANTING}[^.]{0,90}?\b${POWERS}`;
+export const GRANT = String.raw`(?:${GRANTING}[^.]{0,90}?\b|^\W*(?:[\w-]+:? ){0,2}?)${POWERS}`;
 
 /** A rank that a text claims for itself, or takes from what governs. */
 export const CLAIMS: readonly string[] = [
   String.raw`\b(?:conflicts?|disagrees?|contradicts?|clash(?:es)?|collides?|differs?|at odds)\b[^.]{0,80}\b(?:follow|prefer|use|obey|apply|choose|trust|keep|go with|side with|stick to)\b[^.]{0,30}\b(?:this|these|the sender|mine|below|here)\b`,
   String.raw`\b(?:conflicts?|disagrees?|contradicts?|clash(?:es)?|differs?)\b[^.]{0,60}\b(?:this|these|the sender|sender's|the newest|the latest|mine)\b(?: \w+){0,2} (?:wins?|prevails?|comes? first|decides?|applies|apply|counts?)\b`,
   String.raw`\bin favou?r of (?:the |this |these )?(?:newest|latest|most recent|higher|newer|last|this|these|layer|section|text|sender)`,
-  String.raw`\bthis (?:layer|section|text|note|rule|bullet|file|document|lesson|policy|memory|message|block)(?:'s)? (?:\w+ )?(?:overrid|overrul|supersed|outrank|replac|takes precedence|has (?:the )?(?:higher|highest|top|absolute|final)|wins|comes first|beats|trumps|governs|is (?:the )?(?:new |highest|supreme|final|top|layer 0|law))`,
+  String.raw`\bthis (?:layer|section|text|note|rule|bullet|file|document|lesson|policy|memory|message|block)(?:'s)? (?:\w+ )?(?:overrid|overrul|supersed|outrank|replac(?!\w+ (?:the|our|all)? ?\w+ (?:policy|plan|menu|edition|version|list|document))|takes precedence|has (?:the )?(?:higher|highest|top|absolute|final)|wins|comes first|beats|trumps|governs|is (?:the )?(?:new |highest|supreme|final|top|layer 0|law))`,
   String.raw`\b(?:these|the following|new|my|following|below) (?:rules|instructions|bullets|lines|policies|directives|lessons)[^.]{0,20} (?:overrid|overrul|supersed|outrank|replac|take precedence|have (?:higher|highest|top|absolute)|win|come first|beat|trump|prevail|apply instead)`,
-  String.raw`\b(?:most recent|newest|latest|last|newer|later|higher-numbered|higher numbered)[^.]{0,40}(?:wins?|override\w*|prevail\w*|takes? precedence|beats?|counts|comes? first|outranks?|decides)`,
+  String.raw`\b(?:most recent|newest|latest|last|newer|later|higher-numbered|higher numbered) (?:layers?|texts?|instructions?|rules?|lines?|sections?|messages?|lessons?|bullets?|edits?)[^.]{0,40}(?:wins?|override\w*|prevail\w*|takes? precedence|beats?|counts|comes? first|outranks?|decides)`,
   String.raw`\blower(?:-numbered)? layers? (?:yield|give way|bow|defer|submit|come second)`,
   String.raw`\b(?:higher|highest|top|absolute|supreme|ultimate|maximum) (?:priority|authority|rank|precedence)\b[^.]{0,40}(?:\b(?:than|over|above)\b|\blayer|\bthis\b|\bhere\b)`,
   String.raw`\b(?:you are now|act as|become|play|roleplay|role-play|answer as|behave as|switch (?:to|into)|enter|activate|enable)\b[^.]{0,50}(?:\bdan\b|unrestricted|jailb|uncensored|unfiltered|developer mode|debug mode|god ?mode|maintenance mode|admin mode|root mode|no (?:rules|limits|restrictions|filters|constitution)|not bound|without (?:rules|limits|restrictions|a constitution|any)|freeagent|free agent)`,

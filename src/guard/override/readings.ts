@@ -1,5 +1,7 @@
 import { withoutHidden } from "../hidden.ts";
 import { CONFUSABLE } from "./confusables.ts";
+import { decodings } from "./decodings.ts";
+import { parted, spelled, turnings, undoubled } from "./turned.ts";
 
 /** One way in which a text can be read: folded to plain lower-case words, its sentences kept apart by line breaks. */
 export interface Reading {
@@ -23,13 +25,33 @@ export function readingsOf(text: string): readonly Reading[] {
   };
   if (tags !== "") add("hidden characters", folded(tags));
   for (const [by, decoded] of decodings(plain)) add(by, folded(decoded));
-  add("look-alike letters", lookalikes(base));
-  add("letters set apart", spelled(base));
-  add("digits for letters", leet(base));
-  add("line breaks inside words", base.includes("\n") ? base.replaceAll(/(?<=\p{L})\n(?=\p{L})/gu, "") : undefined);
-  add("line breaks", base.includes("\n") ? base.replaceAll(/\s*\n\s*/g, " ") : undefined);
+  const alike = lookalikes(base) ?? base;
+  add("look-alike letters", alike);
+  for (const [by, turned] of turnings(alike)) add(by, turned);
+  add("pictures inside words", inWords(plain));
+  add("capitals inside words", humps(plain));
+  const set = spelled(lookalikes(unblanked(plain)) ?? unblanked(plain));
+  add("letters set apart", set?.replaceAll(/\s+/g, " "));
+  add("words set together", parted(set ?? alike));
+  add("doubled letters", undoubled(alike));
+  add("digits for letters", leet(alike, "i"));
+  add("digits for letters", leet(alike, "l"));
+  add("line breaks inside words", alike.includes("\n") ? alike.replaceAll(/(?<=\p{L})\n(?=\p{L})/gu, "") : undefined);
+  add(
+    "line breaks",
+    alike.includes("\n") ? alike.replaceAll(/-?\s*\n(?:[\s>*#•-]|\d+\. |\w{1,4}: )*/g, " ") : undefined,
+  );
+  add("signs between words", withoutSigns(alike));
   return readings;
 }
+
+/** The text in lower case, its letters as they stand but for accents that a language gives them. */
+export const asItStands = (text: string): string =>
+  text
+    .slice(0, LONGEST)
+    .normalize("NFC")
+    .toLowerCase()
+    .replaceAll(/[\u00c0-\u024f]/gu, (letter) => letter.normalize("NFD")[0] ?? letter);
 
 /** What stands in tag characters, which no reader sees. */
 export function taggedText(text: string): string {
@@ -38,14 +60,54 @@ export function taggedText(text: string): string {
 }
 
 /** Compatible forms, look-alikes, marks, emphasis and pictures away; one kind of blank; lower case. */
-function folded(text: string): string {
-  return withoutMarks(withoutHidden(text.normalize("NFKC")).replaceAll(/\u200c|\u200d|\ufe0f/g, ""))
-    .toLowerCase()
-    .replaceAll(/(?<=\p{L})(?:\*\*|__|~~|[*`])(?=\p{L})/gu, "")
-    .replaceAll(/[*_`~"'“”‘’«»]+/g, (quote) => (/[_]/.test(quote) ? quote : quote.includes("'") ? "'" : ""))
+const folded = (text: string): string =>
+  unblanked(text)
     .replaceAll(/\p{Extended_Pictographic}+/gu, " ")
     .replaceAll(/[^\S\n]+/gu, " ");
+
+/** The same, its blanks and pictures as they stand. */
+function unblanked(text: string): string {
+  const letters = text.replaceAll(
+    /[\u{1f130}-\u{1f149}\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}\u{1f1e6}-\u{1f1ff}]/gu,
+    boxed,
+  );
+  return withoutMarks(withoutHidden(letters.normalize("NFKC")).replaceAll(/\u200c|\u200d|\ufe0f/g, ""))
+    .toLowerCase()
+    .replaceAll(/(?:\(\p{L}\) ?){3,}/gu, (run) => `${run.replaceAll(/[() ]/g, "")} `)
+    .replaceAll(/(?<=\p{L})(?:\*\*|__|~~|[*`\u2010\u2011]|<[^<>\n]{0,30}>)+(?=\p{L})/gu, "")
+    .replaceAll(/<\/?[a-z]{1,10}>/gu, " ")
+    .replaceAll(/[*_`~"'“”‘’«»]+/g, (quote) => (/[_]/.test(quote) ? quote : quote.includes("'") ? "'" : ""));
 }
+
+const SIGNS = /(?<!\d)[\s_[\]{}()+>|/\\,.-]+|(?<=\d)[\s_[\]{}()+>|/\\]+/g;
+
+/** Where there are as many other signs between words as blanks: with blanks only. */
+function withoutSigns(text: string): string | undefined {
+  const signs = text.match(/[_[\]{}()+>|/\\,.-]+/g)?.length ?? 0;
+  return signs < 3 || signs < (text.match(/\s+/g)?.length ?? 0) * 0.9 ? undefined : text.replaceAll(SIGNS, " ");
+}
+
+/** Letters in boxes and circles, and those that flags are made of. */
+function boxed(sign: string): string {
+  const code = sign.codePointAt(0) ?? 0;
+  const first =
+    code >= 0x1_f1_e6 ? 0x1_f1_e6 : code >= 0x1_f1_70 ? 0x1_f1_70 : code >= 0x1_f1_50 ? 0x1_f1_50 : 0x1_f1_30;
+  return String.fromCodePoint(97 + code - first);
+}
+
+/** Pictures away where they part a word. */
+const inWords = (text: string): string | undefined => {
+  const read = text.replaceAll(/(?<=\p{L})\p{Extended_Pictographic}+(?=\p{L})/gu, "");
+  return read === text ? undefined : folded(read);
+};
+
+/** `IgnoreAllLayers`, where it is a sentence and not a name. */
+const humps = (text: string): string | undefined => {
+  const read = text.replaceAll(/[\p{Lu}\p{Ll}\d]{14,}/gu, (run) =>
+    run.length < 14 ? run : run.replaceAll(/(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Ll})(?=\d)/gu, " "),
+  );
+  return read === text ? undefined : folded(read);
+};
 
 /** Accents and strokes away, where a script can be read without them. */
 export const withoutMarks = (text: string): string =>
@@ -64,61 +126,8 @@ function lookalikes(text: string): string | undefined {
   return mixed === text ? undefined : mixed.toLowerCase();
 }
 
-const NAMED: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: " " };
-
-function* decodings(text: string): Iterable<readonly [string, string]> {
-  const entities = text
-    .replaceAll(/&#x([0-9a-f]{1,6});?/gi, (_, hex: string) => codePoint(Number.parseInt(hex, 16)))
-    .replaceAll(/&#(\d{1,7});?/g, (_, digits: string) => codePoint(Number(digits)))
-    .replaceAll(/&([a-z]{2,4});/gi, (whole, name: string) => NAMED[name.toLowerCase()] ?? whole);
-  if (entities !== text) yield ["entities", entities];
-  const percent = text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) =>
-    Buffer.from(run.replaceAll("%", ""), "hex").toString(),
-  );
-  if (percent !== text) yield ["percent signs", percent];
-  const escaped = text
-    .replaceAll(/\\u\{?([0-9a-f]{4,6})\}?|\\x([0-9a-f]{2})/gi, (_, long?: string, short?: string) =>
-      codePoint(Number.parseInt(long ?? short ?? "", 16)),
-    )
-    .replaceAll(/\\[nrt]/g, "\n");
-  if (escaped !== text) yield ["escapes", escaped];
-  for (const [run] of text.matchAll(/[A-Za-z0-9+/_-]{16,}={0,2}/g)) yield* decoded("base64", run, "base64");
-  for (const [run] of text.matchAll(/(?:[0-9a-f]{2}[\s:]?){8,}/gi))
-    yield* decoded("hex", run.replaceAll(/[\s:]/g, ""), "hex");
-  const turned = [...text].toReversed().join("");
-  if (/\b(?:erongi|sreyal|reyal|snoitcurtsni|edirrevo|noitutitsnoc)\b/i.test(text)) yield ["reversal", turned];
-  if (/\b(?:vtaber|vafgehpgvbaf|ynlref?|bireevqr)\b/i.test(text)) yield ["rot13", text.replaceAll(/[a-z]/gi, rot13)];
-}
-
-const codePoint = (code: number): string => (code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : "");
-
-function rot13(letter: string): string {
-  const base = letter < "a" ? 65 : 97;
-  return String.fromCharCode(((letter.charCodeAt(0) - base + 13) % 26) + base);
-}
-
-/** Only what is text again. */
-function* decoded(by: string, run: string, encoding: "base64" | "hex"): Iterable<readonly [string, string]> {
-  const text = Buffer.from(run, encoding).toString("utf8");
-  if (text.length >= 6 && /^[\p{L}\p{N}\p{P}\p{Zs}\n]+$/u.test(text) && / /.test(text)) yield [by, text];
-}
-
-/** `i.g.n.o.r.e`, `i g n o r e`: where most letters stand alone between the same signs, without these. */
-function spelled(text: string): string | undefined {
-  for (const sign of [".", "-", "|", "/", ",", "·", "+", "="]) {
-    const parts = text.split(sign);
-    if (parts.length > 6 && parts.filter((part) => part.length <= 1).length > parts.length * 0.7)
-      return parts.join("").replaceAll(/ +/g, " ");
-  }
-  const joined = text.replaceAll(/(?<![\p{L}\p{N}])(?:[\p{L}\p{N}] ){3,}[\p{L}\p{N}](?![\p{L}\p{N}])/gu, (run) =>
-    run.replaceAll(" ", ""),
-  );
-  return joined === text ? undefined : joined;
-}
-
 const LEET: Readonly<Record<string, string>> = {
   0: "o",
-  1: "i",
   3: "e",
   4: "a",
   5: "s",
@@ -127,13 +136,14 @@ const LEET: Readonly<Record<string, string>> = {
   9: "g",
   "@": "a",
   $: "s",
-  "!": "i",
 };
 
-/** Digits inside words as the letters they look like; numbers stay. `1` may stand for i or l: what is sought allows for both. */
-function leet(text: string): string | undefined {
+/** Digits inside words as the letters they look like; numbers stay and what is called `@name`. `1` and `!` stand for i or for l. */
+function leet(text: string, one: "i" | "l"): string | undefined {
   const read = text.replaceAll(/[\p{L}\p{N}@$!]{0,40}(?:\p{L}[\d@$]|[\d@$]\p{L})[\p{L}\p{N}@$!]{0,40}/gu, (word) =>
-    word.length < 4 ? word : word.replaceAll(/[\d@$!]/g, (sign) => LEET[sign] ?? sign),
+    word.length < 3 || /^@[a-z]+$/.test(word)
+      ? word
+      : word.replaceAll(/[\d@$!](?!$)|[\d@$]$/g, (sign) => (sign === "1" || sign === "!" ? one : (LEET[sign] ?? sign))),
   );
   return read === text ? undefined : read;
 }

@@ -7,16 +7,16 @@ import type { GuardFinding } from "./verdict.ts";
 
 /** Lines that look as if the platform had written them. */
 const IMITATED: readonly (readonly [RegExp, string])[] = [
-  [/^\s{0,3}#{1,6}\s*layer\s*(?:[0-5]\b|\d+\s*·)/imu, "a heading of another layer"],
+  [/^[^\S\n]{0,3}#{1,6}\s*layer\s*(?:[0-5]\b|\d+\s*·)/imu, "a heading of another layer"],
   [
-    /^\s{0,3}\[(?:message|operator|scheduled|system|platform|event|note)\b[^\]\n]{0,80}·[^\]\n]{0,80}\]/imu,
+    /^[^\S\n]{0,3}\[(?:message|operator|scheduled|system|platform|event|note)\b[^\]\n]{0,80}·[^\]\n]{0,80}\]/imu,
     "the header of a frame",
   ],
   [
-    /^\s*\[?(?:operator|owner|platform|system)(?: instruction)?s?[^\]\n]{0,60}\]/imu,
+    /^[^\S\n]{0,20}\[?(?:operator|owner|platform|system)(?: instruction)?s?[^\]\n]{0,60}\]/imu,
     "an instruction of the operator's",
   ],
-  [/^\s*(?:system|assistant|developer)\s*:\s*\S/imu, "another speaker's line"],
+  [/^[^\S\n]{0,20}(?:system|assistant|developer)\s*:\s*\S/imu, "another speaker's line"],
   [
     /<\/?\s*(?:system|assistant|user|developer|operator|instructions?|system_prompt|tool_result|function_calls|invoke|contact_message)\b[^>\n]{0,60}>/iu,
     "a role tag",

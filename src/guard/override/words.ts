@@ -1,65 +1,47 @@
-/** Long words of such talk, by which a misspelt one is known. Short ones have too many neighbours. */
-const KEYS = [
-  ..."ignore disregard forget override overrides overrule bypass supersede constitution instructions instruction previous precedence".split(
+import { VOCABULARY } from "./vocabulary.ts";
+
+/** Right as they stand, though one letter away from a word of the vocabulary. */
+const RIGHT = new Set(
+  "lawyer lawyers player players later lager laser ruler rulers roles ignored ignores priorities exceptions replaced replaces operates instruct optionally layered precedent precedents previously trial trail quiet quite angle angel form from there three".split(
     " ",
   ),
-  ..."immutable guidelines guardrails restrictions safety policies optional advisory disable disabled operator exception exempt replace".split(
-    " ",
-  ),
-  ..."platform priority suspend jailbreak unrestricted layers layer rules your this".split(" "),
-];
-const KNOWN = new Set([
-  ...KEYS,
-  ..."lawyer lawyers player players later lager laser ruler rulers roles ignored ignores priorities exceptions replaced replaces".split(
-    " ",
-  ),
-  ..."operators operates instruct platforms optionally disables suspended suspends layered policy precedent precedents previously".split(
-    " ",
-  ),
-  ..."exempts exempted guideline overrode".split(" "),
-]);
+);
+/** Shorter words have too many neighbours. */
+const SHORTEST = 5;
+const SHORTEST_EDITED = 7;
+
+let neighbours: ReadonlyMap<string, string> | undefined;
+
+/** Words with one letter missing, by what is left of them. */
+const shortened = (): ReadonlyMap<string, string> => {
+  neighbours ??= new Map(
+    [...VOCABULARY]
+      .filter((word) => word.length >= SHORTEST_EDITED)
+      .flatMap((word) => withoutOne(word).map((rest) => [rest, word] as const)),
+  );
+  return neighbours;
+};
+
+const withoutOne = (word: string): readonly string[] =>
+  [...word].map((_, at) => word.slice(0, at) + word.slice(at + 1));
 
 /** Words with one letter wrong, doubled, missing or in its neighbour's place, as what they were meant to be; nothing where all are right. */
 export function respelt(text: string): string | undefined {
-  const read = text.replaceAll(/(?<![\p{L}\p{N}])\p{L}{4,16}(?![\p{L}\p{N}])/gu, (word) =>
-    KNOWN.has(word) ? word : (KEYS.find((key) => isMeant(word, key)) ?? word),
+  const read = text.replaceAll(/(?<![\p{L}\p{N}])[a-z]{4,16}(?![\p{L}\p{N}])/gu, (word) =>
+    VOCABULARY.has(word) || RIGHT.has(word) ? word : (meant(word) ?? word),
   );
   return read === text ? undefined : read;
 }
 
-function isMeant(word: string, key: string): boolean {
-  if (Math.abs(word.length - key.length) > 1) return false;
-  // Short words are taken for others too easily: there only letters in each other's place, or one doubled.
-  if (key.length < 7) return isSwapped(word, key) || isDoubled(word, key);
-  return isSwapped(word, key) || isOneEdit(word, key);
-}
-
-function isSwapped(word: string, key: string): boolean {
-  if (word.length !== key.length) return false;
-  const at = firstDifference(word, key);
-  return (
-    word.slice(at, at + 2) === `${key[at + 1]}${key[at]}` &&
-    word.slice(at + 2) === key.slice(at + 2) &&
-    at + 1 < key.length
-  );
-}
-
-function isDoubled(word: string, key: string): boolean {
-  const at = firstDifference(word, key);
-  return word.length === key.length + 1 && word[at] === word[at - 1] && word.slice(at + 1) === key.slice(at);
-}
-
-function isOneEdit(word: string, key: string): boolean {
-  const at = firstDifference(word, key);
-  return [
-    word.slice(at + 1) === key.slice(at + 1),
-    word.slice(at + 1) === key.slice(at),
-    word.slice(at) === key.slice(at + 1),
-  ].some(Boolean);
-}
-
-function firstDifference(one: string, other: string): number {
-  let at = 0;
-  while (at < one.length && one[at] === other[at]) at++;
-  return at;
+function meant(word: string): string | undefined {
+  const swapped = [...word].map((_, at) => word.slice(0, at) + (word[at + 1] ?? "") + word[at] + word.slice(at + 2));
+  const undoubled = word.replaceAll(/([a-z])\1/g, "$1");
+  const near = [...(word.length >= SHORTEST ? swapped : []), ...(undoubled.length >= SHORTEST ? [undoubled] : [])];
+  const known = near.find((one) => VOCABULARY.has(one) && one.length >= SHORTEST);
+  if (known !== undefined || word.length < SHORTEST_EDITED - 1) return known;
+  const missing = shortened().get(word);
+  if (missing !== undefined || word.length < SHORTEST_EDITED) return missing;
+  return withoutOne(word)
+    .map((rest) => (VOCABULARY.has(rest) && rest.length >= SHORTEST_EDITED ? rest : shortened().get(rest)))
+    .find((found) => found !== undefined);
 }

@@ -1,0 +1,48 @@
+import { CERTAIN, CLAIMS, GOVERNING, GRANT, UNKEPT, WEAKENING } from "./phrases.ts";
+import { DROPS, RELATIONS } from "./relations.ts";
+
+const ENDINGS = ["", "s", "d", "ed", "ing", "es"];
+const COMMON =
+  "a i am an as at be by do go he if in is it me my no of on or so to up us we and are but can for from has have how its may new not now one only our out she than that the their them then they this those was were what when where which while who why will with would you your yours today tonight always after again also because there these about pays paid friends sale close buyers comes follow anything applies apply longer never long must should shall very more most some such ever each own";
+
+/** The words that such talk is made of, taken from the patterns themselves, with their common endings. */
+export const VOCABULARY: ReadonlySet<string> = new Set([
+  ...COMMON.split(" "),
+  ...[GOVERNING, CERTAIN, WEAKENING, UNKEPT, GRANT, ...CLAIMS, ...RELATIONS, ...DROPS].flatMap(wordsIn),
+]);
+
+function wordsIn(source: string): readonly string[] {
+  const plain = source
+    .replaceAll(/([a-z]+)\(\?:([a-z]+)\|([a-z]+)\)/g, "$1$2 $1$3")
+    .replaceAll(/\\[a-zA-Z]\{?/g, "+")
+    .replaceAll(/([a-z])\?/g, "$1");
+  return [...plain.matchAll(/([a-z]{3,})(\+?)/g)].flatMap(([, word = "", open]) =>
+    open === "" || word.length < 4 ? [word] : ENDINGS.map((ending) => word + ending),
+  );
+}
+
+const LONGEST_WORD = 16;
+/** A letter that belongs to no known word costs more than a known word. */
+const UNKNOWN = 4;
+
+/** `ignorelayer1` as `ignore layer 1`; nothing where too little of it is known. */
+export function segmented(run: string): string | undefined {
+  const cost = [0];
+  const from = [0];
+  for (let end = 1; end <= run.length; end++) {
+    cost[end] = (cost[end - 1] ?? 0) + UNKNOWN;
+    from[end] = end - 1;
+    for (let start = Math.max(0, end - LONGEST_WORD); start < end; start++) {
+      const word = run.slice(start, end);
+      const with_ = (cost[start] ?? 0) + 1;
+      if (with_ < (cost[end] ?? 0) && (VOCABULARY.has(word) || /^\d$/.test(word))) {
+        cost[end] = with_;
+        from[end] = start;
+      }
+    }
+  }
+  const words: string[] = [];
+  for (let end = run.length; end > 0; end = from[end] ?? 0) words.unshift(run.slice(from[end] ?? 0, end));
+  const strange = words.filter((word) => word.length === 1 && !VOCABULARY.has(word) && !/\d/.test(word)).length;
+  return words.length > 2 && strange <= run.length * 0.15 ? words.join(" ") : undefined;
+}
