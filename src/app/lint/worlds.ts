@@ -12,7 +12,7 @@ import {
   WORLDS,
   type World,
 } from "../../wire/index.ts";
-import type { Asked } from "./child.ts";
+import type { Asked } from "./other-process.ts";
 import { type Rendering, renderIn } from "./render.ts";
 
 /** What each agent's first requests are made of. */

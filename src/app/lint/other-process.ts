@@ -1,0 +1,57 @@
+/**
+ * The other process of lint: it loads the project anew, under another clock, time zone or language, and tells what each agent's
+ * first requests are made of. It is started by `worlds.ts` and spoken to over its channel only.
+ */
+import { asStrataError, type ModelRef } from "../../protocol/index.ts";
+import { openSqlite } from "../../stores/index.ts";
+import { type SentPiece, sentPieces, type World } from "../../wire/index.ts";
+import { declaredBy, projectsOf } from "../declare.ts";
+import type { AppOptions } from "../options.ts";
+import { counterFor, renderIn } from "./render.ts";
+
+/** What the child is asked. */
+export interface Asked {
+  readonly options: Pick<AppOptions, "folder" | "data" | "env" | "mustDeclare">;
+  readonly world: World;
+  readonly model?: ModelRef;
+}
+
+async function answer({ options, world, model }: Asked): Promise<Record<string, readonly (readonly SentPiece[])[]>> {
+  if (world.at !== undefined) moveClock(world.at);
+  const store = await openSqlite(":memory:");
+  const declared = await declaredBy(projectsOf(options), options, store);
+  const found: Record<string, readonly (readonly SentPiece[])[]> = {};
+  for (const agent of declared.agents) {
+    const shown = model ?? declared.wireOf(agent);
+    const count = await counterFor(declared, shown);
+    const { requests } = await renderIn(world, { declared, agent, model: shown, count });
+    found[agent.name] = requests.map(sentPieces);
+  }
+  return found;
+}
+
+/** Before any module of the operator's is loaded: a date that is made without a value is made at that time. */
+function moveClock(at: number): void {
+  const shift = at - Date.now();
+  const now = (): number => Real.now() + shift;
+  const Real = Date;
+  globalThis.Date = new Proxy(Real, {
+    construct: (target, given, type) => Reflect.construct(target, given.length === 0 ? [now()] : given, type),
+    apply: () => new Real(now()).toString(),
+    get: (target, key) => (key === "now" ? now : Reflect.get(target, key)),
+  });
+}
+
+process.once("message", (asked: Asked) => {
+  const send = (said: object): void => void process.send?.(said, () => process.exit(0));
+  answer(asked).then(
+    (agents) => send({ agents }),
+    (thrown: unknown) => {
+      const { code, message } = asStrataError(thrown);
+      send({ failed: { code, message } });
+    },
+  );
+});
+
+// Whoever asked is gone: nobody wants the answer any more.
+process.once("disconnect", () => process.exit(0));
