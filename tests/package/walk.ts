@@ -36,13 +36,14 @@ async function run(lines: string, folder: string, install: () => void): Promise<
 const plain = (text: string, folder: string): string =>
   text
     .replaceAll(folder, "/home/ann/my-agent")
-    .replace(/\b(thr|trn|mem)_[0-9a-z]{26}\b/g, "$1_01k4x7m2q9v8t6w3y5z0abcdef");
+    .replace(/\b(thr|trn|mem|out)_[0-9a-z]{26}\b/g, "$1_01k4x7m2q9v8t6w3y5z0abcdef");
 
-/** Without what differs from day to day: times, how many tokens they have, and how many pieces in how many minutes. */
+/** Without what differs from day to day: times, digests under a contact's key, how many tokens they have, and how many pieces in how many minutes. */
 const masked = (text: string): string =>
   text
     .replace(/^(?:· sent|home:).*$/gm, (line) => line.replace(/[\d,]+/g, "#"))
-    .replace(/\d{4}-\d{2}-\d{2}/g, "DAY")
+    .replace(/\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}Z)?)?/g, "TIME")
+    .replace(/\bsha256 [0-9a-f]{64}/g, "DIGEST")
     .replace(/(?:just now|\d+ \w+ ago)$/gm, "AGO");
 
 function write(text: string, file: string): void {
