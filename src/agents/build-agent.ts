@@ -12,6 +12,7 @@ import {
   layerId,
   type ModelRef,
   type OrgId,
+  REPLY_TOOL,
   type Skill,
   type Source,
   toolName,
@@ -47,11 +48,12 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
     ...(model === undefined ? {} : { model }),
     ...(embedder === undefined ? {} : { embedder }),
     layers: inPromptOrder(config.layers.map((layer, i) => buildLayer(layer, [...path, "layers", i], around))),
-    ...buildTools(config.tools),
+    ...buildTools(config),
     ...(config.output === undefined ? {} : { output: config.output }),
     recall: config.recall ?? (recalls ? "auto" : "none"),
     history: config.history,
     ...(config.senders === "ethereum" && { senders: config.senders }),
+    ...(config.inbox === "batch" && { inbox: config.inbox }),
     ...(config.deliver && { deliver: config.deliver }),
     ...(config.life && { life: buildLife(config.life) }),
     // The operator's word, from strata.yaml, as the texts below.
@@ -73,14 +75,16 @@ function buildConsolidate({ after, by }: NonNullable<AgentConfig["consolidate"]>
 }
 
 /** Names for what is sent, and rules only where there are some: an agent without them has the version it always had. */
-function buildTools(tools: AgentConfig["tools"]): Pick<Agent, "tools" | "rules"> {
+function buildTools({ tools, inbox }: AgentConfig): Pick<Agent, "tools" | "rules"> {
   const declared = tools.map((tool) => (typeof tool === "string" ? { name: tool } : tool));
+  const isDeclared = declared.some(({ name }) => name === REPLY_TOOL);
+  const added = inbox === "batch" && !isDeclared ? [REPLY_TOOL] : [];
   const rules = declared.flatMap(({ name, approval, calls, seconds }) => {
     const rule = { ...(approval && { approval }), ...(calls && { calls }), ...(seconds && { seconds }) };
     return Object.keys(rule).length === 0 ? [] : [{ tool: toolName(name), ...rule }];
   });
   return {
-    tools: declared.map(({ name }) => toolName(name)).sort(),
+    tools: [...declared.map(({ name }) => name), ...added].map(toolName).sort(),
     ...(rules.length > 0 && { rules: rules.sort((a, b) => (a.tool < b.tool ? -1 : 1)) }),
   };
 }

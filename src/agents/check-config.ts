@@ -27,6 +27,7 @@ export function checkConfig(config: Config, report: Report): void {
     checkSources(agent, path, report);
     checkSkills(agent, [...path, "skills"], report);
     checkLife(agent, [...path, "life"], report);
+    checkInbox(agent, [...path, "inbox"], report);
     checkDeliver(agent, Object.keys(config.secrets), [...path, "deliver"], report);
     checkOutput(agent.output, [...path, "output"], report);
     checkBudgets(agent, path, report);
@@ -123,6 +124,14 @@ function checkSkills({ skills }: AgentConfig, path: Path, report: Report): void 
   const most = TEXT_LIMITS.skills;
   if (skills.filter(({ enabled }) => enabled).length > most)
     report.add(path, `at most ${most} may be enabled from the start; say \`enabled: false\` of some`);
+}
+
+/** A turn of several senders stands alone, and its replies are texts that a tool sends. */
+function checkInbox({ inbox, history, output }: AgentConfig, path: Path, report: Report): void {
+  if (inbox !== "batch") return;
+  if (history !== "log") report.add(path, "`batch` needs `history: log`: a turn of several senders stands alone");
+  if (output !== undefined)
+    report.add(path, "`batch` sends its replies by a tool, as texts; remove `output` or say `each`");
 }
 
 function checkDeliver({ deliver }: AgentConfig, secrets: readonly string[], path: Path, report: Report): void {

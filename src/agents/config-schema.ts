@@ -3,6 +3,7 @@ import {
   CONSOLIDATE_BY,
   DEFAULT_BUDGETS,
   HISTORIES,
+  INBOXES,
   LAYER_SCOPES,
   MODES,
   MUTABILITIES,
@@ -228,6 +229,12 @@ const AGENT = z.strictObject({
     .default("named")
     .describe(
       "Who may write: `named` anybody by any name; `ethereum` whoever has an address, and a message may be signed with its key.",
+    ),
+  inbox: z
+    .enum(INBOXES)
+    .default("each")
+    .describe(
+      "Whose messages a turn of the inbox takes: `each` those of one sender; `batch` those of several, each in frames of their own, and each sender gets a reply of their own by the tool `reply_to_sender`. `batch` needs `history: log`.",
     ),
   soul: z
     .string()

@@ -33,6 +33,7 @@ import {
   promptTools,
   recordedTools,
   rememberTools,
+  replyTool,
   type Toolset,
   toolset,
   workspaceTools,
@@ -102,7 +103,7 @@ function builtInTools(projects: readonly Project[], { data }: AppOptions, store:
   const agentOf = ({ org, agent }: AgentOwner): Agent | undefined =>
     all.find((one) => one.org === org && one.name === agent);
   const remembering = [...memoryTools(store), ...rememberTools(store)];
-  return [...remembering, ...promptTools({ store, agentOf }), ...workspaceTools(join(data, "workspace"))];
+  return [...remembering, replyTool(), ...promptTools({ store, agentOf }), ...workspaceTools(join(data, "workspace"))];
 }
 
 /** What `import "strata"` gives in a module: this very program, built or from its source. */

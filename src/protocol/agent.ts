@@ -59,6 +59,9 @@ export const HISTORIES = ["transcript", "log"] as const;
 /** Who may write: anybody by any name, or whoever has an Ethereum address. */
 export const SENDERS = ["named", "ethereum"] as const;
 
+/** Whose messages a turn of the inbox takes: of one sender, or of several, each in frames of their own. */
+export const INBOXES = ["each", "batch"] as const;
+
 /** A server that takes replies, each as a JSON body with its id as `Idempotency-Key`. */
 export interface DeliveryTarget {
   readonly url: string;
@@ -106,6 +109,8 @@ export interface Agent {
   readonly history: (typeof HISTORIES)[number];
   /** Left out: `named`. */
   readonly senders?: "ethereum";
+  /** Left out: `each`. */
+  readonly inbox?: "batch";
   /** Where its replies are sent by themselves. None: whoever runs a turn shows its reply, or fetches it from the outbox. */
   readonly deliver?: DeliveryTarget;
   /** Turns of its own, credits and an account. None: it only answers. */

@@ -11,6 +11,7 @@ export {
   DEFAULT_BUDGETS,
   type DeliveryTarget,
   HISTORIES,
+  INBOXES,
   type ModelRef,
   RECALLS,
   SENDERS,
@@ -160,7 +161,11 @@ export {
   type Action,
   type Actor,
   authorize,
+  BATCH_SENDERS,
+  batchContact,
   type ContactScope,
+  isBatch,
+  isReserved,
   memoryScope,
   ROLES,
   type Role,
@@ -182,7 +187,16 @@ export {
   type TextStatus,
   type TextVersion,
 } from "./text-version.ts";
-export type { StoreWrite, Tool, ToolContext, ToolEffect, ToolLimits, ToolOutcome } from "./tool.ts";
+export {
+  REPLY_TOOL,
+  type SenderReply,
+  type StoreWrite,
+  type Tool,
+  type ToolContext,
+  type ToolEffect,
+  type ToolLimits,
+  type ToolOutcome,
+} from "./tool.ts";
 export {
   type Framed,
   lowestTrust,

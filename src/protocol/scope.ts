@@ -17,6 +17,22 @@ export interface ContactScope extends Scope {
 /** The contact of an agent's turns of its own: nobody outside. No door takes a message for it. */
 export const SELF: ContactId = contactId("~self");
 
+/** What contacts of turns begin with that handle messages of several senders. */
+const INBOX = "~inbox";
+
+/** How many senders such a turn has at the most. */
+export const BATCH_SENDERS = 5;
+
+/** The contact of one such turn, and of no other: so its record goes when any of its senders is erased. */
+export const batchContact = (id: string): ContactId => contactId(`${INBOX}:${id}`);
+
+/** Whether the data is of a turn that handles messages of several senders. */
+export const isBatch = ({ contact }: Scope): boolean => contact?.startsWith(`${INBOX}:`) ?? false;
+
+/** Whether a contact is nobody outside. No door takes a message for it. */
+export const isReserved = (contact: ContactId): boolean =>
+  contact === SELF || contact === INBOX || contact.startsWith(`${INBOX}:`);
+
 /** Where memories of a thread are kept: those of the agent's own turns are the agent's own. */
 export function memoryScope<S extends Scope>(scope: S): Scope {
   return scope.contact === SELF ? { ...scope, contact: null } : scope;

@@ -1,11 +1,11 @@
-import type { EventId, MemoryId, ThreadId, TurnId } from "./ids.ts";
+import type { ContactId, EventId, MemoryId, ThreadId, TurnId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { AgentState } from "./life.ts";
 import type { NewMemory } from "./memory.ts";
 import type { ToolSchema } from "./request.ts";
 import type { ContactScope } from "./scope.ts";
 import type { NewText } from "./text-version.ts";
-import type { Trust, Untrusted } from "./trust.ts";
+import type { Spoken, Trust, Untrusted } from "./trust.ts";
 
 /** What a tool does to the world: nothing, a write inside the turn's commit, or something outside (journaled). */
 export type ToolEffect = "none" | "store" | "external";
@@ -18,6 +18,8 @@ export interface ToolContext {
   readonly call: string;
   /** What the turn handles: the sources of what is saved in it. */
   readonly events: readonly EventId[];
+  /** In a turn with messages of several senders: who of them has no reply yet. Left out in all others. */
+  readonly unanswered?: readonly ContactId[];
   /** Milliseconds since 1970. */
   readonly at: number;
   /** The lowest trust in the prompt that led to the call. */
@@ -51,6 +53,17 @@ export interface ToolOutcome {
   readonly text: Untrusted;
   readonly failed: boolean;
   readonly writes?: readonly StoreWrite[];
+  /** What one of the turn's senders is told; it goes out with the turn's commit. */
+  readonly reply?: SenderReply;
+}
+
+/** The tool of agents with `inbox: batch`. */
+export const REPLY_TOOL = "reply_to_sender";
+
+/** A text for one sender of several. */
+export interface SenderReply {
+  readonly sender: ContactId;
+  readonly text: Spoken;
 }
 
 /** A tool an agent may be given. */

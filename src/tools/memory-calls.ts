@@ -1,5 +1,6 @@
 import { clean, cleanName, secretProblem } from "../guard/index.ts";
 import {
+  isBatch,
   isoSecond,
   lowestTrust,
   type Memory,
@@ -42,6 +43,9 @@ export async function saveMemory(
   }: { content: string; tags?: readonly string[] | undefined; supersedes?: string | undefined },
   context: ToolContext,
 ): Promise<ToolOutcome> {
+  // What is kept for all turns would be shown to the others, and of whom it is nobody can know.
+  if (isBatch(context.scope))
+    return refused("Not saved: this turn has messages of several senders, and saves of none.");
   const names = cleanTags(tags);
   const problem = contentProblem(content) ?? secretProblem(names.join("\n"), "a tag");
   if (problem !== undefined) return refused(`Not saved: the text ${problem}.`);

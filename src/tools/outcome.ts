@@ -4,6 +4,7 @@ import {
   memoryId,
   type NewMemory,
   type NewText,
+  type SenderReply,
   type StoreWrite,
   type ToolContext,
   type ToolOutcome,
@@ -43,15 +44,21 @@ export function answered(text: string, writes: readonly StoreWrite[] = []): Tool
 /** What came of a call that changes a text of the prompt, which has been checked. */
 export function edited(text: string, edit: NewText): ToolOutcome {
   const outcome: ToolOutcome = { ...answered(text), writes: [{ kind: "edit", edit }] };
-  checkedEdits.add(outcome);
+  ours.add(outcome);
   return outcome;
 }
 
-/** No other tool can ask for an edit: what is not in here is read as the answer of a tool that nobody knows. */
-const checkedEdits = new WeakSet<object>();
+/** What came of a call that answers one of several senders, whom the tool has found. */
+export function replying(text: string, reply: SenderReply): ToolOutcome {
+  const outcome: ToolOutcome = { ...answered(text), reply };
+  ours.add(outcome);
+  return outcome;
+}
 
-const isCheckedEdit = (given: unknown): given is ToolOutcome =>
-  typeof given === "object" && given !== null && checkedEdits.has(given);
+/** No other tool can ask for an edit or speak to a sender: what is not in here is read as the answer of a tool that nobody knows. */
+const ours = new WeakSet<object>();
+
+const isOurs = (given: unknown): given is ToolOutcome => typeof given === "object" && given !== null && ours.has(given);
 
 /** What came of a call that did not: a sentence with the reason and, where there is one, the next step. */
 export function refused(sentence: string): ToolOutcome {
@@ -65,7 +72,7 @@ export function refused(sentence: string): ToolOutcome {
 export async function outcomeOf(tool: string, context: ToolContext, run: () => unknown): Promise<ToolOutcome> {
   const given = await inWords(run);
   if (typeof given === "string") return answered(given);
-  if (isCheckedEdit(given)) return given;
+  if (isOurs(given)) return given;
   const { data, error } = ANSWER.safeParse(given);
   const [problem] = error?.issues ?? [];
   if (data === undefined || problem !== undefined) return noAnswer(tool, problem && valueProblem(problem, given, "it"));

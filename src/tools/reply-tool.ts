@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { type ContactId, REPLY_TOOL, spoken, type Tool } from "../protocol/index.ts";
+import { defineTool } from "./define-tool.ts";
+import { refused, replying } from "./outcome.ts";
+
+/** Characters of one reply. */
+const LONGEST = 20_000;
+
+/** Answers one of several senders whose messages a turn handles: what is for one is read by nobody else. */
+export function replyTool(): Tool {
+  return defineTool({
+    name: REPLY_TOOL,
+    description:
+      "In a turn with messages of several senders: sends your reply to one of them, named as in the frame of the message, and to nobody else. " +
+      "Call it once for each sender you answer; your final text then reaches nobody. With one sender, your final text is the reply.",
+    input: z.object({
+      sender: z.string().describe("The sender, as the frames name them."),
+      text: z
+        .string()
+        .min(1)
+        .max(LONGEST)
+        .describe("The whole reply to this sender. Nothing in it of what others wrote."),
+    }),
+    effect: "store",
+    // Its answers are the sentences below; senders are named as their channels do.
+    trust: "contact",
+    run: ({ sender, text }, { unanswered }) => {
+      if (unanswered === undefined)
+        return refused("Not sent: this turn has messages of one sender, and your final text is the reply.");
+      const to = unanswered.find((one) => one === sender) ?? alike(unanswered, sender);
+      if (to === undefined) return refused(`Not sent: ${stranger(sender, unanswered)}`);
+      const left = unanswered.filter((one) => one !== to);
+      return replying(`It is sent to ${to} when the turn ends. ${waiting(left)}`, { sender: to, text: spoken(text) });
+    },
+  });
+}
+
+/** Addresses are the same in whatever case they are written. */
+function alike(senders: readonly ContactId[], wanted: string): ContactId | undefined {
+  const found = senders.filter((one) => one.toLowerCase() === wanted.trim().toLowerCase());
+  return found.length === 1 ? found[0] : undefined;
+}
+
+const stranger = (sender: string, left: readonly ContactId[]): string =>
+  `${JSON.stringify(sender)} is none of those who wait for a reply in this turn. ${waiting(left)}`;
+
+const waiting = (left: readonly ContactId[]): string =>
+  left.length === 0
+    ? "Nobody waits for a reply any more."
+    : `No reply yet: ${left.map((one) => JSON.stringify(one)).join(", ")}.`;
