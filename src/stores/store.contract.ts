@@ -1,4 +1,5 @@
 import { approvalContract } from "./contract/approvals.contract.ts";
+import { batchContract } from "./contract/batches.contract.ts";
 import { conversationContract } from "./contract/conversations.contract.ts";
 import { forkContract } from "./contract/forks.contract.ts";
 import { isolationContract } from "./contract/isolation.contract.ts";
@@ -30,4 +31,5 @@ export function storeContract(open: OpenStore): void {
   conversationContract(open);
   lifeContract(open);
   mailContract(open);
+  batchContract(open);
 }

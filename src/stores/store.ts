@@ -36,7 +36,8 @@ import type {
   TurnTotals,
   Untrusted,
 } from "../protocol/index.ts";
-import type { AgentStore } from "./agent-store.ts";
+import type { AgentOwner, AgentStore } from "./agent-store.ts";
+import type { BatchOpening, StagedReply } from "./batch.ts";
 import type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import type { OutboxMessage } from "./outbox-message.ts";
@@ -92,6 +93,8 @@ export interface Claim {
   readonly holder: string;
   readonly events: readonly StoredEvent[];
   readonly epoch: Epoch | undefined;
+  /** Of a turn of several senders: the claim of each one's thread. `events` are then all of theirs. */
+  readonly staged?: readonly Claim[];
 }
 
 /** What came of asking: the thread, who has it, or nothing to do. */
@@ -168,6 +171,8 @@ export interface TurnOutcome {
   readonly unremembered: readonly (EventId | OutboxId)[];
   /** Whether what was said goes into its senders' logs. */
   readonly log?: true;
+  /** Of a turn of several senders: what it came to for each whose messages it has handled. Those of the others keep waiting. */
+  readonly replies?: readonly StagedReply[];
 }
 
 /** A turn as recorded, without the bytes of its requests. */
@@ -190,6 +195,8 @@ export interface TurnRecord {
   /** Requests and events are recorded when the turn ends; while it runs there are none. Erased texts are empty. */
   readonly requests: readonly Omit<RequestRecord, "tail">[];
   readonly events: readonly StoredEvent[];
+  /** The thread of the turn that handled these messages with those of other senders. */
+  readonly batch?: ThreadId;
   /** Its link in the organization's chain. */
   readonly link?: ChainHead;
 }
@@ -311,7 +318,13 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** The thread's running epoch with its transcript; none before the first turn. For those who only look: no lease is taken. */
   epoch(scope: ContactScope, thread: ThreadId): Promise<Epoch | undefined>;
 
-  /** @throws StrataError `thread_not_found` */
+  /**
+   * The thread whose turn is next: one that stages several senders and was interrupted or never begun, else a new one for those who
+   * wait longest, each with one thread; where one sender waits, theirs. None: nothing waits that nobody holds. A claim of one that
+   * stages others takes theirs as well, each with a turn of its own, and the commit settles all at once.
+   */
+  openBatch(owner: AgentOwner, opening: BatchOpening): Promise<Thread | undefined>;
+  /** @throws StrataError `thread_not_found`; `thread_busy` where it is staged in a turn of several that was interrupted */
   claim(scope: ContactScope, thread: ThreadId, request: ClaimRequest): Promise<Claimed>;
   /** Asks whoever holds the thread to end its turn. False where nobody does, or only somebody who is surely gone. */
   askStop(scope: ContactScope, thread: ThreadId, at: Pick<ClaimRequest, "now" | "alive">): Promise<boolean>;

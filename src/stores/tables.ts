@@ -346,6 +346,15 @@ interface TalkTable {
   readonly at: number;
 }
 
+/** A sender's thread that a turn of several stages, whose own thread is `batch`; `turn` is the sender's, none before the first claim. */
+interface StagedTable extends Owned {
+  readonly number: Generated<number>;
+  readonly thread: ThreadId;
+  readonly turn: TurnId | null;
+  readonly batch: ThreadId;
+  readonly batch_contact: ContactId;
+}
+
 /** The record of an organization: each link covers one turn or one erasure and all links before it. */
 interface ChainTable {
   readonly org: OrgId;
@@ -380,6 +389,7 @@ export interface Tables extends AgentTables {
   readonly unit_term: UnitTermTable;
   readonly unit_speaker: UnitSpeakerTable;
   readonly talk: TalkTable;
+  readonly staged: StagedTable;
   readonly chain: ChainTable;
 }
 

@@ -2,9 +2,11 @@ import {
   type ContactScope,
   type Digest,
   type EventId,
+  isBatch,
   type MemoryId,
   StrataError,
   type ThreadId,
+  type Trust,
   type TurnId,
 } from "../../protocol/index.ts";
 import type { MessageMark } from "../digests.ts";
@@ -19,6 +21,7 @@ import { eventsOfTurn } from "./events.ts";
 import { rememberTurn, replyTrust, type SlotSaid } from "./memory/messages.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
+import { taintsOf } from "./staged.ts";
 import { fixed, insert, ONE, query } from "./statement.ts";
 
 /** A turn that ended well: what it was claimed with and what came of it, its texts kept already. */
@@ -41,10 +44,13 @@ export interface AppliedTurn {
 /** What only a turn that ended well changes. Part of the commit's transaction. */
 export function applyTurn(db: Connection, at: Settling, done: DoneTurn): AppliedTurn {
   consume(db, at, done.claim);
-  addSlots(db, at, done);
+  // What is said in a turn of several is in its senders' own.
+  if (!isBatch(at.scope)) {
+    addSlots(db, at, done);
+    sendReply(db, at, done);
+  }
   const evicted = applyWrites(db, at.scope, done.outcome, `turn ${at.turn}`);
   keepApprovals(db, at, done.outcome.approvals, done.outcome.at);
-  sendReply(db, at, done);
   if (done.outcome.log && done.words !== null) logTurn(db, at, done);
   return { end: extendTranscript(db, at, done), evicted };
 }
@@ -85,7 +91,7 @@ function addSlots(db: Connection, at: Settling, { claim, outcome, words }: DoneT
   const said: Omit<SlotSaid, "position">[] = eventsOfTurn(db, at.scope, at.turn).map(
     ({ id, kind, trust, piece, at: when, text }) => ({ id, kind, trust, piece, at: when, text }),
   );
-  if (words !== null) said.push(replySlot(outcome, words));
+  if (words !== null) said.push(replySlot(outcome, words, replyTrust(taintsOf(db, at.scope, at.turn))));
   const slots = said.map((slot, i) => ({ ...slot, position: first + i }));
   for (const { position, kind, trust, piece, at: when } of slots) {
     const speaker = kind === "reply" ? "agent" : trust;
@@ -96,16 +102,9 @@ function addSlots(db: Connection, at: Settling, { claim, outcome, words }: DoneT
   rememberTurn(db, { ...at, forkedFrom, slots, except: new Set(outcome.unremembered) });
 }
 
-function replySlot({ end, requests, outbox, at }: TurnOutcome, piece: Digest): Omit<SlotSaid, "position"> {
-  const trust = replyTrust(requests.map(({ taint }) => taint));
-  return {
-    id: outbox,
-    kind: "reply",
-    trust,
-    piece,
-    at,
-    text: JSON.stringify(end.status === "done" ? end.reply : null),
-  };
+function replySlot({ end, outbox, at }: TurnOutcome, piece: Digest, trust: Trust): Omit<SlotSaid, "position"> {
+  const text = JSON.stringify(end.status === "done" ? end.reply : null);
+  return { id: outbox, kind: "reply", trust, piece, at, text };
 }
 
 const lastSlot = fixed((at: ContactScope & { readonly thread: ThreadId }) =>

@@ -1,11 +1,22 @@
-import { type ContactScope, type OrgId, type StoredEvent, StrataError, type ThreadId } from "../../protocol/index.ts";
+import {
+  type ContactScope,
+  isBatch,
+  issueId,
+  type OrgId,
+  type StoredEvent,
+  StrataError,
+  type ThreadId,
+  turnId,
+} from "../../protocol/index.ts";
 import { toThread } from "../rows.ts";
 import type { Claim, Claimed, ClaimRequest, HeldThread } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { pending } from "./events.ts";
 import { currentEpoch } from "./fork.ts";
+import { lease } from "./leases.ts";
 import { owner } from "./scope.ts";
+import { members, noteStaged, stagedIn } from "./staged.ts";
 import { fixed, insert, query } from "./statement.ts";
 import { stopTurn } from "./stop-turn.ts";
 import { openRow } from "./threads.ts";
@@ -17,15 +28,47 @@ export function claim(db: Connection, scope: ContactScope, id: ThreadId, request
     const row = openRow(db, scope, id);
     const held = lease(row, request);
     if (held) return { state: "busy", ...held };
-    const events = pending(db, scope, id);
-    if (events.length === 0) return { state: "idle" };
-    const { turn, attempt } = takeUp(db, row, request);
-    const fence = row.fence + 1;
-    setLease(db, row, { fence, holder: request.holder, lease_until: request.until });
-    const epoch = currentEpoch(db, scope, id);
-    const taken: Claim = { thread: toThread(row), turn, attempt, fence, holder: request.holder, events, epoch };
-    return { state: "claimed", claim: taken };
+    const claimed = isBatch(scope) ? claimBatch(db, row, request) : claimAlone(db, row, request);
+    return claimed ? { state: "claimed", claim: claimed } : { state: "idle" };
   });
+}
+
+/** A sender's thread by itself: not while a turn of several was interrupted over it, for what that did outside is journaled there. */
+function claimAlone(db: Connection, row: Row<"thread">, request: ClaimRequest): Claim | undefined {
+  const running = db.first(runningTurn({ ...owner(row), thread: row.id }));
+  const staged = running && stagedIn(db, row, running.id);
+  if (staged && db.first(runningTurn({ ...owner(row), contact: staged.batch_contact, thread: staged.batch }))) {
+    const says = `the messages on ${row.id} are staged with those of other senders in a turn that was interrupted`;
+    const message = `${says}; \`strata inbox run --agent ${row.agent}\` takes it up again`;
+    throw new StrataError("thread_busy", message, { thread: row.id });
+  }
+  return claimWaiting(db, row, request);
+}
+
+function claimWaiting(db: Connection, row: Row<"thread">, request: ClaimRequest): Claim | undefined {
+  const events = pending(db, row, row.id);
+  return events.length === 0 ? undefined : { ...take(db, row, request), events };
+}
+
+/** All that waits of the senders that are staged and whom nobody else holds; each sender's messages as a turn of their own. */
+function claimBatch(db: Connection, row: Row<"thread">, request: ClaimRequest): Claim | undefined {
+  const staged = members(db, row).flatMap((member) => {
+    if (lease(member, request)) return [];
+    const turn = turnId(issueId("turn", request.now, db.random(10)));
+    const claimed = claimWaiting(db, member, { ...request, turn });
+    if (claimed) noteStaged(db, row, member, claimed.turn);
+    return claimed ?? [];
+  });
+  const events = staged.flatMap((one) => one.events);
+  return events.length === 0 ? undefined : { ...take(db, row, request), events, staged };
+}
+
+function take(db: Connection, row: Row<"thread">, request: ClaimRequest): Omit<Claim, "events"> {
+  const { turn, attempt } = takeUp(db, row, request);
+  const fence = row.fence + 1;
+  setLease(db, row, { fence, holder: request.holder, lease_until: request.until });
+  const epoch = currentEpoch(db, toThread(row).scope, row.id);
+  return { thread: toThread(row), turn, attempt, fence, holder: request.holder, epoch };
 }
 
 /** Takes back what waits, unless a worker holds it just now. A turn that was interrupted over it is never taken up again: it ends. */
@@ -51,16 +94,6 @@ export function withdraw(
     );
     return waiting.map((event) => ({ ...event, status: "withdrawn" }));
   });
-}
-
-/** Who holds the thread, if the lease still counts. The asker's own counts too: one holder may run two tasks at once. */
-function lease(
-  row: Row<"thread">,
-  request: Pick<ClaimRequest, "now" | "alive">,
-): { holder: string; until: number } | undefined {
-  const { holder, lease_until: until } = row;
-  if (holder === null || until === null || until <= request.now) return undefined;
-  return request.alive(holder) ? { holder, until } : undefined;
 }
 
 /** The turn that was interrupted, once more, or a new one. */
@@ -139,8 +172,9 @@ export function askStop(
 
 /** Looked at each second of a turn. */
 export function stopAsked(db: Connection, claim: Claim): boolean {
-  const { scope, id } = claim.thread;
-  return db.first(stoppedThread({ ...owner(scope), id, fence: claim.fence })) !== undefined;
+  return [claim, ...(claim.staged ?? [])].some(({ thread: { scope, id }, fence }) => {
+    return db.first(stoppedThread({ ...owner(scope), id, fence })) !== undefined;
+  });
 }
 
 const stoppedThread = fixed((at: ContactScope & { readonly id: ThreadId; readonly fence: number }) =>
@@ -163,10 +197,14 @@ export function leases(db: Connection, org: OrgId): readonly HeldThread[] {
   });
 }
 
-/** Holds the thread for longer; no when somebody else holds it or nobody does. */
+/** Holds the thread for longer, and all that it stages; no when somebody else holds one of them or nobody does. */
 export function renew(db: Connection, claim: Claim, until: number): boolean {
-  const { scope, id } = claim.thread;
-  const wanted = { ...owner(scope), id, fence: claim.fence, holder: claim.holder };
+  const all = [claim, ...(claim.staged ?? [])];
+  return db.write(() => all.every((one) => renewOne(db, one, until)));
+}
+
+function renewOne(db: Connection, { thread: { scope, id }, fence, holder }: Claim, until: number): boolean {
+  const wanted = { ...owner(scope), id, fence, holder };
   return (
     db.run(
       query

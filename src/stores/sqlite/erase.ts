@@ -1,4 +1,4 @@
-import { type Actor, type ContactScope, canonicalJson, type ThreadId } from "../../protocol/index.ts";
+import { type Actor, type ContactScope, canonicalJson, isBatch, type ThreadId } from "../../protocol/index.ts";
 import type { Row } from "../tables.ts";
 import { dropLog } from "./agent/conversations.ts";
 import { closeProposals } from "./agent/edit-texts.ts";
@@ -9,6 +9,7 @@ import { countChange, memoryScope } from "./memory/memory-scope.ts";
 import { unindexScope } from "./memory/units.ts";
 import { knownKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
+import { batchesWith, freeMembers } from "./staged.ts";
 import { plain, query } from "./statement.ts";
 import { stopTurn } from "./stop-turn.ts";
 
@@ -24,15 +25,22 @@ export interface ErasureLink {
  */
 export function eraseContact(db: Connection, scope: ContactScope, actor: Actor, at: number): boolean {
   const erased = db.write(() => {
-    const threads = openThreads(db, scope);
+    // A turn of several has the words of all of them in each text: its record goes with any of them.
+    const scopes = [scope, ...batchesWith(db, scope)];
+    const threads = scopes.flatMap((one) => openThreads(db, one));
     if (threads.length === 0 && !knownKey(db, scope)) return false;
-    for (const thread of threads) stopTurn(db, thread, { at });
+    for (const thread of threads) {
+      if (isBatch(thread)) freeMembers(db, thread);
+      stopTurn(db, thread, { at });
+    }
     const link: ErasureLink = { erased: { threads: threads.map(({ id }) => id), by: actor.role, at } };
     const { seq } = append(db, scope.org, canonicalJson(link));
-    closeThreads(db, scope, seq);
-    closeApprovals(db, scope, actor.role, at);
-    closeProposals(db, scope, actor.role, at);
-    forget(db, scope);
+    for (const one of scopes) {
+      closeThreads(db, one, seq);
+      closeApprovals(db, one, actor.role, at);
+      closeProposals(db, one, actor.role, at);
+      forget(db, one);
+    }
     return true;
   });
   if (erased) flushed(db);

@@ -9,10 +9,11 @@ import { predictions } from "./migrations/0004-predictions.ts";
 import { memory } from "./migrations/0005-memory.ts";
 import { vectors } from "./migrations/0006-vectors.ts";
 import { agents } from "./migrations/0007-agents.ts";
+import { batches } from "./migrations/0008-batches.ts";
 import { written } from "./statement.ts";
 
 /** All steps, in order, without a gap. */
-export const MIGRATIONS: readonly Migration[] = [first, approvals, anew, predictions, memory, vectors, agents];
+export const MIGRATIONS: readonly Migration[] = [first, approvals, anew, predictions, memory, vectors, agents, batches];
 
 const HISTORY = `create table if not exists migration (number integer primary key, name text not null) strict`;
 

@@ -11,6 +11,7 @@ import { keepOwn, scopeKey } from "./pieces.ts";
 import { keepOwnMessages, keepRequest } from "./requests.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
+import { outcomeFor } from "./staged-outcome.ts";
 import { fixed, insert, query } from "./statement.ts";
 import { turnLink } from "./turn-link.ts";
 import { findTurn } from "./turns.ts";
@@ -20,22 +21,31 @@ import { findTurn } from "./turns.ts";
  * First the fence: a worker that lost its lease writes nothing.
  */
 export function settle(db: Connection, claim: Claim, outcome: TurnOutcome): Settled {
+  const { staged, ...own } = claim;
+  if (staged === undefined) return db.write(() => settleOne(db, claim, outcome));
   return db.write(() => {
-    const thread = fenced(db, claim);
-    const { scope } = claim.thread;
-    const at: Settling = { scope, thread: thread.id, turn: claim.turn, key: scopeKey(db, scope) };
-    beginFork(db, at);
-    for (const epoch of outcome.epochs) openEpoch(db, at, epoch);
-    const messages = keepMessages(db, at, outcome.messages);
-    keepOwnMessages(db, at, messages);
-    for (const request of outcome.requests) keepRequest(db, at, request, messages.length);
-    keepEvents(db, at, claim);
-    const words = keepWords(db, at, outcome.end);
-    const { end, evicted } = finish(db, at, { claim, outcome, words, messages });
-    endTurn(db, at, { outcome, words, end });
-    release(db, thread, outcome.at);
-    return { ...linkTurn(db, at), ...(evicted.length > 0 && { evicted }) };
+    // The messages are the senders', and so is what is said to them: each has it in a turn and a scope of its own.
+    const settled = settleOne(db, { ...own, events: [] }, outcome);
+    for (const one of staged) settleOne(db, one, outcomeFor(one, outcome));
+    return settled;
   });
+}
+
+function settleOne(db: Connection, claim: Claim, outcome: TurnOutcome): Settled {
+  const thread = fenced(db, claim);
+  const { scope } = claim.thread;
+  const at: Settling = { scope, thread: thread.id, turn: claim.turn, key: scopeKey(db, scope) };
+  beginFork(db, at);
+  for (const epoch of outcome.epochs) openEpoch(db, at, epoch);
+  const messages = keepMessages(db, at, outcome.messages);
+  keepOwnMessages(db, at, messages);
+  for (const request of outcome.requests) keepRequest(db, at, request, messages.length);
+  keepEvents(db, at, claim);
+  const words = keepWords(db, at, outcome.end);
+  const { end, evicted } = finish(db, at, { claim, outcome, words, messages });
+  endTurn(db, at, { outcome, words, end });
+  release(db, thread, outcome.at);
+  return { ...linkTurn(db, at), ...(evicted.length > 0 && { evicted }) };
 }
 
 /** The thread, if the claim is still its newest and the claim's turn runs. @throws StrataError `lease_lost` */

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type StoreWrite, toolName, trusted, untrusted } from "../../protocol/index.ts";
+import { batchContact, type StoreWrite, spoken, toolName, trusted, untrusted } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import {
   asked,
@@ -11,6 +11,8 @@ import {
   exchange,
   NOW,
   newMemory,
+  newOutbox,
+  newThread,
   open,
   problems,
   type RunOptions,
@@ -56,6 +58,23 @@ async function live(): Promise<void> {
   for (const about of ["ann", "all"]) await store.noteAct(ANN, { actor, what: "conversation", about, at: NOW });
 }
 
+/** A turn over the messages of two senders. */
+async function batch(): Promise<void> {
+  for (const name of ["gil", "hal"]) {
+    const thread = await open(store, scopeOf(name));
+    await store.receive(thread.scope, thread.id, [said(`${name} writes`)]);
+  }
+  const id = newThread();
+  const opening = { id, contact: batchContact(id), channel: "inbox", version: VERSION, most: 5, except: "none" };
+  const both = await store.openBatch(ANN, { ...opening, at: NOW, now: NOW, alive: () => true });
+  if (!both) throw new Error("nobody waits");
+  const claim = await take(store, both);
+  const replies = (claim.staged ?? []).map(({ thread }) => {
+    return { thread: thread.id, reply: spoken("yes"), outbox: newOutbox(), unremembered: [] };
+  });
+  await store.settle(claim, ran(claim, { more: { replies } }).outcome);
+}
+
 /** A record with something in every table. */
 async function fill(): Promise<void> {
   await store.saveAgentVersion(ANN.org, ANN.agent, VERSION, '{"name":"companion"}', NOW);
@@ -84,6 +103,7 @@ async function fill(): Promise<void> {
   await store.endCall(ANN, call, { text: untrusted("rang"), failed: false }, NOW);
   await store.settle(claim, ran(claim).outcome);
   await live();
+  await batch();
   const gone = await open(store, scopeOf("gone"));
   await exchange(store, gone, "forget me", proposing("what is forgotten"));
   await store.eraseContact(gone.scope, { org: ANN.org, role: "operator" }, NOW);
@@ -120,6 +140,7 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
   unit: ["id", "session"],
   // The order of a log's entries.
   exchange: ["number"],
+  staged: ["number"],
 };
 const TABLES = [
   "agent_version",
@@ -143,6 +164,7 @@ const TABLES = [
   "unit",
   "text_move",
   "exchange",
+  "staged",
   "top_up",
   "act",
   "chain",

@@ -80,7 +80,8 @@ function repinned(db: Connection, known: Row<"thread">, { version }: ThreadOpeni
   return { ...known, version };
 }
 
-function newThread(scope: ContactScope, opening: ThreadOpening): Row<"thread"> {
+/** The row of a thread that is opened. */
+export function newThread(scope: ContactScope, opening: ThreadOpening): Row<"thread"> {
   const { id, channel, key, version, at, forkedFrom } = opening;
   return {
     ...owner(scope),

@@ -16,6 +16,7 @@ import { eventsOfTurn } from "./events.ts";
 import { broken, sharedText } from "./pieces.ts";
 import { ownMessages, promptOf, requestRows } from "./requests.ts";
 import { owner } from "./scope.ts";
+import { stagedFacts } from "./staged.ts";
 import { fixed, query } from "./statement.ts";
 import { findThread } from "./threads.ts";
 
@@ -119,6 +120,7 @@ function rest(db: Connection, turn: Row<"turn">): Record<string, unknown> {
     slots: db.all(slotsOfTurn(at)).sort((a, b) => a.position - b.position),
     outbox: db.all(outboxOfTurn(at)).sort((a, b) => (a.id < b.id ? -1 : 1)),
     approvals: asked(db, turn),
+    staged: stagedFacts(db, turn),
   };
 }
 

@@ -8,6 +8,7 @@ import { eventsOfTurn } from "./events.ts";
 import { ownText } from "./pieces.ts";
 import { readRequest, requestRows } from "./requests.ts";
 import { owner, within } from "./scope.ts";
+import { stagedIn } from "./staged.ts";
 import { fixed, query } from "./statement.ts";
 
 /** A turn in scope, as recorded. */
@@ -72,6 +73,7 @@ export function foundTurn(db: Connection, scope: Scope, id: TurnId): Row<"turn">
 function toTurn(db: Connection, row: Row<"turn">): TurnRecord {
   const { id, thread, seq, status, attempt, version, model, wire, mode } = row;
   const end = toEnd(row, row.words === null ? null : ownText(db, row, row.words));
+  const staged = stagedIn(db, row, id);
   const link = row.link === null ? undefined : linkAt(db, row, row.link);
   return {
     id,
@@ -90,6 +92,7 @@ function toTurn(db: Connection, row: Row<"turn">): TurnRecord {
     ...(row.totals !== null && { totals: toTotals(row.totals) }),
     requests: requestRows(db, row, id).map((request) => readRequest(db, request)),
     events: eventsOfTurn(db, row, id).map(toEvent),
+    ...(staged && { batch: staged.batch }),
     ...(link && { link }),
   };
 }

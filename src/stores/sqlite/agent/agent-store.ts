@@ -1,4 +1,6 @@
 import type { AgentStore } from "../../agent-store.ts";
+import type { Store } from "../../store.ts";
+import { openBatch } from "../batches.ts";
 import type { Connection } from "../connection.ts";
 import { acts, noteAct } from "./acts.ts";
 import { conversation, conversations } from "./conversations.ts";
@@ -13,9 +15,10 @@ export type Bind = <Given extends readonly unknown[], R>(
   work: (db: Connection, ...given: Given) => R,
 ) => (...given: Given) => Promise<R>;
 
-/** What the store keeps of agents that live by themselves. */
-export function agentStore(bound: Bind): AgentStore {
+/** What the store keeps of agents that live by themselves, and the thread that is next in their inbox. */
+export function agentStore(bound: Bind): AgentStore & Pick<Store, "openBatch"> {
   return {
+    openBatch: bound(openBatch),
     activeTexts: bound(activeTexts),
     textPointers: bound(textPointers),
     textVersions: bound(textVersions),

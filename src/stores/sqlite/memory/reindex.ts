@@ -5,8 +5,8 @@ import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { eventsOfTurn } from "../events.ts";
 import { knownKey } from "../pieces.ts";
-import { requestRows } from "../requests.ts";
 import { owner } from "../scope.ts";
+import { taintsOf } from "../staged.ts";
 import { plain } from "../statement.ts";
 import { findable } from "./findable.ts";
 import { memoryRows } from "./memory-rows.ts";
@@ -159,7 +159,7 @@ export function slotsSaid(db: Connection, scope: ContactScope, turn: TurnId): re
   return rows.flatMap(({ position, kind, speaker, piece, at, text }, i): readonly SlotSaid[] => {
     const event = events[i];
     if (kind !== "reply") return event ? [{ id: event.id, position, kind, trust: speaker, piece, at, text }] : [];
-    const trust = replyTrust(requestRows(db, scope, turn).map(({ taint }) => taint));
+    const trust = replyTrust(taintsOf(db, scope, turn));
     return outbox === undefined ? [] : [{ id: outboxId(outbox), position, kind, trust, piece, at, text }];
   });
 }

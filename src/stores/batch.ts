@@ -1,0 +1,30 @@
+import type { ContactId, Digest, EventId, OutboxId, Spoken, ThreadId } from "../protocol/index.ts";
+
+/** What the next turn of an inbox needs, if it is to be one of several senders. */
+export interface BatchOpening {
+  readonly id: ThreadId;
+  /** A contact of its own, so that its record goes with any of its senders. */
+  readonly contact: ContactId;
+  readonly channel: string;
+  readonly version: Digest;
+  /** As many senders at the most. */
+  readonly most: number;
+  /** Threads of this channel are no conversations. */
+  readonly except: string;
+  /** Real time, and time on the threads' own clock; milliseconds since 1970. */
+  readonly now: number;
+  readonly at: number;
+  /** False for a holder that is surely gone. */
+  readonly alive: (holder: string) => boolean;
+}
+
+/** What a turn of several senders came to for one of them. */
+export interface StagedReply {
+  /** The sender's. */
+  readonly thread: ThreadId;
+  /** None: it has handled the messages and answers nothing. */
+  readonly reply: Spoken | null;
+  /** For the reply. */
+  readonly outbox: OutboxId;
+  readonly unremembered: readonly (EventId | OutboxId)[];
+}

@@ -1,0 +1,207 @@
+import { describe, expect, it } from "vitest";
+import { batchContact, type ContactScope, spoken } from "../../protocol/index.ts";
+import type { Claim, Store, Thread } from "../store.ts";
+import {
+  claiming,
+  NOW,
+  newOutbox,
+  newThread,
+  type OpenStore,
+  open,
+  problems,
+  type RunOptions,
+  ran,
+  said,
+  scopeOf,
+  VERSION,
+} from "./sample.contract.ts";
+
+const ANN = scopeOf("ann");
+const OWNER = { org: ANN.org, agent: ANN.agent };
+const NAMES = ["ann", "bob", "cid", "dee", "eve", "fay"] as const;
+
+const opening = (more: { readonly now?: number; readonly alive?: (holder: string) => boolean } = {}) => {
+  const id = newThread();
+  const rest = {
+    channel: "inbox",
+    version: VERSION,
+    most: 5,
+    except: "consolidation",
+    at: NOW,
+    now: NOW,
+    alive: () => true,
+  };
+  return { ...rest, id, contact: batchContact(id), ...more };
+};
+
+async function waiting(openStore: OpenStore, names: readonly string[] = ["ann", "bob"]): Promise<Store> {
+  const store = await openStore();
+  for (const [i, name] of names.entries()) {
+    const thread = await open(store, scopeOf(name));
+    await store.receive(thread.scope, thread.id, [said(`${name} has a secret wish`, { at: NOW + i })]);
+  }
+  return store;
+}
+
+async function staged(store: Store, more = {}): Promise<{ readonly thread: Thread; readonly claim: Claim }> {
+  const thread = await store.openBatch(OWNER, opening(more));
+  if (thread === undefined) throw new Error("nothing waits");
+  const claimed = await store.claim(thread.scope, thread.id, claiming(more));
+  if (claimed.state !== "claimed") throw new Error(`it is ${claimed.state}`);
+  return { thread, claim: claimed.claim };
+}
+
+const repliesOf = (claim: Claim) =>
+  (claim.staged ?? []).map(({ thread }) => ({
+    thread: thread.id,
+    reply: spoken(`only for ${thread.scope.contact}`),
+    outbox: newOutbox(),
+    unremembered: [],
+  }));
+
+const done = (claim: Claim, { more, ...options }: RunOptions = {}) =>
+  ran(claim, { ...options, more: { replies: repliesOf(claim), ...more } }).outcome;
+
+/** Turns over the messages of several senders. */
+export function batchContract(openStore: OpenStore): void {
+  staging(openStore);
+  committing(openStore);
+  erasing(openStore);
+}
+
+function staging(openStore: OpenStore): void {
+  describe("messages of several senders in one turn", () => {
+    it("are those of the five who wait longest, each sender's as a turn of their own", async () => {
+      const store = await waiting(openStore, NAMES);
+      const { claim } = await staged(store);
+      expect(claim.staged?.map(({ thread }) => thread.scope.contact)).toEqual(NAMES.slice(0, 5));
+      expect(claim.events).toEqual(claim.staged?.flatMap(({ events }) => events));
+      expect(new Set(claim.staged?.map(({ turn }) => turn)).size).toBe(5);
+      await store.close();
+    });
+
+    it("are no batch where one sender waits, whose thread is run then, and nothing where nobody does", async () => {
+      const store = await waiting(openStore, ["ann"]);
+      expect((await store.openBatch(OWNER, opening()))?.scope).toEqual(ANN);
+      const other = { ...OWNER, agent: scopeOf("ann", "other").agent };
+      expect(await store.openBatch(other, opening())).toBeUndefined();
+      await store.close();
+    });
+
+    it("are taken by one of two workers; the other gets those who are left", async () => {
+      const store = await waiting(openStore, NAMES);
+      const { thread } = await staged(store);
+      expect((await store.openBatch(OWNER, opening()))?.scope.contact).toBe("fay");
+      expect(await store.claim(thread.scope, thread.id, claiming())).toMatchObject({ state: "busy" });
+      await store.close();
+    });
+
+    it("law 7: are taken up again after a crash as the same turns, and by nobody alone before", async () => {
+      const store = await waiting(openStore);
+      const first = await staged(store);
+      const dead = { alive: () => false };
+      const alone = await store.threads(ANN, 1).then(([thread]) => thread);
+      if (alone === undefined) throw new Error("no thread");
+      await expect(store.claim(ANN, alone.id, claiming(dead))).rejects.toMatchObject({ code: "thread_busy" });
+      const again = await staged(store, dead);
+      expect(again.thread.id).toBe(first.thread.id);
+      expect(again.claim).toMatchObject({ turn: first.claim.turn, attempt: 2 });
+      expect(again.claim.staged?.map(({ turn }) => turn)).toEqual(first.claim.staged?.map(({ turn }) => turn));
+      const late = store.settle(first.claim, done(first.claim));
+      await expect(late).rejects.toMatchObject({ code: "lease_lost" });
+      await store.settle(again.claim, done(again.claim));
+      expect(await store.openBatch(OWNER, opening())).toBeUndefined();
+      expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+  });
+}
+
+function committing(openStore: OpenStore): void {
+  describe("the commit of a turn of several senders", () => {
+    it("gives each their own reply, log and history, and delivers the final text to nobody", async () => {
+      const store = await waiting(openStore);
+      const { thread, claim } = await staged(store);
+      await store.settle(claim, done(claim, { reply: "All is done." }));
+      for (const name of ["ann", "bob"]) {
+        const scope = scopeOf(name);
+        const mail = await store.outbox(scope, 9);
+        expect(mail.map(({ text }) => text)).toEqual([`only for ${name}`]);
+        expect((await store.conversation(scope))?.entries).toMatchObject([
+          { body: `${name} has a secret wish`, reply: `only for ${name}` },
+        ]);
+        const [own] = await store.threads(scope, 1);
+        expect((await store.slots(scope, own?.id ?? thread.id)).map(({ text }) => text)).toEqual([
+          `${name} has a secret wish`,
+          `only for ${name}`,
+        ]);
+      }
+      expect(await store.outbox(thread.scope, 9)).toEqual([]);
+      expect(await store.turn(thread.scope, claim.turn)).toMatchObject({ end: { reply: "All is done." } });
+      expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("handles the messages of a sender without a reply, and notes none in their log", async () => {
+      const store = await waiting(openStore);
+      const { claim } = await staged(store);
+      const [ann, bob] = repliesOf(claim);
+      if (ann === undefined || bob === undefined) throw new Error("two are staged");
+      await store.settle(claim, done(claim, { more: { replies: [ann, { ...bob, reply: null }] } }));
+      expect(await store.conversation(scopeOf("bob"))).toBeUndefined();
+      expect(await store.outbox(scopeOf("bob"), 9)).toEqual([]);
+      expect(await store.openBatch(OWNER, opening())).toBeUndefined();
+      await store.close();
+    });
+
+    it("leaves all messages waiting where the turn failed, and says nothing of one sender to another", async () => {
+      const store = await waiting(openStore);
+      const { claim } = await staged(store);
+      await store.settle(
+        claim,
+        done(claim, { more: { end: { status: "failed", code: "model_failed", message: "ann has a wish" } } }),
+      );
+      for (const { thread, turn } of claim.staged ?? []) {
+        expect(await store.pending(thread.scope, thread.id)).toHaveLength(1);
+        const { end } = (await store.turn(thread.scope, turn)) ?? {};
+        expect(JSON.stringify(end)).not.toContain("ann");
+      }
+      const { claim: next } = await staged(store);
+      expect(next.turn).not.toBe(claim.turn);
+      expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+  });
+}
+
+function erasing(openStore: OpenStore): void {
+  const erase = (store: Store, scope: ContactScope) =>
+    store.eraseContact(scope, { org: scope.org, role: "operator" }, NOW + 9);
+
+  describe("erasing one of several senders", () => {
+    it("blanks the turn of all, keeps what the others said and were told, and the record stays whole", async () => {
+      const store = await waiting(openStore);
+      const { thread, claim } = await staged(store);
+      await store.settle(claim, done(claim, { reply: "I told ann." }));
+      expect(await erase(store, ANN)).toBe(true);
+      expect(JSON.stringify(await store.turn(thread.scope, claim.turn))).not.toContain("I told ann");
+      expect(await store.conversation(scopeOf("bob"))).toMatchObject({ entries: [{ reply: "only for bob" }] });
+      await expect(store.receive(thread.scope, thread.id, [])).rejects.toMatchObject({ code: "thread_not_found" });
+      expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("stops a turn that handles the message with others', whose own wait at once for the next", async () => {
+      const store = await waiting(openStore, ["ann", "bob", "cid"]);
+      const { claim } = await staged(store);
+      await erase(store, ANN);
+      const late = store.settle(claim, done(claim));
+      await expect(late).rejects.toMatchObject({ code: "lease_lost" });
+      const { claim: next } = await staged(store);
+      expect(next.staged?.map(({ thread }) => thread.scope.contact)).toEqual(["bob", "cid"]);
+      await store.settle(next, done(next));
+      expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+  });
+}
