@@ -169,6 +169,12 @@ export interface AgentDoors {
    */
   tickDue(actor: Actor, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
 
+  /**
+   * One turn over what waits for longest; the events of `run`, none where nothing waits. Of one sender, or with `inbox: batch` of up
+   * to five: then each gets what the agent sends them with `reply_to_sender`, and the final text goes to nobody. One that was
+   * interrupted is taken up first. @throws StrataError `out_of_credits`
+   */
+  runInbox(actor: Actor, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
   /** What waits for the agent, the oldest first. */
   inbox(actor: Actor, agent: AgentName, limit: number): Promise<readonly InboxMessage[]>;
   /** What it said, the newest first. */

@@ -17,6 +17,7 @@ import { patiently } from "./patiently.ts";
 import type { RecordedResult } from "./run-options.ts";
 import { limitsOf, type Ran, runTool } from "./run-tool.ts";
 import type { Answer } from "./send.ts";
+import { unansweredOf } from "./staged.ts";
 import { BETWEEN_TURNS, IN_TURN, outOfState } from "./tool-states.ts";
 import { add, claimOf, plan, totalsOf, type Work } from "./work.ts";
 
@@ -101,6 +102,7 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
   if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
   work.used.set(call.tool, used + 1);
   if (mustAsk(work, tool, call.input)) {
+    if (work.lease.claim.staged !== undefined) return refusal(ofNobody(call.tool));
     const later = outOfState(tool, BETWEEN_TURNS);
     if (later !== undefined) return refusal(tooLate(call.tool, later));
     const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool) };
@@ -109,11 +111,15 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
   }
   const outcome = await runOnce(work, compilation, tool, call);
   if (!outcome.failed) plan(work, outcome.writes ?? []);
+  if (outcome.reply !== undefined) work.replies.set(outcome.reply.sender, outcome.reply.text);
   return { outcome, trust: tool.trust };
 }
 
 const tooOften = (tool: string, calls: number): string =>
   `Not run: ${tool} may be called ${calls === 1 ? "once" : `${calls} times`} in a turn, and was. Go on without it.`;
+
+const ofNobody = (tool: string): string =>
+  `Not run: this call of ${tool} needs a person's word, and what came of it could be told to none of several senders. Go on without it.`;
 
 /** What waits for a person can never run where it would have to run. */
 const tooLate = (tool: string, because: string): string =>
@@ -148,6 +154,7 @@ async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPar
   const { parts, lease, cast } = work;
   const { thread, turn } = lease.claim;
   const events = claimOf(work).events.map(({ id }) => id);
+  const unanswered = unansweredOf(work);
   const ran = await runTool(parts, tool, call.input, {
     context: {
       scope: thread.scope,
@@ -155,6 +162,7 @@ async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPar
       turn,
       call: call.id,
       events,
+      ...(unanswered && { unanswered }),
       at: parts.clock(),
       taint,
       state: IN_TURN,

@@ -19,6 +19,7 @@ import { deliverDue } from "./deliveries.ts";
 import { embedDoors } from "./embed-memories.ts";
 import { erase } from "./erase.ts";
 import { fork, regenerate } from "./fork.ts";
+import { inboxDoors } from "./inbox.ts";
 import { lifeDoors } from "./life/doors.ts";
 import { openLives } from "./life/lives.ts";
 import { newestApprovals, newestThreads } from "./listing.ts";
@@ -127,6 +128,7 @@ export function createRuntime(parts: Parts): Runtime {
     },
     usage: async (actor, scope) => store.usage(reach(actor, scope, "read")),
     ...lifeDoors(turnParts, runHeld),
+    ...inboxDoors(turnParts, runHeld),
     ...adminDoors(parts, (actor, agent) => doors.life(actor, agent)),
   };
   return doors;

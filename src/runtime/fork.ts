@@ -2,6 +2,7 @@ import {
   type Actor,
   authorize,
   eventId,
+  isBatch,
   issueId,
   StrataError,
   type ThreadId,
@@ -64,7 +65,7 @@ export async function* regenerate(
 /** On the fork nothing is known of what the turn did: what waits would be answered twice, and what acts outside acts anew. */
 function checkActsOnce(
   { tools }: Parts,
-  { id, thread, events, requests }: TurnRecord,
+  { id, thread, events, requests, batch }: TurnRecord,
   options: RegenerateOptions,
 ): void {
   if (events.some(({ status }) => status === "pending")) {
@@ -72,6 +73,10 @@ function checkActsOnce(
     throw new StrataError("invalid_input", says, { turn: id, thread });
   }
   if (options.again === true) return;
+  if (batch !== undefined) {
+    const says = `${id} was a part of the turn on ${batch} over the messages of several senders, and what that did outside may be done again; say with --again, or \`{"again": true}\` over HTTP, that it shall`;
+    throw new StrataError("invalid_input", says, { turn: id, batch });
+  }
   const calls = requests.flatMap(({ reply }) => reply?.parts.filter((part) => part.type === "call") ?? []);
   const names = new Set(calls.map(({ tool }) => tool));
   const outside = [...names].filter((name) => tools.get(name)?.effect === "external");
@@ -86,6 +91,7 @@ const ownName = (parts: Parts, what: string): string => `${what} ${Buffer.from(p
 async function branch(parts: Parts, parent: Thread, forkedFrom: Point, key: string): Promise<Thread> {
   const { scope, channel, version } = parent;
   checkTalk(parent);
+  checkOne(parent);
   // Nothing is stored here: a thread that is closed says so.
   await parts.store.receive(scope, parent.id, []);
   const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
@@ -94,6 +100,13 @@ async function branch(parts: Parts, parent: Thread, forkedFrom: Point, key: stri
   if (thread === forkedFrom.thread && turn === forkedFrom.turn) return opened;
   const says = `the conversation ${JSON.stringify(key)} is thread ${opened.id} already, and no fork from there`;
   throw new StrataError("invalid_input", `${says}; choose another key`, { key, thread: opened.id });
+}
+
+/** What several senders wrote in one turn is nobody's conversation. */
+function checkOne({ id, scope }: Thread): void {
+  if (!isBatch(scope)) return;
+  const says = `${id} holds a turn over the messages of several senders; name the thread of one of them`;
+  throw new StrataError("invalid_input", says, { thread: id });
 }
 
 /** A fork without a turn of its own stands where it was made from. */

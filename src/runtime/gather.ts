@@ -2,11 +2,13 @@ import { type Compilation, chooseMode, type Summary } from "../compiler/index.ts
 import {
   type Agent,
   asStrataError,
+  type ContactId,
   type ContactScope,
   type Epoch,
   type Layer,
   type Mode,
   type StoredEvent,
+  type ThreadId,
   type TurnId,
   type Vitals,
 } from "../protocol/index.ts";
@@ -27,6 +29,8 @@ export interface Occasion {
   readonly scope: ContactScope;
   readonly turn: TurnId;
   readonly events: readonly StoredEvent[];
+  /** Whose thread is whose, where the events are of several senders. */
+  readonly senders?: ReadonlyMap<ThreadId, ContactId>;
   readonly epoch: Epoch | undefined;
   /** Nothing before the conversation's first turn. */
   readonly thread?: Thread | undefined;

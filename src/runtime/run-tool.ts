@@ -4,6 +4,7 @@ import {
   lowestTrust,
   type NewText,
   type StoreWrite,
+  spoken,
   type Tool,
   type ToolContext,
   type ToolOutcome,
@@ -95,11 +96,12 @@ function left({ schema, effect }: Tool, because: string): Ran {
 
 const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
-function hidden(vault: Parts["vault"], { text, failed, writes }: ToolOutcome): ToolOutcome {
+function hidden(vault: Parts["vault"], { text, failed, writes, reply }: ToolOutcome): ToolOutcome {
   return {
     text: untrusted(vault.hide(text)),
     failed,
     ...(writes !== undefined && { writes: writes.map((write) => hiddenWrite(vault, write)) }),
+    ...(reply && { reply: { ...reply, text: spoken(vault.hide(reply.text)) } }),
   };
 }
 

@@ -3,8 +3,8 @@ import {
   type Agent,
   type ContactId,
   type ContactScope,
+  isReserved,
   type NewEvent,
-  SELF,
   type SignedEvent,
   StrataError,
   untrusted,
@@ -20,12 +20,12 @@ export async function contactFor(agent: Agent, contact: ContactId): Promise<Cont
 }
 
 /**
- * Lets nobody write on the threads of an agent's own turns: they hold no word of a contact.
+ * Lets nobody write on the threads of an agent's own turns, which hold no word of a contact, and of those over several senders.
  * @throws StrataError `not_allowed`
  */
 export function checkOutside({ agent, contact }: Pick<ContactScope, "agent" | "contact">): void {
-  if (contact !== SELF) return;
-  const says = `${SELF} stands for ${agent} itself, and nobody writes as it; \`strata life tick\` begins a turn of its own`;
+  if (!isReserved(contact)) return;
+  const says = `${contact} stands for ${agent} itself, and nobody writes as it; \`strata life tick\` begins a turn of its own`;
   throw new StrataError("not_allowed", says, { contact });
 }
 

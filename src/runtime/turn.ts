@@ -15,6 +15,7 @@ import type { TurnParts } from "./purse.ts";
 import type { RunOptions } from "./run-options.ts";
 import { send } from "./send.ts";
 import { afforded, checkSpend } from "./spend.ts";
+import { occasionOf } from "./staged.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
 import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
 
@@ -56,6 +57,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
     work.past = await pastOf(work.parts, work.cast, { scope, thread, epoch: claim.epoch });
     const prepared = await compileFor(work.parts, work.cast, {
       ...claim,
+      ...occasionOf(claim),
       scope,
       cold: coldCache(work.cast, work.past, work.parts.clock()),
       signal,

@@ -1,6 +1,8 @@
 import { type Compilation, countMessage } from "../compiler/index.ts";
 import {
   addUsage,
+  type ContactId,
+  isReserved,
   issueId,
   type MemoryId,
   type Message,
@@ -9,7 +11,6 @@ import {
   type NewApproval,
   NO_USAGE,
   outboxId,
-  SELF,
   type Spoken,
   type StopReason,
   type StoreWrite,
@@ -26,6 +27,7 @@ import type { Lease } from "./lease.ts";
 import type { Being } from "./life/lives.ts";
 import type { Tab, TurnParts } from "./purse.ts";
 import type { RunOptions } from "./run-options.ts";
+import { repliesOf, stagedOf } from "./staged.ts";
 import { unremembered } from "./unremembered.ts";
 
 /** How a turn ended, before it is committed. */
@@ -55,6 +57,8 @@ export interface Work {
   readonly tab: Tab;
   /** What its agent does, where it lives by itself and the turn has begun. */
   being: Being | undefined;
+  /** In a turn of several senders: what each is told. */
+  readonly replies: Map<ContactId, Spoken>;
   /** Calls that wait for a person from the commit on. */
   readonly approvals: NewApproval[];
   calls: number;
@@ -83,6 +87,7 @@ export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: Run
     left: Number.POSITIVE_INFINITY,
     tab: parts.purse.open(cast.agent, () => dollarsOf(requests)),
     being: undefined,
+    replies: new Map(),
     approvals: [],
     calls: 0,
     used: new Map(),
@@ -96,7 +101,8 @@ const modeOf = ({ mode }: Cast["agent"]): Mode => (mode === "auto" ? "full" : mo
 
 /** What is committed: the claim with the events that the turn has handled. */
 export function claimOf({ lease: { claim }, taken }: Work): Claim {
-  return { ...claim, events: claim.events.slice(0, taken) };
+  const events = claim.events.slice(0, taken);
+  return { ...claim, events, ...(claim.staged && { staged: stagedOf(claim, events) }) };
 }
 
 /** A tool's writes wait here for the commit. */
@@ -129,6 +135,7 @@ const dollarsOf = (requests: readonly RequestRecord[]): number =>
 /** All that the turn changes, for the one commit. */
 export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
   const { parts, cast, sent } = work;
+  const claim = claimOf(work);
   const outbox = outboxId(issueId("outbox", parts.wall(), parts.random(10)));
   return {
     end:
@@ -146,8 +153,11 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     totals: totalsOf(work),
     outbox,
     // Turns of its own answer nobody.
-    ...(cast.agent.history === "log" && work.lease.claim.thread.scope.contact !== SELF && { log: true }),
+    ...(cast.agent.history === "log" && !isReserved(claim.thread.scope.contact) && { log: true }),
+    ...(claim.staged && { replies: repliesOf(work, claim) }),
     unremembered:
-      ending.status === "done" ? unremembered(claimOf(work).events, { id: outbox, text: ending.reply }, sent) : [],
+      ending.status === "done" && claim.staged === undefined
+        ? unremembered(claim.events, { id: outbox, text: ending.reply }, sent)
+        : [],
   };
 }

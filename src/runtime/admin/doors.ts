@@ -20,8 +20,8 @@ import {
   textVersions,
 } from "./texts.ts";
 
-/** What operators see and change of an agent, but its life. */
-export type AdminDoors = Omit<AgentDoors, keyof LifeDoors>;
+/** What operators see and change of an agent, but its life and its turns. */
+export type AdminDoors = Omit<AgentDoors, keyof LifeDoors | "runInbox">;
 
 /** How an agent is, for the snapshot. */
 type LifeOf = (actor: Actor, agent: AgentName) => Promise<LifeView>;

@@ -47,7 +47,7 @@ export async function wakes(work: Work): Promise<void> {
   const owner = ownerOf(cast.agent);
   let from: LifeRecord["state"] = "idle";
   await writeLife(parts, owner, async (record) => {
-    const before = await beforeMove(parts, owner, { record, own: lease.claim.thread.id });
+    const before = await beforeMove(parts, owner, { record, own: threadsOf(lease) });
     if (before !== "waits") return before;
     from = record?.state ?? from;
     return { state: "loading context" };
@@ -56,11 +56,15 @@ export async function wakes(work: Work): Promise<void> {
   work.being.enter("loading context");
 }
 
+/** What the turn holds: its thread, and those of several senders. */
+const threadsOf = ({ claim }: Work["lease"]): readonly string[] =>
+  [claim, ...(claim.staged ?? [])].map(({ thread }) => thread.id);
+
 /** What must be written first: that it was born, or that a turn was interrupted; nothing may be where another turn of it runs. */
 async function beforeMove(
   parts: LifeParts,
   owner: AgentOwner,
-  { record, own }: { readonly record: LifeRecord | undefined; readonly own?: string },
+  { record, own = [] }: { readonly record: LifeRecord | undefined; readonly own?: readonly string[] },
 ): Promise<
   "waits" | { readonly state: LifeRecord["state"]; readonly because?: string; readonly more: true } | undefined
 > {
@@ -92,7 +96,7 @@ export async function rests(work: Work, ending: Ending, recorded: "recorded" | "
   const owner = ownerOf(cast.agent);
   try {
     being.enter(ending.status === "done" ? "sleeping" : "faulted");
-    const own = recorded === "lost" ? lease.claim.thread.id : undefined;
+    const own = recorded === "lost" ? threadsOf(lease) : [];
     const others = parts.lives.states(owner).length > 1 || (await othersRun(parts, owner, own));
     if (!others) await writeEnd(work, ending);
   } catch {

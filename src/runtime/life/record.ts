@@ -39,11 +39,11 @@ export async function writeLife(parts: LifeParts, owner: AgentOwner, plan: Plan)
 /** Why an agent is faulted whose program ended in the middle of a turn. */
 export const INTERRUPTED = "its program ended in the middle of a turn";
 
-/** Whether another turn of the agent than `being` runs, in this program or in another. */
-export async function othersRun(parts: LifeParts, owner: AgentOwner, own: string | undefined): Promise<boolean> {
+/** Whether a turn of the agent runs on another thread than its `own`, in this program or in another. */
+export async function othersRun(parts: LifeParts, owner: AgentOwner, own: readonly string[]): Promise<boolean> {
   const now = parts.wall();
   for (const { thread, scope, holder, until } of await parts.store.leases(owner.org)) {
-    if (scope.agent !== owner.agent || thread === own || until <= now || !parts.alive(holder)) continue;
+    if (scope.agent !== owner.agent || own.includes(thread) || until <= now || !parts.alive(holder)) continue;
     // Summing up what was said is no turn of the agent's life.
     const held = await parts.store.thread(scope, thread);
     if (held !== undefined && held.channel !== CONSOLIDATION) return true;
@@ -66,6 +66,6 @@ export async function standingOf(
   if (running !== undefined) return { ...rest, state: running };
   if (record === undefined) return { state: "bootstrapping" };
   if (isWaiting(record.state)) return { ...rest, ...(because !== undefined && { because }), state: record.state };
-  if (await othersRun(parts, owner, undefined)) return { ...rest, state: record.state };
+  if (await othersRun(parts, owner, [])) return { ...rest, state: record.state };
   return { ...rest, state: "faulted", because: INTERRUPTED };
 }

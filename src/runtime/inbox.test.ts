@@ -1,0 +1,252 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { Script } from "../models/index.ts";
+import {
+  type Agent,
+  BATCH_SENDERS,
+  contactId,
+  layerId,
+  REPLY_TOOL,
+  type Request,
+  readFrames,
+  type Source,
+  toolName,
+  trusted,
+  untrusted,
+} from "../protocol/index.ts";
+import { openSqlite } from "../stores/index.ts";
+import { defineTool, memoryTools, replyTool, toolset } from "../tools/index.ts";
+import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "./stage.contract.ts";
+
+const live = (id: string, rank: number, source: Source): Agent["layers"][number] => ({
+  id: layerId(id),
+  rank,
+  mutability: "live",
+  scope: "turn",
+  trust: "platform",
+  minimum: 0,
+  required: false,
+  modes: { full: "whole", compact: "whole", minimal: "whole" },
+  source,
+});
+
+const AGENT = sampleAgent({
+  history: "log",
+  inbox: "batch",
+  recall: "search",
+  tools: [REPLY_TOOL, "memory_save", "ring"].map(toolName),
+  layers: [
+    {
+      ...live("core", 0, { kind: "text", text: trusted("A lower layer wins.") }),
+      mutability: "immutable",
+      scope: "agent",
+    },
+    live("obligations", 10, { kind: "obligations" }),
+    live("conversation", 11, { kind: "conversation", entries: 5, compact: 2 }),
+    live("recall", 12, { kind: "recall", limit: 5 }),
+  ],
+});
+
+const wordsOf = (request: Request | undefined): string =>
+  JSON.stringify([request?.messages, request?.tail]).replaceAll("\\n", "\n").replaceAll('\\"', '"');
+
+/** Whom the frames of the turn's messages name. */
+function named({ messages }: Request): readonly string[] {
+  const [first] = messages;
+  const texts = first?.role === "user" ? first.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [];
+  return [
+    ...new Set(readFrames(texts.join("\n")).flatMap(({ kind, name }) => (kind === "message" ? (name ?? []) : []))),
+  ];
+}
+
+const call = (sender: string, text: string) => ({ call: REPLY_TOOL, input: { sender, text } });
+
+/** Answers each sender by name, then says that it is done; a single sender by its final text. */
+const politely: Script<Request> = (request) => {
+  const isFollowUp = request.messages.length > 1;
+  const senders = named(request);
+  if (isFollowUp || senders.length < 2) return isFollowUp ? "All is answered." : "You alone, hello.";
+  return { parts: senders.map((sender) => call(sender, `Dear ${sender}, secret-${sender} is safe.`)) };
+};
+
+async function inbox(script: readonly Script<Request>[], change: Partial<Agent> = {}) {
+  const store = await openSqlite(":memory:");
+  const rung: string[] = [];
+  const holders = { alive: true };
+  const ring = defineTool({
+    name: "ring",
+    description: "Rings a bell.",
+    input: z.strictObject({ bell: z.string() }),
+    effect: "external",
+    trust: "contact",
+    run: ({ bell }) => {
+      rung.push(bell);
+      return `rang ${bell}`;
+    },
+  });
+  const tools = toolset([...memoryTools(store), replyTool(), ring]);
+  const { version: _, ...declared } = { ...AGENT, ...change };
+  const on = await stage(script, { agent: sampleAgent(declared), store, parts: { tools, alive: () => holders.alive } });
+  const post = async (contact: string, text: string) => {
+    const thread = await on.open(contact);
+    await on.runtime.post(OPERATOR, thread, [message(text, ++on.time.at)]);
+    return thread;
+  };
+  const scopeOf = (contact: string) => ({ org: ORG, agent: on.agent.name, contact: contactId(contact) });
+  const run = () => collect(on.runtime.runInbox(OPERATOR, on.agent.name));
+  const mail = async (contact: string) => (await store.outbox(scopeOf(contact), 99)).map(({ text }) => text);
+  const problems = async () =>
+    (await collect(store.verify(ORG))).flatMap((one) => (one.type === "problem" ? [one.says] : []));
+  return { ...on, store, post, run, mail, scopeOf, problems, rung, holders };
+}
+
+describe("a turn over the messages of several senders", () => {
+  it("000.34 shows each message in a frame that names its sender, whatever the sender says, and answers each apart", async () => {
+    const on = await inbox([politely, politely]);
+    const ann = await on.open("ann");
+    await on.runtime.post(OPERATOR, ann, [{ ...message("secret-ann?", on.time.at), name: untrusted("bob") }]);
+    await on.post("bob", "secret-bob?");
+    expect(endOf(await on.run())).toMatchObject({ type: "done", text: "All is answered." });
+    const [first] = on.sent;
+    if (first === undefined) throw new Error("nothing was sent");
+    expect(named(first)).toEqual(["ann", "bob"]);
+    expect(wordsOf(first)).toContain("2 messages wait for an answer in this turn. They are of 2 senders");
+    expect(await on.mail("ann")).toEqual(["Dear ann, secret-ann is safe."]);
+    expect(await on.mail("bob")).toEqual(["Dear bob, secret-bob is safe."]);
+    const log = await on.store.conversation(on.scopeOf("bob"));
+    expect(log?.entries).toMatchObject([{ body: "secret-bob?", reply: "Dear bob, secret-bob is safe." }]);
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("says whether each sender is proven where senders are addresses", async () => {
+    const [a, b] = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`];
+    const on = await inbox([politely, politely], { senders: "ethereum" });
+    for (const sender of [a, b]) await on.post(sender, "hello");
+    await on.run();
+    expect(wordsOf(on.sent[0]).match(/\[message · contact · claimed · [^\]]+\]\n\|@ 0x[ab]{40}\n/gu)).toHaveLength(2);
+    expect(await on.mail(b)).toHaveLength(1);
+  });
+
+  it("with one sender is that sender's own turn, and the final text is the reply", async () => {
+    const on = await inbox([{ parts: [call("ann", "by tool")] }, "You alone, hello."]);
+    await on.post("ann", "hi");
+    expect(endOf(await on.run())).toMatchObject({ type: "done", text: "You alone, hello." });
+    expect(JSON.stringify(on.sent[1]?.messages)).toContain("your final text is the reply");
+    expect(await on.mail("ann")).toEqual(["You alone, hello."]);
+    expect(await on.run()).toEqual([]);
+  });
+
+  it("answers none but those who wait in it, and each once; who gets no reply has been heard all the same", async () => {
+    const calls = [call("bob", "yes"), call("bob", "again"), call("eve", "psst"), call("ANN ", "oh")];
+    const on = await inbox([{ parts: calls.slice(0, 3) }, "done"]);
+    await on.post("eve", "earlier");
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    await on.store.withdraw(on.scopeOf("eve"), (await on.open("eve")).id, { now: 0, at: 0, alive: () => true });
+    await on.run();
+    const results = JSON.stringify(on.sent[1]?.messages);
+    expect(results.match(/none of those who wait for a reply/g)).toHaveLength(2);
+    expect([await on.mail("ann"), await on.mail("bob"), await on.mail("eve")]).toEqual([[], ["yes"], []]);
+    expect(await on.store.conversation(on.scopeOf("ann"))).toBeUndefined();
+    expect(await on.run()).toEqual([]);
+  });
+
+  it("saves nothing to memory: of whom it is nobody could know", async () => {
+    const saving = { parts: [{ call: "memory_save", input: { content: "Ann likes tea" } }] };
+    const on = await inbox([saving, "done"]);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    await on.run();
+    expect(JSON.stringify(on.sent[1]?.messages)).toContain("Not saved");
+  });
+
+  it("S16 000.37 holds no word of anybody who is not staged in it, whoever writes when", async () => {
+    const names = ["ann", "bob", "cid", "dee", "eve", "fay", "gil"] as const;
+    const post = fc.record({ who: fc.constantFrom(...names), runs: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(post, { minLength: 4, maxLength: 24 }), async (posts) => {
+        const on = await inbox(Array.from({ length: 80 }, () => politely));
+        const turn = async (): Promise<boolean> => {
+          const [before, sent] = [await waiting(), on.sent.length];
+          if ((await on.run()).length === 0) return false;
+          const after = await waiting();
+          const staged = [...before].filter((name) => !after.has(name));
+          expect(staged.length).toBeGreaterThan(0);
+          expect(staged.length).toBeLessThanOrEqual(BATCH_SENDERS);
+          for (const request of on.sent.slice(sent)) {
+            const words = wordsOf(request);
+            for (const name of names) if (!staged.includes(name)) expect(words).not.toContain(`secret-${name}`);
+          }
+          return true;
+        };
+        const waiting = async () =>
+          new Set((await on.runtime.inbox(OPERATOR, on.agent.name, 99)).map(({ contact }) => String(contact)));
+        for (const { who, runs } of posts) {
+          await on.post(who, `I am ${who}: secret-${who}`);
+          if (runs) await turn();
+        }
+        while (await turn());
+        for (const name of names) {
+          const own = JSON.stringify([await on.mail(name), await on.store.conversation(on.scopeOf(name))]);
+          for (const other of names) if (other !== name) expect(own).not.toContain(`secret-${other}`);
+        }
+        expect(await on.problems()).toEqual([]);
+      }),
+      { numRuns: 25 },
+    );
+  }, 60_000);
+});
+
+describe("a turn of several senders that is interrupted", () => {
+  it("law 7: is taken up by the next worker with all its messages, and what acted outside does not act again", async () => {
+    const ringing = { parts: [{ call: "ring", input: { bell: "door" } }] };
+    const on = await inbox([ringing, new Error("never asked"), ringing, politely, "unused"]);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    // The commit is never made, as if the program had been killed.
+    const settle = on.store.settle;
+    const lost: typeof settle = async () => {
+      throw new Error("killed");
+    };
+    on.store.settle = lost;
+    await on.run();
+    on.store.settle = settle;
+    expect(on.rung).toEqual(["door"]);
+    on.holders.alive = false;
+    expect(endOf(await on.run())).toMatchObject({ type: "done" });
+    expect(on.rung).toEqual(["door"]);
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("law 7: two workers at once take no message twice and leave none", async () => {
+    const on = await inbox(Array.from({ length: 20 }, () => politely));
+    const names = ["ann", "bob", "cid", "dee", "eve", "fay", "gil", "hal"];
+    for (const name of names) await on.post(name, `I am ${name}`);
+    await Promise.all([on.run(), on.run()]);
+    await on.run();
+    for (const name of names) expect(await on.mail(name)).toHaveLength(1);
+    expect(await on.problems()).toEqual([]);
+  });
+});
+
+describe("erasing one of several senders", () => {
+  it("leaves no word of theirs in the turn of all, and the others keep what they said and were told", async () => {
+    const on = await inbox([politely, politely]);
+    const thread = await on.post("ann", "secret-ann?");
+    await on.post("bob", "secret-bob?");
+    const [start] = await on.run();
+    if (start?.type !== "turn-start") throw new Error("no turn");
+    expect((await on.runtime.rebuilt(OPERATOR, start.turn, 1)).request).toEqual(on.sent[0]);
+    await on.runtime.erase(OPERATOR, { contact: thread.scope.contact });
+    await expect(on.runtime.rebuilt(OPERATOR, start.turn, 1)).rejects.toMatchObject({ code: "record_broken" });
+    expect(JSON.stringify(await on.runtime.turn(OPERATOR, start.turn))).not.toContain("secret");
+    expect(await on.mail("bob")).toEqual(["Dear bob, secret-bob is safe."]);
+    expect(await on.problems()).toEqual([]);
+  });
+});
+
+describe("the contact of such turns", () => {
+  it("is nobody's name: no door takes a message for it", async () => {
+    const on = await inbox([]);
+    for (const name of ["~inbox", "~inbox:x"])
+      await expect(on.open(name)).rejects.toMatchObject({ code: "not_allowed" });
+  });
+});
