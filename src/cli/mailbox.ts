@@ -3,8 +3,9 @@ import type { App } from "../app.ts";
 import { outboxId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { wholeNumber } from "./options.ts";
-import { chosenAgent, inRecord } from "./session.ts";
+import { chosenAgent, inRecord, inSession } from "./session.ts";
 import { count, minute, oneLine, printable, type Style } from "./style.ts";
+import { jsonTeller, plainTeller } from "./teller.ts";
 import { type OfAgent, ofAgent } from "./text-options.ts";
 
 type Runtime = App["runtime"];
@@ -22,7 +23,7 @@ const listing = (command: Command): Command =>
 export function declareInbox(program: Command, context: Context): void {
   const inbox = program
     .command("inbox")
-    .description("list the messages that wait for an agent; each look is recorded")
+    .description("list the messages that wait for an agent, each look is recorded; and let it handle them")
     .addHelpText("after", "\nExample:\n  $ strata inbox list");
   listing(inbox.command("list"))
     .description("list what waits, the oldest first; what a turn handles now is staged")
@@ -35,6 +36,27 @@ export function declareInbox(program: Command, context: Context): void {
         if (found.length === 0) return context.say(`Nothing waits for ${agent.name}.`);
         const lines = found.flatMap((one) => waitingLines(one, context.style));
         context.say(...lines, context.style.dim(count(found.length, "message")));
+      }),
+    );
+  declareRun(inbox, context);
+}
+
+function declareRun(inbox: Command, context: Context): void {
+  ofAgent(inbox.command("run"))
+    .description("run one turn over what waits for longest: of one sender, or of several with `inbox: batch`")
+    .addHelpText("after", "\nExample:\n  $ strata inbox run --agent sovereign")
+    .action((options: OfAgent, command: Command) =>
+      inSession(context, command, async ({ app, json }) => {
+        const agent = chosenAgent(app, options.agent);
+        const tell = json ? jsonTeller(context) : plainTeller(context);
+        const { signal } = context.terminal;
+        let waited = false;
+        for await (const event of app.runtime.runInbox(app.operator, agent.name, { signal })) {
+          waited = true;
+          tell(event);
+          if (event.type === "failed") context.fail(event.error);
+        }
+        if (!waited && !json) context.say(`Nothing waits for ${agent.name}.`);
       }),
     );
 }

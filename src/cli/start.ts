@@ -7,6 +7,7 @@ import type { Context } from "./context.ts";
 import { senderOf } from "./conversation.ts";
 import { deliverReplies } from "./deliver-work.ts";
 import { consolidateInIdleTime } from "./idle-work.ts";
+import { runInboxes } from "./inbox-work.ts";
 import { wholeNumber } from "./options.ts";
 import { runOwnTurns } from "./own-turns.ts";
 import { inSession, type Session, shortVersion } from "./session.ts";
@@ -41,7 +42,9 @@ export function declareStart(program: Command, context: Context): void {
         const { port, host, hostName: hosts } = options;
         const listening = await serve(session.app, port, { ...(host && { host }), ...(hosts && { hosts }) });
         const stop = options.watch === true ? reloadOnChange(context, session) : () => {};
-        const works = [consolidateInIdleTime, runOwnTurns, deliverReplies].map((work) => work(context, session.app));
+        const works = [consolidateInIdleTime, runOwnTurns, runInboxes, deliverReplies].map((work) =>
+          work(context, session.app),
+        );
         try {
           await announce(context, session, listening);
           // What was said while no program made vectors. Where that fails, the next turn tells.

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { ACT, MESSAGE, WAITING } from "./agent-answers.ts";
 import { AGENT_PATH, given, OF } from "./agent-fields.ts";
+import { DONE } from "./answers.ts";
+import { endOf, STREAM, streamed } from "./event-routes.ts";
 import { FIELDS, NOTHING } from "./fields.ts";
 import { type Route, route } from "./route.ts";
 
@@ -17,6 +19,22 @@ export const MAIL_ROUTES: readonly Route[] = [
     handle: async ({ runtime }, { actor, path: { agent }, query: { limit } }) => ({
       messages: await runtime.inbox(actor, agent, limit),
     }),
+  }),
+  route({
+    method: "post",
+    url: "/v1/agents/{agent}/inbox/run",
+    says: "One turn over what waits for longest: of one sender, or of several with `inbox: batch`. Null where nothing waits.",
+    path: AGENT_PATH,
+    query: z.strictObject({
+      mode: z.enum(["wait", "stream"]).default("wait").describe("What to answer with."),
+    }),
+    body: NOTHING,
+    answer: z.object({ done: DONE.nullable() }),
+    otherwise: [STREAM],
+    handle: async ({ runtime, turns }, { actor, path: { agent }, query, gone }) => {
+      const events = turns.run((signal) => runtime.runInbox(actor, agent, { signal }), gone);
+      return query.mode === "stream" ? streamed(events, []) : { done: await endOf(events) };
+    },
   }),
   route({
     method: "get",
