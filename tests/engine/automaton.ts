@@ -17,7 +17,8 @@ import {
   untrusted,
 } from "../../src/protocol/index.ts";
 
-const BLUEPRINT = join(import.meta.dirname, "../../blueprints/sovereign");
+/** The folder of the blueprint. */
+export const BLUEPRINT = join(import.meta.dirname, "../../blueprints/sovereign");
 
 /** What the scripted model costs: three dollars for a million tokens in, fifteen for a million out. */
 const PRICED = `
@@ -56,6 +57,8 @@ export interface Writing {
 /** The automaton of the blueprint in a folder of its own, with a clock and a purse in the test's hand. */
 export interface Automaton {
   readonly app: App;
+  /** Its data folder. */
+  readonly data: string;
   readonly lived: Lived[];
   readonly wait: (minutes: number) => void;
   readonly pay: (dollars: number) => Promise<unknown>;
@@ -72,7 +75,8 @@ export async function automaton(): Promise<Automaton> {
   const folder = mkdtempSync(join(tmpdir(), "strata-sovereign-"));
   cpSync(BLUEPRINT, folder, { recursive: true });
   appendFileSync(join(folder, "strata.yaml"), PRICED);
-  const app = await openApp({ folder, data: join(folder, ".strata"), env: {} });
+  const data = join(folder, ".strata");
+  const app = await openApp({ folder, data, env: {} });
   onTestFinished(async () => {
     await app.close();
     rmSync(folder, { recursive: true, force: true });
@@ -105,6 +109,7 @@ export async function automaton(): Promise<Automaton> {
   };
   const self: Automaton = {
     app,
+    data,
     lived,
     wait,
     pay: (dollars) => runtime.topUp(operator, SOVEREIGN, { dollars, note: untrusted("for bread") }),

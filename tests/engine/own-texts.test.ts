@@ -133,7 +133,7 @@ describe("what is remembered", () => {
 });
 
 describe("what was said", () => {
-  it("000.22 000.33 000.35 stands in the sender's next turn, both sides, and in no other's", async () => {
+  it("000.68 000.22 000.33 000.35 stands in the sender's next turn, both sides, and in no other's", async () => {
     const { tick, say } = await turns();
     await say("ann", "My door is green.", "A fine color.");
     const [bob] = await say("bob", "My door is blue.", "Noted.");

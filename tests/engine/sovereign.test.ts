@@ -21,7 +21,7 @@ async function promptTokens(on: Automaton, mode: "full" | "compact"): Promise<nu
 const fates = ({ entries }: Ledger) => new Map<string, string>(entries.map(({ piece, fate }) => [piece, fate]));
 
 describe("the layers of the sovereign", () => {
-  it("000.1 000.2 000.4 000.5 000.7 000.9 are eleven ranks in their order: six locked, four versioned, one live", async () => {
+  it("000.67 000.1 000.2 000.4 000.5 000.7 000.9 are eleven ranks in their order: six locked, four versioned, one live", async () => {
     const on = await automaton();
     const layers = await on.app.runtime.layers(on.app.operator, SOVEREIGN);
     const kinds = new Map(layers.filter(({ rank }) => rank <= 10).map(({ rank, mutability }) => [rank, mutability]));
@@ -73,7 +73,7 @@ describe("the layers of the sovereign", () => {
 });
 
 describe("compact mode", () => {
-  it("000.43 000.45 S18 sends 0, 1, 2, 5 and 10 whole and a line for each of 3, 4 and 6 to 9, in 1,000 tokens", async () => {
+  it("000.70 000.43 000.45 S18 sends 0, 1, 2, 5 and 10 whole and a line for each of 3, 4 and 6 to 9, in 1,000 tokens", async () => {
     const on = await automaton();
     const { ledger } = await composed(on, "compact");
     const lined = [...fates(ledger)].filter(([, fate]) => fate === "lined").map(([piece]) => piece);
