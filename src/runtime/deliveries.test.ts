@@ -77,4 +77,30 @@ describe("a reply of an agent that says where its replies go", () => {
     expect(await look()).toEqual([]);
     expect(tries).toEqual([]);
   });
+
+  it("is sent once by two programs, however slow the receiver is", async () => {
+    const texts = Array.from({ length: 15 }, (_, n) => `Reply ${n}.`);
+    const time = { now: Date.parse("2026-11-21T08:00:00Z") };
+    const tries: string[] = [];
+    const wall = (): number => time.now;
+    const slowly: SendDelivery = async ({ text }) => {
+      tries.push(text);
+      time.now += 14_000;
+    };
+    const one = await stage(texts, { agent: AGENT, parts: { sendDelivery: slowly, wall, holder: "one" } });
+    const quickly: SendDelivery = async ({ text }) => void tries.push(text);
+    const other = await stage([], {
+      agent: AGENT,
+      store: one.store,
+      parts: { sendDelivery: quickly, wall, holder: "other" },
+    });
+    const thread = await one.open();
+    for (const text of texts) await one.say(thread, text);
+    const { signal } = new AbortController();
+    let sent = 0;
+    // Nine answers take longer than a message is held.
+    for await (const _ of one.runtime.deliverDue(OPERATOR, signal))
+      if (++sent === 9) for await (const _ of other.runtime.deliverDue(OPERATOR, signal));
+    expect(tries).toEqual(texts);
+  });
 });

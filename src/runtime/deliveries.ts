@@ -19,40 +19,55 @@ const pauseAfter = (tries: number): number => Math.min(30_000 * 2 ** tries, 3_60
 /** As often a message is tried: about a day. */
 const MOST_TRIES = 30;
 
-/** How long one batch is held, and how many messages are in it. */
+/** How long a message is held, and how many are sent at a time. */
 const HELD = 120_000;
 const AT_ONCE = 20;
-/** Milliseconds one server may take. */
+/** Milliseconds one server may take: much less than a message is held. */
 const PATIENCE = 15_000;
+
+type Delivering = Pick<Parts, "store" | "vault" | "wall" | "holder">;
 
 /**
  * Sends what is due of one agent's replies, the oldest first. Who holds a message is alone with it; the receiver knows it by its
  * id, so that one which was taken though its answer was lost is not taken twice.
  */
 export async function* deliverDue(
-  parts: Pick<Parts, "store" | "vault" | "wall" | "holder">,
+  parts: Delivering,
   agent: Agent,
   { send, signal }: { readonly send: SendDelivery; readonly signal: AbortSignal },
 ): AsyncGenerator<DeliveryReport> {
   const { deliver } = agent;
   if (deliver === undefined) return;
   const owner = { org: agent.org, agent: agent.name };
-  const now = parts.wall();
-  const lease = { holder: parts.holder, now, until: now + HELD, limit: AT_ONCE };
-  for (const { tries, contact, status: _, ...message } of await parts.store.dueDeliveries(owner, lease)) {
-    if (signal.aborted) return;
+  for (let left = AT_ONCE; left > 0 && !signal.aborted; left--) {
+    // One at a time: what waits behind a slow receiver is not held meanwhile, so that nobody else sends it, too.
+    const now = parts.wall();
+    const lease = { holder: parts.holder, now, until: now + HELD, limit: 1 };
+    const [due] = await parts.store.dueDeliveries(owner, lease);
+    if (due === undefined) return;
+    const { tries, contact, status: _, ...message } = due;
     const failed = await problemOf(async () => {
       const token = deliver.key === undefined ? undefined : parts.vault.secret(deliver.key);
       const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
       await send({ ...message, agent: agent.name, contact }, { url: deliver.url, token, signal: patience });
     });
-    const at = parts.wall();
-    const again = failed !== undefined && tries + 1 < MOST_TRIES;
-    const tried = { outbox: message.id, at, ...(again && { again: at + pauseAfter(tries) }) };
-    const says = failed === undefined ? {} : { failed: parts.vault.hide(failed) };
-    if (await parts.store.noteDelivery(owner, parts.holder, { ...tried, ...says }))
-      yield { agent: agent.name, outbox: message.id, ...says, again };
+    const report = await note(parts, agent, { id: message.id, tries, failed });
+    if (report !== undefined) yield report;
   }
+}
+
+/** Writes down what came of a try. Nothing where somebody else has settled the message meanwhile. */
+async function note(
+  { store, vault, wall, holder }: Delivering,
+  { org, name: agent }: Agent,
+  { id, tries, failed }: Pick<OutboxMessage, "id"> & { readonly tries: number; readonly failed: string | undefined },
+): Promise<DeliveryReport | undefined> {
+  const at = wall();
+  const again = failed !== undefined && tries + 1 < MOST_TRIES;
+  const tried = { outbox: id, at, ...(again && { again: at + pauseAfter(tries) }) };
+  const says = failed === undefined ? {} : { failed: vault.hide(failed) };
+  const isNoted = await store.noteDelivery({ org, agent }, holder, { ...tried, ...says });
+  return isNoted ? { agent, outbox: id, ...says, again } : undefined;
 }
 
 async function problemOf(work: () => Promise<void>): Promise<string | undefined> {
