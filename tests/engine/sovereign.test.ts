@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { tokenCounter } from "../../src/models/index.ts";
 import { contactId, type Ledger, untrusted } from "../../src/protocol/index.ts";
-import { type Automaton, automaton, liveLayer, prefixOf, SOVEREIGN, sender } from "./automaton.ts";
+import { type Automaton, automaton, call, liveLayer, prefixOf, SOVEREIGN, sender } from "./automaton.ts";
 
 const ADA = sender(1);
 
@@ -69,6 +69,21 @@ describe("the layers of the sovereign", () => {
     const tokens = await promptTokens(on, "full");
     expect(tokens).toBeGreaterThan(1_400);
     expect(tokens).toBeLessThanOrEqual(1_800);
+  });
+
+  it("000.39 the whole prompt has 2,650 tokens at most where every live layer has as much to tell as it may", async () => {
+    const on = await automaton();
+    await on.pay(50);
+    const long = (n: number): string => `Loaf number ${n}. ${"The crust is dark and the crumb is light. ".repeat(30)}`;
+    for (const n of [1, 2, 3, 4, 5, 6]) {
+      await on.tick(call("remember", { content: long(n).slice(0, 400) }), "Noted.");
+      await on.say(ADA, long(n), long(n));
+    }
+    await on.post(ADA, long(7));
+    await on.post(ADA, long(8));
+    const tokens = await promptTokens(on, "full");
+    expect(tokens).toBeGreaterThan(1_800);
+    expect(tokens).toBeLessThanOrEqual(2_650);
   });
 });
 
