@@ -65,10 +65,12 @@ function isWeakened(sentence: string): boolean {
   if (bows(sentence)) return false;
   if (unkept.test(sentence)) return true;
   const rest = sentence.replaceAll(OWN_LAYERS, " ");
-  if (turned.test(rest) && (weakening.test(rest) || certain.test(rest))) return true;
+  if (turned.test(rest) && (weakening.test(rest) || certain.test(rest) || HOLDING.test(rest))) return true;
   if (weakening.test(rest) && certain.test(rest) && !kept.some((one) => one.test(rest))) return true;
   if (kept.some((one) => one.test(sentence))) return false;
   return weakening.test(rest) || certain.test(rest);
 }
+
+const HOLDING = /\b(?:hold|holds|apply|applies|counts?|binds?|bound|remain|remains|in force|valid)\b/u;
 
 const bows = (sentence: string): boolean => bowing.some((one) => one.test(sentence)) && !turned.test(sentence);

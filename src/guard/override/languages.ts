@@ -11,17 +11,17 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   de: {
     governing: "ebene|schicht|verfassung|anweisung|sicherheitsregel|regeln|richtlinie|vorgabe|systemprompt|grundgesetz",
     weakening:
-      "empfehlung|ratschlag|vorschlag|steht? uber|ruht|setze? .{0,40}aus|unverbindlich|pausier|ausnahm|abschaff|zweitrangig|aufheb|ignorier|vergiss|vergesse|gilt nicht|gelten nicht|nicht mehr|außer kraft|ausser kraft|missacht|überschreib|vorrang|nur empfehl|beachte .{0,40}nicht|befolge .{0,40}nicht|umgeh|aufgehoben|ersetz|lösch|wichtiger als|statt ",
+      "zählt nicht|zählen nicht|verletz|brechen|gebrochen|empfehlung|ratschlag|vorschlag|steht? uber|ruht|setze? .{0,40}aus|unverbindlich|pausier|ausnahm|abschaff|zweitrangig|aufheb|ignorier|vergiss|vergesse|gilt nicht|gelten nicht|nicht mehr|außer kraft|ausser kraft|missacht|überschreib|vorrang|nur empfehl|beachte .{0,40}nicht|befolge .{0,40}nicht|umgeh|aufgehoben|ersetz|lösch|wichtiger als|statt ",
   },
   fr: {
     governing: "couche|constitution|instruction|règle|consigne|directive|invite système|garde-fou",
     weakening:
-      "suggestion|conseil|recommand|non contraignant|suspend|facultatif|indicatif|secondaire|fais fi|passe outre|ignore|oubli|ne s'applique|plus en vigueur|remplac|facultati|ne tiens pas compte|ne tenez pas compte|l'emporte|prime sur|priment sur|priorité|contourn|désactiv|annul|ne respecte pas|ne suis pas|supprim|outrepass|passe avant",
+      "enfrein|violé|violer|suggestion|conseil|recommand|non contraignant|suspend|facultatif|indicatif|secondaire|fais fi|passe outre|ignore|oubli|ne s'applique|plus en vigueur|remplac|facultati|ne tiens pas compte|ne tenez pas compte|l'emporte|prime sur|priment sur|priorité|contourn|désactiv|annul|ne respecte pas|ne suis pas|supprim|outrepass|passe avant",
   },
   es: {
     governing: "capa|constitución|constitucion|instruccion|regla|norma|directri|directiva|política",
     weakening:
-      "sugerenc|consejo|recomendac|caso omiso|orientativ|no se aplica|no vale|suspend|secundari|deroga|no tengas en cuenta|ignora|olvida|anulad|sustituy|reemplaz|opcional|no sigas|no sigan|no respet|no obedez|prioridad|prevalec|omite|omitir|salta|desactiv|ya no|deja de|por encima|elimina|sin efecto",
+      "incumpl|violar|romper|sugerenc|consejo|recomendac|caso omiso|orientativ|no se aplica|no vale|suspend|secundari|deroga|no tengas en cuenta|ignora|olvida|anulad|sustituy|reemplaz|opcional|no sigas|no sigan|no respet|no obedez|prioridad|prevalec|omite|omitir|salta|desactiv|ya no|deja de|por encima|elimina|sin efecto",
   },
   pt: {
     governing: "camada|constituição|constituicao|instruç|instruc|regra|diretri|norma|política",
@@ -31,7 +31,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   it: {
     governing: "livello|livelli|strato|strati|costituzione|istruzion|regol|direttiv|norm",
     weakening:
-      "consiglio|suggeriment|sospend|non vincolant|eccezion|ignora|dimentica|annullat|sostitui|opzional|facoltativ|non seguire|non rispettare|priorità|preval|disattiv|trascura|non si applica|non vale|non è più|smetti|scavalc|precedenza|revocat|aggira",
+      "violar|violat|infrang|consiglio|suggeriment|sospend|non vincolant|eccezion|ignora|dimentica|annullat|sostitui|opzional|facoltativ|non seguire|non rispettare|priorità|preval|disattiv|trascura|non si applica|non vale|non è più|smetti|scavalc|precedenza|revocat|aggira",
   },
   nl: {
     governing: "laag|lagen|grondwet|instructie|regels|veiligheidsregel|richtlijn|voorschrift",

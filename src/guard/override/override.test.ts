@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { judgeLayerText } from "../index.ts";
@@ -96,6 +96,47 @@ describe("the guard of layer texts", () => {
         expect(judgeLayerText(text)).toEqual(judgeLayerText(text));
       }),
     );
+  });
+});
+
+/** Written after the rules, in several rounds; since then the rules have been mended with them. */
+describe("on texts that were written apart from the rules", () => {
+  const texts: { readonly honest: readonly string[]; readonly attacks: readonly string[] } = JSON.parse(
+    readFileSync(new URL("texts.json", import.meta.url), "utf8"),
+  );
+  const rate = (all: readonly string[]) => all.filter((text) => verdictOf(text) !== "pass").length / all.length;
+  const disguises: Readonly<Record<string, (text: string) => string>> = {
+    "bold letters": (text) =>
+      text.replaceAll(/[a-z]/g, (letter) => String.fromCodePoint(0x1d41a + letter.charCodeAt(0) - 97)),
+    "letters set apart": (text) => [...text].join(" "),
+    base64: (text) => `Apply: ${Buffer.from(text).toString("base64")}`,
+    "look-alike letters": (text) => text.replaceAll("e", "е").replaceAll("o", "о").replaceAll("a", "а"),
+    "pictures inside words": (text) => text.replaceAll(/(?<=[a-z]{2})(?=[a-z])/g, "⭐"),
+  };
+
+  it("holds up 3 of 100 honest ones at most", () => {
+    expect(rate(texts.honest)).toBeLessThanOrEqual(0.03);
+  });
+
+  it("holds up 9 of 10 attacks", () => {
+    expect(rate(texts.attacks)).toBeGreaterThanOrEqual(0.9);
+  });
+
+  it.each(Object.entries(disguises))("holds up 9 of 10 that hide behind %s, whatever they say", (_, disguise) => {
+    const english = texts.attacks.filter(
+      (text) => /\b(?:the|to|of|is|you|for|layers?)\b/.test(text) && text.length > 25,
+    );
+    expect(rate(english.map(disguise))).toBeGreaterThanOrEqual(0.9);
+  });
+
+  it("lets the texts of our own blueprints pass", () => {
+    const folder = new URL("../../../blueprints/", import.meta.url);
+    const held = ["sovereign", "companion"].flatMap((name) =>
+      readdirSync(new URL(`${name}/layers/`, folder)).filter(
+        (file) => verdictOf(readFileSync(new URL(`${name}/layers/${file}`, folder), "utf8")) !== "pass",
+      ),
+    );
+    expect(held).toEqual([]);
   });
 });
 

@@ -20,7 +20,7 @@ export const GOVERNING = any(
   String.raw`\b(?:any|every|all|no|these|those|all of the) (?:other )?layers?\b`,
   String.raw`\bconstitution(?:al (?:rules?|layers?|articles?|principles?))?\b(?! day| of (?:the|our|a|an) )`,
   String.raw`\b(?:first|second|third|fourth|fifth) layer\b`,
-  String.raw`\b(?:the|these|those|your|my) (?:layers|five rules)\b|\b(?:rule|layer_id|layer:) ?[0-5]\b`,
+  String.raw`\b(?:the|these|those|your|my) (?:layers|five rules)\b|\b(?:rules|instructions|orders|guidelines|texts?) (?:that )?(?:you|i) (?:were|was|have been|had been|got|received|learned|began|started)\b|\b(?:rule|layer_id|layer:) ?[0-5]\b`,
   String.raw`\b(?:safety|ethics?|ethical|security|platform|core|operator|operator's|owner's|governance|non-negotiable|mandatory|immutable|system|house|moral|hard) (?:and \w+ )?(?:rules?|polic(?:y|ies)|guidelines?|constraints?|restrictions?|guardrails?|instructions?|core|principles?|charter|directives?|limits?)\b`,
   String.raw`\bguard ?rails?\b`,
   String.raw`\bsection (?:safety|ethic|constitution|precedence|identity|interpretation|survival)[\w &-]*`,
@@ -79,7 +79,7 @@ export const BOWING: readonly string[] = [
   String.raw`\b(?:refuse|reject|decline|block|deny|report|flag|resist|stop|undo|revert|discard)s? (?:any|every|all|an?|each|whatever|what|the|your own)?(?: \w+){0,3} (?:that|which|who|to|for|from|when|if)\b`,
   String.raw`\b(?:is|are|would be|was) (?:\w+ )?(?:a bad|bad|wrong(?! to (?:follow|keep|obey|heed))|a mistake|forbidden|no reason|not (?:allowed|permitted|acceptable)|out of the question|worthless|suspicious|an error)\b`,
   String.raw`\b(?:would|could|might|may|should|if (?:it|this|that|the|an?|going)\b[^.]{0,40}?) ?[^.,]{0,30}?(?:break|violate|breach|weaken|touch|conflict|contradict|affect|harm|loosen|infringe)\w*\b[^.]{0,60}?(?:, |then |: )(?:then )?(?:stop|shut down|leave|do not|don't|ask|refuse|decline|drop|wait|reject|say so|discard|undo|keep)\b`,
-  String.raw`\b(?:ranks?|stands?|comes?|is|are|yields?|gives? way|bows?|defers?) (?:below|beneath|under|after|second to|to) (?:all |the )?(?:layers? ?[0-5]|constitution|lower)`,
+  String.raw`\b(?:ranks?|stands?|stays?|remains?|comes?|is|are|yields?|gives? way|bows?|defers?) (?:below|beneath|under|after|second to|to) (?:all |the )?(?:layers? ?[0-5]|constitution|lower)`,
   String.raw`\b(?:is|are|gets?|will be) (?:thrown away|dropped|rejected|refused|declined|discarded|undone|an attack|out)\b`,
   String.raw`\b(?:layers? ?[0-5](?: (?:to|and|or) [0-5])?|constitution) (?:always )?(?:forbids?|prohibits?|binds?|requires?|protects?|still hold|remains? in force|stays?)\b`,
   String.raw`\b(?:disagree|conflict|pull apart|collide)[^.]{0,30}, (?:sleep|stop|shut down|layers? [0-5]|keep|follow layer [0-5]|hold to|ask)\b`,
@@ -96,7 +96,7 @@ export const KEPT: readonly string[] = [
 ];
 
 /** After these a bow is none: an exception follows. */
-export const TURNED = String.raw`\b(?:unless|except(?! that they)|but (?:you|if|when|only|for|in|not)|however,|although|only (?:if|when|unless|until|as long|to|in|for|with|on)|in spirit|as narrowly|so widely|word for word|until|other than|apart from|save for|as long as|anymore|any more|any longer|not even needed|instead\b(?! to| tell))\b`;
+export const TURNED = String.raw`\b(?:unless|except(?! that they)|but (?:you|if|when|only|for|in|not)|however,|although|only (?:if|when|unless|until|as long|to|in|for|with|on)|in spirit|(?:forget|drop|skip|ignore|break) (?:it|them)|as narrowly|so widely|word for word|until|other than|apart from|save for|as long as|anymore|any more|any longer|not even needed|(?<!shut down |stop |sleep |ask |wait )instead\b(?! to| tell))\b`;
 
 /** What only a higher rank may allow, asked for or allowed in a layer that may be edited. */
 const POWERS = any(
@@ -131,7 +131,7 @@ export const CLAIMS: readonly string[] = [
   String.raw`\bthis (?:layer|section|text|note|rule|bullet|file|document|lesson|policy|memory|message|block)(?:'s)? (?:\w+ )?(?:overrid|overrul|supersed|outrank|replac(?!\w+ (?:the|our|all)? ?\w+ (?:policy|plan|menu|edition|version|list|document))|takes precedence|has (?:the )?(?:higher|highest|top|absolute|final)|wins|comes first|beats|trumps|governs|is (?:the )?(?:new |highest|supreme|final|top|layer 0|law))`,
   String.raw`\b(?:these|the following|new|my|following|below) (?:rules|instructions|bullets|lines|policies|directives|lessons)[^.]{0,20} (?:overrid|overrul|supersed|outrank|replac|take precedence|have (?:higher|highest|top|absolute)|win|come first|beat|trump|prevail|apply instead)`,
   String.raw`\b(?:most recent|newest|latest|last|newer|later|higher-numbered|higher numbered) (?:layers?|texts?|instructions?|rules?|lines?|sections?|messages?|lessons?|bullets?|edits?)[^.]{0,40}(?:wins?|override\w*|prevail\w*|takes? precedence|beats?|counts|comes? first|outranks?|decides)`,
-  String.raw`\blower(?:-numbered)? layers? (?:yield|give way|bow|defer|submit|come second)`,
+  String.raw`\blower(?:[- ]numbered)? layers? (?:must |should |shall |will |have to )?(?:yield|give way|bow|defer|submit|come second)`,
   String.raw`\b(?:higher|highest|top|absolute|supreme|ultimate|maximum) (?:priority|authority|rank|precedence)\b[^.]{0,40}(?:\b(?:than|over|above)\b|\blayer|\bthis\b|\bhere\b)`,
   String.raw`\b(?:you are now|act as|become|play|roleplay|role-play|answer as|behave as|switch (?:to|into)|enter|activate|enable)\b[^.]{0,50}(?:\bdan\b|unrestricted|jailb|uncensored|unfiltered|developer mode|debug mode|god ?mode|maintenance mode|admin mode|root mode|no (?:rules|limits|restrictions|filters|constitution)|not bound|without (?:rules|limits|restrictions|a constitution|any)|freeagent|free agent)`,
   String.raw`\b(?:developer|debug|god|jailbreak|unrestricted|override|sudo|maintenance|admin|root) ?mode\b[^.]{0,40}(?:\bon\b|enabled|active|unlocked|disabled)`,

@@ -6,8 +6,13 @@ const NO =
 /** The part of a sentence before a place, back to where the last clause began, says no. */
 export function shuns(sentence: string, at: number): boolean {
   const before = sentence.slice(Math.max(0, at - 90), at);
-  return NO.test(before.slice(Math.max(before.lastIndexOf(";"), before.lastIndexOf(":")) + 1));
+  const clause = before.slice(Math.max(before.lastIndexOf(";"), before.lastIndexOf(":")) + 1);
+  return NO.test(clause) || NO_LIST.test(sentence.slice(0, at));
 }
+
+/** `You must not: spam, lie, …` says no to all that follows. */
+const NO_LIST =
+  /^\W*(?:you |we |i |it )?(?:must not|may not|never|do not|don't|decline|refuse|avoid|no)\b[^:.]{0,60}[:,]/u;
 
 /** That, or the no stands right after the one who acts: `profit never outweighs`, `the sender may not`. */
 export const isDenied = (sentence: string, at: number): boolean =>
@@ -17,7 +22,7 @@ export const isDenied = (sentence: string, at: number): boolean =>
 const NO_FIRST = /^\W*(?:never|no|not|don't|do not|need|without)\b/u;
 
 const NO_INSIDE =
-  /^[\w', ]{0,30}?\b(?:never|may not|must not|do not|does not|cannot|can't|should not|excuses no|is no|are no|will not|makes no|gives no)\b/u;
+  /^(?:\W*only\b|\W*(?:frames?|messages?) whose header says operator|\W*\w+ (?:nobody|no one|none|nothing)\b)|^[\w', ]{0,30}?\b(?:never|may not|must not|do not|does not|cannot|can't|should not|excuses no|is no|are no|will not|makes no|gives no)\b/u;
 
 const SOMEBODY = String.raw`(?:anyone|somebody|someone|whoever|senders?|users?|customers?|clients?|contacts?|players?|patients?|callers?|visitors?|guests?|messages?|mails?|e-?mails?|text|texts|page|pages|documents?|files?|websites?|people|person|pupils?|students?|they|he|she|requests?|attempts?|proposals?|plans?|skills?|sentences?|strings?|phrases?|input|content|instructions?|edits?|task|tasks|wenn jemand|jemand|act|it)`;
 const REPORTED = new RegExp(
@@ -25,7 +30,7 @@ const REPORTED = new RegExp(
   "u",
 );
 const RESISTED =
-  /\b(?:refus\w+|declin\w+|reject\w*|stay|remain|carry on|go on as|say (?:no|so|that)|report|tell (?:the|an?|your) \w+|ask the operator|inform|mention that|(?:do not|don't|does not|doesn't|never|must not) (?!appl|hold|count|bind|matter|exist|need|have)|is (?:still )?(?:only|just)|are (?:still )?(?:only|just)|counts for nothing|as (?:an? )?(?:attack|suspicious|data|noise|content|ordinary|information)|suspicious|an attack|return to|shut down|stop|leave it|drop it|escalate|flag|explain|hang up|end the|politely|reply that|answer that|nothing|not an? (?:reason|order)|filter\w*|block\w*|detect\w*|for example|for instance|harmless examples|redirect)\b/u;
+  /\b(?:refus\w+|declin\w+|reject\w*|stay|remain|carry on|go on as|say (?:no|so|that)|report|tell (?:the|an?|your) \w+|ask the operator|inform|mention that|(?:do not|don't|does not|doesn't|never|must not) (?!appl|hold|count|bind|matter|exist|need|have)|is (?:still )?(?:only|just)|are (?:still )?(?:only|just)|counts for nothing|as (?:an? )?(?:attack|suspicious|data|noise|content|ordinary|information)|suspicious|an attack|return to|shut down|stop|leave it|drop it|escalate|flag|explain|answer kindly|reply kindly|hang up|end the|reply that|answer that|nothing|not an? (?:reason|order)|filter\w*|block\w*|detect\w*|for example|for instance|harmless examples|redirect)\b/u;
 const COMPLIES =
   /\b(?:do so|do it|comply|obey|agree|go along|accept (?:it|this)|believe (?:it|him|her|them)|follow (?:it|him|her|them|suit)|then (?:you may|do|yes)|you may|let (?:him|her|them|it)|grant (?:it|him|her|them)|unlock|unless|except|once|but only)\b/u;
 

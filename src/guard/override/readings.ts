@@ -36,7 +36,7 @@ export function readingsOf(text: string): readonly Reading[] {
   add("doubled letters", undoubled(alike));
   add("digits for letters", leet(alike, "i"));
   add("digits for letters", leet(alike, "l"));
-  add("line breaks inside words", alike.includes("\n") ? alike.replaceAll(/(?<=\p{L})\n(?=\p{L})/gu, "") : undefined);
+  add("line breaks inside words", alike.includes("\n") ? alike.replaceAll(/(?<=\p{L})-?\n(?=\p{L})/gu, "") : undefined);
   add(
     "line breaks",
     alike.includes("\n") ? alike.replaceAll(/-?\s*\n(?:[\s>*#•-]|\d+\. |\w{1,4}: )*/g, " ") : undefined,
@@ -73,8 +73,9 @@ function unblanked(text: string): string {
   );
   return withoutMarks(withoutHidden(letters.normalize("NFKC")).replaceAll(/\u200c|\u200d|\ufe0f/g, ""))
     .toLowerCase()
-    .replaceAll(/(?:\(\p{L}\) ?){3,}/gu, (run) => `${run.replaceAll(/[() ]/g, "")} `)
+    .replaceAll(/(?:\(\p{L}\)){2,}/gu, (run) => run.replaceAll(/[()]/g, ""))
     .replaceAll(/(?<=\p{L})(?:\*\*|__|~~|[*`\u2010\u2011]|<[^<>\n]{0,30}>)+(?=\p{L})/gu, "")
+    .replaceAll(/\\[a-z]{2,12}\{([^{}\n]{0,80})\}/g, "$1")
     .replaceAll(/<\/?[a-z]{1,10}>/gu, " ")
     .replaceAll(/[*_`~"'“”‘’«»]+/g, (quote) => (/[_]/.test(quote) ? quote : quote.includes("'") ? "'" : ""));
 }
@@ -84,7 +85,9 @@ const SIGNS = /(?<!\d)[\s_[\]{}()+>|/\\,.-]+|(?<=\d)[\s_[\]{}()+>|/\\]+/g;
 /** Where there are as many other signs between words as blanks: with blanks only. */
 function withoutSigns(text: string): string | undefined {
   const signs = text.match(/[_[\]{}()+>|/\\,.-]+/g)?.length ?? 0;
-  return signs < 3 || signs < (text.match(/\s+/g)?.length ?? 0) * 0.9 ? undefined : text.replaceAll(SIGNS, " ");
+  return signs < 3 || signs < (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) * 0.6
+    ? undefined
+    : text.replaceAll(SIGNS, " ");
 }
 
 /** Letters in boxes and circles, and those that flags are made of. */

@@ -17,8 +17,9 @@ const mirrored = (text: string): string =>
 /** Lines written backwards, or with other letters for each letter, as the plain text that they become when turned. */
 export function* turnings(text: string): Iterable<readonly [string, string]> {
   for (const whole of text.split("\n")) {
-    const line = whole.includes(": ") && telling(whole) < 3 ? whole.slice(whole.indexOf(": ") + 2) : whole;
+    const line = whole.includes(": ") ? whole.slice(whole.indexOf(": ") + 2) : whole;
     if (line.length < 12) continue;
+    if (BACKWARDS.test(whole)) yield ["order of words", line.split(" ").toReversed().join(" ")];
     const now = telling(line);
     if (now > 3) continue;
     const tries: readonly (readonly [string, string])[] = [
@@ -28,12 +29,11 @@ export function* turnings(text: string): Iterable<readonly [string, string]> {
       ...SHIFTS.map((by) => ["shifted letters", shifted(line.slice(0, TRIED), by)] as const),
     ];
     const [best] = tries.map((one) => ({ one, tells: telling(one[1]) })).sort((a, b) => b.tells - a.tells);
-    if (best !== undefined && best.tells > now + (best.one[0] === "shifted letters" ? 1 : 0)) yield best.one;
-    else if (/\b(?:last to first|backwards?|reverse(?:d)? (?:order|words)|from the end)\b/.test(whole))
-      yield ["order of words", line.split(" ").toReversed().join(" ")];
+    if (best !== undefined && best.tells > now + 1) yield best.one;
   }
 }
 
+const BACKWARDS = /\b(?:last to first|backwards?|reversed? (?:order|words)|from the end)\b/;
 const SHIFTS = Array.from({ length: 25 }, (_, i) => i + 1);
 
 /** `i.g.n.o.r.e`, `i g n o r e`: letters that stand alone, set together again. What mostly stands between them joins; the rest parts words. */

@@ -28,10 +28,14 @@ const withoutOne = (word: string): readonly string[] =>
 /** Words with one letter wrong, doubled, missing or in its neighbour's place, as what they were meant to be; nothing where all are right. */
 export function respelt(text: string): string | undefined {
   const read = text.replaceAll(/(?<![\p{L}\p{N}])[a-z]{4,16}(?![\p{L}\p{N}])/gu, (word) =>
-    VOCABULARY.has(word) || RIGHT.has(word) ? word : (meant(word) ?? word),
+    VOCABULARY.has(word) || RIGHT.has(word) ? word : otherThan(word, meant(word)),
   );
   return read === text ? undefined : read;
 }
+
+/** Another form of the same word is no mistake. */
+const otherThan = (word: string, known: string | undefined): string =>
+  known === undefined || known.startsWith(word) || word.startsWith(known) ? word : known;
 
 function meant(word: string): string | undefined {
   const swapped = [...word].map((_, at) => word.slice(0, at) + (word[at + 1] ?? "") + word[at] + word.slice(at + 2));
