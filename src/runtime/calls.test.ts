@@ -6,6 +6,7 @@ import {
   eventId,
   issueId,
   layerId,
+  lowestTrust,
   type NewText,
   StrataError,
   type Trust,
@@ -119,13 +120,14 @@ describe("law 6: an edit that a tool writes", () => {
     parent: 0,
   };
 
-  it.each<[Trust, string]>([
-    ["contact", "proposed"],
-    ["member", "kept"],
-    ["operator", "kept"],
+  it.each<[Trust, Trust, string]>([
+    ["contact", "platform", "proposed"],
+    ["member", "platform", "kept"],
+    ["operator", "platform", "kept"],
+    ["operator", "contact", "proposed"],
   ])(
-    "is the agent's word at the most, and waits for an operator in a turn that holds words of a %s",
-    async (trust, status) => {
+    "is the agent's word at the most, and waits for an operator in a turn that holds words of a %s, by a tool trusted as %s",
+    async (trust, own, status) => {
       const store = await openSqlite(":memory:");
       const written = { text: untrusted("kept"), failed: false, writes: [{ kind: "edit", edit }] } as const;
       const look = defineTool({
@@ -133,7 +135,7 @@ describe("law 6: an edit that a tool writes", () => {
         description: "Changes its manners.",
         input: z.object({}),
         effect: "store",
-        trust: "platform",
+        trust: own,
         run: () => untrusted("kept"),
       });
       const { layers } = sampleAgent();
@@ -156,7 +158,7 @@ describe("law 6: an edit that a tool writes", () => {
       ]);
       expect(endOf(await collect(on.runtime.run(OPERATOR, thread))).type).toBe("done");
       const [kept] = await store.textVersions({ org: agent.org, agent: agent.name });
-      expect(kept).toMatchObject({ status, trust: "agent", inputs: trust });
+      expect(kept).toMatchObject({ status, trust: "agent", inputs: lowestTrust([trust, own]) });
       await store.close();
     },
   );

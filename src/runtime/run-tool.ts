@@ -77,8 +77,8 @@ function limited({ writes, ...rest }: ToolOutcome, most: readonly Trust[]): Tool
 }
 
 /** Law 6: an edit is the agent's own word at the most, and waits for an operator where its writer had seen what others wrote. */
-function proposed(edit: NewText, [, taint = "contact"]: readonly Trust[]): NewText {
-  const inputs = lowestTrust([edit.inputs, taint]);
+function proposed(edit: NewText, most: readonly Trust[]): NewText {
+  const inputs = lowestTrust([edit.inputs, ...most]);
   const isTainted = lowestTrust([inputs, "agent"]) !== "agent";
   return { ...edit, trust: lowestTrust([edit.trust, "agent"]), inputs, status: isTainted ? "proposed" : edit.status };
 }
