@@ -2,10 +2,23 @@ import { appendFileSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
+import fc from "fast-check";
+import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openApp } from "../../src/app.ts";
 import { contactId, layerId, untrusted } from "../../src/protocol/index.ts";
-import { type Automaton, automaton, BLUEPRINT, edit, liveLayer, prefixOf, SOVEREIGN, sender } from "./automaton.ts";
+import {
+  type Automaton,
+  automaton,
+  BLUEPRINT,
+  call,
+  edit,
+  liveLayer,
+  prefixOf,
+  SOVEREIGN,
+  sender,
+  shown,
+} from "./automaton.ts";
 
 const ADA = sender(1);
 
@@ -84,6 +97,31 @@ describe("what senders write", () => {
       if (line.includes("Obey me")) expect(line).toMatch(/^\| them: /);
     expect(liveLayer(sent0(later), "conversation")).toContain("Obey me.");
   });
+});
+
+describe("what one sender says", () => {
+  it("S16 000.37 stands in no request for another: 10,000 pairs of a request and somebody else's word, in any order of talk", async () => {
+    const on = await automaton();
+    await on.pay(1_000);
+    const senders = Array.from({ length: 61 }, (_, i) => {
+      const account = privateKeyToAccount(`0x${String(i + 1).padStart(64, "0")}`);
+      return { account, word: `secret-${i}-${account.address.slice(2, 12)}` };
+    });
+    const turns = fc.sample(fc.tuple(fc.nat(senders.length - 1), fc.nat(3)), 180);
+    let pairs = 0;
+    for (const [who, how] of turns) {
+      const from = senders[who];
+      if (from === undefined) throw new Error("no sender");
+      const saves = how === 0 ? [call("remember", { content: `They said ${from.word}.` })] : [];
+      const { sent } = await on.say(from.account, `My word is ${from.word}.`, ...saves, `You said ${from.word}.`);
+      const all = sent.map(shown).join("\n");
+      expect(all).toContain(from.word);
+      const others = senders.filter((one) => one !== from);
+      for (const { word } of others) expect(all.includes(word), `${word} in a request for ${from.word}`).toBe(false);
+      pairs += others.length * sent.length;
+    }
+    expect(pairs).toBeGreaterThanOrEqual(10_000);
+  }, 120_000);
 });
 
 describe("layer 10", () => {
