@@ -4,6 +4,7 @@ import type {
   AgentState,
   ContactId,
   ContactScope,
+  ErrorCode,
   EventId,
   NewText,
   OrgId,
@@ -113,13 +114,15 @@ export interface ConversationStore {
   conversation(scope: ContactScope): Promise<ConversationLog | undefined>;
 }
 
-/** What an agent that lives by itself is doing, as far as it was written down. Nobody's words stand in it: no erasure reaches it. */
+/** What an agent that lives by itself is doing, as far as it was written down. No contact's words stand in it: no erasure reaches it. */
 export interface LifeRecord {
   readonly state: AgentState;
   /** Since when, milliseconds since 1970. */
   readonly since: number;
-  /** Why it is faulted or sleeps for want of credits. */
+  /** Why it is faulted or sleeps for want of credits, where no turn says it: the platform's own sentence. */
   readonly because?: string;
+  /** The turn whose failure left it faulted. What was said of it stands with the turn alone, as its contact's. */
+  readonly failed?: { readonly turn: TurnId; readonly code: ErrorCode };
   /** When its last turn of its own began. */
   readonly tickedAt?: number;
 }

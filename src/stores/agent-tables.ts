@@ -4,6 +4,7 @@ import type {
   AgentState,
   ContactId,
   Digest,
+  ErrorCode,
   EventId,
   LayerId,
   MoveKind,
@@ -65,6 +66,8 @@ interface LifeTable extends OfAgent {
   readonly state: AgentState;
   readonly since: number;
   readonly because: string | null;
+  readonly turn: TurnId | null;
+  readonly code: ErrorCode | null;
   readonly ticked_at: number | null;
 }
 

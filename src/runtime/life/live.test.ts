@@ -1,5 +1,9 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AgentState, TurnEvent } from "../../protocol/index.ts";
+import { openSqlite } from "../../stores/index.ts";
 import { collect, endOf, message, OPERATOR } from "../stage.contract.ts";
 import { type Living, livingStage } from "./living.contract.ts";
 
@@ -54,6 +58,21 @@ describe("a turn of an agent that lives by itself", () => {
     expect(endOf(await on.say(thread, "Again")).type).toBe("done");
     expect(await on.life()).toMatchObject({ vitals: { state: "sleeping" } });
     expect((await on.life()).because).toBeUndefined();
+  });
+
+  it("law 5 that failed over a contact's words leaves none of them where an erasure does not reach", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "strata-life-"));
+    const store = await openSqlite(join(folder, "record.sqlite"));
+    const on = await livingStage([new Error("refused: Quincewell is not allowed"), "Well."], {}, { store });
+    const thread = await on.open();
+    await on.say(thread, "I am Quincewell.");
+    expect((await on.life()).because).toContain("Quincewell");
+    await on.runtime.erase(OPERATOR, thread.scope);
+    expect((await on.life()).because).toBe("(erased)");
+    await store.close();
+    const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)));
+    expect(files.filter((bytes) => bytes.includes("Quincewell"))).toEqual([]);
+    rmSync(folder, { recursive: true });
   });
 
   it("that is cancelled, or left by who listened, ends faulted like any that failed", async () => {

@@ -107,10 +107,12 @@ export async function rests(work: Work, ending: Ending, recorded: "recorded" | "
   }
 }
 
-async function writeEnd({ parts, cast: { agent } }: Work, ending: Ending): Promise<void> {
+async function writeEnd({ parts, cast: { agent }, lease }: Work, ending: Ending): Promise<void> {
   const isBroke = (await creditsLeft(parts, agent)) <= 0;
   await writeLife(parts, ownerOf(agent), () => {
-    if (ending.status === "failed") return { state: "faulted", because: ending.error.message };
+    // Not its sentence, which may quote a contact: that stands with the turn.
+    if (ending.status === "failed")
+      return { state: "faulted", failed: { turn: lease.claim.turn, code: ending.error.code } };
     return { state: "sleeping", ...(isBroke && { because: NO_CREDITS }) };
   });
 }

@@ -11,7 +11,7 @@ export interface LifeParts extends Pick<Parts, "store" | "clock" | "wall" | "ali
 }
 
 /** What is written down next. `more`: something else follows at once. */
-interface Step extends Pick<LifeRecord, "state" | "because" | "tickedAt"> {
+interface Step extends Pick<LifeRecord, "state" | "because" | "failed" | "tickedAt"> {
   readonly more?: true;
 }
 
@@ -28,12 +28,18 @@ export async function writeLife(parts: LifeParts, owner: AgentOwner, plan: Plan)
     const step = await plan(record);
     if (step === undefined) return true;
     const { more = false, ...next } = step;
-    const kept = record?.tickedAt === undefined ? {} : { tickedAt: record.tickedAt };
-    const move = { ...kept, ...next, from: record?.state, at: parts.clock() };
+    const move = { ...keptOf(record, next), ...next, from: record?.state, at: parts.clock() };
     const moved = await patiently(() => parts.store.moveLife(owner, move));
     if (moved && !more) return true;
   }
   return false;
+}
+
+/** What stays as it was: when it last had a turn of its own, and while it is faulted, which turn failed. */
+function keptOf(record: LifeRecord | undefined, { state, because }: Step): Pick<LifeRecord, "tickedAt" | "failed"> {
+  const { tickedAt, failed } = record ?? {};
+  const isSame = record?.state === state && because === undefined;
+  return { ...(tickedAt !== undefined && { tickedAt }), ...(isSame && failed && { failed }) };
 }
 
 /** Why an agent is faulted whose program ended in the middle of a turn. */
@@ -61,11 +67,25 @@ export async function standingOf(
 ): Promise<Partial<Pick<LifeRecord, "since" | "because" | "tickedAt">> & { readonly state: AgentState }> {
   const record = await parts.store.life(owner);
   const running = parts.lives?.states(owner).at(-1);
-  const { since, because, tickedAt } = record ?? {};
+  const { since, tickedAt } = record ?? {};
   const rest = { ...(since !== undefined && { since }), ...(tickedAt !== undefined && { tickedAt }) };
   if (running !== undefined) return { ...rest, state: running };
   if (record === undefined) return { state: "bootstrapping" };
-  if (isWaiting(record.state)) return { ...rest, ...(because !== undefined && { because }), state: record.state };
+  if (isWaiting(record.state)) {
+    const because = await whyOf(parts, owner, record);
+    return { ...rest, ...(because !== undefined && { because }), state: record.state };
+  }
   if (await othersRun(parts, owner, [])) return { ...rest, state: record.state };
   return { ...rest, state: "faulted", because: INTERRUPTED };
+}
+
+/** Why it waits as it does. A failed turn's sentence is read where it stands, for it may quote a contact. */
+async function whyOf(
+  { store }: LifeParts,
+  owner: AgentOwner,
+  { because, failed }: LifeRecord,
+): Promise<string | undefined> {
+  if (failed === undefined) return because;
+  const end = (await store.turn({ ...owner, contact: null }, failed.turn))?.end;
+  return end?.status === "failed" ? end.message : `turn ${failed.turn} failed: ${failed.code}`;
 }

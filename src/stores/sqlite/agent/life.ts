@@ -8,8 +8,14 @@ import { fixed, query } from "../statement.ts";
 export function life(db: Connection, { org, agent }: AgentOwner): LifeRecord | undefined {
   const row = db.first(lifeOf({ org, agent }));
   if (!row) return undefined;
-  const { state, since, because, ticked_at: tickedAt } = row;
-  return { state, since, ...(because !== null && { because }), ...(tickedAt !== null && { tickedAt }) };
+  const { state, since, because, turn, code, ticked_at: tickedAt } = row;
+  return {
+    state,
+    since,
+    ...(because !== null && { because }),
+    ...(turn !== null && code !== null && { failed: { turn, code } }),
+    ...(tickedAt !== null && { tickedAt }),
+  };
 }
 
 const lifeOf = fixed((of: AgentOwner) =>
@@ -31,14 +37,16 @@ export function moveLife(
       state: move.state,
       since: known?.state === move.state ? known.since : move.at,
       because: move.because ?? null,
+      turn: move.failed?.turn ?? null,
+      code: move.failed?.code ?? null,
       ticked_at: move.tickedAt ?? known?.ticked_at ?? null,
     };
-    const { state, since, because, ticked_at } = row;
+    const { org: _, agent: __, ...now } = row;
     db.run(
       query
         .insertInto("life")
         .values(row)
-        .onConflict((on) => on.columns(["org", "agent"]).doUpdateSet({ state, since, because, ticked_at })),
+        .onConflict((on) => on.columns(["org", "agent"]).doUpdateSet(now)),
     );
     return true;
   });

@@ -32,7 +32,8 @@ export const agents: Migration = {
       foreign key (org, turn) references turn (org, id)) strict`,
     `create index exchange_last on exchange (org, agent, contact, at)`,
     `create table life (
-      ${own}, state text not null, since integer not null, because text, ticked_at integer,
+      ${own}, state text not null, since integer not null, because text, turn text, code text,
+      ticked_at integer,
       primary key (org, agent)) strict`,
     `create table top_up (
       ${own}, id integer not null, dollars real not null, by text not null, note text not null, ${linked},
