@@ -64,7 +64,7 @@ export function editedLine({ n, status, verdict }: TextVersion, name: string, ba
   const told =
     status === "kept"
       ? `Version ${n} of ${name} is active: the next turn uses it. ${back}`
-      : `Version ${n} of ${name} waits: another became active meanwhile. \`strata layer proposals\` shows it.`;
+      : `Version ${n} of ${name} waits: a text was changed meanwhile. \`strata layer proposals\` shows it.`;
   const guard = verdict.verdict === "pass" ? [] : verdict.findings.map((one) => `The guard says: ${printable(one)}`);
   return [told, ...guard];
 }

@@ -184,6 +184,7 @@ export {
   TEXT_STATUSES,
   type TextKey,
   type TextMove,
+  type TextPointer,
   type TextStatus,
   type TextVersion,
 } from "./text-version.ts";

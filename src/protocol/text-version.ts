@@ -16,6 +16,11 @@ export interface TextKey {
 export const TEXT_STATUSES = ["kept", "proposed", "rejected"] as const;
 export type TextStatus = (typeof TEXT_STATUSES)[number];
 
+/** Where the pointer of a text stands: 0 is the declared text, null nothing at all. */
+export interface TextPointer extends TextKey {
+  readonly stands: number | null;
+}
+
 /** A text that is to take the place of what is active. */
 export interface NewText extends TextKey {
   /** What may stand in the prompt once it is active: it passed the guard, and an operator's word where that is needed. */
@@ -35,10 +40,15 @@ export interface NewText extends TextKey {
   readonly verdict: TextVerdict;
   /** The version it was written over: 0 for the declared text. Another that is active by then makes it a proposal. */
   readonly parent: number;
+  /**
+   * Where the others stood that its size was measured with, all layers or all skills: another that moved by then makes it a proposal,
+   * so that the limits hold. Left out, nothing was measured.
+   */
+  readonly beside?: readonly TextPointer[];
 }
 
 /** One version of a text, kept for ever. */
-export interface TextVersion extends Omit<NewText, "status"> {
+export interface TextVersion extends Omit<NewText, "status" | "beside"> {
   readonly status: TextStatus;
   /** Milliseconds since 1970. */
   readonly at: number;

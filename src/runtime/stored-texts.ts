@@ -5,10 +5,10 @@ import {
   type LayerContent,
   type LayerId,
   lowestTrust,
+  type TextPointer,
   type TextVersion,
   trusted,
 } from "../protocol/index.ts";
-import type { TextPointer } from "../stores/index.ts";
 import type { Parts } from "./parts.ts";
 
 /** The texts of the prefix as they are now, by layer, and a line where they could not be read. */

@@ -14,6 +14,7 @@ import type {
   StoredEvent,
   TextKey,
   TextMove,
+  TextPointer,
   TextVersion,
   TurnId,
   Untrusted,
@@ -34,6 +35,8 @@ export interface MoveRequest {
   readonly by: Role;
   readonly reason: Untrusted;
   readonly at: number;
+  /** As in `NewText`. */
+  readonly beside?: readonly TextPointer[];
 }
 
 /** An operator's word about a proposal. */
@@ -44,11 +47,8 @@ export interface TextDecision {
   readonly by: Role;
   readonly reason: Untrusted;
   readonly at: number;
-}
-
-/** Where the pointer of a text stands: 0 is the declared text, null nothing at all. */
-export interface TextPointer extends TextKey {
-  readonly stands: number | null;
+  /** As in `NewText`. */
+  readonly beside?: readonly TextPointer[];
 }
 
 /** Texts of agents that may be changed: every version kept, and which is active. Each change is a link of the chain. */
@@ -65,18 +65,19 @@ export interface TextStore {
   /** Newest first. */
   textMoves(owner: AgentOwner, key: TextKey | undefined, limit: number): Promise<readonly TextMove[]>;
   /**
-   * Keeps a version; one that is `kept` becomes active, unless another than its `parent` is active by now: then it is a proposal.
-   * So is an agent's where nothing is active any more. The same is done in a turn's commit by the write `edit`.
+   * Keeps a version; one that is `kept` becomes active, unless another than its `parent` is active by now, or one of those beside it
+   * moved: then it is a proposal. So is an agent's where nothing is active any more. The same is done in a turn's commit by the write `edit`.
    */
   editText(owner: AgentOwner, edit: NewText, at: number): Promise<TextVersion>;
   /**
    * @throws StrataError `text_not_found`; `text_decided` where it does not wait any more, or where another version than its parent is
-   * active and `over` does not name it
+   * active and `over` does not name it, or one of those beside it moved
    */
   decideText(owner: AgentOwner, key: TextKey & { readonly n: number }, decision: TextDecision): Promise<TextVersion>;
   /**
    * Whether the key is one of the agent's, and 0 a text of it, only its declaration knows.
-   * @throws StrataError `text_not_found`, `text_decided` for a version that is a proposal or was rejected
+   * @throws StrataError `text_not_found`, `text_decided` for a version that is a proposal or was rejected, or where one of those
+   * beside it moved
    */
   moveText(owner: AgentOwner, key: TextKey, request: MoveRequest): Promise<TextMove>;
 }

@@ -15,7 +15,6 @@ export type {
   LifeRecord,
   MoveRequest,
   TextDecision,
-  TextPointer,
   TopUp,
   WaitingMessage,
 } from "./agent-store.ts";

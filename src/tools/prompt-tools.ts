@@ -121,6 +121,9 @@ function edit(
     reason: untrusted("The agent called update_prompt_layer."),
     verdict,
     parent: current?.n ?? 0,
+    beside: active
+      .filter((one) => one.layer !== layer.id && one.part === undefined)
+      .map((one) => ({ layer: one.layer, stands: one.n })),
   };
   return edited(because === undefined ? keptText(layer, text.text, beside) : proposedText(layer, because), version);
 }

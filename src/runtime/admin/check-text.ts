@@ -1,22 +1,36 @@
 import { type CheckedText, charactersBeside, checkNewText, type GivenText } from "../../guard/index.ts";
-import { StrataError, TEXT_LIMITS, type TextKey, type Untrusted } from "../../protocol/index.ts";
+import { StrataError, TEXT_LIMITS, type TextKey, type TextPointer, type Untrusted } from "../../protocol/index.ts";
 import type { Desk } from "./desk.ts";
 import { skillsOf } from "./skills.ts";
 import type { Standing } from "./standing.ts";
 
 type Passed = Exclude<CheckedText, { readonly problem: string }>;
 
+/** What its size was measured with. */
+interface Measured {
+  readonly beside: readonly TextPointer[];
+}
+
 /** @throws StrataError `text_refused` with what is wrong with it */
 export async function passed(
   desk: Desk,
   now: Standing,
   given: { readonly text: string; readonly line?: string | undefined },
-): Promise<Passed> {
+): Promise<Passed & Measured> {
   if (now.kind !== "layer" && given.line !== undefined)
     throw refused(desk, now.key, "only a layer has a line that stands for it");
+  const beside = await pointersBeside(desk, now.key);
   const checked = checkNewText(await givenText(desk, now, given));
-  if (checked.problem === undefined) return checked;
+  if (checked.problem === undefined) return { ...checked, beside };
   throw refused(desk, now.key, checked.problem);
+}
+
+/** Read before anything is measured: what moves after it is seen when the text is kept. */
+async function pointersBeside({ parts, owner }: Desk, { layer, part }: TextKey): Promise<readonly TextPointer[]> {
+  const all = await parts.store.textPointers(owner);
+  return all.filter((one) =>
+    part === undefined ? one.part === undefined && one.layer !== layer : one.layer === layer && one.part !== part,
+  );
 }
 
 async function givenText(
@@ -26,7 +40,7 @@ async function givenText(
 ): Promise<GivenText> {
   switch (kind) {
     case "layer":
-      return { kind, text, line, beside: await beside(desk, key) };
+      return { kind, text, line, beside: await charactersOfOthers(desk, key) };
     case "soul":
       return { kind, text };
     case "skill":
@@ -34,14 +48,15 @@ async function givenText(
   }
 }
 
-const beside = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Promise<number> =>
+const charactersOfOthers = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Promise<number> =>
   charactersBeside(agent.layers, await parts.store.activeTexts(owner), layer);
 
 const othersEnabled = async (desk: Desk, { part }: TextKey): Promise<number> =>
   (await skillsOf(desk)).filter(({ name, enabled }) => enabled && name !== part).length;
 
 /** What strata.yaml says was looked at when it was loaded; there must only be room for it. */
-export async function checkDeclared(desk: Desk, { key, kind, declared }: Standing): Promise<void> {
+export async function checkDeclared(desk: Desk, { key, kind, declared }: Standing): Promise<Measured> {
+  const beside = await pointersBeside(desk, key);
   if (declared === undefined) {
     const message = `strata.yaml declares no text for ${nameOf(key)} of ${desk.agent.name}: there is no version 0 to go back to`;
     throw new StrataError("text_not_found", message, { ...key, n: 0 });
@@ -49,11 +64,11 @@ export async function checkDeclared(desk: Desk, { key, kind, declared }: Standin
   if (kind === "skill" && (await othersEnabled(desk, key)) >= TEXT_LIMITS.skills) {
     throw refused(desk, key, `${TEXT_LIMITS.skills} skills are enabled, and no more may be; disable one first`);
   }
-  if (kind !== "layer") return;
-  const others = await beside(desk, key);
+  if (kind !== "layer") return { beside };
+  const others = await charactersOfOthers(desk, key);
   const left = Math.max(0, TEXT_LIMITS.stored - others);
   const asDeclared = charactersBeside(desk.agent.layers, [], key.layer);
-  if (declared.length <= left || others <= asDeclared) return;
+  if (declared.length <= left || others <= asDeclared) return { beside };
   const says = `its declared text has ${declared.length} characters, and ${left} are left for it: all texts of the prefix together may have ${TEXT_LIMITS.stored}, of which the others take ${others}`;
   throw refused(desk, key, says);
 }

@@ -4,11 +4,11 @@ import {
   StrataError,
   suggestion,
   type TextKey,
+  type TextPointer,
   type TextVersion,
   type Trust,
   type Trusted,
 } from "../../protocol/index.ts";
-import type { TextPointer } from "../../stores/index.ts";
 import type { Desk } from "./desk.ts";
 
 /** A text that may be edited, as it stands now. */

@@ -128,6 +128,25 @@ describe("an operator's edit", () => {
   });
 });
 
+describe("S11 S20 edits at the same moment", () => {
+  const prose = (length: number): string => "a ".repeat(length).slice(0, length - 1);
+
+  it("leave all texts of the prefix within their limit: the second waits as a proposal", async () => {
+    const set = await automatonStage();
+    const both = ["loop", "inbox"].map((id) => desk(set).edit({ layer: layerId(id) }, prose(3_990)));
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual(["kept", "proposed"]);
+    const texts = (await set.runtime.layers(OPERATOR, set.agent.name)).filter(({ source }) => source === undefined);
+    expect(texts.reduce((sum, { characters = 0 }) => sum + characters, 0)).toBeLessThanOrEqual(TEXT_LIMITS.stored);
+  });
+
+  it("leave no more skills enabled than may be", async () => {
+    const set = await automatonStage();
+    for (let n = 0; n < TEXT_LIMITS.skills - 2; n++) await desk(set).edit(skill(`skill-${n}`), "Be kind.");
+    await Promise.all(["a", "b", "c"].map((name) => desk(set).edit(skill(name), "Be kind.")));
+    expect((await desk(set).skills()).filter(({ enabled }) => enabled)).toHaveLength(TEXT_LIMITS.skills);
+  });
+});
+
 describe("the soul", () => {
   it("000.59 000.60 is a slug that an operator sets, versions kept, in the layer behind the identity", async () => {
     const set = await automatonStage(["Done."]);

@@ -25,6 +25,7 @@ export async function editText(desk: Desk, { layer, part, text, line, reason }: 
     reason: checkedReason(reason),
     verdict: checked.verdict,
     parent: now.version ?? 0,
+    beside: checked.beside,
   } as const;
   return parts.store.editText(owner, edit, parts.clock());
 }
@@ -71,17 +72,25 @@ export async function decideText(desk: Desk, choice: TextVerdictChoice): Promise
   const reason = checkedReason(choice.reason);
   const version = await versionOf(desk, key, n);
   if (version.status !== "proposed") throw decided(desk, version);
-  if (verdict === "approved") {
-    const now = await standing(desk, key);
-    checkParent(desk, now, { version, over });
-    await passed(desk, now, version);
-  }
+  const measured = verdict === "approved" ? await mayStand(desk, key, { version, over }) : {};
   const { owner, parts, actor } = desk;
   return parts.store.decideText(
     owner,
     { ...key, n },
-    { verdict, ...(over !== undefined && { over }), by: actor.role, reason, at: parts.clock() },
+    { verdict, ...(over !== undefined && { over }), by: actor.role, reason, at: parts.clock(), ...measured },
   );
+}
+
+/** Looks at a proposal as it would stand now. */
+async function mayStand(
+  desk: Desk,
+  key: TextKey,
+  { version, over }: { readonly version: TextVersion; readonly over: number | undefined },
+) {
+  const now = await standing(desk, key);
+  checkParent(desk, now, { version, over });
+  const { beside } = await passed(desk, now, version);
+  return { beside };
 }
 
 /** Whoever approves knows what it takes the place of. @throws StrataError `text_decided` */
@@ -110,15 +119,17 @@ export async function activateText(desk: Desk, choice: TextChoice): Promise<Text
   const reason = checkedReason(choice.reason);
   const now = await standing(desk, key);
   if (now.version === n) throw refused(desk, key, `version ${n} is active already, and nothing was changed`);
-  if (n === 0) await checkDeclared(desk, now);
-  else {
-    const version = await versionOf(desk, key, n);
-    if (version.status !== "kept") throw decided(desk, version);
-    await passed(desk, now, version);
-  }
+  const { beside } = n === 0 ? await checkDeclared(desk, now) : await keptVersion(desk, now, n);
   const kind = now.version !== null && n < now.version ? "rolled back" : "activated";
   const { owner, parts, actor } = desk;
-  return parts.store.moveText(owner, key, { to: n, kind, by: actor.role, reason, at: parts.clock() });
+  return parts.store.moveText(owner, key, { to: n, kind, by: actor.role, reason, at: parts.clock(), beside });
+}
+
+/** A version that may be active again. */
+async function keptVersion(desk: Desk, now: Standing, n: number) {
+  const version = await versionOf(desk, now.key, n);
+  if (version.status !== "kept") throw decided(desk, version);
+  return passed(desk, now, version);
 }
 
 /** Takes a skill out of the prompt. */

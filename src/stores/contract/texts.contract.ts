@@ -48,6 +48,7 @@ export function textContract(openStore: OpenStore): void {
   pointers(openStore);
   proposals(openStore);
   anyDeeds(openStore);
+  besideOthers(openStore);
   inTurns(openStore);
 }
 
@@ -233,6 +234,44 @@ function proposals(openStore: OpenStore): void {
       expect(await store.editText(OWNER, edited("rhyme", POET), NOW)).toMatchObject({ status: "proposed" });
       const back = await store.editText(OWNER, edited("rhyme", { ...POET, ...byHand }), NOW);
       expect(back).toMatchObject({ status: "kept", active: true });
+      await store.close();
+    });
+  });
+}
+
+function besideOthers(openStore: OpenStore): void {
+  describe("S11 S20 a text that was measured with others", () => {
+    const INBOX: TextKey = { layer: layerId("inbox") };
+
+    it("becomes a proposal where another layer was edited since", async () => {
+      const store = await openStore();
+      await store.editText(OWNER, edited("one", { beside: [] }), NOW);
+      expect(await store.editText(OWNER, edited("late", { ...INBOX, beside: [] }), NOW)).toMatchObject({
+        status: "proposed",
+      });
+      const seen = { beside: [{ ...LOOP, stands: 1 }] };
+      expect(await store.editText(OWNER, edited("in time", { ...INBOX, ...seen }), NOW)).toMatchObject({
+        active: true,
+      });
+      await store.close();
+    });
+
+    it("is not approved and not made active again over what moved since; of skills, also one that was disabled", async () => {
+      const store = await openStore();
+      await store.editText(OWNER, edited("rhyme", { ...POET, ...byHand, beside: [] }), NOW);
+      await store.moveText(OWNER, POET, moving(null, { kind: "disabled" }));
+      const cook = { ...POET, part: "cook" };
+      await store.editText(OWNER, edited("boil", { ...cook, status: "proposed" }), NOW);
+      const late = { beside: [{ ...POET, stands: 1 }] };
+      const now = { beside: [{ ...POET, stands: null }] };
+      const says = { code: "text_decided", message: expect.stringMatching(/another text of companion was changed/) };
+      const choice = { ...cook, n: 1 };
+      await expect(store.decideText(OWNER, choice, deciding("approved", late))).rejects.toMatchObject(says);
+      expect(await store.decideText(OWNER, choice, deciding("approved", now))).toMatchObject({ active: true });
+      await store.moveText(OWNER, cook, moving(null, { kind: "disabled" }));
+      await expect(store.moveText(OWNER, cook, moving(1, late))).rejects.toMatchObject(says);
+      expect(await store.moveText(OWNER, cook, moving(1, now))).toMatchObject({ to: 1 });
+      expect(await problems(store, OWNER.org)).toEqual([]);
       await store.close();
     });
   });

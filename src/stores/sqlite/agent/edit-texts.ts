@@ -10,6 +10,7 @@ import {
   StrataError,
   type TextKey,
   type TextMove,
+  type TextPointer,
   type TextVersion,
 } from "../../../protocol/index.ts";
 import type { AgentOwner, MoveRequest, TextDecision } from "../../agent-store.ts";
@@ -19,6 +20,7 @@ import type { Connection } from "../connection.ts";
 import { keepOwn, keepShared, scopeKey } from "../pieces.ts";
 import { insert, query } from "../statement.ts";
 import {
+  columnKey,
   columnsOf,
   decides,
   findVersion,
@@ -26,6 +28,7 @@ import {
   makesVersion,
   movesOfVersion,
   newestMove,
+  pointersOf,
   statusOf,
   type TextColumns,
   textAt,
@@ -40,7 +43,7 @@ export function editText(db: Connection, owner: AgentOwner, edit: NewText, at: n
 export function addVersion(db: Connection, whose: AgentOwner | ContactScope, edit: NewText, at: number): TextVersion {
   const key = columnsOf(whose, edit);
   const stands = pointerOf(db, key);
-  const kept = edit.status === "kept" && isOverActive(edit, stands);
+  const kept = edit.status === "kept" && isOverActive(edit, stands) && isBesideThem(db, key, edit.beside);
   // It may say what the contact said: until an operator has approved it, it goes when the contact goes.
   const contact = kept ? null : contactOf(whose);
   const keep = keeper(db, whose, contact);
@@ -61,6 +64,21 @@ export function addVersion(db: Connection, whose: AgentOwner | ContactScope, edi
 /** Who took a text away meant it: an agent does not put it back unasked. */
 function isOverActive({ parent, by }: NewText, stands: number | null): boolean {
   return stands === null ? by !== "agent" : stands === parent;
+}
+
+/** Limits are of all layers or all skills together: whoever measured with others that moved since has measured nothing. */
+function isBesideThem(db: Connection, key: TextColumns, beside: readonly TextPointer[] | undefined): boolean {
+  if (beside === undefined) return true;
+  const now = pointersOf(db, key).filter(({ layer, part }) =>
+    key.part === "" ? part === undefined && layer !== key.layer : layer === key.layer && part !== key.part,
+  );
+  return placesOf(key, beside) === placesOf(key, now);
+}
+
+/** A layer stands on its declared text until its pointer moves; a skill may be declared and stand on nothing. */
+function placesOf({ part }: TextColumns, pointers: readonly TextPointer[]): string {
+  const moved = pointers.filter(({ stands }) => part !== "" || stands !== 0);
+  return canonicalJson(moved.map((pointer) => [columnKey(pointer), pointer.stands]).toSorted());
 }
 
 function contactOf(whose: AgentOwner | ContactScope): ContactId | null {
@@ -121,7 +139,7 @@ export function decideText(
   db: Connection,
   owner: AgentOwner,
   { n, ...of }: TextKey & { readonly n: number },
-  { verdict, over, by, reason, at }: TextDecision,
+  { verdict, over, by, reason, at, beside }: TextDecision,
 ): TextVersion {
   return db.write(() => {
     const key = columnsOf(owner, of);
@@ -129,6 +147,7 @@ export function decideText(
     const stands = pointerOf(db, key);
     const approved = verdict === "approved";
     if (approved && stands !== null && stands !== made.parent && stands !== over) throw overtaken(key, made, stands);
+    if (approved) checkBeside(db, key, beside);
     record(db, key, {
       ...NOTHING,
       ...{ kind: verdict, n, was: stands, stands: approved ? n : stands, by, at },
@@ -137,6 +156,13 @@ export function decideText(
     });
     return there(db, key, n);
   });
+}
+
+/** @throws StrataError `text_decided` */
+function checkBeside(db: Connection, key: TextColumns, beside: readonly TextPointer[] | undefined): void {
+  if (isBesideThem(db, key, beside)) return;
+  const says = `another text of ${key.agent} was changed while the size of ${nameOf(key)} was looked at, so nothing was changed`;
+  throw new StrataError("text_decided", `${says}: do it again`, { agent: key.agent, text: nameOf(key) });
 }
 
 function textsAnew(db: Connection, org: OrgId, made: MoveRow): Pick<MoveRow, "text" | "line"> {
@@ -171,10 +197,11 @@ function overtaken(key: TextColumns, { n, parent }: MoveRow, stands: number): St
 
 /** Puts the pointer on a version that is kept, on the declared text, or on nothing. */
 export function moveText(db: Connection, owner: AgentOwner, of: TextKey, request: MoveRequest): TextMove {
-  const { to, kind, by, reason, at } = request;
+  const { to, kind, by, reason, at, beside } = request;
   return db.write(() => {
     const key = columnsOf(owner, of);
     if (to !== null && to !== 0) inStatus(db, key, to, "kept");
+    checkBeside(db, key, beside);
     const was = pointerOf(db, key);
     const why = keepShared(db, owner.org, reason);
     const row = record(db, key, { ...NOTHING, kind, n: to ?? was ?? 0, was, stands: to, by, at, reason: why });

@@ -1,5 +1,5 @@
-import type { Digest, TextKey, TextMove, TextStatus, TextVersion } from "../../../protocol/index.ts";
-import type { AgentOwner, TextPointer } from "../../agent-store.ts";
+import type { Digest, TextKey, TextMove, TextPointer, TextStatus, TextVersion } from "../../../protocol/index.ts";
+import type { AgentOwner } from "../../agent-store.ts";
 import { toTextMove, toTextVersion } from "../../rows.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
@@ -33,7 +33,7 @@ export function textPointers(db: Connection, owner: AgentOwner): readonly TextPo
   return db.read(() => pointersOf(db, owner));
 }
 
-function pointersOf(db: Connection, { org, agent }: AgentOwner): readonly TextPointer[] {
+export function pointersOf(db: Connection, { org, agent }: AgentOwner): readonly TextPointer[] {
   const keys = db.all(plain<Pick<MoveRow, "layer" | "part">>(KEYS, org, agent));
   const pointers = keys.map(({ layer, part }) => {
     const stands = newestMove(db, { org, agent, layer, part })?.stands ?? null;
@@ -42,7 +42,8 @@ function pointersOf(db: Connection, { org, agent }: AgentOwner): readonly TextPo
   return pointers.sort((a, b) => (columnKey(a) < columnKey(b) ? -1 : 1));
 }
 
-const columnKey = ({ layer, part = "" }: TextKey): string => `${layer}/${part}`;
+/** Its key in one word. */
+export const columnKey = ({ layer, part = "" }: TextKey): string => `${layer}/${part}`;
 
 /** By its index, which has a row for each text: another would be read to its end, however often texts were edited. */
 const KEYS = `select layer, part from text_move indexed by text_key where org = ? and agent = ? and seq = 1`;
