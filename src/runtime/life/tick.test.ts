@@ -128,6 +128,19 @@ describe("a turn of an agent's own", () => {
     expect((await on.life()).vitals.state).toBe("sleeping");
   });
 
+  it("that failed leaves nothing waiting for ever where another declaration came since", async () => {
+    const on = await livingStage([new Error("down")], HOURLY);
+    expect(endOf(await tick(on))).toMatchObject({ type: "failed" });
+    const anew = await livingStage(["Well."], { tick: 61 }, { store: on.store });
+    const [start, ...rest] = await tick(anew);
+    expect(start).toMatchObject({ type: "turn-start", events: 1 });
+    expect(endOf(rest).type).toBe("done");
+    const own = { ...on.owner, contact: SELF };
+    const threads = await on.store.threads(own, 9);
+    expect(threads).toHaveLength(2);
+    for (const { id } of threads) expect(await on.store.pending(own, id)).toEqual([]);
+  });
+
   it("begins not without credits, stays due, and is run when they are topped up", async () => {
     const life = { ...HOURLY, credits: { low: 5, critical: 1, rounds: 2 } };
     const on = await livingStage(["Well."], life);

@@ -116,12 +116,28 @@ async function runsAlready({ store, wall, alive }: TurnParts, { org, name }: Age
   );
 }
 
-/** The thread of its own turns. Another declaration begins another: its own turns always follow what is declared. */
+/**
+ * The thread of its own turns. Another declaration begins another: its own turns always follow what is declared. What a turn that
+ * failed has left on an older one is taken back, for none of those is run any more.
+ */
 async function ownThread(parts: TurnParts, agent: Agent): Promise<Thread> {
   const { org, name, version } = agent;
   const scope: ContactScope = { org, agent: name, contact: SELF };
   const at = parts.clock();
   await parts.store.saveAgentVersion(org, name, version, parts.agents.spec(agent), at);
   const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
-  return parts.store.openThread(scope, { id, channel: TICK, key: version, version, at });
+  const own = await parts.store.openThread(scope, { id, channel: TICK, key: version, version, at });
+  await takeBack(parts, own);
+  return own;
+}
+
+/** As many older threads are looked at: each declaration takes back what the one before it has left. */
+const OLDER = 20;
+
+async function takeBack({ store, wall, clock, alive }: TurnParts, { scope, id }: Thread): Promise<void> {
+  const older = (await store.threads(scope, OLDER)).filter((one) => one.id !== id && one.forkedFrom === undefined);
+  for (const { id: thread } of older) {
+    if ((await store.pending(scope, thread)).length === 0) continue;
+    await store.withdraw(scope, thread, { now: wall(), at: clock(), alive });
+  }
 }
