@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { scripted } from "../models/index.ts";
 import type { DeliveryReport } from "./deliveries.ts";
 import type { Delivery, SendDelivery } from "./delivery.ts";
-import { endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { readRecording, replay } from "./index.ts";
+import { collect, endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
 
 const AGENT = sampleAgent({ deliver: { url: "https://receiver.example/replies" } });
 const MINUTE = 60_000;
@@ -102,5 +104,46 @@ describe("a reply of an agent that says where its replies go", () => {
     for await (const _ of one.runtime.deliverDue(OPERATOR, signal))
       if (++sent === 9) for await (const _ of other.runtime.deliverDue(OPERATOR, signal));
     expect(tries).toEqual(texts);
+  });
+
+  it.each(["the recording", "the agent's own model"])("is sent to nobody where %s answers in a replay", async (who) => {
+    const { look, tries, runtime, time } = await delivering();
+    await look();
+    const lines = [
+      { thread: "old", from: "contact", text: "Bread?" },
+      { thread: "old", from: "agent", text: "Long ago." },
+    ];
+    const text = lines.map((line) => JSON.stringify(line)).join("\n");
+    const plan = {
+      actor: OPERATOR,
+      agent: AGENT.name,
+      digest: "d",
+      exchanges: readRecording(text, { file: "old.jsonl", digest: "d", gap: 1_000 }),
+      setClock: (at: number) => {
+        time.at = at;
+      },
+      wait: async () => undefined,
+      ...(who === "the recording" && { speaker: () => scripted(["Long ago."]).model }),
+    };
+    const [turn] = await collect(replay(runtime, plan));
+    expect(turn?.end?.type).toBe("done");
+    expect(await look()).toEqual([]);
+    expect(tries).toHaveLength(1);
+    expect(await runtime.outbox(OPERATOR, AGENT.name, { status: "waiting", limit: 5 })).toEqual([]);
+  });
+
+  it("is not followed by a second answer to the same message, unless somebody says that it shall", async () => {
+    const { look, tries, runtime, thread } = await delivering();
+    await look();
+    const [turn] = await runtime.turns(OPERATOR, thread.id);
+    if (turn === undefined) throw new Error("no turn");
+    await expect(collect(runtime.regenerate(OPERATOR, turn.id))).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringMatching(/second reply.*--again/),
+    });
+    expect(await runtime.threads(OPERATOR, thread.scope, 9)).toHaveLength(1);
+    expect(endOf(await collect(runtime.regenerate(OPERATOR, turn.id, { again: true }))).type).toBe("done");
+    await look();
+    expect(tries.map(({ text }) => text)).toEqual(["Here is your bread.", "And your cake."]);
   });
 });

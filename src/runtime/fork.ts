@@ -1,8 +1,10 @@
 import {
   type Actor,
+  type Agent,
   authorize,
   eventId,
   isBatch,
+  isReserved,
   issueId,
   StrataError,
   type ThreadId,
@@ -50,6 +52,7 @@ export async function* regenerate(
   checkActsOnce(parts, turn, options);
   // What keeps the turn from beginning is said before anything is stored.
   const { agent } = await castOf(parts, parent, options);
+  checkSentOnce(agent, turn, options);
   if (options.recorded === undefined) await checkPaid(parts, agent);
   const turns = await parts.store.turns(parent.scope, parent.id);
   const thread = await branch(parts, parent, before(parent, turns, turn), ownName(parts, "again"));
@@ -83,6 +86,18 @@ function checkActsOnce(
   if (outside.length === 0) return;
   const says = `${id} called ${outside.join(", ")}, which acts outside and may act again; say with --again, or \`{"again": true}\` over HTTP, that it shall`;
   throw new StrataError("invalid_input", says, { turn: id, tools: outside });
+}
+
+/** Where replies are sent by themselves, whoever wrote would get two. */
+function checkSentOnce(
+  { deliver }: Agent,
+  { id, end, scope }: TurnRecord,
+  { again, toNobody }: RegenerateOptions,
+): void {
+  if (deliver === undefined || toNobody || again || isReserved(scope.contact)) return;
+  if (end?.status !== "done" || end.reply === null) return;
+  const says = `${id} was answered, and a second reply would be sent to ${scope.contact}; say with --again, or \`{"again": true}\` over HTTP, that it shall`;
+  throw new StrataError("invalid_input", says, { turn: id });
 }
 
 /** A key that no other conversation has. */

@@ -103,15 +103,15 @@ async function runOnce(
   thread: Thread,
 ): Promise<ReplayedTurn | undefined> {
   const { replies, results } = exchange;
-  const options =
-    plan.speaker === undefined ? {} : { model: plan.speaker(replies), recorded: results, limits: UNLIMITED };
+  const { speaker, signal } = plan;
+  const options = {
+    toNobody: true,
+    ...(speaker && { model: speaker(replies), recorded: results, limits: UNLIMITED }),
+    ...(signal && { signal }),
+  };
   const ledgers: Ledger[] = [];
   let ran: ReplayedTurn | undefined;
-  for await (const event of runtime.run(
-    plan.actor,
-    thread,
-    plan.signal === undefined ? options : { ...options, signal: plan.signal },
-  )) {
+  for await (const event of runtime.run(plan.actor, thread, options)) {
     if (event.type === "compiled") {
       ledgers.push(event.ledger);
       const asked = replies[event.round - 1];

@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly model?: Model;
   /** Answers of a recording by call id: such a call is answered, not run. */
   readonly recorded?: ReadonlyMap<string, RecordedResult>;
+  /** Its reply counts as delivered: what a recording holds was said in its time, and is sent to nobody now. */
+  readonly toNobody?: boolean;
   /** How far the turn may go instead of the agent's own limits. */
   readonly limits?: Budgets["turn"];
 }

@@ -41,6 +41,8 @@ export interface Work {
   readonly cast: Cast;
   readonly lease: Lease;
   readonly recorded: RunOptions["recorded"];
+  /** Whether its reply is sent to nobody. */
+  readonly toNobody: boolean;
   readonly startedAt: number;
   past: Past;
   /** The newest compilation that was sent: it holds the epochs the turn opened. */
@@ -77,6 +79,7 @@ export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: Run
     cast,
     lease,
     recorded: options.recorded,
+    toNobody: options.toNobody ?? options.recorded !== undefined,
     startedAt: parts.wall(),
     past: NO_PAST,
     sent: undefined,
@@ -154,7 +157,8 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     outbox,
     // Turns of its own answer nobody.
     ...(cast.agent.history === "log" && !isReserved(claim.thread.scope.contact) && { log: true }),
-    ...(claim.staged && { replies: repliesOf(work, claim) }),
+    ...(work.toNobody && { toNobody: true }),
+    ...(claim.staged && { replies: repliesOf(work, claim, ending.status === "done" ? ending.reply : null) }),
     unremembered:
       ending.status === "done" && claim.staged === undefined
         ? unremembered(claim.events, { id: outbox, text: ending.reply }, sent)

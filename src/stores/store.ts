@@ -171,6 +171,8 @@ export interface TurnOutcome {
   readonly unremembered: readonly (EventId | OutboxId)[];
   /** Whether what was said goes into its senders' logs. */
   readonly log?: true;
+  /** Whether its reply counts as delivered from the start: nobody shall be sent it. */
+  readonly toNobody?: true;
   /** Of a turn of several senders: what it came to for each whose messages it has handled. Those of the others keep waiting. */
   readonly replies?: readonly StagedReply[];
 }
