@@ -52,8 +52,8 @@ const wordsOf = (request: Request | undefined): string =>
   JSON.stringify([request?.messages, request?.tail]).replaceAll("\\n", "\n").replaceAll('\\"', '"');
 
 /** Whom the frames of the turn's messages name. */
-function named({ messages }: Request): readonly string[] {
-  const [first] = messages;
+function named(request: Request | undefined): readonly string[] {
+  const [first] = request?.messages ?? [];
   const texts = first?.role === "user" ? first.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [];
   return [
     ...new Set(readFrames(texts.join("\n")).flatMap(({ kind, name }) => (kind === "message" ? (name ?? []) : []))),
@@ -109,13 +109,44 @@ describe("a turn over the messages of several senders", () => {
     await on.post("bob", "secret-bob?");
     expect(endOf(await on.run())).toMatchObject({ type: "done", text: "All is answered." });
     const [first] = on.sent;
-    if (first === undefined) throw new Error("nothing was sent");
     expect(named(first)).toEqual(["ann", "bob"]);
     expect(wordsOf(first)).toContain("2 messages wait for an answer in this turn. They are of 2 senders");
     expect(await on.mail("ann")).toEqual(["Dear ann, secret-ann is safe."]);
     expect(await on.mail("bob")).toEqual(["Dear bob, secret-bob is safe."]);
     const log = await on.store.conversation(on.scopeOf("bob"));
     expect(log?.entries).toMatchObject([{ body: "secret-bob?", reply: "Dear bob, secret-bob is safe." }]);
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("has no two senders in it who are shown alike: what one is told could be the other's", async () => {
+    const on = await inbox([politely, politely, politely]);
+    for (const sender of ["bob", "<BOB>", "ann"]) await on.post(sender, `I am ${sender}`);
+    await on.run();
+    expect(named(on.sent[0])).toEqual(["bob", "ann"]);
+    await on.run();
+    expect(wordsOf(on.sent[2])).not.toContain("ann");
+    expect(await on.mail("<BOB>")).toEqual(["You alone, hello."]);
+  });
+
+  it("leaves who has no room in it to the next, and each message is handled once", async () => {
+    const budgets = { ...AGENT.budgets, total: 3_000, reply: 400 };
+    const on = await inbox(
+      Array.from({ length: 40 }, () => politely),
+      { budgets },
+    );
+    const names = ["ann", "bob", "cid", "dee"];
+    for (const sender of names)
+      for (let n = 0; n < 12; n++) await on.post(sender, `secret-${sender} ${"word ".repeat(60)}`);
+    while ((await on.run()).length > 0);
+    const [first] = on.sent;
+    expect(named(first)).toEqual(["ann"]);
+    // Nor does anything else of the request tell of the others.
+    expect(wordsOf(first)).not.toContain("secret-bob");
+    for (const name of names) {
+      const { entries } = (await on.store.conversation(on.scopeOf(name))) ?? { entries: [] };
+      expect(new Set(entries.map(({ event }) => event)).size).toBe(12);
+      expect((await on.mail(name)).every((text) => text.includes(name) || text === "You alone, hello.")).toBe(true);
+    }
     expect(await on.problems()).toEqual([]);
   });
 
@@ -191,7 +222,7 @@ describe("a turn over the messages of several senders", () => {
         }
         expect(await on.problems()).toEqual([]);
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
   }, 60_000);
 });

@@ -9,6 +9,7 @@ import {
   threadId,
 } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
+import { shownSender } from "../tools/index.ts";
 import { deskOf } from "./admin/desk.ts";
 import type { AgentDoors } from "./agent-doors.ts";
 import { CONSOLIDATION } from "./consolidate-thread.ts";
@@ -61,6 +62,14 @@ async function nextThread(parts: TurnParts, agent: Agent): Promise<Thread | unde
   await parts.store.saveAgentVersion(org, name, version, parts.agents.spec(agent), at);
   const id = threadId(issueId("thread", now, parts.random(10)));
   const most = inbox === "batch" ? BATCH_SENDERS : 1;
-  const opening = { id, contact: batchContact(id), channel: CHANNEL, version, most, except: CONSOLIDATION };
+  const opening = {
+    id,
+    contact: batchContact(id),
+    channel: CHANNEL,
+    version,
+    most,
+    nameOf: shownSender,
+    except: CONSOLIDATION,
+  };
   return parts.store.openBatch({ org, agent: name }, { ...opening, at, now, alive: parts.alive });
 }

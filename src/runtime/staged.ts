@@ -9,7 +9,8 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { Claim, StagedReply } from "../stores/index.ts";
-import type { Occasion } from "./gather.ts";
+import type { Cast } from "./cast.ts";
+import { compileFor, type Occasion, type Prepared } from "./gather.ts";
 import type { Lease } from "./lease.ts";
 import type { Parts } from "./parts.ts";
 import { unremembered } from "./unremembered.ts";
@@ -42,23 +43,33 @@ export function stagedOf({ staged = [] }: Claim, taken: readonly StoredEvent[]):
 
 /** Who of several senders has no reply yet; nothing in all other turns. */
 export function unansweredOf({ lease: { claim }, taken, replies }: Answering): readonly ContactId[] | undefined {
-  if (claim.staged === undefined) return undefined;
-  const all = stagedOf(claim, claim.events.slice(0, taken)).filter(({ events }) => events.length > 0);
-  return all.map(({ thread }) => thread.scope.contact).filter((contact) => !replies.has(contact));
+  const handled = stagedOf(claim, claim.events.slice(0, taken)).filter(isHandled);
+  if (handled.length < 2) return undefined;
+  return handled.map(({ thread }) => thread.scope.contact).filter((contact) => !replies.has(contact));
 }
 
-/** What the turn came to for each sender whose messages it has handled. */
-export function repliesOf({ parts, replies, sent }: Answering, claim: Claim): readonly StagedReply[] {
-  return (claim.staged ?? [])
-    .filter(({ events }) => events.length > 0)
-    .map(({ thread, events }) => {
-      const reply = replies.get(thread.scope.contact) ?? null;
-      const outbox = outboxId(issueId("outbox", parts.wall(), parts.random(10)));
-      return {
-        thread: thread.id,
-        reply,
-        outbox,
-        unremembered: unremembered(events, { id: outbox, text: reply }, sent),
-      };
-    });
+const isHandled = ({ events }: Claim): boolean => events.length > 0;
+
+/** What the turn came to for each sender whose messages it has handled: of one that is alone in it, the final text is the reply. */
+export function repliesOf(
+  { parts, replies, sent }: Answering,
+  { staged = [] }: Claim,
+  said: Spoken | null,
+): readonly StagedReply[] {
+  const handled = staged.filter(isHandled);
+  return handled.map(({ thread, events }) => {
+    const reply = handled.length === 1 ? said : (replies.get(thread.scope.contact) ?? null);
+    const outbox = outboxId(issueId("outbox", parts.wall(), parts.random(10)));
+    return { thread: thread.id, reply, outbox, unremembered: unremembered(events, { id: outbox, text: reply }, sent) };
+  });
+}
+
+/**
+ * The turn's first request. Where not all messages of several senders have room, it is made anew for those that have: nothing of the
+ * others is in it then.
+ */
+export async function compileStaged(parts: Parts, cast: Cast, occasion: Occasion): Promise<Prepared> {
+  const prepared = await compileFor(parts, cast, occasion);
+  if (occasion.senders === undefined || prepared.taken === occasion.events.length) return prepared;
+  return compileStaged(parts, cast, { ...occasion, events: occasion.events.slice(0, prepared.taken) });
 }

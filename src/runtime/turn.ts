@@ -6,7 +6,6 @@ import { answerCalls } from "./calls.ts";
 import { castOf } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
-import { compileFor } from "./gather.ts";
 import { hold } from "./lease.ts";
 import { acts, checkCredits, infers, persists, rests, wakes } from "./life/live.ts";
 import { heard } from "./output.ts";
@@ -15,7 +14,7 @@ import type { TurnParts } from "./purse.ts";
 import type { RunOptions } from "./run-options.ts";
 import { send } from "./send.ts";
 import { afforded, checkSpend } from "./spend.ts";
-import { occasionOf } from "./staged.ts";
+import { compileStaged, occasionOf } from "./staged.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
 import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
 
@@ -55,7 +54,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
     await checkSpend(work);
     const { id: thread, scope } = claim.thread;
     work.past = await pastOf(work.parts, work.cast, { scope, thread, epoch: claim.epoch });
-    const prepared = await compileFor(work.parts, work.cast, {
+    const prepared = await compileStaged(work.parts, work.cast, {
       ...claim,
       ...occasionOf(claim),
       scope,

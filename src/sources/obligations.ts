@@ -23,14 +23,14 @@ export function obligations(context: GatherContext): LayerContent {
   const shown = waiting.length > SHOWN ? ` of the first ${SHOWN}` : "";
   const count = waiting.length === 1 ? "1 message waits" : `${waiting.length} messages wait`;
   const senders = new Set(waiting.map((event) => senderOf(event, context))).size;
-  const how = context.senders === undefined ? "" : ` ${ofSeveral(senders)}`;
+  const how = senders > 1 ? ` ${ofSeveral(senders)}` : "";
   const intro = `${count} for an answer in this turn.${how} Sender and beginning${shown}:`;
   const items = waiting.slice(0, SHOWN).map((event) => itemOf(event, context));
   return { kind: "items", intro: trusted(intro), items };
 }
 
 const ofSeveral = (senders: number): string =>
-  `They are of ${senders === 1 ? "1 sender" : `${senders} senders`}: answer each with \`${REPLY_TOOL}\` and tell none what another wrote; your final text reaches nobody.`;
+  `They are of ${senders} senders: answer each with \`${REPLY_TOOL}\` and tell none what another wrote; your final text reaches nobody.`;
 
 function itemOf(event: StoredEvent, context: GatherContext): ContentItem {
   const { trust, proof, at } = event;

@@ -9,6 +9,8 @@ export interface BatchOpening {
   readonly version: Digest;
   /** As many senders at the most. */
   readonly most: number;
+  /** By what a sender is known in such a turn: no two of one name are in it, and none without a name is there with others. */
+  readonly nameOf: (contact: ContactId) => string;
   /** Threads of this channel are no conversations. */
   readonly except: string;
   /** Real time, and time on the threads' own clock; milliseconds since 1970. */

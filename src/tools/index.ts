@@ -9,6 +9,6 @@ export { type ReadOutput, readOutput } from "./output.ts";
 export { promptTools } from "./prompt-tools.ts";
 export { recordedTools } from "./recorded-tools.ts";
 export { rememberTools } from "./remember-tools.ts";
-export { replyTool } from "./reply-tool.ts";
+export { replyTool, shownSender } from "./reply-tool.ts";
 export { type Toolset, toolset } from "./toolset.ts";
 export { workspaceTools } from "./workspace-tools.ts";

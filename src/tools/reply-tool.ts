@@ -1,10 +1,14 @@
 import { z } from "zod";
-import { type ContactId, REPLY_TOOL, spoken, type Tool } from "../protocol/index.ts";
+import { cleanName } from "../guard/index.ts";
+import { type ContactId, REPLY_TOOL, spoken, type Tool, untrusted } from "../protocol/index.ts";
 import { defineTool } from "./define-tool.ts";
 import { refused, replying } from "./outcome.ts";
 
 /** Characters of one reply. */
 const LONGEST = 20_000;
+
+/** A sender as the frames show them, in whatever case. */
+export const shownSender = (sender: string): string => cleanName(untrusted(sender)).toLowerCase();
 
 /** Answers one of several senders whose messages a turn handles: what is for one is read by nobody else. */
 export function replyTool(): Tool {
@@ -27,18 +31,13 @@ export function replyTool(): Tool {
     run: ({ sender, text }, { unanswered }) => {
       if (unanswered === undefined)
         return refused("Not sent: this turn has messages of one sender, and your final text is the reply.");
-      const to = unanswered.find((one) => one === sender) ?? alike(unanswered, sender);
+      // No two of a turn are shown alike.
+      const to = unanswered.find((one) => shownSender(one) === shownSender(sender));
       if (to === undefined) return refused(`Not sent: ${stranger(sender, unanswered)}`);
       const left = unanswered.filter((one) => one !== to);
-      return replying(`It is sent to ${to} when the turn ends. ${waiting(left)}`, { sender: to, text: spoken(text) });
+      return replying(`It is sent when the turn ends. ${waiting(left)}`, { sender: to, text: spoken(text) });
     },
   });
-}
-
-/** Addresses are the same in whatever case they are written. */
-function alike(senders: readonly ContactId[], wanted: string): ContactId | undefined {
-  const found = senders.filter((one) => one.toLowerCase() === wanted.trim().toLowerCase());
-  return found.length === 1 ? found[0] : undefined;
 }
 
 const stranger = (sender: string, left: readonly ContactId[]): string =>
@@ -47,4 +46,4 @@ const stranger = (sender: string, left: readonly ContactId[]): string =>
 const waiting = (left: readonly ContactId[]): string =>
   left.length === 0
     ? "Nobody waits for a reply any more."
-    : `No reply yet: ${left.map((one) => JSON.stringify(one)).join(", ")}.`;
+    : `No reply yet: ${left.map((one) => JSON.stringify(cleanName(untrusted(one)))).join(", ")}.`;

@@ -26,6 +26,7 @@ const opening = (more: { readonly now?: number; readonly alive?: (holder: string
     channel: "inbox",
     version: VERSION,
     most: 5,
+    nameOf: (contact: string) => contact.replaceAll("?", ""),
     except: "consolidation",
     at: NOW,
     now: NOW,
@@ -85,6 +86,17 @@ function staging(openStore: OpenStore): void {
       expect((await store.openBatch(OWNER, opening()))?.scope).toEqual(ANN);
       const other = { ...OWNER, agent: scopeOf("ann", "other").agent };
       expect(await store.openBatch(other, opening())).toBeUndefined();
+      await store.close();
+    });
+
+    it("are of nobody who is known by another's name, or by none: they have their turn alone", async () => {
+      const store = await waiting(openStore, ["?", "bob", "bob?", "cid"]);
+      const nameless = await store.openBatch(OWNER, opening());
+      expect(nameless?.scope.contact).toBe("?");
+      if (nameless) await store.claim(nameless.scope, nameless.id, claiming());
+      const { claim } = await staged(store);
+      expect(claim.staged?.map(({ thread }) => thread.scope.contact)).toEqual(["bob", "cid"]);
+      expect((await store.openBatch(OWNER, opening()))?.scope.contact).toBe("bob?");
       await store.close();
     });
 

@@ -23,11 +23,23 @@ export function openBatch(db: Connection, of: AgentOwner, opening: BatchOpening)
       if (members(db, row).some((member) => pending(db, member, member.id).length > 0)) return toThread(row);
       closeBatch(db, row, opening.at);
     }
-    const senders = waitingThreads(db, of, opening).slice(0, most);
-    const [only, another] = senders;
-    if (only === undefined || another === undefined) return only && toThread(only);
+    const all = waitingThreads(db, of, opening);
+    const senders = apart(all, opening).slice(0, most);
+    // Who cannot be told from others waits until it is their turn, and then has it alone.
+    const [first] = all;
+    if (first === undefined || senders[0] !== first || senders.length < 2) return first && toThread(first);
     return toThread(stage(db, of, senders, opening));
   });
+}
+
+/** The first of each name, without those who have none. */
+function apart(all: readonly Row<"thread">[], { nameOf }: BatchOpening): readonly Row<"thread">[] {
+  const named = new Map<string, Row<"thread">>();
+  for (const row of all) {
+    const name = nameOf(row.contact);
+    if (name !== "" && !named.has(name)) named.set(name, row);
+  }
+  return [...named.values()];
 }
 
 /** Threads of several senders whose turn has not ended. */
@@ -65,13 +77,13 @@ function waitingThreads(db: Connection, of: AgentOwner, opening: BatchOpening): 
 const waiting = fixed((of: AgentOwner) =>
   query
     .selectFrom("event")
-    .select((eb) => ["contact", "thread", eb.fn.min<number>("at").as("since"), eb.fn.min<string>("id").as("first")])
+    // Ids are issued in the order in which messages come; their times are the channel's word.
+    .select((eb) => ["contact", "thread", eb.fn.min<string>("id").as("first")])
     .where("org", "=", of.org)
     .where("agent", "=", of.agent)
     // As the index has it, so that it serves.
     .where("status", "=", sql.lit("pending"))
     .groupBy(["contact", "thread"])
-    .orderBy("since")
     .orderBy("first"),
 );
 

@@ -65,7 +65,15 @@ async function batch(): Promise<void> {
     await store.receive(thread.scope, thread.id, [said(`${name} writes`)]);
   }
   const id = newThread();
-  const opening = { id, contact: batchContact(id), channel: "inbox", version: VERSION, most: 5, except: "none" };
+  const opening = {
+    id,
+    contact: batchContact(id),
+    channel: "inbox",
+    version: VERSION,
+    most: 5,
+    except: "none",
+    nameOf: String,
+  };
   const both = await store.openBatch(ANN, { ...opening, at: NOW, now: NOW, alive: () => true });
   if (!both) throw new Error("nobody waits");
   const claim = await take(store, both);
