@@ -96,25 +96,16 @@ export function declareActivate(parent: Command, context: Context): void {
 
 export function declareRollback(parent: Command, context: Context): void {
   choosing(parent.command("rollback"))
-    .description("go back to the version that the active one was written over")
+    .description("go back to what stood there before the active version was made active")
     .argument(...LAYER)
     .addHelpText("after", '\nExample:\n  $ strata layer rollback 6 --reason "it forgot to pay"')
     .action((word: string, options: Chosen, command: Command) =>
       onText(context, command, { word, options }, async ({ app, json }, { agent, key }) => {
-        const versions = await app.runtime.textVersions(app.operator, agent.name, key);
-        const active = versions.find((one) => one.active);
-        if (active === undefined) throw nothingToRollBack(key);
-        const choice = { ...key, n: active.parent, reason: why(options) };
-        const move = await app.runtime.activateText(app.operator, agent.name, choice);
+        const move = await app.runtime.rollbackText(app.operator, agent.name, { ...key, reason: why(options) });
         if (json) context.json(move);
         else context.say(movedLine(move, nameOf(key)));
       }),
     );
-}
-
-function nothingToRollBack(key: TextKey): StrataError {
-  const message = `no version of ${nameOf(key)} is active but the declared text, so there is nothing to go back to`;
-  return new StrataError("text_not_found", message, { ...key });
 }
 
 /** What came of a move, for a person. */

@@ -142,6 +142,11 @@ export interface AgentDoors {
   decideText(actor: Actor, agent: AgentName, choice: TextVerdictChoice): Promise<TextVersion>;
   /** Makes an earlier version active, 0 the declared text. @throws StrataError as `decideText` */
   activateText(actor: Actor, agent: AgentName, choice: TextChoice): Promise<TextMove>;
+  /**
+   * Goes back to what stood there before the active version was made active; of a skill that was not enabled then, to nothing.
+   * @throws StrataError `text_not_found` where no version is active, else as `decideText`
+   */
+  rollbackText(actor: Actor, agent: AgentName, choice: Omit<TextChoice, "n">): Promise<TextMove>;
   /** Takes a skill out of the prompt. @throws StrataError `text_not_found` */
   disableSkill(actor: Actor, agent: AgentName, skill: SkillChoice): Promise<TextMove>;
   /** Puts back what a disabled skill said last. @throws StrataError `text_not_found`, `text_refused` */

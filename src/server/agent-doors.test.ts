@@ -93,9 +93,14 @@ describe("an agent's layers over HTTP", () => {
     shaped(moved, "post ~/layers/{layer}/active");
     expect(moved.body).toMatchObject({ kind: "rolled back", from: 1, to: 0 });
     shaped(await get("/layers/loop/versions"), "get ~/layers/{layer}/versions");
+    await send("layers/loop/active", { n: 1, reason: "shorter" });
+    const back = await send("layers/loop/rollback", { reason: "longer" });
+    shaped(back, "post ~/layers/{layer}/rollback");
+    expect(back.body).toMatchObject({ kind: "rolled back", from: 1, to: 0 });
+    expect(await send("layers/loop/rollback", { reason: "longer" })).toMatchObject({ status: 404 });
     const moves = await get("/layers/loop/moves");
     shaped(moves, "get ~/layers/{layer}/moves");
-    expect(at(moves.body, "moves")).toHaveLength(2);
+    expect(at(moves.body, "moves")).toHaveLength(4);
   });
 
   it("are refused with the status of the error: immutable, unknown, said twice, and without a reason", async () => {

@@ -77,6 +77,17 @@ export const LAYER_ROUTES: readonly Route[] = [
       runtime.activateText(actor, agent, { ...keyOf(layer, part), n, reason }),
   }),
   route({
+    method: "post",
+    url: "/v1/agents/{agent}/layers/{layer}/rollback",
+    says: "Goes back to what stood there before the active version was made active.",
+    path: LAYER_PATH,
+    query: NOTHING,
+    body: z.strictObject({ part: OF.part.optional(), reason: OF.reason }),
+    answer: MOVE,
+    handle: ({ runtime }, { actor, path: { agent, layer }, body: { part, reason } }) =>
+      runtime.rollbackText(actor, agent, { ...keyOf(layer, part), reason }),
+  }),
+  route({
     method: "get",
     url: "/v1/agents/{agent}/layers/{layer}/moves",
     says: "What was done with a layer's versions, the newest first.",

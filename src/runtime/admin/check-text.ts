@@ -1,5 +1,12 @@
 import { type CheckedText, charactersBeside, checkNewText, type GivenText } from "../../guard/index.ts";
-import { StrataError, TEXT_LIMITS, type TextKey, type TextPointer, type Untrusted } from "../../protocol/index.ts";
+import {
+  StrataError,
+  TEXT_LIMITS,
+  type TextKey,
+  type TextPointer,
+  type TextVersion,
+  type Untrusted,
+} from "../../protocol/index.ts";
 import type { Desk } from "./desk.ts";
 import { skillsOf } from "./skills.ts";
 import type { Standing } from "./standing.ts";
@@ -97,4 +104,36 @@ export function checkedReason(reason: Untrusted): Untrusted {
   if (length > 0 && length <= TEXT_LIMITS.reason) return reason;
   const message = `a reason has 1 to ${TEXT_LIMITS.reason} characters; this one has ${length}`;
   throw new StrataError("invalid_input", message, { length });
+}
+
+/** A version that may be active again. */
+export async function keptVersion(desk: Desk, now: Standing, n: number) {
+  const version = await versionOf(desk, now.key, n);
+  if (version.status !== "kept") throw decided(desk, version);
+  return passed(desk, now, version);
+}
+
+/** @throws StrataError `text_not_found` */
+export async function versionOf({ parts, owner, agent }: Desk, key: TextKey, n: number): Promise<TextVersion> {
+  const all = await parts.store.textVersions(owner, key);
+  const found = all.find((one) => one.n === n);
+  if (found !== undefined) return found;
+  const there = all.length === 0 ? "none was ever written" : `there are 1 to ${all.length}`;
+  const message = `${nameOf(key)} of ${agent.name} has no version ${n}; ${there}`;
+  throw new StrataError("text_not_found", message, { ...key, n });
+}
+
+export function decided({ agent }: Desk, { layer, part, n, status }: TextVersion): StrataError {
+  const key = keyOf({ layer, part });
+  const says =
+    status === "kept"
+      ? "was decided already, or never waited for anybody"
+      : status === "rejected"
+        ? "was rejected; what it says can only be written anew"
+        : "still waits: approve or reject it";
+  return new StrataError("text_decided", `version ${n} of ${nameOf(key)} of ${agent.name} ${says}`, {
+    ...key,
+    n,
+    status,
+  });
 }

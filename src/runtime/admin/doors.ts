@@ -8,6 +8,7 @@ import { conversation, conversations } from "./conversations.ts";
 import { type Desk, deskOf, desksOf, note } from "./desk.ts";
 import { layerViews } from "./layers.ts";
 import { delivered, inbox, outbox } from "./mail.ts";
+import { rollbackText } from "./rollback.ts";
 import { skillsOf } from "./skills.ts";
 import {
   activateText,
@@ -40,6 +41,7 @@ export function adminDoors(parts: Parts, lifeOf: LifeOf): AdminDoors {
     proposals: async (actor, agent) => proposals(each(actor, agent)),
     decideText: async (actor, agent, choice) => decideText(at(actor, agent), choice),
     activateText: async (actor, agent, choice) => activateText(at(actor, agent), choice),
+    rollbackText: async (actor, agent, choice) => rollbackText(at(actor, agent), choice),
     disableSkill: async (actor, agent, skill) => disableSkill(at(actor, agent), skill),
     enableSkill: async (actor, agent, skill) => enableSkill(at(actor, agent), skill),
     attention: async (actor, agent) => attention(each(actor, agent)),

@@ -44,7 +44,7 @@ async function viewOf(desk: Desk, { name, layer, active, written }: Written): Pr
 /** The version that was active before the skill was disabled; 0 for one that never was enabled. */
 export async function lastActive({ parts, owner }: Desk, key: { readonly layer: Layer["id"]; readonly part: string }) {
   const moves = await parts.store.textMoves(owner, key, 1_000);
-  return moves.find(({ kind }) => kind === "disabled")?.from ?? 0;
+  return moves.find(({ to }) => to === null)?.from ?? 0;
 }
 
 /** The skill of that name. @throws StrataError `text_not_found` */

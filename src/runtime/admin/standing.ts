@@ -58,7 +58,7 @@ export function standingIn(
     return { ...base, version: n, text, wordsOf: trust, ...(line !== undefined && { line }) };
   }
   const pointer = pointers.find((one) => isOf(one, key));
-  const stands = pointer === undefined ? standsAtFirst(agent, kind, key) : pointer.stands === 0;
+  const stands = pointer === undefined ? standsAtFirst(agent, key) : pointer.stands === 0;
   if (!stands || declared === undefined) return { ...base, version: null, wordsOf: layer.trust };
   return { ...base, version: 0, text: declared, wordsOf: layer.trust, ...(layer.line && { line: layer.line }) };
 }
@@ -71,8 +71,9 @@ function kindOf({ source }: Layer): Standing["kind"] {
   return source.kind === "skills" ? "skill" : "layer";
 }
 
-function standsAtFirst({ skills = [] }: Agent, kind: Standing["kind"], { part }: TextKey): boolean {
-  return kind !== "skill" || skills.some(({ name, enabled }) => name === part && enabled);
+/** Whether its declared text is active before anybody has moved the pointer. */
+export function standsAtFirst({ skills = [] }: Agent, { part }: TextKey): boolean {
+  return part === undefined || skills.some(({ name, enabled }) => name === part && enabled);
 }
 
 function declaredText(agent: Agent, { source }: Layer, part: string | undefined): Trusted | undefined {

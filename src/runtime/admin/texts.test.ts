@@ -11,6 +11,7 @@ function desk({ runtime, agent: { name } }: Stage) {
     edit: (key: TextKey, text: string, more: { readonly line?: string } = {}) =>
       runtime.editText(OPERATOR, name, { ...key, text, reason, ...more }),
     activate: (key: TextKey, n: number) => runtime.activateText(OPERATOR, name, { ...key, n, reason }),
+    rollback: (key: TextKey) => runtime.rollbackText(OPERATOR, name, { ...key, reason }),
     decide: (n: number, verdict: "approved" | "rejected", over?: number) =>
       runtime.decideText(OPERATOR, name, { ...LOOP, n, verdict, reason, ...(over !== undefined && { over }) }),
     layer: async (id: string) => (await runtime.layers(OPERATOR, name)).find((layer) => layer.id === id),
@@ -125,6 +126,36 @@ describe("an operator's edit", () => {
     await expect(set.runtime.editText(OPERATOR, name, long)).rejects.toMatchObject({ code: "invalid_input" });
     await expect(desk(set).edit(LOOP, DECLARED.loop)).rejects.toMatchObject({ code: "text_refused" });
     expect(await set.runtime.textVersions(OPERATOR, name)).toEqual([]);
+  });
+});
+
+describe("a rollback", () => {
+  it("000.73 goes back to what stood there before, step by step, whatever the version was written over", async () => {
+    const set = await automatonStage();
+    const { n } = await written(set, "Look twice.");
+    await desk(set).edit(LOOP, "Look once.");
+    await desk(set).decide(n, "approved", 2);
+    expect(await desk(set).rollback(LOOP)).toMatchObject({ kind: "rolled back", from: 1, to: 2 });
+    expect(await desk(set).rollback(LOOP)).toMatchObject({ kind: "rolled back", from: 2, to: 0 });
+    await expect(desk(set).rollback(LOOP)).rejects.toMatchObject({
+      code: "text_not_found",
+      message: expect.stringContaining("nothing to go back to"),
+    });
+    expect(await desk(set).layer("loop")).toMatchObject({ text: DECLARED.loop });
+  });
+
+  it("disables a skill that was not enabled before", async () => {
+    const set = await automatonStage();
+    for (const name of ["haggling", "singing"]) {
+      await desk(set).edit(skill(name), "Be kind.");
+      expect(await desk(set).rollback(skill(name))).toMatchObject({ from: 1, to: null });
+    }
+    expect((await desk(set).skills()).filter(({ enabled }) => enabled).map(({ name }) => name)).toEqual(["invoicing"]);
+    await desk(set).enable("singing");
+    expect((await desk(set).skills()).find(({ name }) => name === "singing")).toMatchObject({
+      version: 1,
+      enabled: true,
+    });
   });
 });
 

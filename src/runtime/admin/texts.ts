@@ -1,6 +1,16 @@
 import { layerId, StrataError, type TextKey, type TextMove, type TextVersion } from "../../protocol/index.ts";
 import type { SkillChoice, TextChoice, TextEdit, TextVerdictChoice } from "../agent-doors.ts";
-import { checkDeclared, checkedReason, keyOf, nameOf, passed, refused } from "./check-text.ts";
+import {
+  checkDeclared,
+  checkedReason,
+  decided,
+  keptVersion,
+  keyOf,
+  nameOf,
+  passed,
+  refused,
+  versionOf,
+} from "./check-text.ts";
 import { type Desk, note } from "./desk.ts";
 import { lastActive, skillNamed } from "./skills.ts";
 import { checkPart, layerOf, type Standing, skillsLayer, standing } from "./standing.ts";
@@ -125,13 +135,6 @@ export async function activateText(desk: Desk, choice: TextChoice): Promise<Text
   return parts.store.moveText(owner, key, { to: n, kind, by: actor.role, reason, at: parts.clock(), beside });
 }
 
-/** A version that may be active again. */
-async function keptVersion(desk: Desk, now: Standing, n: number) {
-  const version = await versionOf(desk, now.key, n);
-  if (version.status !== "kept") throw decided(desk, version);
-  return passed(desk, now, version);
-}
-
 /** Takes a skill out of the prompt. */
 export async function disableSkill(desk: Desk, { name, reason }: SkillChoice): Promise<TextMove> {
   const why = checkedReason(reason);
@@ -154,31 +157,6 @@ export async function enableSkill(desk: Desk, { name, reason }: SkillChoice): Pr
   const { enabled } = await skillNamed(desk, name);
   if (enabled) throw refused(desk, key, "it is enabled already, and nothing was changed");
   return activateText(desk, { ...key, n: await lastActive(desk, key), reason });
-}
-
-/** @throws StrataError `text_not_found` */
-async function versionOf({ parts, owner, agent }: Desk, key: TextKey, n: number): Promise<TextVersion> {
-  const all = await parts.store.textVersions(owner, key);
-  const found = all.find((one) => one.n === n);
-  if (found !== undefined) return found;
-  const there = all.length === 0 ? "none was ever written" : `there are 1 to ${all.length}`;
-  const message = `${nameOf(key)} of ${agent.name} has no version ${n}; ${there}`;
-  throw new StrataError("text_not_found", message, { ...key, n });
-}
-
-function decided({ agent }: Desk, { layer, part, n, status }: TextVersion): StrataError {
-  const key = keyOf({ layer, part });
-  const says =
-    status === "kept"
-      ? "was decided already, or never waited for anybody"
-      : status === "rejected"
-        ? "was rejected; what it says can only be written anew"
-        : "still waits: approve or reject it";
-  return new StrataError("text_decided", `version ${n} of ${nameOf(key)} of ${agent.name} ${says}`, {
-    ...key,
-    n,
-    status,
-  });
 }
 
 /** A skill's name stands in the prompt. @throws StrataError `invalid_id` */

@@ -1,0 +1,42 @@
+import { StrataError, type TextKey, type TextMove } from "../../protocol/index.ts";
+import type { TextChoice } from "../agent-doors.ts";
+import { checkDeclared, checkedReason, keptVersion, keyOf, nameOf } from "./check-text.ts";
+import type { Desk } from "./desk.ts";
+import { type Standing, standing, standsAtFirst } from "./standing.ts";
+
+/** More was hardly done with one text. */
+const MOST_MOVES = 1_000;
+
+/** Goes back to what stood there before the active version was made active: another version, the declared text, or nothing. */
+export async function rollbackText(desk: Desk, choice: Omit<TextChoice, "n">): Promise<TextMove> {
+  const key = keyOf(choice);
+  const reason = checkedReason(choice.reason);
+  const now = await standing(desk, key);
+  const to = await stoodBefore(desk, now);
+  const { owner, parts, actor } = desk;
+  const request = { to, kind: "rolled back", by: actor.role, reason, at: parts.clock() } as const;
+  return parts.store.moveText(owner, key, { ...request, ...(await measured(desk, now, to)) });
+}
+
+/** A version that was gone back to is followed further back, and not to what it was gone back from. */
+async function stoodBefore({ parts, owner, agent }: Desk, { key, version }: Standing): Promise<number | null> {
+  if (version === null || version === 0) throw nothingBefore(key, version);
+  const moves = await parts.store.textMoves(owner, key, MOST_MOVES);
+  const began = moves.find(({ kind, from, to }) => to === version && from !== to && kind !== "rolled back");
+  if (began === undefined) throw nothingBefore(key, version);
+  const isFirst = began === moves.at(-1);
+  return isFirst && began.from === 0 && !standsAtFirst(agent, key) ? null : began.from;
+}
+
+function measured(desk: Desk, now: Standing, to: number | null) {
+  if (to === null) return {};
+  return to === 0 ? checkDeclared(desk, now) : beside(desk, now, to);
+}
+
+const beside = async (desk: Desk, now: Standing, n: number) => ({ beside: (await keptVersion(desk, now, n)).beside });
+
+function nothingBefore(key: TextKey, version: number | null): StrataError {
+  const stands = version === null ? "nothing of it is active" : "no version of it is active but the declared text";
+  const message = `${nameOf(key)} is not rolled back: ${stands}, so there is nothing to go back to`;
+  return new StrataError("text_not_found", message, { ...key });
+}
