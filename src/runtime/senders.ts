@@ -3,6 +3,7 @@ import {
   type Agent,
   type ContactId,
   type ContactScope,
+  type EventPart,
   isReserved,
   type NewEvent,
   type SignedEvent,
@@ -50,7 +51,12 @@ export async function stampProof(
     const says = "a signed message needs an external id, which is signed with it, so that it counts once";
     throw new StrataError("invalid_input", says);
   }
-  const text = event.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  const text = event.content.map((part) => (part.type === "text" ? part.text : notText(part))).join("\n");
   await checkSignature(contact, { to: `${org}/${agent.name}`, id: event.externalId, text }, signature);
   return { ...event, name, proof: "proven" };
+}
+
+function notText({ type }: EventPart): never {
+  const says = `a signature is of text alone, and this message has a part of type ${type}; send that without a signature`;
+  throw new StrataError("invalid_input", says, { type });
 }

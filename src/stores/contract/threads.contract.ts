@@ -171,6 +171,24 @@ export function threadContract(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("law 7 a signed event is stored once on whichever channel it comes, and never again where it was taken back", async () => {
+      const store = await openStore();
+      const [thread, other] = [await open(store), await open(store, scopeOf(), "other")];
+      const signed = (more: object = {}) => said("Pay Bob.", { externalId: "m1", proof: "proven", ...more });
+      const [first] = await store.receive(thread.scope, thread.id, [signed()]);
+      expect(await store.receive(other.scope, other.id, [signed({ channel: "sms" })])).toEqual([first]);
+      expect(await store.pending(other.scope, other.id)).toEqual([]);
+      const bob = await open(store, scopeOf("bob"));
+      expect(await store.receive(bob.scope, bob.id, [signed()])).not.toEqual([first]);
+      await store.withdraw(thread.scope, thread.id, { now: NOW, at: NOW, alive: () => true });
+      const again = store.receive(other.scope, other.id, [signed({ channel: "sms" })]);
+      await expect(again).rejects.toMatchObject({
+        code: "invalid_input",
+        message: expect.stringContaining("counts once"),
+      });
+      await store.close();
+    });
+
     it("takes an event that was taken back in anew when its channel sends it again", async () => {
       const store = await openStore();
       const thread = await open(store);

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { ContactScope, StoredEvent, ThreadId, TurnId } from "../../protocol/index.ts";
+import { type ContactScope, type StoredEvent, StrataError, type ThreadId, type TurnId } from "../../protocol/index.ts";
 import type { ArrivingEvent } from "../decision.ts";
 import { type EventText, toEvent, type WithText } from "../rows.ts";
 import type { Row } from "../tables.ts";
@@ -61,9 +61,22 @@ const newestSeq = fixed((at: InThread) =>
  * taken back is known no more: nothing would ever answer what is sent again.
  */
 function knownEvent(db: Connection, scope: ContactScope, event: ArrivingEvent): StoredEvent | undefined {
-  if (event.externalId === undefined) return undefined;
-  const row = db.first(sameEvent({ ...owner(scope), channel: event.channel, externalId: event.externalId }));
+  const { externalId, channel, proof } = event;
+  if (externalId === undefined) return undefined;
+  const signed = proof === "proven" ? db.first(signedEvent({ ...owner(scope), externalId })) : undefined;
+  if (signed?.status === "withdrawn") throw signedBefore(scope, externalId);
+  const row = signed ?? db.first(sameEvent({ ...owner(scope), channel, externalId }));
   return row && toEvent(row);
+}
+
+/** A signature counts once, whatever the channel: anybody who has seen it could send it again after its message was taken back. */
+const signedEvent = fixed((at: ContactScope & { readonly externalId: string }) =>
+  eventsOf(at).where("event.external_id", "=", at.externalId).where("event.proof", "=", sql.lit("proven")),
+);
+
+function signedBefore({ contact }: ContactScope, id: string): StrataError {
+  const says = `the signed message ${JSON.stringify(id)} of ${contact} was taken back, and a signature counts once`;
+  return new StrataError("invalid_input", `${says}: sign it anew with another external id`, { contact, id });
 }
 
 const sameEvent = fixed((at: ContactScope & { readonly channel: string; readonly externalId: string }) =>

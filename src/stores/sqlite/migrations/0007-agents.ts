@@ -43,6 +43,8 @@ export const agents: Migration = {
       primary key (org, agent, id)) strict`,
     // Whether a signature shows that a message is its sender's. Older ones do not say.
     `alter table event add column proof text`,
+    // A signature counts once, on whichever channel it comes, and stays counted where its message was taken back.
+    `create unique index event_proven on event (org, agent, contact, external_id) where proof = 'proven'`,
     `create index event_waiting on event (org, agent, at) where status = 'pending'`,
     ...["holder text", "lease_until integer", "tries integer not null default 0", "due integer", "failed text"].map(
       (column) => `alter table outbox add column ${column}`,
