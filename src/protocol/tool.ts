@@ -73,6 +73,8 @@ export interface Tool {
   /** How far its results may be trusted; `contact` unless it only tells what the platform itself wrote. */
   readonly trust: Trust;
   readonly limits?: ToolLimits;
+  /** What its results hold, where they are memories: a reply that repeats them becomes none (law 12). */
+  readonly shows?: "memories";
   /** In which of its states an agent may call it. Left out, in each; calls of a turn are made while `executing actions`. */
   readonly states?: readonly AgentState[];
   /** Whether this call waits until a person has approved it. Left out: no call does. */

@@ -17,7 +17,7 @@ import { unremembered } from "./unremembered.ts";
 
 /** What of a running turn says whom it answers. */
 interface Answering {
-  readonly parts: Pick<Parts, "wall" | "random">;
+  readonly parts: Pick<Parts, "wall" | "random" | "tools">;
   readonly lease: Pick<Lease, "claim">;
   readonly taken: number;
   readonly replies: ReadonlyMap<ContactId, Spoken>;
@@ -60,7 +60,12 @@ export function repliesOf(
   return handled.map(({ thread, events }) => {
     const reply = handled.length === 1 ? said : (replies.get(thread.scope.contact) ?? null);
     const outbox = outboxId(issueId("outbox", parts.wall(), parts.random(10)));
-    return { thread: thread.id, reply, outbox, unremembered: unremembered(events, { id: outbox, text: reply }, sent) };
+    return {
+      thread: thread.id,
+      reply,
+      outbox,
+      unremembered: unremembered(events, { id: outbox, text: reply }, { parts, sent }),
+    };
   });
 }
 

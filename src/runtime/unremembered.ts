@@ -1,6 +1,7 @@
 import type { Compilation } from "../compiler/index.ts";
 import { findSecrets } from "../guard/index.ts";
 import { type EventId, type OutboxId, readFrames, type StoredEvent } from "../protocol/index.ts";
+import type { Parts } from "./parts.ts";
 
 /** As many characters in a row that were shown as a memory make a reply a repetition. */
 const RUN = 30;
@@ -12,6 +13,12 @@ interface Reply {
   readonly text: string | null;
 }
 
+/** What the model had before it. */
+interface Shown {
+  readonly parts: Pick<Parts, "tools">;
+  readonly sent: Compilation | undefined;
+}
+
 /**
  * What of a turn stays in the thread's record alone: messages and replies that hold a secret, and a reply that repeats memories
  * which were shown to the model. It would be found instead of what it repeats, and be repeated in its turn (law 12).
@@ -19,11 +26,11 @@ interface Reply {
 export function unremembered(
   events: readonly StoredEvent[],
   reply: Reply,
-  sent: Compilation | undefined,
+  shown: Shown,
 ): readonly (EventId | OutboxId)[] {
   const secret = events.filter((event) => holdsSecret(wordsOf(event)));
   const said = reply.text ?? "";
-  const isKept = !holdsSecret(said) && (sent === undefined || !repeats(said, shownAsMemory(sent)));
+  const isKept = !holdsSecret(said) && !repeats(said, shownAsMemory(shown));
   return [...secret.map(({ id }) => id), ...(isKept ? [] : [reply.id])];
 }
 
@@ -32,14 +39,16 @@ const holdsSecret = (text: string): boolean => findSecrets(text).length > 0;
 const wordsOf = ({ name, content }: StoredEvent): string =>
   [name ?? "", ...content.flatMap((part) => (part.type === "text" ? [part.text] : []))].join("\n");
 
-/** What the model was shown of memories: recalled, frozen at the start, told earlier in the conversation, or found by its tool. */
-function shownAsMemory({ epoch, own, tail }: Compilation): readonly string[] {
+/** What the model was shown of memories: recalled, frozen at the start, told earlier in the conversation, or found by a tool. */
+function shownAsMemory({ parts: { tools }, sent }: Shown): readonly string[] {
+  if (sent === undefined) return [];
+  const { epoch, own, tail } = sent;
   const messages = [...epoch.transcript, ...own].map(({ message }) => message);
   const texts = messages.flatMap((message) =>
     message.role === "user" ? message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
   );
   const found = messages.flatMap((message) =>
-    message.role === "tool" ? message.parts.filter(({ tool }) => tool === "memory_search") : [],
+    message.role === "tool" ? message.parts.filter(({ tool }) => tools.get(tool)?.shows === "memories") : [],
   );
   const frames = [...texts, ...tail.map(({ text }) => text)].flatMap(readFrames);
   return [...frames.filter(({ kind }) => kind === "memory"), ...found].map(({ text }) => text);

@@ -161,7 +161,7 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     ...(claim.staged && { replies: repliesOf(work, claim, ending.status === "done" ? ending.reply : null) }),
     unremembered:
       ending.status === "done" && claim.staged === undefined
-        ? unremembered(claim.events, { id: outbox, text: ending.reply }, sent)
+        ? unremembered(claim.events, { id: outbox, text: ending.reply }, work)
         : [],
   };
 }

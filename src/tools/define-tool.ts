@@ -29,6 +29,8 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
   readonly effect: ToolEffect;
   readonly trust: Trust;
   readonly limits?: ToolLimits;
+  /** Said where its answers hold what is remembered: a reply that repeats them is not remembered once more. */
+  readonly shows?: "memories";
   /** In which of its states an agent may call it; left out, in each. */
   readonly states?: readonly AgentState[];
   /** True, or what says it of the checked input: the call waits until a person has approved it. */
@@ -43,7 +45,7 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
  */
 export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefinition<Shape>): Tool {
   checkDefinition(definition);
-  const { name, description, effect, trust, limits, states, needsApproval = false } = definition;
+  const { name, description, effect, trust, limits, shows, states, needsApproval = false } = definition;
   const input = definition.input.strict();
   const asks = (given: Json): boolean =>
     typeof needsApproval === "boolean" ? needsApproval : needsApproval(input.parse(given));
@@ -52,6 +54,7 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefiniti
     effect,
     trust,
     ...(limits !== undefined && { limits }),
+    ...(shows !== undefined && { shows }),
     ...(states !== undefined && { states }),
     ...(needsApproval !== false && { needsApproval: asks }),
     check: (given) => inputProblem(name, input, given),
@@ -117,6 +120,7 @@ const FIELDS: Readonly<Record<keyof ToolDefinition<z.ZodRawShape>, FieldCheck>> 
   effect: oneOf(EFFECTS),
   trust: oneOf(TRUSTS),
   limits: (value) => (value === undefined ? undefined : limitsProblem(value)),
+  shows: must('"memories"', (value) => value === undefined || value === "memories"),
   states: must(
     `a list of some of ${listed(AGENT_STATES)}`,
     (value) => value === undefined || (Array.isArray(value) && value.length > 0 && value.every(isState)),

@@ -88,6 +88,7 @@ function memorySearch(store: Reads): Tool {
     }),
     effect: "none",
     trust: "contact",
+    shows: "memories",
     run: ({ query, limit, tags, since, before, trust }, context) => {
       const wanted = {
         query,

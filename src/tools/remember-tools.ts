@@ -32,6 +32,7 @@ function recall(store: Reads): Tool {
     input: z.object(ASKED),
     effect: "none",
     trust: "contact",
+    shows: "memories",
     run: (input, context) => findMemories(store, input, context),
   });
 }

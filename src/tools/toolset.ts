@@ -41,7 +41,7 @@ export function toolset(tools: readonly Tool[]): Toolset {
 
 /** The same tool; what it gives is looked at, for not all tools come from `defineTool`. */
 function checked(tool: Tool): Tool {
-  const { effect, trust, limits, states } = tool;
+  const { effect, trust, limits, shows, states } = tool;
   return {
     // Read each time, so that lint sees one that changes.
     get schema() {
@@ -50,6 +50,7 @@ function checked(tool: Tool): Tool {
     effect,
     trust,
     ...(limits !== undefined && { limits }),
+    ...(shows !== undefined && { shows }),
     ...(states !== undefined && { states }),
     ...(tool.needsApproval !== undefined && { needsApproval: (input) => tool.needsApproval?.(input) ?? false }),
     check: (input) => tool.check(input),

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { describe, expect, it } from "vitest";
@@ -143,13 +144,23 @@ describe("law 12: a reply that repeats memories", () => {
     await say(app, next, QUESTION, [own]);
     const repeated = `You told me: "my grandmother's  bicycle\nis GREEN and stands in the shed".`;
     await say(app, await thread(app, "ann", "third"), QUESTION, [repeated]);
+    expect((await kept(app, next)).toSorted()).toEqual([BICYCLE, QUESTION, QUESTION, "I see.", own].toSorted());
+  });
+
+  it.each(["memory_search", "recall"])("which %s has found becomes none", async (tool) => {
+    const folder = searching();
+    const file = join(folder, "strata.yaml");
+    writeFileSync(file, readFileSync(file, "utf8").replace("memory_search", tool));
+    const app = await strata(folder);
+    const first = await thread(app);
+    const own = "In the shed: the harbour master has its key, so ask him before noon.";
+    await say(app, first, "Good evening", [own]);
     const found = [
-      { parts: [{ call: "memory_search", input: { query: "harbour master key" } }] },
+      { parts: [{ call: tool, input: { query: "harbour master key" } }] },
       "You wrote that the harbour master has its key, so ask him before noon.",
     ];
-    await say(app, await thread(app, "ann", "fourth"), "Good morning", found);
-    expect((await kept(app, next)).toSorted()).toEqual(
-      [BICYCLE, QUESTION, QUESTION, "Good morning", "I see.", own].toSorted(),
-    );
+    const { text } = await say(app, await thread(app, "ann", "next"), "Good morning", found);
+    expect(text).toContain("harbour master");
+    expect((await kept(app, first)).toSorted()).toEqual(["Good evening", "Good morning", own].toSorted());
   });
 });
