@@ -147,16 +147,17 @@ describe("an agent with history: log", () => {
     await store.close();
   });
 
-  it("law 13: where the store cannot tell which texts are active, the declared ones stand, and a note says so", async () => {
+  it("law 13: where the store cannot tell which texts are active, the declared ones stand but no skill, which may be disabled, and a note says so", async () => {
     const { hear, change, store, parts, prefixOf, sent } = await started();
     await change("Wait. Then act.");
     Object.assign(parts.store, { activeTexts: () => Promise.reject(new Error("the disk is gone")) });
     const events = await hear("ann", "Is it calm?");
     expect(endOf(events).type).toBe("done");
     expect(events.flatMap((one) => (one.type === "note" ? [one.says] : []))).toEqual([
-      "which texts are active could not be read, so the declared ones stand: the disk is gone",
+      "which texts are active could not be read, so the declared ones stand, and no skill: the disk is gone",
     ]);
     expect(prefixOf(sent[0] ?? fail())).toContain("Look. Then act.");
+    expect(prefixOf(sent[0] ?? fail())).not.toContain("tide");
     await store.close();
   });
 

@@ -33,7 +33,8 @@ interface Asked {
 
 /**
  * Reads which texts of the agent are active: of its versioned layers, its soul and its skills. The store is asked once a turn, and not
- * at all for an agent without such layers. Where it cannot tell, the declared texts stand, and a running epoch as it is (law 13).
+ * at all for an agent without such layers. Where it cannot tell, the declared texts stand without any skill, for one may
+ * have been disabled, and a running epoch as it is (law 13).
  */
 export async function storedTexts(
   { store }: Pick<Parts, "store">,
@@ -54,8 +55,8 @@ export async function storedTexts(
     const since = versions.reduce((last, { at }) => Math.max(last, at), 0);
     return { contents, notes: [], ...(since > 0 && { since }) };
   } catch (thrown) {
-    const says = `which texts are active could not be read, so the declared ones stand: ${asStrataError(thrown).message}`;
-    const contents = isRunning ? new Map() : declaredTexts(agent);
+    const says = `which texts are active could not be read, so the declared ones stand${hasSkills ? ", and no skill" : ""}: ${asStrataError(thrown).message}`;
+    const contents = isRunning ? new Map() : withoutSkills(agent, layers);
     return { contents, notes: [{ layer: first.id, says }] };
   }
 }
@@ -64,6 +65,12 @@ export async function storedTexts(
 interface Active {
   readonly versions: readonly TextVersion[];
   readonly pointers: readonly TextPointer[];
+}
+
+function withoutSkills(agent: Agent, layers: readonly Layer[]): StoredTexts["contents"] {
+  const none = { kind: "empty", because: "which skills are enabled could not be read" } as const;
+  const skills = layers.filter(({ source }) => source.kind === "skills");
+  return new Map([...declaredTexts(agent), ...skills.map(({ id }) => [id, none] as const)]);
 }
 
 const contentsOf = (agent: Agent, layers: readonly Layer[], active: Active): StoredTexts["contents"] =>
