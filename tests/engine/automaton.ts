@@ -1,4 +1,4 @@
-import { appendFileSync, cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
@@ -67,14 +67,18 @@ export interface Automaton {
   readonly say: (from: PrivateKeyAccount, text: string, ...script: Script<Request>[]) => Promise<Lived>;
   /** Runs the turn over what waits of this sender. */
   readonly answer: (from: PrivateKeyAccount, script: readonly Script<Request>[], small?: true) => Promise<Lived>;
+  /** Runs a turn over what waits for longest. */
+  readonly inbox: (...script: Script<Request>[]) => Promise<Lived>;
   /** A turn of its own. */
   readonly tick: (...script: Script<Request>[]) => Promise<Lived>;
 }
 
-export async function automaton(): Promise<Automaton> {
+export async function automaton(inbox: "each" | "batch" = "each"): Promise<Automaton> {
   const folder = mkdtempSync(join(tmpdir(), "strata-sovereign-"));
   cpSync(BLUEPRINT, folder, { recursive: true });
-  appendFileSync(join(folder, "strata.yaml"), PRICED);
+  const file = join(folder, "strata.yaml");
+  const declared = readFileSync(file, "utf8").replace("history: log", `history: log\n    inbox: ${inbox}`);
+  writeFileSync(file, `${declared}${PRICED}`);
   const data = join(folder, ".strata");
   const app = await openApp({ folder, data, env: {} });
   onTestFinished(async () => {
@@ -129,6 +133,7 @@ export async function automaton(): Promise<Automaton> {
       await self.post(from, text);
       return self.answer(from, script);
     },
+    inbox: (...script) => live(script, (model) => runtime.runInbox(operator, SOVEREIGN, { model }), {}),
     tick: (...script) => live(script, (model) => runtime.tick(operator, SOVEREIGN, { model }), {}),
   };
   return self;
