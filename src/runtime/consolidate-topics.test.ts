@@ -105,12 +105,12 @@ describe("what is remembered of a subject", () => {
     expect(asked().map(texts).join()).not.toContain("regatta");
   });
 
-  it("is refused for the agent's own memories, which no turn writes", async () => {
+  it("is refused for the agent's own memories, which are no contact's", async () => {
     const { runtime, scope, asked } = await remembering("A boat.");
     const own = collect(runtime.consolidate(OPERATOR, { ...scope, contact: null }, { by: "topic" }));
     await expect(own).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringContaining("helper's own"),
+      message: expect.stringContaining("helper's own memories are no contact's"),
     });
     expect(asked()).toEqual([]);
   });

@@ -81,10 +81,10 @@ function checkModel({ agent, model: { ref } }: Cast): void {
   throw new StrataError("invalid_input", message, { agent: agent.name, model: ref });
 }
 
-/** What is the agent's own is for people to write. */
+/** What is the agent's own was said with nobody: its own turns write there, and people. */
 function contactOf({ org, agent, contact }: Scope): ContactScope {
   if (contact !== null) return { org, agent, contact };
-  const message = `no turn writes into ${agent}'s own memories, so nothing sums them up: name the contact whose memories are meant`;
+  const message = `${agent}'s own memories are no contact's, and only what was said with one is summed up: name the contact whose memories are meant`;
   throw new StrataError("invalid_input", message, { agent });
 }
 

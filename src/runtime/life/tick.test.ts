@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { SELF, type TurnEvent, toolName, untrusted } from "../../protocol/index.ts";
+import { type ContactId, contactId, SELF, type TurnEvent, toolName, untrusted } from "../../protocol/index.ts";
 import { defineTool, toolset } from "../../tools/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent } from "../stage.contract.ts";
 import { type Living, livingAgent, livingStage, MINUTE } from "./living.contract.ts";
@@ -65,6 +65,22 @@ describe("a turn of an agent's own", () => {
     await tick(on);
     expect(seen).toEqual(["contact", "operator"]);
     expect(JSON.stringify(on.sent.slice(2))).not.toContain("secret of mine");
+  });
+
+  it("law 5 alone saves what every contact is shown; what is saved in a contact's turn stays with the contact", async () => {
+    const save = (content: string) => ({ parts: [{ call: "memory_save", input: { content } }] });
+    const script = [save("The shop closes at six."), "Kept.", save("Ann's shop closes at nine."), "Noted.", "At six."];
+    const on = await livingStage(script, HOURLY, { agent: livingAgent(HOURLY, { recall: "search" }) });
+    expect(endOf(await tick(on)).type).toBe("done");
+    await on.say(await on.open("ann"), "Remember when mine closes.");
+    const kept = async (contact: ContactId | null): Promise<readonly string[]> =>
+      (await on.runtime.memories(OPERATOR, { ...on.owner, contact }, 9, { kinds: ["fact"] })).map((one) => one.content);
+    expect(await kept(null)).toEqual(["The shop closes at six."]);
+    expect(await kept(contactId("ann"))).toEqual(["Ann's shop closes at nine."]);
+    await on.say(await on.open("bob"), "When does the shop close?");
+    const bobs = JSON.stringify(on.sent.at(-1));
+    expect(bobs).toContain("The shop closes at six.");
+    expect(bobs).not.toContain("nine");
   });
 
   it("is due at once, and then so many minutes after the last that began; other turns do not move it", async () => {
