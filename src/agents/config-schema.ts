@@ -67,12 +67,14 @@ const LAYER = z
     scope: z
       .enum(LAYER_SCOPES)
       .optional()
-      .describe("Who shares these bytes. Default `agent` for texts; sources are always `turn`."),
+      .describe(
+        "Who shares these bytes. Default `agent` for texts; sources are always `turn`, but `soul` and `skills` `agent`.",
+      ),
     mutability: z
       .enum(MUTABILITIES)
       .optional()
       .describe(
-        "Who may change it: `immutable` nobody at run time, `versioned` a recorded edit. Default `immutable` for texts; sources are always `live`.",
+        "Who may change it: `immutable` nobody at run time, `versioned` a recorded edit. Default `immutable` for texts; sources are always `live`, but `soul` and `skills` `versioned`.",
       ),
     trust: z
       .enum(TRUSTS)

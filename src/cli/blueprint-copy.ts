@@ -128,9 +128,9 @@ function problemOf(root: string, path: string, entry: Dirent): string | undefine
   return statSync(target).isFile() ? undefined : `is a link to a folder; put the folder itself there`;
 }
 
-/** The variables that stand as values, `key: ${NAME}`. One too many does no harm: it is offered in `.env.example`. */
+/** The variables that stand as values, `key: ${NAME}`, outside comments. One too many does no harm: it is offered in `.env.example`. */
 function variablesIn(yaml: string): readonly string[] {
-  const found = yaml.matchAll(/[:[,]\s*["']?\$\{([A-Za-z_]\w*)\}["']?\s*(?:[,}\]#]|$)/gm);
+  const found = yaml.replaceAll(/^\s*#.*$/gm, "").matchAll(/[:[,]\s*["']?\$\{([A-Za-z_]\w*)\}["']?\s*(?:[,}\]#]|$)/gm);
   return [...new Set([...found].map(([, name = ""]) => name))];
 }
 

@@ -51,7 +51,14 @@ const isQuestion = (text: string): boolean =>
 const acknowledged = ({ kind, trust, text }: ReadFrame): string =>
   kind === "message" && trust === "contact"
     ? "I have read your message."
-    : `I have read the ${kind} of the ${trust}: ${quote(text)}.`;
+    : `I have read the ${NOUNS.get(kind) ?? kind} of the ${trust}: ${quote(text)}.`;
+
+/** What kinds are called in a sentence, where that is not their own word. */
+const NOUNS: ReadonlyMap<string, string> = new Map([
+  ["scheduled", "scheduled instruction"],
+  ["call-ended", "ended call"],
+  ["peer", "peer's message"],
+]);
 
 const writer = (line: ReadFrame, asked: ReadFrame): string =>
   asked.trust === "contact" && line.name === asked.name ? "you" : (line.name ?? "the contact");

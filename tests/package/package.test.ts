@@ -20,7 +20,7 @@ beforeAll(() => {
   packed = pack(newFolder("pack"));
   install(packed.tarball, folder);
 }, 120_000);
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(() => rmSync(root, { recursive: true, force: true }), 60_000);
 
 function newFolder(name: string): string {
   mkdirSync(join(root, name));
