@@ -175,6 +175,19 @@ describe("an agent's life over HTTP", () => {
 });
 
 describe("an agent's conversations and mail over HTTP", () => {
+  it("are handled sender by sender, whoever waits for longest, and nothing is done where nobody does", async () => {
+    const { send, json, open } = await living();
+    await send("credits", { dollars: 20 });
+    for (const contact of ["ann", "bob"])
+      await json(`POST /v1/threads/${await open(contact)}/events?mode=queue`, { body: { text: "Hi" } });
+    for (const left of [true, true, false]) {
+      const ran = await json("POST /v1/agents/automaton/inbox/run");
+      shaped(ran, "post ~/inbox/run");
+      if (left) expect(at(ran.body, "done", "text")).toContain("I live");
+      else expect(ran.body).toEqual({ done: null });
+    }
+  });
+
   it("S15 000.57 000.58 are told sender by sender, and who looked is told, too", async () => {
     const { get, send, json, open } = await living();
     await send("credits", { dollars: 20 });

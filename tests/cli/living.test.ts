@@ -34,6 +34,12 @@ describe("strata conversation", () => {
 });
 
 describe("strata inbox and outbox", () => {
+  it("run a turn over what waits, and say so where nothing does", async () => {
+    const run = await talked();
+    expect((await run("inbox run")).out).toBe("Nothing waits for automaton.\n");
+    expect((await run("inbox run --json")).out).toBe("");
+  });
+
   it("list what waits and what was said, and mark what was delivered", async () => {
     const run = await talked();
     expect((await run("inbox list")).out).toBe("Nothing waits for automaton.\n");
