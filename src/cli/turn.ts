@@ -76,7 +76,7 @@ function declareRegenerate(parent: Command, context: Context): void {
     .description("answer a turn's messages once more, on a fork from before it; the turn itself stays")
     .argument("<id>", "the turn, trn_…")
     .option("--model <ref>", "who answers this time, provider:name (default: the agent's model)")
-    .option("--again", "also where the turn called tools that act outside: they may act again")
+    .option("--again", "also where the turn called tools that act outside, or a second reply would be sent")
     .addHelpText(
       "after",
       "\nExample:\n  $ strata turn regenerate trn_01jd8k3v5x9m2q7r4t6w8y0zab --model anthropic:claude-sonnet-4-5",

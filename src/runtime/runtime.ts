@@ -99,7 +99,7 @@ export interface ApprovalWish extends Whose {
 
 /** How a turn is answered once more. */
 export interface RegenerateOptions extends RunOptions {
-  /** Also where the turn called tools that act outside: they may act again. */
+  /** Also where the turn called tools that act outside, which may act again, or where its sender would be sent a second reply. */
   readonly again?: boolean;
 }
 
@@ -141,7 +141,7 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
   /**
    * Answers a turn's events once more, on a fork from before it; the turn and its thread stay as they are. Runs like `run`.
    * @throws StrataError before the start: as `run`, `turn_not_found`, `invalid_input` for a turn that has no events yet, whose
-   * events still wait, or that called what acts outside and is not asked for with `again`
+   * events still wait, or that called what acts outside, or whose agent sends its replies, and is not asked for with `again`
    */
   regenerate(actor: Actor, turn: TurnId, options?: RegenerateOptions): AsyncGenerator<TurnEvent>;
   /**

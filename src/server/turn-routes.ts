@@ -22,7 +22,7 @@ export const TURN_ROUTES: readonly Route[] = [
   route({
     method: "post",
     url: "/v1/turns/{id}/regenerate",
-    says: "Answers the turn's events once more, on a fork from before it; the turn stays as it is. `done` names the new turn. A turn whose events still wait is refused, and one that called what acts outside without `again`.",
+    says: "Answers the turn's events once more, on a fork from before it; the turn stays as it is. `done` names the new turn. A turn whose events still wait is refused, and without `again` one that called what acts outside or whose second reply would be sent by itself.",
     path: z.strictObject({ id: FIELDS.turn }),
     query: z.strictObject({
       mode: z.enum(["wait", "stream"]).default("wait").describe("What to answer with."),
@@ -31,7 +31,9 @@ export const TURN_ROUTES: readonly Route[] = [
       again: z
         .boolean()
         .default(false)
-        .describe("Also where the turn called tools that act outside: they may act again."),
+        .describe(
+          "Also where the turn called tools that act outside, which may act again, or its sender would be sent a second reply.",
+        ),
     }),
     answer: z.object({ done: DONE.nullable() }),
     otherwise: [STREAM],
