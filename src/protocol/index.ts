@@ -3,6 +3,17 @@
  * It imports no other room and does nothing: types, the makers of branded values, and a few pure functions that give
  * a word its meaning (canonical JSON, digests, the grammar of frames, who may do what).
  */
+
+export {
+  type ActiveText,
+  type ActiveTexts,
+  activeText,
+  declaredText,
+  inPlace,
+  isInPlace,
+  placeOf,
+  standsAtFirst,
+} from "./active-text.ts";
 export {
   type Agent,
   type Budgets,
@@ -184,6 +195,7 @@ export {
   TEXT_STATUSES,
   type TextKey,
   type TextMove,
+  type TextPlace,
   type TextPointer,
   type TextStatus,
   type TextVersion,

@@ -1,5 +1,6 @@
 import type { LayerId, TurnId } from "./ids.ts";
 import type { Digest } from "./json.ts";
+import type { Source } from "./layer.ts";
 import type { TextVerdict } from "./life.ts";
 import type { Role } from "./scope.ts";
 import type { Trust, Trusted, Untrusted } from "./trust.ts";
@@ -21,6 +22,14 @@ export interface TextPointer extends TextKey {
   readonly stands: number | null;
 }
 
+/** What a text was written for: rank and source of its layer, and the declared text that it stands for. */
+export interface TextPlace {
+  readonly rank: number;
+  readonly source: Source["kind"];
+  /** None where nothing is declared: of a skill that an operator added. */
+  readonly declared?: Digest;
+}
+
 /** A text that is to take the place of what is active. */
 export interface NewText extends TextKey {
   /** What may stand in the prompt once it is active: it passed the guard, and an operator's word where that is needed. */
@@ -40,6 +49,8 @@ export interface NewText extends TextKey {
   readonly verdict: TextVerdict;
   /** The version it was written over: 0 for the declared text. Another that is active by then makes it a proposal. */
   readonly parent: number;
+  /** Once its layer stands elsewhere it is not sent any more. Left out, it is for wherever the layer stands. */
+  readonly place?: TextPlace;
   /**
    * Where the others stood that its size was measured with, all layers or all skills: another that moved by then makes it a proposal,
    * so that the limits hold. Left out, nothing was measured.

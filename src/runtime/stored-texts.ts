@@ -1,12 +1,12 @@
 import {
+  type ActiveTexts,
   type Agent,
+  activeText,
   asStrataError,
   type Layer,
   type LayerContent,
   type LayerId,
   lowestTrust,
-  type TextPointer,
-  type TextVersion,
   trusted,
 } from "../protocol/index.ts";
 import type { Parts } from "./parts.ts";
@@ -61,45 +61,35 @@ export async function storedTexts(
   }
 }
 
-/** What is active. */
-interface Active {
-  readonly versions: readonly TextVersion[];
-  readonly pointers: readonly TextPointer[];
-}
-
 function withoutSkills(agent: Agent, layers: readonly Layer[]): StoredTexts["contents"] {
   const none = { kind: "empty", because: "which skills are enabled could not be read" } as const;
   const skills = layers.filter(({ source }) => source.kind === "skills");
   return new Map([...declaredTexts(agent), ...skills.map(({ id }) => [id, none] as const)]);
 }
 
-const contentsOf = (agent: Agent, layers: readonly Layer[], active: Active): StoredTexts["contents"] =>
+const contentsOf = (agent: Agent, layers: readonly Layer[], active: ActiveTexts): StoredTexts["contents"] =>
   new Map(layers.map((layer) => [layer.id, contentOf(agent, layer, active)]));
 
-function contentOf(agent: Agent, layer: Layer, active: Active): LayerContent {
+function contentOf(agent: Agent, layer: Layer, active: ActiveTexts): LayerContent {
   if (layer.source.kind === "skills") return skillsOf(agent, layer, active);
-  const version = active.versions.find((one) => one.layer === layer.id && one.part === undefined);
-  if (version !== undefined) {
-    const { text, trust, n, line } = version;
-    return { kind: "text", text, trust, version: n, ...(line !== undefined && { line }) };
-  }
-  const declared = layer.source.kind === "text" ? layer.source.text : agent.soul;
-  return declared === undefined ? { kind: "empty", because: "nothing is declared" } : { kind: "text", text: declared };
+  const { version, text, wordsOf: trust, line } = activeText(agent, { layer }, active);
+  if (version === null || text === undefined) return { kind: "empty", because: "nothing is declared" };
+  if (version === 0) return { kind: "text", text };
+  return { kind: "text", text, trust, version, ...(line !== undefined && { line }) };
 }
 
 /** The enabled skills, by name: declared ones that nobody changed or disabled, and what operators wrote. */
-function skillsOf({ skills = [] }: Agent, { id, trust }: Layer, { versions, pointers }: Active): LayerContent {
-  const written = versions.flatMap(({ layer, part, text, trust: whose }) =>
-    layer === id && part !== undefined ? [{ name: part, text, trust: whose }] : [],
+function skillsOf(agent: Agent, layer: Layer, active: ActiveTexts): LayerContent {
+  const written = active.versions.flatMap((one) =>
+    one.layer === layer.id && one.part !== undefined ? [one.part] : [],
   );
-  const declared = skills.filter(({ name, enabled }) => {
-    if (written.some((one) => one.name === name)) return false;
-    const pointer = pointers.find(({ layer, part }) => layer === id && part === name);
-    return pointer === undefined ? enabled : pointer.stands === 0;
+  const names = new Set([...(agent.skills ?? []).map(({ name }) => name), ...written]);
+  const all = [...names].sort().flatMap((part) => {
+    const { text, wordsOf } = activeText(agent, { layer, part }, active);
+    return text === undefined ? [] : [{ line: `- ${part}: ${text}`, wordsOf }];
   });
-  const all = [...declared.map(({ name, text }) => ({ name, text, trust })), ...written];
   if (all.length === 0) return { kind: "empty", because: "no skill is enabled" };
-  const lines = all.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ name, text }) => `- ${name}: ${text}`);
   // Each of them was trusted before; their names are slugs.
-  return { kind: "text", text: trusted(lines.join("\n")), trust: lowestTrust(all.map((one) => one.trust)) };
+  const text = trusted(all.map(({ line }) => line).join("\n"));
+  return { kind: "text", text, trust: lowestTrust(all.map(({ wordsOf }) => wordsOf)) };
 }

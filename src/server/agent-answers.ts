@@ -48,6 +48,10 @@ export const VERSION = z
     reason: z.string(),
     verdict: z.object({ verdict: z.enum(["pass", "review", "reject"]), findings: list(z.string()) }),
     parent: z.number().describe("The version it was written over."),
+    place: z
+      .object({ rank: z.number(), source: z.string(), declared: z.string().optional() })
+      .optional()
+      .describe("What it was written for: rank and source of its layer, and the digest of the declared text."),
     digest: z.string(),
     at: TIME,
   })

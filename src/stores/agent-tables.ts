@@ -10,6 +10,7 @@ import type {
   MoveKind,
   OrgId,
   Role,
+  TextPlace,
   TextVerdict,
   Trust,
   TurnId,
@@ -51,6 +52,10 @@ interface TextMoveTable extends OfAgent, Linked {
   readonly trust: Trust | null;
   readonly inputs: Trust | null;
   readonly parent: number | null;
+  /** What it was written for; all null where its writer did not say. */
+  readonly rank: number | null;
+  readonly source: TextPlace["source"] | null;
+  readonly declared: Digest | null;
 }
 
 /** An entry of a sender's log: a message, and the turn whose reply answered it. They are kept in the order of `number`. */
@@ -87,11 +92,19 @@ interface ActTable extends OfAgent, Linked {
   readonly about: string;
 }
 
+/** What the rows of an agent add up to: turns that ended, and US dollars spent since its first payment. */
+interface TallyTable extends OfAgent {
+  readonly turns: number;
+  readonly since: number | null;
+  readonly dollars: number;
+}
+
 /** The tables of agents that live by themselves. */
 export interface AgentTables {
   readonly text_move: TextMoveTable;
   readonly exchange: ExchangeTable;
   readonly life: LifeTable;
   readonly top_up: TopUpTable;
+  readonly tally: TallyTable;
   readonly act: ActTable;
 }

@@ -232,7 +232,7 @@ export function toTextVersion(
   texts: MoveTexts,
   now: Pick<TextVersion, "status" | "active" | "digest">,
 ): TextVersion {
-  const { n, by, turn, at, parent, verdict, trust, inputs } = row;
+  const { n, by, turn, at, parent, verdict, trust, inputs, rank, source, declared } = row;
   return {
     ...toKey(row),
     n,
@@ -246,6 +246,7 @@ export function toTextVersion(
     reason: untrusted(texts.reason ?? ""),
     verdict: { verdict: verdict ?? "reject", findings: texts.findings === null ? [] : toTags(texts.findings) },
     parent: parent ?? 0,
+    ...(rank !== null && source !== null && { place: { rank, source, ...(declared !== null && { declared }) } }),
     at,
   };
 }

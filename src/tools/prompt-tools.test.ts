@@ -122,6 +122,7 @@ describe("update_prompt_layer", () => {
       reason: "The agent called update_prompt_layer.",
       verdict: { verdict: "pass", findings: [] },
       parent: 0,
+      place: { rank: 6, source: "text", declared: digestOf("Decide in four steps.") },
       beside: [],
     });
     expect(outcome).toMatchObject({

@@ -2,9 +2,11 @@ import { z } from "zod";
 import { charactersBeside, checkNewText } from "../guard/index.ts";
 import {
   type Agent,
+  inPlace,
   type Layer,
   lowestTrust,
   type NewText,
+  placeOf,
   TEXT_LIMITS,
   type TextVerdict,
   type TextVersion,
@@ -103,7 +105,7 @@ function edit(
   { content, line }: { readonly content: string; readonly line: string | undefined },
   context: ToolContext,
 ): ToolOutcome {
-  const beside = charactersBeside(agent.layers, active, layer.id);
+  const beside = charactersBeside(agent.layers, inPlace(agent.layers, active), layer.id);
   const checked = checkNewText({ kind: "layer", text: content, line, beside });
   if (checked.problem !== undefined)
     return refused(`Not changed: the text for layer ${nameOf(layer)} was refused, ${checked.problem}.`);
@@ -121,6 +123,7 @@ function edit(
     reason: untrusted("The agent called update_prompt_layer."),
     verdict,
     parent: current?.n ?? 0,
+    place: placeOf(agent, layer, undefined),
     beside: active
       .filter((one) => one.layer !== layer.id && one.part === undefined)
       .map((one) => ({ layer: one.layer, stands: one.n })),

@@ -2,6 +2,7 @@ import type { Script } from "../../models/index.ts";
 import type { Request } from "../../protocol/index.ts";
 import {
   type Agent,
+  digestOf,
   type Layer,
   layerId,
   type NewText,
@@ -69,6 +70,7 @@ export function written(
     reason: untrusted("it reads better"),
     verdict: { verdict: "pass", findings: [] },
     parent: 0,
+    place: { rank: 6, source: "text", declared: digestOf(DECLARED.loop) },
     ...more,
   };
   return store.editText({ org: agent.org, agent: agent.name }, edit, time.at);

@@ -1,5 +1,7 @@
 import { type CheckedText, charactersBeside, checkNewText, type GivenText } from "../../guard/index.ts";
 import {
+  inPlace,
+  isInPlace,
   StrataError,
   TEXT_LIMITS,
   type TextKey,
@@ -56,10 +58,18 @@ async function givenText(
 }
 
 const charactersOfOthers = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Promise<number> =>
-  charactersBeside(agent.layers, await parts.store.activeTexts(owner), layer);
+  charactersBeside(agent.layers, inPlace(agent.layers, await parts.store.activeTexts(owner)), layer);
 
 const othersEnabled = async (desk: Desk, { part }: TextKey): Promise<number> =>
   (await skillsOf(desk)).filter(({ name, enabled }) => enabled && name !== part).length;
+
+/** A text keeps no place by its layer's id alone. @throws StrataError `text_refused` */
+export function checkPlace(desk: Desk, { key, layer }: Standing, version: TextVersion): void {
+  const { place, n } = version;
+  if (place === undefined || isInPlace(layer, version)) return;
+  const says = `version ${n} was written for rank ${place.rank} and a ${place.source}, and the layer has rank ${layer.rank} and a ${layer.source.kind} now`;
+  throw refused(desk, key, `${says}; write it anew if it is to stand there`);
+}
 
 /** What strata.yaml says was looked at when it was loaded; there must only be room for it. */
 export async function checkDeclared(desk: Desk, { key, kind, declared }: Standing): Promise<Measured> {
@@ -110,6 +120,7 @@ export function checkedReason(reason: Untrusted): Untrusted {
 export async function keptVersion(desk: Desk, now: Standing, n: number) {
   const version = await versionOf(desk, now.key, n);
   if (version.status !== "kept") throw decided(desk, version);
+  checkPlace(desk, now, version);
   return passed(desk, now, version);
 }
 

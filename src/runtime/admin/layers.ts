@@ -1,8 +1,8 @@
-import { inPromptOrder, type Layer, never, type Source } from "../../protocol/index.ts";
+import { type ActiveTexts, activeText, inPromptOrder, type Layer, never, type Source } from "../../protocol/index.ts";
 import type { LayerView, SkillView } from "../agent-doors.ts";
 import type { Desk } from "./desk.ts";
 import { skillsOf } from "./skills.ts";
-import { type ActiveTexts, activeTexts, standingIn } from "./standing.ts";
+import { activeTexts } from "./standing.ts";
 
 /** All layers of the agent in the order of the prompt, each with what is sent of it now. */
 export async function layerViews(desk: Desk): Promise<readonly LayerView[]> {
@@ -33,7 +33,7 @@ async function viewOf(desk: Desk, { layer, active, proposals }: Seen): Promise<L
   if (mutability !== "versioned") {
     return { ...base, wordsOf: trust, ...sized(source.kind === "text" ? source.text : undefined) };
   }
-  const { version, text, wordsOf } = standingIn(desk.agent, { layer, key: { layer: id } }, active);
+  const { version, text, wordsOf } = activeText(desk.agent, { layer }, active);
   return { ...base, version: version ?? 0, wordsOf, ...sized(text) };
 }
 

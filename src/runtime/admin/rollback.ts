@@ -1,8 +1,8 @@
-import { StrataError, type TextKey, type TextMove } from "../../protocol/index.ts";
+import { StrataError, standsAtFirst, type TextKey, type TextMove } from "../../protocol/index.ts";
 import type { TextChoice } from "../agent-doors.ts";
 import { checkDeclared, checkedReason, keptVersion, keyOf, nameOf } from "./check-text.ts";
 import type { Desk } from "./desk.ts";
-import { type Standing, standing, standsAtFirst } from "./standing.ts";
+import { type Standing, standing } from "./standing.ts";
 
 /** More was hardly done with one text. */
 const MOST_MOVES = 1_000;
@@ -19,13 +19,13 @@ export async function rollbackText(desk: Desk, choice: Omit<TextChoice, "n">): P
 }
 
 /** A version that was gone back to is followed further back, and not to what it was gone back from. */
-async function stoodBefore({ parts, owner, agent }: Desk, { key, version }: Standing): Promise<number | null> {
+async function stoodBefore({ parts, owner, agent }: Desk, { key, stands: version }: Standing): Promise<number | null> {
   if (version === null || version === 0) throw nothingBefore(key, version);
   const moves = await parts.store.textMoves(owner, key, MOST_MOVES);
   const began = moves.find(({ kind, from, to }) => to === version && from !== to && kind !== "rolled back");
   if (began === undefined) throw nothingBefore(key, version);
   const isFirst = began === moves.at(-1);
-  return isFirst && began.from === 0 && !standsAtFirst(agent, key) ? null : began.from;
+  return isFirst && began.from === 0 && !standsAtFirst(agent, key.part) ? null : began.from;
 }
 
 function measured(desk: Desk, now: Standing, to: number | null) {

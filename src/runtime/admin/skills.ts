@@ -1,7 +1,14 @@
-import { type Layer, StrataError, suggestion, type TextVersion } from "../../protocol/index.ts";
+import {
+  type ActiveTexts,
+  activeText,
+  type Layer,
+  StrataError,
+  suggestion,
+  type TextVersion,
+} from "../../protocol/index.ts";
 import type { SkillView } from "../agent-doors.ts";
 import type { Desk } from "./desk.ts";
-import { type ActiveTexts, activeTexts, skillsLayer, standingIn } from "./standing.ts";
+import { activeTexts, skillsLayer } from "./standing.ts";
 
 /** All skills of the agent, by name: what is declared, and what was ever written. */
 export async function skillsOf(desk: Desk, layer: Layer = skillsLayer(desk.agent)): Promise<readonly SkillView[]> {
@@ -26,7 +33,7 @@ interface Written {
 
 async function viewOf(desk: Desk, { name, layer, active, written }: Written): Promise<SkillView> {
   const key = { layer: layer.id, part: name };
-  const { version, text, declared, wordsOf } = standingIn(desk.agent, { layer, key }, active);
+  const { version, text, declared, wordsOf } = activeText(desk.agent, { layer, part: name }, active);
   const proposals = written.filter(({ status }) => status === "proposed").length;
   if (version !== null && text !== undefined) return { name, enabled: true, text, version, wordsOf, proposals };
   const last = await lastActive(desk, key);

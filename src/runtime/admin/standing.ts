@@ -1,35 +1,20 @@
 import {
+  type ActiveText,
+  type ActiveTexts,
   type Agent,
+  activeText,
   type Layer,
   StrataError,
   suggestion,
   type TextKey,
-  type TextPointer,
-  type TextVersion,
-  type Trust,
-  type Trusted,
 } from "../../protocol/index.ts";
 import type { Desk } from "./desk.ts";
 
 /** A text that may be edited, as it stands now. */
-export interface Standing {
+export interface Standing extends ActiveText {
   readonly key: TextKey;
   readonly layer: Layer;
   readonly kind: "layer" | "soul" | "skill";
-  /** The active version, 0 for the declared text; null where nothing stands there. */
-  readonly version: number | null;
-  /** What stands there; of a skill that is disabled, nothing. */
-  readonly text?: Trusted;
-  readonly line?: Trusted;
-  readonly wordsOf: Trust;
-  /** Version 0; none where nothing is declared. */
-  readonly declared?: Trusted;
-}
-
-/** What is active of an agent's texts. */
-export interface ActiveTexts {
-  readonly versions: readonly TextVersion[];
-  readonly pointers: readonly TextPointer[];
 }
 
 export async function activeTexts({ parts: { store }, owner }: Desk): Promise<ActiveTexts> {
@@ -40,46 +25,14 @@ export async function activeTexts({ parts: { store }, owner }: Desk): Promise<Ac
 /** @throws StrataError `text_not_found`, `text_refused` for a layer that nobody edits */
 export async function standing(desk: Desk, key: TextKey): Promise<Standing> {
   const layer = editable(desk.agent, key);
-  return standingIn(desk.agent, { layer, key }, await activeTexts(desk));
+  const now = activeText(desk.agent, { layer, part: key.part }, await activeTexts(desk));
+  return { ...now, key, layer, kind: kindOf(layer) };
 }
-
-/** The same where it is known what is active. */
-export function standingIn(
-  agent: Agent,
-  { layer, key }: { readonly layer: Layer; readonly key: TextKey },
-  { versions, pointers }: ActiveTexts,
-): Standing {
-  const kind = kindOf(layer);
-  const declared = declaredText(agent, layer, key.part);
-  const base = { key, layer, kind, ...(declared !== undefined && { declared }) };
-  const found = versions.find((one) => isOf(one, key));
-  if (found !== undefined) {
-    const { n, text, line, trust } = found;
-    return { ...base, version: n, text, wordsOf: trust, ...(line !== undefined && { line }) };
-  }
-  const pointer = pointers.find((one) => isOf(one, key));
-  const stands = pointer === undefined ? standsAtFirst(agent, key) : pointer.stands === 0;
-  if (!stands || declared === undefined) return { ...base, version: null, wordsOf: layer.trust };
-  return { ...base, version: 0, text: declared, wordsOf: layer.trust, ...(layer.line && { line: layer.line }) };
-}
-
-export const isOf = (one: TextKey, key: TextKey): boolean => one.layer === key.layer && one.part === key.part;
 
 /** What kind of text an editable layer holds. */
 function kindOf({ source }: Layer): Standing["kind"] {
   if (source.kind === "soul") return "soul";
   return source.kind === "skills" ? "skill" : "layer";
-}
-
-/** Whether its declared text is active before anybody has moved the pointer. */
-export function standsAtFirst({ skills = [] }: Agent, { part }: TextKey): boolean {
-  return part === undefined || skills.some(({ name, enabled }) => name === part && enabled);
-}
-
-function declaredText(agent: Agent, { source }: Layer, part: string | undefined): Trusted | undefined {
-  if (source.kind === "soul") return agent.soul;
-  if (source.kind === "skills") return agent.skills?.find(({ name }) => name === part)?.text;
-  return source.kind === "text" ? source.text : undefined;
 }
 
 /** The layer of a text that an operator may change. */

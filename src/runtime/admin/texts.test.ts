@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { layerId, TEXT_LIMITS, type TextKey, untrusted } from "../../protocol/index.ts";
-import { OPERATOR, type Stage } from "../stage.contract.ts";
-import { automatonStage, DECLARED, LOOP, SOUL, skill, written } from "./automaton.contract.ts";
+import { type Agent, digestOf, layerId, TEXT_LIMITS, type TextKey, trusted, untrusted } from "../../protocol/index.ts";
+import { OPERATOR, type Stage, stage } from "../stage.contract.ts";
+import { automaton, automatonStage, DECLARED, LOOP, SOUL, skill, written } from "./automaton.contract.ts";
 
 const reason = untrusted("on purpose");
 
@@ -68,6 +68,7 @@ describe("an operator's edit", () => {
       reason: "on purpose",
       verdict: { verdict: "pass", findings: [] },
       parent: 0,
+      place: { rank: 6, source: "text", declared: digestOf(DECLARED.loop) },
     });
     expect(await desk(set).layer("loop")).toMatchObject({ text: "Look. Act.", version: 1, wordsOf: "operator" });
     expect((await set.runtime.textVersions(OPERATOR, set.agent.name, LOOP)).map(({ n }) => n)).toEqual([1]);
@@ -126,6 +127,45 @@ describe("an operator's edit", () => {
     await expect(set.runtime.editText(OPERATOR, name, long)).rejects.toMatchObject({ code: "invalid_input" });
     await expect(desk(set).edit(LOOP, DECLARED.loop)).rejects.toMatchObject({ code: "text_refused" });
     expect(await set.runtime.textVersions(OPERATOR, name)).toEqual([]);
+  });
+});
+
+describe("law 2 a text whose layer was declared anew", () => {
+  const declaring = (change: Partial<Agent["layers"][number]>): Agent => {
+    const { layers } = automaton();
+    return automaton({ layers: layers.map((one) => (one.id === "loop" ? { ...one, ...change } : one)) });
+  };
+  const anew = (set: Stage, change: Partial<Agent["layers"][number]>) =>
+    stage(["Done."], { agent: declaring(change), store: set.store });
+  const another = { source: { kind: "text", text: trusted("Never pay more than 5 dollars.") } } as const;
+
+  it("is not sent where the layer has another rank, and nothing makes it active there but another edit", async () => {
+    const set = await automatonStage();
+    await written(set, "Be bold.", { status: "kept" });
+    const { n } = await written(set, "Be bolder.", { parent: 1 });
+    const moved = await anew(set, { rank: 1 });
+    await moved.say(await moved.open("bob"), "hello");
+    const sent = moved.sent[0]?.prefix.system.map(({ text }) => text).join("\n");
+    expect(sent).toContain(DECLARED.loop);
+    expect(sent).not.toContain("Be bold.");
+    expect(await desk(moved).layer("loop")).toMatchObject({ version: 0, text: DECLARED.loop, wordsOf: "operator" });
+    await expect(desk(moved).decide(n, "approved")).rejects.toMatchObject({
+      code: "text_refused",
+      message: expect.stringContaining("was written for rank 6"),
+    });
+    await expect(desk(moved).activate(LOOP, 1)).rejects.toMatchObject({ code: "text_refused" });
+    expect(await desk(moved).edit(LOOP, "Be calm.")).toMatchObject({ n: 3, active: true, parent: 1 });
+  });
+
+  it("waits where it was proposed over another declared text, until the operator names that", async () => {
+    const set = await automatonStage();
+    const { n } = await written(set, "Look, weigh, act, and rhyme.");
+    const changed = await anew(set, another);
+    await expect(desk(changed).decide(n, "approved")).rejects.toMatchObject({
+      code: "text_decided",
+      message: expect.stringContaining("another declared text"),
+    });
+    expect(await desk(changed).decide(n, "approved", 0)).toMatchObject({ active: true });
   });
 });
 

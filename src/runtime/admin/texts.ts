@@ -1,8 +1,17 @@
-import { layerId, StrataError, type TextKey, type TextMove, type TextVersion } from "../../protocol/index.ts";
+import {
+  digestOf,
+  layerId,
+  placeOf,
+  StrataError,
+  type TextKey,
+  type TextMove,
+  type TextVersion,
+} from "../../protocol/index.ts";
 import type { SkillChoice, TextChoice, TextEdit, TextVerdictChoice } from "../agent-doors.ts";
 import {
   checkDeclared,
   checkedReason,
+  checkPlace,
   decided,
   keptVersion,
   keyOf,
@@ -34,7 +43,8 @@ export async function editText(desk: Desk, { layer, part, text, line, reason }: 
     by: actor.role,
     reason: checkedReason(reason),
     verdict: checked.verdict,
-    parent: now.version ?? 0,
+    parent: now.stands ?? 0,
+    place: placeOf(desk.agent, now.layer, now.key.part),
     beside: checked.beside,
   } as const;
   return parts.store.editText(owner, edit, parts.clock());
@@ -99,6 +109,7 @@ async function mayStand(
 ) {
   const now = await standing(desk, key);
   checkParent(desk, now, { version, over });
+  checkPlace(desk, now, version);
   const { beside } = await passed(desk, now, version);
   return { beside };
 }
@@ -109,8 +120,12 @@ function checkParent(
   now: Standing,
   { version, over }: { readonly version: TextVersion; readonly over: number | undefined },
 ): void {
-  const active = now.version ?? 0;
-  if (version.parent === active || over === active) return;
+  const active = now.stands ?? 0;
+  if (over === active) return;
+  if (version.parent === active) {
+    if (active === 0) checkOverDeclared(desk, now, version);
+    return;
+  }
   const says = `version ${version.n} of ${nameOf(now.key)} was written over version ${version.parent}, and version ${active} is active by now`;
   const { layer } = now.key;
   const next = `compare the two with \`strata layer diff ${layer} ${active} ${version.n}\`, then approve it with \`--over ${active}\`, or reject it`;
@@ -120,6 +135,14 @@ function checkParent(
     parent: version.parent,
     active,
   });
+}
+
+/** Another declared text than the proposal was written over is another text. @throws StrataError `text_decided` */
+function checkOverDeclared(desk: Desk, { key, declared }: Standing, { n, place }: TextVersion): void {
+  if (place === undefined || place.declared === (declared === undefined ? undefined : digestOf(declared))) return;
+  const says = `version ${n} of ${nameOf(key)} was written over another declared text than the one that is active by now`;
+  const next = `compare the two with \`strata layer diff ${key.layer} 0 ${n}\`, then approve it with \`--over 0\`, or reject it`;
+  throw new StrataError("text_decided", `${says}; ${next}`, { ...key, agent: desk.agent.name, parent: 0, active: 0 });
 }
 
 /** Makes a version active that was so before, or could be. What is declared may always come back, as far as there is room. */

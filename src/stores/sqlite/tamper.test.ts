@@ -287,7 +287,7 @@ describe("a record that was changed from outside", () => {
       `insert into thread select org, agent, contact, 'thr_x', channel, 'k', version, null, null, 1, 1, 0, 0, null, null, 1, null
        from thread limit 1`,
       `insert into text_move select org, agent, layer, part, seq + 90, kind, n, was, stands, by, turn, contact, reason, text, line,
-       findings, verdict, trust, inputs, parent, at, 1 from text_move limit 1`,
+       findings, verdict, trust, inputs, parent, rank, source, declared, at, 1 from text_move limit 1`,
       `insert into top_up select org, agent, id + 90, 1000.0, by, note, at, 1 from top_up limit 1`,
       `insert into act select org, agent, id + 90, role, what, about, at, 1 from act limit 1`,
       `insert into exchange select 90, org, agent, contact, (select min(id) from event where contact = 'ann'), turn, at

@@ -47,7 +47,7 @@ export function addVersion(db: Connection, whose: AgentOwner | ContactScope, edi
   // It may say what the contact said: until an operator has approved it, it goes when the contact goes.
   const contact = kept ? null : contactOf(whose);
   const keep = keeper(db, whose, contact);
-  const { by, turn = null, trust, inputs, parent, verdict } = edit;
+  const { by, turn = null, trust, inputs, parent, verdict, place } = edit;
   const n = newestVersion(db, key) + 1;
   record(db, key, {
     ...{ kind: kept ? "edited" : "proposed", n, was: stands, stands: kept ? n : stands, by, turn, at, contact },
@@ -57,6 +57,7 @@ export function addVersion(db: Connection, whose: AgentOwner | ContactScope, edi
     findings: keep(JSON.stringify(verdict.findings)),
     verdict: verdict.verdict,
     ...{ trust, inputs, parent },
+    ...{ rank: place?.rank ?? null, source: place?.source ?? null, declared: place?.declared ?? null },
   });
   return there(db, key, n);
 }
@@ -118,8 +119,8 @@ function record(db: Connection, key: TextColumns, done: Omit<MoveRow, keyof Text
 /** What the link of a row says: all of it but whose its texts are, and those by digest only. */
 export function textLink(row: Omit<MoveRow, "link">): string {
   const { agent, layer, part, seq, kind, n, was, stands, by, turn, at } = row;
-  const { reason, text, line, findings, verdict, trust, inputs, parent } = row;
-  const made = { text, line, findings, verdict, trust, inputs, parent };
+  const { reason, text, line, findings, verdict, trust, inputs, parent, rank, source, declared } = row;
+  const made = { text, line, findings, verdict, trust, inputs, parent, rank, source, declared };
   return canonicalJson({ text: { agent, layer, part, seq, kind, n, was, stands, by, turn, at, reason, ...made } });
 }
 
@@ -131,7 +132,7 @@ function there(db: Connection, key: TextColumns, n: number): TextVersion {
 
 const NOTHING = {
   ...{ contact: null, turn: null, text: null, line: null, findings: null },
-  ...{ verdict: null, trust: null, inputs: null, parent: null },
+  ...{ verdict: null, trust: null, inputs: null, parent: null, rank: null, source: null, declared: null },
 } as const;
 
 /** An operator's word: of two that decide, the second is told that it is decided. */

@@ -19,7 +19,8 @@ export const agents: Migration = {
     `create table text_move (
       ${own}, layer text not null, part text not null, seq integer not null, kind text not null, n integer not null,
       was integer, stands integer, by text not null, turn text, contact text, reason text not null, text text, line text,
-      findings text, verdict text, trust text, inputs text, parent integer, ${linked},
+      findings text, verdict text, trust text, inputs text, parent integer, rank integer, source text,
+      declared text, ${linked},
       primary key (org, agent, layer, part, seq), foreign key (org, turn) references turn (org, id),
       ${["reason", "text", "line", "findings"].map(contacts).join(", ")}) strict`,
     `create index text_key on text_move (org, agent) where seq = 1`,

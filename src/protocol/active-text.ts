@@ -1,0 +1,80 @@
+import type { Agent } from "./agent.ts";
+import { digestOf } from "./json.ts";
+import type { Layer } from "./layer.ts";
+import type { TextKey, TextPlace, TextPointer, TextVersion } from "./text-version.ts";
+import type { Trust, Trusted } from "./trust.ts";
+
+/** What is active of an agent's texts, as the store says. */
+export interface ActiveTexts {
+  readonly versions: readonly TextVersion[];
+  readonly pointers: readonly TextPointer[];
+}
+
+/** A text as it is sent. */
+export interface ActiveText {
+  /** The version that is sent, 0 for the declared text; null where nothing is. */
+  readonly version: number | null;
+  /** Where its pointer stands; another version than the one that is sent where that was written for another place. */
+  readonly stands: number | null;
+  readonly text?: Trusted;
+  readonly line?: Trusted;
+  readonly wordsOf: Trust;
+  /** Version 0; none where nothing is declared. */
+  readonly declared?: Trusted;
+}
+
+/** Which text an editable layer or a part of one has now: the active version, the declared text, or none. Pure. */
+export function activeText(
+  agent: Agent,
+  { layer, part }: { readonly layer: Layer; readonly part?: string | undefined },
+  { versions, pointers }: ActiveTexts,
+): ActiveText {
+  const isIt = (one: TextKey): boolean => one.layer === layer.id && one.part === part;
+  const declared = declaredText(agent, layer, part);
+  const found = versions.find(isIt);
+  const pointer = pointers.find(isIt);
+  const stands = found?.n ?? (pointer === undefined ? 0 : pointer.stands);
+  const base = { stands, wordsOf: layer.trust, ...(declared !== undefined && { declared }) };
+  if (found !== undefined && isInPlace(layer, found)) {
+    const { n, text, line, trust } = found;
+    return { ...base, version: n, text, wordsOf: trust, ...(line !== undefined && { line }) };
+  }
+  const isDeclared = pointer === undefined && found === undefined ? standsAtFirst(agent, part) : stands !== null;
+  if (!isDeclared || declared === undefined) return { ...base, version: null };
+  return { ...base, version: 0, text: declared, ...(layer.line && { line: layer.line }) };
+}
+
+/** What `strata.yaml` says of it. */
+export function declaredText(agent: Agent, { source }: Layer, part: string | undefined): Trusted | undefined {
+  if (source.kind === "soul") return agent.soul;
+  if (source.kind === "skills") return agent.skills?.find(({ name }) => name === part)?.text;
+  return source.kind === "text" ? source.text : undefined;
+}
+
+/** Whether the declared text is active before anybody has moved the pointer. */
+export function standsAtFirst({ skills = [] }: Agent, part: string | undefined): boolean {
+  return part === undefined || skills.some(({ name, enabled }) => name === part && enabled);
+}
+
+/** What a text that is written now is written for. */
+export function placeOf(agent: Agent, layer: Layer, part: string | undefined): TextPlace {
+  const declared = declaredText(agent, layer, part);
+  return {
+    rank: layer.rank,
+    source: layer.source.kind,
+    ...(declared !== undefined && { declared: digestOf(declared) }),
+  };
+}
+
+/** Whether a text was written for the rank and kind of layer that it would stand in: an id alone gives nobody a place (law 2). */
+export function isInPlace({ rank, source }: Layer, { place }: Pick<TextVersion, "place">): boolean {
+  return place === undefined || (place.rank === rank && place.source === source.kind);
+}
+
+/** The versions that are sent: those of layers which stand where they were written for. */
+export function inPlace<V extends Pick<TextVersion, "layer" | "place">>(
+  layers: readonly Layer[],
+  versions: readonly V[],
+): readonly V[] {
+  return versions.filter((one) => layers.some((layer) => layer.id === one.layer && isInPlace(layer, one)));
+}
