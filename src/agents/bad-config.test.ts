@@ -179,6 +179,15 @@ const TOGETHER: readonly Case[] = [
     `${LAYER}.trust: "operator" — `,
     "say `platform`",
   ],
+  [
+    "law 2 a text of its own above an immutable one",
+    yamlWith(
+      ["id: rules, rank: ▸1, text: Be kind., mutability: versioned", "id: law, rank: 2, text: Do no harm."],
+      "    tools: [update_prompt_layer]\n",
+    ),
+    `${LAYER}.rank: 1 — `,
+    "outranks the immutable `law` of rank 2",
+  ],
   ["a text in the tail", layer(`${VERSIONED}, scope: ▸turn`), `${LAYER}.scope: "turn" — `, "say `agent` or `thread`"],
   ["a text that lives", layer(`${ONE}, mutability: ▸live`), `${LAYER}.mutability: "live" — `, "`versioned`"],
   ["an immutable layer to be cut", layer(`${ONE}, budget: ▸5`), `${LAYER}.budget: 5 — an immutable layer is never cut`],

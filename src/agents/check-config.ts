@@ -24,6 +24,7 @@ export function checkConfig(config: Config, report: Report): void {
     checkOnce(tools, [...path, "tools"], undefined, report);
     checkRecall(agent, path, report);
     checkAfter(agent, [...path, "layers"], report);
+    checkEdited(agent, [...path, "layers"], report);
     checkSources(agent, path, report);
     checkSkills(agent, [...path, "skills"], report);
     checkLife(agent, [...path, "life"], report);
@@ -67,6 +68,19 @@ function checkRanks({ layers }: AgentConfig, path: Path, report: Report): void {
     const first = layers[other];
     if (first === undefined || (isLive(first) && isLive(layer))) continue;
     report.add([...path, i, "rank"], `stands already in entry [${other}]; each may stand once`);
+  }
+}
+
+/** An agent that edits its own texts may not write above what nobody changes (law 2). */
+function checkEdited({ layers, tools }: AgentConfig, path: Path, report: Report): void {
+  if (!tools.some((tool) => (typeof tool === "string" ? tool : tool.name) === "update_prompt_layer")) return;
+  const isText = ({ source }: LayerConfig): boolean => source === undefined;
+  const fixed = layers.filter((one) => isText(one) && (one.mutability ?? "immutable") === "immutable");
+  for (const [i, layer] of layers.entries()) {
+    const under = fixed.find(({ rank }) => rank > layer.rank);
+    if (layer.mutability !== "versioned" || !isText(layer) || under === undefined) continue;
+    const says = `the agent edits this layer with \`update_prompt_layer\`, and it outranks the immutable \`${under.id}\` of rank ${under.rank}`;
+    report.add([...path, i, "rank"], `${says}; give it a rank behind all immutable layers`);
   }
 }
 

@@ -50,6 +50,18 @@ describe("the layers of an agent", () => {
   });
 });
 
+describe("the order of layers", () => {
+  it("000.55 is that of the prompt, however they are declared", async () => {
+    const asDeclared = await automatonStage();
+    const { layers } = automaton();
+    const others = layers.filter(({ mutability }) => mutability !== "live");
+    const live = layers.filter(({ mutability }) => mutability === "live");
+    const reversed = await automatonStage([], { layers: [...others.toReversed(), ...live] });
+    const ids = async ({ runtime, agent }: Stage) => (await runtime.layers(OPERATOR, agent.name)).map(({ id }) => id);
+    expect(await ids(reversed)).toEqual(await ids(asDeclared));
+  });
+});
+
 describe("an operator's edit", () => {
   it("000.56 is active at once, names who, why and over what, and is sent in the next turn", async () => {
     const set = await automatonStage(["Done.", "Done again."]);
