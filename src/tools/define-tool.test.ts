@@ -29,6 +29,7 @@ describe("a definition of a tool, whose types nobody has checked", () => {
       "`input` must be z.object({…}) of the z that `strata` exports",
     ],
     ["no input", { input: undefined }, "and it is missing"],
+    ["something else that it shows", { shows: "notes" }, '`shows` must be "memories", and it is "notes"'],
     ["an input that JSON does not have", { input: z.object({ day: z.date() }) }, "`input` cannot be told to a model"],
     ["`execute` for `run`", { run: undefined, execute: () => "" }, "no field `execute`; did you mean `run`?"],
     ["a misspelt field", { needsAproval: true }, "no field `needsAproval`; did you mean `needsApproval`?"],
