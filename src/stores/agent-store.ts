@@ -160,6 +160,8 @@ export interface LifeStore {
   /** Newest first. */
   topUps(owner: AgentOwner, limit: number): Promise<readonly TopUp[]>;
   topUp(owner: AgentOwner, payment: Omit<TopUp, "id">): Promise<Credits>;
+  /** How many turns of the agent have ended, with whomever. */
+  turnCount(owner: AgentOwner): Promise<number>;
 }
 
 /** One try to deliver a message. */

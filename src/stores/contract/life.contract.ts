@@ -141,6 +141,26 @@ function credits(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("stay what the rows add up to: where an earlier payment is noted later, and where a turn is stopped", async () => {
+      const store = await openStore();
+      await spend(store, 2, NOW);
+      await store.topUp(OWNER, paying(5, NOW + HOUR));
+      await spend(store, 1, NOW + 2 * HOUR);
+      expect(await store.credits(OWNER, NOW + 2 * HOUR)).toMatchObject({ spent: 1, balance: 4 });
+      await store.topUp(OWNER, paying(5, NOW - HOUR));
+      expect(await store.credits(OWNER, NOW + 2 * HOUR)).toMatchObject({ spent: 3, balance: 7 });
+      expect(await store.turnCount(OWNER)).toBe(2);
+      const thread = await open(store, scopeOf("bob"));
+      await store.receive(thread.scope, thread.id, [said("Hi")]);
+      await take(store, thread);
+      expect(await store.turnCount(OWNER)).toBe(2);
+      await store.eraseContact(thread.scope, { org: OWNER.org, role: "operator" }, NOW);
+      expect(await store.turnCount(OWNER)).toBe(3);
+      for (const { org, agent } of OTHERS) expect(await store.turnCount({ org, agent })).toBe(0);
+      expect(await problems(store, OWNER.org)).toEqual([]);
+      await store.close();
+    });
+
     it("list each payment, newest first, each a link of the chain", async () => {
       const store = await openStore();
       await store.topUp(OWNER, paying(5));

@@ -2,6 +2,7 @@ import { type ContactScope, type Digest, StrataError, type ThreadId, type TurnId
 import type { MessageMark } from "../digests.ts";
 import type { ChainHead, Claim, Settled, TurnEnd, TurnOutcome } from "../store.ts";
 import type { Row } from "../tables.ts";
+import { countTurn } from "./agent/tally.ts";
 import { type AppliedTurn, applyTurn } from "./apply-turn.ts";
 import { appendTurn } from "./chain.ts";
 import type { Connection } from "./connection.ts";
@@ -119,6 +120,7 @@ function endTurn(db: Connection, at: Settling, { outcome, words, end }: Ended): 
     length: end?.position ?? null,
   };
   db.run(endedTurn({ ...owner(at.scope), id: at.turn, ...columns }));
+  countTurn(db, at.scope, outcome.requests);
 }
 
 type EndColumns = Pick<

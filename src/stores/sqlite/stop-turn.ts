@@ -1,4 +1,5 @@
 import type { Row } from "../tables.ts";
+import { countTurn } from "./agent/tally.ts";
 import type { Connection } from "./connection.ts";
 import { keepOwn, scopeKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
@@ -28,6 +29,7 @@ export function stopTurn(db: Connection, thread: Row<"thread">, { at, says }: St
       .set(ended)
       .where((eb) => eb.and({ ...whose, id: running.id })),
   );
+  countTurn(db, thread, []);
   const freed = { turns: thread.turns + 1, holder: null, lease_until: null };
   db.run(
     query

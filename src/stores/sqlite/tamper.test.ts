@@ -174,6 +174,7 @@ const TABLES = [
   "exchange",
   "staged",
   "top_up",
+  "tally",
   "act",
   "chain",
 ];

@@ -1,6 +1,7 @@
 import type { OrgId } from "../../protocol/index.ts";
 import { RECORDED } from "../rows.ts";
 import type { ChainHead, Finding } from "../store.ts";
+import { checkTallies } from "./agent/tally.ts";
 import { checkExchanges, checkRecorded } from "./agent/verify-recorded.ts";
 import { head } from "./chain.ts";
 import type { Connection } from "./connection.ts";
@@ -28,6 +29,7 @@ export async function* verify(db: Connection, org: OrgId, anchor?: ChainHead): A
     yield* walk(totals, 0, (after) => db.read(() => checkRecorded(db, org, what, after)));
   }
   yield* walk(totals, 0, () => db.read(() => checkExchanges(db, org)));
+  yield* walk(totals, 0, () => db.read(() => checkTallies(db, org)));
   yield* walk(totals, { agent: "", contact: "", thread: "", n: 0 }, (cursor) =>
     db.read(() => checkEpochs(db, org, cursor)),
   );

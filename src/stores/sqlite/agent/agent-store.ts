@@ -8,6 +8,7 @@ import { credits, topUp, topUps } from "./credits.ts";
 import { decideText, editText, moveText } from "./edit-texts.ts";
 import { life, moveLife } from "./life.ts";
 import { dueDeliveries, inbox, mail, mailCounts, noteDelivery } from "./mail.ts";
+import { turnCount } from "./tally.ts";
 import { activeTexts, textMoves, textPointers, textVersions } from "./texts.ts";
 
 /** Makes a function of the contract of one that is given the database. */
@@ -33,6 +34,7 @@ export function agentStore(bound: Bind): AgentStore & Pick<Store, "openBatch"> {
     credits: bound(credits),
     topUps: bound(topUps),
     topUp: bound(topUp),
+    turnCount: bound(turnCount),
     inbox: bound(inbox),
     mail: bound(mail),
     mailCounts: bound(mailCounts),

@@ -7,17 +7,18 @@ import { keepShared, sharedText } from "../pieces.ts";
 import { spent } from "../reports.ts";
 import { atMost } from "../scope.ts";
 import { fixed, insert, query } from "../statement.ts";
+import { countFrom, tally } from "./tally.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** What was paid in, less what all requests since then cost: what was spent is written down once, with each request. */
+/** What was paid in, less what all requests since then cost, which the commits of turns have summed up. */
 export function credits(db: Connection, { org, agent }: AgentOwner, at: number): Credits | undefined {
   return db.read(() => {
     const paid = db.first(paidIn({ org, agent }));
     if (!paid || paid.first === null) return undefined;
     const { first, dollars: toppedUp } = paid;
-    const all = spent(db, org, agent, first);
+    const all = tally(db, { org, agent }).dollars;
     const since = Math.max(first, at - DAY);
     const lastDay = { spent: spent(db, org, agent, since), hours: Math.max(0, at - since) / HOUR };
     return { toppedUp, spent: all, balance: toppedUp - all, lastDay };
@@ -59,6 +60,7 @@ export function topUp(db: Connection, owner: AgentOwner, payment: Omit<TopUp, "i
     const id = (topUps(db, owner, 1)[0]?.id ?? 0) + 1;
     const facts = { org, agent, id, dollars, by, note: keepShared(db, org, payment.note), at };
     db.run(insert("top_up", { ...facts, link: append(db, org, topUpLink(facts)).seq }));
+    countFrom(db, owner, db.first(paidIn({ org, agent }))?.first ?? at);
     const now = credits(db, owner, at);
     if (now) return now;
     throw new StrataError("unexpected", `payment ${id} of ${agent} vanished inside its own transaction: report it`);

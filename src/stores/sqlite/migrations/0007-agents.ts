@@ -39,6 +39,10 @@ export const agents: Migration = {
     `create table top_up (
       ${own}, id integer not null, dollars real not null, by text not null, note text not null, ${linked},
       primary key (org, agent, id), ${shared("note")}) strict`,
+    // Sums of what other rows say, kept so that nobody adds up a whole life to look at it.
+    `create table tally (
+      ${own}, turns integer not null, since integer, dollars real not null, primary key (org, agent)) strict`,
+    `insert into tally select org, agent, count(*), null, 0.0 from turn where status != 'running' group by org, agent`,
     `create table act (
       ${own}, id integer not null, role text not null, what text not null, about text not null, ${linked},
       primary key (org, agent, id)) strict`,
