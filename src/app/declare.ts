@@ -79,7 +79,9 @@ export async function declaredBy(projects: readonly Project[], options: AppOptio
   const own = [...(options.tools ?? []), ...modules.flatMap(({ tools }) => tools)];
   const builtIn = builtInTools(projects, options, store);
   // A recording's tool stands in for another of the same name: what it answers is in the recording.
-  const tools = toolset([...[...builtIn, ...own].filter((tool) => !names.includes(tool.schema.name)), ...recorded]);
+  const real = [...builtIn, ...own];
+  const kept = real.filter((tool) => !names.includes(tool.schema.name));
+  const tools = toolset([...kept, ...recorded.map((tool) => showing(tool, real))]);
   const sources = sourcesOf([...(options.sources ?? []), ...modules.flatMap((one) => one.sources)]);
   const checked = options.recordOnly === true ? [] : projects;
   for (const project of checked) check(project, tools, sources);
@@ -96,6 +98,12 @@ export async function declaredBy(projects: readonly Project[], options: AppOptio
   const found = { projects, org: orgOf(projects), agents, tools, sources, modulesAnew, vault, access, cardOf };
   for (const project of checked) checkPrices(project, modelNameOf, cardOf);
   return { ...found, modelNameOf, modelOf, embedderOf: embeddersOf(access), wireOf };
+}
+
+/** A recording's tool shows what the one shows that it stands in for. */
+function showing(tool: Tool, real: readonly Tool[]): Tool {
+  const shows = real.find(({ schema }) => schema.name === tool.schema.name)?.shows;
+  return shows === undefined ? tool : { ...tool, shows };
 }
 
 function builtInTools(projects: readonly Project[], { data }: AppOptions, store: Store): readonly Tool[] {
