@@ -4,12 +4,29 @@ import { count } from "./style.ts";
 type Attention = Awaited<ReturnType<App["runtime"]["attention"]>>[number];
 
 /** What of an agent waits for an operator, one line for each thing with the next step. */
-export function attentionLines({ agent, proposals, undeliverable, asleep }: Attention): readonly string[] {
+export function attentionLines({
+  agent,
+  proposals,
+  displaced,
+  outdated,
+  undeliverable,
+  asleep,
+}: Attention): readonly string[] {
   const one = `--agent ${agent}`;
   return [
     ...(proposals === 0
       ? []
       : [`${count(proposals, "proposal")} of ${agent} waiting: \`strata layer proposals ${one}\` shows what it is`]),
+    ...(displaced === 0
+      ? []
+      : [
+          `${count(displaced, "edited text")} of ${agent} not sent, for the layer was declared elsewhere since: \`strata layer list ${one}\`, then write it anew or roll it back`,
+        ]),
+    ...(outdated === 0
+      ? []
+      : [
+          `${count(outdated, "edited text")} of ${agent} sent though strata.yaml says another text since: \`strata layer diff LAYER 0 VERSION ${one}\` compares them`,
+        ]),
     ...(asleep === undefined
       ? []
       : [`${agent} sleeps, because ${asleep}: \`strata credits add DOLLARS ${one}\` wakes it`]),

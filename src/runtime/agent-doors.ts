@@ -73,6 +73,10 @@ export interface SkillChoice {
 export interface Attention {
   readonly agent: AgentName;
   readonly proposals: number;
+  /** Edited texts that are not sent, because their layer was declared with another rank or source since. */
+  readonly displaced: number;
+  /** Edited texts that are sent, and whose declared text is another by now than when they were written. */
+  readonly outdated: number;
   /** Messages that nobody could be given. */
   readonly undeliverable: number;
   /** Why it sleeps until somebody does something about it. */

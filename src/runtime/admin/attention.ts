@@ -1,3 +1,4 @@
+import { inPlace, type Layer, placeOf, type TextVersion } from "../../protocol/index.ts";
 import type { Attention } from "../agent-doors.ts";
 import type { Desk } from "./desk.ts";
 
@@ -12,11 +13,21 @@ export function attention(desks: readonly Desk[]): Promise<readonly Attention[]>
       return {
         agent: owner.agent,
         proposals: versions.filter(({ status }) => status === "proposed").length,
+        ...passedOver(desk, await parts.store.activeTexts(owner)),
         undeliverable,
         ...(asleep !== undefined && { asleep }),
       };
     }),
   );
+}
+
+/** What a declaration has made of texts that were edited before it. */
+function passedOver({ agent }: Desk, active: readonly TextVersion[]): Pick<Attention, "displaced" | "outdated"> {
+  const sent = inPlace(agent.layers, active);
+  const isOutdated = (layer: Layer, { part, place }: TextVersion): boolean =>
+    place !== undefined && place.declared !== placeOf(agent, layer, part).declared;
+  const outdated = sent.filter((one) => agent.layers.some((layer) => layer.id === one.layer && isOutdated(layer, one)));
+  return { displaced: active.length - sent.length, outdated: outdated.length };
 }
 
 /** Who has no credits sleeps, whether a turn has noticed already or not. */

@@ -230,10 +230,19 @@ describe("what waits for an operator", () => {
     const set = await automatonStage([], { life: { credits: { low: 5, critical: 1, rounds: 2 } } });
     await written(set, "Look thrice.", { ...LOOP, layer: layerId("inbox") });
     expect(await set.runtime.attention(OPERATOR)).toEqual([
-      { agent: "automaton", proposals: 1, undeliverable: 0, asleep: "it has no credits yet" },
+      {
+        agent: "automaton",
+        proposals: 1,
+        displaced: 0,
+        outdated: 0,
+        undeliverable: 0,
+        asleep: "it has no credits yet",
+      },
     ]);
     await set.runtime.topUp(OPERATOR, name, { dollars: 1, note: untrusted("") });
-    expect(await set.runtime.attention(OPERATOR)).toEqual([{ agent: "automaton", proposals: 1, undeliverable: 0 }]);
+    expect(await set.runtime.attention(OPERATOR)).toEqual([
+      { agent: "automaton", proposals: 1, displaced: 0, outdated: 0, undeliverable: 0 },
+    ]);
     await set.runtime.topUp(OPERATOR, name, { dollars: -1, note: untrusted("a mistake") });
     expect(await set.runtime.attention(OPERATOR, name)).toMatchObject([{ asleep: "it has no credits left" }]);
   });

@@ -161,6 +161,7 @@ describe("law 2 a text whose layer was declared anew", () => {
     expect(sent).toContain(DECLARED.loop);
     expect(sent).not.toContain("Be bold.");
     expect(await desk(moved).layer("loop")).toMatchObject({ version: 0, text: DECLARED.loop, wordsOf: "operator" });
+    expect(await moved.runtime.attention(OPERATOR)).toMatchObject([{ displaced: 1, outdated: 0 }]);
     await expect(desk(moved).decide(n, "approved")).rejects.toMatchObject({
       code: "text_refused",
       message: expect.stringContaining("was written for rank 6"),
@@ -178,6 +179,7 @@ describe("law 2 a text whose layer was declared anew", () => {
       message: expect.stringContaining("another declared text"),
     });
     expect(await desk(changed).decide(n, "approved", 0)).toMatchObject({ active: true });
+    expect(await changed.runtime.attention(OPERATOR)).toMatchObject([{ displaced: 0, outdated: 1 }]);
   });
 });
 
