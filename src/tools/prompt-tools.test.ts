@@ -127,7 +127,7 @@ describe("update_prompt_layer", () => {
     });
     expect(outcome).toMatchObject({
       failed: false,
-      text: "Layer 6 (decisions) is changed from the next turn on. It has 22 characters, and all texts of the prefix together have 4461 left.",
+      text: "Layer 6 (decisions) will be changed when this turn ends, unless another text is changed before: then yours waits for an operator. It has 22 characters, and all texts of the prefix together have 4461 left.",
     });
   });
 

@@ -139,7 +139,7 @@ function whyProposed(taint: Trust, { verdict, findings }: TextVerdict): string |
 
 function keptText(layer: Layer, text: string, beside: number): string {
   const left = Math.max(0, TEXT_LIMITS.stored - beside - text.length);
-  return `Layer ${nameOf(layer)} is changed from the next turn on. It has ${text.length} characters, and all texts of the prefix together have ${left} left.`;
+  return `Layer ${nameOf(layer)} will be changed when this turn ends, unless another text is changed before: then yours waits for an operator. It has ${text.length} characters, and all texts of the prefix together have ${left} left.`;
 }
 
 const proposedText = (layer: Layer, because: string): string =>

@@ -78,7 +78,7 @@ describe("an agent's edit of its own layer", () => {
     const [first, second] = await tick(edit(6, "Decide in three steps."), "Done.");
     expect(first?.prefix.tools.map(({ name }) => name)).toContain("update_prompt_layer");
     expect(shown(first)).toContain("update_prompt_layer · 1 call · only while executing actions");
-    expect(shown(second)).toContain("Layer 6 (decisions) is changed from the next turn on.");
+    expect(shown(second)).toContain("Layer 6 (decisions) will be changed when this turn ends, unless");
     expect(systemOf(second)).toContain("Decide in four steps.");
     const [next] = await say("ann", "Hi", "Hello.");
     expect(systemOf(next)).toContain("Decide in three steps.");
