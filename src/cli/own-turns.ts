@@ -34,7 +34,7 @@ export function runOwnTurns({ note, style }: Context, { runtime, operator }: App
   };
   const purse = async (name: AgentName): Promise<void> => {
     try {
-      const { tier, balance = 0 } = (await runtime.life(operator, name)).vitals;
+      const { tier, balance } = (await runtime.funds(operator, name)) ?? UNPAID;
       if (tier !== "Normal" || last.has(name)) tell(name, livesOn(name, tier, balance));
     } catch (thrown) {
       tell(name, `It is not known what ${name} lives on: ${asStrataError(thrown).message}`);
@@ -61,6 +61,9 @@ export function runOwnTurns({ note, style }: Context, { runtime, operator }: App
     await Promise.all(running.values());
   };
 }
+
+/** Of an agent that lives on no credits any more. */
+const UNPAID = { tier: "Normal", balance: Number.POSITIVE_INFINITY } as const;
 
 /** What an operator should know of an agent's money. It changes with the tier and not with each cent. */
 function livesOn(name: AgentName, tier: string, balance: number): string {

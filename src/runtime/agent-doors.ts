@@ -5,6 +5,7 @@ import type {
   ContactId,
   Layer,
   StoredEvent,
+  SurvivalTier,
   TextKey,
   TextMove,
   TextVersion,
@@ -95,6 +96,12 @@ export interface LifeView {
   readonly nextTick?: number;
 }
 
+/** US dollars that an agent has left, and how well it can pay for itself with them. */
+export interface Funds {
+  readonly balance: number;
+  readonly tier: SurvivalTier;
+}
+
 /** A message that waits for an agent, and from whom. */
 export interface InboxMessage {
   readonly contact: ContactId;
@@ -163,6 +170,8 @@ export interface AgentDoors {
   conversation(actor: Actor, agent: AgentName, sender: ContactId): Promise<ConversationLog | undefined>;
 
   life(actor: Actor, agent: AgentName): Promise<LifeView>;
+  /** What the agent lives on, without anything else of its life; none where it lives on no credits. */
+  funds(actor: Actor, agent: AgentName): Promise<Funds | undefined>;
   /** @throws StrataError `invalid_input` where the agent lives on no credits */
   topUp(
     actor: Actor,

@@ -58,6 +58,7 @@ export function createRuntime(parts: Parts): Runtime {
       if (running.get(held.id) === stop) running.delete(held.id);
     }
   };
+  const life = lifeDoors(turnParts, runHeld);
   const doors: Runtime = {
     agents: (actor) =>
       parts.agents.all.filter((agent) =>
@@ -127,9 +128,9 @@ export function createRuntime(parts: Parts): Runtime {
       }
     },
     usage: async (actor, scope) => store.usage(reach(actor, scope, "read")),
-    ...lifeDoors(turnParts, runHeld),
+    ...life,
     ...inboxDoors(turnParts, runHeld),
-    ...adminDoors(parts, (actor, agent) => doors.life(actor, agent)),
+    ...adminDoors(parts, life),
   };
   return doors;
 }

@@ -1,15 +1,16 @@
 import { inPlace, type Layer, placeOf, type TextVersion } from "../../protocol/index.ts";
-import type { Attention } from "../agent-doors.ts";
+import type { AgentDoors, Attention } from "../agent-doors.ts";
+import { NO_CREDITS } from "../life/credits.ts";
 import type { Desk } from "./desk.ts";
 
 /** What waits for an operator, agent by agent. */
-export function attention(desks: readonly Desk[]): Promise<readonly Attention[]> {
+export function attention(desks: readonly Desk[], fundsOf: AgentDoors["funds"]): Promise<readonly Attention[]> {
   return Promise.all(
     desks.map(async (desk) => {
       const { parts, owner } = desk;
       const versions = await parts.store.textVersions(owner);
       const { undeliverable } = await parts.store.mailCounts(owner);
-      const asleep = await whyAsleep(desk);
+      const asleep = await whyAsleep(desk, fundsOf);
       return {
         agent: owner.agent,
         proposals: versions.filter(({ status }) => status === "proposed").length,
@@ -31,9 +32,7 @@ function passedOver({ agent }: Desk, active: readonly TextVersion[]): Pick<Atten
 }
 
 /** Who has no credits sleeps, whether a turn has noticed already or not. */
-async function whyAsleep({ agent, parts, owner }: Desk): Promise<string | undefined> {
-  if (agent.life?.credits === undefined) return undefined;
-  const credits = await parts.store.credits(owner, parts.clock());
-  if (credits === undefined) return "it has no credits yet";
-  return credits.balance > 0 ? undefined : "it has no credits left";
+async function whyAsleep({ actor, agent }: Desk, fundsOf: AgentDoors["funds"]): Promise<string | undefined> {
+  const funds = await fundsOf(actor, agent.name);
+  return funds !== undefined && funds.balance <= 0 ? NO_CREDITS : undefined;
 }

@@ -27,6 +27,7 @@ const DOORS: Readonly<Record<string, (runtime: Runtime, actor: Actor) => Promise
   conversations: (runtime, actor) => runtime.conversations(actor, name, 9),
   conversation: (runtime, actor) => runtime.conversation(actor, name, ANN),
   life: (runtime, actor) => runtime.life(actor, name),
+  funds: (runtime, actor) => runtime.funds(actor, name),
   topUp: (runtime, actor) => runtime.topUp(actor, name, { dollars: 1, note: untrusted("") }),
   topUps: (runtime, actor) => runtime.topUps(actor, name, 9),
   tick: (runtime, actor) => runtime.tick(actor, name).next(),
@@ -236,7 +237,7 @@ describe("what waits for an operator", () => {
         displaced: 0,
         outdated: 0,
         undeliverable: 0,
-        asleep: "it has no credits yet",
+        asleep: "it has no credits left",
       },
     ]);
     await set.runtime.topUp(OPERATOR, name, { dollars: 1, note: untrusted("") });

@@ -1,6 +1,6 @@
 import type { Actor, AgentName } from "../../protocol/index.ts";
 import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
-import type { AgentDoors, AgentSnapshot, LifeView } from "../agent-doors.ts";
+import type { AgentDoors, AgentSnapshot } from "../agent-doors.ts";
 import type { LifeDoors } from "../life/doors.ts";
 import type { Parts } from "../parts.ts";
 import { attention } from "./attention.ts";
@@ -24,15 +24,15 @@ import {
 /** What operators see and change of an agent, but its life and its turns. */
 export type AdminDoors = Omit<AgentDoors, keyof LifeDoors | "runInbox">;
 
-/** How an agent is, for the snapshot. */
-type LifeOf = (actor: Actor, agent: AgentName) => Promise<LifeView>;
+/** How an agent is, and what it lives on. */
+type Lives = Pick<LifeDoors, "life" | "funds">;
 
 /** Each door asks who is asking before it looks at anything. */
-export function adminDoors(parts: Parts, lifeOf: LifeOf): AdminDoors {
+export function adminDoors(parts: Parts, lives: Lives): AdminDoors {
   const at = (actor: Actor, agent: AgentName): Desk => deskOf(parts, actor, agent);
   const each = (actor: Actor, agent: AgentName | undefined): readonly Desk[] => desksOf(parts, actor, agent);
   return {
-    snapshot: async (actor, agent) => snapshot(at(actor, agent), lifeOf),
+    snapshot: async (actor, agent) => snapshot(at(actor, agent), lives),
     layers: async (actor, agent) => layerViews(at(actor, agent)),
     skills: async (actor, agent) => skillsOf(at(actor, agent)),
     editText: async (actor, agent, edit) => editText(at(actor, agent), edit),
@@ -44,7 +44,7 @@ export function adminDoors(parts: Parts, lifeOf: LifeOf): AdminDoors {
     rollbackText: async (actor, agent, choice) => rollbackText(at(actor, agent), choice),
     disableSkill: async (actor, agent, skill) => disableSkill(at(actor, agent), skill),
     enableSkill: async (actor, agent, skill) => enableSkill(at(actor, agent), skill),
-    attention: async (actor, agent) => attention(each(actor, agent)),
+    attention: async (actor, agent) => attention(each(actor, agent), lives.funds),
     conversations: async (actor, agent, limit) => conversations(at(actor, agent), limit),
     conversation: async (actor, agent, sender) => conversation(at(actor, agent), sender),
     inbox: async (actor, agent, limit) => inbox(at(actor, agent), limit),
@@ -54,13 +54,13 @@ export function adminDoors(parts: Parts, lifeOf: LifeOf): AdminDoors {
   };
 }
 
-async function snapshot(desk: Desk, lifeOf: LifeOf): Promise<AgentSnapshot> {
+async function snapshot(desk: Desk, { life }: Lives): Promise<AgentSnapshot> {
   const { parts, owner, actor, agent } = desk;
   await note(desk, "read snapshot", agent.version);
   return {
     agent,
     layers: await layerViews(desk),
-    ...(agent.life !== undefined && { life: await lifeOf(actor, agent.name) }),
+    ...(agent.life !== undefined && { life: await life(actor, agent.name) }),
     conversations: await parts.store.conversations(owner, CONVERSATION_LIMITS.senders),
     ...(await parts.store.mailCounts(owner)),
   };

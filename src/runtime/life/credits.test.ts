@@ -77,6 +77,25 @@ describe("an agent that lives on credits", () => {
     expect((await on.life()).vitals.state).toBe("sleeping");
   });
 
+  it("tells what it has left without a look at anything else of its life, and counts what a running turn has spent", async () => {
+    const on = await livingStage([{ ...LOOK, ...DEAR }, "Never."], { credits: CREDITS });
+    await on.pay(0.01);
+    const thread = await on.open();
+    await on.runtime.post(OPERATOR, thread, [message("Look.", on.time.at)]);
+    const asleep: (string | undefined)[] = [];
+    for await (const { type } of on.runtime.run(OPERATOR, thread)) {
+      const [one] = await on.runtime.attention(OPERATOR);
+      if (type !== "done") asleep.push(one?.asleep);
+    }
+    expect(asleep).toContain("it has no credits left");
+    const elsewhere = () => Promise.reject(new Error("not asked"));
+    Object.assign(on.parts.store, { life: elsewhere, usage: elsewhere, turnCount: elsewhere, leases: elsewhere });
+    expect(await on.runtime.funds(OPERATOR, on.agent.name)).toEqual({
+      balance: expect.closeTo(0.01 - COST),
+      tier: "Critical",
+    });
+  });
+
   it("calls its model for one contact after the other where all at once would spend more than there is", async () => {
     const on = await livingStage(Array(5).fill(PAID), { credits: CREDITS });
     await on.pay(0.02);

@@ -1,20 +1,22 @@
 import { type Agent, StrataError, TEXT_LIMITS } from "../../protocol/index.ts";
 import type { Credits, TopUp } from "../../stores/index.ts";
 import { deskOf, note } from "../admin/desk.ts";
-import type { AgentDoors, LifeView } from "../agent-doors.ts";
+import type { AgentDoors, Funds, LifeView } from "../agent-doors.ts";
 import type { TurnParts } from "../purse.ts";
-import { creditsOf, NO_CREDITS, ownerOf } from "./credits.ts";
+import { creditsLeft, creditsOf, NO_CREDITS, ownerOf } from "./credits.ts";
 import { standingOf, writeLife } from "./record.ts";
 import { checkPaid, claimDue, claimNow, dueAt, type Run, tick } from "./tick.ts";
+import { tierOf } from "./tier.ts";
 import { vitalsOf } from "./vitals.ts";
 
 /** How an agent lives: how it is, what it lives on, and its turns of its own. */
-export type LifeDoors = Pick<AgentDoors, "life" | "topUp" | "topUps" | "tick" | "tickDue">;
+export type LifeDoors = Pick<AgentDoors, "life" | "funds" | "topUp" | "topUps" | "tick" | "tickDue">;
 
 /** The doors to agents' lives, for operators. */
 export function lifeDoors(parts: () => TurnParts, run: Run): LifeDoors {
   return {
     life: async (actor, name) => lifeOf(parts(), deskOf(parts(), actor, name).agent),
+    funds: async (actor, name) => fundsOf(parts(), deskOf(parts(), actor, name).agent),
     topUp: async (actor, name, payment) => {
       const { agent } = deskOf(parts(), actor, name);
       return topUp(parts(), agent, { ...payment, by: actor.role, at: parts().clock() });
@@ -51,6 +53,13 @@ async function lifeOf(parts: TurnParts, agent: Agent): Promise<LifeView> {
     ...(life?.credits && { credits: await creditsOf(parts, agent) }),
     ...(nextTick !== undefined && { nextTick }),
   };
+}
+
+async function fundsOf(parts: TurnParts, agent: Agent): Promise<Funds | undefined> {
+  const rules = agent.life?.credits;
+  if (rules === undefined) return undefined;
+  const balance = await creditsLeft(parts, agent);
+  return { balance, tier: tierOf(balance, rules) };
 }
 
 /** More than this is a slip of the finger. US dollars. */

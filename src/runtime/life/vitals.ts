@@ -17,10 +17,10 @@ const ANSWERS = { state: "idle" } as const;
 export async function vitalsOf(parts: VitalParts, agent: Agent): Promise<Vitals> {
   const owner = ownerOf(agent);
   const { credits: rules, account } = agent.life ?? {};
-  const [credits, { state }, total, native] = await Promise.all([
+  const [credits, { state }, turns, native] = await Promise.all([
     rules && creditsOf(parts, agent),
     agent.life === undefined ? ANSWERS : standingOf(parts, owner),
-    parts.store.usage({ ...owner, contact: null }),
+    parts.store.turnCount(owner),
     account && parts.accounts?.balance(account, agent.budgets.source * PATIENCE),
   ]);
   const runway = credits && runwayOf(credits);
@@ -30,7 +30,7 @@ export async function vitalsOf(parts: VitalParts, agent: Agent): Promise<Vitals>
     tier: credits === undefined ? "Normal" : tierOf(credits.balance, rules),
     ...(account && { wallet: account.address }),
     ...(native && { native }),
-    turn: total.turns + (parts.lives?.states(owner).length ?? 0),
+    turn: turns + (parts.lives?.states(owner).length ?? 0),
     state,
     at: parts.clock(),
   };
