@@ -52,8 +52,8 @@ export function declareDiff(parent: Command, context: Context): void {
   choosing(parent.command("diff"))
     .description("show how two versions of a layer's text differ, line by line")
     .argument(...LAYER)
-    .argument("<before>", "a version; 0 is the declared text", version)
-    .argument("<after>", "another version", version)
+    .argument("<old>", "a version; 0 is the declared text", version)
+    .argument("<new>", "another version", version)
     .addHelpText("after", "\nExample:\n  $ strata layer diff 6 0 2")
     .action((word: string, before: number, after: number, options: Chosen, command: Command) =>
       onText(context, command, { word, options }, async ({ app, json }, about) => {
