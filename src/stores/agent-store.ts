@@ -66,7 +66,8 @@ export interface TextStore {
   textMoves(owner: AgentOwner, key: TextKey | undefined, limit: number): Promise<readonly TextMove[]>;
   /**
    * Keeps a version; one that is `kept` becomes active, unless another than its `parent` is active by now, or one of those beside it
-   * moved: then it is a proposal. So is an agent's where nothing is active any more. The same is done in a turn's commit by the write `edit`.
+   * moved: then it is a proposal. So is an agent's where nothing is active any more. The same is done in a turn's commit by the write `edit`; of what a
+   * contact's turns propose for one text, the newest waits, and an older one that does is rejected.
    */
   editText(owner: AgentOwner, edit: NewText, at: number): Promise<TextVersion>;
   /**

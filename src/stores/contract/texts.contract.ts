@@ -405,14 +405,34 @@ function inTurns(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("that a contact's turn proposed takes the place of what the contact's turns proposed before, of the same text", async () => {
+      const store = await openStore();
+      const proposing = (text: string, key: TextKey = LOOP) =>
+        editing(edited(text, { ...key, status: "proposed", inputs: "contact" }));
+      const thread = await open(store);
+      await exchange(store, thread, "one", proposing("first"));
+      await exchange(store, await open(store, scopeOf("bob")), "hi", proposing("Bob's"));
+      await exchange(store, thread, "two", proposing("rhyme", POET));
+      await exchange(store, thread, "three", proposing("second"));
+      expect((await store.textVersions(OWNER)).map(({ text, status }) => [text, status])).toEqual([
+        ["second", "proposed"],
+        ["rhyme", "proposed"],
+        ["Bob's", "proposed"],
+        ["first", "rejected"],
+      ]);
+      expect(await store.textMoves(OWNER, LOOP, 2)).toMatchObject([{ n: 3 }, { kind: "rejected", n: 1, by: "agent" }]);
+      expect(await problems(store, OWNER.org)).toEqual([]);
+      await store.close();
+    });
+
     it("that a contact's turn proposed goes with the contact; what was approved is the agent's", async () => {
       const store = await openStore();
       const thread = await open(store);
       const proposing = (text: string) =>
         editing(edited(text, { status: "proposed", inputs: "contact", line: trusted(`${text}, in short`) }));
       await exchange(store, thread, "one", proposing("Ann's first wish"));
-      await exchange(store, thread, "two", proposing("Ann's second wish"));
       await store.decideText(OWNER, { ...LOOP, n: 1 }, deciding("approved"));
+      await exchange(store, thread, "two", proposing("Ann's second wish"));
       expect(await store.textVersions(OWNER)).toMatchObject([{ text: "Ann's second wish" }, { n: 1, active: true }]);
       await store.eraseContact(thread.scope, { org: OWNER.org, role: "operator" }, NOW + 99);
       expect(await store.textVersions(OWNER)).toMatchObject([

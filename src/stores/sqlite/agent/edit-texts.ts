@@ -48,6 +48,7 @@ export function addVersion(db: Connection, whose: AgentOwner | ContactScope, edi
   const contact = kept ? null : contactOf(whose);
   const keep = keeper(db, whose, contact);
   const { by, turn = null, trust, inputs, parent, verdict, place } = edit;
+  if (contact !== null) closeOlder(db, { ...whose, contact }, { key, by, at });
   const n = newestVersion(db, key) + 1;
   record(db, key, {
     ...{ kind: kept ? "edited" : "proposed", n, was: stands, stands: kept ? n : stands, by, turn, at, contact },
@@ -211,18 +212,41 @@ export function moveText(db: Connection, owner: AgentOwner, of: TextKey, request
 }
 
 /** What a contact's turns proposed and nobody decided goes with the contact. Part of an erasure, before its texts go. */
-export function closeProposals(db: Connection, { org, agent, contact }: ContactScope, by: Role, at: number): void {
+export function closeProposals(db: Connection, scope: ContactScope, by: Role, at: number): void {
+  close(db, openProposals(db, scope), { by, at, why: "the contact in whose turn it was written was erased" });
+}
+
+interface Closing {
+  readonly by: Role;
+  readonly at: number;
+  readonly why: string;
+}
+
+/** Of a text, one proposal waits out of a contact's turns: the newest. */
+function closeOlder(
+  db: Connection,
+  scope: ContactScope,
+  { key, ...how }: Omit<Closing, "why"> & { readonly key: TextColumns },
+): void {
+  const older = openProposals(db, scope).filter(({ layer, part }) => layer === key.layer && part === key.part);
+  close(db, older, { ...how, why: "a newer one out of a turn with the same contact takes its place" });
+}
+
+function openProposals(db: Connection, { org, agent, contact }: ContactScope): readonly MoveRow[] {
   const proposed = { org, agent, contact, kind: "proposed" } as const;
   const rows = query
     .selectFrom("text_move")
     .selectAll()
     .where((eb) => eb.and(proposed))
     .orderBy("link");
-  for (const { layer, part, n } of db.all(rows)) {
+  return db.all(rows).filter((row) => !movesOfVersion(db, row, row.n).some(decides));
+}
+
+function close(db: Connection, rows: readonly MoveRow[], { by, at, why }: Closing): void {
+  for (const { org, agent, layer, part, n } of rows) {
     const key = { org, agent, layer, part };
-    if (movesOfVersion(db, key, n).some(decides)) continue;
     const stands = pointerOf(db, key);
-    const reason = keepShared(db, org, "the contact in whose turn it was written was erased");
+    const reason = keepShared(db, org, why);
     record(db, key, { ...NOTHING, kind: "rejected", n, was: stands, stands, by, at, reason });
   }
 }
