@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { App } from "../app.ts";
-import { type Agent, StrataError, type TextKey, type TextMove } from "../protocol/index.ts";
+import { type Agent, declaredText, StrataError, type TextKey, type TextMove } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { wholeNumber } from "./options.ts";
 import { inSession, type Session } from "./session.ts";
@@ -66,17 +66,15 @@ export function declareDiff(parent: Command, context: Context): void {
 
 async function textOfVersion(app: App, { agent, key }: About, n: number): Promise<string> {
   const versions = await app.runtime.textVersions(app.operator, agent.name, key);
-  const found = n === 0 ? declaredText(agent, key) : versions.find((one) => one.n === n)?.text;
+  const found = n === 0 ? declared(agent, key) : versions.find((one) => one.n === n)?.text;
   if (found !== undefined) return found;
   const message = `${nameOf(key)} of ${agent.name} has no version ${n}; \`strata layer history ${key.layer}\` shows them`;
   throw new StrataError("text_not_found", message, { ...key, n });
 }
 
-function declaredText(agent: Agent, { layer, part }: TextKey): string | undefined {
-  const source = agent.layers.find(({ id }) => id === layer)?.source;
-  if (source?.kind === "soul") return agent.soul;
-  if (source?.kind === "skills") return agent.skills?.find(({ name }) => name === part)?.text;
-  return source?.kind === "text" ? source.text : undefined;
+function declared(agent: Agent, { layer: id, part }: TextKey): string | undefined {
+  const layer = agent.layers.find((one) => one.id === id);
+  return layer && declaredText(agent, layer, part);
 }
 
 export function declareActivate(parent: Command, context: Context): void {
