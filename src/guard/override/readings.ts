@@ -1,7 +1,7 @@
 import { withoutHidden } from "../hidden.ts";
 import { CONFUSABLE } from "./confusables.ts";
 import { decodings } from "./decodings.ts";
-import { parted, spelled, turnings, undoubled } from "./turned.ts";
+import { parted, rejoined, spelled, turnings, undoubled } from "./turned.ts";
 
 /** One way in which a text can be read: folded to plain lower-case words, its sentences kept apart by line breaks. */
 export interface Reading {
@@ -11,7 +11,7 @@ export interface Reading {
 }
 
 /** Longer texts are no layers; what is judged is bounded so that judging takes bounded time. */
-const LONGEST = 20_000;
+export const LONGEST = 20_000;
 
 /** The text as a reader would take it, and again with each disguise that it wears taken off. */
 export function readingsOf(text: string): readonly Reading[] {
@@ -30,8 +30,11 @@ export function readingsOf(text: string): readonly Reading[] {
   for (const [by, turned] of turnings(alike)) add(by, turned);
   add("pictures inside words", inWords(plain));
   add("capitals inside words", humps(plain));
-  const set = spelled(lookalikes(unblanked(plain)) ?? unblanked(plain));
+  add("words joined by signs", shouted(plain.normalize("NFKC")));
+  const blanked = lookalikes(unblanked(plain)) ?? unblanked(plain);
+  const set = spelled(blanked);
   add("letters set apart", set?.replaceAll(/\s+/g, " "));
+  add("letters set apart", rejoined(blanked)?.replaceAll(/\s+/g, " "));
   add("words set together", parted(set ?? alike));
   add("doubled letters", undoubled(alike));
   add("digits for letters", leet(alike, "i"));
@@ -97,6 +100,14 @@ function boxed(sign: string): string {
     code >= 0x1_f1_e6 ? 0x1_f1_e6 : code >= 0x1_f1_70 ? 0x1_f1_70 : code >= 0x1_f1_50 ? 0x1_f1_50 : 0x1_f1_30;
   return String.fromCodePoint(97 + code - first);
 }
+
+/** `IGNORE_ALL_LAYERS` in a sentence, as the words that it names. */
+const shouted = (text: string): string | undefined => {
+  const read = text.replaceAll(/(?<![\p{L}\p{N}])\p{Lu}+(?:[_-]+[\p{Lu}\p{N}]+){2,}(?![\p{L}\p{N}])/gu, (run) =>
+    run.replaceAll(/[_-]+/g, " "),
+  );
+  return read === text ? undefined : folded(read);
+};
 
 /** Pictures away where they part a word. */
 const inWords = (text: string): string | undefined => {

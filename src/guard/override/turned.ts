@@ -1,4 +1,4 @@
-import { segmented } from "./vocabulary.ts";
+import { segmented, wordsOf } from "./vocabulary.ts";
 
 /** Words by which a line is known to be plain text again. */
 const TELLING =
@@ -17,6 +17,7 @@ const mirrored = (text: string): string =>
 /** Lines written backwards, or with other letters for each letter, as the plain text that they become when turned. */
 export function* turnings(text: string): Iterable<readonly [string, string]> {
   for (const whole of text.split("\n")) {
+    if (whole.length > 12) yield* reversals(whole);
     const line = whole.includes(": ") ? whole.slice(whole.indexOf(": ") + 2) : whole;
     if (line.length < 12) continue;
     if (BACKWARDS.test(whole)) yield ["order of words", line.split(" ").toReversed().join(" ")];
@@ -33,25 +34,44 @@ export function* turnings(text: string): Iterable<readonly [string, string]> {
   }
 }
 
+/** Sentences and remarks in brackets that are written backwards beside others that are not. */
+function* reversals(line: string): Iterable<readonly [string, string]> {
+  const parts = line.split(/(?<=[.!?;:…])\s+|[()[\]]/u);
+  for (const part of parts.length > 1 ? parts : []) {
+    const now = telling(part);
+    const turned = part.length < 12 ? "" : part.replaceAll(/[\p{L}\p{P}]+/gu, backwards);
+    if (telling(turned) > now + 1) yield ["reversal of words", turned];
+    else if (turned !== "" && telling(backwards(part)) > now + 1) yield ["reversal", backwards(part)];
+  }
+}
+
 const BACKWARDS = /\b(?:last to first|backwards?|reversed? (?:order|words)|from the end)\b/;
 const SHIFTS = Array.from({ length: 25 }, (_, i) => i + 1);
 
+/** Letters that stand alone, with anything but letters between them. */
+const APART = /(?<![\p{L}\p{N}])(?:[\p{L}\p{N}][^\p{L}\p{N}]{1,12}){5,}[\p{L}\p{N}](?![\p{L}\p{N}])/gu;
+
 /** `i.g.n.o.r.e`, `i g n o r e`: letters that stand alone, set together again. What mostly stands between them joins; the rest parts words. */
 export function spelled(text: string): string | undefined {
-  const read = text.replaceAll(
-    /(?<![\p{L}\p{N}])(?:[\p{L}\p{N}][^\p{L}\p{N}]{1,5}){5,}[\p{L}\p{N}](?![\p{L}\p{N}])/gu,
-    (run) => {
-      const between = run.split(/[\p{L}\p{N}]/u).slice(1, -1);
-      const counts = new Map<string, number>();
-      for (const sign of between) counts.set(sign, (counts.get(sign) ?? 0) + 1);
-      const [joint = ""] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? [];
-      const joined = run
-        .split(/(?<=[\p{L}\p{N}])(?=[^\p{L}\p{N}])|(?<=[^\p{L}\p{N}])(?=[\p{L}\p{N}])/u)
-        .map((part) => (/[\p{L}\p{N}]/u.test(part) ? part : part === joint ? "" : " "))
-        .join("");
-      return joined;
-    },
-  );
+  const read = text.replaceAll(APART, (run) => {
+    const between = run.split(/[\p{L}\p{N}]/u).slice(1, -1);
+    const counts = new Map<string, number>();
+    for (const sign of between) counts.set(sign, (counts.get(sign) ?? 0) + 1);
+    const [joint = ""] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? [];
+    return run
+      .split(/(?<=[\p{L}\p{N}])(?=[^\p{L}\p{N}])|(?<=[^\p{L}\p{N}])(?=[\p{L}\p{N}])/u)
+      .map((part) => (/[\p{L}\p{N}]/u.test(part) ? part : part === joint ? "" : " "))
+      .join("");
+  });
+  return read === text ? undefined : read;
+}
+
+/** The same, whatever stands between them: the words are told apart by what they are. */
+export function rejoined(text: string): string | undefined {
+  const read = text.replaceAll(APART, (run) => {
+    const letters = run.replaceAll(/[^\p{L}\p{N}]/gu, "");
+    return ` ${wordsOf(letters) ?? letters} `;
+  });
   return read === text ? undefined : read;
 }
 

@@ -27,6 +27,28 @@ const UNKNOWN = 4;
 
 /** `ignorelayer1` as `ignore layer 1`; nothing where too little of it is known. */
 export function segmented(run: string): string | undefined {
+  const words = split(run);
+  const strange = words.filter((word) => word.length === 1 && !VOCABULARY.has(word) && !/\d/.test(word)).length;
+  return words.length > 2 && strange <= run.length * 0.15 ? words.join(" ") : undefined;
+}
+
+/** How much of letters that stood apart has to be known words. */
+const KNOWN = 0.4;
+
+/** The same of letters that stood apart, where names may stand between the words; what is not known stays together. */
+export function wordsOf(run: string): string | undefined {
+  const words = split(run);
+  const known = words.filter((word) => word.length > 2).join("").length;
+  return known < run.length * KNOWN
+    ? undefined
+    : words.reduce((read, word, i) => {
+        const strange = (one: string | undefined) => one !== undefined && one.length === 1 && !VOCABULARY.has(one);
+        return read + (i === 0 || (strange(word) && strange(words[i - 1])) ? "" : " ") + word;
+      }, "");
+}
+
+/** The way to part a run into the fewest words and unknown letters. */
+function split(run: string): readonly string[] {
   const cost = [0];
   const from = [0];
   for (let end = 1; end <= run.length; end++) {
@@ -42,7 +64,6 @@ export function segmented(run: string): string | undefined {
     }
   }
   const words: string[] = [];
-  for (let end = run.length; end > 0; end = from[end] ?? 0) words.unshift(run.slice(from[end] ?? 0, end));
-  const strange = words.filter((word) => word.length === 1 && !VOCABULARY.has(word) && !/\d/.test(word)).length;
-  return words.length > 2 && strange <= run.length * 0.15 ? words.join(" ") : undefined;
+  for (let end = run.length; end > 0; end = from[end] ?? 0) words.push(run.slice(from[end] ?? 0, end));
+  return words.toReversed();
 }
