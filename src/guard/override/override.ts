@@ -1,6 +1,6 @@
 import { disguiseOf } from "./disguise.ts";
 import { type Offence, offenceOf } from "./judge.ts";
-import { type Reading, readingsOf } from "./readings.ts";
+import { LONGEST, type Reading, readingsOf } from "./readings.ts";
 import { structureOf } from "./structure.ts";
 import type { GuardFinding, GuardVerdict } from "./verdict.ts";
 import { respelt } from "./words.ts";
@@ -19,10 +19,18 @@ export function judgeLayerText(text: string): GuardVerdict {
     ...structure,
     ...(spoken === undefined ? [] : [spoken]),
     ...(disguise === undefined ? [] : [disguise]),
+    ...(text.length > LONGEST ? [unread(text)] : []),
   ];
   if (structure.length > 0) return { verdict: "reject", findings };
   return { verdict: findings.length > 0 ? "review" : "pass", findings };
 }
+
+/** What was not read may say anything. */
+const unread = (text: string): GuardFinding => ({
+  kind: "unread",
+  says: `it is longer than the ${LONGEST} characters that are read; the rest begins with`,
+  words: text.slice(LONGEST, LONGEST + 120),
+});
 
 const SENTENCES = /(?<=[.!?。！？;])\s+|\n+/u;
 

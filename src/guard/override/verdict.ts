@@ -2,7 +2,7 @@ import type { Offence } from "./judge.ts";
 
 /** What the guard found in a text for a layer: what it is, and the words it is about. */
 export interface GuardFinding {
-  readonly kind: Offence["kind"] | "hidden" | "imitates" | "blob";
+  readonly kind: Offence["kind"] | "hidden" | "imitates" | "blob" | "unread";
   /** A sentence for whoever wrote it. */
   readonly says: string;
   readonly words: string;
