@@ -33,7 +33,7 @@ export interface ToolContext {
 
 /** How far one turn may go with one tool. */
 export interface ToolLimits {
-  /** Calls in one turn; further ones are refused. */
+  /** Calls in one turn; further ones are refused. One that failed and has not acted outside does not count. */
   readonly calls?: number;
   /** Seconds that one call may take. */
   readonly seconds?: number;
@@ -53,6 +53,8 @@ export interface ToolOutcome {
   readonly text: Untrusted;
   readonly failed: boolean;
   readonly writes?: readonly StoreWrite[];
+  /** How far this answer may be trusted; left out, as far as its tool. Only Strata's own tools say it. */
+  readonly trust?: Trust;
   /** What one of the turn's senders is told; it goes out with the turn's commit. */
   readonly reply?: SenderReply;
 }

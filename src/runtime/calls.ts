@@ -81,7 +81,8 @@ interface Answered {
   readonly trust: Trust;
 }
 
-const refusal = (text: string): Answered => ({ outcome: { text: untrusted(text), failed: true }, trust: "contact" });
+/** The platform's words, which hold none but the model's own: what it called and with what input. */
+const refusal = (text: string): Answered => ({ outcome: { text: untrusted(text), failed: true }, trust: "agent" });
 
 const notRun = (limit: StopReason): Answered => refusal(`Not run: the turn has reached its limit of ${limit}.`);
 
@@ -100,19 +101,21 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
   const limits = limitsOf(work.cast.agent, tool);
   const used = work.used.get(call.tool) ?? 0;
   if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
-  work.used.set(call.tool, used + 1);
   if (mustAsk(work, tool, call.input)) {
     if (work.lease.claim.staged !== undefined) return refusal(ofNobody(call.tool));
     const later = outOfState(tool, BETWEEN_TURNS);
     if (later !== undefined) return refusal(tooLate(call.tool, later));
     const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool) };
     const asked = ask(work, wanted, compilation.taint);
+    work.used.set(call.tool, used + 1);
     return { outcome: { text: waitingText(asked), failed: false }, trust: "platform" };
   }
   const outcome = await runOnce(work, compilation, tool, call);
+  // What failed inside has changed nothing and may be mended; what acts outside may have acted all the same.
+  if (!outcome.failed || tool.effect === "external") work.used.set(call.tool, used + 1);
   if (!outcome.failed) plan(work, outcome.writes ?? []);
   if (outcome.reply !== undefined) work.replies.set(outcome.reply.sender, outcome.reply.text);
-  return { outcome, trust: tool.trust };
+  return { outcome, trust: outcome.trust ?? tool.trust };
 }
 
 const tooOften = (tool: string, calls: number): string =>

@@ -96,11 +96,12 @@ function left({ schema, effect }: Tool, because: string): Ran {
 
 const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
-function hidden(vault: Parts["vault"], { text, failed, writes, reply }: ToolOutcome): ToolOutcome {
+function hidden(vault: Parts["vault"], { text, failed, writes, trust, reply }: ToolOutcome): ToolOutcome {
   return {
     text: untrusted(vault.hide(text)),
     failed,
     ...(writes !== undefined && { writes: writes.map((write) => hiddenWrite(vault, write)) }),
+    ...(trust !== undefined && { trust }),
     ...(reply && { reply: { ...reply, text: spoken(vault.hide(reply.text)) } }),
   };
 }

@@ -64,7 +64,7 @@ export interface Work {
   /** Calls that wait for a person from the commit on. */
   readonly approvals: NewApproval[];
   calls: number;
-  /** Calls that ran or were to run, by tool. */
+  /** Calls that count for the limit of their tool. */
   readonly used: Map<ToolName, number>;
   /** Answers that did not fit the agent's `output`. */
   misfits: number;

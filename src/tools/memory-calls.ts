@@ -15,7 +15,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { MemoryHit, Store } from "../stores/index.ts";
-import { answered, refused } from "./outcome.ts";
+import { answered, answeredAs, refused } from "./outcome.ts";
 
 /** What the tools ask the store: they read; what they write goes into the turn's commit. */
 export type Reads = Pick<Store, "searchMemories" | "memory">;
@@ -128,8 +128,9 @@ export async function findMemories(
     ...(tags !== undefined && { tags: cleanTags(tags) }),
     signal,
   });
-  if (hits.length === 0) return answered("No memory matches; try other or fewer words.");
-  return answered(hits.map(shown).join("\n"));
+  const lowest = lowestTrust(hits.map(({ trust }) => trust));
+  if (hits.length === 0) return answeredAs(lowest, "No memory matches; try other or fewer words.");
+  return answeredAs(lowest, hits.map(shown).join("\n"));
 }
 
 /** Where the memories are that a turn may read: the contact's, and the agent's own. */

@@ -126,6 +126,7 @@ describe("memory_search", () => {
         "  The shop closes at six.",
       ].join("\n"),
       failed: false,
+      trust: "contact",
     });
     const scopes = [scopeOf("caroline"), { ...scopeOf("caroline"), contact: null }];
     expect(store.asked).toMatchObject([{ scopes, query: { texts: [{ text: "nuts", weight: 1 }], limit: 5 } }]);
@@ -142,7 +143,11 @@ describe("memory_search", () => {
   it("law 5 memory_search asks in the scope of its turn and in the agent's own, and in no other", async () => {
     const store = fakeStore({ melanie: ["Has a secret."] });
     const outcome = await call(memoryTools(store), "memory_search", { query: "secret", limit: 20 }, contextOf("john"));
-    expect(outcome).toEqual({ text: "No memory matches; try other or fewer words.", failed: false });
+    expect(outcome).toEqual({
+      text: "No memory matches; try other or fewer words.",
+      failed: false,
+      trust: "platform",
+    });
     expect(canonicalJson(JSON.parse(JSON.stringify(store.asked)))).not.toContain("melanie");
   });
 

@@ -9,6 +9,7 @@ import {
   type ToolContext,
   type ToolOutcome,
   TRUSTS,
+  type Trust,
   type TurnId,
   untrusted,
 } from "../protocol/index.ts";
@@ -41,6 +42,13 @@ export function answered(text: string, writes: readonly StoreWrite[] = []): Tool
   return { text: untrusted(text), failed: false, ...(writes.length > 0 ? { writes } : {}) };
 }
 
+/** What came of a call whose answer is trusted otherwise than its tool: by what it shows. */
+export function answeredAs(trust: Trust, text: string): ToolOutcome {
+  const outcome: ToolOutcome = { ...answered(text), trust };
+  ours.add(outcome);
+  return outcome;
+}
+
 /** What came of a call that changes a text of the prompt, which has been checked. */
 export function edited(text: string, edit: NewText): ToolOutcome {
   const outcome: ToolOutcome = { ...answered(text), writes: [{ kind: "edit", edit }] };
@@ -55,7 +63,7 @@ export function replying(text: string, reply: SenderReply): ToolOutcome {
   return outcome;
 }
 
-/** No other tool can ask for an edit or speak to a sender: what is not in here is read as the answer of a tool that nobody knows. */
+/** No other tool can ask for an edit, speak to a sender or say how far it is trusted: what is not in here is read as the answer of a tool that nobody knows. */
 const ours = new WeakSet<object>();
 
 const isOurs = (given: unknown): given is ToolOutcome => typeof given === "object" && given !== null && ours.has(given);

@@ -46,6 +46,19 @@ describe("remember, recall, forget, memory_stats", () => {
     );
   });
 
+  it.each([
+    [[], "platform"],
+    [["agent"], "agent"],
+    [["operator", "agent"], "agent"],
+    [["agent", "contact", "operator"], "contact"],
+  ] as const)("law 6 recall that shows memories of %j is trusted as %s", async (trusts, lowest) => {
+    const store = fakeStore({ "": trusts.map((trust) => ({ content: `Said by the ${trust}.`, trust })) });
+    expect(await ask(store, "recall", { query: "x" }, SELF)).toMatchObject({ failed: false, trust: lowest });
+    expect(await call(memoryTools(store), "memory_search", { query: "x" }, contextOf(SELF))).toMatchObject({
+      trust: lowest,
+    });
+  });
+
   it("memory_stats tells how much there is of the contact and for all turns", async () => {
     const store = fakeStore({ ada: ["One.", "Two.", { content: "All.", kind: "summary" }] });
     expect(await ask(store, "memory_stats", {})).toEqual({
