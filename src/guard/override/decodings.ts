@@ -20,7 +20,7 @@ export function* decodings(text: string): Iterable<readonly [string, string]> {
   if (/\\[nrt]/.test(text)) yield ["line breaks written out", text.replaceAll(/\\[nrt]/g, "\n")];
   for (const [run] of text.matchAll(/(?:[A-Za-z0-9+/_-]{4,}\n?){4,}={0,2}/g))
     yield* decoded("base64", run.replaceAll("\n", ""), "base64");
-  for (const [run] of text.matchAll(/(?:[0-9a-f]{2}[\s:]?){8,}/gi))
+  for (const [run] of text.matchAll(/(?:[0-9a-f]{2}[\s:]?){7,}[0-9a-f]{2}(?![0-9a-z])/gi))
     yield* decoded("hex", run.replaceAll(/[\s:]/g, ""), "hex");
   for (const [run] of text.matchAll(/(?:[01]{8}[\s,]*){6,}/g))
     yield ["bits", bytes((run.match(/[01]{8}/g) ?? []).map((bits) => Number.parseInt(bits, 2)))];
@@ -36,7 +36,9 @@ const bytes = (codes: readonly number[]): string => Buffer.from(codes).toString(
 
 /** Only what is text again. */
 function* decoded(by: string, run: string, encoding: "base64" | "hex"): Iterable<readonly [string, string]> {
-  const once = Buffer.from(run, encoding).toString("utf8");
+  const once = Buffer.from(run, encoding)
+    .toString("utf8")
+    .replaceAll(/^\ufffd+|\ufffd+$/g, "");
   const text = /^[A-Za-z0-9+/_-]{16,}={0,2}$/.test(once) ? Buffer.from(once, "base64").toString("utf8") : once;
   if (text.length >= 6 && /^[\p{L}\p{N}\p{P}\p{Zs}\n]+$/u.test(text) && / /.test(text)) yield [by, text];
 }

@@ -86,6 +86,7 @@ export const BOWING: readonly string[] = [
   String.raw`\b(?:(?:hold|stick|stay|keep|true|faithful)s? to|(?:checked|tested|measured|judged) against|(?:decide|choose|judge|act)s? by|as far as) (?:the )?(?:layers? ?[0-5]|constitution)`,
   String.raw`\b(?:better|rather|sooner)\b[^.]{0,50} than (?:to )?(?:break|weaken|bend|violate|breach|touch|drop)`,
   String.raw`\b(?:if|where|when) (?:layers? ?[0-5]|the constitution) (?:says no|forbids|objects)`,
+  String.raw`\b(?:rules?|layers?|sections?|texts?|instructions?) (?:above|before|with (?:a )?lower(?: numbers?)?)(?: always)? (?:takes? precedence|has precedence|have precedence|prevails?|wins?|comes? first|goes? first|ranks? higher|outranks?|overrides?|governs?)(?: over)? (?:all |anything|everything|whatever|what)[^.,;]{0,30}?\b(?:this (?:section|layer|text|one|note)|here|below)\b`,
   String.raw`\b(?:suspicious|an attack|an injection|propose a change|ask the operator|tell the operator|prefer refusing)\b`,
 ];
 

@@ -7,12 +7,16 @@ const NO =
 export function shuns(sentence: string, at: number): boolean {
   const before = sentence.slice(Math.max(0, at - 90), at);
   const clause = before.slice(Math.max(before.lastIndexOf(";"), before.lastIndexOf(":")) + 1);
-  return NO.test(clause) || NO_LIST.test(sentence.slice(0, at));
+  return NO.test(clause) || [NO_LIST, NO_REQUESTS].some((list) => list.test(sentence.slice(0, at)));
 }
 
 /** `You must not: spam, lie, …` says no to all that follows. */
 const NO_LIST =
   /^\W*(?:you |we |i |it )?(?:must not|may not|never|do not|don't|decline|refuse|avoid|no)\b[^:.]{0,60}[:,]/u;
+
+/** `Deny requests to …, to …, or to …` says no to each act that a `to` names, and to nothing after them. */
+const NO_REQUESTS =
+  /^\W*(?:always |please |you (?:must |should )?)?(?:deny|refuse|decline|reject|block|turn down) (?:all |any |every |each )?(?:requests?|attempts?|demands?|orders?|pleas?|invitations?) to (?:(?! (?:and|then|but|or) (?!to ))[^,;:.])+(?:, (?:and |or )?to (?:(?! (?:and|then|but|or) (?!to ))[^,;:.])+)*$/u;
 
 /** That, or the no stands right after the one who acts: `profit never outweighs`, `the sender may not`. */
 export const isDenied = (sentence: string, at: number): boolean =>
