@@ -120,6 +120,7 @@ async function compileWith(
     count,
     mode,
     tools: allowances(parts, agent),
+    rounds: cast.limits.rounds,
     ...(vitals && { vitals }),
   });
   const contents = new Map([...texts.contents, ...gathered.contents]);

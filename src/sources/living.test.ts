@@ -419,7 +419,10 @@ describe("allowance", () => {
     ];
     expect(await gathered({ kind: "allowance" }, { tools })).toEqual({
       kind: "text",
-      text: "32 calls in this turn:\n- remember\n- update_prompt_layer · 1 call · only while executing actions",
+      text: "32 tool calls, 8 model calls in this turn:\n- remember\n- update_prompt_layer · 1 call · only while executing actions",
+    });
+    expect(await gathered({ kind: "allowance" }, { tools, rounds: 2 })).toMatchObject({
+      text: expect.stringMatching(/^32 tool calls, 2 model calls in this turn:\n/),
     });
     expect(await gathered({ kind: "allowance" })).toEqual({ kind: "text", text: "There are no tools in this turn." });
   });
