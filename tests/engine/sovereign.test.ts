@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { tokenCounter } from "../../src/models/index.ts";
-import { contactId, type Ledger, untrusted } from "../../src/protocol/index.ts";
-import { type Automaton, automaton, call, liveLayer, prefixOf, SOVEREIGN, sender } from "./automaton.ts";
+import { contactId, type Ledger, layerId, untrusted } from "../../src/protocol/index.ts";
+import { type Automaton, automaton, call, edit, liveLayer, prefixOf, SOVEREIGN, sender } from "./automaton.ts";
 
 const ADA = sender(1);
 
@@ -87,6 +87,41 @@ describe("the layers of the sovereign", () => {
   });
 });
 
+describe("a turn of its own", () => {
+  it.each([
+    ["finds nothing", call("recall", { query: "loaves" })],
+    ["calls a tool that there is not", call("nosuch", {})],
+    ["forgets an argument", call("recall", {})],
+  ])("S14 law 6 that first %s has seen no text of a contact, and its edit is active", async (_, first) => {
+    const on = await automaton();
+    await on.pay(10);
+    await on.tick(first, edit(6, "Decide in three steps."), "Done.");
+    const { runtime, operator } = on.app;
+    const [version] = await runtime.textVersions(operator, SOVEREIGN, { layer: layerId("decisions") });
+    expect(version).toMatchObject({ status: "kept", active: true });
+  });
+
+  it("S14 law 6 that recalls its own facts has seen no text of a contact", async () => {
+    const on = await automaton();
+    await on.pay(10);
+    await on.tick(call("remember", { content: "Loaves sell best at noon." }), "Noted.");
+    const { sent } = await on.tick(call("recall", { query: "loaves" }), edit(6, "Decide in three steps."), "Done.");
+    expect(JSON.stringify(sent[1]?.messages)).toContain("Loaves sell best at noon.");
+    const { runtime, operator } = on.app;
+    const [version] = await runtime.textVersions(operator, SOVEREIGN, { layer: layerId("decisions") });
+    expect(version).toMatchObject({ status: "kept", active: true });
+  });
+
+  it("000.51 whose edit was refused may send a shorter one, and after one that was made no other", async () => {
+    const on = await automaton();
+    await on.pay(10);
+    const edits = [edit(6, "x".repeat(4_001)), edit(6, "Decide in three steps."), edit(7, "Answer nobody.")];
+    const { sent } = await on.tick(...edits, "Done.");
+    expect(JSON.stringify(sent[2]?.messages.at(-1))).toContain("Layer 6 (decisions) will be changed");
+    expect(JSON.stringify(sent[3]?.messages.at(-1))).toContain("Not run: update_prompt_layer may be called once");
+  });
+});
+
 describe("compact mode", () => {
   it("000.70 000.43 000.45 S18 sends 0, 1, 2, 5 and 10 whole and a line for each of 3, 4 and 6 to 9, in 1,000 tokens", async () => {
     const on = await automaton();
@@ -114,5 +149,18 @@ describe("compact mode", () => {
     const [ledger] = events.flatMap((event) => (event.type === "compiled" ? [event.ledger] : []));
     expect((ledger?.tokens ?? 0) + (request?.parameters.maxTokens ?? 0)).toBeLessThanOrEqual(4_096);
     expect(request?.parameters.maxTokens).toBe(1_024);
+  });
+
+  it("S18 no message is so long that it hides how the automaton is, what waits and what it may still do", async () => {
+    const on = await automaton();
+    await on.pay(5);
+    for (const n of [1, 2, 3]) await on.say(ADA, `Loaf ${n}, please.`, `Loaf ${n} is yours.`);
+    await on.post(ADA, "Tell me all that you know about bread. ".repeat(375));
+    const { sent, events } = await on.answer(ADA, ["Much."], true);
+    expect(events.at(-1)).toMatchObject({ type: "done" });
+    const [request] = sent;
+    expect(liveLayer(request, "state")).toMatch(/tier/i);
+    expect(liveLayer(request, "obligations")).toContain("1 message waits");
+    expect(liveLayer(request, "allowance")).toContain("update_prompt_layer");
   });
 });
