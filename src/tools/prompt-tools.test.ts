@@ -100,6 +100,7 @@ describe("update_prompt_layer", () => {
           layer_id: { anyOf: [{ type: "integer" }, { type: "string" }] },
           content: { type: "string" },
           line: { type: "string" },
+          reason: { type: "string", maxLength: 200 },
         },
         required: ["layer_id", "content"],
         additionalProperties: false,
@@ -129,6 +130,12 @@ describe("update_prompt_layer", () => {
       failed: false,
       text: "Layer 6 (decisions) will be changed when this turn ends, unless another text is changed before: then yours waits for an operator. It has 22 characters, and all texts of the prefix together have 4461 left.",
     });
+  });
+
+  it("000.19 an edit keeps the reason that the agent gives, of 200 characters at most", async () => {
+    const wish = { layer_id: 6, content: "Decide in three steps.", reason: "The fourth step was never taken." };
+    expect(editIn(await update(wish))?.reason).toBe("The fourth step was never taken.");
+    expect((await update({ ...wish, reason: "x".repeat(201) })).failed).toBe(true);
   });
 
   it("000.47 a layer may be named, too, and its parent is the version that is active", async () => {

@@ -51,20 +51,21 @@ function updatePromptLayer(texts: Texts): Tool {
         .describe(
           `One line that stands for it where the prompt must be short, at most ${TEXT_LIMITS.line} characters.`,
         ),
+      reason: z.string().max(200).optional().describe("Why."),
     }),
     effect: "store",
     // Its answers quote what the agent wrote.
     trust: "agent",
     limits: { calls: 1 },
     states: ["executing actions"],
-    run: async ({ layer_id, content, line }, context) => {
+    run: async ({ layer_id, content, line, reason }, context) => {
       const { org, agent: name } = context.scope;
       const agent = texts.agentOf({ org, agent: name });
       if (agent === undefined) return refused(`Not changed: ${name} is declared no more.`);
       const found = layerOf(agent, layer_id);
       if (found.problem !== undefined) return refused(`Not changed: ${found.problem}`);
       const active = await texts.store.activeTexts({ org, agent: name });
-      return edit({ agent, layer: found.layer, active }, { content, line }, context);
+      return edit({ agent, layer: found.layer, active }, { content, line, reason }, context);
     },
   });
 }
@@ -102,7 +103,11 @@ interface Place {
 
 function edit(
   { agent, layer, active }: Place,
-  { content, line }: { readonly content: string; readonly line: string | undefined },
+  {
+    content,
+    line,
+    reason = "The agent called update_prompt_layer.",
+  }: { readonly content: string; readonly line: string | undefined; readonly reason: string | undefined },
   context: ToolContext,
 ): ToolOutcome {
   const beside = charactersBeside(agent.layers, inPlace(agent.layers, active), layer.id);
@@ -120,7 +125,7 @@ function edit(
     inputs: context.taint,
     by: "agent",
     turn: context.turn,
-    reason: untrusted("The agent called update_prompt_layer."),
+    reason: untrusted(reason),
     verdict,
     parent: current?.n ?? 0,
     place: placeOf(agent, layer, undefined),
