@@ -2,7 +2,6 @@ import { stretchRequest } from "../compiler/index.ts";
 import { clean, secretProblem } from "../guard/index.ts";
 import {
   asStrataError,
-  authorize,
   type ContactScope,
   type Memory,
   type MemoryId,
@@ -22,6 +21,7 @@ import { type Answer, type Summing, summaryTurn } from "./consolidate-turn.ts";
 import { everyMemory } from "./every-memory.ts";
 import type { Parts } from "./parts.ts";
 import type { TurnParts } from "./purse.ts";
+import { reach } from "./senders.ts";
 import { checkSpend } from "./spend.ts";
 import { PAUSE } from "./stretches.ts";
 
@@ -52,13 +52,13 @@ interface Asking extends Pick<Summing, "actor" | "asked"> {
 
 async function* consolidate(
   parts: TurnParts,
-  { actor, scope, asked }: Asking,
+  { actor, scope: whose, asked }: Asking,
   wish: ConsolidateWish,
 ): AsyncGenerator<Consolidated> {
   const { by = "session", limit = Number.POSITIVE_INFINITY, gap = PAUSE } = wish;
   const { signal = new AbortController().signal } = wish;
-  const agent = agentNamed(parts, actor, scope.agent);
-  authorize(actor, "operate", scope);
+  const agent = agentNamed(parts, actor, whose.agent);
+  const scope = await reach(parts.agents, actor, { scope: whose, action: "operate" });
   const cast = await castOf(parts, { scope, version: agent.version }, {});
   checkModel(cast);
   const summing = { parts, cast, scope: contactOf(scope), actor, asked, signal };

@@ -1,13 +1,4 @@
-import {
-  type Action,
-  type Actor,
-  type ApprovalId,
-  authorize,
-  reaches,
-  type Scope,
-  type ThreadId,
-  type TurnEvent,
-} from "../protocol/index.ts";
+import { type ApprovalId, authorize, reaches, type ThreadId, type TurnEvent } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
 import { adminDoors } from "./admin/doors.ts";
@@ -29,7 +20,7 @@ import { openPurse, type TurnParts } from "./purse.ts";
 import { openThread, post } from "./receive.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { Runtime } from "./runtime.ts";
-import { contactFor } from "./senders.ts";
+import { contactFor, reach } from "./senders.ts";
 import { runTurn } from "./turn.ts";
 
 /** As many of a contact's newest messages are looked through for what was not delivered. */
@@ -43,10 +34,6 @@ export function createRuntime(parts: Parts): Runtime {
   const turnParts = (): TurnParts => ({ ...parts, purse, lives });
   const running = new Map<ThreadId, AbortController>();
   const acting = new Set<ApprovalId>();
-  const reach = (actor: Actor, scope: Scope, action: Action): Scope => {
-    authorize(actor, action, scope);
-    return scope;
-  };
   const runHeld = async function* (held: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
     const stop = new AbortController();
     const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
@@ -67,7 +54,8 @@ export function createRuntime(parts: Parts): Runtime {
     agent: (actor, name) => agentNamed(parts, actor, name),
     open: (actor, conversation) => openThread(parts, actor, conversation),
     thread: (actor, id) => threadOf(parts, actor, id, "read"),
-    threads: async (actor, scope, limit) => store.threads(reach(actor, scope, "read"), limit),
+    threads: async (actor, scope, limit) =>
+      store.threads(await reach(parts.agents, actor, { scope, action: "read" }), limit),
     newestThreads: (actor, whose) => newestThreads(parts, actor, whose),
     slots: async (actor, id) => store.slots((await threadOf(parts, actor, id, "read")).scope, id),
     post: (actor, thread, events) => post(parts, actor, thread, events),
@@ -114,7 +102,8 @@ export function createRuntime(parts: Parts): Runtime {
     ...memoryDoors(parts),
     ...embedDoors(parts),
     ...consolidateDoors(turnParts),
-    approvals: async (actor, scope, filter, limit) => store.approvals(reach(actor, scope, "read"), filter, limit),
+    approvals: async (actor, scope, filter, limit) =>
+      store.approvals(await reach(parts.agents, actor, { scope, action: "read" }), filter, limit),
     newestApprovals: (actor, wish) => newestApprovals(parts, actor, wish),
     approval: (actor, id) => approvalOf(parts, actor, id, "read"),
     decide: (actor, id, verdict) => decide({ ...parts, acting }, actor, id, verdict),
@@ -127,7 +116,7 @@ export function createRuntime(parts: Parts): Runtime {
         yield* deliverDue(parts, agent, { send, signal });
       }
     },
-    usage: async (actor, scope) => store.usage(reach(actor, scope, "read")),
+    usage: async (actor, scope) => store.usage(await reach(parts.agents, actor, { scope, action: "read" })),
     ...life,
     ...inboxDoors(turnParts, runHeld),
     ...adminDoors(parts, life),

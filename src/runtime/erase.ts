@@ -2,14 +2,19 @@ import { type Actor, type AgentName, authorize } from "../protocol/index.ts";
 import { agentNamed } from "./access.ts";
 import type { Parts } from "./parts.ts";
 import type { Forgotten } from "./runtime.ts";
+import { knownScope } from "./senders.ts";
 
 /** Erases a contact with everything derived of them, agent by agent. Gives the agents that knew them. */
 export async function erase(parts: Parts, actor: Actor, { contact, agent }: Forgotten): Promise<readonly AgentName[]> {
+  const names = await agentsOf(parts, actor, agent);
+  // All are looked at before anything goes: half an erasure would pass for a whole one.
+  const scopes = await Promise.all(
+    names.map((name) => knownScope(parts.agents, { org: actor.org, agent: name, contact })),
+  );
+  for (const scope of scopes) authorize(actor, "operate", scope);
   const erased: AgentName[] = [];
-  for (const name of await agentsOf(parts, actor, agent)) {
-    const scope = { org: actor.org, agent: name, contact };
-    authorize(actor, "operate", scope);
-    if (await parts.store.eraseContact(scope, actor, parts.clock())) erased.push(name);
+  for (const scope of scopes) {
+    if (await parts.store.eraseContact(scope, actor, parts.clock())) erased.push(scope.agent);
   }
   return erased;
 }

@@ -1,8 +1,9 @@
-import { type Actor, type Approval, authorize, type Scope } from "../protocol/index.ts";
+import type { Actor, Approval, Scope } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import { agentNamed } from "./access.ts";
 import type { Parts } from "./parts.ts";
 import type { ApprovalWish, Whose } from "./runtime.ts";
+import { reach } from "./senders.ts";
 
 /** The newest threads of one agent or of all, the last active first. */
 export async function newestThreads(
@@ -36,11 +37,12 @@ async function scopesOf(
   // A name that was never heard of is told, and not taken for an agent that holds nothing.
   if (agent !== undefined && !recorded.includes(agent)) agentNamed(parts, actor, agent);
   const one = agent ?? actor.agent;
-  return (one === undefined ? recorded : [one]).map((name) => {
-    const scope = { org: actor.org, agent: name, contact: contact ?? actor.contact ?? null };
-    authorize(actor, "read", scope);
-    return scope;
-  });
+  const asked = contact ?? actor.contact ?? null;
+  return Promise.all(
+    (one === undefined ? recorded : [one]).map((name) =>
+      reach(parts.agents, actor, { scope: { org: actor.org, agent: name, contact: asked }, action: "read" }),
+    ),
+  );
 }
 
 const newest = <T>(found: readonly T[], limit: number, at: (one: T) => number): readonly T[] =>

@@ -1,8 +1,6 @@
 import { clean, secretProblem } from "../guard/index.ts";
 import {
-  type Action,
   type Actor,
-  authorize,
   type MemoryQuery,
   reaches,
   type Scope,
@@ -16,41 +14,44 @@ import type { MemoryDoors, MemoryWish, Note } from "./memory-doors.ts";
 import { spanProblem } from "./memory-files/draft.ts";
 import { newMemoryId } from "./memory-id.ts";
 import type { Parts } from "./parts.ts";
+import { type Reached, reach } from "./senders.ts";
 
 /** What people and programs do with memories, each under the actor who asks. */
 export function memoryDoors(parts: Parts): MemoryDoors {
-  const { store } = parts;
+  const { store, agents } = parts;
+  const read = (actor: Actor, scope: Scope) => reach(agents, actor, { scope, action: "read" });
+  const operate = (actor: Actor, scope: Scope) => reach(agents, actor, { scope, action: "operate" });
+  const search = async (actor: Actor, asked: Reached, wish: MemoryWish) => {
+    const scope = await reach(agents, actor, asked);
+    return store.searchMemories(scopesFor(actor, scope), queryOf(scope, wish, parts.clock()));
+  };
   return {
-    memories: async (actor, scope, limit, listing) => store.memories(reach(actor, scope, "read"), limit, listing),
-    memory: async (actor, scope, id) => store.memory(reach(actor, scope, "read"), id),
-    searchMemories: async (actor, scope, wish) =>
-      store.searchMemories(scopesFor(actor, scope, "read"), queryOf(scope, wish, parts.clock())),
-    explainMemories: async (actor, scope, wish) =>
-      store.searchMemories(scopesFor(actor, scope, "explain"), queryOf(scope, wish, parts.clock())),
-    remember: async (actor, scope, note) => {
-      reach(actor, scope, "operate");
+    memories: async (actor, scope, limit, listing) => store.memories(await read(actor, scope), limit, listing),
+    memory: async (actor, scope, id) => store.memory(await read(actor, scope), id),
+    searchMemories: (actor, scope, wish) => search(actor, { scope, action: "read" }, wish),
+    explainMemories: (actor, scope, wish) => search(actor, { scope, action: "explain" }, wish),
+    remember: async (actor, whose, note) => {
+      const scope = await operate(actor, whose);
       checkNote(note);
       await checkPlace(store, scope, note);
       const memory = { ...note, trust: trustOf(actor), by: actor.role, at: parts.clock() };
       return store.saveMemory(scope, newMemoryId(parts), memory);
     },
-    forget: async (actor, scope, id) => store.forgetMemory(reach(actor, scope, "operate"), id),
-    memoryStats: async (actor, scope) => store.memoryStats(reach(actor, scope, "read")),
-    importMemories: (actor, scope, file) => importMemories(parts, { actor, scope }, file),
-    exportMemories: (actor, scope, wish) => exportMemories(parts, { actor, scope }, wish),
+    forget: async (actor, scope, id) => store.forgetMemory(await operate(actor, scope), id),
+    memoryStats: async (actor, scope) => store.memoryStats(await read(actor, scope)),
+    async *importMemories(actor, scope, file) {
+      return yield* importMemories(parts, { actor, scope: await operate(actor, scope) }, file);
+    },
+    async *exportMemories(actor, scope, wish) {
+      yield* exportMemories(parts, { actor, scope: await read(actor, scope) }, wish);
+    },
   };
 }
 
-function reach(actor: Actor, scope: Scope, action: Action): Scope {
-  authorize(actor, action, scope);
-  return scope;
-}
-
 /** A contact's memories and the agent's own, as recall searches them; who reaches the contact alone finds the contact's alone. */
-function scopesFor(actor: Actor, scope: Scope, action: Action): readonly Scope[] {
-  const whose = reach(actor, scope, action);
+function scopesFor(actor: Actor, scope: Scope): readonly Scope[] {
   const own = { ...scope, contact: null };
-  return scope.contact === null || !reaches(actor, own) ? [whose] : [whose, own];
+  return scope.contact === null || !reaches(actor, own) ? [scope] : [scope, own];
 }
 
 /** What a person types is one text; "I" and "my" mean the contact. */

@@ -1,7 +1,7 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, it } from "vitest";
 import { messageToSign } from "../guard/index.ts";
-import { contactId, type EventPart } from "../protocol/index.ts";
+import { contactId, type EventPart, memoryId, untrusted } from "../protocol/index.ts";
 import { message, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
 
 const ADA = privateKeyToAccount(`0x${"11".repeat(32)}`);
@@ -44,5 +44,54 @@ it("a signed message has no part that is not signed", async () => {
     code: "invalid_input",
     message: expect.stringContaining("a signature is of text alone"),
   });
+  await on.store.close();
+});
+
+const WRITTEN = contactId(ADA.address);
+const LOWER = contactId(ADA.address.toLowerCase());
+const WRONG = contactId(
+  ADA.address.replace(/[a-f]/, (letter) => letter.toUpperCase()).replace(/[A-F](?=[^A-F]*$)/, (l) => l.toLowerCase()),
+);
+
+it("every door knows an address however it is written", async () => {
+  const on = await stage(["Hello."], {
+    agent: sampleAgent({ senders: "ethereum" }),
+  });
+  const { runtime, agent } = on;
+  const whose = { org: agent.org, agent: agent.name, contact: WRITTEN };
+  await on.say(await on.open(LOWER), "Hi");
+  const note = { content: untrusted("Likes tea."), tags: [] };
+  const { memory } = await runtime.remember(OPERATOR, whose, note);
+  const lower = { ...whose, contact: LOWER };
+  expect(await runtime.memory(OPERATOR, lower, memory.id)).toMatchObject({ content: "Likes tea." });
+  for (const scope of [lower, whose]) {
+    expect(await runtime.threads(OPERATOR, scope, 9)).toHaveLength(1);
+    expect(await runtime.newestThreads(OPERATOR, { ...scope, limit: 9 })).toHaveLength(1);
+    expect(await runtime.usage(OPERATOR, scope)).toMatchObject(await runtime.usage(OPERATOR, lower));
+    expect(await runtime.memories(OPERATOR, scope, 9, { kinds: ["fact"] })).toHaveLength(1);
+    expect(await runtime.searchMemories(OPERATOR, scope, { query: "tea", limit: 9 })).not.toEqual([]);
+  }
+  expect(await runtime.usage(OPERATOR, whose)).not.toEqual([]);
+  expect(await runtime.erase(OPERATOR, { contact: WRITTEN })).toEqual([agent.name]);
+  expect(await runtime.memories(OPERATOR, lower, 9)).toEqual([]);
+  await on.store.close();
+});
+
+it("no door takes an address whose checksum is wrong for one that nobody knows", async () => {
+  const on = await stage([], { agent: sampleAgent({ senders: "ethereum" }) });
+  const { runtime, agent } = on;
+  const scope = { org: agent.org, agent: agent.name, contact: WRONG };
+  await on.open(LOWER);
+  for (const asked of [
+    () => runtime.erase(OPERATOR, { contact: WRONG }),
+    () => runtime.threads(OPERATOR, scope, 9),
+    () => runtime.newestApprovals(OPERATOR, { contact: WRONG, limit: 9 }),
+    () => runtime.approvals(OPERATOR, scope, {}, 9),
+    () => runtime.memories(OPERATOR, scope, 9),
+    () => runtime.forget(OPERATOR, scope, memoryId(`mem_${"0".repeat(26)}`)),
+    () => runtime.exportMemories(OPERATOR, scope, { format: "jsonl" }).next(),
+    () => runtime.consolidate(OPERATOR, scope).next(),
+  ])
+    await expect(asked()).rejects.toMatchObject({ code: "invalid_id", message: expect.stringContaining("checksum") });
   await on.store.close();
 });

@@ -1,15 +1,20 @@
 import { checkSignature, senderAddress } from "../guard/index.ts";
 import {
+  type Action,
+  type Actor,
   type Agent,
+  authorize,
   type ContactId,
   type ContactScope,
   type EventPart,
   isReserved,
   type NewEvent,
+  type Scope,
   type SignedEvent,
   StrataError,
   untrusted,
 } from "../protocol/index.ts";
+import type { AgentBook } from "./parts.ts";
 
 /**
  * The contact under which an agent knows a sender.
@@ -18,6 +23,36 @@ import {
 export async function contactFor(agent: Agent, contact: ContactId): Promise<ContactId> {
   checkOutside({ agent: agent.name, contact });
   return agent.senders === "ethereum" ? senderAddress(contact) : contact;
+}
+
+/**
+ * The scope under which is kept what a door asks for: where senders are addresses, one that is written otherwise is the same. What
+ * is no address may be a contact of the time before they were.
+ * @throws StrataError `invalid_id` for an address whose checksum is wrong
+ */
+export async function knownScope<S extends Scope>({ all }: AgentBook, scope: S): Promise<S> {
+  const { org, agent, contact } = scope;
+  if (contact === null || !ADDRESS.test(contact)) return scope;
+  const isAddress = all.some((one) => one.org === org && one.name === agent && one.senders === "ethereum");
+  return isAddress ? { ...scope, contact: await senderAddress(contact) } : scope;
+}
+
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+
+/**
+ * The same, for what the actor may do there.
+ * @throws StrataError `not_allowed`, `invalid_id`
+ */
+export async function reach(agents: AgentBook, actor: Actor, { scope, action }: Reached): Promise<Scope> {
+  const known = await knownScope(agents, scope);
+  authorize(actor, action, known);
+  return known;
+}
+
+/** Whose data, and what for. */
+export interface Reached {
+  readonly scope: Scope;
+  readonly action: Action;
 }
 
 /**
