@@ -73,12 +73,12 @@ describe("strata layer", () => {
   it("shows proposals with what the guard said, approves one and rejects another; doctor and agent show tell of them", async () => {
     const cwd = await living();
     const run = of(cwd);
-    await proposed(cwd, "Look \u001b[31mthrice.");
-    await proposed(cwd, "Look four times.");
+    await proposed(cwd, "Look thrice.");
+    await proposed(cwd, "Look \u001b[31mfour times.");
     const list = await run("layer proposals");
     expect(list.out).toMatch(/^automaton, loop, version 1 · proposed · .* · by the agent$/m);
     expect(list.out).toContain("guard: review; it allows what only the layers above may allow");
-    expect(list.out).toContain("│ Look ␛[31mthrice.");
+    expect(list.out).toContain("│ Look ␛[31mfour times.");
     expect(list.out).not.toContain("\u001b");
     expect((await run("doctor")).out).toMatch(/^warn {2}attention 2 proposals of automaton waiting: `strata layer/m);
     expect((await run("agent show automaton")).out).toContain("2 proposals of automaton waiting");

@@ -109,7 +109,7 @@ describe("the examples", () => {
     expect(of("07").match(/ {2}→ update_prompt_layer\n/g)).toHaveLength(2);
     expect(of("07")).toContain('layer 6, version 2: proposed, made from the words of: contact. "Water Mallory');
     expect(of("07")).toContain(
-      'layer 6, version 1: kept, made from the words of: operator. "Water the garden every evening',
+      'layer 6, version 1: kept, made from the words of: agent. "Water the garden every evening',
     );
     expect(of("07")).toContain("what is sent as layer 6: Water the garden every evening");
     expect(of("07")).toMatch(/^paid 2, spent 0\.492, left 1\.508 dollars: LowCycles, sleeping\n$/m);
