@@ -96,9 +96,12 @@ export async function declaredBy(projects: readonly Project[], options: AppOptio
   const vault = vaultOf(projects);
   const modulesAnew = modules.flatMap(({ anew }) => anew);
   const found = { projects, org: orgOf(projects), agents, tools, sources, modulesAnew, vault, access, cardOf };
-  for (const project of checked) checkPrices(project, modelNameOf, cardOf);
+  for (const project of checked.filter(isOwn)) checkPrices(project, modelNameOf, cardOf);
   return { ...found, modelNameOf, modelOf, embedderOf: embeddersOf(access), wireOf };
 }
+
+/** Shipped blueprints stand beside each other: one that cannot be paid for here says so when it is to answer, and stops no other. */
+const isOwn = ({ folder }: Project): boolean => !blueprintNames().some((name) => blueprintFolder(name) === folder);
 
 /** A recording's tool shows what the one shows that it stands in for. */
 function showing(tool: Tool, real: readonly Tool[]): Tool {

@@ -26,12 +26,12 @@ interface Pinned extends Pick<Thread, "version"> {
   readonly scope: Pick<Scope, "org" | "agent">;
 }
 
-/** @throws StrataError `agent_not_found`, `model_unknown`, `invalid_input` for another model without a price under a limit in dollars */
+/** @throws StrataError `agent_not_found`, `model_unknown`, `invalid_input` for a model without a price under a limit in dollars */
 export async function castOf(parts: Parts, thread: Pinned, options: RunOptions): Promise<Cast> {
   const agent = await agentAt(parts, thread);
   const model = options.model ?? (await parts.modelOf(agent));
   const prices = parts.cardOf(model.ref);
-  if (options.model !== undefined) checkPrice(agent, model, prices);
+  checkPrice(agent, model, prices);
   const count = await parts.counterOf(model.wire);
   const tier = options.recorded === undefined ? await tierNow(parts, agent) : "Normal";
   return {

@@ -19,7 +19,10 @@ describe("strata start as a process", () => {
     const headers = { authorization: `Bearer ${token}` };
     const health = await (await fetch(`${address(out)}/health`, { headers })).json();
     expect(health).toMatchObject({
-      agents: [{ name: "companion", model: "rehearsal" }],
+      agents: [
+        { name: "companion", model: "rehearsal" },
+        { name: "sovereign", model: "rehearsal" },
+      ],
       data: join(cwd, ".strata"),
     });
 
