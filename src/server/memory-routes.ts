@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { StrataError } from "../protocol/index.ts";
 import type { Runtime } from "../runtime/index.ts";
+import { consolidateRoute } from "./consolidate-route.ts";
 import { FIELDS, NOTHING } from "./fields.ts";
 import { HIT, IMPORTED, MEMORY, SAVED, STATS } from "./memory-answers.ts";
 import { FILE, FILTER, filterOf, INVALID, NOTE, SUPERSEDED, WHOSE } from "./memory-fields.ts";
@@ -166,4 +167,4 @@ function notThere(id: string): StrataError {
 }
 
 /** What an agent remembers of a contact; without a contact, what belongs to the agent alone. Words stand before ids. */
-export const MEMORY_ROUTES: readonly Route[] = [list, save, why, stats, download, load, show, forget];
+export const MEMORY_ROUTES: readonly Route[] = [list, save, why, stats, download, load, consolidateRoute, show, forget];

@@ -248,6 +248,11 @@ describe("memories", () => {
     const stats = await json("GET /v1/memories/stats?agent=companion&contact=ann");
     shaped(stats, "get", "/v1/memories/stats");
     expect(stats.body).toMatchObject({ stats: [{ kind: "block", memories: 1 }] });
+
+    const body = { agent: "companion", contact: "ann", by: "session" };
+    const summed = await json("POST /v1/memories/consolidate", { body });
+    shaped(summed, "post", "/v1/memories/consolidate");
+    expect(summed.body).toEqual({ summaries: [] });
   });
 
   it("go out as a file and come back for another contact, once", async () => {

@@ -65,7 +65,8 @@ export async function stage(
     tools: toolset(memoryTools(store)),
     sources: new Map(),
     vault: vaultOf([]),
-    cardOf,
+    // The scripted model costs nothing, and that is known: agents may live on credits here.
+    cardOf: (model) => ({ ...cardOf(model), priced: true }),
     observe: () => undefined,
     modelOf: async () => model,
     counterOf: async () => (text) => Math.ceil(text.length / 3),
