@@ -57,7 +57,7 @@ describe("strata inbox and outbox", () => {
 describe("strata credits and life", () => {
   it("tell that an agent has nothing, top it up, and show how it is", async () => {
     const run = of(await living());
-    expect((await run("doctor")).out).toMatch(/^warn {2}attention automaton sleeps, because it has no credits yet: /m);
+    expect((await run("doctor")).out).toMatch(/^warn {2}attention automaton sleeps, because it has no credits left: /m);
     const before = await run("life show");
     expect(before.out).toMatch(/^automaton is bootstrapping\ntier {5}Critical\nbalance {2}\$0\.0000/);
     expect(before.out).toContain("`strata credits add 5` wakes it.");
