@@ -13,11 +13,11 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { ask, mustAsk, schemaDigest, waitingText } from "./approvals.ts";
+import { unansweredOf } from "./inbox/staged.ts";
 import { patiently } from "./patiently.ts";
 import type { RecordedResult } from "./run-options.ts";
 import { limitsOf, type Ran, runTool } from "./run-tool.ts";
 import type { Answer } from "./send.ts";
-import { unansweredOf } from "./staged.ts";
 import { BETWEEN_TURNS, IN_TURN, outOfState } from "./tool-states.ts";
 import { add, claimOf, plan, totalsOf, type Work } from "./work.ts";
 

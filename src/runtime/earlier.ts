@@ -3,7 +3,7 @@ import type { ContactScope, Epoch, Mark, Prefix, ThreadId } from "../protocol/in
 import type { RequestRecord, RequestStart, SentRequest } from "../stores/index.ts";
 import { type EarlierRequest, hasLifetimes, tailPlanOf } from "../wire/index.ts";
 import type { Cast } from "./cast.ts";
-import { CONSOLIDATION } from "./consolidate-thread.ts";
+import { CONSOLIDATION } from "./consolidate/consolidate-thread.ts";
 import type { Parts } from "./parts.ts";
 
 /** What was sent before a turn: what a provider's cache may still hold, and at which pace it is asked. */

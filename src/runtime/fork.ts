@@ -15,7 +15,7 @@ import {
 import type { Thread, TurnRecord } from "../stores/index.ts";
 import { threadOf, turnOf } from "./access.ts";
 import { castOf } from "./cast.ts";
-import { checkTalk } from "./consolidate-thread.ts";
+import { checkTalk } from "./consolidate/consolidate-thread.ts";
 import { checkPaid } from "./life/tick.ts";
 import type { Parts } from "./parts.ts";
 import type { TurnParts } from "./purse.ts";

@@ -11,13 +11,13 @@ export type {
   LifeView,
   SkillView,
 } from "./agent-doors.ts";
-export type { Consolidated, ConsolidateWish } from "./consolidate-doors.ts";
-export { CONSOLIDATION } from "./consolidate-thread.ts";
+export type { Consolidated, ConsolidateWish } from "./consolidate/consolidate-doors.ts";
+export { CONSOLIDATION } from "./consolidate/consolidate-thread.ts";
 export { createRuntime } from "./create.ts";
-export type { DeliveryReport } from "./deliveries.ts";
-export type { Delivery, SendDelivery } from "./delivery.ts";
-export { openVectors, type Vectors } from "./embed.ts";
-export type { EmbedProgress, VectorReport } from "./embed-doors.ts";
+export type { DeliveryReport } from "./deliver/deliveries.ts";
+export type { Delivery, SendDelivery } from "./deliver/delivery.ts";
+export { openVectors, type Vectors } from "./embed/embed.ts";
+export type { EmbedProgress, VectorReport } from "./embed/embed-doors.ts";
 export type {
   ImportProgress,
   ImportReport,

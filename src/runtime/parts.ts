@@ -3,8 +3,8 @@ import type { Accounts } from "../sources/index.ts";
 import type { Store } from "../stores/index.ts";
 import type { Toolset } from "../tools/index.ts";
 import type { ModelCard } from "../wire/index.ts";
-import type { SendDelivery } from "./delivery.ts";
-import type { Vectors } from "./embed.ts";
+import type { SendDelivery } from "./deliver/delivery.ts";
+import type { Vectors } from "./embed/embed.ts";
 
 /** The declared agents, and how a frozen declaration of an earlier version becomes an agent again. */
 export interface AgentBook {

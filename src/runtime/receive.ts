@@ -12,7 +12,7 @@ import {
 } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import { agentNamed, scopeOf, threadOf } from "./access.ts";
-import { checkTalk } from "./consolidate-thread.ts";
+import { checkTalk } from "./consolidate/consolidate-thread.ts";
 import type { Parts } from "./parts.ts";
 import type { Conversation, Runtime } from "./runtime.ts";
 import { checkOutside, contactFor, stampProof } from "./senders.ts";

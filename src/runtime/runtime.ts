@@ -29,9 +29,9 @@ import type {
   UsageTotal,
 } from "../stores/index.ts";
 import type { AgentDoors } from "./agent-doors.ts";
-import type { ConsolidateDoors } from "./consolidate-doors.ts";
-import type { DeliveryReport } from "./deliveries.ts";
-import type { EmbedDoors } from "./embed-doors.ts";
+import type { ConsolidateDoors } from "./consolidate/consolidate-doors.ts";
+import type { DeliveryReport } from "./deliver/deliveries.ts";
+import type { EmbedDoors } from "./embed/embed-doors.ts";
 import type { MemoryDoors } from "./memory-doors.ts";
 import type { RunOptions } from "./run-options.ts";
 

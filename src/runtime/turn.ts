@@ -6,6 +6,7 @@ import { answerCalls } from "./calls.ts";
 import { castOf } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
+import { compileStaged, occasionOf } from "./inbox/staged.ts";
 import { hold } from "./lease.ts";
 import { acts, checkCredits, infers, persists, rests, wakes } from "./life/live.ts";
 import { heard } from "./output.ts";
@@ -14,7 +15,6 @@ import type { TurnParts } from "./purse.ts";
 import type { RunOptions } from "./run-options.ts";
 import { send } from "./send.ts";
 import { afforded, checkSpend } from "./spend.ts";
-import { compileStaged, occasionOf } from "./staged.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
 import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
 

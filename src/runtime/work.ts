@@ -23,11 +23,11 @@ import {
 import type { Claim, RequestRecord, TurnOutcome } from "../stores/index.ts";
 import type { Cast } from "./cast.ts";
 import { NO_PAST, type Past } from "./earlier.ts";
+import { repliesOf, stagedOf } from "./inbox/staged.ts";
 import type { Lease } from "./lease.ts";
 import type { Being } from "./life/lives.ts";
 import type { Tab, TurnParts } from "./purse.ts";
 import type { RunOptions } from "./run-options.ts";
-import { repliesOf, stagedOf } from "./staged.ts";
 import { unremembered } from "./unremembered.ts";
 
 /** How a turn ended, before it is committed. */

@@ -1,6 +1,6 @@
 import type { AgentState } from "../../protocol/index.ts";
 import type { AgentOwner, LifeRecord } from "../../stores/index.ts";
-import { CONSOLIDATION } from "../consolidate-thread.ts";
+import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
 import type { Parts } from "../parts.ts";
 import { patiently } from "../patiently.ts";
 import type { Lives } from "./lives.ts";

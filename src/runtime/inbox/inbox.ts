@@ -7,15 +7,15 @@ import {
   issueId,
   type TurnEvent,
   threadId,
-} from "../protocol/index.ts";
-import type { Thread } from "../stores/index.ts";
-import { shownSender } from "../tools/index.ts";
-import { deskOf } from "./admin/desk.ts";
-import type { AgentDoors } from "./agent-doors.ts";
-import { CONSOLIDATION } from "./consolidate-thread.ts";
-import { checkPaid, type Run } from "./life/tick.ts";
-import type { TurnParts } from "./purse.ts";
-import type { RunOptions } from "./run-options.ts";
+} from "../../protocol/index.ts";
+import type { Thread } from "../../stores/index.ts";
+import { shownSender } from "../../tools/index.ts";
+import { deskOf } from "../admin/desk.ts";
+import type { AgentDoors } from "../agent-doors.ts";
+import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
+import { checkPaid, type Run } from "../life/tick.ts";
+import type { TurnParts } from "../purse.ts";
+import type { RunOptions } from "../run-options.ts";
 
 /** Where turns of several senders are. */
 const CHANNEL = "inbox";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { scripted } from "../models/index.ts";
+import { scripted } from "../../models/index.ts";
+import { readRecording, replay } from "../index.ts";
+import { collect, endOf, OPERATOR, sampleAgent, stage } from "../stage.contract.ts";
 import type { DeliveryReport } from "./deliveries.ts";
 import type { Delivery, SendDelivery } from "./delivery.ts";
-import { readRecording, replay } from "./index.ts";
-import { collect, endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
 
 const AGENT = sampleAgent({ deliver: { url: "https://receiver.example/replies" } });
 const MINUTE = 60_000;

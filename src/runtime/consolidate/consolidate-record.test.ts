@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Script, type ScriptedReply, scripted } from "../models/index.ts";
+import { type Script, type ScriptedReply, scripted } from "../../models/index.ts";
 import {
   DEFAULT_BUDGETS,
   eventId,
@@ -9,11 +9,11 @@ import {
   type TurnId,
   turnId,
   untrusted,
-} from "../protocol/index.ts";
-import { cardOf } from "../wire/index.ts";
+} from "../../protocol/index.ts";
+import { cardOf } from "../../wire/index.ts";
+import { createRuntime } from "../index.ts";
+import { collect, endOf, message, OPERATOR, ORG, sampleAgent } from "../stage.contract.ts";
 import { HOUR, isSummary, talked } from "./consolidate.contract.ts";
-import { createRuntime } from "./index.ts";
-import { collect, endOf, message, OPERATOR, ORG, sampleAgent } from "./stage.contract.ts";
 
 const COSTLY: ScriptedReply = { parts: [{ text: "Ann sails." }], usage: { input: 1_000_000, output: 10 } };
 const CARD = { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") };

@@ -1,5 +1,5 @@
-import { asStrataError, type Embedder, type ModelRef, type Scope, type StrataError } from "../protocol/index.ts";
-import type { NewVectors, WaitingText } from "../stores/index.ts";
+import { asStrataError, type Embedder, type ModelRef, type Scope, type StrataError } from "../../protocol/index.ts";
+import type { NewVectors, WaitingText } from "../../stores/index.ts";
 import type { EmbedParts } from "./embed-parts.ts";
 
 /** How far one scope's vectors have come with one step. */

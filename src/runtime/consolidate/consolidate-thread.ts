@@ -1,4 +1,4 @@
-import { StrataError } from "../protocol/index.ts";
+import { StrataError } from "../../protocol/index.ts";
 
 /** The channel on which summaries are asked for. No door takes a message for it. */
 export const CONSOLIDATION = "consolidation";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Script } from "../models/index.ts";
+import type { Script } from "../../models/index.ts";
 import {
   type Agent,
   BATCH_SENDERS,
@@ -14,10 +14,10 @@ import {
   toolName,
   trusted,
   untrusted,
-} from "../protocol/index.ts";
-import { openSqlite } from "../stores/index.ts";
-import { defineTool, memoryTools, replyTool, toolset } from "../tools/index.ts";
-import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "./stage.contract.ts";
+} from "../../protocol/index.ts";
+import { openSqlite } from "../../stores/index.ts";
+import { defineTool, memoryTools, replyTool, toolset } from "../../tools/index.ts";
+import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "../stage.contract.ts";
 
 const live = (id: string, rank: number, source: Source): Agent["layers"][number] => ({
   id: layerId(id),

@@ -5,8 +5,8 @@ import {
   type MemoryQuery,
   type QueryVector,
   type Scope,
-} from "../protocol/index.ts";
-import type { Store, VectorState } from "../stores/index.ts";
+} from "../../protocol/index.ts";
+import type { Store, VectorState } from "../../stores/index.ts";
 import { backgroundOf, type Troubles } from "./embed-background.ts";
 import type { EmbedProgress } from "./embed-doors.ts";
 import type { EmbedParts } from "./embed-parts.ts";

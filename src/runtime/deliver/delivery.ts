@@ -1,5 +1,5 @@
-import type { AgentName, ContactId } from "../protocol/index.ts";
-import type { OutboxMessage } from "../stores/index.ts";
+import type { AgentName, ContactId } from "../../protocol/index.ts";
+import type { OutboxMessage } from "../../stores/index.ts";
 
 /** A reply on its way to the server that takes it. */
 export interface Delivery extends Pick<OutboxMessage, "id" | "thread" | "turn" | "channel" | "text" | "at"> {

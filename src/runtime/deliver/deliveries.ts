@@ -1,7 +1,7 @@
-import type { Agent } from "../protocol/index.ts";
-import type { OutboxMessage } from "../stores/index.ts";
+import type { Agent } from "../../protocol/index.ts";
+import type { OutboxMessage } from "../../stores/index.ts";
+import type { Parts } from "../parts.ts";
 import type { SendDelivery } from "./delivery.ts";
-import type { Parts } from "./parts.ts";
 
 /** What came of one try. */
 export interface DeliveryReport {

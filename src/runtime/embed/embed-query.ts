@@ -1,4 +1,4 @@
-import { findSecrets } from "../guard/index.ts";
+import { findSecrets } from "../../guard/index.ts";
 import {
   type Agent,
   type Embedder,
@@ -6,7 +6,7 @@ import {
   type ModelRef,
   type QueryVector,
   StrataError,
-} from "../protocol/index.ts";
+} from "../../protocol/index.ts";
 import type { EmbedParts } from "./embed-parts.ts";
 
 /** Of a source's time, what the embedder may take: the search itself comes after it. */

@@ -1,9 +1,9 @@
-import type { SummaryBy } from "../compiler/index.ts";
-import { type Actor, type Agent, type AgentName, asStrataError, authorize, type Scope } from "../protocol/index.ts";
-import { castOf } from "./cast.ts";
+import type { SummaryBy } from "../../compiler/index.ts";
+import { type Actor, type Agent, type AgentName, asStrataError, authorize, type Scope } from "../../protocol/index.ts";
+import { castOf } from "../cast.ts";
+import type { Parts } from "../parts.ts";
 import type { Consolidated, ConsolidateWish, ConsolidationTrouble } from "./consolidate-doors.ts";
 import { CONSOLIDATION } from "./consolidate-thread.ts";
-import type { Parts } from "./parts.ts";
 
 /** As many of an agent's threads are looked through, the newest activity first. */
 const MOST_THREADS = 1_000;

@@ -1,5 +1,5 @@
-import { stretchRequest } from "../compiler/index.ts";
-import { clean, secretProblem } from "../guard/index.ts";
+import { stretchRequest } from "../../compiler/index.ts";
+import { clean, secretProblem } from "../../guard/index.ts";
 import {
   asStrataError,
   type ContactScope,
@@ -11,19 +11,19 @@ import {
   StrataError,
   type Trust,
   untrusted,
-} from "../protocol/index.ts";
-import { agentNamed } from "./access.ts";
-import { type Cast, castOf, limitOf, parametersOf } from "./cast.ts";
+} from "../../protocol/index.ts";
+import { agentNamed } from "../access.ts";
+import { type Cast, castOf, limitOf, parametersOf } from "../cast.ts";
+import { everyMemory } from "../every-memory.ts";
+import type { Parts } from "../parts.ts";
+import type { TurnParts } from "../purse.ts";
+import { reach } from "../senders.ts";
+import { checkSpend } from "../spend.ts";
+import { PAUSE } from "../stretches.ts";
 import type { ConsolidateDoors, Consolidated, ConsolidateWish } from "./consolidate-doors.ts";
 import { byOf, type Group, groups, summedUp } from "./consolidate-groups.ts";
 import { consolidateIdle, type IdleRecord } from "./consolidate-idle.ts";
 import { type Answer, type Summing, summaryTurn } from "./consolidate-turn.ts";
-import { everyMemory } from "./every-memory.ts";
-import type { Parts } from "./parts.ts";
-import type { TurnParts } from "./purse.ts";
-import { reach } from "./senders.ts";
-import { checkSpend } from "./spend.ts";
-import { PAUSE } from "./stretches.ts";
 
 /** Tokens of a summary at the most. */
 const LONGEST = 400;

@@ -1,4 +1,4 @@
-import type { Compilation } from "../compiler/index.ts";
+import type { Compilation } from "../../compiler/index.ts";
 import {
   type ContactId,
   issueId,
@@ -7,13 +7,13 @@ import {
   type StoredEvent,
   type ThreadId,
   untrusted,
-} from "../protocol/index.ts";
-import type { Claim, StagedReply } from "../stores/index.ts";
-import type { Cast } from "./cast.ts";
-import { compileFor, type Occasion, type Prepared } from "./gather.ts";
-import type { Lease } from "./lease.ts";
-import type { Parts } from "./parts.ts";
-import { unremembered } from "./unremembered.ts";
+} from "../../protocol/index.ts";
+import type { Claim, StagedReply } from "../../stores/index.ts";
+import type { Cast } from "../cast.ts";
+import { compileFor, type Occasion, type Prepared } from "../gather.ts";
+import type { Lease } from "../lease.ts";
+import type { Parts } from "../parts.ts";
+import { unremembered } from "../unremembered.ts";
 
 /** What of a running turn says whom it answers. */
 interface Answering {

@@ -1,5 +1,5 @@
-import type { SummaryBy } from "../compiler/index.ts";
-import type { Actor, AgentName, Memory, MemoryId, Scope, TurnId, Usage } from "../protocol/index.ts";
+import type { SummaryBy } from "../../compiler/index.ts";
+import type { Actor, AgentName, Memory, MemoryId, Scope, TurnId, Usage } from "../../protocol/index.ts";
 
 /** What is summed up. */
 export interface ConsolidateWish {

@@ -1,4 +1,4 @@
-import { type Compilation, requestOf } from "../compiler/index.ts";
+import { type Compilation, requestOf } from "../../compiler/index.ts";
 import {
   type Actor,
   asStrataError,
@@ -18,19 +18,19 @@ import {
   threadId,
   trustOf,
   untrusted,
-} from "../protocol/index.ts";
-import type { Thread } from "../stores/index.ts";
-import { predict } from "../wire/index.ts";
-import type { Cast } from "./cast.ts";
+} from "../../protocol/index.ts";
+import type { Thread } from "../../stores/index.ts";
+import { predict } from "../../wire/index.ts";
+import type { Cast } from "../cast.ts";
+import { hold } from "../lease.ts";
+import { newMemoryId } from "../memory-id.ts";
+import { patiently } from "../patiently.ts";
+import type { PlannedRequest } from "../plan-request.ts";
+import type { TurnParts } from "../purse.ts";
+import { askPlanned } from "../send.ts";
+import { afforded } from "../spend.ts";
+import { add, claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from "../work.ts";
 import { CONSOLIDATION } from "./consolidate-thread.ts";
-import { hold } from "./lease.ts";
-import { newMemoryId } from "./memory-id.ts";
-import { patiently } from "./patiently.ts";
-import type { PlannedRequest } from "./plan-request.ts";
-import type { TurnParts } from "./purse.ts";
-import { askPlanned } from "./send.ts";
-import { afforded } from "./spend.ts";
-import { add, claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
 
 /** Who sums up, for whom, and who asked for it: a person, or the clock. */
 export interface Summing {

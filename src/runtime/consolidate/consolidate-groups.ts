@@ -1,9 +1,9 @@
-import type { SummaryBy } from "../compiler/index.ts";
-import type { ContactScope, Memory, Scope } from "../protocol/index.ts";
+import type { SummaryBy } from "../../compiler/index.ts";
+import type { ContactScope, Memory, Scope } from "../../protocol/index.ts";
+import { everyMemory } from "../every-memory.ts";
+import type { Parts } from "../parts.ts";
+import { stretches } from "../stretches.ts";
 import { topics } from "./consolidate-topics.ts";
-import { everyMemory } from "./every-memory.ts";
-import type { Parts } from "./parts.ts";
-import { stretches } from "./stretches.ts";
 
 /** What one summary is made from, oldest first: a stretch of talk, or what is remembered of a subject. */
 export type Group = { readonly memories: readonly Memory[] } & (

@@ -1,5 +1,5 @@
-import type { Agent, Embedder, ModelRef } from "../protocol/index.ts";
-import type { Store } from "../stores/index.ts";
+import type { Agent, Embedder, ModelRef } from "../../protocol/index.ts";
+import type { Store } from "../../stores/index.ts";
 
 /** What vectors are made and searched with. */
 export interface EmbedParts {

@@ -1,4 +1,4 @@
-import type { Actor, AgentName, ModelRef } from "../protocol/index.ts";
+import type { Actor, AgentName, ModelRef } from "../../protocol/index.ts";
 
 /** How far an agent's vectors have come. */
 export interface EmbedProgress {

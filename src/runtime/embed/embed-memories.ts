@@ -1,7 +1,7 @@
-import { authorize, type ModelRef } from "../protocol/index.ts";
-import { agentNamed } from "./access.ts";
+import { authorize, type ModelRef } from "../../protocol/index.ts";
+import { agentNamed } from "../access.ts";
+import type { Parts } from "../parts.ts";
 import type { EmbedDoors } from "./embed-doors.ts";
-import type { Parts } from "./parts.ts";
 
 /** What people and programs do with vectors, each under the actor who asks. */
 export function embedDoors(parts: Parts): EmbedDoors {

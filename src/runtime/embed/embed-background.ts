@@ -1,5 +1,5 @@
 import { setTimeout as pause, setImmediate } from "node:timers/promises";
-import { type AgentName, asStrataError, type ModelRef, type Scope } from "../protocol/index.ts";
+import { type AgentName, asStrataError, type ModelRef, type Scope } from "../../protocol/index.ts";
 import type { EmbedParts } from "./embed-parts.ts";
 import { embedScope } from "./embed-scope.ts";
 

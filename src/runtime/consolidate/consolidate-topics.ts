@@ -1,6 +1,6 @@
-import type { Memory, Scope } from "../protocol/index.ts";
-import type { Parts } from "./parts.ts";
-import { type Due, inPieces } from "./stretches.ts";
+import type { Memory, Scope } from "../../protocol/index.ts";
+import type { Parts } from "../parts.ts";
+import { type Due, inPieces } from "../stretches.ts";
 
 /** Fewer memories are as short as their summary would be. */
 const LEAST = 4;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { countRequest } from "../compiler/index.ts";
-import type { ScriptedReply } from "../models/index.ts";
-import { type Actor, type Agent, DEFAULT_BUDGETS, type Memory, readFrames, untrusted } from "../protocol/index.ts";
-import { cardOf } from "../wire/index.ts";
+import { countRequest } from "../../compiler/index.ts";
+import type { ScriptedReply } from "../../models/index.ts";
+import { type Actor, type Agent, DEFAULT_BUDGETS, type Memory, readFrames, untrusted } from "../../protocol/index.ts";
+import { cardOf } from "../../wire/index.ts";
+import { collect, message, OPERATOR, ORG, sampleAgent } from "../stage.contract.ts";
 import { HOUR, talked, texts } from "./consolidate.contract.ts";
-import { collect, message, OPERATOR, ORG, sampleAgent } from "./stage.contract.ts";
 
 const MEMBER: Actor = { org: ORG, role: "member" };
 
