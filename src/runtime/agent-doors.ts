@@ -4,6 +4,7 @@ import type {
   AgentName,
   ContactId,
   Layer,
+  LayerId,
   StoredEvent,
   SurvivalTier,
   TextKey,
@@ -128,7 +129,7 @@ export interface AgentSnapshot {
 
 /**
  * What operators see and change of an agent: its layers, soul, skills, conversations, life and mail. Each call that changes or
- * reads what others said is recorded. All of them
+ * reads what others said is recorded. A layer is named by its id, or by its rank where no other layer shares it. All of them
  * @throws StrataError `not_allowed` for anybody else, `agent_not_found`
  */
 export interface AgentDoors {
@@ -136,6 +137,8 @@ export interface AgentDoors {
   snapshot(actor: Actor, agent: AgentName): Promise<AgentSnapshot>;
   /** All layers in the order of the prompt: what is immutable is marked. */
   layers(actor: Actor, agent: AgentName): Promise<readonly LayerView[]>;
+  /** One of them. @throws StrataError `text_not_found`, `invalid_input` for a rank of several */
+  layer(actor: Actor, agent: AgentName, layer: LayerId): Promise<LayerView>;
   /** All skills that are declared or were ever written, by name. */
   skills(actor: Actor, agent: AgentName): Promise<readonly SkillView[]>;
   /** Makes a text active that an operator wrote; of a skill, also enables it. @throws StrataError `text_not_found`, `text_refused` */

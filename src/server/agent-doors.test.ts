@@ -24,6 +24,7 @@ agents:
       - { id: loop, rank: 6, mutability: versioned, text: "Look, weigh, act." }
       - { id: skills, rank: 11, source: skills }
       - { id: vitals, rank: 10, source: vitals }
+      - { id: obligations, rank: 10, source: obligations }
 `;
 
 /** The agents of strata.yaml. */
@@ -85,6 +86,7 @@ describe("an agent's layers over HTTP", () => {
       { id: "loop", mutability: "versioned", version: 0 },
       { id: "skills", source: "skills" },
       { id: "vitals", mutability: "live" },
+      { id: "obligations", mutability: "live" },
     ]);
     const edited = await send("layers/loop/versions", { text: "Look. Act.", reason: "shorter" });
     shaped(edited, "post ~/layers/{layer}/versions");
@@ -101,6 +103,22 @@ describe("an agent's layers over HTTP", () => {
     const moves = await get("/layers/loop/moves");
     shaped(moves, "get ~/layers/{layer}/moves");
     expect(at(moves.body, "moves")).toHaveLength(4);
+  });
+
+  it("are named by their rank as well as by their id, where no other layer shares it", async () => {
+    const { get, send } = await living();
+    const shown = await get("/layers/6");
+    shaped(shown, "get ~/layers/{layer}");
+    expect(shown.body).toMatchObject({ id: "loop", rank: 6, text: "Look, weigh, act." });
+    expect(await send("layers/6/versions", { text: "Look. Act.", reason: "shorter" })).toMatchObject({
+      status: 200,
+      body: { layer: "loop", n: 1 },
+    });
+    expect(at((await get("/layers/6/versions")).body, "versions")).toMatchObject([{ layer: "loop", n: 1 }]);
+    const shared = await get("/layers/10");
+    expect(shared).toMatchObject({ status: 400, body: { error: { code: "invalid_input" } } });
+    expect(at(shared.body, "error", "message")).toContain("`vitals`, `obligations`");
+    expect(await get("/layers/99")).toMatchObject({ status: 404, body: { error: { code: "text_not_found" } } });
   });
 
   it("are refused with the status of the error: immutable, unknown, said twice, and without a reason", async () => {

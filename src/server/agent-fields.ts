@@ -8,7 +8,7 @@ const version = (from: number, says: string) => z.int().min(from).max(1_000_000_
 /** The fields of requests about an agent's texts, life and mail. */
 export const OF = {
   agent: FIELDS.agent,
-  layer: z.string().describe("A layer, by its id.").transform(layerId),
+  layer: z.string().describe("A layer, by its id, or by its rank where no other layer shares it.").transform(layerId),
   part: skill(),
   skill: skill().describe("A skill's name."),
   n: z

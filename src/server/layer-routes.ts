@@ -23,6 +23,16 @@ export const LAYER_ROUTES: readonly Route[] = [
   }),
   route({
     method: "get",
+    url: "/v1/agents/{agent}/layers/{layer}",
+    says: "One layer, by its id, or by its rank where no other layer shares it.",
+    path: LAYER_PATH,
+    query: NOTHING,
+    body: NOTHING,
+    answer: LAYER,
+    handle: ({ runtime }, { actor, path: { agent, layer } }) => runtime.layer(actor, agent, layer),
+  }),
+  route({
+    method: "get",
     url: "/v1/agents/{agent}/layers/{layer}/versions",
     says: "Every version of a layer's text, the newest first, with its writer, reason and the guard's word.",
     path: LAYER_PATH,

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
   type Agent,
-  type AgentState,
   agentName,
   DEFAULT_BUDGETS,
   digestOf,
@@ -76,14 +75,13 @@ const version = (layer: string, text: string, n: number): TextVersion => ({
 
 interface Given {
   readonly taint?: Trust;
-  readonly state?: AgentState;
   readonly active?: readonly TextVersion[];
 }
 
-function update(input: Json, { taint = "operator", state = "executing actions", active = [] }: Given = {}) {
+function update(input: Json, { taint = "operator", active = [] }: Given = {}) {
   const store = { activeTexts: async () => active };
   const tools = promptTools({ store, agentOf: ({ agent }) => (agent === AGENT.name ? AGENT : undefined) });
-  return call(tools, "update_prompt_layer", input, contextOf("~self", { taint, state }));
+  return call(tools, "update_prompt_layer", input, contextOf("~self", { taint }));
 }
 
 const editIn = ({ writes = [] }: ToolOutcome): NewText | undefined =>
@@ -150,7 +148,8 @@ describe("update_prompt_layer", () => {
   it.each([
     [0, "layer 0 (interpretation) is immutable: nothing that runs changes it"],
     ["identity", "layer 3 (identity) is immutable: nothing that runs changes it"],
-    [10, "layer 10 (vitals) is filled anew each turn"],
+    [10, "10 is the rank of several layers: `vitals`, `recent`"],
+    ["vitals", "layer 10 (vitals) is filled anew each turn"],
     ["skills", "layer 11 (skills) is changed by operators only"],
     [12, "layer 12 (soul) is changed by operators only"],
     [42, "there is no layer 42"],
@@ -206,16 +205,6 @@ describe("update_prompt_layer", () => {
     expect(outcome.text.includes("this turn has seen text of a contact")).toBe(taint === "contact");
   });
 
-  it.each<AgentState>(["idle", "sleeping", "inferring", "persisting"])(
-    "000.51 refuses an edit while the agent is %s",
-    async (state) => {
-      expect(await update({ layer_id: 6, content: "Decide." }, { state })).toEqual({
-        failed: true,
-        text: `Not run: update_prompt_layer may be called only while executing actions, and the agent is ${state}.`,
-      });
-    },
-  );
-
   it("no other tool can ask for an edit", async () => {
     const edit = editIn(await update({ layer_id: 6, content: "Decide." }));
     if (edit === undefined) throw new Error("the edit was refused");
@@ -264,7 +253,7 @@ describe("update_prompt_layer", () => {
 });
 
 describe("a tool of one's own", () => {
-  it("000.51 may name the states in which it is called, and a state that there is not stops the start", async () => {
+  it("000.51 may name the states in which it is called, and a state that there is not stops the start", () => {
     const definition = {
       name: "sign",
       description: "Signs.",
@@ -274,10 +263,6 @@ describe("a tool of one's own", () => {
       run: () => "Signed.",
     } as const;
     const sign = defineTool({ ...definition, states: ["executing actions", "idle"] });
-    expect((await call([sign], "sign", {}, contextOf("ann", { state: "idle" }))).text).toBe("Signed.");
-    expect((await call([sign], "sign", {}, contextOf("ann", { state: "sleeping" }))).text).toBe(
-      "Not run: sign may be called only while executing actions or idle, and the agent is sleeping.",
-    );
     expect(toolset([sign]).get(toolName("sign"))?.states).toEqual(["executing actions", "idle"]);
     const define = (states: unknown) => Reflect.apply(defineTool, undefined, [{ ...definition, states }]);
     expect(() => define(["asleep"])).toThrow(/the tool sign is not whole: `states` must be a list of some of/);

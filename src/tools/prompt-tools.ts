@@ -2,8 +2,10 @@ import { z } from "zod";
 import { charactersBeside, checkNewText } from "../guard/index.ts";
 import {
   type Agent,
+  idsOf,
   inPlace,
   type Layer,
+  layersNamed,
   lowestTrust,
   type NewText,
   placeOf,
@@ -72,11 +74,13 @@ function updatePromptLayer(texts: Texts): Tool {
 
 type FoundLayer = { readonly problem: string } | { readonly problem?: never; readonly layer: Layer };
 
-/** By rank or by name; of several that share a rank, none is edited. */
+/** By name, or by a rank that no other layer shares. */
 function layerOf({ layers }: Agent, wanted: number | string): FoundLayer {
-  const isWanted = ({ id, rank }: Layer): boolean => id === wanted || rank === Number(wanted);
-  const layer = layers.find((one) => isWanted(one) && isEditable(one)) ?? layers.find(isWanted);
+  const found = layersNamed(layers, String(wanted));
+  const [layer] = found;
   if (layer === undefined) return { problem: `there is no layer ${JSON.stringify(wanted)}. ${editableOf(layers)}` };
+  if (found.length > 1)
+    return { problem: `${wanted} is the rank of several layers: ${idsOf(found)}. ${editableOf(layers)}` };
   if (isEditable(layer)) return { layer };
   return { problem: `layer ${nameOf(layer)} ${whyNot(layer)}. ${editableOf(layers)}` };
 }

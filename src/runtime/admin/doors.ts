@@ -1,4 +1,4 @@
-import type { Actor, AgentName } from "../../protocol/index.ts";
+import type { Actor, AgentName, TextKey } from "../../protocol/index.ts";
 import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
 import type { AgentDoors, AgentSnapshot } from "../agent-doors.ts";
 import type { LifeDoors } from "../life/doors.ts";
@@ -6,10 +6,11 @@ import type { Parts } from "../parts.ts";
 import { attention } from "./attention.ts";
 import { conversation, conversations } from "./conversations.ts";
 import { type Desk, deskOf, desksOf, note } from "./desk.ts";
-import { layerViews } from "./layers.ts";
+import { layerView, layerViews } from "./layers.ts";
 import { delivered, inbox, outbox } from "./mail.ts";
 import { rollbackText } from "./rollback.ts";
 import { skillsOf } from "./skills.ts";
+import { textNamed } from "./standing.ts";
 import {
   activateText,
   decideText,
@@ -31,17 +32,23 @@ type Lives = Pick<LifeDoors, "life" | "funds">;
 export function adminDoors(parts: Parts, lives: Lives): AdminDoors {
   const at = (actor: Actor, agent: AgentName): Desk => deskOf(parts, actor, agent);
   const each = (actor: Actor, agent: AgentName | undefined): readonly Desk[] => desksOf(parts, actor, agent);
+  /** The desk, and which of the agent's texts is meant there. */
+  const about = <K extends TextKey | undefined>(actor: Actor, agent: AgentName, key: K): readonly [Desk, K] => {
+    const desk = at(actor, agent);
+    return [desk, key && textNamed(desk.agent, key)];
+  };
   return {
     snapshot: async (actor, agent) => snapshot(at(actor, agent), lives),
     layers: async (actor, agent) => layerViews(at(actor, agent)),
+    layer: async (actor, agent, layer) => layerView(at(actor, agent), layer),
     skills: async (actor, agent) => skillsOf(at(actor, agent)),
-    editText: async (actor, agent, edit) => editText(at(actor, agent), edit),
-    textVersions: async (actor, agent, key) => textVersions(at(actor, agent), key),
-    textMoves: async (actor, agent, key) => textMoves(at(actor, agent), key),
+    editText: async (actor, agent, edit) => editText(...about(actor, agent, edit)),
+    textVersions: async (actor, agent, key) => textVersions(...about(actor, agent, key)),
+    textMoves: async (actor, agent, key) => textMoves(...about(actor, agent, key)),
     proposals: async (actor, agent) => proposals(each(actor, agent)),
-    decideText: async (actor, agent, choice) => decideText(at(actor, agent), choice),
-    activateText: async (actor, agent, choice) => activateText(at(actor, agent), choice),
-    rollbackText: async (actor, agent, choice) => rollbackText(at(actor, agent), choice),
+    decideText: async (actor, agent, choice) => decideText(...about(actor, agent, choice)),
+    activateText: async (actor, agent, choice) => activateText(...about(actor, agent, choice)),
+    rollbackText: async (actor, agent, choice) => rollbackText(...about(actor, agent, choice)),
     disableSkill: async (actor, agent, skill) => disableSkill(at(actor, agent), skill),
     enableSkill: async (actor, agent, skill) => enableSkill(at(actor, agent), skill),
     attention: async (actor, agent) => attention(each(actor, agent), lives.funds),

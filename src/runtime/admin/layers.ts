@@ -2,19 +2,30 @@ import { type ActiveTexts, activeText, inPromptOrder, type Layer, never, type So
 import type { LayerView, SkillView } from "../agent-doors.ts";
 import type { Desk } from "./desk.ts";
 import { skillsOf } from "./skills.ts";
-import { activeTexts } from "./standing.ts";
+import { activeTexts, layerOf } from "./standing.ts";
 
 /** All layers of the agent in the order of the prompt, each with what is sent of it now. */
 export async function layerViews(desk: Desk): Promise<readonly LayerView[]> {
-  const { agent, owner, parts } = desk;
+  const layers = inPromptOrder(desk.agent.layers);
+  return Promise.all(layers.map(await lookOver(desk)));
+}
+
+/** One of them, by its id or its rank. @throws StrataError `text_not_found`, `invalid_input` for a rank of several */
+export async function layerView(desk: Desk, word: Layer["id"]): Promise<LayerView> {
+  const layer = layerOf(desk.agent, word);
+  const view = await lookOver(desk);
+  return view(layer);
+}
+
+/** Reads once what was edited, for a look at any layer. */
+async function lookOver(desk: Desk): Promise<(layer: Layer) => Promise<LayerView>> {
   const active = await activeTexts(desk);
-  const versions = await parts.store.textVersions(owner);
-  return Promise.all(
-    inPromptOrder(agent.layers).map((layer) => {
-      const proposals = versions.filter((one) => one.layer === layer.id && one.status === "proposed").length;
-      return viewOf(desk, { layer, active, proposals });
-    }),
-  );
+  const versions = await desk.parts.store.textVersions(desk.owner);
+  const waiting = versions.filter(({ status }) => status === "proposed");
+  return (layer) => {
+    const proposals = waiting.filter((one) => one.layer === layer.id).length;
+    return viewOf(desk, { layer, active, proposals });
+  };
 }
 
 interface Seen {

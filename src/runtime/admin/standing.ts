@@ -3,7 +3,9 @@ import {
   type ActiveTexts,
   type Agent,
   activeText,
+  idsOf,
   type Layer,
+  layersNamed,
   StrataError,
   suggestion,
   type TextKey,
@@ -58,9 +60,27 @@ export function checkPart(agent: Agent, layer: Layer, part: string | undefined):
   throw new StrataError("text_not_found", message, { layer: layer.id, ...(part !== undefined && { part }) });
 }
 
-/** @throws StrataError `text_not_found` */
+/**
+ * The text that is meant, by its layer's id: an operator may name a layer by its rank, where no other shares it. Of a layer that is
+ * declared no more the name stays as it is: what was written for it may still be looked at and rejected.
+ * @throws StrataError `invalid_input` for a rank of several layers
+ */
+export function textNamed<K extends TextKey>(agent: Agent, key: K): K {
+  const [layer] = layersMeant(agent, key.layer);
+  return layer === undefined ? key : { ...key, layer: layer.id };
+}
+
+/** One at most. @throws StrataError `invalid_input` for a rank of several layers */
+function layersMeant({ name, layers }: Agent, word: string): readonly Layer[] {
+  const found = layersNamed(layers, word);
+  if (found.length < 2) return found;
+  const message = `${word} is the rank of several layers of ${name}: ${idsOf(found)}; say which by its name`;
+  throw new StrataError("invalid_input", message, { agent: name, layer: word });
+}
+
+/** By its id, or by its rank where no other layer shares it. @throws StrataError `text_not_found`, `invalid_input` */
 export function layerOf(agent: Agent, id: Layer["id"]): Layer {
-  const layer = agent.layers.find((one) => one.id === id);
+  const [layer] = layersMeant(agent, id);
   if (layer !== undefined) return layer;
   const near = suggestion(
     id,

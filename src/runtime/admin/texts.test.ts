@@ -50,6 +50,45 @@ describe("the layers of an agent", () => {
   });
 });
 
+describe("a layer's name", () => {
+  const ranked = (rank: number): TextKey => ({ layer: layerId(String(rank)) });
+
+  it("is its id, or its rank where one layer alone has it, for whatever is done with its text", async () => {
+    const set = await automatonStage();
+    const { runtime, agent } = set;
+    expect(await desk(set).edit(ranked(6), "Look. Act.")).toMatchObject({ layer: "loop", n: 1 });
+    expect(await runtime.textVersions(OPERATOR, agent.name, ranked(6))).toMatchObject([{ layer: "loop", n: 1 }]);
+    expect(await desk(set).activate(ranked(6), 0)).toMatchObject({ layer: "loop", to: 0 });
+    await desk(set).activate(LOOP, 1);
+    expect(await desk(set).rollback(ranked(6))).toMatchObject({ layer: "loop", to: 0 });
+    expect(await runtime.textMoves(OPERATOR, agent.name, ranked(6))).toHaveLength(4);
+    await written(set, "Look thrice.");
+    const choice = { ...ranked(6), n: 2, verdict: "rejected", reason } as const;
+    expect(await runtime.decideText(OPERATOR, agent.name, choice)).toMatchObject({ layer: "loop", n: 2 });
+    expect(await runtime.layer(OPERATOR, agent.name, layerId("6"))).toEqual(await desk(set).layer("loop"));
+  });
+
+  it("is no rank that several layers share: they are named instead", async () => {
+    const set = await automatonStage();
+    const shared = {
+      code: "invalid_input",
+      message: "10 is the rank of several layers of automaton: `clock`, `conversation`; say which by its name",
+    };
+    await expect(set.runtime.layer(OPERATOR, set.agent.name, layerId("10"))).rejects.toMatchObject(shared);
+    await expect(desk(set).edit(ranked(10), "Look.")).rejects.toMatchObject(shared);
+    await expect(set.runtime.layer(OPERATOR, set.agent.name, layerId("lopo"))).rejects.toMatchObject({
+      code: "text_not_found",
+    });
+  });
+
+  it("is no rank where a layer has it as its id", async () => {
+    const { layers } = automaton();
+    const named = layers.map((one) => (one.id === "inbox" ? { ...one, id: layerId("6") } : one));
+    const set = await automatonStage([], { layers: named });
+    expect(await set.runtime.layer(OPERATOR, set.agent.name, layerId("6"))).toMatchObject({ id: "6", rank: 7 });
+  });
+});
+
 describe("the order of layers", () => {
   it("000.55 is that of the prompt, however they are declared", async () => {
     const asDeclared = await automatonStage();
