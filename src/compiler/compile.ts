@@ -26,9 +26,9 @@ import { apart, frozenWithin, renderFrozen, withFrozen } from "./frozen.ts";
 import { type Draft, pieceOf, render } from "./layers.ts";
 import { cuttable, plainly, reasonOf } from "./plainly.ts";
 import { type Allotment, fixedPiece, leastSum, type Piece, shareOut } from "./share-out.ts";
-import { standingOf } from "./standing.ts";
 import { carry, nothingNow, requestsLeft, toldAnew, withKept } from "./tail.ts";
 import { NOTHING_TOLD, type ToldLayers, toldIn } from "./told.ts";
+import { transcriptSum } from "./transcript-sum.ts";
 
 /** A turn's request in the making: what is frozen, what grows, what is only for now, and every piece's fate. */
 export interface Compilation {
@@ -161,7 +161,7 @@ export function requestOf(
   { epoch, own, tail }: Compilation,
   parameters: Request["parameters"],
 ): Omit<Request, "marks"> {
-  const { messages } = standingOf(epoch.transcript);
+  const { messages } = transcriptSum(epoch.transcript);
   const sent = sentIn(epoch, messages.concat(own.map((one) => one.message)));
   return { prefix: epoch.prefix, messages: sent, tail, parameters };
 }
@@ -268,7 +268,7 @@ function settleRoom(
   const next = cutTo(fresh) ?? cutTo(shown) ?? (shown === plain ? undefined : cutTo(plain));
   if (next === undefined) throw noRoom(compilation, live, limit);
   // What must stay may be all that there is.
-  if (next.cut === epoch.cut && standingOf(epoch.transcript).tokens <= room)
+  if (next.cut === epoch.cut && transcriptSum(epoch.transcript).tokens <= room)
     return withLedger({ ...planned, ledger: withPlan(planned.ledger, plan) }, live, others, count);
   return withLedger({ ...planned, epoch: next, opened: [...compilation.opened, next] }, live, taken(next), count);
 }
@@ -295,7 +295,7 @@ function withLedger(
   count: CountTokens,
 ): Compilation {
   const { epoch, opened } = compilation;
-  const { tokens, trust } = standingOf(epoch.transcript);
+  const { tokens, trust } = transcriptSum(epoch.transcript);
   const transcript: LedgerEntry = {
     piece: "transcript",
     place: "transcript",

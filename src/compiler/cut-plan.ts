@@ -1,5 +1,5 @@
 import type { Epoch, Ledger } from "../protocol/index.ts";
-import { standingOf } from "./standing.ts";
+import { transcriptSum } from "./transcript-sum.ts";
 
 /** What must stay of a conversation when it is cut, in tokens; and what reading and writing a token costs at the provider's cache. */
 export interface Keep {
@@ -25,7 +25,7 @@ const MOST = 3 / 4;
 
 /** When the transcript is to be cut; none where there is no turn in it. */
 export function cutPlan(epoch: Epoch, room: number, keep?: Keep): CutPlan | undefined {
-  const { count, tokens } = standingOf(epoch.transcript).turns;
+  const { count, tokens } = transcriptSum(epoch.transcript).turns;
   if (count === 0) return undefined;
   const each = tokens / count;
   if (keep === undefined) return { at: room, keep: staying(epoch, room), each, declared: false };
@@ -56,7 +56,7 @@ const SHARES = [1 / 2, 2 / 5, 1 / 3, 1 / 4, 1 / 5, 1 / 6];
  * and W when it is cut again, the rewrite costs (w - r) s m / (W - m) a turn, and all the rest about r (P + (W + m) / 2) + w s.
  */
 function staying(epoch: Epoch, room: number): number {
-  const { turns } = standingOf(epoch.transcript);
+  const { turns } = transcriptSum(epoch.transcript);
   const each = turns.tokens / Math.max(turns.count, 1);
   const prefix = epoch.prefixEntries.reduce((sum, { tokens }) => sum + tokens, 0);
   const isCheap = (share: number): boolean => {
@@ -81,7 +81,7 @@ interface Occasion {
 
 /** Why the transcript is cut now, if it is: later requests of a turn cut only where there is no room left. */
 export function whyCut({ transcript }: Epoch, room: number, { plan, isStart, early }: Occasion): string | undefined {
-  const { tokens, turns } = standingOf(transcript);
+  const { tokens, turns } = transcriptSum(transcript);
   if (tokens > room) return "there was no room for more";
   if (!isStart || plan === undefined) return undefined;
   if (plan.declared && turns.tokens > plan.at) return "from there on reading all of it costs more than a cut";

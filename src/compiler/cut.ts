@@ -9,8 +9,8 @@ import {
   type Untrusted,
 } from "../protocol/index.ts";
 import type { CutPlan } from "./cut-plan.ts";
-import { standingOf } from "./standing.ts";
 import { countMessage } from "./tokens.ts";
+import { transcriptSum } from "./transcript-sum.ts";
 
 /** What stands for the messages that a cut takes away: written once at the cut, and frozen with the epoch it opens. */
 export interface Summary {
@@ -91,7 +91,7 @@ const turnsOf = ({ transcript }: Epoch): TranscriptMessage[][] => byTurn(transcr
 
 /** Tokens that a transcript takes at the least: a cut's mark, or nothing where there is nothing to cut. */
 export function leastOf(epoch: Epoch, count: CountTokens): number {
-  const { tokens, ofTurns } = standingOf(epoch.transcript);
+  const { tokens, ofTurns } = transcriptSum(epoch.transcript);
   return ofTurns === 0 ? tokens : Math.min(tokens, mark(widest(epoch.cut + ofTurns), count).tokens);
 }
 

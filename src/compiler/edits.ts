@@ -15,10 +15,10 @@ import { contentOf } from "./drafts.ts";
 import { begunAnew } from "./frozen.ts";
 import { type Draft, draft, trustOf } from "./layers.ts";
 import { plainly } from "./plainly.ts";
-import { standingOf } from "./standing.ts";
 import { requestsLeft, type Tail } from "./tail.ts";
 import { countBlock, countMessage } from "./tokens.ts";
 import { type ToldLayers, toldIn } from "./told.ts";
+import { transcriptSum } from "./transcript-sum.ts";
 
 const USUAL: EditRates = { read: 0.1, write: 1.25 };
 
@@ -190,7 +190,7 @@ function cheaper(
   { limit, rates = USUAL }: CompileInput,
 ): Omit<NonNullable<Ledger["edits"]>, "layers"> {
   const { read, write, cold } = rates;
-  const transcript = standingOf(epoch.transcript).tokens;
+  const transcript = transcriptSum(epoch.transcript).tokens;
   const entries = epoch.prefixEntries;
   const sum = (of: readonly LedgerEntry[]): number => of.reduce((all, { tokens }) => all + tokens, 0);
   if (cold) return { way: "epoch", because: "the provider's cache was cold" };

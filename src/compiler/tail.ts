@@ -18,9 +18,9 @@ import {
 } from "../protocol/index.ts";
 import type { Contents } from "./drafts.ts";
 import { frameItem, type Rendered } from "./layers.ts";
-import { standingOf } from "./standing.ts";
 import { countBlock, countMessage } from "./tokens.ts";
 import { changeOf, type Saying, type ToldLayers, wholeOf } from "./told.ts";
+import { transcriptSum } from "./transcript-sum.ts";
 
 /** A turn's tail as it will be carried. */
 export interface Tail {
@@ -170,7 +170,7 @@ export function toldAnew(
 
 /** How many requests a running transcript will hold before it is cut, if it goes on growing as it did. */
 export function requestsLeft({ transcript, prefixEntries }: Epoch, limit: number): number {
-  const { tokens } = standingOf(transcript);
+  const { tokens } = transcriptSum(transcript);
   const answers = transcript.filter(({ message }) => message.role === "assistant").length;
   if (answers === 0 || tokens === 0) return Number.POSITIVE_INFINITY;
   const prefix = prefixEntries.reduce((sum, entry) => sum + entry.tokens, 0);

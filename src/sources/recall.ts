@@ -5,8 +5,8 @@ import { SPEAKS_FOR_ITSELF, worthShowing } from "./recall-gate.ts";
 import { fill, itemsOf, type Shown } from "./recall-items.ts";
 import { type RecallQuery, recallQuery, searchOf } from "./recall-query.ts";
 import { searchOnce } from "./search-cache.ts";
+import { happenedFor, seenIn } from "./seen.ts";
 import { smallTalk } from "./small-talk.ts";
-import { happenedFor, standingIn } from "./standing.ts";
 
 /** So many hits are looked at: most may stand in the transcript. */
 const LOOKED_AT = 100;
@@ -53,10 +53,10 @@ const NOTHING: Found = { unseen: [], judged: [], standing: 0 };
 function savedSince(context: Recalling, found: readonly MemoryHit[]): readonly Shown[] {
   const { scope, saved = [] } = context;
   if (saved.length === 0) return [];
-  const stands = standingIn(context);
+  const isSeen = seenIn(context);
   const known = new Set(found.map(({ id }) => id));
   return saved
-    .filter((one) => !known.has(one.id) && !stands(one) && isValidAt(one, context.at))
+    .filter((one) => !known.has(one.id) && !isSeen(one) && isValidAt(one, context.at))
     .map((one) => ({ ...one, scope, session: one.id, place: 0 }));
 }
 
@@ -64,12 +64,12 @@ function savedSince(context: Recalling, found: readonly MemoryHit[]): readonly S
 async function find(query: RecallQuery, context: Recalling): Promise<Found> {
   const { scope, store, signal, at } = context;
   const scopes: readonly Scope[] = [scope, { ...scope, contact: null }];
-  const stands = standingIn(context);
+  const isSeen = seenIn(context);
   const happened = happenedFor(context);
   const search = async (withEarlier: boolean): Promise<Found> => {
     const asked = { ...searchOf(query, withEarlier), limit: LOOKED_AT, signal };
     const hits = (await searchOnce(store, scopes, asked)).filter((hit) => isValidAt(hit, at) && happened(hit));
-    const unseen = hits.filter((hit) => !stands(hit));
+    const unseen = hits.filter((hit) => !isSeen(hit));
     return { unseen, judged: unseen, standing: hits.length - unseen.length };
   };
   const alone = await search(false);

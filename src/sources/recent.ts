@@ -1,7 +1,7 @@
 import { isValidAt, type Layer, type LayerContent, memoryScope, type Scope } from "../protocol/index.ts";
 import type { GatherContext } from "./context.ts";
 import { fill, itemsOf } from "./recall-items.ts";
-import { happenedFor, standingIn } from "./standing.ts";
+import { happenedFor, seenIn } from "./seen.ts";
 
 /** So many more are looked at: some may stand in the transcript, or be so no more. */
 const SPARE = 20;
@@ -14,7 +14,7 @@ export async function recent(layer: Layer, limit: number, context: GatherContext
   const { scope, store, at, count } = context;
   const own: Scope = { ...scope, contact: null };
   const scopes = memoryScope(scope).contact === null ? [own] : [scope, own];
-  const stands = standingIn(context);
+  const isSeen = seenIn(context);
   const happened = happenedFor(context);
   const lists = await Promise.all(
     scopes.map(async (one) =>
@@ -28,7 +28,7 @@ export async function recent(layer: Layer, limit: number, context: GatherContext
   );
   const newest = lists
     .flat()
-    .filter((memory) => isValidAt(memory, at) && !stands(memory) && happened(memory))
+    .filter((memory) => isValidAt(memory, at) && !isSeen(memory) && happened(memory))
     .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
   if (newest.length === 0) return { kind: "empty", because: "nothing was saved that is not shown already" };
   const { hits } = fill(newest, { tokens: layer.budget ?? TOKENS, items: limit }, count);

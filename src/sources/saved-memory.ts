@@ -16,7 +16,7 @@ import {
 import type { Store } from "../stores/index.ts";
 import { freezeChoice } from "./freeze-rule.ts";
 import { TOKENS } from "./recall.ts";
-import { happenedFor } from "./standing.ts";
+import { happenedFor } from "./seen.ts";
 
 /** More than so many are never frozen, and not read. */
 const MOST = 1_000;

@@ -10,8 +10,8 @@ import {
   type Untrusted,
 } from "../../protocol/index.ts";
 import type { Desk } from "./desk.ts";
+import type { EditableText } from "./editable-text.ts";
 import { skillsOf } from "./skills.ts";
-import type { Standing } from "./standing.ts";
 
 type Passed = Exclude<CheckedText, { readonly problem: string }>;
 
@@ -23,7 +23,7 @@ interface Measured {
 /** @throws StrataError `text_refused` with what is wrong with it */
 export async function passed(
   desk: Desk,
-  now: Standing,
+  now: EditableText,
   given: { readonly text: string; readonly line?: string | undefined },
 ): Promise<Passed & Measured> {
   if (now.kind !== "layer" && given.line !== undefined)
@@ -44,7 +44,7 @@ async function pointersBeside({ parts, owner }: Desk, { layer, part }: TextKey):
 
 async function givenText(
   desk: Desk,
-  { key, kind }: Standing,
+  { key, kind }: EditableText,
   { text, line }: { readonly text: string; readonly line?: string | undefined },
 ): Promise<GivenText> {
   switch (kind) {
@@ -64,7 +64,7 @@ const othersEnabled = async (desk: Desk, { part }: TextKey): Promise<number> =>
   (await skillsOf(desk)).filter(({ name, enabled }) => enabled && name !== part).length;
 
 /** A text keeps no place by its layer's id alone. @throws StrataError `text_refused` */
-export function checkPlace(desk: Desk, { key, layer }: Standing, version: TextVersion): void {
+export function checkPlace(desk: Desk, { key, layer }: EditableText, version: TextVersion): void {
   const { place, n } = version;
   if (place === undefined || isInPlace(layer, version)) return;
   const says = `version ${n} was written for rank ${place.rank} and a ${place.source}, and the layer has rank ${layer.rank} and a ${layer.source.kind} now`;
@@ -72,7 +72,7 @@ export function checkPlace(desk: Desk, { key, layer }: Standing, version: TextVe
 }
 
 /** What strata.yaml says was looked at when it was loaded; there must only be room for it. */
-export async function checkDeclared(desk: Desk, { key, kind, declared }: Standing): Promise<Measured> {
+export async function checkDeclared(desk: Desk, { key, kind, declared }: EditableText): Promise<Measured> {
   const beside = await pointersBeside(desk, key);
   if (declared === undefined) {
     const message = `strata.yaml declares no text for ${nameOf(key)} of ${desk.agent.name}: there is no version 0 to go back to`;
@@ -117,7 +117,7 @@ export function checkedReason(reason: Untrusted): Untrusted {
 }
 
 /** A version that may be active again. */
-export async function keptVersion(desk: Desk, now: Standing, n: number) {
+export async function keptVersion(desk: Desk, now: EditableText, n: number) {
   const version = await versionOf(desk, now.key, n);
   if (version.status !== "kept") throw decided(desk, version);
   checkPlace(desk, now, version);

@@ -6,11 +6,11 @@ import type { Parts } from "../parts.ts";
 import { attention } from "./attention.ts";
 import { conversation, conversations } from "./conversations.ts";
 import { type Desk, deskOf, desksOf, note } from "./desk.ts";
+import { textNamed } from "./editable-text.ts";
 import { layerView, layerViews } from "./layers.ts";
 import { delivered, inbox, outbox } from "./mail.ts";
 import { rollbackText } from "./rollback.ts";
 import { skillsOf } from "./skills.ts";
-import { textNamed } from "./standing.ts";
 import {
   activateText,
   decideText,

@@ -1,8 +1,8 @@
 import { type ActiveTexts, activeText, inPromptOrder, type Layer, never, type Source } from "../../protocol/index.ts";
 import type { LayerView, SkillView } from "../agent-doors.ts";
 import type { Desk } from "./desk.ts";
+import { activeTexts, layerOf } from "./editable-text.ts";
 import { skillsOf } from "./skills.ts";
-import { activeTexts, layerOf } from "./standing.ts";
 
 /** All layers of the agent in the order of the prompt, each with what is sent of it now. */
 export async function layerViews(desk: Desk): Promise<readonly LayerView[]> {

@@ -2,7 +2,7 @@ import { StrataError, standsAtFirst, type TextKey, type TextMove } from "../../p
 import type { TextChoice } from "../agent-doors.ts";
 import { checkDeclared, checkedReason, keptVersion, keyOf, nameOf } from "./check-text.ts";
 import type { Desk } from "./desk.ts";
-import { type Standing, standing } from "./standing.ts";
+import { type EditableText, editableText } from "./editable-text.ts";
 
 /** More was hardly done with one text. */
 const MOST_MOVES = 1_000;
@@ -11,7 +11,7 @@ const MOST_MOVES = 1_000;
 export async function rollbackText(desk: Desk, choice: Omit<TextChoice, "n">): Promise<TextMove> {
   const key = keyOf(choice);
   const reason = checkedReason(choice.reason);
-  const now = await standing(desk, key);
+  const now = await editableText(desk, key);
   const to = await stoodBefore(desk, now);
   const { owner, parts, actor } = desk;
   const request = { to, kind: "rolled back", by: actor.role, reason, at: parts.clock() } as const;
@@ -19,7 +19,10 @@ export async function rollbackText(desk: Desk, choice: Omit<TextChoice, "n">): P
 }
 
 /** A version that was gone back to is followed further back, and not to what it was gone back from. */
-async function stoodBefore({ parts, owner, agent }: Desk, { key, stands: version }: Standing): Promise<number | null> {
+async function stoodBefore(
+  { parts, owner, agent }: Desk,
+  { key, stands: version }: EditableText,
+): Promise<number | null> {
   if (version === null || version === 0) throw nothingBefore(key, version);
   const moves = await parts.store.textMoves(owner, key, MOST_MOVES);
   const began = moves.find(({ kind, from, to }) => to === version && from !== to && kind !== "rolled back");
@@ -28,12 +31,14 @@ async function stoodBefore({ parts, owner, agent }: Desk, { key, stands: version
   return isFirst && began.from === 0 && !standsAtFirst(agent, key.part) ? null : began.from;
 }
 
-function measured(desk: Desk, now: Standing, to: number | null) {
+function measured(desk: Desk, now: EditableText, to: number | null) {
   if (to === null) return {};
   return to === 0 ? checkDeclared(desk, now) : beside(desk, now, to);
 }
 
-const beside = async (desk: Desk, now: Standing, n: number) => ({ beside: (await keptVersion(desk, now, n)).beside });
+const beside = async (desk: Desk, now: EditableText, n: number) => ({
+  beside: (await keptVersion(desk, now, n)).beside,
+});
 
 function nothingBefore(key: TextKey, version: number | null): StrataError {
   const stands = version === null ? "nothing of it is active" : "no version of it is active but the declared text";

@@ -8,7 +8,7 @@ import {
 } from "../../protocol/index.ts";
 import type { SkillView } from "../agent-doors.ts";
 import type { Desk } from "./desk.ts";
-import { activeTexts, skillsLayer } from "./standing.ts";
+import { activeTexts, skillsLayer } from "./editable-text.ts";
 
 /** All skills of the agent, by name: what is declared, and what was ever written. */
 export async function skillsOf(desk: Desk, layer: Layer = skillsLayer(desk.agent)): Promise<readonly SkillView[]> {

@@ -21,13 +21,13 @@ import {
   versionOf,
 } from "./check-text.ts";
 import { type Desk, note } from "./desk.ts";
+import { checkPart, type EditableText, editableText, layerOf, skillsLayer } from "./editable-text.ts";
 import { lastActive, skillNamed } from "./skills.ts";
-import { checkPart, layerOf, type Standing, skillsLayer, standing } from "./standing.ts";
 
 /** Makes an operator's text active. What the guard would only have looked at is the operator's own word, and its verdict is kept. */
 export async function editText(desk: Desk, { layer, part, text, line, reason }: TextEdit): Promise<TextVersion> {
   if (part !== undefined) checkName(part);
-  const now = await standing(desk, keyOf({ layer, part }));
+  const now = await editableText(desk, keyOf({ layer, part }));
   const checked = await passed(desk, now, { text, line });
   if (now.text === checked.text && now.line === (checked.line ?? now.line)) {
     throw refused(desk, now.key, "it is what stands there already, and nothing was changed");
@@ -107,7 +107,7 @@ async function mayStand(
   key: TextKey,
   { version, over }: { readonly version: TextVersion; readonly over: number | undefined },
 ) {
-  const now = await standing(desk, key);
+  const now = await editableText(desk, key);
   checkParent(desk, now, { version, over });
   checkPlace(desk, now, version);
   const { beside } = await passed(desk, now, version);
@@ -117,7 +117,7 @@ async function mayStand(
 /** Whoever approves knows what it takes the place of. @throws StrataError `text_decided` */
 function checkParent(
   desk: Desk,
-  now: Standing,
+  now: EditableText,
   { version, over }: { readonly version: TextVersion; readonly over: number | undefined },
 ): void {
   const active = now.stands ?? 0;
@@ -138,7 +138,7 @@ function checkParent(
 }
 
 /** Another declared text than the proposal was written over is another text. @throws StrataError `text_decided` */
-function checkOverDeclared(desk: Desk, { key, declared }: Standing, { n, place }: TextVersion): void {
+function checkOverDeclared(desk: Desk, { key, declared }: EditableText, { n, place }: TextVersion): void {
   if (place === undefined || place.declared === (declared === undefined ? undefined : digestOf(declared))) return;
   const says = `version ${n} of ${nameOf(key)} was written over another declared text than the one that is active by now`;
   const next = `compare the two with \`strata layer diff ${key.layer} 0 ${n}\`, then approve it with \`--over 0\`, or reject it`;
@@ -150,7 +150,7 @@ export async function activateText(desk: Desk, choice: TextChoice): Promise<Text
   const { n } = choice;
   const key = keyOf(choice);
   const reason = checkedReason(choice.reason);
-  const now = await standing(desk, key);
+  const now = await editableText(desk, key);
   if (now.version === n) throw refused(desk, key, `version ${n} is active already, and nothing was changed`);
   const { beside } = n === 0 ? await checkDeclared(desk, now) : await keptVersion(desk, now, n);
   const kind = now.version !== null && n < now.version ? "rolled back" : "activated";

@@ -2,7 +2,7 @@ import { frozenIn, type Memory, type MemoryId } from "../protocol/index.ts";
 import type { GatherContext } from "./context.ts";
 
 /** Whether the model sees a memory anyway: it came with a turn that still stands, this one too, or stands at the start. */
-export function standingIn({ epoch, frozen: atStart, turn, events }: GatherContext): (memory: Memory) => boolean {
+export function seenIn({ epoch, frozen: atStart, turn, events }: GatherContext): (memory: Memory) => boolean {
   const turns = new Set(epoch?.transcript.map((one) => one.turn) ?? []);
   const own = new Set<string>(events.map(({ id }) => id));
   const frozen = new Set<MemoryId>(atStart ?? frozenIn(epoch));

@@ -1,7 +1,7 @@
 import { lowestTrust, type Message, type TranscriptMessage, type Trust } from "../protocol/index.ts";
 
 /** What a transcript comes to. */
-export interface Standing {
+export interface TranscriptSum {
   readonly messages: readonly Message[];
   readonly tokens: number;
   readonly trust: Trust;
@@ -11,13 +11,13 @@ export interface Standing {
   readonly turns: { readonly count: number; readonly tokens: number };
 }
 
-const known = new WeakMap<readonly TranscriptMessage[], Standing>();
+const known = new WeakMap<readonly TranscriptMessage[], TranscriptSum>();
 
 /**
  * A transcript, walked through once: it is the longest thing of a request and stays the same from round to round, so that a
  * request costs what is new in it.
  */
-export function standingOf(transcript: readonly TranscriptMessage[]): Standing {
+export function transcriptSum(transcript: readonly TranscriptMessage[]): TranscriptSum {
   const before = known.get(transcript);
   if (before?.messages.length === transcript.length) return before;
   const messages: Message[] = [];
@@ -36,7 +36,7 @@ export function standingOf(transcript: readonly TranscriptMessage[]): Standing {
     if (one.turn !== last) turns.count++;
     last = one.turn;
   }
-  const standing = { messages, tokens, trust: lowestTrust(trusts), ofTurns, turns };
-  known.set(transcript, standing);
-  return standing;
+  const sum = { messages, tokens, trust: lowestTrust(trusts), ofTurns, turns };
+  known.set(transcript, sum);
+  return sum;
 }

@@ -13,7 +13,7 @@ import {
 import type { Desk } from "./desk.ts";
 
 /** A text that may be edited, as it stands now. */
-export interface Standing extends ActiveText {
+export interface EditableText extends ActiveText {
   readonly key: TextKey;
   readonly layer: Layer;
   readonly kind: "layer" | "soul" | "skill";
@@ -25,20 +25,20 @@ export async function activeTexts({ parts: { store }, owner }: Desk): Promise<Ac
 }
 
 /** @throws StrataError `text_not_found`, `text_refused` for a layer that nobody edits */
-export async function standing(desk: Desk, key: TextKey): Promise<Standing> {
-  const layer = editable(desk.agent, key);
+export async function editableText(desk: Desk, key: TextKey): Promise<EditableText> {
+  const layer = editableLayer(desk.agent, key);
   const now = activeText(desk.agent, { layer, part: key.part }, await activeTexts(desk));
   return { ...now, key, layer, kind: kindOf(layer) };
 }
 
 /** What kind of text an editable layer holds. */
-function kindOf({ source }: Layer): Standing["kind"] {
+function kindOf({ source }: Layer): EditableText["kind"] {
   if (source.kind === "soul") return "soul";
   return source.kind === "skills" ? "skill" : "layer";
 }
 
 /** The layer of a text that an operator may change. */
-function editable(agent: Agent, { layer: id, part }: TextKey): Layer {
+function editableLayer(agent: Agent, { layer: id, part }: TextKey): Layer {
   const layer = layerOf(agent, id);
   if (layer.mutability !== "versioned") {
     const why =
