@@ -1,13 +1,5 @@
-import {
-  type AgentState,
-  StrataError,
-  suggestion,
-  type Tool,
-  type ToolName,
-  type ToolOutcome,
-  type ToolSchema,
-} from "../protocol/index.ts";
-import { outcomeOf, refused } from "./outcome.ts";
+import { StrataError, suggestion, type Tool, type ToolName, type ToolSchema } from "../protocol/index.ts";
+import { outcomeOf } from "./outcome.ts";
 
 /** The tools there are, by name. */
 export interface Toolset {
@@ -54,15 +46,8 @@ function checked(tool: Tool): Tool {
     ...(states !== undefined && { states }),
     ...(tool.needsApproval !== undefined && { needsApproval: (input) => tool.needsApproval?.(input) ?? false }),
     check: (input) => tool.check(input),
-    run: async (input, context) =>
-      inOtherState(tool, context.state) ?? outcomeOf(tool.schema.name, context, () => tool.run(input, context)),
+    run: (input, context) => outcomeOf(tool.schema.name, context, () => tool.run(input, context)),
   };
-}
-
-/** Why an agent in that state may not call it; nothing where it may. */
-function inOtherState({ schema, states }: Tool, state: AgentState): ToolOutcome | undefined {
-  if (states === undefined || states.includes(state)) return undefined;
-  return refused(`Not run: ${schema.name} may be called only while ${states.join(" or ")}, and the agent is ${state}.`);
 }
 
 function notFound(name: string, known: readonly string[]): StrataError {
