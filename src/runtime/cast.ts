@@ -52,6 +52,23 @@ function checkPrice({ name, life, budgets: { spend, turn } }: Agent, { ref }: Mo
   throw new StrataError("invalid_input", message, { agent: name, model: ref });
 }
 
+/**
+ * The thread with the agent version its next turn runs. Where each turn stands alone nothing would break, so every sender's thread
+ * takes the declared one, and all share its prefix; others stay pinned.
+ */
+export async function upToDate(parts: Parts, thread: Thread): Promise<Thread> {
+  const { scope, id, version } = thread;
+  const declared = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  if (declared?.history !== "log" || declared.version === version) return thread;
+  const epoch = await parts.store.epoch(scope, id);
+  const isRunning = epoch !== undefined && epoch.reason !== "alone";
+  return isRunning ? thread : { ...thread, version: declared.version };
+}
+
+/** Keeps the declaration for threads that are pinned to it. */
+export const keepVersion = (parts: Parts, agent: Agent): Promise<void> =>
+  parts.store.saveAgentVersion(agent.org, agent.name, agent.version, parts.agents.spec(agent), parts.clock());
+
 /** The agent as the thread is pinned to it: the declared one, or an earlier version out of the record. */
 export async function agentAt(parts: Parts, { scope, version }: Pinned): Promise<Agent> {
   const declared = parts.agents.all.find((agent) => agent.version === version && agent.name === scope.agent);

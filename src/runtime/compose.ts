@@ -9,7 +9,7 @@ import {
   turnId,
   type Untrusted,
 } from "../protocol/index.ts";
-import { castOf, parametersOf } from "./cast.ts";
+import { castOf, parametersOf, upToDate } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
 import { compileFor } from "./gather.ts";
@@ -33,7 +33,8 @@ export async function compose(
   { channel, key, message, mode }: Composing,
 ): Promise<Composed> {
   const threads = await parts.store.threads(scope, MOST_THREADS);
-  const thread = threads.find((one) => one.channel === channel && one.key === key);
+  const found = threads.find((one) => one.channel === channel && one.key === key);
+  const thread = found && (await upToDate(parts, found));
   const cast = await castOf(parts, { scope, version: thread?.version ?? agent.version }, {});
   const epoch = thread && (await parts.store.epoch(scope, thread.id));
   const turn = turnId(issueId("turn", parts.wall(), parts.random(10)));

@@ -32,6 +32,7 @@ export async function hold(
     now,
     until: now + HOLD,
     at: parts.clock(),
+    version: thread.version,
     alive: parts.alive,
   });
   if (claimed.state === "idle") return undefined;

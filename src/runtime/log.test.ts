@@ -3,6 +3,7 @@ import type { Script } from "../models/index.ts";
 import type { NewText } from "../protocol/index.ts";
 import {
   type Agent,
+  contactId,
   DEFAULT_BUDGETS,
   type Layer,
   layerId,
@@ -107,6 +108,38 @@ describe("an agent with history: log", () => {
     const line = ledgers[1]?.entries.find(({ piece }) => piece === "loop");
     expect(line).toMatchObject({ edited: 1, trust: "agent", place: "system" });
     await store.close();
+  });
+
+  it("takes the newest declaration at each sender's next turn, so that all share its prefix", async () => {
+    const old = await started();
+    await old.hear("ann", "I am Ann.");
+    const layers = LAYERS.map((one) => (one.rank === 0 ? text("core", 0, "Mind the shoals.") : one));
+    const agent = sovereign({ layers });
+    const later = await stage(many(2), { store: old.store, agent, parts: { cardOf: () => cardOf(WIRE) } });
+    const [known] = await old.store.threads({ ...old.owner, contact: contactId("ann") }, 1);
+    const ann = known ?? fail();
+    // By its id alone: nothing opens the conversation again.
+    await later.say(ann, "Is it calm?");
+    await later.say(await later.open("bob"), "Is it calm?");
+    const [first, second] = later.sent.map(old.prefixOf);
+    expect(first).toContain("Mind the shoals.");
+    expect(second).toBe(first);
+    const turns = await later.runtime.turns(OPERATOR, ann.id);
+    expect(turns.map(({ version }) => version)).toEqual([old.agent.version, agent.version]);
+    expect(await later.store.thread(ann.scope, ann.id)).toMatchObject({ version: agent.version });
+    for await (const finding of later.store.verify(old.owner.org)) expect(finding.type).toBe("checked");
+    await later.store.close();
+  });
+
+  it("leaves a thread whose transcript runs to the declaration it began with", async () => {
+    const old = await started(sovereign({ history: "transcript" }));
+    await old.hear("ann", "I am Ann.");
+    const later = await stage(many(1), { store: old.store, agent: sovereign(), parts: { cardOf: () => cardOf(WIRE) } });
+    const ann = await later.open("ann");
+    await later.say(ann, "Who am I?");
+    expect(JSON.stringify(later.sent[0]?.messages)).toContain("I am Ann.");
+    expect(await later.store.thread(ann.scope, ann.id)).toMatchObject({ version: old.agent.version });
+    await later.store.close();
   });
 
   it("keeps what was said in its sender's log, and no log for its own turns", async () => {

@@ -12,6 +12,7 @@ import {
 } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import { agentNamed, scopeOf, threadOf } from "./access.ts";
+import { keepVersion } from "./cast.ts";
 import { checkTalk } from "./consolidate/consolidate-thread.ts";
 import type { Parts } from "./parts.ts";
 import type { Conversation, Runtime } from "./runtime.ts";
@@ -30,15 +31,14 @@ export async function openThread(parts: Parts, actor: Actor, conversation: Conve
   const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
   authorize(actor, "post", scope);
   checkTalk(conversation);
-  const at = parts.clock();
-  await parts.store.saveAgentVersion(agent.org, agent.name, agent.version, parts.agents.spec(agent), at);
+  await keepVersion(parts, agent);
   const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
   return parts.store.openThread(scope, {
     id,
     channel: conversation.channel,
     key: conversation.key,
     version: agent.version,
-    at,
+    at: parts.clock(),
   });
 }
 

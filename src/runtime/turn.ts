@@ -3,7 +3,7 @@ import { extend } from "../compiler/index.ts";
 import { asStrataError, type MemoryId, StrataError, type TurnEvent } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import { answerCalls } from "./calls.ts";
-import { castOf } from "./cast.ts";
+import { castOf, keepVersion, upToDate } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
 import { compileStaged, occasionOf } from "./inbox/staged.ts";
@@ -24,9 +24,11 @@ import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from ".
  * Claim the thread, gather and compile, send, answer the model's calls and send again until there is an end, commit all of
  * it at once, tell. What goes wrong after the claim becomes a failed end; both ends are recorded (law 14).
  */
-export async function* runTurn(parts: TurnParts, thread: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
+export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
+  const thread = await upToDate(parts, waiting);
   const cast = await castOf(parts, thread, options);
   await checkCredits(parts, cast, { ...options, thread });
+  if (thread.version !== waiting.version) await keepVersion(parts, cast.agent);
   const lease = await hold(parts, thread, { signal: options.signal, seconds: cast.limits.seconds });
   if (lease === undefined) return;
 

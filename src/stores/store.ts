@@ -79,6 +79,8 @@ export interface ClaimRequest {
   readonly until: number;
   /** Time on the thread's own clock. */
   readonly at: number;
+  /** The agent version that runs the turn, where it is another than the thread's: the thread is pinned to it from now on. */
+  readonly version?: Digest;
   /** False for a holder that is surely gone: its lease is void. Asked for the asker's own name too: no one holds a thread twice. */
   readonly alive: (holder: string) => boolean;
 }

@@ -21,7 +21,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Thread } from "../../stores/index.ts";
 import { predict } from "../../wire/index.ts";
-import type { Cast } from "../cast.ts";
+import { type Cast, keepVersion } from "../cast.ts";
 import { hold } from "../lease.ts";
 import { newMemoryId } from "../memory-id.ts";
 import { patiently } from "../patiently.ts";
@@ -95,9 +95,9 @@ export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Su
 /** One thread of a contact for each version of the agent: a thread is pinned to the version whose model answers on it. */
 async function ownThread({ parts, cast, scope }: Summing): Promise<Thread> {
   const { store, wall, random, clock } = parts;
-  const { org, name, version } = cast.agent;
+  const { version } = cast.agent;
   const at = clock();
-  await store.saveAgentVersion(org, name, version, parts.agents.spec(cast.agent), at);
+  await keepVersion(parts, cast.agent);
   const id = threadId(issueId("thread", wall(), random(10)));
   return store.openThread(scope, { id, channel: CONSOLIDATION, key: version, version, at });
 }

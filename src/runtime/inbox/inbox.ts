@@ -12,6 +12,7 @@ import type { Thread } from "../../stores/index.ts";
 import { shownSender } from "../../tools/index.ts";
 import { deskOf } from "../admin/desk.ts";
 import type { AgentDoors } from "../agent-doors.ts";
+import { keepVersion } from "../cast.ts";
 import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
 import { checkPaid, type Run } from "../life/tick.ts";
 import type { TurnParts } from "../purse.ts";
@@ -59,7 +60,7 @@ async function* runInbox(
 async function nextThread(parts: TurnParts, agent: Agent): Promise<Thread | undefined> {
   const { org, name, version, inbox } = agent;
   const [at, now] = [parts.clock(), parts.wall()];
-  await parts.store.saveAgentVersion(org, name, version, parts.agents.spec(agent), at);
+  await keepVersion(parts, agent);
   const id = threadId(issueId("thread", now, parts.random(10)));
   const most = inbox === "batch" ? BATCH_SENDERS : 1;
   const opening = {

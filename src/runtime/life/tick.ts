@@ -10,6 +10,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { Thread } from "../../stores/index.ts";
+import { keepVersion } from "../cast.ts";
 import type { TurnParts } from "../purse.ts";
 import type { RunOptions } from "../run-options.ts";
 import { creditsLeft, outOfCredits, ownerOf } from "./credits.ts";
@@ -124,7 +125,7 @@ async function ownThread(parts: TurnParts, agent: Agent): Promise<Thread> {
   const { org, name, version } = agent;
   const scope: ContactScope = { org, agent: name, contact: SELF };
   const at = parts.clock();
-  await parts.store.saveAgentVersion(org, name, version, parts.agents.spec(agent), at);
+  await keepVersion(parts, agent);
   const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
   const own = await parts.store.openThread(scope, { id, channel: TICK, key: version, version, at });
   await takeBack(parts, own);

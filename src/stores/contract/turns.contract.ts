@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type MemoryId, type StoreWrite, spoken } from "../../protocol/index.ts";
+import { digestOf, type MemoryId, type StoreWrite, spoken } from "../../protocol/index.ts";
 import type { Claim, Store, Thread } from "../store.ts";
 import {
   claiming,
@@ -108,6 +108,19 @@ function claims(openStore: OpenStore): void {
       expect(await store.turns(thread.scope, thread.id)).toMatchObject([
         { id: first.turn, attempt: 2, status: "done" },
       ]);
+      await store.close();
+    });
+
+    it("pins the thread and the turn to the version that runs it, also where it is taken up again", async () => {
+      const store = await openStore();
+      const thread = await waiting(store, "one");
+      const first = await take(store, thread);
+      const version = digestOf("a newer declaration");
+      const second = await take(store, thread, { holder: "worker-2", alive: () => false, version });
+      expect(second).toMatchObject({ turn: first.turn, thread: { version } });
+      await store.settle(second, ran(second).outcome);
+      expect(await store.turns(thread.scope, thread.id)).toMatchObject([{ id: first.turn, version }]);
+      expect(await store.thread(thread.scope, thread.id)).toMatchObject({ version });
       await store.close();
     });
 

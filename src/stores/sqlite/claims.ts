@@ -19,7 +19,7 @@ import { owner } from "./scope.ts";
 import { members, noteStaged, stagedIn } from "./staged.ts";
 import { fixed, insert, query } from "./statement.ts";
 import { stopTurn } from "./stop-turn.ts";
-import { openRow } from "./threads.ts";
+import { openRow, pinned } from "./threads.ts";
 import { runningTurn } from "./turns.ts";
 
 /** Takes the thread for one worker, with all that waits on it. */
@@ -55,7 +55,7 @@ function claimBatch(db: Connection, row: Row<"thread">, request: ClaimRequest): 
   const staged = members(db, row).flatMap((member) => {
     if (lease(member, request)) return [];
     const turn = turnId(issueId("turn", request.now, db.random(10)));
-    const claimed = claimWaiting(db, member, { ...request, turn });
+    const claimed = claimWaiting(db, member, { version: row.version, ...request, turn });
     if (claimed) noteStaged(db, row, member, claimed.turn);
     return claimed ?? [];
   });
@@ -63,7 +63,8 @@ function claimBatch(db: Connection, row: Row<"thread">, request: ClaimRequest): 
   return events.length === 0 ? undefined : { ...take(db, row, request), events, staged };
 }
 
-function take(db: Connection, row: Row<"thread">, request: ClaimRequest): Omit<Claim, "events"> {
+function take(db: Connection, known: Row<"thread">, request: ClaimRequest): Omit<Claim, "events"> {
+  const row = pinned(db, known, request.version);
   const { turn, attempt } = takeUp(db, row, request);
   const fence = row.fence + 1;
   setLease(db, row, { fence, holder: request.holder, lease_until: request.until });
@@ -107,7 +108,7 @@ function takeUp(db: Connection, row: Row<"thread">, request: ClaimRequest): Pick
   db.run(
     query
       .updateTable("turn")
-      .set({ attempt })
+      .set({ attempt, version: row.version })
       .where((eb) => eb.and({ ...owner(row), id: running.id })),
   );
   return { turn: running.id, attempt };

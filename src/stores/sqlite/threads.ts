@@ -69,7 +69,12 @@ export function openThread(db: Connection, scope: ContactScope, opening: ThreadO
 /** A thread that has no epoch yet has sent nothing: it takes the newest version, like a new one. A fork has its parent's. */
 function repinned(db: Connection, known: Row<"thread">, { version }: ThreadOpening): Row<"thread"> {
   const begun = known.holder !== null || known.turns > 0 || known.forked_thread !== null;
-  if (known.version === version || begun) return known;
+  return begun ? known : pinned(db, known, version);
+}
+
+/** The thread, pinned to that version from now on; to its own where none is named. */
+export function pinned(db: Connection, known: Row<"thread">, version = known.version): Row<"thread"> {
+  if (known.version === version) return known;
   const wanted = { ...owner(known), id: known.id };
   db.run(
     query
