@@ -9,7 +9,7 @@ const EVERY = 5_000;
 /** Sends replies of agents with `deliver` while a server runs. Gives the way to stop it. Each message's trouble is told once. */
 export function deliverReplies({ note, style }: Context, { runtime, operator }: App): () => Promise<void> {
   const tell = onceEach((trouble) => note(style.yellow(trouble)));
-  return every(EVERY, async (signal) => {
+  const send = async (signal: AbortSignal): Promise<void> => {
     try {
       for await (const { agent, outbox, failed, again } of runtime.deliverDue(operator, signal)) {
         if (failed === undefined) continue;
@@ -19,5 +19,6 @@ export function deliverReplies({ note, style }: Context, { runtime, operator }: 
     } catch (thrown) {
       tell(`Replies could not be sent: ${asStrataError(thrown).message}`);
     }
-  });
+  };
+  return every(EVERY, () => [["replies", send]]);
 }

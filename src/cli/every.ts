@@ -2,23 +2,26 @@
 type Work = (signal: AbortSignal) => Promise<void>;
 
 /**
- * Does it at once and then every so many milliseconds, never twice at a time. Gives the way to stop it, which waits for its end.
- * What it throws ends the program: it tells its own trouble.
+ * Does each of the works at once and then every so many milliseconds, none twice at a time and each by itself: a slow one delays no
+ * other. What there is to do is asked anew each time; a work is known by its name. Gives the way to stop, which waits for all that
+ * run. What one throws ends the program: it tells its own trouble.
  */
-export function every(milliseconds: number, work: Work): () => Promise<void> {
+export function every(milliseconds: number, works: () => readonly (readonly [name: string, work: Work])[]) {
   const stop = new AbortController();
-  let working: Promise<void> | undefined;
+  const running = new Map<string, Promise<void>>();
   const look = (): void => {
-    working ??= work(stop.signal).finally(() => {
-      working = undefined;
-    });
+    for (const [name, work] of works()) {
+      if (running.has(name)) continue;
+      const run = work(stop.signal).finally(() => running.delete(name));
+      running.set(name, run);
+    }
   };
   const timer = setInterval(look, milliseconds);
   look();
-  return async () => {
+  return async (): Promise<void> => {
     clearInterval(timer);
     stop.abort();
-    await working;
+    await Promise.all(running.values());
   };
 }
 
@@ -28,5 +31,14 @@ export function onceEach(tell: (trouble: string) => void): (trouble: string, abo
   return (trouble, about = trouble) => {
     if (!told.has(about)) tell(trouble);
     told.add(about);
+  };
+}
+
+/** Tells of each thing what is not what was told last; nothing to say ends what was. */
+export function changesOf(tell: (says: string) => void): (about: string, says: string) => void {
+  const last = new Map<string, string>();
+  return (about, says) => {
+    if (says !== "" && last.get(about) !== says) tell(says);
+    last.set(about, says);
   };
 }

@@ -11,17 +11,16 @@ const REST = 60_000;
 export function runInboxes({ note, style }: Context, { runtime, operator }: App): () => Promise<void> {
   const tell = onceEach((trouble) => note(style.yellow(trouble)));
   const rests = new Map<AgentName, number>();
-  return every(EVERY, async (signal) => {
+  const empty = async (name: AgentName, signal: AbortSignal): Promise<void> => {
+    if ((rests.get(name) ?? 0) > performance.now()) return;
+    const trouble = await emptied(runtime, operator, { name, signal });
+    if (trouble === undefined || signal.aborted) return;
+    rests.set(name, performance.now() + REST);
+    tell(`Messages for ${name} were not handled: ${trouble}`);
+  };
+  return every(EVERY, () => {
     const batches = runtime.agents(operator).filter(({ inbox }) => inbox === "batch");
-    const due = batches.filter(({ name }) => (rests.get(name) ?? 0) <= performance.now());
-    await Promise.all(
-      due.map(async ({ name }) => {
-        const trouble = await emptied(runtime, operator, { name, signal });
-        if (trouble === undefined || signal.aborted) return;
-        rests.set(name, performance.now() + REST);
-        tell(`Messages for ${name} were not handled: ${trouble}`);
-      }),
-    );
+    return batches.map(({ name }) => [name, (signal) => empty(name, signal)]);
   });
 }
 

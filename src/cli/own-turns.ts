@@ -1,6 +1,7 @@
 import type { App } from "../app.ts";
 import { type AgentName, asStrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { changesOf, every } from "./every.ts";
 
 /** How often a server looks which agents' own turns are due, and how well they can pay; in milliseconds. */
 const EVERY = 5_000;
@@ -10,20 +11,13 @@ const EVERY = 5_000;
  * runs low. Gives the way to stop it: a turn that runs is stopped and waits for the next start.
  */
 export function runOwnTurns({ note, style }: Context, { runtime, operator }: App): () => Promise<void> {
-  const stop = new AbortController();
-  const running = new Map<string, Promise<void>>();
-  const last = new Map<string, string>();
-  /** Tells what is not what was told last of the same. */
-  const tell = (about: string, says: string): void => {
-    if (says !== "" && last.get(about) !== says) note(style.yellow(says));
-    last.set(about, says);
-  };
-  const turn = async (name: AgentName): Promise<void> => {
+  const tell = changesOf((says) => note(style.yellow(says)));
+  const turn = async (name: AgentName, signal: AbortSignal): Promise<void> => {
     const about = `turn of ${name}`;
     try {
-      for await (const event of runtime.tickDue(operator, name, { signal: stop.signal })) {
+      for await (const event of runtime.tickDue(operator, name, { signal })) {
         if (event.type === "done") tell(about, "");
-        if (event.type === "failed" && !stop.signal.aborted)
+        if (event.type === "failed" && !signal.aborted)
           tell(about, `A turn of ${name}'s own failed: ${event.error.message}`);
       }
     } catch (thrown) {
@@ -32,34 +26,26 @@ export function runOwnTurns({ note, style }: Context, { runtime, operator }: App
       if (code !== "out_of_credits") tell(about, `${name} had no turn of its own: ${message}`);
     }
   };
+  const wasLow = new Set<AgentName>();
   const purse = async (name: AgentName): Promise<void> => {
     try {
       const { tier, balance } = (await runtime.funds(operator, name)) ?? UNPAID;
-      if (tier !== "Normal" || last.has(name)) tell(name, livesOn(name, tier, balance));
+      if (tier !== "Normal") wasLow.add(name);
+      tell(name, wasLow.has(name) ? livesOn(name, tier, balance) : "");
     } catch (thrown) {
       tell(name, `It is not known what ${name} lives on: ${asStrataError(thrown).message}`);
     }
   };
-  const once = (key: string, work: () => Promise<void>): void => {
-    if (running.has(key)) return;
-    running.set(
-      key,
-      work().finally(() => running.delete(key)),
-    );
-  };
-  const look = (): void => {
-    for (const { name, life } of runtime.agents(operator)) {
-      if (life?.tick !== undefined) once(`turn ${name}`, () => turn(name));
-      if (life?.credits !== undefined) once(`purse ${name}`, () => purse(name));
-    }
-  };
-  const timer = setInterval(look, EVERY);
-  look();
-  return async () => {
-    clearInterval(timer);
-    stop.abort();
-    await Promise.all(running.values());
-  };
+  return every(EVERY, () =>
+    runtime
+      .agents(operator)
+      .flatMap(({ name, life }) => [
+        ...(life?.tick === undefined
+          ? []
+          : [[`turn of ${name}`, (signal: AbortSignal) => turn(name, signal)] as const]),
+        ...(life?.credits === undefined ? [] : [[`purse of ${name}`, () => purse(name)] as const]),
+      ]),
+  );
 }
 
 /** Of an agent that lives on no credits any more. */
