@@ -9,6 +9,7 @@ import type {
   NewText,
   OrgId,
   OutboxId,
+  Proof,
   Role,
   Spoken,
   StoredEvent,
@@ -83,9 +84,11 @@ export interface TextStore {
   moveText(owner: AgentOwner, key: TextKey, request: MoveRequest): Promise<TextMove>;
 }
 
-/** One message of a sender with the agent's answer, both shortened; the whole texts stay with event and reply. */
+/** One message that a sender wrote with the agent's answer, both shortened; the whole texts stay with event and reply. */
 export interface Exchange {
   readonly event: EventId;
+  /** As with the event. */
+  readonly proof?: Proof;
   readonly body: Untrusted;
   readonly reply: Spoken;
   readonly turn: TurnId;
@@ -107,8 +110,9 @@ export interface ConversationHead {
 }
 
 /**
- * Logs of what was said, for agents with `history: log`: kept within `CONVERSATION_LIMITS` by a turn's commit, where its outcome
- * says `log` and it has a reply. The oldest entries of a sender go first, and of too many senders the one silent for longest.
+ * Logs of what the senders themselves wrote, for agents with `history: log`; what operators or the platform say on their threads is
+ * no entry. Kept within `CONVERSATION_LIMITS` by a turn's commit, where its outcome says `log` and it has a reply. The oldest entries
+ * of a sender go first, and of too many senders the one silent for longest.
  */
 export interface ConversationStore {
   /** The last active first. */

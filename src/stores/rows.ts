@@ -139,8 +139,10 @@ function slotText(row: WithText<Row<"slot">>): Untrusted {
   return untrusted(row.kind === "reply" ? String(toJson(row.text)) : eventWords(row.text));
 }
 
-function eventWords(text: string): string {
-  const parts = toEventText(text).content;
+const eventWords = (text: string): string => wordsOf(toEventText(text).content);
+
+/** What an event says, part by part; something else than text by its kind. */
+export function wordsOf(parts: readonly EventPart[]): string {
   return parts.map((part) => (part.type === "text" ? part.text : `(${part.mediaType})`)).join("\n");
 }
 
@@ -150,11 +152,15 @@ export interface ExchangeTexts {
   readonly reply: string | null;
 }
 
+/** An entry of a sender's log as it is read, with what is known of its message. */
+export type ExchangeRow = Row<"exchange"> & Pick<Row<"event">, "proof">;
+
 /** An entry of a sender's log, shortened. The reply's words are the model's, as for the outbox. */
-export function toExchange({ event, turn, at }: Row<"exchange">, texts: ExchangeTexts): Exchange {
+export function toExchange({ event, turn, at, proof }: ExchangeRow, texts: ExchangeTexts): Exchange {
   const { body, reply } = CONVERSATION_LIMITS;
   return {
     event,
+    ...(proof !== null && { proof }),
     body: untrusted(beginning(texts.event === null ? "" : eventWords(texts.event), body)),
     reply: spoken(beginning(texts.reply === null ? "" : String(toJson(texts.reply)), reply)),
     turn,

@@ -1,9 +1,11 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CONVERSATION_LIMITS, SELF } from "../../protocol/index.ts";
+import { CONVERSATION_LIMITS, EVENT_KINDS, type NewEvent, SELF, TRUSTS } from "../../protocol/index.ts";
 import type { Store, Thread } from "../store.ts";
 import {
   exchange,
   NOW,
+  newEvent,
   type OpenStore,
   open,
   problems,
@@ -22,6 +24,12 @@ const logged = (more: RunOptions = {}): RunOptions => ({ ...more, more: { log: t
 /** A message that is answered and logged. */
 const talk = (store: Store, thread: Thread, text: string, more: RunOptions = {}) =>
   exchange(store, thread, text, logged(more));
+
+/** What the contact itself wrote. */
+const isOwn = ({ kind, trust }: NewEvent): boolean => kind === "message" && trust === "contact";
+
+const wordsOf = ({ content }: NewEvent): string =>
+  content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
 const bodies = async (store: Store, scope = ANN) =>
   (await store.conversation(scope))?.entries.map(({ body }) => body) ?? [];
@@ -70,6 +78,52 @@ function entries(openStore: OpenStore): void {
         { body: "one", reply: "both", turn: claim.turn },
         { body: "two", reply: "both", turn: claim.turn },
       ]);
+      await store.close();
+    });
+
+    it("000.26 says whether a message was proven or only claimed, and nothing where that was not asked", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const sent = [said("signed", { proof: "proven" }), said("not signed", { proof: "claimed" }), said("by name")];
+      await store.receive(ANN, thread.id, sent);
+      const claim = await take(store, thread);
+      await store.settle(claim, ran(claim, logged()).outcome);
+      const entries = (await store.conversation(ANN))?.entries ?? [];
+      expect(entries.map(({ body, proof }) => [body, proof])).toEqual([
+        ["signed", "proven"],
+        ["not signed", "claimed"],
+        ["by name", undefined],
+      ]);
+      await store.close();
+    });
+
+    it("law 5 has only what its sender wrote, whoever else speaks on the thread and in whichever order", async () => {
+      const store = await openStore();
+      const kinds = fc.constantFrom(...EVENT_KINDS);
+      const event = fc.record({
+        kind: fc.oneof(fc.constant("message" as const), kinds),
+        trust: fc.constantFrom(...TRUSTS),
+      });
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.array(event, { minLength: 1, maxLength: 3 }), { maxLength: 5 }), async (turns) => {
+          const scope = scopeOf(`sender-${++run}`);
+          const thread = await open(store, scope);
+          const own: string[] = [];
+          for (const events of turns) {
+            const sent = events.map((more) => said(`words ${newEvent()}`, more));
+            own.push(...sent.filter(isOwn).map(wordsOf));
+            await store.receive(scope, thread.id, sent);
+            const claim = await take(store, thread);
+            await store.settle(claim, ran(claim, logged()).outcome);
+          }
+          expect(await bodies(store, scope)).toEqual(own);
+          const heads = (await store.conversations(OWNER, 999)).filter(({ contact }) => contact === scope.contact);
+          expect(heads.map(({ entries }) => entries)).toEqual(own.length === 0 ? [] : [own.length]);
+        }),
+        { numRuns: 25 },
+      );
+      expect(await problems(store, ANN.org)).toEqual([]);
       await store.close();
     });
 

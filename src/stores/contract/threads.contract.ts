@@ -189,6 +189,47 @@ export function threadContract(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("law 7 a proven and a claimed event of one id never stand for each other, whichever comes first", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const sent = (proof: "proven" | "claimed", text: string) => said(text, { externalId: "m1", proof });
+      const receive = (event: ReturnType<typeof said>) => store.receive(thread.scope, thread.id, [event]);
+      const [squatter] = await receive(sent("claimed", "I take this id."));
+      const [signed] = await receive(sent("proven", "Pay Bob."));
+      expect(signed).toMatchObject({ seq: 2, proof: "proven", content: [{ text: "Pay Bob." }] });
+      // Each sent again is the one that it was.
+      expect(await receive(sent("proven", "Pay Bob."))).toEqual([signed]);
+      expect(await receive(sent("claimed", "I take this id."))).toEqual([squatter]);
+      // Nor does it matter that the door stamped no proof.
+      expect(await receive(said("I take this id.", { externalId: "m1" }))).toEqual([squatter]);
+      const bob = await open(store, scopeOf("bob"));
+      await store.receive(bob.scope, bob.id, [sent("proven", "Pay Ann.")]);
+      const [late] = await store.receive(bob.scope, bob.id, [sent("claimed", "Pay Mallory.")]);
+      expect(late).toMatchObject({ seq: 2, proof: "claimed", content: [{ text: "Pay Mallory." }] });
+      expect(await store.pending(thread.scope, thread.id)).toEqual([squatter, signed]);
+      expect(await problems(store, thread.scope.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("law 7 a signed event whose id stands for another signed text is refused, and not taken for that one", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const signed = (text: string, more: object = {}) => said(text, { externalId: "m1", proof: "proven", ...more });
+      const receive = (event: ReturnType<typeof said>) => store.receive(thread.scope, thread.id, [event]);
+      const [first] = await receive(signed("Pay Bob."));
+      const refused = { code: "invalid_input", message: expect.stringMatching(/m1.*counts once.*another external id/) };
+      await expect(receive(signed("Pay Mallory."))).rejects.toMatchObject(refused);
+      // The same words are the same message, whatever else its channel says of them.
+      expect(await receive(signed("Pay Bob.", { at: NOW + 5, name: untrusted("Ann") }))).toEqual([first]);
+      expect(await store.pending(thread.scope, thread.id)).toEqual([first]);
+      // What was erased is not known by its words any more: nobody is told that it was answered.
+      await store.eraseContact(thread.scope, { org: thread.scope.org, role: "operator" }, NOW);
+      const anew = await open(store);
+      const again = store.receive(anew.scope, anew.id, [signed("Pay Bob.")]);
+      await expect(again).rejects.toMatchObject(refused);
+      await store.close();
+    });
+
     it("takes an event that was taken back in anew when its channel sends it again", async () => {
       const store = await openStore();
       const thread = await open(store);

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { type ContactScope, type StoredEvent, StrataError, type ThreadId, type TurnId } from "../../protocol/index.ts";
 import type { ArrivingEvent } from "../decision.ts";
-import { type EventText, toEvent, type WithText } from "../rows.ts";
+import { type EventText, toEvent, type WithText, wordsOf } from "../rows.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { keepOwn, scopeKey } from "./pieces.ts";
@@ -57,34 +57,52 @@ const newestSeq = fixed((at: InThread) =>
 );
 
 /**
- * Known only inside the contact: another's event of the same id must neither be shown nor swallow this one. One that was
- * taken back is known no more: nothing would ever answer what is sent again.
+ * Known only inside the contact: another's event of the same id must neither be shown nor swallow this one. So it is with proof:
+ * whoever only claims to be the sender could else take an id first, and what the sender signs under it would be lost.
  */
 function knownEvent(db: Connection, scope: ContactScope, event: ArrivingEvent): StoredEvent | undefined {
   const { externalId, channel, proof } = event;
   if (externalId === undefined) return undefined;
-  const signed = proof === "proven" ? db.first(signedEvent({ ...owner(scope), externalId })) : undefined;
-  if (signed?.status === "withdrawn") throw signedBefore(scope, externalId);
-  const row = signed ?? db.first(sameEvent({ ...owner(scope), channel, externalId }));
+  if (proof === "proven") return knownSigned(db, scope, { ...event, externalId });
+  const row = db.first(unsignedEvent({ ...owner(scope), channel, externalId }));
   return row && toEvent(row);
 }
 
-/** A signature counts once, whatever the channel: anybody who has seen it could send it again after its message was taken back. */
+/**
+ * A signature counts once, whatever the channel: anybody who has seen it could send it again after its message was taken back. Its
+ * id stands for the text that was signed, and is no answer to another one.
+ */
+function knownSigned(
+  db: Connection,
+  scope: ContactScope,
+  { externalId, content }: ArrivingEvent & { readonly externalId: string },
+): StoredEvent | undefined {
+  const row = db.first(signedEvent({ ...owner(scope), externalId }));
+  if (row === undefined) return undefined;
+  if (row.status === "withdrawn") throw signedBefore(scope, externalId, "was taken back");
+  if (row.text === null) throw signedBefore(scope, externalId, "was erased");
+  const known = toEvent(row);
+  if (wordsOf(known.content) !== wordsOf(content)) throw signedBefore(scope, externalId, "said something else");
+  return known;
+}
+
 const signedEvent = fixed((at: ContactScope & { readonly externalId: string }) =>
   eventsOf(at).where("event.external_id", "=", at.externalId).where("event.proof", "=", sql.lit("proven")),
 );
 
-function signedBefore({ contact }: ContactScope, id: string): StrataError {
-  const says = `the signed message ${JSON.stringify(id)} of ${contact} was taken back, and a signature counts once`;
+function signedBefore({ contact }: ContactScope, id: string, what: string): StrataError {
+  const says = `the signed message ${JSON.stringify(id)} of ${contact} ${what}, and a signature counts once`;
   return new StrataError("invalid_input", `${says}: sign it anew with another external id`, { contact, id });
 }
 
-const sameEvent = fixed((at: ContactScope & { readonly channel: string; readonly externalId: string }) =>
+/** One that was taken back is known no more: nothing would ever answer what is sent again. */
+const unsignedEvent = fixed((at: ContactScope & { readonly channel: string; readonly externalId: string }) =>
   eventsOf(at)
     .where("event.channel", "=", at.channel)
     .where("event.external_id", "=", at.externalId)
     // As the index has it, so that it serves.
-    .where("event.status", "!=", sql.lit("withdrawn")),
+    .where("event.status", "!=", sql.lit("withdrawn"))
+    .where("event.proof", "is not", sql.lit("proven")),
 );
 
 interface Arrival {

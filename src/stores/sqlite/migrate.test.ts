@@ -5,10 +5,12 @@ import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Digest, threadId, turnId } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
-import { asking, exchange, open, problems, scopeOf } from "../contract/sample.contract.ts";
+import { asking, exchange, open, problems, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
 import { openSqlite } from "../index.ts";
 import { connect } from "./connection.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
+import { senders } from "./migrations/0010-senders.ts";
+import { plain } from "./statement.ts";
 
 const ANN = scopeOf("ann");
 const THREAD = threadId("thr_01m7yq1we100000000000g0001");
@@ -116,6 +118,52 @@ describe("a database of the first schema", () => {
     expect(claim.events).toHaveLength(2);
     expect((await store.rebuild(ANN, claim.turn, 1)).request).toEqual(sent[0]);
     expect(await problems(store, ANN.org, ANCHOR)).toEqual([]);
+    await store.close();
+  });
+});
+
+describe("a database of the schema before proof told events apart", () => {
+  const path = (): string => join(folder, "logs.sqlite");
+
+  /** A turn over a message and what an operator said beside it, logged as it was then: both as the sender's. */
+  async function logged(): Promise<void> {
+    const store = await openSqlite(path());
+    const thread = await open(store, ANN);
+    const beside = said("Tell her no.", { trust: "operator" });
+    const signed = said("May I?", { externalId: "m1", proof: "proven" });
+    await store.receive(ANN, thread.id, [signed, beside]);
+    const claim = await take(store, thread);
+    await store.settle(claim, ran(claim, { more: { log: true } }).outcome);
+    await store.close();
+    const db = new BetterSqlite3(path());
+    const { changes } = db
+      .prepare(`insert into exchange select number + 1, org, agent, contact, ?, turn, at from exchange`)
+      .run(beside.id);
+    expect(changes).toBe(1);
+    db.exec(`drop index event_external`);
+    db.exec(`create unique index event_external on event (org, agent, contact, channel, external_id)
+      where status != 'withdrawn'`);
+    db.close();
+  }
+
+  it("keeps all that was said, and shows as a sender's words what the sender wrote", async () => {
+    await logged();
+    const db = connect(path(), { random: randomBytes, patience: 100 });
+    for (const text of senders.statements) db.run(plain(text));
+    db.close();
+    const store = await openSqlite(path());
+    expect((await store.conversation(ANN))?.entries).toMatchObject([{ body: "May I?", proof: "proven" }]);
+    expect(await store.conversations(ANN, 9)).toMatchObject([{ contact: "ann", entries: 1 }]);
+    const [thread] = await store.threads(ANN, 1);
+    if (thread === undefined) throw new Error("the thread is gone");
+    expect((await store.slots(ANN, thread.id)).map(({ text }) => text)).toEqual([
+      "May I?",
+      "Tell her no.",
+      "Hello Ann",
+    ]);
+    const again = said("May I too?", { externalId: "m1", proof: "claimed" });
+    expect(await store.receive(ANN, thread.id, [again])).toMatchObject([{ id: again.id, proof: "claimed" }]);
+    expect(await problems(store, ANN.org)).toEqual([]);
     await store.close();
   });
 });

@@ -10,10 +10,23 @@ import { memory } from "./migrations/0005-memory.ts";
 import { vectors } from "./migrations/0006-vectors.ts";
 import { agents } from "./migrations/0007-agents.ts";
 import { batches } from "./migrations/0008-batches.ts";
+import { proposals } from "./migrations/0009-proposals.ts";
+import { senders } from "./migrations/0010-senders.ts";
 import { written } from "./statement.ts";
 
 /** All steps, in order, without a gap. */
-export const MIGRATIONS: readonly Migration[] = [first, approvals, anew, predictions, memory, vectors, agents, batches];
+export const MIGRATIONS: readonly Migration[] = [
+  first,
+  approvals,
+  anew,
+  predictions,
+  memory,
+  vectors,
+  agents,
+  batches,
+  proposals,
+  senders,
+];
 
 const HISTORY = `create table if not exists migration (number integer primary key, name text not null) strict`;
 

@@ -8,13 +8,14 @@ import { atMost, owner } from "../scope.ts";
 import type { Settling } from "../settling.ts";
 import { fixed, insert, ONE, plain, query } from "../statement.ts";
 
-/** Notes which messages a turn answered, within the limits. Part of its commit. */
+/** Notes which of its sender's messages a turn answered, within the limits. Part of its commit. */
 export function logTurn(
   db: Connection,
   { scope, turn }: Settling,
   { claim, outcome }: { readonly claim: Claim; readonly outcome: TurnOutcome },
 ): void {
-  const said = claim.events.filter(({ kind }) => kind === "message");
+  // What others say on the thread is no word of the sender's: a turn on that alone leaves nothing here.
+  const said = claim.events.filter(({ kind, trust }) => kind === "message" && trust === "contact");
   if (said.length === 0) return;
   const isNew = db.first(anyOf(owner(scope))) === undefined;
   for (const { id: event } of said) {
@@ -117,7 +118,7 @@ const entriesOf = fixed((at: ContactScope) =>
         .onRef("reply.digest", "=", "turn.words"),
     )
     .selectAll("exchange")
-    .select(["body.text as said", "reply.text as answered"])
+    .select(["event.proof", "body.text as said", "reply.text as answered"])
     .where("exchange.org", "=", at.org)
     .where("exchange.agent", "=", at.agent)
     .where("exchange.contact", "=", at.contact),
@@ -128,9 +129,10 @@ const ANSWERED = `select 1 from turn_event
   join event on event.org = turn_event.org and event.id = turn_event.event
   where turn_event.org = exchange.org and turn_event.agent = exchange.agent and turn_event.contact = exchange.contact
   and turn_event.turn = exchange.turn and turn_event.event = exchange.event and turn.ended_at = exchange.at
-  and turn.status = 'done' and turn.words is not null and event.kind = 'message'`;
+  and turn.status = 'done' and turn.words is not null and event.kind = 'message'
+  and event.trust = 'contact'`;
 
-/** Entries that name what no turn of that sender answered then: nobody but the commit of that turn writes one. */
+/** Entries that name what no turn answered then, or what its sender did not write: nobody but the commit of that turn writes one. */
 export function strangeEntries(db: Connection, org: OrgId): readonly Row<"exchange">[] {
   const strange = `select * from exchange where org = ? and not exists (${ANSWERED}) order by number limit 100`;
   return db.all(plain<Row<"exchange">>(strange, org));
