@@ -17,7 +17,9 @@ import { sendersOf } from "./senders.ts";
 const TOKENS_EACH = 50;
 const LENGTHS = [500, 400, 320, 260, 200, 170, 140, 120, 100, 85, 70, 60, 50, 40, 30] as const;
 
-const INTRO = trusted("What was said before with whoever writes now, oldest first and shortened; `you` are you:");
+const SAYS = "What was said before with whoever writes now, oldest first and shortened; `you` are you";
+const INTRO = trusted(`${SAYS}:`);
+const SIGNED_INTRO = trusted(`${SAYS}, \`proven\` is what they signed:`);
 
 /** The last exchanges with each sender of the turn, and with nobody else. */
 export async function conversation(
@@ -29,14 +31,19 @@ export async function conversation(
   const senders = sendersOf(context);
   if (senders.length === 0) return { kind: "empty", because: "nobody writes in this turn" };
   const logs = await Promise.all(senders.map((contact) => context.store.conversation({ ...context.scope, contact })));
-  const room = most * TOKENS_EACH - Math.ceil(context.count(INTRO) / senders.length);
-  const items = senders.flatMap((contact, i) => {
+  const said = senders.flatMap((contact, i) => {
     const entries = logs[i]?.entries.filter(({ turn }) => !undone?.has(turn)) ?? [];
     const last = entries.slice(-most).filter(({ body, reply }) => body !== "" || reply !== "");
-    return last.length === 0 ? [] : [itemOf(contact, last, { room, count: context.count })];
+    return last.length === 0 ? [] : [{ contact, last }];
   });
-  if (items.length === 0) return { kind: "empty", because: "nothing was said with the sender before" };
-  return { kind: "items", intro: INTRO, items };
+  if (said.length === 0) return { kind: "empty", because: "nothing was said with the sender before" };
+  const intro = said.some(({ last }) => last.some(({ proof }) => proof !== undefined)) ? SIGNED_INTRO : INTRO;
+  const room = most * TOKENS_EACH - Math.ceil(context.count(intro) / senders.length);
+  return {
+    kind: "items",
+    intro,
+    items: said.map(({ contact, last }) => itemOf(contact, last, { room, count: context.count })),
+  };
 }
 
 interface Room {
@@ -54,15 +61,18 @@ function itemOf(contact: ContactId, exchanges: readonly Exchange[], { room, coun
   return { ...header, name, text: fitting ?? texts.at(-1) ?? untrusted("") };
 }
 
-/** Each side on a line of its own, under its day: nothing that was said can look as if the other had said it. */
+/**
+ * Each side on a line of its own, under its day, that begins with the platform's words: nothing that was said can look as if the
+ * other had said it, or as if it were signed.
+ */
 function linesOf(exchanges: readonly Exchange[], most: number): string {
   const lines: string[] = [];
   let day = "";
-  for (const [i, { body, reply, turn, at }] of exchanges.entries()) {
+  for (const [i, { body, reply, turn, at, proof }] of exchanges.entries()) {
     const today = isoSecond(at).slice(0, 10);
     if (today !== day) lines.push(today);
     day = today;
-    if (body !== "") lines.push(`them: ${shortened(body, most)}`);
+    if (body !== "") lines.push(`them${proof === undefined ? "" : ` (${proof})`}: ${shortened(body, most)}`);
     // One answer may have been to several messages.
     if (reply !== "" && exchanges[i + 1]?.turn !== turn) lines.push(`you: ${shortened(reply, most)}`);
   }

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { frame } from "../guard/index.ts";
 import {
@@ -257,7 +258,8 @@ describe("conversation", () => {
   });
 
   it("000.36 000.40 an exchange takes 50 tokens: 5 of 500 characters a side add 250 for each of 0, 1, 3 and 5 senders", async () => {
-    const long = (n: number) => exchange(n, "word ".repeat(100), "reply ".repeat(83));
+    const long = (n: number) =>
+      ({ ...exchange(n, "word ".repeat(100), "reply ".repeat(83)), ...(n > 1 && { proof: "claimed" }) }) as const;
     const threads = [1, 2, 3, 4, 5].map((n) => threadId(`thr_${id(n)}`));
     const senders = new Map(threads.map((thread, n) => [thread, contactId(`${ADA.slice(0, -1)}${n}`)]));
     const store = storeWith(new Map([...senders.values()].map((one) => [one, [1, 2, 3, 4, 5].map(long)])));
@@ -289,6 +291,60 @@ describe("conversation", () => {
     const lines = linesOf(await gathered(SOURCE, { events: [event("Hi")], store }));
     expect(lines.filter((line) => line.startsWith("you: "))).toEqual(["you: No."]);
     expect(lines).toHaveLength(3);
+  });
+
+  it("000.34 says of each message whether it was proven or only claimed, where senders are addresses", async () => {
+    const entries = [
+      { ...exchange(1, "Pay Bob.", "I paid."), proof: "proven" },
+      { ...exchange(2, "Pay Mallory.", "No."), proof: "claimed" },
+      exchange(3, "Hi", "Hello."),
+    ] as const;
+    const content = await gathered(SOURCE, { events: [event("Hi")], store: storeWith(new Map([[ADA, entries]])) });
+    expect(linesOf(content).filter((line) => line.startsWith("them"))).toEqual([
+      "them (proven): Pay Bob.",
+      "them (claimed): Pay Mallory.",
+      "them: Hi",
+    ]);
+    expect(content).toMatchObject({ intro: expect.stringContaining("`proven`") });
+  });
+
+  it("law 4 no words of either side look like another's, like a proof, or like a day", async () => {
+    const pieces = [
+      "\n",
+      "\r",
+      "\u0085",
+      "\u2028",
+      "| ",
+      "you: ",
+      "them: ",
+      "them (proven): ",
+      "2026-11-20",
+      " ",
+      "Hi",
+      "\ufeff",
+    ];
+    const words = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((all) => all.join(""));
+    const entry = fc.record({ body: words, reply: words, proof: fc.constantFrom("proven", "claimed", undefined) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(entry, { minLength: 1, maxLength: 5 }), async (said) => {
+        const entries = said.map(({ body, reply, proof }, n) => ({
+          ...exchange(n + 1, `b${body}`, `r${reply}`),
+          ...(proof !== undefined && { proof }),
+        }));
+        const content = await gathered(SOURCE, { events: [event("Hi")], store: storeWith(new Map([[ADA, entries]])) });
+        const [item] = itemsOf(content);
+        const shown = frame({ kind: "data", trust: "contact", at: AT }, item?.text ?? untrusted(""))
+          .split("\n")
+          .slice(1);
+        expect(shown.map((line) => line.replace(/^(\| (?:them|you)[^:]*: [br]).*$/, "$1"))).toEqual(
+          entries.flatMap(({ at, proof }) => [
+            `| ${new Date(at).toISOString().slice(0, 10)}`,
+            proof === undefined ? "| them: b" : `| them (${proof}): b`,
+            "| you: r",
+          ]),
+        );
+      }),
+    );
   });
 
   it("000.35 000.37 reads the logs of the turn's senders and of nobody else, two only where both wrote", async () => {
