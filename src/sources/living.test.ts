@@ -258,8 +258,9 @@ describe("conversation", () => {
   });
 
   it("000.36 000.40 an exchange takes 50 tokens: 5 of 500 characters a side add 250 for each of 0, 1, 3 and 5 senders", async () => {
-    const long = (n: number) =>
-      ({ ...exchange(n, "word ".repeat(100), "reply ".repeat(83)), ...(n > 1 && { proof: "claimed" }) }) as const;
+    const long = (n: number): ConversationLog["entries"][number] => {
+      return { ...exchange(n, "word ".repeat(100), "reply ".repeat(83)), ...(n > 1 && { proof: "claimed" }) };
+    };
     const threads = [1, 2, 3, 4, 5].map((n) => threadId(`thr_${id(n)}`));
     const senders = new Map(threads.map((thread, n) => [thread, contactId(`${ADA.slice(0, -1)}${n}`)]));
     const store = storeWith(new Map([...senders.values()].map((one) => [one, [1, 2, 3, 4, 5].map(long)])));
