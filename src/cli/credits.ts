@@ -2,11 +2,10 @@ import { Argument, type Command, InvalidArgumentError } from "commander";
 import type { App } from "../app.ts";
 import { untrusted } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { type OfAgent, ofAgent, onAgent, onRecordOfAgent } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
-import { chosenAgent, inRecord, inSession } from "./session.ts";
 import { dollars, minute, number, oneLine, type Style } from "./style.ts";
 import { table } from "./table.ts";
-import { type OfAgent, ofAgent } from "./text-options.ts";
 
 type Runtime = App["runtime"];
 type TopUp = Awaited<ReturnType<Runtime["topUps"]>>[number];
@@ -26,21 +25,16 @@ export function declareCredits(program: Command, context: Context): void {
 function declareShow(parent: Command, context: Context): void {
   ofAgent(parent.command("show"))
     .description("show the balance, what was spent, and how long it lasts")
-    .addHelpText("after", "\nExample:\n  $ strata credits show --agent sovereign")
-    .action((options: OfAgent, command: Command) =>
-      inSession(
-        context,
-        command,
-        async ({ app, json }) => {
-          const agent = chosenAgent(app, options.agent);
-          const life = await app.runtime.life(app.operator, agent.name);
-          const { tier, runway } = life.vitals;
-          if (json)
-            return context.json({ credits: life.credits ?? null, tier, ...(runway !== undefined && { runway }) });
-          context.say(...balanceLines(life, context.style));
-        },
-        { recordOnly: true },
-      ),
+    .addHelpText("after", "\nExample:\n  $ strata credits show sovereign")
+    .action((named: string | undefined, options: OfAgent, command: Command) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
+        const life = await app.runtime.life(app.operator, agent.name);
+        const { tier, runway } = life.vitals;
+        return {
+          json: { credits: life.credits ?? null, tier, ...(runway !== undefined && { runway }) },
+          lines: balanceLines(life, context.style),
+        };
+      }),
     );
 }
 
@@ -59,25 +53,22 @@ function balanceLines({ agent, credits, vitals }: LifeView, style: Style): reado
   ];
 }
 
+interface Paying extends OfAgent {
+  readonly note: string;
+}
+
 function declareAdd(parent: Command, context: Context): void {
-  ofAgent(parent.command("add"))
+  const amount = new Argument("<dollars>", "US dollars; to take back a mistake, `-- -5`").argParser(sum);
+  ofAgent(parent.command("add").addArgument(amount))
     .description("top up the credits; an agent that sleeps for want of them wakes")
-    .addArgument(new Argument("<dollars>", "US dollars; to take back a mistake, `-- -5`").argParser(sum))
     .option("--note <text>", "what for, for the record", "")
     .addHelpText("after", '\nExamples:\n  $ strata credits add 5 --note "for December"\n  $ strata credits add -- -5')
-    .action((amount: number, options: OfAgent & { readonly note: string }, command: Command) =>
-      inSession(
-        context,
-        command,
-        async ({ app, json }) => {
-          const agent = chosenAgent(app, options.agent);
-          const payment = { dollars: amount, note: untrusted(options.note) };
-          const credits = await app.runtime.topUp(app.operator, agent.name, payment);
-          if (json) context.json(credits);
-          else context.say(`${agent.name} has ${dollars(credits.balance)} now.`);
-        },
-        { recordOnly: true },
-      ),
+    .action((paid: number, named: string | undefined, options: Paying, command: Command) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
+        const payment = { dollars: paid, note: untrusted(options.note) };
+        const credits = await app.runtime.topUp(app.operator, agent.name, payment);
+        return { json: credits, lines: [`${agent.name} has ${dollars(credits.balance)} now.`] };
+      }),
     );
 }
 
@@ -97,13 +88,11 @@ function declareList(parent: Command, context: Context): void {
     .description("list the payments, the newest first")
     .option("--limit <n>", "at most so many", wholeNumber(1, 1_000), 20)
     .addHelpText("after", "\nExample:\n  $ strata credits list")
-    .action((options: Listing, command: Command) =>
-      inRecord(context, command, async ({ app, json }) => {
-        const agent = chosenAgent(app, options.agent);
+    .action((named: string | undefined, options: Listing, command: Command) =>
+      onRecordOfAgent(context, { command, named, options }, async ({ app, agent }) => {
         const found = await app.runtime.topUps(app.operator, agent.name, options.limit);
-        if (json) context.json(found);
-        else if (found.length === 0) context.say(`Nobody has topped up ${agent.name}.`);
-        else context.say(...paymentLines(found, context.style));
+        const nobody = `Nobody has topped up ${agent.name}.`;
+        return { json: found, lines: found.length === 0 ? [nobody] : paymentLines(found, context.style) };
       }),
     );
 }

@@ -2,23 +2,22 @@ import type { Command } from "commander";
 import type { App } from "../app.ts";
 import { agentName } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
-import { onText } from "./layer-versions.ts";
+import { nameGiven, type OfAgent, ofAgent, onAgent } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
 import { inSession } from "./session.ts";
 import { count, printable, type Style } from "./style.ts";
-import { type Chosen, choosing, nameOf, type OfAgent, why } from "./text-options.ts";
+import { type Chosen, choosing, keyOf, LAYER, nameOf, why } from "./text-options.ts";
 import { versionLines } from "./text-view.ts";
 
 type Proposal = Awaited<ReturnType<App["runtime"]["proposals"]>>[number];
 
 export function declareProposals(parent: Command, context: Context): void {
-  parent
-    .command("proposals")
+  ofAgent(parent.command("proposals"), "all agents")
     .description("list the edits that wait for an operator, the oldest first, with what the guard said of them")
-    .option("--agent <name>", "of this agent only (default: all agents)")
     .addHelpText("after", "\nExample:\n  $ strata layer proposals")
-    .action((options: OfAgent, command: Command) => {
-      const agent = options.agent === undefined ? undefined : agentName(options.agent);
+    .action((named: string | undefined, options: OfAgent, command: Command) => {
+      const name = nameGiven(named, options);
+      const agent = name === undefined ? undefined : agentName(name);
       return inSession(
         context,
         command,
@@ -53,8 +52,13 @@ const VERBS = {
   approve: {
     verdict: "approved",
     says: "make a proposal active from the next turn on; its size and the guard are looked at once more",
+    next: "is active: the next turn uses it",
   },
-  reject: { verdict: "rejected", says: "say no to a proposal: it never becomes active" },
+  reject: {
+    verdict: "rejected",
+    says: "say no to a proposal: it never becomes active",
+    next: "was rejected; it stays in the record",
+  },
 } as const;
 
 interface Deciding extends Chosen {
@@ -62,28 +66,27 @@ interface Deciding extends Chosen {
 }
 
 export function declareDecide(parent: Command, context: Context, verb: keyof typeof VERBS): void {
-  const { verdict, says } = VERBS[verb];
-  const command = choosing(parent.command(verb))
-    .description(says)
-    .argument("<layer>", "the layer, by its id or its rank")
+  const { verdict, says, next } = VERBS[verb];
+  const command = parent
+    .command(verb)
+    .argument(...LAYER)
     .argument("<version>", "which version, as `strata layer proposals` shows it", wholeNumber(1));
+  choosing(command)
+    .description(says)
+    .addHelpText("after", `\nExample:\n  $ strata layer ${verb} 6 3 --reason "looked at it"`)
+    .action((word: string, n: number, named: string | undefined, options: Deciding) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
+        const { over } = options;
+        const key = keyOf(word, options);
+        const choice = { ...key, n, verdict, reason: why(options), ...(over !== undefined && { over }) };
+        const version = await app.runtime.decideText(app.operator, agent.name, choice);
+        return { json: version, lines: [`Version ${n} of ${nameOf(version)} ${next}.`] };
+      }),
+    );
   if (verb === "approve")
     command.option(
       "--over <n>",
       "the active version that it shall take the place of, where that is not the one it was written over",
       wholeNumber(0),
-    );
-  command
-    .addHelpText("after", `\nExample:\n  $ strata layer ${verb} 6 3 --reason "looked at it"`)
-    .action((word: string, n: number, options: Deciding, command: Command) =>
-      onText(context, command, { word, options }, async ({ app, json }, { agent, key }) => {
-        const { over } = options;
-        const choice = { ...key, n, verdict, reason: why(options), ...(over !== undefined && { over }) };
-        const version = await app.runtime.decideText(app.operator, agent.name, choice);
-        if (json) return context.json(version);
-        const next =
-          verdict === "approved" ? "is active: the next turn uses it" : "was rejected; it stays in the record";
-        context.say(`Version ${n} of ${nameOf(key)} ${next}.`);
-      }),
     );
 }

@@ -1,71 +1,87 @@
 import type { Command } from "commander";
 import type { App } from "../app.ts";
-import { type Agent, declaredText, StrataError, type TextKey, type TextMove } from "../protocol/index.ts";
+import {
+  type Agent,
+  declaredText,
+  layersNamed,
+  StrataError,
+  type TextKey,
+  type TextMove,
+  type TextVersion,
+} from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { type Answer, onAgent } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
-import { inSession, type Session } from "./session.ts";
-import { count } from "./style.ts";
-import { type Chosen, choosing, nameOf, textAt, why } from "./text-options.ts";
+import { count, type Style } from "./style.ts";
+import { type Chosen, choosing, keyOf, LAYER, nameOf, type OfText, ofText, why } from "./text-options.ts";
 import { moveLines, textDiff, versionLines } from "./text-view.ts";
 
-/** What a command is about: the text of an agent that was named. */
+const version = wholeNumber(0);
+
+export function declareHistory(parent: Command, context: Context): void {
+  ofText(parent.command("history").argument(...LAYER))
+    .description("show every version of a layer's text, and what was done with them, the newest first")
+    .addHelpText("after", "\nExample:\n  $ strata layer history 6")
+    .action((word: string, named: string | undefined, options: OfText, command: Command) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
+        const key = keyOf(word, options);
+        const versions = await app.runtime.textVersions(app.operator, agent.name, key);
+        const moves = await app.runtime.textMoves(app.operator, agent.name, key);
+        return { json: { versions, moves }, lines: historyLines(versions, moves, context.style) };
+      }),
+    );
+}
+
+function historyLines(versions: readonly TextVersion[], moves: readonly TextMove[], style: Style): readonly string[] {
+  if (moves.length === 0) return ["It is as it was declared; nobody has edited it."];
+  return [
+    ...versions.flatMap((one) => versionLines(one, style)),
+    ...(versions.length === 0 ? [] : [""]),
+    ...moveLines(moves, style),
+    "",
+    style.dim(`${count(versions.length, "version")}; version 0 is the declared text`),
+  ];
+}
+
+export function declareDiff(parent: Command, context: Context): void {
+  const diff = parent
+    .command("diff")
+    .argument(...LAYER)
+    .argument("<old>", "a version; 0 is the declared text", version)
+    .argument("<new>", "another version", version);
+  ofText(diff)
+    .description("show how two versions of a layer's text differ, line by line")
+    .addHelpText("after", "\nExample:\n  $ strata layer diff 6 0 2")
+    .action((...[word, before, after, named, options, command]: Comparing) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
+        const about = { agent, key: keyOf(word, options) };
+        const [old, fresh] = [await textOfVersion(app, about, before), await textOfVersion(app, about, after)];
+        return {
+          json: { ...keyIn(about), before: { n: before, text: old }, after: { n: after, text: fresh } },
+          lines: textDiff(old, fresh, context.style),
+        };
+      }),
+    );
+}
+
+type Comparing = [word: string, before: number, after: number, named: string | undefined, OfText, Command];
+
+/** A text of an agent, as it was named. */
 interface About {
   readonly agent: Agent;
   readonly key: TextKey;
 }
 
-/** Work on a text that was named. No module is needed for it. */
-export const onText = (
-  context: Context,
-  command: Command,
-  { word, options }: { readonly word: string; readonly options: Chosen },
-  work: (session: Session, about: About) => Promise<void>,
-): Promise<void> =>
-  inSession(context, command, (session) => work(session, textAt(session.app, word, options)), { recordOnly: true });
-
-const LAYER = ["<layer>", "the layer, by its id or its rank"] as const;
-const version = wholeNumber(0);
-
-export function declareHistory(parent: Command, context: Context): void {
-  choosing(parent.command("history"))
-    .description("show every version of a layer's text, and what was done with them, the newest first")
-    .argument(...LAYER)
-    .addHelpText("after", "\nExample:\n  $ strata layer history 6")
-    .action((word: string, options: Chosen, command: Command) =>
-      onText(context, command, { word, options }, async ({ app, json }, { agent, key }) => {
-        const versions = await app.runtime.textVersions(app.operator, agent.name, key);
-        const moves = await app.runtime.textMoves(app.operator, agent.name, key);
-        if (json) return context.json({ versions, moves });
-        if (moves.length === 0) return context.say(`${nameOf(key)} is as it was declared; nobody has edited it.`);
-        context.say(
-          ...versions.flatMap((one) => versionLines(one, context.style)),
-          ...(versions.length === 0 ? [] : [""]),
-          ...moveLines(moves, context.style),
-          "",
-          context.style.dim(`${count(versions.length, "version")}; version 0 is the declared text`),
-        );
-      }),
-    );
+/** The text by its layer's id. */
+function keyIn({ agent, key }: About): TextKey {
+  const [layer] = layersNamed(agent.layers, key.layer);
+  return layer === undefined ? key : { ...key, layer: layer.id };
 }
 
-export function declareDiff(parent: Command, context: Context): void {
-  choosing(parent.command("diff"))
-    .description("show how two versions of a layer's text differ, line by line")
-    .argument(...LAYER)
-    .argument("<old>", "a version; 0 is the declared text", version)
-    .argument("<new>", "another version", version)
-    .addHelpText("after", "\nExample:\n  $ strata layer diff 6 0 2")
-    .action((word: string, before: number, after: number, options: Chosen, command: Command) =>
-      onText(context, command, { word, options }, async ({ app, json }, about) => {
-        const [old, fresh] = [await textOfVersion(app, about, before), await textOfVersion(app, about, after)];
-        if (json) context.json({ ...about.key, before: { n: before, text: old }, after: { n: after, text: fresh } });
-        else context.say(...textDiff(old, fresh, context.style));
-      }),
-    );
-}
-
-async function textOfVersion(app: App, { agent, key }: About, n: number): Promise<string> {
-  const versions = await app.runtime.textVersions(app.operator, agent.name, key);
+async function textOfVersion(app: App, about: About, n: number): Promise<string> {
+  const { agent } = about;
+  const versions = await app.runtime.textVersions(app.operator, agent.name, about.key);
+  const key = keyIn(about);
   const found = n === 0 ? declared(agent, key) : versions.find((one) => one.n === n)?.text;
   if (found !== undefined) return found;
   const message = `${nameOf(key)} of ${agent.name} has no version ${n}; \`strata layer history ${key.layer}\` shows them`;
@@ -78,38 +94,39 @@ function declared(agent: Agent, { layer: id, part }: TextKey): string | undefine
 }
 
 export function declareActivate(parent: Command, context: Context): void {
-  choosing(parent.command("activate"))
+  choosing(
+    parent
+      .command("activate")
+      .argument(...LAYER)
+      .argument("<version>", "which version", version),
+  )
     .description("make a version active that is there already, from the next turn on; 0 is the declared text")
-    .argument(...LAYER)
-    .argument("<version>", "which version", version)
     .addHelpText("after", "\nExample:\n  $ strata layer activate 6 2")
-    .action((word: string, n: number, options: Chosen, command: Command) =>
-      onText(context, command, { word, options }, async ({ app, json }, { agent, key }) => {
-        const move = await app.runtime.activateText(app.operator, agent.name, { ...key, n, reason: why(options) });
-        if (json) context.json(move);
-        else context.say(movedLine(move, nameOf(key)));
+    .action((word: string, n: number, named: string | undefined, options: Chosen, command: Command) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
+        const choice = { ...keyOf(word, options), n, reason: why(options) };
+        return moved(await app.runtime.activateText(app.operator, agent.name, choice));
       }),
     );
 }
 
 export function declareRollback(parent: Command, context: Context): void {
-  choosing(parent.command("rollback"))
+  choosing(parent.command("rollback").argument(...LAYER))
     .description("go back to what stood there before the active version was made active")
-    .argument(...LAYER)
     .addHelpText("after", '\nExample:\n  $ strata layer rollback 6 --reason "it forgot to pay"')
-    .action((word: string, options: Chosen, command: Command) =>
-      onText(context, command, { word, options }, async ({ app, json }, { agent, key }) => {
-        const move = await app.runtime.rollbackText(app.operator, agent.name, { ...key, reason: why(options) });
-        if (json) context.json(move);
-        else context.say(movedLine(move, nameOf(key)));
+    .action((word: string, named: string | undefined, options: Chosen, command: Command) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
+        const choice = { ...keyOf(word, options), reason: why(options) };
+        return moved(await app.runtime.rollbackText(app.operator, agent.name, choice));
       }),
     );
 }
 
-/** What came of a move, for a person. */
-function movedLine({ kind, from, to }: TextMove, name: string): string {
+/** What came of a move. */
+function moved(move: TextMove): Answer {
+  const { kind, from, to } = move;
   const did = kind === "rolled back" ? "was rolled back from" : "goes on from";
-  return `${name} ${did} ${pointed(from)} to ${pointed(to)}: the next turn uses it.`;
+  return { json: move, lines: [`${nameOf(move)} ${did} ${pointed(from)} to ${pointed(to)}: the next turn uses it.`] };
 }
 
 const pointed = (to: number | null): string =>

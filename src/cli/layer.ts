@@ -1,30 +1,16 @@
 import type { Command } from "commander";
 import type { App } from "../app.ts";
-import { StrataError, TEXT_LIMITS } from "../protocol/index.ts";
+import { layerId, TEXT_LIMITS } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { declareDecide, declareProposals } from "./layer-proposals.ts";
 import { declareActivate, declareDiff, declareHistory, declareRollback } from "./layer-versions.ts";
-import { chosenAgent, inSession } from "./session.ts";
+import { agentWords, type OfAgent, ofAgent, onAgent } from "./on-agent.ts";
 import { count, number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
-import {
-  agentWords,
-  type Given,
-  layerNamed,
-  nameOf,
-  type OfAgent,
-  ofAgent,
-  textAt,
-  texted,
-  textOf,
-  why,
-} from "./text-options.ts";
+import { type Given, keyOf, LAYER, texted, textOf, why } from "./text-options.ts";
 import { editedLine } from "./text-view.ts";
 
-export type LayerView = Awaited<ReturnType<App["runtime"]["layers"]>>[number];
-
-/** Only looked at or edited: no module is needed for it. */
-const RECORD = { recordOnly: true } as const;
+type LayerView = Awaited<ReturnType<App["runtime"]["layers"]>>[number];
 
 /** `strata layer …`: what an agent is told, and what of it was edited. */
 export function declareLayer(program: Command, context: Context): void {
@@ -33,7 +19,8 @@ export function declareLayer(program: Command, context: Context): void {
     .description(
       "list and show an agent's layers; edit those that may be, look at their versions, decide about proposals",
     )
-    .addHelpText("after", "\nExample:\n  $ strata layer list --agent sovereign");
+    .addHelpText("after", "\nExample:\n  $ strata layer list sovereign");
+  layer.configureHelp({ ...layer.configureHelp(), subcommandTerm: shortTerm });
   declareList(layer, context);
   declareShow(layer, context);
   declareEdit(layer, context);
@@ -46,22 +33,22 @@ export function declareLayer(program: Command, context: Context): void {
   declareDecide(layer, context, "reject");
 }
 
+/** A command in the list of them: without `[options]`, so that what it does has room beside it in a small terminal. */
+const shortTerm = (command: Command): string =>
+  [
+    command.name(),
+    ...command.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`)),
+  ].join(" ");
+
 function declareList(parent: Command, context: Context): void {
   ofAgent(parent.command("list"))
     .description("list all layers in the order of the prompt: which nobody may change, which were edited, and by whom")
     .addHelpText("after", "\nExample:\n  $ strata layer list")
-    .action((options: OfAgent, command: Command) =>
-      inSession(
-        context,
-        command,
-        async ({ app, json }) => {
-          const agent = chosenAgent(app, options.agent);
-          const layers = await app.runtime.layers(app.operator, agent.name);
-          if (json) context.json(layers);
-          else context.say(...listLines(agent.name, layers, context.style));
-        },
-        RECORD,
-      ),
+    .action((named: string | undefined, options: OfAgent, command: Command) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
+        const layers = await app.runtime.layers(app.operator, agent.name);
+        return { json: layers, lines: listLines(agent.name, layers, context.style) };
+      }),
     );
 }
 
@@ -114,33 +101,15 @@ const row = ({
 ];
 
 function declareShow(parent: Command, context: Context): void {
-  ofAgent(parent.command("show"))
+  ofAgent(parent.command("show").argument(...LAYER))
     .description("show one layer: the text that is sent of it now, and whose words they are")
-    .argument("<layer>", "the layer, by its id or its rank")
     .addHelpText("after", "\nExample:\n  $ strata layer show 6")
-    .action((word: string, options: OfAgent, command: Command) =>
-      inSession(
-        context,
-        command,
-        async ({ app, json }) => {
-          const shown = await layerView(app, word, options);
-          if (json) context.json(shown);
-          else context.say(...view(shown, context.style));
-        },
-        RECORD,
-      ),
+    .action((word: string, named: string | undefined, options: OfAgent, command: Command) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
+        const layer = await app.runtime.layer(app.operator, agent.name, layerId(word));
+        return { json: layer, lines: view(layer, context.style) };
+      }),
     );
-}
-
-/** @throws StrataError `text_not_found` */
-export async function layerView(app: App, word: string, options: OfAgent): Promise<LayerView> {
-  const agent = chosenAgent(app, options.agent);
-  const id = layerNamed(agent, word);
-  const layers = await app.runtime.layers(app.operator, agent.name);
-  const found = layers.find((layer) => layer.id === id);
-  if (found !== undefined) return found;
-  const message = `${agent.name} has no layer ${JSON.stringify(word)}; \`strata layer list\` shows them`;
-  throw new StrataError("text_not_found", message, { layer: word });
 }
 
 function view(layer: LayerView, style: Style): readonly string[] {
@@ -159,26 +128,17 @@ function view(layer: LayerView, style: Style): readonly string[] {
 }
 
 function declareEdit(parent: Command, context: Context): void {
-  texted(parent.command("edit"))
+  texted(parent.command("edit").argument(...LAYER))
     .description("give a versioned layer another text, active from the next turn on; every version is kept")
-    .argument("<layer>", "the layer, by its id or its rank")
     .option("--line <text>", "the line that stands for it where a mode shows its layer as one line")
     .addHelpText("after", '\nExample:\n  $ strata layer edit 6 --file loop.md --reason "shorter steps"')
-    .action((word: string, options: Given, command: Command) =>
-      inSession(
-        context,
-        command,
-        async ({ app, json }) => {
-          const { agent, key } = textAt(app, word, options);
-          const text = textOf(context, options);
-          const line = options.line === undefined ? {} : { line: options.line };
-          const edit = { ...key, text, ...line, reason: why(options) };
-          const version = await app.runtime.editText(app.operator, agent.name, edit);
-          if (json) return context.json(version);
-          const back = `\`strata layer rollback ${key.layer}${agentWords(app, agent)}\` takes it back.`;
-          context.say(...editedLine(version, nameOf(key), back));
-        },
-        RECORD,
-      ),
+    .action((word: string, named: string | undefined, options: Given, command: Command) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
+        const line = options.line === undefined ? {} : { line: options.line };
+        const edit = { ...keyOf(word), text: textOf(context, options), ...line, reason: why(options) };
+        const version = await app.runtime.editText(app.operator, agent.name, edit);
+        const back = `\`strata layer rollback ${version.layer}${agentWords(app, agent)}\` takes it back.`;
+        return { json: version, lines: editedLine(version, version.layer, back) };
+      }),
     );
 }

@@ -2,10 +2,8 @@ import type { Command } from "commander";
 import type { App } from "../app.ts";
 import { isoSecond } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
-import { chosenAgent, inSession } from "./session.ts";
+import { agentWords, type OfAgent, ofAgent, onAgent, turnOfAgent } from "./on-agent.ts";
 import { ago, dollars, number, printable, type Style } from "./style.ts";
-import { jsonTeller, plainTeller } from "./teller.ts";
-import { agentWords, type OfAgent, ofAgent } from "./text-options.ts";
 
 type LifeView = Awaited<ReturnType<App["runtime"]["life"]>>;
 
@@ -22,19 +20,12 @@ export function declareLife(program: Command, context: Context): void {
 function declareShow(parent: Command, context: Context): void {
   ofAgent(parent.command("show"))
     .description("show its state, tier, credits and runway, its account, and when its next turn is due")
-    .addHelpText("after", "\nExample:\n  $ strata life show --agent sovereign")
-    .action((options: OfAgent, command: Command) =>
-      inSession(
-        context,
-        command,
-        async ({ app, json }) => {
-          const agent = chosenAgent(app, options.agent);
-          const life = await app.runtime.life(app.operator, agent.name);
-          if (json) context.json(withoutBigints(life));
-          else context.say(...lifeLines(life, agentWords(app, agent), context.style));
-        },
-        { recordOnly: true },
-      ),
+    .addHelpText("after", "\nExample:\n  $ strata life show sovereign")
+    .action((named: string | undefined, options: OfAgent, command: Command) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
+        const life = await app.runtime.life(app.operator, agent.name);
+        return { json: withoutBigints(life), lines: lifeLines(life, agentWords(app, agent), context.style) };
+      }),
     );
 }
 
@@ -82,15 +73,9 @@ function declareTick(parent: Command, context: Context): void {
   ofAgent(parent.command("tick"))
     .description("run one turn of the agent's own now, without a message")
     .addHelpText("after", "\nExample:\n  $ strata life tick")
-    .action((options: OfAgent, command: Command) =>
-      inSession(context, command, async ({ app, json }) => {
-        const agent = chosenAgent(app, options.agent);
-        const tell = json ? jsonTeller(context) : plainTeller(context);
-        const { signal } = context.terminal;
-        for await (const event of app.runtime.tick(app.operator, agent.name, { signal })) {
-          tell(event);
-          if (event.type === "failed") context.fail(event.error);
-        }
-      }),
+    .action((named: string | undefined, options: OfAgent, command: Command) =>
+      turnOfAgent(context, { command, named, options }, ({ app: { runtime, operator }, agent }, signal) =>
+        runtime.tick(operator, agent.name, { signal }),
+      ),
     );
 }

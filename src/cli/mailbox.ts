@@ -2,11 +2,9 @@ import { type Command, Option } from "commander";
 import type { App } from "../app.ts";
 import { outboxId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { type OfAgent, ofAgent, onRecordOfAgent, turnOfAgent } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
-import { chosenAgent, inRecord, inSession } from "./session.ts";
 import { count, minute, oneLine, printable, type Style } from "./style.ts";
-import { jsonTeller, plainTeller } from "./teller.ts";
-import { type OfAgent, ofAgent } from "./text-options.ts";
 
 type Runtime = App["runtime"];
 type Waiting = Awaited<ReturnType<Runtime["inbox"]>>[number];
@@ -27,15 +25,12 @@ export function declareInbox(program: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  $ strata inbox list");
   listing(inbox.command("list"))
     .description("list what waits, the oldest first; what a turn handles now is staged")
-    .addHelpText("after", "\nExample:\n  $ strata inbox list --agent sovereign")
-    .action((options: Listing, command: Command) =>
-      inRecord(context, command, async ({ app, json }) => {
-        const agent = chosenAgent(app, options.agent);
+    .addHelpText("after", "\nExample:\n  $ strata inbox list sovereign")
+    .action((named: string | undefined, options: Listing, command: Command) =>
+      onRecordOfAgent(context, { command, named, options }, async ({ app, agent }) => {
         const found = await app.runtime.inbox(app.operator, agent.name, options.limit);
-        if (json) return context.json(found);
-        if (found.length === 0) return context.say(`Nothing waits for ${agent.name}.`);
-        const lines = found.flatMap((one) => waitingLines(one, context.style));
-        context.say(...lines, context.style.dim(count(found.length, "message")));
+        const lines = found.map((one) => waitingLines(one, context.style));
+        return { json: found, lines: listed(lines, `Nothing waits for ${agent.name}.`, context.style) };
       }),
     );
   declareRun(inbox, context);
@@ -44,22 +39,17 @@ export function declareInbox(program: Command, context: Context): void {
 function declareRun(inbox: Command, context: Context): void {
   ofAgent(inbox.command("run"))
     .description("run one turn over what waits for longest: of one sender, or of several with `inbox: batch`")
-    .addHelpText("after", "\nExample:\n  $ strata inbox run --agent sovereign")
-    .action((options: OfAgent, command: Command) =>
-      inSession(context, command, async ({ app, json }) => {
-        const agent = chosenAgent(app, options.agent);
-        const tell = json ? jsonTeller(context) : plainTeller(context);
-        const { signal } = context.terminal;
-        let waited = false;
-        for await (const event of app.runtime.runInbox(app.operator, agent.name, { signal })) {
-          waited = true;
-          tell(event);
-          if (event.type === "failed") context.fail(event.error);
-        }
-        if (!waited && !json) context.say(`Nothing waits for ${agent.name}.`);
-      }),
+    .addHelpText("after", "\nExample:\n  $ strata inbox run sovereign")
+    .action((named: string | undefined, options: OfAgent, command: Command) =>
+      turnOfAgent(context, { command, named, options }, ({ app: { runtime, operator }, agent }, signal) =>
+        runtime.runInbox(operator, agent.name, { signal }),
+      ),
     );
 }
+
+/** Messages and how many they are, or a sentence where there is none. */
+const listed = (messages: readonly (readonly string[])[], none: string, style: Style): readonly string[] =>
+  messages.length === 0 ? [none] : [...messages.flat(), style.dim(count(messages.length, "message"))];
 
 /** So much of a message is shown; `--json` has all of it. */
 const BEGINNING = 200;
@@ -96,16 +86,13 @@ function declareList(parent: Command, context: Context): void {
       new Option("--status <status>", "only those (default: all)").choices(["waiting", "delivered", "undeliverable"]),
     )
     .addHelpText("after", "\nExample:\n  $ strata outbox list --status undeliverable")
-    .action((options: Said, command: Command) =>
-      inRecord(context, command, async ({ app, json }) => {
-        const agent = chosenAgent(app, options.agent);
+    .action((named: string | undefined, options: Said, command: Command) =>
+      onRecordOfAgent(context, { command, named, options }, async ({ app, agent }) => {
         const { limit, status } = options;
         const wish = { limit, ...(status !== undefined && { status }) };
         const found = await app.runtime.outbox(app.operator, agent.name, wish);
-        if (json) return context.json(found);
-        if (found.length === 0) return context.say(`There is no such message of ${agent.name}.`);
-        const lines = found.flatMap((one) => saidLines(one, context.style));
-        context.say(...lines, context.style.dim(count(found.length, "message")));
+        const lines = found.map((one) => saidLines(one, context.style));
+        return { json: found, lines: listed(lines, `There is no such message of ${agent.name}.`, context.style) };
       }),
     );
 }
@@ -120,17 +107,15 @@ function saidLines({ contact, id, at, status, text, thread }: Outgoing, style: S
 }
 
 function declareDelivered(parent: Command, context: Context): void {
-  ofAgent(parent.command("delivered"))
+  ofAgent(parent.command("delivered").argument("<id>", "the message, out_…"))
     .description("say that a waiting message was delivered by other means: it is not sent again")
-    .argument("<id>", "the message, out_…")
     .addHelpText("after", "\nExample:\n  $ strata outbox delivered out_01jd8k3v5x9m2q7r4t6w8y0zab")
-    .action((text: string, options: OfAgent, command: Command) => {
+    .action((text: string, named: string | undefined, options: OfAgent, command: Command) => {
       const id = outboxId(text);
-      return inRecord(context, command, async ({ app, json }) => {
-        const agent = chosenAgent(app, options.agent);
+      return onRecordOfAgent(context, { command, named, options }, async ({ app, agent }) => {
         const delivered = await app.runtime.delivered(app.operator, agent.name, id);
-        if (json) context.json({ delivered });
-        else context.say(delivered ? `${id} counts as delivered.` : `${id} does not wait with ${agent.name}.`);
+        const says = delivered ? `${id} counts as delivered.` : `${id} does not wait with ${agent.name}.`;
+        return { json: { delivered }, lines: [says] };
       });
     });
 }

@@ -2,11 +2,10 @@ import type { Command } from "commander";
 import type { App } from "../app.ts";
 import { CONVERSATION_LIMITS, contactId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { type OfAgent, ofAgent, onRecordOfAgent } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
-import { chosenAgent, inRecord } from "./session.ts";
 import { ago, count, minute, number, oneLine, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
-import { type OfAgent, ofAgent } from "./text-options.ts";
 
 type Runtime = App["runtime"];
 type Head = Awaited<ReturnType<Runtime["conversations"]>>[number];
@@ -30,14 +29,12 @@ function declareList(parent: Command, context: Context): void {
   ofAgent(parent.command("list"))
     .description("list the senders, the last active first")
     .option("--limit <n>", "at most so many", wholeNumber(1, CONVERSATION_LIMITS.senders), 20)
-    .addHelpText("after", "\nExample:\n  $ strata conversation list --agent sovereign")
-    .action((options: Listing, command: Command) =>
-      inRecord(context, command, async ({ app, json }) => {
-        const agent = chosenAgent(app, options.agent);
+    .addHelpText("after", "\nExample:\n  $ strata conversation list sovereign")
+    .action((named: string | undefined, options: Listing, command: Command) =>
+      onRecordOfAgent(context, { command, named, options }, async ({ app, agent }) => {
         const found = await app.runtime.conversations(app.operator, agent.name, options.limit);
-        if (json) context.json(found);
-        else if (found.length === 0) context.say(`${agent.name} has no log of any sender.`);
-        else context.say(...listLines(found, context.style));
+        const none = `${agent.name} has no log of any sender.`;
+        return { json: found, lines: found.length === 0 ? [none] : listLines(found, context.style) };
       }),
     );
 }
@@ -54,18 +51,15 @@ function listLines(heads: readonly Head[], style: Style): readonly string[] {
 }
 
 function declareShow(parent: Command, context: Context): void {
-  ofAgent(parent.command("show"))
+  ofAgent(parent.command("show").argument("<sender>", "the sender, as `strata conversation list` shows them"))
     .description("show what was said with one sender, the oldest first, as it is shown to the agent")
-    .argument("<sender>", "the sender, as `strata conversation list` shows them")
     .addHelpText("after", "\nExample:\n  $ strata conversation show 0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed")
-    .action((sender: string, options: OfAgent, command: Command) => {
+    .action((sender: string, named: string | undefined, options: OfAgent, command: Command) => {
       const contact = contactId(sender);
-      return inRecord(context, command, async ({ app, json }) => {
-        const agent = chosenAgent(app, options.agent);
+      return onRecordOfAgent(context, { command, named, options }, async ({ app, agent }) => {
         const log = await app.runtime.conversation(app.operator, agent.name, contact);
-        if (json) context.json(log ?? null);
-        else if (log === undefined) context.say(`${agent.name} has no log of ${printable(sender)}.`);
-        else context.say(...logLines(log, agent.name, context.style));
+        const none = `${agent.name} has no log of ${printable(sender)}.`;
+        return { json: log ?? null, lines: log === undefined ? [none] : logLines(log, agent.name, context.style) };
       });
     });
 }

@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import type { App } from "../app.ts";
 import { type Agent, type LayerId, StrataError, suggestion, TEXT_LIMITS, type TextMove } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
-import { chosenAgent, inSession, type Session } from "./session.ts";
+import { agentWords, type OfAgent, ofAgent, onAgent } from "./on-agent.ts";
 import { count, number, oneLine, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
-import { agentWords, type Given, type OfAgent, ofAgent, reasoned, texted, textOf, why } from "./text-options.ts";
+import { type Given, type Reasoned, reasoned, texted, textOf, why } from "./text-options.ts";
 import { editedLine } from "./text-view.ts";
 
 type SkillView = Awaited<ReturnType<App["runtime"]["skills"]>>[number];
@@ -23,26 +23,14 @@ export function declareSkill(program: Command, context: Context): void {
   declareSwitch(skill, context, "disable");
 }
 
-/** Only looked at or edited: no module is needed for it. */
-const inRecordOnly = (
-  context: Context,
-  command: Command,
-  options: OfAgent,
-  work: (session: Session, agent: Agent) => Promise<void>,
-): Promise<void> =>
-  inSession(context, command, (session) => work(session, chosenAgent(session.app, options.agent)), {
-    recordOnly: true,
-  });
-
 function declareList(parent: Command, context: Context): void {
   ofAgent(parent.command("list"))
     .description("list the skills: which are enabled, in which version, and whose words they are")
-    .addHelpText("after", "\nExample:\n  $ strata skill list --agent sovereign")
-    .action((options: OfAgent, command: Command) =>
-      inRecordOnly(context, command, options, async ({ app, json }, agent) => {
+    .addHelpText("after", "\nExample:\n  $ strata skill list sovereign")
+    .action((named: string | undefined, options: OfAgent, command: Command) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
         const skills = await app.runtime.skills(app.operator, agent.name);
-        if (json) context.json(skills);
-        else context.say(...listLines(agent, skills, context.style));
+        return { json: skills, lines: listLines(agent, skills, context.style) };
       }),
     );
 }
@@ -73,26 +61,30 @@ function listLines({ name }: Agent, skills: readonly SkillView[], style: Style):
   return [style.dim(head), ...rows, style.dim(`${enabled} of at most ${TEXT_LIMITS.skills} are enabled`)];
 }
 
+/** The argument that names a skill. */
+const SKILL = ["<name>", "the skill"] as const;
+
 function declareShow(parent: Command, context: Context): void {
-  ofAgent(parent.command("show"))
+  ofAgent(parent.command("show").argument(...SKILL))
     .description("show one skill: its instructions, and whether they are sent")
-    .argument("<name>", "the skill")
     .addHelpText("after", "\nExample:\n  $ strata skill show invoicing")
-    .action((name: string, options: OfAgent, command: Command) =>
-      inRecordOnly(context, command, options, async ({ app, json }, agent) => {
+    .action((name: string, named: string | undefined, options: OfAgent, command: Command) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
         const skills = await app.runtime.skills(app.operator, agent.name);
         const found = skills.find((one) => one.name === name);
         if (found === undefined) throw unknownSkill(agent, name, skills);
-        if (json) return context.json(found);
-        const { enabled, version, wordsOf, text } = found;
-        context.say(
-          `${context.style.bold(name)}, ${enabled ? "enabled" : "disabled"}, version ${version}`,
-          `words of the ${wordsOf}, ${count(text.length, "character")}`,
-          "",
-          printable(text),
-        );
+        return { json: found, lines: view(found, context.style) };
       }),
     );
+}
+
+function view({ name, enabled, version, wordsOf, text }: SkillView, style: Style): readonly string[] {
+  return [
+    `${style.bold(name)}, ${enabled ? "enabled" : "disabled"}, version ${version}`,
+    `words of the ${wordsOf}, ${count(text.length, "character")}`,
+    "",
+    printable(text),
+  ];
 }
 
 function unknownSkill(agent: Agent, name: string, skills: readonly SkillView[]): StrataError {
@@ -106,17 +98,15 @@ function unknownSkill(agent: Agent, name: string, skills: readonly SkillView[]):
 }
 
 function declareSet(parent: Command, context: Context): void {
-  texted(parent.command("set"))
+  texted(parent.command("set").argument(...SKILL))
     .description("write a skill, a new one or another text of one, and enable it from the next turn on")
-    .argument("<name>", "the skill")
     .addHelpText("after", "\nExample:\n  $ strata skill set invoicing --file invoicing.md")
-    .action((name: string, options: Given, command: Command) =>
-      inRecordOnly(context, command, options, async ({ app, json }, agent) => {
+    .action((name: string, named: string | undefined, options: Given, command: Command) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
         const edit = { layer: skillsLayer(agent), part: name, text: textOf(context, options), reason: why(options) };
         const version = await app.runtime.editText(app.operator, agent.name, edit);
-        if (json) return context.json(version);
         const back = `\`strata skill disable ${name}${agentWords(app, agent)}\` takes it out.`;
-        context.say(...editedLine(version, name, back));
+        return { json: version, lines: editedLine(version, name, back) };
       }),
     );
 }
@@ -131,15 +121,13 @@ const SWITCHES = {
 
 function declareSwitch(parent: Command, context: Context, verb: keyof typeof SWITCHES): void {
   const { does, says } = SWITCHES[verb];
-  reasoned(parent.command(verb))
+  reasoned(parent.command(verb).argument(...SKILL))
     .description(says)
-    .argument("<name>", "the skill")
     .addHelpText("after", `\nExample:\n  $ strata skill ${verb} invoicing`)
-    .action((name: string, options: OfAgent & { readonly reason: string }, command: Command) =>
-      inRecordOnly(context, command, options, async ({ app, json }, agent) => {
+    .action((name: string, named: string | undefined, options: Reasoned, command: Command) =>
+      onAgent(context, { command, named, options }, async ({ app, agent }) => {
         const move = await app.runtime[does](app.operator, agent.name, { name, reason: why(options) });
-        if (json) context.json(move);
-        else context.say(switchedLine(move, name));
+        return { json: move, lines: [switchedLine(move, name)] };
       }),
     );
 }

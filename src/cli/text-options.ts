@@ -1,31 +1,31 @@
 import type { Command } from "commander";
-import type { App } from "../app.ts";
-import { type Agent, type Layer, layerId, StrataError, type TextKey, untrusted } from "../protocol/index.ts";
+import { layerId, StrataError, type TextKey, untrusted } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { readInput } from "./files.ts";
-import { chosenAgent } from "./session.ts";
+import { type OfAgent, ofAgent } from "./on-agent.ts";
 
-/** Whose. */
-export interface OfAgent {
-  readonly agent?: string;
+/** Whose, and why something is done. */
+export interface Reasoned extends OfAgent {
+  readonly reason: string;
+}
+
+/** Which text of a layer. */
+export interface OfText extends OfAgent {
+  readonly skill?: string;
 }
 
 /** Which text of a layer, and why something is done with it. */
-export interface Chosen extends OfAgent {
-  readonly skill?: string;
-  readonly reason: string;
-}
+export interface Chosen extends OfText, Reasoned {}
 
 /** A new text, typed or in a file. */
-export interface Given extends OfAgent {
+export interface Given extends Reasoned {
   readonly file?: string;
   readonly text?: string;
   readonly line?: string;
-  readonly reason: string;
 }
 
-export const ofAgent = (command: Command): Command =>
-  command.option("--agent <name>", "which agent (default: the first agent)");
+/** The argument that names a layer. */
+export const LAYER = ["<layer>", "the layer, by its id or its rank"] as const;
 
 /** What stands in the record where nobody says why. */
 const NO_REASON = "no reason given";
@@ -33,9 +33,12 @@ const NO_REASON = "no reason given";
 export const reasoned = (command: Command): Command =>
   ofAgent(command).option("--reason <text>", "why, for the record", NO_REASON);
 
-/** The same for layers that hold several texts. */
-export const choosing = (command: Command): Command =>
-  reasoned(command).option("--skill <name>", "which skill, where the layer holds skills");
+/** Layers that hold several texts say which. */
+const skilled = (command: Command): Command =>
+  command.option("--skill <name>", "which skill, where the layer holds skills");
+
+export const ofText = (command: Command): Command => skilled(ofAgent(command));
+export const choosing = (command: Command): Command => skilled(reasoned(command));
 
 /** The options of a command that takes a text. */
 export const texted = (command: Command): Command =>
@@ -51,28 +54,13 @@ export function textOf({ terminal }: Context, { file, text }: Given): string {
   throw new StrataError("invalid_input", `${what}: name a file with --file, or write it behind --text`);
 }
 
-/** A layer by its id, or by its rank where that is the rank of one layer alone. @throws StrataError `invalid_id` */
-export function layerNamed({ layers }: Agent, word: string): Layer["id"] {
-  const id = layerId(word);
-  if (layers.some((layer) => layer.id === id) || !/^\d+$/.test(word)) return id;
-  const [first, ...more] = layers.filter(({ rank }) => rank === Number(word));
-  return first !== undefined && more.length === 0 ? first.id : id;
+/** Which text is meant; the runtime knows a layer by its id or its rank. @throws StrataError `invalid_id` */
+export function keyOf(word: string, { skill }: Pick<OfText, "skill"> = {}): TextKey {
+  const layer = layerId(word);
+  return skill === undefined ? { layer } : { layer, part: skill };
 }
 
-/** The agent that is meant, and which of its texts. */
-export function textAt(app: App, word: string, { agent, skill }: OfAgent & { readonly skill?: string }) {
-  const chosen = chosenAgent(app, agent);
-  const layer = layerNamed(chosen, word);
-  const key: TextKey = skill === undefined ? { layer } : { layer, part: skill };
-  return { agent: chosen, key };
-}
-
-export const why = ({ reason }: { readonly reason: string }) => untrusted(reason);
+export const why = ({ reason }: Reasoned) => untrusted(reason);
 
 /** A text's name in a sentence. */
 export const nameOf = ({ layer, part }: TextKey): string => part ?? layer;
-
-/** How the next command names the agent: not at all where it is the first. */
-export function agentWords(app: App, agent: Agent): string {
-  return chosenAgent(app, undefined).name === agent.name ? "" : ` --agent ${agent.name}`;
-}

@@ -61,6 +61,11 @@ describe("strata layer", () => {
     expect(immutable).toMatchObject({ code: 2, err: expect.stringContaining("precedence of automaton is immutable") });
     const missing = await run("layer edit lop --text free");
     expect(missing).toMatchObject({ code: 3, err: expect.stringContaining("did you mean `loop`") });
+    expect(await run("layer show 10")).toMatchObject({
+      code: 2,
+      err: "strata: 10 is the rank of several layers of automaton: `vitals`, `conversation`; say which by its name\n",
+    });
+    expect(await run("layer diff 6 0 1 --reason looking")).toMatchObject({ code: 2 });
     expect(await run("layer edit 6")).toMatchObject({ code: 2, err: expect.stringContaining("--file") });
     expect(await run("layer edit 6 --text a --file b")).toMatchObject({ code: 2, err: expect.stringContaining("two") });
     expect(await run("layer edit 6 --file nowhere.md")).toMatchObject({ code: 3 });

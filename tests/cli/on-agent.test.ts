@@ -1,0 +1,91 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { living } from "./living.ts";
+import { jsonLines, strata } from "./strata.ts";
+
+/** A folder with two agents that live by themselves, the automaton first; each has something in the record. */
+async function two() {
+  const cwd = await living();
+  const other = `  gardener:
+    description: It waters.
+    history: log
+    soul: wise-gardener
+    skills: [{ name: pruning, text: Cut in March. }]
+    life: { credits: { low: 5, critical: 1 } }
+    layers:
+      - { id: duty, rank: 3, text: You water the garden. }
+      - { id: soul, rank: 12, source: soul, after: duty }
+      - { id: plan, rank: 6, mutability: versioned, text: Water at dawn. }
+      - { id: skills, rank: 11, source: skills }
+`;
+  appendFileSync(join(cwd, "strata.yaml"), other);
+  await strata(["lock"], { cwd });
+  const run = async (line: string, input?: string) =>
+    strata(line.split(" "), { cwd, ...(input !== undefined && { input }) });
+  for (const agent of ["automaton", "gardener"]) {
+    await run(`credits add 20 ${agent} --note for-${agent}`);
+    await run(`chat ${agent} --as of-${agent}`, "Water.\n");
+  }
+  return run;
+}
+
+/** What each command says of the gardener, and of nobody else. */
+const COMMANDS: readonly (readonly [string, string])[] = [
+  ["credits show", "gardener has $20.0000"],
+  ["credits add 1", "gardener has $21.0000 now."],
+  ["credits list", "for-gardener"],
+  ["life show", "gardener is sleeping"],
+  ["life tick", "This turn is your own"],
+  ["layer list", "You water the garden.".length.toString()],
+  ["layer show duty", "You water the garden."],
+  ["layer history 6", "It is as it was declared"],
+  ["layer edit 6 --text Dusk.", "`strata layer rollback plan --agent gardener`"],
+  ["layer diff 6 0 0", "the same"],
+  ["layer proposals", "No proposal waits."],
+  ["soul show", "wise-gardener (as declared)"],
+  ["soul set old-gardener", "`strata layer rollback soul --agent gardener`"],
+  ["skill list", "pruning"],
+  ["skill show pruning", "Cut in March."],
+  ["skill disable pruning", "pruning is disabled"],
+  ["inbox list", "Nothing waits for gardener."],
+  ["inbox run", "Nothing waits for gardener."],
+  ["outbox list", "to of-gardener"],
+  ["conversation list", "of-gardener"],
+  ["conversation show of-gardener", "gardener with of-gardener"],
+  ["agent acts", "read conversation"],
+];
+
+describe("a command about one agent", () => {
+  it("takes the agent's name behind its other arguments as well as by --agent, or both where they say the same", async () => {
+    const run = await two();
+    for (const [line, says] of COMMANDS) {
+      const { code, out, err } = await run(`${line} gardener`);
+      expect({ line, code, err, out }).toMatchObject({ code: 0, out: expect.stringContaining(says) });
+    }
+  });
+
+  it("takes one name and not two", async () => {
+    const run = await two();
+    for (const line of ["credits show", "layer proposals", "inbox run", "outbox list"]) {
+      const twice = await run(`${line} automaton --agent gardener`);
+      expect(twice, line).toMatchObject({ code: 2, out: "" });
+      expect(twice.err).toContain('two agents were named: "automaton" and --agent "gardener"');
+      for (const fine of [`${line} gardener --agent gardener`, `${line} --agent gardener`, line])
+        expect((await run(fine)).code, fine).toBe(0);
+      expect(await run(`${line} gardner`)).toMatchObject({
+        code: 3,
+        err: expect.stringContaining("declared are: automaton, gardener"),
+      });
+    }
+  });
+
+  it("is the first one where none is named, and prints JSON for programs", async () => {
+    const run = await two();
+    expect((await run("life show")).out).toContain("automaton is sleeping");
+    const [credits] = jsonLines<object>((await run("credits show gardener --json")).out);
+    expect(credits).toMatchObject({ credits: { toppedUp: 20 }, tier: "Normal" });
+    const [error] = jsonLines<object>((await run("credits show a --agent b --json")).err);
+    expect(error).toMatchObject({ error: { code: "invalid_input", details: { agents: ["a", "b"] } } });
+  });
+});
