@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { App } from "../app.ts";
-import { type Agent, type LayerId, StrataError, suggestion, TEXT_LIMITS, type TextMove } from "../protocol/index.ts";
+import { type Agent, layerWith, StrataError, suggestion, TEXT_LIMITS, type TextMove } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { agentWords, type OfAgent, ofAgent, onAgent } from "./on-agent.ts";
 import { count, number, oneLine, printable, type Style } from "./style.ts";
@@ -103,7 +103,12 @@ function declareSet(parent: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  $ strata skill set invoicing --file invoicing.md")
     .action((name: string, named: string | undefined, options: Given, command: Command) =>
       onAgent(context, { command, named, options }, async ({ app, agent }) => {
-        const edit = { layer: skillsLayer(agent), part: name, text: textOf(context, options), reason: why(options) };
+        const edit = {
+          layer: layerWith(agent, "skills").id,
+          part: name,
+          text: textOf(context, options),
+          reason: why(options),
+        };
         const version = await app.runtime.editText(app.operator, agent.name, edit);
         const back = `\`strata skill disable ${name}${agentWords(app, agent)}\` takes it out.`;
         return { json: version, lines: editedLine(version, name, back) };
@@ -135,12 +140,4 @@ function declareSwitch(parent: Command, context: Context, verb: keyof typeof SWI
 function switchedLine({ to }: TextMove, name: string): string {
   if (to === null) return `${name} is disabled: the next turn goes without it.`;
   return `${name} is enabled with ${to === 0 ? "its declared text" : `version ${to}`}: the next turn uses it.`;
-}
-
-/** @throws StrataError `text_not_found` */
-function skillsLayer({ name, layers }: Agent): LayerId {
-  const layer = layers.find(({ source }) => source.kind === "skills");
-  if (layer !== undefined) return layer.id;
-  const message = `${name} has no skills: no layer of it in strata.yaml says \`source: skills\``;
-  throw new StrataError("text_not_found", message, { agent: name });
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type Agent, type LayerId, StrataError, TEXT_LIMITS } from "../protocol/index.ts";
+import { layerWith, TEXT_LIMITS } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { agentWords, type OfAgent, ofAgent, onAgent } from "./on-agent.ts";
 import { printable } from "./style.ts";
@@ -22,7 +22,7 @@ function declareShow(parent: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  $ strata soul show sovereign")
     .action((named: string | undefined, options: OfAgent, command: Command) =>
       onAgent(context, { command, named, options }, async ({ app, agent }) => {
-        const layer = soulLayer(agent);
+        const layer = layerWith(agent, "soul").id;
         const { text, version } = await app.runtime.layer(app.operator, agent.name, layer);
         const from = version === 0 ? "as declared" : `version ${version}`;
         return {
@@ -39,18 +39,10 @@ function declareSet(parent: Command, context: Context): void {
     .addHelpText("after", '\nExample:\n  $ strata soul set patient-gardener --reason "it has grown up"')
     .action((text: string, named: string | undefined, options: Reasoned, command: Command) =>
       onAgent(context, { command, named, options }, async ({ app, agent }) => {
-        const layer = soulLayer(agent);
+        const layer = layerWith(agent, "soul").id;
         const version = await app.runtime.editText(app.operator, agent.name, { layer, text, reason: why(options) });
         const back = `\`strata layer rollback ${layer}${agentWords(app, agent)}\` takes it back.`;
         return { json: version, lines: editedLine(version, "the soul", back) };
       }),
     );
-}
-
-/** @throws StrataError `text_not_found` */
-function soulLayer({ name, layers }: Agent): LayerId {
-  const layer = layers.find(({ source }) => source.kind === "soul");
-  if (layer !== undefined) return layer.id;
-  const message = `${name} has no soul: no layer of it in strata.yaml says \`source: soul\``;
-  throw new StrataError("text_not_found", message, { agent: name });
 }

@@ -98,7 +98,7 @@ export {
   type Mutability,
   type Source,
 } from "./layer.ts";
-export { idsOf, layersNamed } from "./layer-named.ts";
+export { idsOf, layersNamed, layerWith } from "./layer-named.ts";
 export { inPromptOrder } from "./layer-order.ts";
 export type { EpochReason, Fate, Ledger, LedgerEntry, Place } from "./ledger.ts";
 export {

@@ -1,7 +1,5 @@
 import { z } from "zod";
-import type { AgentName } from "../protocol/index.ts";
-import { type Actor, type LayerId, StrataError } from "../protocol/index.ts";
-import type { Runtime } from "../runtime/index.ts";
+import { layerWith } from "../protocol/index.ts";
 import { MOVE, SKILL, VERSION } from "./agent-answers.ts";
 import { AGENT_PATH, given, OF, SKILL_PATH } from "./agent-fields.ts";
 import { NOTHING } from "./fields.ts";
@@ -20,9 +18,9 @@ export const SOUL_ROUTES: readonly Route[] = [
     body: NOTHING,
     answer: z.object({ layer: z.string(), soul: z.string().optional(), version: z.number() }),
     handle: async ({ runtime }, { actor, path: { agent } }) => {
-      const layer = layerWith(runtime, actor, { agent, source: "soul" });
-      const found = (await runtime.layers(actor, agent)).find(({ id }) => id === layer);
-      return { layer, ...given("soul", found?.text), version: found?.version ?? 0 };
+      const { id } = layerWith(runtime.agent(actor, agent), "soul");
+      const { text, version = 0 } = await runtime.layer(actor, agent, id);
+      return { layer: id, ...given("soul", text), version };
     },
   }),
   route({
@@ -34,7 +32,7 @@ export const SOUL_ROUTES: readonly Route[] = [
     body: z.strictObject({ soul: OF.newText.describe("The new soul, a slug."), reason: OF.reason }),
     answer: VERSION,
     handle: ({ runtime }, { actor, path: { agent }, body: { soul: text, reason } }) =>
-      runtime.editText(actor, agent, { layer: layerWith(runtime, actor, { agent, source: "soul" }), text, reason }),
+      runtime.editText(actor, agent, { layer: layerWith(runtime.agent(actor, agent), "soul").id, text, reason }),
   }),
   route({
     method: "get",
@@ -55,7 +53,7 @@ export const SOUL_ROUTES: readonly Route[] = [
     body: z.strictObject({ text: OF.newText, reason: OF.reason }),
     answer: VERSION,
     handle: ({ runtime }, { actor, path: { agent, skill: part }, body }) =>
-      runtime.editText(actor, agent, { layer: layerWith(runtime, actor, { agent, source: "skills" }), part, ...body }),
+      runtime.editText(actor, agent, { layer: layerWith(runtime.agent(actor, agent), "skills").id, part, ...body }),
   }),
   route({
     method: "post",
@@ -80,16 +78,3 @@ export const SOUL_ROUTES: readonly Route[] = [
       runtime.disableSkill(actor, agent, { name, reason }),
   }),
 ];
-
-/** @throws StrataError `text_not_found` */
-function layerWith(
-  runtime: Runtime,
-  actor: Actor,
-  { agent, source }: { readonly agent: AgentName; readonly source: "soul" | "skills" },
-): LayerId {
-  const { name, layers } = runtime.agent(actor, agent);
-  const layer = layers.find((one) => one.source.kind === source);
-  if (layer !== undefined) return layer.id;
-  const message = `${name} has none: no layer of it in strata.yaml says \`source: ${source}\``;
-  throw new StrataError("text_not_found", message, { agent: name, source });
-}

@@ -6,6 +6,7 @@ import {
   idsOf,
   type Layer,
   layersNamed,
+  layerWith,
   StrataError,
   suggestion,
   type TextKey,
@@ -90,9 +91,4 @@ export function layerOf(agent: Agent, id: Layer["id"]): Layer {
 }
 
 /** The layer that holds the agent's skills. @throws StrataError `text_not_found` */
-export function skillsLayer(agent: Agent): Layer {
-  const layer = agent.layers.find(({ source }) => source.kind === "skills");
-  if (layer !== undefined) return layer;
-  const message = `${agent.name} has no skills: no layer of it in strata.yaml says \`source: skills\``;
-  throw new StrataError("text_not_found", message, { agent: agent.name });
-}
+export const skillsLayer = (agent: Agent): Layer => layerWith(agent, "skills");
