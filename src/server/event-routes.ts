@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { type SignedEvent, type StoredEvent, StrataError, type TurnEvent, type Untrusted } from "../protocol/index.ts";
+import { type SignedEvent, type StoredEvent, StrataError, type Untrusted } from "../protocol/index.ts";
 import type { Runtime } from "../runtime/index.ts";
 import { answering, type Done } from "./answering.ts";
 import { DONE, EVENT } from "./answers.ts";
-import { eventStream, type Told } from "./event-stream.ts";
 import { FIELDS, NOTHING } from "./fields.ts";
-import { type OtherAnswer, type Route, route } from "./route.ts";
+import { type Route, route } from "./route.ts";
+import { endOf, STREAM, streamed, TURN_RUN, turnRun } from "./turn-run.ts";
 
 const THREAD_PATH = z.strictObject({ id: FIELDS.thread });
 
@@ -17,14 +17,6 @@ const BODY = z.strictObject({
   kind: FIELDS.kind,
   trust: FIELDS.trust,
 });
-
-/** What a route that runs a turn may answer with instead. */
-export const STREAM: OtherAnswer = {
-  status: 200,
-  says: "With `mode=stream`: the turn's events as they come, ending in one `done` or `failed`.",
-  type: "text/event-stream",
-  schema: z.string(),
-};
 
 /** Something happens on a thread: post it, answer it, stop the answer. */
 export const EVENT_ROUTES: readonly Route[] = [
@@ -56,16 +48,11 @@ export const EVENT_ROUTES: readonly Route[] = [
     url: "/v1/threads/{id}/run",
     says: "One turn over the thread's waiting events; `done` is null when nothing waits.",
     path: THREAD_PATH,
-    query: z.strictObject({
-      mode: z.enum(["wait", "stream"]).default("wait").describe("What to answer with."),
-    }),
     body: NOTHING,
-    answer: z.object({ done: DONE.nullable() }),
-    otherwise: [STREAM],
+    ...TURN_RUN,
     handle: async ({ runtime, turns }, { actor, path, query, gone }) => {
       const thread = await runtime.thread(actor, path.id);
-      const events = turns.run((signal) => runtime.run(actor, thread, { signal }), gone);
-      return query.mode === "stream" ? streamed(events, []) : { done: await endOf(events) };
+      return turnRun(turns, { begin: (signal) => runtime.run(actor, thread, { signal }), query, gone });
     },
   }),
   route({
@@ -108,33 +95,6 @@ function newEvent(
 }
 
 const textOf = (text: Untrusted) => ({ type: "text", text }) as const;
-
-/** What goes wrong before the turn begins is answered with its own status: the stream opens with the first event. */
-export async function streamed(events: ReadableStream<TurnEvent>, before: readonly Told[]): Promise<Response> {
-  const rest = events[Symbol.asyncIterator]();
-  const begun = await rest.next();
-  async function* told(): AsyncGenerator<Told> {
-    yield* before;
-    if (begun.done !== true) yield begun.value;
-    yield* { [Symbol.asyncIterator]: () => rest };
-  }
-  return eventStream(told());
-}
-
-/** The turn's good end; nothing where there was no turn. @throws StrataError what the turn failed of */
-export async function endOf(events: ReadableStream<TurnEvent>): Promise<Done | null> {
-  let done: Done | null = null;
-  for await (const event of events) {
-    if (event.type === "done") done = event;
-    if (event.type === "failed") throw failureOf(event);
-  }
-  return done;
-}
-
-/** The failure with its turn, so that a client can look at the record. */
-function failureOf({ turn, error }: Extract<TurnEvent, { type: "failed" }>): StrataError {
-  return new StrataError(error.code, error.message, { ...error.details, turn }, error);
-}
 
 function orNothing(done: Done | null): Done {
   if (done !== null) return done;

@@ -2,10 +2,9 @@ import { z } from "zod";
 import type { LifeView } from "../runtime/index.ts";
 import { ATTENTION, CREDITS, LIFE, SNAPSHOT, TOP_UP } from "./agent-answers.ts";
 import { AGENT_PATH, given, OF } from "./agent-fields.ts";
-import { DONE } from "./answers.ts";
-import { endOf, STREAM, streamed } from "./event-routes.ts";
 import { FIELDS, NOTHING } from "./fields.ts";
 import { type Route, route } from "./route.ts";
+import { TURN_RUN, turnRun } from "./turn-run.ts";
 
 /** How an agent is, what it lives on, and a turn of its own. */
 export const LIFE_ROUTES: readonly Route[] = [
@@ -48,16 +47,10 @@ export const LIFE_ROUTES: readonly Route[] = [
     url: "/v1/agents/{agent}/life/tick",
     says: "One turn of the agent's own, now.",
     path: AGENT_PATH,
-    query: z.strictObject({
-      mode: z.enum(["wait", "stream"]).default("wait").describe("What to answer with."),
-    }),
     body: NOTHING,
-    answer: z.object({ done: DONE.nullable() }),
-    otherwise: [STREAM],
-    handle: async ({ runtime, turns }, { actor, path: { agent }, query, gone }) => {
-      const events = turns.run((signal) => runtime.tick(actor, agent, { signal }), gone);
-      return query.mode === "stream" ? streamed(events, []) : { done: await endOf(events) };
-    },
+    ...TURN_RUN,
+    handle: ({ runtime, turns }, { actor, path: { agent }, query, gone }) =>
+      turnRun(turns, { begin: (signal) => runtime.tick(actor, agent, { signal }), query, gone }),
   }),
   route({
     method: "get",

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { ACT, MESSAGE, WAITING } from "./agent-answers.ts";
 import { AGENT_PATH, given, OF } from "./agent-fields.ts";
-import { DONE } from "./answers.ts";
-import { endOf, STREAM, streamed } from "./event-routes.ts";
 import { FIELDS, NOTHING } from "./fields.ts";
 import { type Route, route } from "./route.ts";
+import { TURN_RUN, turnRun } from "./turn-run.ts";
 
 /** What waits for an agent, what it said, and who looked. */
 export const MAIL_ROUTES: readonly Route[] = [
@@ -25,16 +24,10 @@ export const MAIL_ROUTES: readonly Route[] = [
     url: "/v1/agents/{agent}/inbox/run",
     says: "One turn over what waits for longest: of one sender, or of several with `inbox: batch`. Null where nothing waits.",
     path: AGENT_PATH,
-    query: z.strictObject({
-      mode: z.enum(["wait", "stream"]).default("wait").describe("What to answer with."),
-    }),
     body: NOTHING,
-    answer: z.object({ done: DONE.nullable() }),
-    otherwise: [STREAM],
-    handle: async ({ runtime, turns }, { actor, path: { agent }, query, gone }) => {
-      const events = turns.run((signal) => runtime.runInbox(actor, agent, { signal }), gone);
-      return query.mode === "stream" ? streamed(events, []) : { done: await endOf(events) };
-    },
+    ...TURN_RUN,
+    handle: ({ runtime, turns }, { actor, path: { agent }, query, gone }) =>
+      turnRun(turns, { begin: (signal) => runtime.runInbox(actor, agent, { signal }), query, gone }),
   }),
   route({
     method: "get",

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { StrataError } from "../protocol/index.ts";
-import { DONE, EXPLAINED, TURN } from "./answers.ts";
-import { endOf, STREAM, streamed } from "./event-routes.ts";
+import { EXPLAINED, TURN } from "./answers.ts";
 import { FIELDS, NOTHING } from "./fields.ts";
 import { type Route, route } from "./route.ts";
+import { TURN_RUN, turnRun } from "./turn-run.ts";
 
 const REQUEST_PATH = z.strictObject({ id: FIELDS.turn, n: FIELDS.request });
 
@@ -24,9 +24,6 @@ export const TURN_ROUTES: readonly Route[] = [
     url: "/v1/turns/{id}/regenerate",
     says: "Answers the turn's events once more, on a fork from before it; the turn stays as it is. `done` names the new turn. A turn whose events still wait is refused, and without `again` one that called what acts outside or whose second reply would be sent by itself.",
     path: z.strictObject({ id: FIELDS.turn }),
-    query: z.strictObject({
-      mode: z.enum(["wait", "stream"]).default("wait").describe("What to answer with."),
-    }),
     body: z.strictObject({
       again: z
         .boolean()
@@ -35,12 +32,9 @@ export const TURN_ROUTES: readonly Route[] = [
           "Also where the turn called tools that act outside, which may act again, or its sender would be sent a second reply.",
         ),
     }),
-    answer: z.object({ done: DONE.nullable() }),
-    otherwise: [STREAM],
-    handle: async ({ runtime, turns }, { actor, path: { id }, query, body: { again }, gone }) => {
-      const events = turns.run((signal) => runtime.regenerate(actor, id, { signal, again }), gone);
-      return query.mode === "stream" ? streamed(events, []) : { done: await endOf(events) };
-    },
+    ...TURN_RUN,
+    handle: ({ runtime, turns }, { actor, path: { id }, query, body: { again }, gone }) =>
+      turnRun(turns, { begin: (signal) => runtime.regenerate(actor, id, { signal, again }), query, gone }),
   }),
   route({
     method: "get",
