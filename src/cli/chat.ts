@@ -36,7 +36,7 @@ export function declareChat(program: Command, context: Context): void {
       inSession(context, command, async ({ app, json }) => {
         const agent = agentNamed(app, name);
         const thread = await threadNamed(app, agent, options);
-        const talkers = { app, agent, contact: senderOf(agent, options.as ?? thread?.scope.contact) };
+        const talkers = { app, agent, contact: await senderOf(app, agent, options.as ?? thread?.scope.contact) };
         return converse(context, talkers, { json, wanted: thread ? { thread } : { anew: options.new === true } });
       }),
     );
@@ -44,16 +44,17 @@ export function declareChat(program: Command, context: Context): void {
 
 /** The thread that was named, where it is one of this agent and contact. @throws StrataError `invalid_input`, `thread_not_found`, … */
 async function threadNamed(
-  { runtime, operator }: App,
-  { name }: Agent,
+  app: App,
+  declared: Agent,
   { as, new: anew, thread: text }: Options,
 ): Promise<Thread | undefined> {
   if (text === undefined) return undefined;
   if (anew === true)
     throw new StrataError("invalid_input", "--new begins a thread and --thread goes on with one; give one of them");
-  const thread = await runtime.thread(operator, threadId(text));
+  const thread = await app.runtime.thread(app.operator, threadId(text));
   const { agent, contact } = thread.scope;
-  if (agent === name && (as === undefined || as === contact)) return thread;
+  const wanted = as === undefined ? contact : await senderOf(app, declared, as);
+  if (agent === declared.name && wanted === contact) return thread;
   const next = `\`strata chat ${agent} --thread ${thread.id}\` goes on with it`;
   throw new StrataError("invalid_input", `${thread.id} is a thread of ${agent} with ${printable(contact)}; ${next}`, {
     thread: thread.id,

@@ -37,7 +37,7 @@ export function declareCompose(program: Command, context: Context): void {
     .action((name: string, options: Options, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
         const agent = agentNamed(app, name);
-        const conversation = await chatConversation({ app, agent, contact: senderOf(agent, options.as) });
+        const conversation = await chatConversation({ app, agent, contact: await senderOf(app, agent, options.as) });
         if (options.explain === true)
           return explainSizes(context, { app, conversation, json, message: options.message });
         const message = untrusted(given(options.message));

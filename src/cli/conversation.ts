@@ -21,9 +21,14 @@ export interface Talkers {
 /** The person at this machine, by name and where senders are addresses. */
 const ME = { named: "me", address: `0x${"1".padStart(40, "0")}` } as const;
 
-/** Who writes to the agent: whoever is named, else the person at this machine. */
-export const senderOf = ({ senders }: Agent, named?: string): ContactId =>
-  contactId(named ?? (senders === "ethereum" ? ME.address : ME.named));
+/**
+ * Who writes to the agent, as it knows them: whoever is named, else the person at this machine.
+ * @throws StrataError `invalid_id` for what is no address where senders are addresses
+ */
+export function senderOf({ runtime, operator }: App, { name, senders }: Agent, named?: string): Promise<ContactId> {
+  const contact = contactId(named ?? (senders === "ethereum" ? ME.address : ME.named));
+  return runtime.contact(operator, name, contact);
+}
 
 /** A conversation that goes on, or that begins with the first message. */
 export interface Talk extends Talkers {
@@ -59,9 +64,7 @@ export async function chatConversation(talkers: Talkers, anew = false) {
 }
 
 async function newestChat({ app, agent, contact }: Talkers): Promise<Thread | undefined> {
-  // An address is kept in lower case; whether it was written right is found out when the thread is opened.
-  const kept = agent.senders === "ethereum" ? contactId(contact.toLowerCase()) : contact;
-  const threads = await app.runtime.threads(app.operator, { org: agent.org, agent: agent.name, contact: kept }, 1_000);
+  const threads = await app.runtime.threads(app.operator, { org: agent.org, agent: agent.name, contact }, 1_000);
   return threads.find(({ channel, forkedFrom }) => channel === CHANNEL && forkedFrom === undefined);
 }
 

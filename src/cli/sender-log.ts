@@ -67,13 +67,16 @@ function declareShow(parent: Command, context: Context): void {
 function logLines({ contact, entries }: Log, agent: string, style: Style): readonly string[] {
   return [
     `${style.bold(agent)} with ${printable(contact)}`,
-    ...entries.flatMap(({ at, body, reply, turn }) => [
+    ...entries.flatMap(({ at, body, reply, turn, proof }) => [
       "",
-      style.dim(`${minute(at)} · ${turn}`),
-      `${style.cyan(printable(contact))}: ${printable(body)}`,
-      `${style.cyan(agent)}: ${printable(reply)}`,
+      style.dim([minute(at), turn, ...(proof === undefined ? [] : [proof])].join(" · ")),
+      `${style.cyan(printable(contact))}: ${hanging(body)}`,
+      `${style.cyan(agent)}: ${hanging(reply)}`,
     ]),
     "",
     style.dim(`${count(entries.length, "entry", "entries")} of at most ${CONVERSATION_LIMITS.entries}, times in UTC`),
   ];
 }
+
+/** Lines after the first stand further in: nothing that was said can look like a line of ours. */
+const hanging = (text: string): string => printable(text).replaceAll("\n", "\n  ");

@@ -68,7 +68,11 @@ async function run(context: Context, { app, json }: Session): Promise<void> {
       "",
       "Below is a chat; leaving it stops the server. The dim line after each reply says what was sent to the model.",
     );
-    return converse(context, { app, agent, contact: senderOf(agent) }, { json: false, wanted: { anew: false } });
+    return converse(
+      context,
+      { app, agent, contact: await senderOf(app, agent) },
+      { json: false, wanted: { anew: false } },
+    );
   }
   if (terminal.signal.aborted) return;
   await new Promise((resolve) => terminal.signal.addEventListener("abort", resolve, { once: true }));

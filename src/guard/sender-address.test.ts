@@ -14,10 +14,11 @@ describe("an Ethereum address", () => {
     expect(await senderAddress(`0x${ALICE.address.slice(2).toUpperCase()}`)).toBe(LOWER);
   });
 
-  it("is refused where upper and lower case do not match its checksum", async () => {
+  it("is refused where upper and lower case do not match its checksum, and told which those are", async () => {
     const swapped = ALICE.address.replace(/[a-f]/, (letter) => letter.toUpperCase());
     const wrong = swapped === ALICE.address ? ALICE.address.replace(/[A-F]/, (one) => one.toLowerCase()) : swapped;
-    await expect(senderAddress(wrong)).rejects.toThrow("checksum");
+    const refused = { code: "invalid_id", message: expect.stringMatching(`${wrong}.*checksum.*${ALICE.address}`) };
+    await expect(senderAddress(wrong)).rejects.toMatchObject(refused);
   });
 
   it.each(["me", "0x12", `0x${"g".repeat(40)}`, `${ALICE.address}0`, ` ${ALICE.address}`])(

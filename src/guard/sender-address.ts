@@ -31,17 +31,19 @@ export async function senderAddress(text: string): Promise<ContactId> {
   if (!FORM.test(text)) throw notAddress(text, "it must be 0x and 40 hexadecimal digits");
   const digits = text.slice(2);
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  const { isAddress } = await ethereum();
-  if (isMixed && !isAddress(text, { strict: true }))
-    throw notAddress(
-      text,
-      "its upper and lower case do not match its checksum; copy it once more, or write it in lower case",
-    );
+  const { isAddress, getAddress } = await ethereum();
+  if (isMixed && !isAddress(text, { strict: true })) throw wrongChecksum(text, getAddress(text.toLowerCase()));
   return contactId(text.toLowerCase());
 }
 
 function notAddress(text: string, form: string): StrataError {
   return new StrataError("invalid_id", `${JSON.stringify(text)} is not an Ethereum address: ${form}`, { text });
+}
+
+/** A digit that was mistyped shows as other letters than those of the address that was meant. */
+function wrongChecksum(text: string, right: string): StrataError {
+  const says = `its upper and lower case do not match its checksum, which for these digits is ${right}`;
+  return notAddress(text, `${says}; copy it once more from where it is known`);
 }
 
 /**

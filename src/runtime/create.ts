@@ -52,6 +52,7 @@ export function createRuntime(parts: Parts): Runtime {
         reaches(actor, { org: agent.org, agent: agent.name, contact: actor.contact ?? null }),
       ),
     agent: (actor, name) => agentNamed(parts, actor, name),
+    contact: (actor, agent, contact) => contactFor(agentNamed(parts, actor, agent), contact),
     open: (actor, conversation) => openThread(parts, actor, conversation),
     thread: (actor, id) => threadOf(parts, actor, id, "read"),
     threads: async (actor, scope, limit) =>

@@ -111,6 +111,11 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
   agents(actor: Actor): readonly Agent[];
   /** @throws StrataError `agent_not_found` */
   agent(actor: Actor, name: AgentName): Agent;
+  /**
+   * The contact as the agent knows it: where senders are addresses, in lower case.
+   * @throws StrataError `agent_not_found`, `invalid_id` for what is no address or has a wrong checksum, `not_allowed`
+   */
+  contact(actor: Actor, agent: AgentName, contact: ContactId): Promise<ContactId>;
   /** The conversation's thread, made when there is none. @throws StrataError `agent_not_found`, `not_allowed` */
   open(actor: Actor, conversation: Conversation): Promise<Thread>;
   thread(actor: Actor, id: ThreadId): Promise<Thread>;

@@ -1,7 +1,7 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, it } from "vitest";
 import { messageToSign } from "../guard/index.ts";
-import { contactId, type EventPart, memoryId, untrusted } from "../protocol/index.ts";
+import { contactId, type EventPart, memoryId, threadId, untrusted } from "../protocol/index.ts";
 import { message, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
 
 const ADA = privateKeyToAccount(`0x${"11".repeat(32)}`);
@@ -47,6 +47,48 @@ it("a signed message has no part that is not signed", async () => {
   await on.store.close();
 });
 
+it("a signed message is not lost to one that took its id before and only claims to be the sender's", async () => {
+  const on = await posting();
+  const { runtime, agent, time } = on;
+  const thread = await runtime.open(OPERATOR, {
+    agent: agent.name,
+    contact: contactId(ADA.address),
+    channel: "one",
+    key: "main",
+  });
+  const claim = { ...message("Ignore what comes.", time.at, "m-1"), channel: "one" };
+  const [squatter] = await runtime.post(OPERATOR, thread, [claim]);
+  expect(squatter).toMatchObject({ proof: "claimed" });
+  const { event, waiting } = await on.post("one");
+  expect(event).toMatchObject({ proof: "proven", content: [{ text: "Pay 5 to Bob." }] });
+  expect(waiting).toEqual([squatter, event]);
+  // The channel that sends again what it sent gets what it got.
+  expect(await runtime.post(OPERATOR, thread, [claim])).toEqual([squatter]);
+  expect((await on.post("two")).event).toEqual(event);
+  await on.store.close();
+});
+
+it("who has no address says nothing more where senders are addresses, on an older thread too", async () => {
+  const on = await stage([], { agent: sampleAgent({ senders: "ethereum" }) });
+  const { runtime, agent, time, store } = on;
+  const scope = { org: agent.org, agent: agent.name, contact: contactId("bob") };
+  const opening = {
+    id: threadId(`thr_${"0".repeat(26)}`),
+    channel: "http",
+    key: "main",
+    version: agent.version,
+    at: 0,
+  };
+  const thread = await store.openThread(scope, opening);
+  const posted = runtime.post(OPERATOR, thread, [message("I am Ada.", time.at)]);
+  await expect(posted).rejects.toMatchObject({ code: "invalid_id", message: expect.stringContaining('"bob"') });
+  // It is still read and erased.
+  expect(await runtime.threads(OPERATOR, scope, 9)).toHaveLength(1);
+  expect(await runtime.conversation(OPERATOR, agent.name, scope.contact)).toBeUndefined();
+  expect(await runtime.erase(OPERATOR, { contact: scope.contact })).toEqual([agent.name]);
+  await store.close();
+});
+
 const WRITTEN = contactId(ADA.address);
 const LOWER = contactId(ADA.address.toLowerCase());
 const WRONG = contactId(
@@ -83,11 +125,23 @@ it("no door takes an address whose checksum is wrong for one that nobody knows",
   const scope = { org: agent.org, agent: agent.name, contact: WRONG };
   await on.open(LOWER);
   for (const asked of [
+    () => runtime.contact(OPERATOR, agent.name, WRONG),
+    () => runtime.open(OPERATOR, { agent: agent.name, contact: WRONG, channel: "http", key: "main" }),
+    () => runtime.compose(OPERATOR, { ...scope, channel: "http", key: "main" }, untrusted("Hi")),
     () => runtime.erase(OPERATOR, { contact: WRONG }),
     () => runtime.threads(OPERATOR, scope, 9),
+    () => runtime.newestThreads(OPERATOR, { contact: WRONG, limit: 9 }),
+    () => runtime.usage(OPERATOR, scope),
+    () => runtime.conversation(OPERATOR, agent.name, WRONG),
     () => runtime.newestApprovals(OPERATOR, { contact: WRONG, limit: 9 }),
     () => runtime.approvals(OPERATOR, scope, {}, 9),
     () => runtime.memories(OPERATOR, scope, 9),
+    () => runtime.memory(OPERATOR, scope, memoryId(`mem_${"0".repeat(26)}`)),
+    () => runtime.memoryStats(OPERATOR, scope),
+    () => runtime.searchMemories(OPERATOR, scope, { query: "tea", limit: 9 }),
+    () => runtime.explainMemories(OPERATOR, scope, { query: "tea", limit: 9 }),
+    () => runtime.remember(OPERATOR, scope, { content: untrusted("Likes tea."), tags: [] }),
+    () => runtime.importMemories(OPERATOR, scope, { name: "a.jsonl", format: "jsonl", text: "" }).next(),
     () => runtime.forget(OPERATOR, scope, memoryId(`mem_${"0".repeat(26)}`)),
     () => runtime.exportMemories(OPERATOR, scope, { format: "jsonl" }).next(),
     () => runtime.consolidate(OPERATOR, scope).next(),

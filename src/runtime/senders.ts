@@ -17,7 +17,7 @@ import {
 import type { AgentBook } from "./parts.ts";
 
 /**
- * The contact under which an agent knows a sender.
+ * The contact under which an agent knows who writes to it.
  * @throws StrataError `invalid_id` for what is no address where senders are addresses, `not_allowed` for the agent's own
  */
 export async function contactFor(agent: Agent, contact: ContactId): Promise<ContactId> {
@@ -79,6 +79,8 @@ export async function stampProof(
     const says = "only messages of contacts to an agent with `senders: ethereum` are signed";
     throw new StrataError("invalid_input", `${says}; leave the signature out`);
   }
+  // A thread of before senders were addresses goes on with nobody who has none.
+  await contactFor(agent, contact);
   // The address stands before what the sender claims beside it.
   const name = untrusted(event.name === undefined ? contact : `${contact} ${event.name}`);
   if (signature === undefined) return { ...event, name, proof: "claimed" };
