@@ -1,14 +1,14 @@
 import { z } from "zod";
 import {
-  AGENT_STATES,
   LAYER_SCOPES,
   MOVE_KINDS,
   MUTABILITIES,
+  SEEN_STATES,
   SURVIVAL_TIERS,
   TEXT_STATUSES,
   TRUSTS,
 } from "../protocol/index.ts";
-import { EVENT } from "./answers.ts";
+import { EVENT, PROOF } from "./answers.ts";
 
 // The shapes of answers about an agent's texts, conversations, life and mail.
 
@@ -92,7 +92,16 @@ export const CONVERSATION = z
   .object({
     contact: z.string(),
     lastActivity: TIME,
-    entries: list(z.object({ event: z.string(), body: z.string(), reply: z.string(), turn: z.string(), at: TIME })),
+    entries: list(
+      z.object({
+        event: z.string(),
+        proof: PROOF.optional(),
+        body: z.string(),
+        reply: z.string(),
+        turn: z.string(),
+        at: TIME,
+      }),
+    ),
   })
   .meta({ id: "Conversation", description: "What was said with one sender, shortened, the oldest first." });
 
@@ -119,12 +128,13 @@ export const LIFE = z
       wallet: z.string().optional(),
       native: z.object({ wei: z.string().describe("In digits."), at: TIME }).optional(),
       turn: z.number(),
-      state: z.enum(AGENT_STATES),
+      state: z.enum(SEEN_STATES).describe("Of a turn that another program runs, `in a turn`."),
       at: TIME,
     }),
-    since: TIME.optional(),
+    since: TIME.optional().describe("Of a step of a turn, since when the turn runs."),
     because: z.string().optional(),
     credits: CREDITS.optional(),
+    asleep: z.string().optional().describe("Why no turn of it begins until somebody pays."),
     nextTick: TIME.optional(),
   })
   .meta({ id: "Life", description: "How an agent is, and what it lives on." });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { APPROVAL_STATUSES, ERRORS, MODES, TRUSTS } from "../protocol/index.ts";
+import { APPROVAL_STATUSES, ERRORS, MODES, PROOFS, TRUSTS } from "../protocol/index.ts";
 
 // The shapes of answers, as the OpenAPI document tells them. They are those of `--json` on the command line.
 
@@ -47,6 +47,10 @@ export const SLOT = z
   })
   .meta({ id: "Slot", description: "One entry of a thread's history: what was said, without any prompt." });
 
+export const PROOF = z
+  .enum(PROOFS)
+  .describe("Where senders are addresses: whether a signature shows that the message is theirs.");
+
 export const EVENT = z
   .object({
     id: z.string(),
@@ -58,10 +62,7 @@ export const EVENT = z
     trust: TRUST,
     channel: z.string(),
     externalId: z.string().optional(),
-    proof: z
-      .enum(["proven", "claimed"])
-      .optional()
-      .describe("Where senders are addresses: whether a signature shows that it is theirs."),
+    proof: PROOF.optional(),
     name: z.string().optional(),
     content: PARTS,
     at: TIME,

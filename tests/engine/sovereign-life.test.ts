@@ -142,7 +142,7 @@ async function poverty(on: Automaton): Promise<void> {
     expect(compact).toContain(whole);
   expect(compact).toContain("# Layer 9 · change\nChange layers 6 to 9 only for a better result");
   const two = liveLayer((await on.say(ADA, "Short?", "Yes.")).sent[0], "conversation");
-  expect(two.match(/\bthem: /g)?.length).toBe(2);
+  expect(two.match(/^\| them \(claimed\): /gm)?.length).toBe(2);
 
   await on.say(CAI, "One more.", dear("The last.", 2));
   await on.post(BEN, "Are you there?");
