@@ -68,7 +68,7 @@ export function placeOf(agent: Agent, layer: Layer, part: string | undefined): T
 
 /** Whether a text was written for the rank and kind of layer that it would stand in: an id alone gives nobody a place (law 2). */
 export function isInPlace({ rank, source }: Layer, { place }: Pick<TextVersion, "place">): boolean {
-  return place === undefined || (place.rank === rank && place.source === source.kind);
+  return place.rank === rank && place.source === source.kind;
 }
 
 /** The versions that are sent: those of layers which stand where they were written for. */

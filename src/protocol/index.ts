@@ -109,6 +109,8 @@ export {
   type Life,
   PROOFS,
   type Proof,
+  SEEN_STATES,
+  type SeenState,
   SURVIVAL_TIERS,
   type SurvivalTier,
   type TextOrigin,
@@ -187,6 +189,7 @@ export {
   trustOf,
 } from "./scope.ts";
 export type { OwnSource, SourceContext, SourceItem, Vault } from "./source.ts";
+export { textDecided, textName, textOvertaken } from "./text-problems.ts";
 export {
   CONVERSATION_LIMITS,
   MOVE_KINDS,
@@ -200,6 +203,7 @@ export {
   type TextPointer,
   type TextStatus,
   type TextVersion,
+  type VersionKey,
 } from "./text-version.ts";
 export {
   REPLY_TOOL,

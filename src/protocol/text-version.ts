@@ -11,10 +11,16 @@ export interface TextKey {
   readonly part?: string;
 }
 
+/** One version of a text. */
+export interface VersionKey extends TextKey {
+  readonly n: number;
+}
+
 /**
- * `kept`: it may be active, or was, or may be again. `proposed`: it waits for an operator. `rejected`: an operator said no.
+ * `kept`: it may be active, or was, or may be again. `proposed`: it waits for an operator. `superseded`: a newer proposal took its
+ * place before anybody decided. `rejected`: an operator said no.
  */
-export const TEXT_STATUSES = ["kept", "proposed", "rejected"] as const;
+export const TEXT_STATUSES = ["kept", "proposed", "superseded", "rejected"] as const;
 export type TextStatus = (typeof TEXT_STATUSES)[number];
 
 /** Where the pointer of a text stands: 0 is the declared text, null nothing at all. */
@@ -49,13 +55,13 @@ export interface NewText extends TextKey {
   readonly verdict: TextVerdict;
   /** The version it was written over: 0 for the declared text. Another that is active by then makes it a proposal. */
   readonly parent: number;
-  /** Once its layer stands elsewhere it is not sent any more. Left out, it is for wherever the layer stands. */
-  readonly place?: TextPlace;
+  /** Once its layer stands elsewhere it is not sent any more. */
+  readonly place: TextPlace;
   /**
    * Where the others stood that its size was measured with, all layers or all skills: another that moved by then makes it a proposal,
-   * so that the limits hold. Left out, nothing was measured.
+   * so that the limits hold.
    */
-  readonly beside?: readonly TextPointer[];
+  readonly beside: readonly TextPointer[];
 }
 
 /** One version of a text, kept for ever. */
@@ -73,6 +79,7 @@ export const MOVE_KINDS = [
   "edited",
   "proposed",
   "approved",
+  "superseded",
   "rejected",
   "activated",
   "rolled back",

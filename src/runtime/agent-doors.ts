@@ -52,6 +52,12 @@ export interface TextEdit extends TextKey {
   readonly reason: Untrusted;
 }
 
+/** Which versions: of one text or of all, only those before one, and how many at most; left out, 100. */
+export interface VersionsChoice extends Partial<TextKey> {
+  readonly before?: number;
+  readonly limit?: number;
+}
+
 /** What an operator does with versions that are there. */
 export interface TextChoice extends TextKey {
   readonly n: number;
@@ -93,6 +99,8 @@ export interface LifeView {
   readonly since?: number;
   readonly because?: string;
   readonly credits?: Credits;
+  /** Why no turn of it begins until somebody pays. */
+  readonly asleep?: string;
   /** When its next turn of its own is due. */
   readonly nextTick?: number;
 }
@@ -101,6 +109,8 @@ export interface LifeView {
 export interface Funds {
   readonly balance: number;
   readonly tier: SurvivalTier;
+  /** Why no turn of it begins until somebody pays. */
+  readonly asleep?: string;
 }
 
 /** A message that waits for an agent, and from whom. */
@@ -143,12 +153,16 @@ export interface AgentDoors {
   skills(actor: Actor, agent: AgentName): Promise<readonly SkillView[]>;
   /** Makes a text active that an operator wrote; of a skill, also enables it. @throws StrataError `text_not_found`, `text_refused` */
   editText(actor: Actor, agent: AgentName, edit: TextEdit): Promise<TextVersion>;
-  /** Newest first; of one text, or of all. @throws StrataError `text_not_found` */
-  textVersions(actor: Actor, agent: AgentName, key?: TextKey): Promise<readonly TextVersion[]>;
+  /** Newest first. @throws StrataError `text_not_found` */
+  textVersions(actor: Actor, agent: AgentName, choice?: VersionsChoice): Promise<readonly TextVersion[]>;
   /** What was done with them, newest first. */
   textMoves(actor: Actor, agent: AgentName, key?: TextKey): Promise<readonly TextMove[]>;
-  /** Texts that wait for an operator, of one agent or of all; the oldest first. */
-  proposals(actor: Actor, agent?: AgentName): Promise<readonly (TextVersion & { readonly agent: AgentName })[]>;
+  /** Texts that wait for an operator, of one agent or of all: the oldest first, 100 at most where no limit is said. */
+  proposals(
+    actor: Actor,
+    agent?: AgentName,
+    limit?: number,
+  ): Promise<readonly (TextVersion & { readonly agent: AgentName })[]>;
   /**
    * @throws StrataError `text_not_found`; `text_decided`, also where another version is active than it was written over and `over`
    * does not name it; `text_refused` where it no longer has room

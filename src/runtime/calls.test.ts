@@ -118,6 +118,8 @@ describe("law 6: an edit that a tool writes", () => {
     reason: untrusted("it says so"),
     verdict: { verdict: "pass", findings: [] },
     parent: 0,
+    place: { rank: 10, source: "text" },
+    beside: [],
   };
 
   it.each<[Trust, Trust, string]>([
@@ -157,8 +159,8 @@ describe("law 6: an edit that a tool writes", () => {
         { ...message("Change", on.time.at), trust, id: eventId(issueId("event", 1, new Uint8Array(10))) },
       ]);
       expect(endOf(await collect(on.runtime.run(OPERATOR, thread))).type).toBe("done");
-      const [kept] = await store.textVersions({ org: agent.org, agent: agent.name });
-      expect(kept).toMatchObject({ status, trust: "agent", inputs: lowestTrust([trust, own]) });
+      const [kept] = await store.textVersions({ org: agent.org, agent: agent.name }, { limit: 1 });
+      expect(kept).toMatchObject({ status, by: "agent", trust: "agent", inputs: lowestTrust([trust, own]) });
       await store.close();
     },
   );

@@ -70,8 +70,15 @@ const edit = (says: string, change: Partial<NewText> = {}): NewText => ({
   reason: untrusted("for a test"),
   verdict: { verdict: "pass", findings: [] },
   parent: 0,
+  place: placeAt(change.layer),
+  beside: [],
   ...change,
 });
+
+function placeAt(id = layerId("loop")): NewText["place"] {
+  const { rank = 0, source } = LAYERS.find((one) => one.id === id) ?? {};
+  return { rank, source: source?.kind ?? "text" };
+}
 
 const many = (n: number): Script<Request>[] => Array.from({ length: n }, (_, i) => `Aye ${i}.`);
 
@@ -228,12 +235,14 @@ describe("soul and skills", () => {
       "# Layer 11 · skills\n- oars: Row softly.\n- tide: Read the tide table first.",
     );
     expect(prefixOf(sent[1] ?? fail())).toContain("# Layer 12 · soul\nsailor-v2");
-    const off = { to: null, kind: "disabled", by: "operator", reason: untrusted(""), at: time.at } as const;
-    for (const part of ["oars", "tide"]) await store.moveText(owner, { layer: layerId("skills"), part }, off);
+    const deed = { by: "operator", reason: untrusted(""), at: time.at } as const;
+    const skills = layerId("skills");
+    for (const part of ["oars", "tide"])
+      await store.moveText(owner, { layer: skills, part }, { ...deed, kind: "disabled", to: null });
     await hear("ann", "Hello.");
     expect(prefixOf(sent[2] ?? fail())).not.toContain("# Layer 11");
-    const on = { ...off, to: 0, kind: "activated" } as const;
-    await store.moveText(owner, { layer: layerId("skills"), part: "knots" }, on);
+    const beside = ["oars", "tide"].map((part) => ({ layer: skills, part, stands: null }));
+    await store.moveText(owner, { layer: skills, part: "knots" }, { ...deed, kind: "activated", to: 0, beside });
     await hear("ann", "Hello.");
     expect(prefixOf(sent[3] ?? fail())).toContain("# Layer 11 · skills\n- knots: Name the knot.");
     await store.close();

@@ -80,7 +80,8 @@ function limited({ writes, ...rest }: ToolOutcome, most: readonly Trust[]): Tool
 function proposed(edit: NewText, most: readonly Trust[]): NewText {
   const inputs = lowestTrust([edit.inputs, ...most]);
   const isTainted = lowestTrust([inputs, "agent"]) !== "agent";
-  return { ...edit, trust: lowestTrust([edit.trust, "agent"]), inputs, status: isTainted ? "proposed" : edit.status };
+  const trust = lowestTrust([edit.trust, "agent"]);
+  return { ...edit, by: "agent", trust, inputs, status: isTainted ? "proposed" : edit.status };
 }
 
 function failed(says: string): Ran {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadProject } from "../agents/index.ts";
-import { agentName, layerId, type NewText, orgId, trusted, untrusted } from "../protocol/index.ts";
+import { agentName, digestOf, layerId, type NewText, orgId, trusted, untrusted } from "../protocol/index.ts";
 import type { Store } from "../stores/index.ts";
 import { ROUTES } from "./routes.ts";
 import { at, eventsOf, type Json, stage } from "./stage.contract.ts";
@@ -62,6 +62,8 @@ async function propose(store: Store, text: string): Promise<void> {
     reason: untrusted("it reads better"),
     verdict: { verdict: "pass", findings: [] },
     parent: 0,
+    place: { rank: 6, source: "text", declared: digestOf("Look, weigh, act.") },
+    beside: [],
   };
   await store.editText({ org: orgId("home"), agent: agentName("automaton") }, edit, Date.now());
 }

@@ -28,28 +28,36 @@ export interface AgentOwner {
   readonly agent: AgentName;
 }
 
-/** Who moves the pointer of a text, and why. */
-export interface MoveRequest {
-  /** 0 for the declared text, null for none: a skill that is disabled. */
-  readonly to: number | null;
-  readonly kind: "activated" | "rolled back" | "disabled";
+/** Who changes what is active, and why. */
+interface Deed {
   readonly by: Role;
   readonly reason: Untrusted;
   readonly at: number;
-  /** As in `NewText`. */
-  readonly beside?: readonly TextPointer[];
 }
 
-/** An operator's word about a proposal. */
-export interface TextDecision {
-  readonly verdict: "approved" | "rejected";
-  /** The version that an approved one shall take the place of, where that is another by now than its `parent`. */
-  readonly over?: number;
-  readonly by: Role;
-  readonly reason: Untrusted;
-  readonly at: number;
-  /** As in `NewText`. */
-  readonly beside?: readonly TextPointer[];
+/** What a text that is to become active was measured with: as in `NewText`. */
+type Measured = Pick<NewText, "beside">;
+
+/** Who moves the pointer of a text: to a version, 0 for the declared one, or to nothing, which needs no room: a skill is disabled. */
+export type MoveRequest = Deed & { readonly kind: "activated" | "rolled back" | "disabled" } & (
+    | ({ readonly to: number } & Measured)
+    | { readonly to: null; readonly beside?: never }
+  );
+
+/** An operator's word about a proposal. `over`: the version whose place it shall take, where that is another by now than its `parent`. */
+export type TextDecision = Deed &
+  (
+    | ({ readonly verdict: "approved"; readonly over?: number } & Measured)
+    | { readonly verdict: "rejected"; readonly over?: number; readonly beside?: never }
+  );
+
+/** Which versions are asked for. */
+export interface VersionsWish {
+  /** Of one text; left out, of all. */
+  readonly key?: TextKey;
+  /** Only versions with a smaller number. */
+  readonly before?: number;
+  readonly limit: number;
 }
 
 /** Texts of agents that may be changed: every version kept, and which is active. Each change is a link of the chain. */
@@ -59,16 +67,21 @@ export interface TextStore {
   /** Of each key whose pointer was ever moved, a skill's too that was only enabled or disabled. */
   textPointers(owner: AgentOwner): Promise<readonly TextPointer[]>;
   /**
-   * Newest first; of one key, or of all. A proposal out of a contact's turn is the contact's text until it is approved: erased with
-   * its contact it is empty, and rejected.
+   * Newest first. A proposal out of a contact's turn is the contact's text until it is approved: erased with its contact it is empty,
+   * and rejected.
    */
-  textVersions(owner: AgentOwner, key?: TextKey): Promise<readonly TextVersion[]>;
+  textVersions(owner: AgentOwner, wish: VersionsWish): Promise<readonly TextVersion[]>;
+  /** Versions that wait for an operator, the oldest first. `own`: those that the agent wrote in turns of its own. */
+  proposals(owner: AgentOwner, wish: { readonly own?: true; readonly limit: number }): Promise<readonly TextVersion[]>;
+  /** How many versions wait, of each text of which any does. */
+  proposalCounts(owner: AgentOwner): Promise<readonly (TextKey & { readonly proposals: number })[]>;
   /** Newest first. */
   textMoves(owner: AgentOwner, key: TextKey | undefined, limit: number): Promise<readonly TextMove[]>;
   /**
    * Keeps a version; one that is `kept` becomes active, unless another than its `parent` is active by now, or one of those beside it
-   * moved: then it is a proposal. So is an agent's where nothing is active any more. The same is done in a turn's commit by the write `edit`; of what a
-   * contact's turns propose for one text, the newest waits, and an older one that does is rejected.
+   * moved: then it is a proposal. So is an agent's where nothing is active any more. The same is done in a turn's commit by the
+   * write `edit`. Of one text an agent has one proposal waiting out of its own turns, one out of each contact's and one out of those
+   * of several senders: a newer one supersedes it, and one that says the same over the same is not kept twice.
    */
   editText(owner: AgentOwner, edit: NewText, at: number): Promise<TextVersion>;
   /**

@@ -52,10 +52,12 @@ interface TextMoveTable extends OfAgent, Linked {
   readonly trust: Trust | null;
   readonly inputs: Trust | null;
   readonly parent: number | null;
-  /** What it was written for; all null where its writer did not say. */
+  /** What it was written for. */
   readonly rank: number | null;
   readonly source: TextPlace["source"] | null;
   readonly declared: Digest | null;
+  /** 1 for a version that waits for an operator. Follows from the other rows, so no link says it; null for all others. */
+  readonly waits: 1 | null;
 }
 
 /** An entry of a sender's log: a message, and the turn whose reply answered it. They are kept in the order of `number`. */

@@ -16,6 +16,7 @@ export type {
   MoveRequest,
   TextDecision,
   TopUp,
+  VersionsWish,
   WaitingMessage,
 } from "./agent-store.ts";
 export type { BatchOpening, StagedReply } from "./batch.ts";

@@ -10,9 +10,12 @@ import {
   type Message,
   type Reply,
   type StoredEvent,
+  StrataError,
   spoken,
   type TailPart,
+  type TextKey,
   type TextMove,
+  type TextPlace,
   type TextVersion,
   type ThreadId,
   type ToolOutcome,
@@ -220,13 +223,16 @@ export interface MoveTexts {
   readonly findings: string | null;
 }
 
-const toKey = ({ layer, part }: Row<"text_move">) => ({ layer, ...(part !== "" && { part }) });
+/** Which text a row is of. */
+export function toTextKey({ layer, part }: Pick<Row<"text_move">, "layer" | "part">): TextKey {
+  return { layer, ...(part !== "" && { part }) };
+}
 
 /** What was done with a text. */
 export function toTextMove(row: Row<"text_move">, reason: string | null): TextMove {
   const { kind, n, was: from, stands: to, by, turn, at } = row;
   const why = untrusted(reason ?? "");
-  return { ...toKey(row), kind, n, from, to, by, ...(turn !== null && { turn }), reason: why, at };
+  return { ...toTextKey(row), kind, n, from, to, by, ...(turn !== null && { turn }), reason: why, at };
 }
 
 /**
@@ -238,9 +244,9 @@ export function toTextVersion(
   texts: MoveTexts,
   now: Pick<TextVersion, "status" | "active" | "digest">,
 ): TextVersion {
-  const { n, by, turn, at, parent, verdict, trust, inputs, rank, source, declared } = row;
+  const { n, by, turn, at, parent, verdict, trust, inputs } = row;
   return {
-    ...toKey(row),
+    ...toTextKey(row),
     n,
     text: trusted(texts.text ?? ""),
     ...(texts.line !== null && { line: trusted(texts.line) }),
@@ -252,9 +258,16 @@ export function toTextVersion(
     reason: untrusted(texts.reason ?? ""),
     verdict: { verdict: verdict ?? "reject", findings: texts.findings === null ? [] : toTags(texts.findings) },
     parent: parent ?? 0,
-    ...(rank !== null && source !== null && { place: { rank, source, ...(declared !== null && { declared }) } }),
+    place: toPlace(row),
     at,
   };
+}
+
+/** @throws StrataError `record_broken`: what nobody wrote a place for stands nowhere (law 2) */
+function toPlace({ agent, layer, n, rank, source, declared }: Row<"text_move">): TextPlace {
+  if (rank !== null && source !== null) return { rank, source, ...(declared !== null && { declared }) };
+  const says = `version ${n} of ${layer} of ${agent} does not say for which layer it was written: run 'strata verify'`;
+  throw new StrataError("record_broken", says, { agent, layer, n });
 }
 
 /** What a slot shows: who may have said it, and the text of its piece. */

@@ -57,8 +57,9 @@ const AGENT: Agent = {
   budgets: DEFAULT_BUDGETS,
 };
 
-const version = (layer: string, text: string, n: number): TextVersion => ({
-  layer: layerId(layer),
+const version = (id: string, text: string, n: number): TextVersion => ({
+  layer: layerId(id),
+  place: { rank: AGENT.layers.find((one) => one.id === id)?.rank ?? 0, source: "text" },
   text: trusted(text),
   status: "kept",
   trust: "agent",

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openApp, recordFile } from "../../src/app.ts";
-import { agentName, layerId, type NewText, orgId, trusted, untrusted } from "../../src/protocol/index.ts";
+import { agentName, digestOf, layerId, type NewText, orgId, trusted, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/stores/index.ts";
 import { place, strata } from "./strata.ts";
 
@@ -50,6 +50,8 @@ export async function proposed(cwd: string, text: string, more: Partial<NewText>
     reason: untrusted("it reads better"),
     verdict: { verdict: "review", findings: ["it allows what only the layers above may allow"] },
     parent: 0,
+    place: { rank: 6, source: "text", declared: digestOf("Look, weigh, act.") },
+    beside: [],
     ...more,
   };
   await store.editText({ org: orgId("home"), agent: agentName("automaton") }, edit, Date.now());

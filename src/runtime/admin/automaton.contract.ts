@@ -71,6 +71,7 @@ export function written(
     verdict: { verdict: "pass", findings: [] },
     parent: 0,
     place: { rank: 6, source: "text", declared: digestOf(DECLARED.loop) },
+    beside: [],
     ...more,
   };
   return store.editText({ org: agent.org, agent: agent.name }, edit, time.at);

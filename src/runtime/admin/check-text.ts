@@ -7,6 +7,8 @@ import {
   type TextKey,
   type TextPointer,
   type TextVersion,
+  textDecided,
+  textName,
   type Untrusted,
 } from "../../protocol/index.ts";
 import type { Desk } from "./desk.ts";
@@ -66,7 +68,7 @@ const othersEnabled = async (desk: Desk, { part }: TextKey): Promise<number> =>
 /** A text keeps no place by its layer's id alone. @throws StrataError `text_refused` */
 export function checkPlace(desk: Desk, { key, layer }: EditableText, version: TextVersion): void {
   const { place, n } = version;
-  if (place === undefined || isInPlace(layer, version)) return;
+  if (isInPlace(layer, version)) return;
   const says = `version ${n} was written for rank ${place.rank} and a ${place.source}, and the layer has rank ${layer.rank} and a ${layer.source.kind} now`;
   throw refused(desk, key, `${says}; write it anew if it is to stand there`);
 }
@@ -75,7 +77,7 @@ export function checkPlace(desk: Desk, { key, layer }: EditableText, version: Te
 export async function checkDeclared(desk: Desk, { key, kind, declared }: EditableText): Promise<Measured> {
   const beside = await pointersBeside(desk, key);
   if (declared === undefined) {
-    const message = `strata.yaml declares no text for ${nameOf(key)} of ${desk.agent.name}: there is no version 0 to go back to`;
+    const message = `strata.yaml declares no text for ${textName(key)} of ${desk.agent.name}: there is no version 0 to go back to`;
     throw new StrataError("text_not_found", message, { ...key, n: 0 });
   }
   if (kind === "skill" && (await othersEnabled(desk, key)) >= TEXT_LIMITS.skills) {
@@ -91,14 +93,11 @@ export async function checkDeclared(desk: Desk, { key, kind, declared }: Editabl
 }
 
 export function refused({ agent }: Desk, key: TextKey, problem: string): StrataError {
-  return new StrataError("text_refused", `the text of ${nameOf(key)} of ${agent.name} is refused: ${problem}`, {
+  return new StrataError("text_refused", `the text of ${textName(key)} of ${agent.name} is refused: ${problem}`, {
     ...key,
     problem,
   });
 }
-
-export const nameOf = ({ layer, part }: TextKey): string =>
-  part === undefined ? `the layer ${layer}` : `the skill ${part}`;
 
 export const keyOf = ({
   layer,
@@ -119,32 +118,17 @@ export function checkedReason(reason: Untrusted): Untrusted {
 /** A version that may be active again. */
 export async function keptVersion(desk: Desk, now: EditableText, n: number) {
   const version = await versionOf(desk, now.key, n);
-  if (version.status !== "kept") throw decided(desk, version);
+  if (version.status !== "kept") throw textDecided(desk.agent.name, version);
   checkPlace(desk, now, version);
   return passed(desk, now, version);
 }
 
 /** @throws StrataError `text_not_found` */
 export async function versionOf({ parts, owner, agent }: Desk, key: TextKey, n: number): Promise<TextVersion> {
-  const all = await parts.store.textVersions(owner, key);
-  const found = all.find((one) => one.n === n);
-  if (found !== undefined) return found;
-  const there = all.length === 0 ? "none was ever written" : `there are 1 to ${all.length}`;
-  const message = `${nameOf(key)} of ${agent.name} has no version ${n}; ${there}`;
+  const [found] = await parts.store.textVersions(owner, { key, before: n + 1, limit: 1 });
+  if (found?.n === n) return found;
+  const [newest] = await parts.store.textVersions(owner, { key, limit: 1 });
+  const there = newest === undefined ? "none was ever written" : `there are 1 to ${newest.n}`;
+  const message = `${textName(key)} of ${agent.name} has no version ${n}; ${there}`;
   throw new StrataError("text_not_found", message, { ...key, n });
-}
-
-export function decided({ agent }: Desk, { layer, part, n, status }: TextVersion): StrataError {
-  const key = keyOf({ layer, part });
-  const says =
-    status === "kept"
-      ? "was decided already, or never waited for anybody"
-      : status === "rejected"
-        ? "was rejected; what it says can only be written anew"
-        : "still waits: approve or reject it";
-  return new StrataError("text_decided", `version ${n} of ${nameOf(key)} of ${agent.name} ${says}`, {
-    ...key,
-    n,
-    status,
-  });
 }

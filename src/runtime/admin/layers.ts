@@ -20,11 +20,10 @@ export async function layerView(desk: Desk, word: Layer["id"]): Promise<LayerVie
 /** Reads once what was edited, for a look at any layer. */
 async function lookOver(desk: Desk): Promise<(layer: Layer) => Promise<LayerView>> {
   const active = await activeTexts(desk);
-  const versions = await desk.parts.store.textVersions(desk.owner);
-  const waiting = versions.filter(({ status }) => status === "proposed");
+  const counts = await desk.parts.store.proposalCounts(desk.owner);
   return (layer) => {
-    const proposals = waiting.filter((one) => one.layer === layer.id).length;
-    return viewOf(desk, { layer, active, proposals });
+    const waiting = counts.filter((one) => one.layer === layer.id);
+    return viewOf(desk, { layer, active, proposals: waiting.reduce((sum, { proposals }) => sum + proposals, 0) });
   };
 }
 

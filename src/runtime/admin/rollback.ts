@@ -1,6 +1,6 @@
-import { StrataError, standsAtFirst, type TextKey, type TextMove } from "../../protocol/index.ts";
+import { StrataError, standsAtFirst, type TextKey, type TextMove, textName } from "../../protocol/index.ts";
 import type { TextChoice } from "../agent-doors.ts";
-import { checkDeclared, checkedReason, keptVersion, keyOf, nameOf } from "./check-text.ts";
+import { checkDeclared, checkedReason, keptVersion, keyOf } from "./check-text.ts";
 import type { Desk } from "./desk.ts";
 import { type EditableText, editableText } from "./editable-text.ts";
 
@@ -14,8 +14,10 @@ export async function rollbackText(desk: Desk, choice: Omit<TextChoice, "n">): P
   const now = await editableText(desk, key);
   const to = await stoodBefore(desk, now);
   const { owner, parts, actor } = desk;
-  const request = { to, kind: "rolled back", by: actor.role, reason, at: parts.clock() } as const;
-  return parts.store.moveText(owner, key, { ...request, ...(await measured(desk, now, to)) });
+  const request = { kind: "rolled back", by: actor.role, reason, at: parts.clock() } as const;
+  if (to === null) return parts.store.moveText(owner, key, { ...request, to });
+  const { beside } = to === 0 ? await checkDeclared(desk, now) : await keptVersion(desk, now, to);
+  return parts.store.moveText(owner, key, { ...request, to, beside });
 }
 
 /** A version that was gone back to is followed further back, and not to what it was gone back from. */
@@ -31,17 +33,8 @@ async function stoodBefore(
   return isFirst && began.from === 0 && !standsAtFirst(agent, key.part) ? null : began.from;
 }
 
-function measured(desk: Desk, now: EditableText, to: number | null) {
-  if (to === null) return {};
-  return to === 0 ? checkDeclared(desk, now) : beside(desk, now, to);
-}
-
-const beside = async (desk: Desk, now: EditableText, n: number) => ({
-  beside: (await keptVersion(desk, now, n)).beside,
-});
-
 function nothingBefore(key: TextKey, version: number | null): StrataError {
   const stands = version === null ? "nothing of it is active" : "no version of it is active but the declared text";
-  const message = `${nameOf(key)} is not rolled back: ${stands}, so there is nothing to go back to`;
+  const message = `${textName(key)} is not rolled back: ${stands}, so there is nothing to go back to`;
   return new StrataError("text_not_found", message, { ...key });
 }

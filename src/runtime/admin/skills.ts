@@ -1,11 +1,4 @@
-import {
-  type ActiveTexts,
-  activeText,
-  type Layer,
-  StrataError,
-  suggestion,
-  type TextVersion,
-} from "../../protocol/index.ts";
+import { type ActiveTexts, activeText, type Layer, StrataError, suggestion } from "../../protocol/index.ts";
 import type { SkillView } from "../agent-doors.ts";
 import type { Desk } from "./desk.ts";
 import { activeTexts, skillsLayer } from "./editable-text.ts";
@@ -13,39 +6,38 @@ import { activeTexts, skillsLayer } from "./editable-text.ts";
 /** All skills of the agent, by name: what is declared, and what was ever written. */
 export async function skillsOf(desk: Desk, layer: Layer = skillsLayer(desk.agent)): Promise<readonly SkillView[]> {
   const active = await activeTexts(desk);
-  const written = (await desk.parts.store.textVersions(desk.owner)).filter((one) => one.layer === layer.id);
-  const names = [
-    ...(desk.agent.skills ?? []).map(({ name }) => name),
-    ...written.flatMap(({ part }) => (part === undefined ? [] : [part])),
-  ];
-  const views = [...new Set(names)]
-    .sort()
-    .map((name) => viewOf(desk, { name, layer, active, written: written.filter(({ part }) => part === name) }));
-  return Promise.all(views);
+  const counts = await desk.parts.store.proposalCounts(desk.owner);
+  // Each text of which anything was ever written has a pointer.
+  const written = active.pointers.flatMap((one) =>
+    one.layer === layer.id && one.part !== undefined ? [one.part] : [],
+  );
+  const names = new Set([...(desk.agent.skills ?? []).map(({ name }) => name), ...written]);
+  const views = [...names].sort().map((name) => {
+    const waiting = counts.find((one) => one.layer === layer.id && one.part === name);
+    return viewOf(desk, { name, layer, active, proposals: waiting?.proposals ?? 0 });
+  });
+  return (await Promise.all(views)).flatMap((view) => view ?? []);
 }
 
-interface Written {
+interface Seen {
   readonly name: string;
   readonly layer: Layer;
   readonly active: ActiveTexts;
-  readonly written: readonly TextVersion[];
+  readonly proposals: number;
 }
 
-async function viewOf(desk: Desk, { name, layer, active, written }: Written): Promise<SkillView> {
-  const key = { layer: layer.id, part: name };
+/** None of a skill that is declared no more and that nobody has written. */
+async function viewOf(desk: Desk, { name, layer, active, proposals }: Seen): Promise<SkillView | undefined> {
   const { version, text, declared, wordsOf } = activeText(desk.agent, { layer, part: name }, active);
-  const proposals = written.filter(({ status }) => status === "proposed").length;
   if (version !== null && text !== undefined) return { name, enabled: true, text, version, wordsOf, proposals };
+  const { parts, owner } = desk;
+  const key = { layer: layer.id, part: name };
   const last = await lastActive(desk, key);
-  const before = written.find(({ n }) => n === last);
-  return {
-    name,
-    enabled: false,
-    text: before?.text ?? declared ?? written[0]?.text ?? "",
-    version: last,
-    wordsOf: before?.trust ?? layer.trust,
-    proposals,
-  };
+  const [before] = last === 0 ? [] : await parts.store.textVersions(owner, { key, before: last + 1, limit: 1 });
+  const [newest] = await parts.store.textVersions(owner, { key, limit: 1 });
+  const shown = before?.text ?? declared ?? newest?.text;
+  if (shown === undefined) return undefined;
+  return { name, enabled: false, text: shown, version: last, wordsOf: before?.trust ?? layer.trust, proposals };
 }
 
 /** The version that was active before the skill was disabled; 0 for one that never was enabled. */

@@ -2,26 +2,26 @@ import {
   digestOf,
   layerId,
   placeOf,
-  StrataError,
   type TextKey,
   type TextMove,
+  type TextPointer,
   type TextVersion,
+  textDecided,
+  textOvertaken,
 } from "../../protocol/index.ts";
-import type { SkillChoice, TextChoice, TextEdit, TextVerdictChoice } from "../agent-doors.ts";
+import type { SkillChoice, TextChoice, TextEdit, TextVerdictChoice, VersionsChoice } from "../agent-doors.ts";
 import {
   checkDeclared,
   checkedReason,
   checkPlace,
-  decided,
   keptVersion,
   keyOf,
-  nameOf,
   passed,
   refused,
   versionOf,
 } from "./check-text.ts";
 import { type Desk, note } from "./desk.ts";
-import { checkPart, type EditableText, editableText, layerOf, skillsLayer } from "./editable-text.ts";
+import { checkPart, type EditableText, editableText, layerOf, skillsLayer, textNamed } from "./editable-text.ts";
 import { lastActive, skillNamed } from "./skills.ts";
 
 /** Makes an operator's text active. What the guard would only have looked at is the operator's own word, and its verdict is kept. */
@@ -50,10 +50,16 @@ export async function editText(desk: Desk, { layer, part, text, line, reason }: 
   return parts.store.editText(owner, edit, parts.clock());
 }
 
+/** As many versions as are told at once where nobody says how many. */
+const USUAL = 100;
+
 /** @throws StrataError `text_not_found` for a layer or skill that is not there */
-export async function textVersions(desk: Desk, key: TextKey | undefined): Promise<readonly TextVersion[]> {
+export async function textVersions(desk: Desk, choice: VersionsChoice): Promise<readonly TextVersion[]> {
+  const { layer, part, before, limit = USUAL } = choice;
+  const key = layer && textNamed(desk.agent, keyOf({ layer, part }));
   if (key !== undefined) await checkThere(desk, key);
-  return seen(desk, await desk.parts.store.textVersions(desk.owner, key));
+  const wish = { ...(key !== undefined && { key }), ...(before !== undefined && { before }), limit };
+  return seen(desk, await desk.parts.store.textVersions(desk.owner, wish));
 }
 
 /** What waits may be a contact's words, out of a turn with them: who reads it is recorded. */
@@ -76,13 +82,15 @@ async function checkThere(desk: Desk, { layer, part }: TextKey): Promise<void> {
   if (part !== undefined) await skillNamed(desk, part);
 }
 
-export async function proposals(desks: readonly Desk[]) {
+export async function proposals(desks: readonly Desk[], limit = USUAL) {
   const found = desks.map(async (desk) => {
-    const { store } = desk.parts;
-    const waiting = (await store.textVersions(desk.owner)).filter(({ status }) => status === "proposed");
-    return (await seen(desk, waiting)).map((version) => ({ ...version, agent: desk.owner.agent }));
+    const waiting = await seen(desk, await desk.parts.store.proposals(desk.owner, { limit }));
+    return waiting.map((version) => ({ ...version, agent: desk.owner.agent }));
   });
-  return (await Promise.all(found)).flat().sort((a, b) => a.at - b.at);
+  return (await Promise.all(found))
+    .flat()
+    .sort((a, b) => a.at - b.at)
+    .slice(0, limit);
 }
 
 /** Approves a proposal, which is looked at once more as it would stand now, or rejects it. */
@@ -91,58 +99,41 @@ export async function decideText(desk: Desk, choice: TextVerdictChoice): Promise
   const key = keyOf(choice);
   const reason = checkedReason(choice.reason);
   const version = await versionOf(desk, key, n);
-  if (version.status !== "proposed") throw decided(desk, version);
-  const measured = verdict === "approved" ? await mayStand(desk, key, { version, over }) : {};
+  if (version.status !== "proposed") throw textDecided(desk.agent.name, version);
   const { owner, parts, actor } = desk;
-  return parts.store.decideText(
-    owner,
-    { ...key, n },
-    { verdict, ...(over !== undefined && { over }), by: actor.role, reason, at: parts.clock(), ...measured },
-  );
+  const word = { by: actor.role, reason, at: parts.clock(), ...(over !== undefined && { over }) };
+  if (verdict === "rejected") return parts.store.decideText(owner, { ...key, n }, { ...word, verdict });
+  const beside = await mayStand(desk, key, { version, over });
+  return parts.store.decideText(owner, { ...key, n }, { ...word, verdict, beside });
 }
 
-/** Looks at a proposal as it would stand now. */
+/** Looks at a proposal as it would stand now, and gives what it was measured with. */
 async function mayStand(
   desk: Desk,
   key: TextKey,
   { version, over }: { readonly version: TextVersion; readonly over: number | undefined },
-) {
+): Promise<readonly TextPointer[]> {
   const now = await editableText(desk, key);
   checkParent(desk, now, { version, over });
   checkPlace(desk, now, version);
   const { beside } = await passed(desk, now, version);
-  return { beside };
+  return beside;
 }
 
-/** Whoever approves knows what it takes the place of. @throws StrataError `text_decided` */
+/**
+ * Whoever approves knows what it takes the place of: another version, or another declared text than it was written over.
+ * @throws StrataError `text_decided`
+ */
 function checkParent(
-  desk: Desk,
+  { agent }: Desk,
   now: EditableText,
   { version, over }: { readonly version: TextVersion; readonly over: number | undefined },
 ): void {
   const active = now.stands ?? 0;
   if (over === active) return;
-  if (version.parent === active) {
-    if (active === 0) checkOverDeclared(desk, now, version);
-    return;
-  }
-  const says = `version ${version.n} of ${nameOf(now.key)} was written over version ${version.parent}, and version ${active} is active by now`;
-  const { layer } = now.key;
-  const next = `compare the two with \`strata layer diff ${layer} ${active} ${version.n}\`, then approve it with \`--over ${active}\`, or reject it`;
-  throw new StrataError("text_decided", `${says}; ${next}`, {
-    ...now.key,
-    agent: desk.agent.name,
-    parent: version.parent,
-    active,
-  });
-}
-
-/** Another declared text than the proposal was written over is another text. @throws StrataError `text_decided` */
-function checkOverDeclared(desk: Desk, { key, declared }: EditableText, { n, place }: TextVersion): void {
-  if (place === undefined || place.declared === (declared === undefined ? undefined : digestOf(declared))) return;
-  const says = `version ${n} of ${nameOf(key)} was written over another declared text than the one that is active by now`;
-  const next = `compare the two with \`strata layer diff ${key.layer} 0 ${n}\`, then approve it with \`--over 0\`, or reject it`;
-  throw new StrataError("text_decided", `${says}; ${next}`, { ...key, agent: desk.agent.name, parent: 0, active: 0 });
+  const declared = now.declared === undefined ? undefined : digestOf(now.declared);
+  const isOver = version.parent === active && (active !== 0 || version.place.declared === declared);
+  if (!isOver) throw textOvertaken(agent.name, version, active);
 }
 
 /** Makes a version active that was so before, or could be. What is declared may always come back, as far as there is room. */
@@ -165,13 +156,8 @@ export async function disableSkill(desk: Desk, { name, reason }: SkillChoice): P
   const { enabled } = await skillNamed(desk, name);
   if (!enabled) throw refused(desk, key, "it is disabled already, and nothing was changed");
   const { owner, parts, actor } = desk;
-  return parts.store.moveText(owner, key, {
-    to: null,
-    kind: "disabled",
-    by: actor.role,
-    reason: why,
-    at: parts.clock(),
-  });
+  const request = { to: null, kind: "disabled", by: actor.role, reason: why, at: parts.clock() } as const;
+  return parts.store.moveText(owner, key, request);
 }
 
 /** Puts back what the skill said last. */

@@ -89,10 +89,22 @@ export const LOOP: TextKey = { layer: layerId("loop") };
 
 /** An edit of a layer as an agent hands it in. */
 export function edited(text: string, more: Partial<NewText> = {}): NewText {
+  const place = { rank: 6, source: "text" } as const;
   const verdict = { verdict: "pass", findings: [] } as const;
   const reason = untrusted("it reads better");
   const whose = { trust: "agent", inputs: "agent", by: "agent" } as const;
-  return { ...LOOP, text: trusted(text), status: "kept", ...whose, reason, verdict, parent: 0, ...more };
+  return {
+    ...LOOP,
+    text: trusted(text),
+    status: "kept",
+    ...whose,
+    reason,
+    verdict,
+    parent: 0,
+    place,
+    beside: [],
+    ...more,
+  };
 }
 
 /** A search for one text. */

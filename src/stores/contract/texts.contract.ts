@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  batchContact,
   digestOf,
   layerId,
   type NewText,
@@ -34,13 +35,33 @@ const POET: TextKey = { layer: layerId("skills"), part: "poet" };
 
 const byHand = { trust: "operator", inputs: "operator", by: "operator" } as const;
 
-const moving = (to: number | null, more: Partial<MoveRequest> = {}): MoveRequest => {
-  return { to, kind: "activated", by: "operator", reason: untrusted("on purpose"), at: NOW + 9, ...more };
+interface Moving extends Partial<Pick<NewText, "beside">> {
+  readonly kind?: MoveRequest["kind"];
+}
+
+const moving = (to: number | null, { kind = "activated", beside = [] }: Moving = {}): MoveRequest => {
+  const request = { kind, by: "operator", reason: untrusted("on purpose"), at: NOW + 9 } as const;
+  return to === null ? { ...request, to } : { ...request, to, beside };
 };
 
-const deciding = (verdict: TextDecision["verdict"], more: Partial<TextDecision> = {}): TextDecision => {
-  return { verdict, by: "operator", reason: untrusted("I looked at it"), at: NOW + 5, ...more };
+interface Deciding extends Partial<Pick<NewText, "beside">> {
+  readonly over?: number;
+}
+
+const deciding = (verdict: TextDecision["verdict"], { beside = [], ...over }: Deciding = {}): TextDecision => {
+  const word = { by: "operator", reason: untrusted("I looked at it"), at: NOW + 5, ...over } as const;
+  return verdict === "approved" ? { ...word, verdict, beside } : { ...word, verdict };
 };
+
+/** Where the others stand that a text is measured with. */
+async function othersOf(store: Store, { layer, part }: TextKey): Promise<Pick<NewText, "beside">> {
+  const all = await store.textPointers(OWNER);
+  const isBeside = (one: TextKey) =>
+    part === undefined ? one.part === undefined && one.layer !== layer : one.layer === layer && one.part !== part;
+  return { beside: all.filter(isBeside) };
+}
+
+const MANY = { limit: 99 };
 
 /** Texts of agents: versions, pointers, proposals. */
 export function textContract(openStore: OpenStore): void {
@@ -83,6 +104,7 @@ function versions(openStore: OpenStore): void {
         reason: "it reads better",
         verdict,
         parent: 1,
+        place: { rank: 6, source: "text" },
         at: NOW + 7,
       });
       await store.close();
@@ -93,7 +115,7 @@ function versions(openStore: OpenStore): void {
       await store.editText(OWNER, edited("one"), NOW);
       await store.editText(OWNER, edited("two", { parent: 1 }), NOW + 1);
       await store.moveText(OWNER, LOOP, moving(1, { kind: "rolled back" }));
-      const [newest, first] = await store.textVersions(OWNER, LOOP);
+      const [newest, first] = await store.textVersions(OWNER, { key: LOOP, ...MANY });
       expect(newest).toMatchObject({ n: 2, text: "two", active: false, status: "kept" });
       expect(first).toMatchObject({ n: 1, text: "one", active: true, status: "kept" });
       expect(await store.textMoves(OWNER, LOOP, 9)).toEqual([
@@ -105,13 +127,25 @@ function versions(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("is read in pages: so many at most, and those before a version", async () => {
+      const store = await openStore();
+      for (let n = 0; n < 5; n++) await store.editText(OWNER, edited(`text ${n + 1}`, { parent: n }), NOW);
+      const page = async (wish: { readonly before?: number; readonly limit: number }) =>
+        (await store.textVersions(OWNER, { key: LOOP, ...wish })).map(({ n }) => n);
+      expect(await page({ limit: 2 })).toEqual([5, 4]);
+      expect(await page({ limit: 2, before: 4 })).toEqual([3, 2]);
+      expect(await page({ limit: 2, before: 2 })).toEqual([1]);
+      expect(await store.textVersions(OWNER, { limit: 1 })).toMatchObject([{ n: 5 }]);
+      await store.close();
+    });
+
     it("law 5 is its agent's alone", async () => {
       const store = await openStore();
       await store.editText(OWNER, edited("ours"), NOW);
       for (const scope of [scopeOf("ann", "other"), scopeOf("ann", "companion", "elsewhere")]) {
         const theirs = { org: scope.org, agent: scope.agent };
         expect(await store.activeTexts(theirs)).toEqual([]);
-        expect(await store.textVersions(theirs)).toEqual([]);
+        expect(await store.textVersions(theirs, MANY)).toEqual([]);
         expect(await store.textMoves(theirs, LOOP, 9)).toEqual([]);
         expect(await store.textPointers(theirs)).toEqual([]);
         await expect(store.moveText(theirs, LOOP, moving(1))).rejects.toMatchObject({ code: "text_not_found" });
@@ -124,15 +158,20 @@ function versions(openStore: OpenStore): void {
       const store = await openStore();
       const memory: TextKey = { layer: layerId("memory") };
       await store.editText(OWNER, edited("loop"), NOW);
-      await store.editText(OWNER, edited("memory", memory), NOW);
+      await store.editText(OWNER, edited("memory", { ...memory, ...(await othersOf(store, memory)) }), NOW);
       await store.editText(OWNER, edited("rhyme", { ...POET, ...byHand }), NOW);
-      await store.editText(OWNER, edited("loops", { parent: 1 }), NOW);
+      await store.editText(OWNER, edited("loops", { parent: 1, ...(await othersOf(store, LOOP)) }), NOW);
       expect(await store.activeTexts(OWNER)).toMatchObject([
         { ...LOOP, n: 2, text: "loops" },
         { ...memory, n: 1, text: "memory" },
         { ...POET, n: 1, text: "rhyme" },
       ]);
-      expect((await store.textVersions(OWNER)).map(({ text }) => text)).toEqual(["loops", "rhyme", "memory", "loop"]);
+      expect((await store.textVersions(OWNER, MANY)).map(({ text }) => text)).toEqual([
+        "loops",
+        "rhyme",
+        "memory",
+        "loop",
+      ]);
       expect(await store.agents(OWNER.org)).toEqual([OWNER.agent]);
       await store.close();
     });
@@ -160,7 +199,7 @@ function pointers(openStore: OpenStore): void {
       const store = await openStore();
       await store.moveText(OWNER, POET, moving(null, { kind: "disabled" }));
       expect(await store.textPointers(OWNER)).toEqual([{ ...POET, stands: null }]);
-      expect(await store.textVersions(OWNER, POET)).toEqual([]);
+      expect(await store.textVersions(OWNER, { key: POET, ...MANY })).toEqual([]);
       await store.close();
     });
 
@@ -293,8 +332,10 @@ type Deed = typeof deeds extends fc.Arbitrary<readonly (infer D)[]> ? D : never;
 /** A text as it must be after some deeds. */
 interface Model {
   stands: number | null;
-  readonly versions: { status: TextStatus; readonly parent: number }[];
+  readonly versions: { status: TextStatus; readonly parent: number; readonly by: Deed["by"] }[];
 }
+
+const isWaiting = ({ status }: Model["versions"][number]): boolean => status === "proposed";
 
 /** Does to the model what the store is to do; false where it must refuse. */
 function follow(model: Model, { deed, n, over, by }: Deed): boolean {
@@ -304,7 +345,10 @@ function follow(model: Model, { deed, n, over, by }: Deed): boolean {
     case "propose": {
       const fits = model.stands === null ? by === "operator" : model.stands === n;
       const kept = deed === "edit" && fits;
-      model.versions.push({ status: kept ? "kept" : "proposed", parent: n });
+      const waiting = kept || by !== "agent" ? [] : model.versions.filter((one) => one.by === by && isWaiting(one));
+      if (waiting.some(({ parent }) => parent === n)) return true;
+      for (const older of waiting) older.status = "superseded";
+      model.versions.push({ status: kept ? "kept" : "proposed", parent: n, by });
       if (kept) model.stands = model.versions.length;
       return true;
     }
@@ -326,12 +370,13 @@ function follow(model: Model, { deed, n, over, by }: Deed): boolean {
 
 async function perform(store: Store, { deed, part, n, over, by }: Deed): Promise<boolean> {
   const key: TextKey = { ...POET, part: part ?? "whole" };
-  const at = { parent: n, by, ...(deed === "propose" && { status: "proposed" as const }) };
+  const beside = await othersOf(store, key);
+  const at = { parent: n, by, ...beside, ...(deed === "propose" && { status: "proposed" as const }) };
   const verdict = deed === "approve" ? "approved" : "rejected";
-  const word = deciding(verdict, { ...(over !== undefined && { over }) });
+  const word = deciding(verdict, { ...beside, ...(over !== undefined && { over }) });
   try {
     if (deed === "edit" || deed === "propose") await store.editText(OWNER, edited("text", { ...key, ...at }), NOW);
-    else if (deed === "move") await store.moveText(OWNER, key, moving(n === 0 && by === "operator" ? null : n));
+    else if (deed === "move") await store.moveText(OWNER, key, moving(n === 0 && by === "operator" ? null : n, beside));
     else await store.decideText(OWNER, { ...key, n }, word);
     return true;
   } catch {
@@ -352,7 +397,7 @@ function anyDeeds(openStore: OpenStore): void {
           expect(await perform(store, deed)).toBe(follow(model, deed));
         }
         for (const [part, { stands, versions }] of models) {
-          const shown = (await store.textVersions(OWNER, { ...POET, part })).toReversed();
+          const shown = (await store.textVersions(OWNER, { key: { ...POET, part }, ...MANY })).toReversed();
           expect(shown.map(({ status, active }) => [status, active])).toEqual(
             versions.map(({ status }, i) => [status, stands === i + 1]),
           );
@@ -360,6 +405,8 @@ function anyDeeds(openStore: OpenStore): void {
           expect(active?.n ?? 0).toBe(stands ?? 0);
           const pointer = (await store.textPointers(OWNER)).find((one) => one.part === part);
           expect(pointer ? pointer.stands : 0).toBe(stands);
+          const counted = (await store.proposalCounts(OWNER)).find((one) => one.part === part);
+          expect(counted?.proposals ?? 0).toBe(versions.filter(isWaiting).length);
         }
         expect(await problems(store, OWNER.org)).toEqual([]);
         await store.close();
@@ -374,6 +421,9 @@ const editing = (edit: NewText): RunOptions => {
   return { more: { writes, memories: [newMemory()] } };
 };
 
+const proposing = (text: string, more: Partial<NewText> = {}): RunOptions =>
+  editing(edited(text, { status: "proposed", inputs: "contact", ...more }));
+
 function inTurns(openStore: OpenStore): void {
   describe("an edit in a turn", () => {
     it("law 7 lands with the turn's commit or not at all", async () => {
@@ -384,7 +434,7 @@ function inTurns(openStore: OpenStore): void {
       const again = await take(store, thread, { holder: "worker-2", now: NOW + 60_000, until: NOW + 90_000 });
       const write = editing(edited("new", { turn: again.turn }));
       await expect(store.settle(lost, ran(lost, write).outcome)).rejects.toMatchObject({ code: "lease_lost" });
-      expect(await store.textVersions(OWNER)).toEqual([]);
+      expect(await store.textVersions(OWNER, MANY)).toEqual([]);
       await store.settle(again, ran(again, write).outcome);
       expect(await store.activeTexts(OWNER)).toMatchObject([{ text: "new", turn: again.turn }]);
       await store.receive(thread.scope, thread.id, [said("tick", { kind: "scheduled", trust: "platform" })]);
@@ -407,20 +457,58 @@ function inTurns(openStore: OpenStore): void {
 
     it("that a contact's turn proposed takes the place of what the contact's turns proposed before, of the same text", async () => {
       const store = await openStore();
-      const proposing = (text: string, key: TextKey = LOOP) =>
-        editing(edited(text, { ...key, status: "proposed", inputs: "contact" }));
       const thread = await open(store);
       await exchange(store, thread, "one", proposing("first"));
       await exchange(store, await open(store, scopeOf("bob")), "hi", proposing("Bob's"));
       await exchange(store, thread, "two", proposing("rhyme", POET));
       await exchange(store, thread, "three", proposing("second"));
-      expect((await store.textVersions(OWNER)).map(({ text, status }) => [text, status])).toEqual([
+      expect((await store.textVersions(OWNER, MANY)).map(({ text, status }) => [text, status])).toEqual([
         ["second", "proposed"],
         ["rhyme", "proposed"],
         ["Bob's", "proposed"],
-        ["first", "rejected"],
+        ["first", "superseded"],
       ]);
-      expect(await store.textMoves(OWNER, LOOP, 2)).toMatchObject([{ n: 3 }, { kind: "rejected", n: 1, by: "agent" }]);
+      expect(await store.textMoves(OWNER, LOOP, 2)).toMatchObject([
+        { n: 3 },
+        { kind: "superseded", n: 1, by: "agent", reason: "version 3, out of a later turn, takes its place" },
+      ]);
+      await expect(store.decideText(OWNER, { ...LOOP, n: 1 }, deciding("approved"))).rejects.toMatchObject({
+        code: "text_decided",
+        message: expect.stringContaining("a newer proposal took its place"),
+      });
+      expect(await problems(store, OWNER.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("that was proposed in a turn of the agent's own, or of several senders, is one for each text, too", async () => {
+      const store = await openStore();
+      const turns = [SELF, SELF, batchContact("a"), batchContact("b"), SELF];
+      for (const [n, contact] of turns.entries()) {
+        const scope = { ...OWNER, contact };
+        await store.editText(scope, edited(`text ${n}`, { status: "proposed", inputs: "contact" }), NOW);
+      }
+      await store.editText(OWNER, edited("by hand", { ...byHand, status: "proposed" }), NOW);
+      await store.editText(OWNER, edited("by hand, too", { ...byHand, status: "proposed" }), NOW);
+      const shown = await store.proposals(OWNER, MANY);
+      expect(shown.map(({ text }) => text)).toEqual(["text 3", "text 4", "by hand", "by hand, too"]);
+      expect(await store.proposals(OWNER, { own: true, limit: 9 })).toMatchObject([{ text: "text 4" }]);
+      expect(await store.proposalCounts(OWNER)).toEqual([{ ...LOOP, proposals: 4 }]);
+      expect(await problems(store, OWNER.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("that says what waits already is not kept twice; over another version it is another proposal", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      for (let n = 0; n < 3; n++) await exchange(store, thread, "again", proposing("the same"));
+      expect(await store.textVersions(OWNER, MANY)).toMatchObject([{ n: 1, text: "the same", status: "proposed" }]);
+      await store.editText(OWNER, edited("meanwhile", byHand), NOW);
+      await exchange(store, thread, "again", proposing("the same", { parent: 2 }));
+      await exchange(store, await open(store, scopeOf("bob")), "again", proposing("the same"));
+      expect((await store.proposals(OWNER, MANY)).map(({ n, parent }) => [n, parent])).toEqual([
+        [3, 2],
+        [4, 0],
+      ]);
       expect(await problems(store, OWNER.org)).toEqual([]);
       await store.close();
     });
@@ -428,16 +516,17 @@ function inTurns(openStore: OpenStore): void {
     it("that a contact's turn proposed goes with the contact; what was approved is the agent's", async () => {
       const store = await openStore();
       const thread = await open(store);
-      const proposing = (text: string) =>
-        editing(edited(text, { status: "proposed", inputs: "contact", line: trusted(`${text}, in short`) }));
-      await exchange(store, thread, "one", proposing("Ann's first wish"));
+      await exchange(store, thread, "one", proposing("Ann's first wish", { line: trusted("Ann's wish, in short") }));
       await store.decideText(OWNER, { ...LOOP, n: 1 }, deciding("approved"));
       await exchange(store, thread, "two", proposing("Ann's second wish"));
-      expect(await store.textVersions(OWNER)).toMatchObject([{ text: "Ann's second wish" }, { n: 1, active: true }]);
+      expect(await store.textVersions(OWNER, MANY)).toMatchObject([
+        { text: "Ann's second wish" },
+        { n: 1, active: true },
+      ]);
       await store.eraseContact(thread.scope, { org: OWNER.org, role: "operator" }, NOW + 99);
-      expect(await store.textVersions(OWNER)).toMatchObject([
+      expect(await store.textVersions(OWNER, MANY)).toMatchObject([
         { n: 2, text: "", reason: "", status: "rejected" },
-        { n: 1, text: "Ann's first wish", line: "Ann's first wish, in short", reason: "", active: true },
+        { n: 1, text: "Ann's first wish", line: "Ann's wish, in short", reason: "", active: true },
       ]);
       await expect(store.decideText(OWNER, { ...LOOP, n: 2 }, deciding("approved", { over: 1 }))).rejects.toMatchObject(
         { code: "text_decided" },

@@ -1,7 +1,7 @@
 import { type Actor, type ContactScope, canonicalJson, isBatch, type ThreadId } from "../../protocol/index.ts";
 import type { Row } from "../tables.ts";
 import { dropLog } from "./agent/conversations.ts";
-import { closeProposals } from "./agent/edit-texts.ts";
+import { closeProposals } from "./agent/proposals.ts";
 import { closeApprovals } from "./approvals.ts";
 import { append } from "./chain.ts";
 import type { Connection } from "./connection.ts";

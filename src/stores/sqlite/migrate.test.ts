@@ -181,6 +181,34 @@ describe("the migrations", () => {
     expect(MIGRATIONS.map(({ number }) => number)).toEqual(MIGRATIONS.map((_, i) => i + 1));
   });
 
+  it("know of texts from before which versions wait for an operator", () => {
+    const old = join(folder, "texts.sqlite");
+    const before = connect(old, { random: randomBytes, patience: 100 });
+    migrate(before, MIGRATIONS.slice(0, 8));
+    before.close();
+    const db = new BetterSqlite3(old);
+    db.pragma("foreign_keys = off");
+    const move = db.prepare(
+      `insert into text_move (org, agent, layer, part, seq, kind, n, by, reason, at, link)
+       values ('home', 'companion', 'loop', ?, ?, ?, ?, 'agent', '', 0, ?)`,
+    );
+    const deeds = ["edited 1", "proposed 2", "approved 2", "proposed 3", "rejected 3", "proposed 4", "activated 1"];
+    for (const part of ["", "poet"]) {
+      deeds.forEach((deed, seq) => {
+        const [kind, n] = deed.split(" ");
+        move.run(part, seq + 1, kind, Number(n), seq + (part === "" ? 1 : 101));
+      });
+    }
+    const after = connect(old, { random: randomBytes, patience: 100 });
+    migrate(after);
+    after.close();
+    expect(db.prepare("select part, n from text_move where waits = 1 order by part").all()).toEqual([
+      { part: "", n: 4 },
+      { part: "poet", n: 4 },
+    ]);
+    db.close();
+  });
+
   it("that fail half-way leave the database as it was", () => {
     const before = schemaOf(file);
     const db = connect(file, { random: randomBytes, patience: 100 });

@@ -1,4 +1,3 @@
-import { layerId } from "../../protocol/index.ts";
 import { edited, NOW, open, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
 import { openSqlite, type Store } from "../index.ts";
 
@@ -40,13 +39,13 @@ async function deliverAll(store: Store): Promise<void> {
   console.log(JSON.stringify(given));
 }
 
-/** Edits skills that others edit too, and tells which of its texts are active. */
+/** Edits a text of agents that others edit too, and tells of which its text is active. */
 async function editAll(store: Store): Promise<void> {
   const active: string[] = [];
   for (let n = 0; n < Number(count); n++) {
-    const key = { layer: layerId("skills"), part: `skill ${n}` };
-    const version = await store.editText(ann, edited(`by ${process.pid}`, key), NOW);
-    if (version.active) active.push(key.part);
+    const whose = scopeOf("ann", `agent-${n}`);
+    const version = await store.editText(whose, edited(`by ${process.pid}`), NOW);
+    if (version.active) active.push(whose.agent);
   }
   console.log(JSON.stringify(active));
 }

@@ -78,12 +78,12 @@ describe("several programs on one file", () => {
 
   it("law 7 that edit the same texts at once: one of each becomes active, the newest of the others waits", async () => {
     const active = (await together("edit", 3, 30)).flat();
-    expect(active.sort()).toEqual(Array.from({ length: 30 }, (_, n) => `skill ${n}`).sort());
+    expect(active.sort()).toEqual(Array.from({ length: 30 }, (_, n) => `agent-${n}`).sort());
     const store = await openSqlite(file);
-    const versions = await store.textVersions(ANN);
-    const of = (wanted: string) => versions.filter(({ status }) => status === wanted);
-    expect([of("kept").length, of("proposed").length, of("rejected").length]).toEqual([30, 30, 30]);
-    expect(await store.activeTexts(ANN)).toHaveLength(30);
+    for (let n = 0; n < 30; n++) {
+      const versions = await store.textVersions(scopeOf("ann", `agent-${n}`), { limit: 9 });
+      expect(versions.map(({ status }) => status)).toEqual(["proposed", "superseded", "kept"]);
+    }
     expect(await problems(store, ANN.org)).toEqual([]);
     await store.close();
   }, 60_000);

@@ -46,11 +46,12 @@ async function live(): Promise<void> {
   await store.settle(claim, ran(claim, proposing("what Ann wants")).outcome);
   const verdict = { verdict: "review", findings: ["It speaks of layer 2."] } as const;
   await store.editText(ANN, edited("what an operator wants", { by: "operator", verdict }), NOW);
-  const [first] = await store.textVersions(ANN);
+  const [first] = await store.textVersions(ANN, { limit: 1 });
   if (!first) throw new Error("no version");
-  const word = { verdict: "approved", over: 2, by: "operator", reason: untrusted("why not"), at: NOW } as const;
+  const deed = { by: "operator", at: NOW, beside: [] } as const;
+  const word = { ...deed, verdict: "approved", over: 2, reason: untrusted("why not") } as const;
   await store.decideText(ANN, { layer: first.layer, n: 1 }, word);
-  const back = { to: 0, kind: "rolled back", by: "operator", reason: untrusted("better so"), at: NOW } as const;
+  const back = { ...deed, to: 0, kind: "rolled back", reason: untrusted("better so") } as const;
   await store.moveText(ANN, { layer: first.layer }, back);
   await exchange(store, thread, "and more", proposing("what Ann also wants"));
   for (const dollars of [5, -1]) await store.topUp(ANN, { dollars, by: "operator", note: untrusted("paid"), at: NOW });
@@ -289,7 +290,7 @@ describe("a record that was changed from outside", () => {
       `insert into thread select org, agent, contact, 'thr_x', channel, 'k', version, null, null, 1, 1, 0, 0, null, null, 1, null
        from thread limit 1`,
       `insert into text_move select org, agent, layer, part, seq + 90, kind, n, was, stands, by, turn, contact, reason, text, line,
-       findings, verdict, trust, inputs, parent, rank, source, declared, at, 1 from text_move limit 1`,
+       findings, verdict, trust, inputs, parent, rank, source, declared, at, 1, waits from text_move limit 1`,
       `insert into top_up select org, agent, id + 90, 1000.0, by, note, at, 1 from top_up limit 1`,
       `insert into act select org, agent, id + 90, role, what, about, at, 1 from act limit 1`,
       `insert into exchange select 90, org, agent, contact, (select min(id) from event where contact = 'ann'), turn, at

@@ -8,6 +8,7 @@ import { credits, topUp, topUps } from "./credits.ts";
 import { decideText, editText, moveText } from "./edit-texts.ts";
 import { life, moveLife } from "./life.ts";
 import { dueDeliveries, inbox, mail, mailCounts, noteDelivery } from "./mail.ts";
+import { proposalCounts, proposals } from "./proposals.ts";
 import { turnCount } from "./tally.ts";
 import { activeTexts, textMoves, textPointers, textVersions } from "./texts.ts";
 
@@ -23,6 +24,8 @@ export function agentStore(bound: Bind): AgentStore & Pick<Store, "openBatch"> {
     activeTexts: bound(activeTexts),
     textPointers: bound(textPointers),
     textVersions: bound(textVersions),
+    proposals: bound(proposals),
+    proposalCounts: bound(proposalCounts),
     textMoves: bound(textMoves),
     editText: bound(editText),
     decideText: bound(decideText),

@@ -5,20 +5,24 @@ import {
   type Digest,
   type NewText,
   type OrgId,
-  type Role,
   SELF,
   StrataError,
   type TextKey,
   type TextMove,
   type TextPointer,
   type TextVersion,
+  textDecided,
+  textName,
+  textOvertaken,
+  type VersionKey,
 } from "../../../protocol/index.ts";
 import type { AgentOwner, MoveRequest, TextDecision } from "../../agent-store.ts";
-import { toTextMove } from "../../rows.ts";
-import { append } from "../chain.ts";
+import { toTextKey, toTextMove } from "../../rows.ts";
 import type { Connection } from "../connection.ts";
 import { keepOwn, keepShared, scopeKey } from "../pieces.ts";
-import { insert, query } from "../statement.ts";
+import { query } from "../statement.ts";
+import { supersede, waitingBeside } from "./proposals.ts";
+import { type NewMove, NO_VERSION, pointerOf, recordMove } from "./record-move.ts";
 import {
   columnKey,
   columnsOf,
@@ -27,7 +31,6 @@ import {
   type MoveRow,
   makesVersion,
   movesOfVersion,
-  newestMove,
   pointersOf,
   statusOf,
   type TextColumns,
@@ -43,24 +46,51 @@ export function editText(db: Connection, owner: AgentOwner, edit: NewText, at: n
 export function addVersion(db: Connection, whose: AgentOwner | ContactScope, edit: NewText, at: number): TextVersion {
   const key = columnsOf(whose, edit);
   const stands = pointerOf(db, key);
-  const kept = edit.status === "kept" && isOverActive(edit, stands) && isBesideThem(db, key, edit.beside);
+  if (edit.status === "kept" && isOverActive(edit, stands) && isBesideThem(db, key, edit.beside)) {
+    return make(db, key, { ...facts(edit, at), ...kept(db, whose, edit, null), kind: "edited", was: stands });
+  }
   // It may say what the contact said: until an operator has approved it, it goes when the contact goes.
-  const contact = kept ? null : contactOf(whose);
-  const keep = keeper(db, whose, contact);
-  const { by, turn = null, trust, inputs, parent, verdict, place } = edit;
-  if (contact !== null) closeOlder(db, { ...whose, contact }, { key, by, at });
+  const contact = contactOf(whose);
+  const proposed = { ...facts(edit, at), ...kept(db, whose, edit, contact), kind: "proposed", was: stands } as const;
+  if (edit.by !== "agent") return make(db, key, proposed);
+  const older = waitingBeside(db, key, contact);
+  const same = older.find((one) => isSame(one, proposed));
+  if (same) return there(db, key, same.n);
+  supersede(db, older, { n: newestVersion(db, key) + 1, at });
+  return make(db, key, proposed);
+}
+
+/** A row that makes a version, before it is known which. */
+type Made = Omit<NewMove, "n" | "stands">;
+
+function make(db: Connection, key: TextColumns, made: Made): TextVersion {
   const n = newestVersion(db, key) + 1;
-  record(db, key, {
-    ...{ kind: kept ? "edited" : "proposed", n, was: stands, stands: kept ? n : stands, by, turn, at, contact },
-    reason: keep(edit.reason),
-    text: keep(edit.text),
-    line: edit.line === undefined ? null : keep(edit.line),
-    findings: keep(JSON.stringify(verdict.findings)),
-    verdict: verdict.verdict,
-    ...{ trust, inputs, parent },
-    ...{ rank: place?.rank ?? null, source: place?.source ?? null, declared: place?.declared ?? null },
-  });
+  recordMove(db, key, { ...made, n, stands: made.kind === "edited" ? n : made.was });
   return there(db, key, n);
+}
+
+function facts({ by, turn, trust, inputs, parent, verdict: { verdict }, place }: NewText, at: number) {
+  const { rank, source, declared = null } = place;
+  return { by, turn: turn ?? null, at, trust, inputs, parent, verdict, rank, source, declared };
+}
+
+/** Its texts, kept with the contact whose they are, or as shared ones. */
+function kept(db: Connection, whose: AgentOwner, { reason, text, line, verdict }: NewText, contact: ContactId | null) {
+  const keep = keeper(db, whose, contact);
+  return {
+    contact,
+    reason: keep(reason),
+    text: keep(text),
+    line: line === undefined ? null : keep(line),
+    findings: keep(JSON.stringify(verdict.findings)),
+  };
+}
+
+/** Whether two proposals say the same over the same. */
+function isSame(one: MoveRow, other: Made): boolean {
+  const said = ({ text, line, parent, inputs, rank, source, declared }: Made): string =>
+    canonicalJson({ text, line, parent, inputs, rank, source, declared });
+  return said(one) === said(other);
 }
 
 /** Who took a text away meant it: an agent does not put it back unasked. */
@@ -69,8 +99,7 @@ function isOverActive({ parent, by }: NewText, stands: number | null): boolean {
 }
 
 /** Limits are of all layers or all skills together: whoever measured with others that moved since has measured nothing. */
-function isBesideThem(db: Connection, key: TextColumns, beside: readonly TextPointer[] | undefined): boolean {
-  if (beside === undefined) return true;
+function isBesideThem(db: Connection, key: TextColumns, beside: readonly TextPointer[]): boolean {
   const now = pointersOf(db, key).filter(({ layer, part }) =>
     key.part === "" ? part === undefined && layer !== key.layer : layer === key.layer && part !== key.part,
   );
@@ -87,18 +116,12 @@ function contactOf(whose: AgentOwner | ContactScope): ContactId | null {
   return "contact" in whose && whose.contact !== SELF ? whose.contact : null;
 }
 
-/** Keeps texts with the contact whose they are, or as shared ones. */
 function keeper(db: Connection, { org, agent }: AgentOwner, contact: ContactId | null): (text: string) => Digest {
   if (contact === null) return (text) => keepShared(db, org, text);
   const scope = { org, agent, contact };
   const key = scopeKey(db, scope);
   return (text) => keepOwn(db, scope, key, text);
 }
-
-const pointerOf = (db: Connection, key: TextColumns): number | null => {
-  const last = newestMove(db, key);
-  return last ? last.stands : 0;
-};
 
 function newestVersion(db: Connection, key: TextColumns): number {
   const newest = query
@@ -108,63 +131,47 @@ function newestVersion(db: Connection, key: TextColumns): number {
   return db.first(newest)?.n ?? 0;
 }
 
-/** A row and its link. */
-function record(db: Connection, key: TextColumns, done: Omit<MoveRow, keyof TextColumns | "seq" | "link">): MoveRow {
-  const seq = (newestMove(db, key)?.seq ?? 0) + 1;
-  const facts = { ...key, seq, ...done };
-  const row = { ...facts, link: append(db, key.org, textLink(facts)).seq };
-  db.run(insert("text_move", row));
-  return row;
-}
-
-/** What the link of a row says: all of it but whose its texts are, and those by digest only. */
-export function textLink(row: Omit<MoveRow, "link">): string {
-  const { agent, layer, part, seq, kind, n, was, stands, by, turn, at } = row;
-  const { reason, text, line, findings, verdict, trust, inputs, parent, rank, source, declared } = row;
-  const made = { text, line, findings, verdict, trust, inputs, parent, rank, source, declared };
-  return canonicalJson({ text: { agent, layer, part, seq, kind, n, was, stands, by, turn, at, reason, ...made } });
-}
-
 function there(db: Connection, key: TextColumns, n: number): TextVersion {
   const version = findVersion(db, key, n);
   if (version) return version;
-  throw new StrataError("unexpected", `version ${n} of ${nameOf(key)} vanished inside its own transaction: report it`);
+  throw new StrataError(
+    "unexpected",
+    `version ${n} of ${textName(toTextKey(key))} vanished inside its own transaction: report it`,
+  );
 }
-
-const NOTHING = {
-  ...{ contact: null, turn: null, text: null, line: null, findings: null },
-  ...{ verdict: null, trust: null, inputs: null, parent: null, rank: null, source: null, declared: null },
-} as const;
 
 /** An operator's word: of two that decide, the second is told that it is decided. */
 export function decideText(
   db: Connection,
   owner: AgentOwner,
-  { n, ...of }: TextKey & { readonly n: number },
-  { verdict, over, by, reason, at, beside }: TextDecision,
+  { n, ...of }: VersionKey,
+  decision: TextDecision,
 ): TextVersion {
   return db.write(() => {
     const key = columnsOf(owner, of);
     const made = inStatus(db, key, n, "proposed");
-    const stands = pointerOf(db, key);
-    const approved = verdict === "approved";
-    if (approved && stands !== null && stands !== made.parent && stands !== over) throw overtaken(key, made, stands);
-    if (approved) checkBeside(db, key, beside);
-    record(db, key, {
-      ...NOTHING,
-      ...{ kind: verdict, n, was: stands, stands: approved ? n : stands, by, at },
-      reason: keepShared(db, owner.org, reason),
-      ...(approved && made.contact !== null && textsAnew(db, owner.org, made)),
-    });
+    const was = pointerOf(db, key);
+    const { verdict: kind, by, reason, at } = decision;
+    const word = { ...NO_VERSION, kind, n, was, by, at, reason: keepShared(db, owner.org, reason) };
+    if (decision.verdict === "rejected") {
+      recordMove(db, key, { ...word, stands: was });
+      return there(db, key, n);
+    }
+    if (was !== null && was !== made.parent && was !== decision.over) {
+      throw textOvertaken(key.agent, { ...of, n, parent: made.parent ?? 0 }, was);
+    }
+    checkBeside(db, key, decision.beside);
+    recordMove(db, key, { ...word, stands: n, ...(made.contact !== null && textsAnew(db, owner.org, made)) });
     return there(db, key, n);
   });
 }
 
 /** @throws StrataError `text_decided` */
-function checkBeside(db: Connection, key: TextColumns, beside: readonly TextPointer[] | undefined): void {
+function checkBeside(db: Connection, key: TextColumns, beside: readonly TextPointer[]): void {
   if (isBesideThem(db, key, beside)) return;
-  const says = `another text of ${key.agent} was changed while the size of ${nameOf(key)} was looked at, so nothing was changed`;
-  throw new StrataError("text_decided", `${says}: do it again`, { agent: key.agent, text: nameOf(key) });
+  const name = textName(toTextKey(key));
+  const says = `another text of ${key.agent} was changed while the size of ${name} was looked at, so nothing was changed`;
+  throw new StrataError("text_decided", `${says}: do it again`, { agent: key.agent, ...toTextKey(key) });
 }
 
 function textsAnew(db: Connection, org: OrgId, made: MoveRow): Pick<MoveRow, "text" | "line"> {
@@ -179,74 +186,26 @@ function textsAnew(db: Connection, org: OrgId, made: MoveRow): Pick<MoveRow, "te
 function inStatus(db: Connection, key: TextColumns, n: number, wanted: "kept" | "proposed"): MoveRow {
   const rows = movesOfVersion(db, key, n);
   const made = rows.find(makesVersion);
+  const of = toTextKey(key);
   if (!made) {
-    const says = `${nameOf(key)} of ${key.agent} has no version ${n}: list its versions`;
-    throw new StrataError("text_not_found", says, { agent: key.agent, text: nameOf(key), n });
+    const says = `${textName(of)} of ${key.agent} has no version ${n}: list its versions`;
+    throw new StrataError("text_not_found", says, { agent: key.agent, ...of, n });
   }
   const status = statusOf(made, rows.find(decides));
   if (status === wanted) return made;
-  const says = `version ${n} of ${nameOf(key)} is ${status} and not ${wanted}, so nothing was changed`;
-  throw new StrataError("text_decided", `${says}: list its versions`, { agent: key.agent, n, status });
-}
-
-const nameOf = ({ layer, part }: TextColumns): string => (part === "" ? layer : `${layer}/${part}`);
-
-function overtaken(key: TextColumns, { n, parent }: MoveRow, stands: number): StrataError {
-  const says = `version ${n} of ${nameOf(key)} was written over version ${parent ?? 0}, and version ${stands} is active by now`;
-  const next = `look at both and approve it over version ${stands}, or reject it`;
-  return new StrataError("text_decided", `${says}: ${next}`, { agent: key.agent, n, parent, active: stands });
+  throw textDecided(key.agent, { ...of, n, status });
 }
 
 /** Puts the pointer on a version that is kept, on the declared text, or on nothing. */
 export function moveText(db: Connection, owner: AgentOwner, of: TextKey, request: MoveRequest): TextMove {
-  const { to, kind, by, reason, at, beside } = request;
+  const { to, kind, by, reason, at } = request;
   return db.write(() => {
     const key = columnsOf(owner, of);
     if (to !== null && to !== 0) inStatus(db, key, to, "kept");
-    checkBeside(db, key, beside);
+    if (to !== null) checkBeside(db, key, request.beside);
     const was = pointerOf(db, key);
     const why = keepShared(db, owner.org, reason);
-    const row = record(db, key, { ...NOTHING, kind, n: to ?? was ?? 0, was, stands: to, by, at, reason: why });
+    const row = recordMove(db, key, { ...NO_VERSION, kind, n: to ?? was ?? 0, was, stands: to, by, at, reason: why });
     return toTextMove(row, reason);
   });
-}
-
-/** What a contact's turns proposed and nobody decided goes with the contact. Part of an erasure, before its texts go. */
-export function closeProposals(db: Connection, scope: ContactScope, by: Role, at: number): void {
-  close(db, openProposals(db, scope), { by, at, why: "the contact in whose turn it was written was erased" });
-}
-
-interface Closing {
-  readonly by: Role;
-  readonly at: number;
-  readonly why: string;
-}
-
-/** Of a text, one proposal waits out of a contact's turns: the newest. */
-function closeOlder(
-  db: Connection,
-  scope: ContactScope,
-  { key, ...how }: Omit<Closing, "why"> & { readonly key: TextColumns },
-): void {
-  const older = openProposals(db, scope).filter(({ layer, part }) => layer === key.layer && part === key.part);
-  close(db, older, { ...how, why: "a newer one out of a turn with the same contact takes its place" });
-}
-
-function openProposals(db: Connection, { org, agent, contact }: ContactScope): readonly MoveRow[] {
-  const proposed = { org, agent, contact, kind: "proposed" } as const;
-  const rows = query
-    .selectFrom("text_move")
-    .selectAll()
-    .where((eb) => eb.and(proposed))
-    .orderBy("link");
-  return db.all(rows).filter((row) => !movesOfVersion(db, row, row.n).some(decides));
-}
-
-function close(db: Connection, rows: readonly MoveRow[], { by, at, why }: Closing): void {
-  for (const { org, agent, layer, part, n } of rows) {
-    const key = { org, agent, layer, part };
-    const stands = pointerOf(db, key);
-    const reason = keepShared(db, org, why);
-    record(db, key, { ...NOTHING, kind: "rejected", n, was: stands, stands, by, at, reason });
-  }
 }

@@ -1,6 +1,6 @@
 import type { Digest, TextKey, TextMove, TextPointer, TextStatus, TextVersion } from "../../../protocol/index.ts";
-import type { AgentOwner } from "../../agent-store.ts";
-import { toTextMove, toTextVersion } from "../../rows.ts";
+import type { AgentOwner, VersionsWish } from "../../agent-store.ts";
+import { toTextKey, toTextMove, toTextVersion } from "../../rows.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { ownText, sharedText } from "../pieces.ts";
@@ -35,9 +35,8 @@ export function textPointers(db: Connection, owner: AgentOwner): readonly TextPo
 
 export function pointersOf(db: Connection, { org, agent }: AgentOwner): readonly TextPointer[] {
   const keys = db.all(plain<Pick<MoveRow, "layer" | "part">>(KEYS, org, agent));
-  const pointers = keys.map(({ layer, part }) => {
-    const stands = newestMove(db, { org, agent, layer, part })?.stands ?? null;
-    return { layer, ...(part !== "" && { part }), stands };
+  const pointers = keys.map((key) => {
+    return { ...toTextKey(key), stands: newestMove(db, { org, agent, ...key })?.stands ?? null };
   });
   return pointers.sort((a, b) => (columnKey(a) < columnKey(b) ? -1 : 1));
 }
@@ -90,12 +89,14 @@ export function findVersion(db: Connection, key: TextColumns, n: number): TextVe
 
 /** Whether the row made a version: then it has all of it. */
 export const makesVersion = ({ kind }: MoveRow): boolean => kind === "edited" || kind === "proposed";
-/** Whether the row is an operator's word about a proposal. */
-export const decides = ({ kind }: MoveRow): boolean => kind === "approved" || kind === "rejected";
+/** Whether the row says what became of a proposal. */
+export const decides = ({ kind }: MoveRow): boolean =>
+  kind === "approved" || kind === "superseded" || kind === "rejected";
 
 /** What became of a version that was proposed, if anything yet. */
 export function statusOf(made: MoveRow, decided: MoveRow | undefined): TextStatus {
   if (made.kind === "edited" || decided?.kind === "approved") return "kept";
+  if (decided?.kind === "superseded") return "superseded";
   return decided ? "rejected" : "proposed";
 }
 
@@ -125,20 +126,17 @@ export function textAt(db: Connection, row: MoveRow, digest: Digest | null): str
 }
 
 /** Newest first. */
-export function textVersions(db: Connection, owner: AgentOwner, key?: TextKey): readonly TextVersion[] {
+export function textVersions(
+  db: Connection,
+  owner: AgentOwner,
+  { key, before, limit }: VersionsWish,
+): readonly TextVersion[] {
   return db.read(() => {
-    const rows = db.all(newestFirst(owner, key));
-    const stands = new Map(pointersOf(db, owner).map((pointer) => [columnKey(pointer), pointer.stands]));
-    const decided = new Map(rows.filter(decides).map((row) => [versionKey(row), row]));
-    return rows
-      .filter(makesVersion)
-      .map((made) =>
-        readVersion(db, made, { decided: decided.get(versionKey(made)), stands: stands.get(columnKey(made)) ?? null }),
-      );
+    const made = newestFirst(owner, key).where("kind", "in", ["edited", "proposed"]);
+    const rows = db.all((before === undefined ? made : made.where("n", "<", before)).limit(atMost(limit)));
+    return rows.flatMap((row) => findVersion(db, row, row.n) ?? []);
   });
 }
-
-const versionKey = (row: MoveRow): string => `${row.n}/${columnKey(row)}`;
 
 /** Newest first. */
 export function textMoves(

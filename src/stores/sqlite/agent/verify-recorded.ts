@@ -1,4 +1,4 @@
-import type { OrgId } from "../../../protocol/index.ts";
+import { type OrgId, StrataError } from "../../../protocol/index.ts";
 import type { Recorded } from "../../rows.ts";
 import type { Finding } from "../../store.ts";
 import type { Row } from "../../tables.ts";
@@ -9,8 +9,8 @@ import { BATCH, page, problem, type Step, sentence } from "../walk.ts";
 import { actLink } from "./acts.ts";
 import { strangeEntries } from "./conversations.ts";
 import { topUpLink } from "./credits.ts";
-import { textLink } from "./edit-texts.ts";
-import { type MoveRow, textAt } from "./texts.ts";
+import { textLink } from "./record-move.ts";
+import { decides, type MoveRow, movesOfVersion, textAt } from "./texts.ts";
 
 /** A row that its link repeats. */
 interface RecordedRow {
@@ -45,6 +45,7 @@ const KINDS: Readonly<Record<Recorded, Kind>> = {
     ({ agent, layer, part, seq }) => `text ${layer}${part === "" ? "" : `/${part}`} of ${agent}, move ${seq}`,
     (db, row) => {
       for (const digest of [row.reason, row.text, row.line, row.findings]) textAt(db, row, digest);
+      checkWaits(db, row);
       return textLink(row);
     },
   ),
@@ -58,6 +59,14 @@ const KINDS: Readonly<Record<Recorded, Kind>> = {
   ),
   act: kind<Row<"act">>("act", ({ agent, id }) => `act ${id} on ${agent}`, actLink),
 };
+
+/** No link says which versions wait: the other rows do. @throws StrataError `record_broken` */
+function checkWaits(db: Connection, row: MoveRow): void {
+  const waits = row.kind === "proposed" && !movesOfVersion(db, row, row.n).some(decides);
+  if (row.waits === (waits ? 1 : null)) return;
+  const says = `it is marked as ${waits ? "decided, and waits" : "waiting, and does not"}`;
+  throw new StrataError("record_broken", says, { link: row.link });
+}
 
 /** A link that repeats a row: the row is there. */
 export function checkRecordedLink(db: Connection, { org, seq }: Row<"chain">, what: Recorded): readonly Finding[] {

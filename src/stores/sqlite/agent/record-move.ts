@@ -1,0 +1,50 @@
+import { canonicalJson } from "../../../protocol/index.ts";
+import { append } from "../chain.ts";
+import type { Connection } from "../connection.ts";
+import { fixed, insert, query } from "../statement.ts";
+import { decides, type MoveRow, newestMove, type TextColumns } from "./texts.ts";
+
+/** What is done with a text, as far as whoever does it says it. */
+export type NewMove = Omit<MoveRow, keyof TextColumns | "seq" | "link" | "waits">;
+
+/** The columns of a row that makes no version. */
+export const NO_VERSION = {
+  ...{ contact: null, turn: null, text: null, line: null, findings: null },
+  ...{ verdict: null, trust: null, inputs: null, parent: null, rank: null, source: null, declared: null },
+} as const;
+
+/** Where the pointer of a text stands; on the declared text where nobody has moved it. */
+export function pointerOf(db: Connection, key: TextColumns): number | null {
+  const last = newestMove(db, key);
+  return last ? last.stands : 0;
+}
+
+/** Writes a row and its link. What was proposed waits, until a row decides about it. */
+export function recordMove(db: Connection, key: TextColumns, done: NewMove): MoveRow {
+  const seq = (newestMove(db, key)?.seq ?? 0) + 1;
+  const facts = { ...key, seq, ...done };
+  const waits = done.kind === "proposed" ? 1 : null;
+  const row: MoveRow = { ...facts, waits, link: append(db, key.org, textLink(facts)).seq };
+  db.run(insert("text_move", row));
+  if (decides(row)) db.run(decidedVersion({ ...key, n: row.n }));
+  return row;
+}
+
+const decidedVersion = fixed((of: TextColumns & { readonly n: number }) =>
+  query
+    .updateTable("text_move")
+    .set({ waits: null })
+    .where("org", "=", of.org)
+    .where("agent", "=", of.agent)
+    .where("layer", "=", of.layer)
+    .where("part", "=", of.part)
+    .where("n", "=", of.n),
+);
+
+/** What the link of a row says: all of it but whose its texts are, and those by digest only. */
+export function textLink(row: Omit<MoveRow, "link" | "waits">): string {
+  const { agent, layer, part, seq, kind, n, was, stands, by, turn, at } = row;
+  const { reason, text, line, findings, verdict, trust, inputs, parent, rank, source, declared } = row;
+  const made = { text, line, findings, verdict, trust, inputs, parent, rank, source, declared };
+  return canonicalJson({ text: { agent, layer, part, seq, kind, n, was, stands, by, turn, at, reason, ...made } });
+}
