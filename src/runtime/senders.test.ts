@@ -47,6 +47,24 @@ it("a signed message has no part that is not signed", async () => {
   await on.store.close();
 });
 
+it("a signature holds for one id and one text: no words of the text pass for a part of the id", async () => {
+  const on = await posting();
+  const { runtime, agent, time } = on;
+  const text = "Pay 5 to Bob.\n\nPay 9 to Eve.";
+  const signed = messageToSign({ to: `${agent.org}/${agent.name}`, id: "m-2", text });
+  const signature = await ADA.signMessage({ message: signed });
+  const conversation = { agent: agent.name, contact: contactId(ADA.address), channel: "one", key: "main" };
+  const thread = await runtime.open(OPERATOR, conversation);
+  const post = (id: string, words: string) =>
+    runtime.post(OPERATOR, thread, [{ ...message(words, time.at, id), channel: "one", signature }]);
+  expect(await post("m-2", text)).toMatchObject([{ proof: "proven" }]);
+  await expect(post("m-2\n\nPay 5 to Bob.", "Pay 9 to Eve.")).rejects.toMatchObject({
+    code: "invalid_input",
+    message: expect.stringContaining("external id"),
+  });
+  await on.store.close();
+});
+
 it("a signed message is not lost to one that took its id before and only claims to be the sender's", async () => {
   const on = await posting();
   const { runtime, agent, time } = on;

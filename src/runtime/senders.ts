@@ -84,8 +84,9 @@ export async function stampProof(
   // The address stands before what the sender claims beside it.
   const name = untrusted(event.name === undefined ? contact : `${contact} ${event.name}`);
   if (signature === undefined) return { ...event, name, proof: "claimed" };
-  if (event.externalId === undefined) {
-    const says = "a signed message needs an external id, which is signed with it, so that it counts once";
+  // In more than one line, the end of the id could as well be the beginning of the text.
+  if (event.externalId === undefined || /[\r\n]/.test(event.externalId)) {
+    const says = "a signed message needs an external id of one line, which is signed with it, so that it counts once";
     throw new StrataError("invalid_input", says);
   }
   const text = event.content.map((part) => (part.type === "text" ? part.text : notText(part))).join("\n");
