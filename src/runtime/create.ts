@@ -7,6 +7,7 @@ import { consolidateDoors } from "./consolidate/consolidate.ts";
 import { checkTalk } from "./consolidate/consolidate-thread.ts";
 import { decide } from "./decide.ts";
 import { deliverDue } from "./deliver/deliveries.ts";
+import { heard } from "./deliver/heard.ts";
 import { embedDoors } from "./embed/embed-memories.ts";
 import { erase } from "./erase.ts";
 import { fork, regenerate } from "./fork.ts";
@@ -23,7 +24,7 @@ import type { Runtime } from "./runtime.ts";
 import { contactFor, reach } from "./senders.ts";
 import { runTurn } from "./turn.ts";
 
-/** As many of a contact's newest messages are looked through for what was not delivered. */
+/** As many of a thread's newest messages that wait are shown. */
 const MOST_WAITING = 100;
 
 /** The runtime over its parts: what every door calls. */
@@ -80,9 +81,9 @@ export function createRuntime(parts: Parts): Runtime {
     regenerate: (actor, id, options = {}) => regenerate(turnParts(), actor, id, options),
     async *undelivered(actor, { id }) {
       const { scope } = await threadOf(parts, actor, id, "run");
-      const waiting = await store.outbox(scope, MOST_WAITING);
-      for (const message of waiting.toReversed()) {
-        if (message.thread !== id || message.status !== "waiting") continue;
+      const { org, agent, contact } = scope;
+      const wish = { contact, thread: id, status: "waiting", limit: MOST_WAITING } as const;
+      for (const message of (await store.mail({ org, agent }, wish)).toReversed()) {
         yield message;
         await store.deliver(scope, message.id, parts.clock());
       }
@@ -109,13 +110,12 @@ export function createRuntime(parts: Parts): Runtime {
     approval: (actor, id) => approvalOf(parts, actor, id, "read"),
     decide: (actor, id, verdict) => decide({ ...parts, acting }, actor, id, verdict),
     erase: (actor, whose) => erase(parts, actor, whose),
-    async *deliverDue(actor, signal) {
+    heard: (actor, turn) => heard(parts, actor, turn),
+    async *deliverDue(actor, name, signal) {
+      const agent = agentNamed(parts, actor, name);
+      authorize(actor, "operate", { org: agent.org, agent: agent.name, contact: null });
       const send = parts.sendDelivery;
-      if (send === undefined) return;
-      for (const agent of parts.agents.all.filter(({ org, deliver }) => org === actor.org && deliver !== undefined)) {
-        authorize(actor, "operate", { org: agent.org, agent: agent.name, contact: null });
-        yield* deliverDue(parts, agent, { send, signal });
-      }
+      if (send !== undefined) yield* deliverDue(parts, agent, { send, signal });
     },
     usage: async (actor, scope) => store.usage(await reach(parts.agents, actor, { scope, action: "read" })),
     ...life,

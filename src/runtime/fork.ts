@@ -1,6 +1,5 @@
 import {
   type Actor,
-  type Agent,
   authorize,
   eventId,
   isBatch,
@@ -52,7 +51,7 @@ export async function* regenerate(
   checkActsOnce(parts, turn, options);
   // What keeps the turn from beginning is said before anything is stored.
   const { agent } = await castOf(parts, parent, options);
-  checkSentOnce(agent, turn, options);
+  const isSent = sendsAgain(parts, turn, options);
   if (options.recorded === undefined) await checkPaid(parts, agent);
   const turns = await parts.store.turns(parent.scope, parent.id);
   const thread = await branch(parts, parent, before(parent, turns, turn), ownName(parts, "again"));
@@ -62,7 +61,7 @@ export async function* regenerate(
     return { ...said, id: eventId(issueId("event", parts.wall(), parts.random(10))) };
   });
   await parts.store.receive(thread.scope, thread.id, events);
-  yield* runTurn(parts, thread, options);
+  yield* runTurn(parts, thread, isSent ? { ...options, unheard: true } : options);
 }
 
 /** On the fork nothing is known of what the turn did: what waits would be answered twice, and what acts outside acts anew. */
@@ -88,14 +87,16 @@ function checkActsOnce(
   throw new StrataError("invalid_input", says, { turn: id, tools: outside });
 }
 
-/** Where replies are sent by themselves, whoever wrote would get two. */
-function checkSentOnce(
-  { deliver }: Agent,
+/** Whether the reply is sent by itself, as the declaration of today says: whoever wrote gets two then, and it must be wanted. */
+function sendsAgain(
+  { agents }: Parts,
   { id, end, scope }: TurnRecord,
   { again, toNobody }: RegenerateOptions,
-): void {
-  if (deliver === undefined || toNobody || again || isReserved(scope.contact)) return;
-  if (end?.status !== "done" || end.reply === null) return;
+): boolean {
+  const declared = agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  if (declared?.deliver === undefined || toNobody || isReserved(scope.contact)) return false;
+  if (end?.status !== "done" || end.reply === null) return false;
+  if (again) return true;
   const says = `${id} was answered, and a second reply would be sent to ${scope.contact}; say with --again, or \`{"again": true}\` over HTTP, that it shall`;
   throw new StrataError("invalid_input", says, { turn: id });
 }

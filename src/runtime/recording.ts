@@ -11,6 +11,9 @@ import {
 } from "../protocol/index.ts";
 import type { RecordedResult } from "./run-options.ts";
 
+/** The channel of what recordings hold: it was said in its time, and what is said there now is sent to nobody. */
+export const REPLAY = "replay";
+
 /** One answer of the recorded agent: a run of its messages, and the calls it made in them. */
 export interface RecordedReply {
   readonly texts: readonly string[];
@@ -181,7 +184,7 @@ function takeReply(draft: Draft, line: Line, file: string, digest: string): void
 const eventOf = (line: Line, digest: string): NewEvent => ({
   kind: "message",
   trust: "contact",
-  channel: "replay",
+  channel: REPLAY,
   externalId: `${digest}:${line.n}`,
   ...(line.name === undefined ? {} : { name: untrusted(line.name) }),
   content: [{ type: "text", text: untrusted(line.text) }],
@@ -191,7 +194,7 @@ const eventOf = (line: Line, digest: string): NewEvent => ({
 const opening = (line: Line, digest: string): NewEvent => ({
   kind: "scheduled",
   trust: "operator",
-  channel: "replay",
+  channel: REPLAY,
   externalId: `${digest}:${line.n}:opening`,
   content: [{ type: "text", text: untrusted("Begin the conversation.") }],
   at: line.at,

@@ -10,7 +10,7 @@ import {
   type TurnId,
 } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
-import type { Exchange, RecordedReply } from "./recording.ts";
+import { type Exchange, REPLAY, type RecordedReply } from "./recording.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** What a replay needs besides the runtime. */
@@ -69,7 +69,7 @@ export async function* replay(runtime: Runtime, plan: ReplayPlan): AsyncGenerato
 const conversationOf = ({ agent, digest }: ReplayPlan, { thread }: Exchange) => ({
   agent,
   contact: contactId(thread),
-  channel: "replay",
+  channel: REPLAY,
   key: `${digest}:${thread}`,
 });
 

@@ -16,6 +16,20 @@ export interface RunOptions {
   readonly recorded?: ReadonlyMap<string, RecordedResult>;
   /** Its reply counts as delivered: what a recording holds was said in its time, and is sent to nobody now. */
   readonly toNobody?: boolean;
+  /**
+   * Nobody listens to its reply, which stays in the outbox for the agent's `deliver`, or whoever asks. Left out: it counts as delivered
+   * when `done` was taken.
+   */
+  readonly unheard?: boolean;
   /** How far the turn may go instead of the agent's own limits. */
   readonly limits?: Budgets["turn"];
+}
+
+/** How a turn over what waits for an agent may differ. */
+export interface InboxOptions extends RunOptions {
+  /**
+   * For who looks again and again: only what has waited so many milliseconds, so that a door which has just received a message answers
+   * it itself, and nothing for now of a conversation whose turns fail. Left out: whatever waits.
+   */
+  readonly waited?: number;
 }

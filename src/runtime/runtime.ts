@@ -159,6 +159,8 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
    * Each counts as delivered when the next one is asked for.
    */
   undelivered(actor: Actor, thread: Thread): AsyncGenerator<OutboxMessage>;
+  /** Says that the turn's reply has arrived where it was asked for, out of the record: it counts as delivered. */
+  heard(actor: Actor, turn: TurnId): Promise<void>;
   /** @throws StrataError `budget_too_small`, `source_failed`, `agent_not_found` */
   compose(actor: Actor, conversation: Conversation, message: Untrusted, options?: ComposeOptions): Promise<Composed>;
   turn(actor: Actor, id: TurnId): Promise<TurnRecord>;
@@ -187,8 +189,9 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
    */
   decide(actor: Actor, id: ApprovalId, verdict: Verdict): Promise<Approval>;
   /**
-   * Sends the replies that are due, of all agents with `deliver`; each try is told. The platform's own work: a server calls it
-   * again and again.
+   * Sends the replies that are due of an agent, where its declaration of today says `deliver`; each try is told. The platform's own
+   * work: a server calls it again and again, and several times at once, so that a conversation whose replies are taken slowly holds
+   * up no other.
    */
-  deliverDue(actor: Actor, signal: AbortSignal): AsyncGenerator<DeliveryReport>;
+  deliverDue(actor: Actor, agent: AgentName, signal: AbortSignal): AsyncGenerator<DeliveryReport>;
 }

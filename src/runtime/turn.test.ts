@@ -368,6 +368,15 @@ describe("law 7: one commit", () => {
     expect(await shown()).toEqual([]);
   });
 
+  it("what nobody listened to is shown in the order in which it was said, however much was said before", async () => {
+    const texts = Array.from({ length: 103 }, (_, n) => `Reply ${n}.`);
+    const { say, open, runtime } = await stage(texts);
+    const thread = await open();
+    for (const n of texts.keys()) await say(thread, "Hello?", { unheard: n > 100 });
+    const shown = await collect(runtime.undelivered(OPERATOR, thread));
+    expect(shown.map(({ text }) => text)).toEqual(["Reply 101.", "Reply 102."]);
+  });
+
   it("a memory saved in a turn that fails is not saved", async () => {
     const saving = { parts: [{ call: "memory_save", input: { content: "Ann likes tea" } }] };
     const { say, open, runtime } = await stage([saving, new Error("boom"), saving, "Noted."]);

@@ -114,8 +114,7 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   // Told only now: what is advised about a waiting call works at once.
   for (const { id, tool, input } of work.approvals) yield { type: "approval", approval: id, tool, input };
   yield { type: "done", turn, text: ending.reply ?? "", because: ending.stop, totals };
-  // A reply that is sent by itself is delivered when its server has taken it.
-  if (ending.reply === null || work.cast.agent.deliver !== undefined) return;
+  if (ending.reply === null || work.unheard) return;
   // The turn is done whatever happens here: a message that stays marked as waiting is shown once more.
   await parts.store.deliver(thread.scope, outcome.outbox, parts.clock()).catch(() => false);
 }

@@ -2,6 +2,7 @@ import { type Compilation, countMessage } from "../compiler/index.ts";
 import {
   addUsage,
   type ContactId,
+  isBatch,
   isReserved,
   issueId,
   type MemoryId,
@@ -22,11 +23,13 @@ import {
 } from "../protocol/index.ts";
 import type { Claim, RequestRecord, TurnOutcome } from "../stores/index.ts";
 import type { Cast } from "./cast.ts";
+import { deliverAfter } from "./deliver/heard.ts";
 import { NO_PAST, type Past } from "./earlier.ts";
 import { repliesOf, stagedOf } from "./inbox/staged.ts";
 import type { Lease } from "./lease.ts";
 import type { Being } from "./life/lives.ts";
 import type { Tab, TurnParts } from "./purse.ts";
+import { REPLAY } from "./recording.ts";
 import type { RunOptions } from "./run-options.ts";
 import { unremembered } from "./unremembered.ts";
 
@@ -43,6 +46,8 @@ export interface Work {
   readonly recorded: RunOptions["recorded"];
   /** Whether its reply is sent to nobody. */
   readonly toNobody: boolean;
+  /** Whether nobody listens to it: its reply waits in the outbox. */
+  readonly unheard: boolean;
   readonly startedAt: number;
   past: Past;
   /** The newest compilation that was sent: it holds the epochs the turn opened. */
@@ -79,7 +84,9 @@ export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: Run
     cast,
     lease,
     recorded: options.recorded,
-    toNobody: options.toNobody ?? options.recorded !== undefined,
+    toNobody: options.toNobody ?? (options.recorded !== undefined || lease.claim.thread.channel === REPLAY),
+    // What several senders are told is not in the turn's own end.
+    unheard: options.unheard === true || isBatch(lease.claim.thread.scope),
     startedAt: parts.wall(),
     past: NO_PAST,
     sent: undefined,
@@ -158,6 +165,7 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     // Turns of its own answer nobody.
     ...(cast.agent.history === "log" && !isReserved(claim.thread.scope.contact) && { log: true }),
     ...(work.toNobody && { toNobody: true }),
+    deliverAfter: deliverAfter(parts.wall(), work.unheard),
     ...(claim.staged && { replies: repliesOf(work, claim, ending.status === "done" ? ending.reply : null) }),
     unremembered:
       ending.status === "done" && claim.staged === undefined

@@ -28,9 +28,9 @@ export async function* answering(runtime: Runtime, { actor, event, stop }: Waiti
   const thread = await runtime.thread(actor, event.thread);
   for (let tries = 0; ; tries++) {
     const waits = (await runtime.pending(actor, thread)).some((one) => one.id === event.id);
-    if (!waits) return yield doneOf(await takerOf(runtime, actor, event));
+    if (!waits) return yield* told(runtime, actor, doneOf(await takerOf(runtime, actor, event)));
     try {
-      if (yield* heard(runtime.run(actor, thread, { signal: stop }))) return;
+      if (yield* passedOn(runtime.run(actor, thread, { signal: stop }))) return;
     } catch (thrown) {
       const isBusy = thrown instanceof StrataError && thrown.code === "thread_busy";
       if (!isBusy || tries >= TRIES) throw thrown;
@@ -39,8 +39,15 @@ export async function* answering(runtime: Runtime, { actor, event, stop }: Waiti
   }
 }
 
+/** An end out of the record. Who takes it has the reply. */
+async function* told(runtime: Runtime, actor: Actor, done: Done): AsyncGenerator<TurnEvent, void> {
+  yield done;
+  // The turn is done whatever happens here, as where it was run.
+  await runtime.heard(actor, done.turn).catch(() => undefined);
+}
+
 /** Passes a turn on; false where there was none. */
-async function* heard(turn: AsyncIterable<TurnEvent>): AsyncGenerator<TurnEvent, boolean> {
+async function* passedOn(turn: AsyncIterable<TurnEvent>): AsyncGenerator<TurnEvent, boolean> {
   let any = false;
   for await (const event of turn) {
     any = true;

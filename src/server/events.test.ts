@@ -164,6 +164,22 @@ describe("an event that is sent twice", () => {
   });
 });
 
+describe("a reply that nobody has listened to", () => {
+  it("is delivered to whoever asks for it, and shown to nobody after that", async () => {
+    const { runtime, operator, json, open } = await stage(["Late, but here."]);
+    const thread = await open();
+    const path = `POST /v1/threads/${thread}/events`;
+    const body = { text: "Hi!", externalId: "m1" };
+    await json(`${path}?mode=queue`, { body });
+    const held = await runtime.thread(operator, threadId(thread));
+    for await (const _ of runtime.run(operator, held, { unheard: true }));
+    const waits = async () => at((await json("GET /v1/agents/companion/outbox?status=waiting")).body, "messages");
+    expect(await waits()).toMatchObject([{ text: "Late, but here." }]);
+    expect(at((await json(path, { body })).body, "done", "text")).toBe("Late, but here.");
+    expect(await waits()).toEqual([]);
+  });
+});
+
 describe("two clients on one thread", () => {
   it("both get an answer, and nothing is lost or said twice", async () => {
     const stand = await stage(["first", "second", "third", "fourth"]);

@@ -199,22 +199,26 @@ export interface WaitingMessage {
   readonly staged: boolean;
 }
 
+/** Which of an agent's replies; what is left out, any. */
+export interface MailWish extends Partial<Pick<OutboxMessage, "status" | "thread" | "turn">> {
+  readonly contact?: ContactId;
+  readonly limit: number;
+}
+
 /** Messages of an agent with all its contacts, on their way in and out, and how far they came. What was erased is none of them. */
 export interface MailStore {
   /** Events that wait, the oldest first. */
   inbox(owner: AgentOwner, wish: { readonly now: number; readonly limit: number }): Promise<readonly WaitingMessage[]>;
   /** Replies, the newest first. Those of the agent's turns of its own are for nobody, and none of them. */
-  mail(
-    owner: AgentOwner,
-    wish: { readonly status?: OutboxMessage["status"]; readonly limit: number },
-  ): Promise<readonly (OutboxMessage & { readonly contact: ContactId })[]>;
+  mail(owner: AgentOwner, wish: MailWish): Promise<readonly (OutboxMessage & { readonly contact: ContactId })[]>;
   /** How many events wait, and how many replies. */
   mailCounts(
     owner: AgentOwner,
   ): Promise<{ readonly inbox: number; readonly outbox: number; readonly undeliverable: number }>;
   /**
-   * Waiting messages of the agent that are due, the oldest first, leased to the holder until then: nobody is given them before, the
-   * holder neither.
+   * Waiting messages of the agent that are due, leased to the holder until then: nobody is given them before, the holder neither, and
+   * none of the same thread, so that they arrive in their order. The oldest first; last those of threads where one could not be
+   * delivered.
    */
   dueDeliveries(
     owner: AgentOwner,

@@ -175,6 +175,8 @@ export interface TurnOutcome {
   readonly log?: true;
   /** Whether its reply counts as delivered from the start: nobody shall be sent it. */
   readonly toNobody?: true;
+  /** Real time: before it nobody is given the reply to deliver it, for somebody may listen and take it. */
+  readonly deliverAfter?: number;
   /** Of a turn of several senders: what it came to for each whose messages it has handled. Those of the others keep waiting. */
   readonly replies?: readonly StagedReply[];
 }

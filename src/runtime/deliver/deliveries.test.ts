@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { scripted } from "../../models/index.ts";
-import { readRecording, replay } from "../index.ts";
-import { collect, endOf, OPERATOR, sampleAgent, stage } from "../stage.contract.ts";
+import { threadId } from "../../protocol/index.ts";
+import { type Runtime, readRecording, replay } from "../index.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "../stage.contract.ts";
 import type { DeliveryReport } from "./deliveries.ts";
 import type { Delivery, SendDelivery } from "./delivery.ts";
 
@@ -28,14 +29,21 @@ async function delivering(...troubles: readonly string[]) {
     parts: { sendDelivery: send, wall: () => time.now },
   });
   const thread = await on.open();
-  expect(endOf(await on.say(thread, "Bread, please.")).type).toBe("done");
-  const look = async (): Promise<readonly DeliveryReport[]> => {
-    const reports: DeliveryReport[] = [];
-    for await (const report of on.runtime.deliverDue(OPERATOR, new AbortController().signal)) reports.push(report);
-    return reports;
+  const later = (minutes: number): void => {
+    time.now += minutes * MINUTE;
   };
-  return { ...on, thread, tries, look, later: (minutes: number) => (time.now += minutes * MINUTE) };
+  /** Something is said while nobody listens. */
+  const unheard = async (text: string): Promise<void> => {
+    expect(endOf(await on.say(thread, text, { unheard: true })).type).toBe("done");
+    later(0.1);
+  };
+  await unheard("Bread, please.");
+  return { ...on, thread, tries, unheard, look: () => look(on.runtime), later };
 }
+
+/** What is due is sent. */
+const look = (runtime: Runtime): Promise<DeliveryReport[]> =>
+  collect(runtime.deliverDue(OPERATOR, AGENT.name, new AbortController().signal));
 
 describe("a reply of an agent that says where its replies go", () => {
   it("is sent once it is committed, with its id, and never again", async () => {
@@ -47,10 +55,10 @@ describe("a reply of an agent that says where its replies go", () => {
   });
 
   it("that is not taken is tried again later under the same id, and the one behind it does not wait for it", async () => {
-    const { look, tries, later, say, thread } = await delivering("the server answered 503");
+    const { look, tries, later, unheard } = await delivering("the server answered 503");
     expect(await look()).toMatchObject([{ failed: "the server answered 503", again: true }]);
     expect(await look()).toEqual([]);
-    await say(thread, "And a cake.");
+    await unheard("And a cake.");
     expect(await look()).toMatchObject([{ again: false }]);
     later(1);
     expect(await look()).toMatchObject([{ again: false }]);
@@ -71,9 +79,9 @@ describe("a reply of an agent that says where its replies go", () => {
   });
 
   it("is tried by one of two programs alone", async () => {
-    const { store, tries, look } = await delivering();
+    const { store, tries, look, parts } = await delivering();
     const owner = { org: AGENT.org, agent: AGENT.name };
-    const now = Date.parse("2026-11-21T08:00:00Z");
+    const now = parts.wall();
     const held = await store.dueDeliveries(owner, { holder: "another", now, until: now + MINUTE, limit: 5 });
     expect(held).toHaveLength(1);
     expect(await look()).toEqual([]);
@@ -97,17 +105,18 @@ describe("a reply of an agent that says where its replies go", () => {
       parts: { sendDelivery: quickly, wall, holder: "other" },
     });
     const thread = await one.open();
-    for (const text of texts) await one.say(thread, text);
+    for (const text of texts) await one.say(thread, text, { unheard: true });
+    time.now += MINUTE;
     const { signal } = new AbortController();
     let sent = 0;
     // Nine answers take longer than a message is held.
-    for await (const _ of one.runtime.deliverDue(OPERATOR, signal))
-      if (++sent === 9) for await (const _ of other.runtime.deliverDue(OPERATOR, signal));
+    for await (const _ of one.runtime.deliverDue(OPERATOR, AGENT.name, signal))
+      if (++sent === 9) await look(other.runtime);
     expect(tries).toEqual(texts);
   });
 
   it.each(["the recording", "the agent's own model"])("is sent to nobody where %s answers in a replay", async (who) => {
-    const { look, tries, runtime, time } = await delivering();
+    const { look, tries, runtime, time, later } = await delivering();
     await look();
     const lines = [
       { thread: "old", from: "contact", text: "Bread?" },
@@ -127,13 +136,14 @@ describe("a reply of an agent that says where its replies go", () => {
     };
     const [turn] = await collect(replay(runtime, plan));
     expect(turn?.end?.type).toBe("done");
+    later(60);
     expect(await look()).toEqual([]);
     expect(tries).toHaveLength(1);
     expect(await runtime.outbox(OPERATOR, AGENT.name, { status: "waiting", limit: 5 })).toEqual([]);
   });
 
   it("is not followed by a second answer to the same message, unless somebody says that it shall", async () => {
-    const { look, tries, runtime, thread } = await delivering();
+    const { look, tries, runtime, thread, later } = await delivering();
     await look();
     const [turn] = await runtime.turns(OPERATOR, thread.id);
     if (turn === undefined) throw new Error("no turn");
@@ -143,7 +153,98 @@ describe("a reply of an agent that says where its replies go", () => {
     });
     expect(await runtime.threads(OPERATOR, thread.scope, 9)).toHaveLength(1);
     expect(endOf(await collect(runtime.regenerate(OPERATOR, turn.id, { again: true }))).type).toBe("done");
+    later(1);
     await look();
     expect(tries.map(({ text }) => text)).toEqual(["Here is your bread.", "And your cake."]);
+  });
+
+  it("is one copy: who has listened to the turn has it", async () => {
+    const { look, tries, say, thread, later, runtime } = await delivering();
+    await look();
+    expect(endOf(await say(thread, "And a cake.")).type).toBe("done");
+    later(60);
+    expect(await look()).toEqual([]);
+    expect(tries).toHaveLength(1);
+    expect(await runtime.outbox(OPERATOR, AGENT.name, { status: "waiting", limit: 5 })).toEqual([]);
+  });
+
+  it("is sent to whoever left before the end, once there was time to take it", async () => {
+    const { look, tries, runtime, time, thread, later } = await delivering();
+    await look();
+    await runtime.post(OPERATOR, thread, [message("And a cake.", time.at)]);
+    for await (const { type } of runtime.run(OPERATOR, thread)) {
+      if (type !== "done") continue;
+      // It may still be on its way to who listens.
+      later(0.5);
+      expect(await look()).toEqual([]);
+      break;
+    }
+    later(1);
+    expect(await look()).toHaveLength(1);
+    expect(tries.map(({ text }) => text)).toEqual(["Here is your bread.", "And your cake."]);
+  });
+
+  it("does not wait for another conversation, whose replies nobody takes", async () => {
+    const time = { now: Date.parse("2026-11-21T08:00:00Z") };
+    const [hangs, taken] = [Promise.withResolvers<void>(), [] as string[]];
+    const send: SendDelivery = async ({ text, contact }, { signal }) => {
+      if (contact === "bob") return void taken.push(text);
+      hangs.resolve();
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("nothing came"))));
+    };
+    const texts = ["for ann", "for ann, too", "for bob"];
+    const on = await stage(texts, { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
+    for (const contact of ["ann", "ann", "bob"]) await on.say(await on.open(contact), "Hello.", { unheard: true });
+    time.now += MINUTE;
+    const stop = new AbortController();
+    const hanging = collect(on.runtime.deliverDue(OPERATOR, AGENT.name, stop.signal));
+    await hangs.promise;
+    // What is for the same conversation keeps its place behind it.
+    expect(await look(on.runtime)).toHaveLength(1);
+    expect(taken).toEqual(["for bob"]);
+    stop.abort();
+    expect(await hanging).toMatchObject([{ failed: "nothing came", again: true }]);
+  });
+
+  it("goes where the agent's declaration of today says, whatever its conversation is pinned to", async () => {
+    const time = { now: Date.parse("2026-11-21T08:00:00Z") };
+    const urls: string[] = [];
+    const send: SendDelivery = async (_, { url }) => void urls.push(url);
+    const parts = { sendDelivery: send, wall: () => time.now };
+    const before = await stage(["Begun."], { agent: sampleAgent(), parts });
+    const thread = await before.open();
+    await before.say(thread, "Hello.");
+    const now = await stage(["Here is your bread."], { agent: AGENT, store: before.store, parts });
+    await now.say(thread, "Bread, please.", { unheard: true });
+    const [, turn] = await now.runtime.turns(OPERATOR, thread.id);
+    expect(turn?.version).toBe(before.agent.version);
+    time.now += MINUTE;
+    expect(await look(before.runtime)).toEqual([]);
+    expect(await look(now.runtime)).toHaveLength(1);
+    expect(urls).toEqual(["https://receiver.example/replies"]);
+  });
+
+  it("of a recording is sent to nobody either where its turn failed and is run later", async () => {
+    const time = { now: Date.parse("2026-11-21T08:00:00Z") };
+    const { tries, send } = receiver();
+    const script = [new Error("no model"), "Long ago."];
+    const on = await stage(script, { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
+    const text = JSON.stringify({ thread: "old", from: "contact", text: "Bread?" });
+    const plan = {
+      actor: OPERATOR,
+      agent: AGENT.name,
+      digest: "d",
+      exchanges: readRecording(text, { file: "old.jsonl", digest: "d", gap: 1_000 }),
+      setClock: () => undefined,
+      wait: async () => undefined,
+    };
+    const [turn] = await collect(replay(on.runtime, plan));
+    expect(turn?.end?.type).toBe("failed");
+    time.now += 60 * MINUTE;
+    const thread = await on.runtime.thread(OPERATOR, turn?.thread ?? threadId(""));
+    expect(endOf(await collect(on.runtime.run(OPERATOR, thread, { unheard: true }))).type).toBe("done");
+    time.now += 60 * MINUTE;
+    expect(await look(on.runtime)).toEqual([]);
+    expect(tries).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import type { Agent } from "../../protocol/index.ts";
 import type { OutboxMessage } from "../../stores/index.ts";
 import type { Parts } from "../parts.ts";
+import { pauseAfter } from "../pause-after.ts";
 import type { SendDelivery } from "./delivery.ts";
 
 /** What came of one try. */
@@ -13,22 +14,18 @@ export interface DeliveryReport {
   readonly again: boolean;
 }
 
-/** Milliseconds before the next try, by the tries so far: half a minute, then twice as long each time, up to an hour. */
-const pauseAfter = (tries: number): number => Math.min(30_000 * 2 ** tries, 3_600_000);
-
 /** As often a message is tried: about a day. */
 const MOST_TRIES = 30;
 
-/** How long a message is held, and how many are sent at a time. */
+/** How long a message is held, in milliseconds. */
 const HELD = 120_000;
-const AT_ONCE = 20;
 /** Milliseconds one server may take: much less than a message is held. */
 const PATIENCE = 15_000;
 
 type Delivering = Pick<Parts, "store" | "vault" | "wall" | "holder">;
 
 /**
- * Sends what is due of one agent's replies, the oldest first. Who holds a message is alone with it; the receiver knows it by its
+ * Sends what is due of one agent's replies, one after the other. Who holds a message is alone with its thread; the receiver knows it by its
  * id, so that one which was taken though its answer was lost is not taken twice.
  */
 export async function* deliverDue(
@@ -39,7 +36,7 @@ export async function* deliverDue(
   const { deliver } = agent;
   if (deliver === undefined) return;
   const owner = { org: agent.org, agent: agent.name };
-  for (let left = AT_ONCE; left > 0 && !signal.aborted; left--) {
+  while (!signal.aborted) {
     // One at a time: what waits behind a slow receiver is not held meanwhile, so that nobody else sends it, too.
     const now = parts.wall();
     const lease = { holder: parts.holder, now, until: now + HELD, limit: 1 };
@@ -64,7 +61,7 @@ async function note(
 ): Promise<DeliveryReport | undefined> {
   const at = wall();
   const again = failed !== undefined && tries + 1 < MOST_TRIES;
-  const tried = { outbox: id, at, ...(again && { again: at + pauseAfter(tries) }) };
+  const tried = { outbox: id, at, ...(again && { again: at + pauseAfter(tries + 1) }) };
   const says = failed === undefined ? {} : { failed: vault.hide(failed) };
   const isNoted = await store.noteDelivery({ org, agent }, holder, { ...tried, ...says });
   return isNoted ? { agent, outbox: id, ...says, again } : undefined;

@@ -86,6 +86,10 @@ function outbox(openStore: OpenStore): void {
       await store.deliver(ANN, first, NOW);
       expect(await store.mail(OWNER, { status: "waiting", limit: 9 })).toMatchObject([{ contact: "bob" }]);
       expect(await store.mail(OWNER, { status: "delivered", limit: 9 })).toMatchObject([{ contact: "ann" }]);
+      const [{ thread, turn } = { thread: undefined, turn: undefined }] = await store.mail(OWNER, { limit: 1 });
+      if (thread === undefined) throw new Error("nothing was said");
+      for (const wish of [{ contact: BOB.contact }, { thread }, { turn }])
+        expect(await store.mail(OWNER, { ...wish, limit: 9 })).toMatchObject([{ contact: "bob" }]);
       for (const { org, agent } of OTHERS) expect(await store.mail({ org, agent }, { limit: 9 })).toEqual([]);
       await store.close();
     });
@@ -143,6 +147,40 @@ function deliveries(openStore: OpenStore): void {
       const all = await store.dueDeliveries(OWNER, asking({ now: NOW + 60_000 }));
       expect(all.map(({ id }) => id)).toEqual([second]);
       expect(await store.mailCounts(OWNER)).toEqual({ inbox: 0, outbox: 1, undeliverable: 0 });
+      await store.close();
+    });
+
+    it("leaves the rest of its conversation where it is until it has ended, so that replies arrive in their order", async () => {
+      const store = await openStore();
+      const [first, second] = [await reply(store, "one"), await reply(store, "two")];
+      const other = await reply(store, "for Bob", BOB);
+      const next = () => store.dueDeliveries(OWNER, asking({ limit: 1 }));
+      expect(await next()).toMatchObject([{ id: first }]);
+      expect(await next()).toMatchObject([{ id: other }]);
+      expect(await next()).toEqual([]);
+      await store.noteDelivery(OWNER, "postman", { outbox: first, at: NOW });
+      expect(await next()).toMatchObject([{ id: second }]);
+      await store.close();
+    });
+
+    it("is of a conversation that takes none only after those of all others", async () => {
+      const store = await openStore();
+      const refused = await reply(store, "refused");
+      await store.dueDeliveries(OWNER, asking());
+      await store.noteDelivery(OWNER, "postman", { outbox: refused, failed: "no", again: NOW, at: NOW });
+      const behind = await reply(store, "behind it");
+      const other = await reply(store, "for Bob", BOB);
+      const due = await store.dueDeliveries(OWNER, asking());
+      expect(due.map(({ id }) => id)).toEqual([other, refused, behind]);
+      await store.close();
+    });
+
+    it("is not due before a listener had time to take it", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      await exchange(store, thread, "Hi", { reply: "Hello", more: { deliverAfter: NOW + 5_000 } });
+      expect(await store.dueDeliveries(OWNER, asking({ now: NOW + 4_999 }))).toEqual([]);
+      expect(await store.dueDeliveries(OWNER, asking({ now: NOW + 5_000 }))).toMatchObject([{ text: "Hello" }]);
       await store.close();
     });
 

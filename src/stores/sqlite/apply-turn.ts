@@ -131,7 +131,7 @@ function sendReply(db: Connection, at: Settling, { claim, outcome, words }: Done
     holder: null,
     lease_until: null,
     tries: 0,
-    due: null,
+    due: outcome.deliverAfter ?? null,
     failed: null,
   };
   db.run(insert("outbox", row));

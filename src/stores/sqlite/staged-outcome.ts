@@ -3,7 +3,7 @@ import type { Claim, TurnEnd, TurnOutcome } from "../store.ts";
 
 /** What a turn of several senders is for one of them: its end and the reply. What was sent and paid for stands in the turn of all. */
 export function outcomeFor({ thread }: Claim, outcome: TurnOutcome): TurnOutcome {
-  const { at, model, wire, mode } = outcome;
+  const { at, model, wire, mode, deliverAfter } = outcome;
   const told = outcome.replies?.find((one) => one.thread === thread.id);
   return {
     end: endFor(outcome.end, told),
@@ -21,6 +21,7 @@ export function outcomeFor({ thread }: Claim, outcome: TurnOutcome): TurnOutcome
     memories: [],
     unremembered: told?.unremembered ?? [],
     log: true,
+    ...(deliverAfter !== undefined && { deliverAfter }),
   };
 }
 

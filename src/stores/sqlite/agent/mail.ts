@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { type ContactId, type OutboxId, SELF } from "../../../protocol/index.ts";
-import type { AgentOwner, DeliveryTry, WaitingMessage } from "../../agent-store.ts";
+import type { AgentOwner, DeliveryTry, MailWish, WaitingMessage } from "../../agent-store.ts";
 import type { OutboxMessage } from "../../outbox-message.ts";
 import { toEvent, toOutbox } from "../../rows.ts";
 import type { Row } from "../../tables.ts";
@@ -49,13 +49,14 @@ function waitingEvents({ org, agent }: AgentOwner) {
 }
 
 /** What the agent said, the newest first. */
-export function mail(
-  db: Connection,
-  of: AgentOwner,
-  { status, limit }: { readonly status?: OutboxMessage["status"]; readonly limit: number },
-): readonly Mail[] {
-  const all = replies(of).orderBy("outbox.at", "desc").orderBy("outbox.id", "desc").limit(atMost(limit));
-  return db.all(status ? all.where("outbox.status", "=", sql.lit(status)) : all).map(toMail);
+export function mail(db: Connection, of: AgentOwner, { status, limit, ...rest }: MailWish): readonly Mail[] {
+  let wanted = replies(of).orderBy("outbox.at", "desc").orderBy("outbox.id", "desc").limit(atMost(limit));
+  if (status !== undefined) wanted = wanted.where("outbox.status", "=", sql.lit(status));
+  for (const column of ["contact", "thread", "turn"] as const) {
+    const value = rest[column];
+    if (value !== undefined) wanted = wanted.where(`outbox.${column}`, "=", value);
+  }
+  return db.all(wanted).map(toMail);
 }
 
 const toMail = (row: Row<"outbox"> & { readonly text: string | null }): Mail => ({
@@ -115,7 +116,8 @@ export function dueDeliveries(
     const due = replies(of)
       .where("outbox.status", "=", sql.lit("waiting"))
       .where((eb) => eb.or([eb("outbox.due", "is", null), eb("outbox.due", "<=", now)]))
-      .where((eb) => eb.or([eb("outbox.lease_until", "is", null), eb("outbox.lease_until", "<=", now)]))
+      .where("outbox.thread", "not in", waitingThreads(of).where("lease_until", ">", now))
+      .orderBy((eb) => eb("outbox.thread", "in", waitingThreads(of).where("tries", ">", 0)))
       .orderBy("outbox.at")
       .orderBy("outbox.id")
       .limit(atMost(limit));
@@ -124,6 +126,13 @@ export function dueDeliveries(
     return rows.map((row) => ({ ...toMail(row), tries: row.tries }));
   });
 }
+
+const waitingThreads = ({ org, agent }: AgentOwner) =>
+  query
+    .selectFrom("outbox")
+    .select("thread")
+    .where((eb) => eb.and({ org, agent }))
+    .where("status", "=", sql.lit("waiting"));
 
 /** What came of a try, by whoever was given the message last. */
 export function noteDelivery(db: Connection, of: AgentOwner, holder: string, tried: DeliveryTry): boolean {
