@@ -1,26 +1,31 @@
 import type { App } from "../app.ts";
-import { type AgentName, asStrataError } from "../protocol/index.ts";
+import { type Agent, type AgentName, asStrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { every, onceEach } from "./every.ts";
 
-/** How often a server looks what waits for agents with `inbox: batch`, and how long it leaves one whose turn failed; in milliseconds. */
+/** How often a server looks what waits for its agents, and how long it leaves one whose turn failed; in milliseconds. */
 const EVERY = 5_000;
 const REST = 60_000;
+/** How long a message of one sender is left to the door that has received it, which mostly answers it. */
+const LEFT = 30_000;
 
-/** Runs turns over the messages of several senders while a server runs. Gives the way to stop it. Each trouble is told once. */
+/**
+ * While a server runs, lets agents that live by themselves and those with `inbox: batch` handle what waits: also what waited for
+ * credits, or was left by a program that ended. Gives the way to stop it. Each trouble is told once.
+ */
 export function runInboxes({ note, style }: Context, { runtime, operator }: App): () => Promise<void> {
   const tell = onceEach((trouble) => note(style.yellow(trouble)));
   const rests = new Map<AgentName, number>();
-  const empty = async (name: AgentName, signal: AbortSignal): Promise<void> => {
+  const empty = async ({ name, inbox }: Agent, signal: AbortSignal): Promise<void> => {
     if ((rests.get(name) ?? 0) > performance.now()) return;
-    const trouble = await emptied(runtime, operator, { name, signal });
+    const trouble = await emptied(runtime, operator, { name, signal, waited: inbox === "batch" ? 0 : LEFT });
     if (trouble === undefined || signal.aborted) return;
     rests.set(name, performance.now() + REST);
     tell(`Messages for ${name} were not handled: ${trouble}`);
   };
   return every(EVERY, () => {
-    const batches = runtime.agents(operator).filter(({ inbox }) => inbox === "batch");
-    return batches.map(({ name }) => [name, (signal) => empty(name, signal)]);
+    const handling = runtime.agents(operator).filter(({ inbox, life }) => inbox === "batch" || life !== undefined);
+    return handling.map((agent) => [agent.name, (signal) => empty(agent, signal)]);
   });
 }
 
@@ -28,12 +33,12 @@ export function runInboxes({ note, style }: Context, { runtime, operator }: App)
 async function emptied(
   runtime: App["runtime"],
   operator: App["operator"],
-  { name, signal }: { readonly name: AgentName; readonly signal: AbortSignal },
+  { name, ...options }: { readonly name: AgentName; readonly signal: AbortSignal; readonly waited: number },
 ): Promise<string | undefined> {
   try {
-    for (let more = true; more && !signal.aborted; ) {
+    for (let more = true; more && !options.signal.aborted; ) {
       more = false;
-      for await (const event of runtime.runInbox(operator, name, { signal })) {
+      for await (const event of runtime.runInbox(operator, name, options)) {
         more = true;
         if (event.type === "failed") return event.error.message;
       }

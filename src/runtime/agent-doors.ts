@@ -16,7 +16,7 @@ import type {
   Vitals,
 } from "../protocol/index.ts";
 import type { Act, ConversationHead, ConversationLog, Credits, OutboxMessage, TopUp } from "../stores/index.ts";
-import type { RunOptions } from "./run-options.ts";
+import type { InboxOptions, RunOptions } from "./run-options.ts";
 
 /** A layer as an operator sees it. */
 export interface LayerView extends Pick<Layer, "id" | "rank" | "mutability" | "scope" | "trust"> {
@@ -206,10 +206,10 @@ export interface AgentDoors {
 
   /**
    * One turn over what waits for longest; the events of `run`, none where nothing waits. Of one sender, or with `inbox: batch` of up
-   * to five: then each gets what the agent sends them with `reply_to_sender`, and the final text goes to nobody. One that was
-   * interrupted is taken up first. @throws StrataError `out_of_credits`
+   * to five: then each gets what the agent sends them with `reply_to_sender`, and the final text goes to nobody. Replies wait in the
+   * outbox, whoever reads `done`. One that was interrupted is taken up first. @throws StrataError `out_of_credits`
    */
-  runInbox(actor: Actor, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  runInbox(actor: Actor, agent: AgentName, options?: InboxOptions): AsyncGenerator<TurnEvent>;
   /** What waits for the agent, the oldest first. */
   inbox(actor: Actor, agent: AgentName, limit: number): Promise<readonly InboxMessage[]>;
   /** What it said, the newest first. */

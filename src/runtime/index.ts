@@ -32,6 +32,6 @@ export { MEMORY_FORMATS, type MemoryFormat } from "./memory-files/read.ts";
 export type { AgentBook, Parts } from "./parts.ts";
 export { type Exchange, type RecordedReply, readRecording } from "./recording.ts";
 export { type ReplayedTurn, type ReplayPlan, replay } from "./replay.ts";
-export type { RecordedResult, RunOptions } from "./run-options.ts";
+export type { InboxOptions, RecordedResult, RunOptions } from "./run-options.ts";
 export type { Composed, Conversation, RegenerateOptions, Runtime, Verdict } from "./runtime.ts";
 export { declaredTexts } from "./stored-texts.ts";

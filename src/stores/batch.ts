@@ -11,13 +11,23 @@ export interface BatchOpening {
   readonly most: number;
   /** By what a sender is known in such a turn: no two of one name are in it, and none without a name is there with others. */
   readonly nameOf: (contact: ContactId) => string;
-  /** Threads of this channel are no conversations. */
-  readonly except: string;
+  /** Threads of these channels are nobody's mail. */
+  readonly except: readonly string[];
+  /** Left out: whatever waits. Else only where the message that waits longest was received before this id was issued. */
+  readonly receivedBefore?: EventId;
+  /** Whether a thread may be taken whose last turns failed. Left out: each. */
+  readonly rested?: (failures: Failures) => boolean;
   /** Real time, and time on the threads' own clock; milliseconds since 1970. */
   readonly now: number;
   readonly at: number;
   /** False for a holder that is surely gone. */
   readonly alive: (holder: string) => boolean;
+}
+
+/** How many of a thread's last turns failed, one after the other, and when the newest ended, on the threads' own clock. */
+export interface Failures {
+  readonly count: number;
+  readonly at: number;
 }
 
 /** What a turn of several senders came to for one of them. */

@@ -19,7 +19,7 @@ export type {
   VersionsWish,
   WaitingMessage,
 } from "./agent-store.ts";
-export type { BatchOpening, StagedReply } from "./batch.ts";
+export type { BatchOpening, Failures, StagedReply } from "./batch.ts";
 export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 export type {
   AddedMemory,

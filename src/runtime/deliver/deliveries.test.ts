@@ -241,6 +241,8 @@ describe("a reply of an agent that says where its replies go", () => {
     const [turn] = await collect(replay(on.runtime, plan));
     expect(turn?.end?.type).toBe("failed");
     time.now += 60 * MINUTE;
+    // It is no mail that waits for the agent.
+    expect(await collect(on.runtime.runInbox(OPERATOR, AGENT.name))).toEqual([]);
     const thread = await on.runtime.thread(OPERATOR, turn?.thread ?? threadId(""));
     expect(endOf(await collect(on.runtime.run(OPERATOR, thread, { unheard: true }))).type).toBe("done");
     time.now += 60 * MINUTE;

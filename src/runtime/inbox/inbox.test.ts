@@ -17,6 +17,7 @@ import {
 } from "../../protocol/index.ts";
 import { openSqlite } from "../../stores/index.ts";
 import { defineTool, memoryTools, replyTool, toolset } from "../../tools/index.ts";
+import type { InboxOptions } from "../index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "../stage.contract.ts";
 
 const live = (id: string, rank: number, source: Source): Agent["layers"][number] => ({
@@ -70,10 +71,11 @@ const politely: Script<Request> = (request) => {
   return { parts: senders.map((sender) => call(sender, `Dear ${sender}, secret-${sender} is safe.`)) };
 };
 
-async function inbox(script: readonly Script<Request>[], change: Partial<Agent> = {}) {
+async function inbox(script: readonly Script<Request>[], { each, ...change }: Partial<Agent> & { each?: true } = {}) {
   const store = await openSqlite(":memory:");
   const rung: string[] = [];
   const holders = { alive: true };
+  const real = { now: Date.parse("2026-11-21T08:00:00Z") };
   const ring = defineTool({
     name: "ring",
     description: "Rings a bell.",
@@ -86,19 +88,27 @@ async function inbox(script: readonly Script<Request>[], change: Partial<Agent> 
     },
   });
   const tools = toolset([...memoryTools(store), replyTool(), ring]);
-  const { version: _, ...declared } = { ...AGENT, ...change };
-  const on = await stage(script, { agent: sampleAgent(declared), store, parts: { tools, alive: () => holders.alive } });
+  const { version: _, inbox: batch, ...declared } = { ...AGENT, ...change };
+  const on = await stage(script, {
+    agent: sampleAgent({ ...declared, ...(each ? {} : { inbox: batch }) }),
+    store,
+    parts: { tools, alive: () => holders.alive, wall: () => real.now },
+  });
   const post = async (contact: string, text: string) => {
     const thread = await on.open(contact);
     await on.runtime.post(OPERATOR, thread, [message(text, ++on.time.at)]);
     return thread;
   };
   const scopeOf = (contact: string) => ({ org: ORG, agent: on.agent.name, contact: contactId(contact) });
-  const run = () => collect(on.runtime.runInbox(OPERATOR, on.agent.name));
+  const run = (options: InboxOptions = {}) => collect(on.runtime.runInbox(OPERATOR, on.agent.name, options));
+  const later = (seconds: number): void => {
+    real.now += seconds * 1_000;
+    on.time.at += seconds * 1_000;
+  };
   const mail = async (contact: string) => (await store.outbox(scopeOf(contact), 99)).map(({ text }) => text);
   const problems = async () =>
     (await collect(store.verify(ORG))).flatMap((one) => (one.type === "problem" ? [one.says] : []));
-  return { ...on, store, post, run, mail, scopeOf, problems, rung, holders };
+  return { ...on, store, post, run, later, mail, scopeOf, problems, rung, holders };
 }
 
 describe("a turn over the messages of several senders", () => {
@@ -254,6 +264,71 @@ describe("a turn of several senders that is interrupted", () => {
     await Promise.all([on.run(), on.run()]);
     await on.run();
     for (const name of names) expect(await on.mail(name)).toHaveLength(1);
+    expect(await on.problems()).toEqual([]);
+  });
+});
+
+describe("what waits, where somebody looks again and again", () => {
+  const EACH = { each: true } as const;
+  const LOOK = { waited: 30_000 };
+
+  it("is left for a while to the door that has received it, and then answered for the outbox", async () => {
+    const on = await inbox(["Here I am."], EACH);
+    const { id } = await on.post("ann", "Are you there?");
+    on.later(29);
+    expect(await on.run(LOOK)).toEqual([]);
+    await on.post("bob", "And for me?");
+    on.later(1);
+    expect(endOf(await on.run(LOOK))).toMatchObject({ type: "done", text: "Here I am." });
+    expect(await on.run(LOOK)).toEqual([]);
+    const wish = { status: "waiting", limit: 9 } as const;
+    expect(await on.runtime.outbox(OPERATOR, on.agent.name, wish)).toMatchObject([{ thread: id, contact: "ann" }]);
+    const shown = await collect(on.runtime.undelivered(OPERATOR, await on.open("ann")));
+    expect(shown.map(({ text }) => text)).toEqual(["Here I am."]);
+    expect(await on.runtime.outbox(OPERATOR, on.agent.name, wish)).toEqual([]);
+  });
+
+  it("and fails is tried less and less often, and keeps nobody else waiting", async () => {
+    const failing: Script<Request> = (request) =>
+      wordsOf(request).includes("broken") ? new Error("no such model") : "Hello.";
+    const on = await inbox(
+      Array.from({ length: 9 }, () => failing),
+      EACH,
+    );
+    await on.post("ann", "broken");
+    await on.post("bob", "Good day.");
+    on.later(30);
+    expect(endOf(await on.run(LOOK)).type).toBe("failed");
+    expect(endOf(await on.run(LOOK))).toMatchObject({ type: "done", text: "Hello." });
+    expect(await on.run(LOOK)).toEqual([]);
+    const triedAfter = async (seconds: number): Promise<boolean> => {
+      on.later(seconds);
+      return (await on.run(LOOK)).length > 0;
+    };
+    expect([await triedAfter(29), await triedAfter(1)]).toEqual([false, true]);
+    expect([await triedAfter(59), await triedAfter(1)]).toEqual([false, true]);
+    expect([await triedAfter(119), await triedAfter(1)]).toEqual([false, true]);
+    // An operator who asks for a turn gets one.
+    expect(endOf(await on.run()).type).toBe("failed");
+  });
+
+  it("of several senders and fails because of one of them is handled for the others", async () => {
+    const failing: Script<Request> = (request) =>
+      wordsOf(request).includes("broken") ? new Error("no such model") : politelyOnce(request);
+    const politelyOnce = (request: Request) => (typeof politely === "function" ? politely(request) : "");
+    const on = await inbox(Array.from({ length: 20 }, () => failing));
+    for (const [name, text] of [
+      ["ann", "Good day."],
+      ["bob", "broken"],
+      ["cid", "Good day."],
+    ] as const)
+      await on.post(name, text);
+    for (let looks = 0; looks < 8; looks++) {
+      await on.run({ waited: 0 });
+      on.later(60);
+    }
+    expect((await on.runtime.inbox(OPERATOR, on.agent.name, 9)).map(({ contact }) => contact)).toEqual(["bob"]);
+    for (const name of ["ann", "cid"]) expect(await on.mail(name)).toHaveLength(1);
     expect(await on.problems()).toEqual([]);
   });
 });

@@ -3,20 +3,23 @@ import {
   asStrataError,
   BATCH_SENDERS,
   batchContact,
+  eventId,
   isBatch,
   issueId,
   type TurnEvent,
   threadId,
 } from "../../protocol/index.ts";
-import type { Thread } from "../../stores/index.ts";
+import type { BatchOpening, Failures, Thread } from "../../stores/index.ts";
 import { shownSender } from "../../tools/index.ts";
 import { deskOf } from "../admin/desk.ts";
 import type { AgentDoors } from "../agent-doors.ts";
 import { keepVersion } from "../cast.ts";
 import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
 import { checkPaid, type Run } from "../life/tick.ts";
+import { pauseAfter } from "../pause-after.ts";
 import type { TurnParts } from "../purse.ts";
-import type { RunOptions } from "../run-options.ts";
+import { REPLAY } from "../recording.ts";
+import type { InboxOptions } from "../run-options.ts";
 
 /** Where turns of several senders are. */
 const CHANNEL = "inbox";
@@ -34,19 +37,22 @@ export function inboxDoors(parts: () => TurnParts, run: Run): Pick<AgentDoors, "
   };
 }
 
-/** One turn over what waits for longest: of one sender, or of several where the agent's inbox is so. Nothing where nothing waits. */
+/**
+ * One turn over what waits for longest: of one sender, or of several where the agent's inbox is so. Nothing where nothing waits.
+ * Whoever calls cannot know whose turn it will be, so nobody is taken to listen: the replies stay in the outbox.
+ */
 async function* runInbox(
   parts: TurnParts,
   agent: Agent,
-  { run, options }: { readonly run: Run; readonly options: RunOptions },
+  { run, options }: { readonly run: Run; readonly options: InboxOptions },
 ): AsyncGenerator<TurnEvent> {
   for (let tries = 1; ; tries++) {
-    const thread = await nextThread(parts, agent);
+    const thread = await nextThread(parts, agent, options.waited);
     if (thread === undefined) return;
     if (isBatch(thread.scope)) await checkPaid(parts, agent);
     let began = false;
     try {
-      for await (const event of run(thread, options)) {
+      for await (const event of run(thread, { ...options, unheard: true })) {
         began = true;
         yield event;
       }
@@ -57,7 +63,7 @@ async function* runInbox(
   }
 }
 
-async function nextThread(parts: TurnParts, agent: Agent): Promise<Thread | undefined> {
+async function nextThread(parts: TurnParts, agent: Agent, waited: InboxOptions["waited"]): Promise<Thread | undefined> {
   const { org, name, version, inbox } = agent;
   const [at, now] = [parts.clock(), parts.wall()];
   await keepVersion(parts, agent);
@@ -70,7 +76,16 @@ async function nextThread(parts: TurnParts, agent: Agent): Promise<Thread | unde
     version,
     most,
     nameOf: shownSender,
-    except: CONSOLIDATION,
+    // What a recording left is handled by its next replay.
+    except: [CONSOLIDATION, REPLAY],
+    ...(waited !== undefined && patience(at, now - waited)),
   };
   return parts.store.openBatch({ org, agent: name }, { ...opening, at, now, alive: parts.alive });
+}
+
+/** What came later is left to whom it was sent, and what fails again and again is tried less and less often. */
+function patience(at: number, latest: number): Pick<BatchOpening, "receivedBefore" | "rested"> {
+  const receivedBefore = eventId(issueId("event", latest + 1, new Uint8Array(10)));
+  const rested = ({ count, at: last }: Failures): boolean => count === 0 || Math.abs(at - last) >= pauseAfter(count);
+  return { receivedBefore, rested };
 }

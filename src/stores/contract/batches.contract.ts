@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { batchContact, type ContactScope, spoken } from "../../protocol/index.ts";
+import type { BatchOpening, Failures } from "../batch.ts";
 import type { Claim, Store, Thread } from "../store.ts";
 import {
   claiming,
@@ -13,6 +14,7 @@ import {
   ran,
   said,
   scopeOf,
+  take,
   VERSION,
 } from "./sample.contract.ts";
 
@@ -20,14 +22,14 @@ const ANN = scopeOf("ann");
 const OWNER = { org: ANN.org, agent: ANN.agent };
 const NAMES = ["ann", "bob", "cid", "dee", "eve", "fay"] as const;
 
-const opening = (more: { readonly now?: number; readonly alive?: (holder: string) => boolean } = {}) => {
+const opening = (more: Partial<BatchOpening> = {}) => {
   const id = newThread();
   const rest = {
     channel: "inbox",
     version: VERSION,
     most: 5,
     nameOf: (contact: string) => contact.replaceAll("?", ""),
-    except: "consolidation",
+    except: ["consolidation"],
     at: NOW,
     now: NOW,
     alive: () => true,
@@ -97,6 +99,36 @@ function staging(openStore: OpenStore): void {
       const { claim } = await staged(store);
       expect(claim.staged?.map(({ thread }) => thread.scope.contact)).toEqual(["bob", "cid"]);
       expect((await store.openBatch(OWNER, opening()))?.scope.contact).toBe("bob?");
+      await store.close();
+    });
+
+    it("are left to wait where it is asked so: by when they came, and by how often their turns failed", async () => {
+      const store = await waiting(openStore);
+      const [ann, bob] = await store.inbox(OWNER, { now: NOW, limit: 9 });
+      if (ann === undefined || bob === undefined) throw new Error("two wait");
+      const taken = async (more: object) => (await store.openBatch(OWNER, opening(more)))?.scope.contact;
+      expect(await taken({ receivedBefore: ann.event.id })).toBeUndefined();
+      expect(await taken({ receivedBefore: bob.event.id })).toBe("ann");
+      const [thread] = await store.threads(ANN, 1);
+      if (thread === undefined) throw new Error("no thread");
+      const failed = { end: { status: "failed", code: "model_failed", message: "no" } } as const;
+      for (const code of ["model_failed", "turn_cancelled", "model_failed"] as const) {
+        const claim = await take(store, thread);
+        await store.settle(
+          claim,
+          ran(claim, { more: { ...failed, end: { ...failed.end, code }, at: NOW + 7 } }).outcome,
+        );
+      }
+      const asked: Failures[] = [];
+      const rested = (failures: Failures): boolean => asked.push(failures) > 1;
+      expect(await taken({ rested })).toBe("bob");
+      // One that was stopped did not fail.
+      expect(asked).toEqual([
+        { count: 2, at: NOW + 7 },
+        { count: 0, at: 0 },
+      ]);
+      // Whose turns fail may be why a turn of several fails, and is in none.
+      expect(await taken({})).toBe("ann");
       await store.close();
     });
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import { type ContactId, isBatch, isReserved } from "../../protocol/index.ts";
+import { type ContactId, type ContactScope, isBatch, isReserved, type ThreadId } from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
-import type { BatchOpening } from "../batch.ts";
+import type { BatchOpening, Failures } from "../batch.ts";
 import { toThread } from "../rows.ts";
 import type { Thread } from "../store.ts";
 import type { Row } from "../tables.ts";
@@ -25,19 +25,28 @@ export function openBatch(db: Connection, of: AgentOwner, opening: BatchOpening)
     }
     const all = waitingThreads(db, of, opening);
     const senders = apart(all, opening).slice(0, most);
-    // Who cannot be told from others waits until it is their turn, and then has it alone.
+    // Who cannot be told from others, or may be why a turn fails, waits until it is their turn, and then has it alone.
     const [first] = all;
-    if (first === undefined || senders[0] !== first || senders.length < 2) return first && toThread(first);
+    if (first === undefined || senders[0] !== first.row || senders.length < 2) return first && toThread(first.row);
     return toThread(stage(db, of, senders, opening));
   });
 }
 
+/** A sender's thread on which something waits, and how often it was tried in vain. */
+interface Waiting {
+  readonly row: Row<"thread">;
+  readonly failed: number;
+}
+
+/** Whose turns failed so often in a row is in none with others any more. */
+const FAILED_TOGETHER = 2;
+
 /** The first of each name, without those who have none. */
-function apart(all: readonly Row<"thread">[], { nameOf }: BatchOpening): readonly Row<"thread">[] {
+function apart(all: readonly Waiting[], { nameOf }: BatchOpening): readonly Row<"thread">[] {
   const named = new Map<string, Row<"thread">>();
-  for (const row of all) {
+  for (const { row, failed } of all) {
     const name = nameOf(row.contact);
-    if (name !== "" && !named.has(name)) named.set(name, row);
+    if (name !== "" && !named.has(name) && failed < FAILED_TOGETHER) named.set(name, row);
   }
   return [...named.values()];
 }
@@ -63,16 +72,38 @@ function closeBatch(db: Connection, row: Row<"thread">, at: number): void {
 }
 
 /** Of each sender the thread on which something waits for longest, and of them those who wait longest first. */
-function waitingThreads(db: Connection, of: AgentOwner, opening: BatchOpening): readonly Row<"thread">[] {
-  const found = new Map<ContactId, Row<"thread">>();
-  for (const { contact, thread } of db.all(waiting({ org: of.org, agent: of.agent }))) {
+function waitingThreads(db: Connection, of: AgentOwner, opening: BatchOpening): readonly Waiting[] {
+  const found = new Map<ContactId, Waiting>();
+  for (const { contact, thread, first } of db.all(waiting({ org: of.org, agent: of.agent }))) {
+    if (opening.receivedBefore !== undefined && first >= opening.receivedBefore) break;
     if (found.has(contact) || isReserved(contact)) continue;
     const row = findThread(db, { ...of, contact }, thread);
-    const isFree = row?.erased_link === null && row.channel !== opening.except && !lease(row, opening);
-    if (row && isFree) found.set(contact, row);
+    const isFree = row?.erased_link === null && !opening.except.includes(row.channel) && !lease(row, opening);
+    const failures = row && isFree ? failuresOf(db, row) : undefined;
+    if (row === undefined || failures === undefined || opening.rested?.(failures) === false) continue;
+    found.set(contact, { row, failed: failures.count });
   }
   return [...found.values()];
 }
+
+/** How often the thread's turns failed since one was done. */
+function failuresOf(db: Connection, row: Row<"thread">): Failures {
+  const ends = db.all(lastEnds({ ...owner(row), thread: row.id }));
+  const done = ends.findIndex(({ status }) => status === "done");
+  return { count: done < 0 ? ends.length : done, at: ends[0]?.ended_at ?? 0 };
+}
+
+const lastEnds = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
+  query
+    .selectFrom("turn")
+    .select(["status", "ended_at"])
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
+    .where("status", "!=", sql.lit("running"))
+    // One that was stopped did not fail by itself, and who had no room beside others did not fail at all.
+    .where((eb) => eb.or([eb("code", "is", null), eb("code", "!=", sql.lit("turn_cancelled"))]))
+    .orderBy("seq", "desc")
+    .limit(sql.lit(10)),
+);
 
 const waiting = fixed((of: AgentOwner) =>
   query

@@ -72,7 +72,7 @@ async function batch(): Promise<void> {
     channel: "inbox",
     version: VERSION,
     most: 5,
-    except: "none",
+    except: [],
     nameOf: String,
   };
   const both = await store.openBatch(ANN, { ...opening, at: NOW, now: NOW, alive: () => true });
