@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Script } from "../models/index.ts";
 import {
   agentName,
@@ -70,13 +70,14 @@ async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, said: 
   }
 }
 
-const noise = vi.spyOn(console, "error");
-const remarks = vi.spyOn(console, "info");
-
 describe("over a socket", () => {
-  afterEach(() => {
-    expect(noise).not.toHaveBeenCalled();
-    expect(remarks).not.toHaveBeenCalled();
+  beforeEach(() => {
+    const [noise, remarks] = [vi.spyOn(console, "error"), vi.spyOn(console, "info")];
+    return () => {
+      expect(noise).not.toHaveBeenCalled();
+      expect(remarks).not.toHaveBeenCalled();
+      vi.restoreAllMocks();
+    };
   });
 
   it("words arrive while the model still speaks", async () => {
@@ -154,7 +155,8 @@ describe("over a socket", () => {
   it("closing waits for no client that does not read", async () => {
     const stand = await open([{ parts: [{ text: Array.from({ length: 400 }, () => "x".repeat(20_000)) }] }]);
     await post(stand, "stream");
-    await vi.waitUntil(async () => at((await stand.json(`GET /v1/threads/${stand.thread}`)).body, "turns") === 1);
+    for (let turns: unknown = 0; turns !== 1; )
+      turns = at((await stand.json(`GET /v1/threads/${stand.thread}`)).body, "turns");
     await stand.close();
   });
 });
