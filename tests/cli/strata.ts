@@ -7,6 +7,7 @@ import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { run } from "../../src/cli/index.ts";
+import { plainEnv } from "../plain-env.ts";
 
 /** The checkout's root, and its program. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -104,8 +105,8 @@ export async function until(isSo: () => boolean, otherwise: () => string): Promi
 
 /** The program as a process of its own. It is killed with the test. */
 export function child(argv: readonly string[], { cwd, input, env = {} }: Around) {
-  const { PATH = "" } = process.env;
-  const spawned: ChildProcess = spawn(process.execPath, [MAIN, ...argv], { cwd, env: { PATH, ...env }, stdio: "pipe" });
+  const given = { cwd, env: { ...plainEnv(), ...env }, stdio: "pipe" } as const;
+  const spawned: ChildProcess = spawn(process.execPath, [MAIN, ...argv], given);
   onTestFinished(() => void spawned.kill("SIGKILL"));
   const [out, err] = [collector(), collector()];
   spawned.stdout?.pipe(out.stream);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "../../checks/files.ts";
+import { plainEnv } from "../plain-env.ts";
 
 const EXAMPLES = join(ROOT, "examples");
 const numbered = readdirSync(EXAMPLES).filter((name) => /^\d\d-/.test(name));
@@ -16,9 +17,7 @@ const scratch = mkdtempSync(join(tmpdir(), "strata-examples-"));
 
 /** What an example prints, run as the page of the examples says, by somebody without any key. */
 async function run(name: string): Promise<string> {
-  const { PATH = "" } = process.env;
-  // Code that Node keeps compiled for the next start is the program's, and nothing that an example leaves.
-  const env = { PATH, TMPDIR: scratch, NO_COLOR: "1", NODE_DISABLE_COMPILE_CACHE: "1" };
+  const env = { ...plainEnv(), TMPDIR: scratch, NO_COLOR: "1" };
   const options = { cwd: ROOT, env, encoding: "utf8" } as const;
   const { stdout } = await promisify(execFile)(process.execPath, [join("examples", name, "main.ts")], options);
   return stdout;

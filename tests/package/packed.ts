@@ -3,6 +3,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs
 import { delimiter, dirname, join } from "node:path";
 import { npmProgram } from "../../bootstrap/npm.mjs";
 import { ROOT } from "../../checks/files.ts";
+import { plainEnv } from "../plain-env.ts";
 
 /** A file of the package, as npm lists it. */
 export interface PackedFile {
@@ -59,8 +60,9 @@ export function install(tarball: string, folder: string): void {
 
 /** Runs lines of a shell as a person would, and gives all they print; never fails. */
 export function shell(lines: string, folder: string): Promise<string> {
-  const { PATH = "", HOME = "" } = process.env;
-  const env = { PATH: [dirname(process.execPath), PATH].join(delimiter), HOME, NO_COLOR: "1" };
+  const { HOME = "" } = process.env;
+  const { PATH, ...rest } = plainEnv();
+  const env = { ...rest, PATH: [dirname(process.execPath), PATH].join(delimiter), HOME, NO_COLOR: "1" };
   const child = spawn("sh", ["-c", `exec 2>&1\n${lines}`], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
   let printed = "";
   child.stdout.on("data", (chunk: Buffer) => {
