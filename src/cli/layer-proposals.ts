@@ -14,25 +14,30 @@ type Proposal = Awaited<ReturnType<App["runtime"]["proposals"]>>[number];
 export function declareProposals(parent: Command, context: Context): void {
   ofAgent(parent.command("proposals"), "all agents")
     .description("list the edits that wait for an operator, the oldest first, with what the guard said of them")
+    .option("--limit <n>", "at most so many", wholeNumber(1, 1_000), 20)
     .addHelpText("after", "\nExample:\n  $ strata layer proposals")
-    .action((named: string | undefined, options: OfAgent, command: Command) => {
+    .action((named: string | undefined, { limit, ...options }: OfAgent & Limited, command: Command) => {
       const name = nameGiven(named, options);
       const agent = name === undefined ? undefined : agentName(name);
       return inSession(
         context,
         command,
         async ({ app, json }) => {
-          const found = await app.runtime.proposals(app.operator, agent);
+          const found = await app.runtime.proposals(app.operator, agent, limit);
           if (json) return context.json(found);
           if (found.length === 0) return context.say("No proposal waits.");
           context.say(
             ...found.flatMap((one) => lines(one, context.style)),
-            context.style.dim(count(found.length, "proposal")),
+            context.style.dim(`${count(found.length, "proposal")}${found.length < limit ? "" : ", and perhaps more"}`),
           );
         },
         { recordOnly: true },
       );
     });
+}
+
+interface Limited {
+  readonly limit: number;
 }
 
 function lines(proposal: Proposal, style: Style): readonly string[] {

@@ -20,16 +20,24 @@ const version = wholeNumber(0);
 
 export function declareHistory(parent: Command, context: Context): void {
   ofText(parent.command("history").argument(...LAYER))
-    .description("show every version of a layer's text, and what was done with them, the newest first")
+    .description("show the versions of a layer's text, and what was done with them, the newest first")
+    .option("--limit <n>", "at most so many versions", wholeNumber(1, 1_000), 20)
+    .option("--before <version>", "only versions before this one", wholeNumber(1))
     .addHelpText("after", "\nExample:\n  $ strata layer history 6")
-    .action((word: string, named: string | undefined, options: OfText, command: Command) =>
+    .action((word: string, named: string | undefined, { limit, before, ...options }: Paged, command: Command) =>
       onAgent(context, { command, named, options }, async ({ app, agent }) => {
         const key = keyOf(word, options);
-        const versions = await app.runtime.textVersions(app.operator, agent.name, key);
+        const page = { ...key, limit, ...(before !== undefined && { before }) };
+        const versions = await app.runtime.textVersions(app.operator, agent.name, page);
         const moves = await app.runtime.textMoves(app.operator, agent.name, key);
         return { json: { versions, moves }, lines: historyLines(versions, moves, context.style) };
       }),
     );
+}
+
+interface Paged extends OfText {
+  readonly limit: number;
+  readonly before?: number;
 }
 
 function historyLines(versions: readonly TextVersion[], moves: readonly TextMove[], style: Style): readonly string[] {
@@ -39,8 +47,13 @@ function historyLines(versions: readonly TextVersion[], moves: readonly TextMove
     ...(versions.length === 0 ? [] : [""]),
     ...moveLines(moves, style),
     "",
-    style.dim(`${count(versions.length, "version")}; version 0 is the declared text`),
+    style.dim(`${count(versions.length, "version")}; version 0 is the declared text${older(versions)}`),
   ];
+}
+
+function older(versions: readonly TextVersion[]): string {
+  const last = versions.at(-1)?.n ?? 1;
+  return last === 1 ? "" : `; \`--before ${last}\` shows older ones`;
 }
 
 export function declareDiff(parent: Command, context: Context): void {
@@ -80,7 +93,8 @@ function keyIn({ agent, key }: About): TextKey {
 
 async function textOfVersion(app: App, about: About, n: number): Promise<string> {
   const { agent } = about;
-  const versions = await app.runtime.textVersions(app.operator, agent.name, about.key);
+  const wish = { ...about.key, before: n + 1, limit: 1 };
+  const versions = await app.runtime.textVersions(app.operator, agent.name, wish);
   const key = keyIn(about);
   const found = n === 0 ? declared(agent, key) : versions.find((one) => one.n === n)?.text;
   if (found !== undefined) return found;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadProject } from "../agents/index.ts";
-import { agentName, digestOf, layerId, type NewText, orgId, trusted, untrusted } from "../protocol/index.ts";
+import { agentName, contactId, digestOf, layerId, type NewText, orgId, trusted, untrusted } from "../protocol/index.ts";
 import type { Store } from "../stores/index.ts";
 import { ROUTES } from "./routes.ts";
 import { at, eventsOf, type Json, stage } from "./stage.contract.ts";
@@ -47,11 +47,11 @@ async function living() {
     const { body } = await stand.json("POST /v1/threads", { body: { agent: "automaton", contact } });
     return String(at(body, "id"));
   };
-  return { ...stand, open, send, get, propose: (text: string) => propose(stand.store, text) };
+  return { ...stand, open, send, get, propose: (text: string, contact = "ann") => propose(stand.store, text, contact) };
 }
 
-/** What the automaton would have written itself. */
-async function propose(store: Store, text: string): Promise<void> {
+/** What the automaton would have written itself, in a turn with a contact. */
+async function propose(store: Store, text: string, contact: string): Promise<void> {
   const edit: NewText = {
     layer: layerId("loop"),
     text: trusted(text),
@@ -65,7 +65,8 @@ async function propose(store: Store, text: string): Promise<void> {
     place: { rank: 6, source: "text", declared: digestOf("Look, weigh, act.") },
     beside: [],
   };
-  await store.editText({ org: orgId("home"), agent: agentName("automaton") }, edit, Date.now());
+  const scope = { org: orgId("home"), agent: agentName("automaton"), contact: contactId(contact) };
+  await store.editText(scope, edit, Date.now());
 }
 
 /** The answer is a good one and has the shape that the OpenAPI document tells, and nothing beside it. */
@@ -107,6 +108,15 @@ describe("an agent's layers over HTTP", () => {
     expect(at(moves.body, "moves")).toHaveLength(4);
   });
 
+  it("have their versions told in pages", async () => {
+    const { get, send } = await living();
+    for (const text of ["One.", "Two.", "Three."]) await send("layers/loop/versions", { text, reason: "shorter" });
+    const page = async (query: string) => at((await get(`/layers/loop/versions?${query}`)).body, "versions");
+    expect(await page("limit=2")).toMatchObject([{ n: 3 }, { n: 2 }]);
+    expect(await page("limit=2&before=2")).toMatchObject([{ n: 1 }]);
+    expect(await get("/layers/loop/versions?before=0")).toMatchObject({ status: 400 });
+  });
+
   it("are named by their rank as well as by their id, where no other layer shares it", async () => {
     const { get, send } = await living();
     const shown = await get("/layers/6");
@@ -137,7 +147,7 @@ describe("an agent's layers over HTTP", () => {
   it("wait as proposals, are approved and rejected, and each once", async () => {
     const { get, send, json, propose } = await living();
     await propose("Look twice.");
-    await propose("Look thrice.");
+    await propose("Look thrice.", "bob");
     const waiting = await get("/proposals");
     shaped(waiting, "get ~/proposals");
     expect(at(waiting.body, "proposals")).toMatchObject([{ agent: "automaton", n: 1 }, { n: 2 }]);

@@ -3,6 +3,7 @@ import { layerId, outboxId, untrusted } from "../protocol/index.ts";
 import { FIELDS } from "./fields.ts";
 
 const skill = () => z.string().min(1).max(64).describe("A skill, where the layer holds skills.");
+const number = z.string().regex(/^[1-9]\d{0,8}$/, "a number from 1");
 const version = (from: number, says: string) => z.int().min(from).max(1_000_000_000).describe(says);
 
 /** The fields of requests about an agent's texts, life and mail. */
@@ -11,11 +12,8 @@ export const OF = {
   layer: z.string().describe("A layer, by its id, or by its rank where no other layer shares it.").transform(layerId),
   part: skill(),
   skill: skill().describe("A skill's name."),
-  n: z
-    .string()
-    .regex(/^[1-9]\d{0,8}$/, "a number from 1")
-    .describe("A version, from 1.")
-    .transform(Number),
+  n: number.describe("A version, from 1.").transform(Number),
+  before: number.describe("Only versions before this one.").transform(Number),
   version: version(0, "The version that is to be active; 0 is the declared text."),
   over: version(0, "The active version that it takes the place of, where it was written over another."),
   newText: z.string().max(100_000).describe("The new text. How long it may be says the refusal."),

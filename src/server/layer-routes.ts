@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { LayerId, TextKey } from "../protocol/index.ts";
 import { LAYER, MOVE, PROPOSAL, VERSION } from "./agent-answers.ts";
 import { AGENT_PATH, given, LAYER_PATH, OF } from "./agent-fields.ts";
-import { NOTHING } from "./fields.ts";
+import { FIELDS, NOTHING } from "./fields.ts";
 import { type Route, route } from "./route.ts";
 
 const PART = z.strictObject({ part: OF.part.optional() });
@@ -34,13 +34,13 @@ export const LAYER_ROUTES: readonly Route[] = [
   route({
     method: "get",
     url: "/v1/agents/{agent}/layers/{layer}/versions",
-    says: "Every version of a layer's text, the newest first, with its writer, reason and the guard's word.",
+    says: "Versions of a layer's text, the newest first, each with its writer, reason and the guard's word.",
     path: LAYER_PATH,
-    query: PART,
+    query: PART.extend({ before: OF.before.optional(), limit: FIELDS.limit }),
     body: NOTHING,
     answer: z.object({ versions: z.array(VERSION).readonly() }),
-    handle: async ({ runtime }, { actor, path: { agent, layer }, query: { part } }) => ({
-      versions: await runtime.textVersions(actor, agent, keyOf(layer, part)),
+    handle: async ({ runtime }, { actor, path: { agent, layer }, query: { part, before, limit } }) => ({
+      versions: await runtime.textVersions(actor, agent, { ...keyOf(layer, part), ...given("before", before), limit }),
     }),
   }),
   route({
@@ -114,9 +114,11 @@ export const LAYER_ROUTES: readonly Route[] = [
     url: "/v1/agents/{agent}/proposals",
     says: "Edits of the agent's own that wait for an operator, the oldest first.",
     path: AGENT_PATH,
-    query: NOTHING,
+    query: z.strictObject({ limit: FIELDS.limit }),
     body: NOTHING,
     answer: z.object({ proposals: z.array(PROPOSAL).readonly() }),
-    handle: async ({ runtime }, { actor, path: { agent } }) => ({ proposals: await runtime.proposals(actor, agent) }),
+    handle: async ({ runtime }, { actor, path: { agent }, query: { limit } }) => ({
+      proposals: await runtime.proposals(actor, agent, limit),
+    }),
   }),
 ];

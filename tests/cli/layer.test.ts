@@ -79,7 +79,7 @@ describe("strata layer", () => {
     const cwd = await living();
     const run = of(cwd);
     await proposed(cwd, "Look thrice.");
-    await proposed(cwd, "Look \u001b[31mfour times.");
+    await proposed(cwd, "Look \u001b[31mfour times.", "bob");
     const list = await run("layer proposals");
     expect(list.out).toMatch(/^automaton, loop, version 1 · proposed · .* · by the agent$/m);
     expect(list.out).toContain("guard: review; it allows what only the layers above may allow");
@@ -94,6 +94,34 @@ describe("strata layer", () => {
     expect((await run("layer reject 6 2 --reason enough")).out).toContain("was rejected");
     expect((await run("layer proposals")).out).toBe("No proposal waits.\n");
     expect((await run("agent acts automaton")).out).toMatch(/operator +read proposals +proposals: 2/);
+  });
+
+  it("shows a long history in pages, and compares any two versions of it", async () => {
+    const run = of(await living());
+    for (const text of ["One.", "Two.", "Three."]) await run("layer edit 6 --text", [text]);
+    const { out } = await run("layer history 6 --limit 2");
+    expect(out).toMatch(/^version 3 [\s\S]*^version 2 /m);
+    expect(out).not.toMatch(/^version 1 /m);
+    expect(out).toContain("2 versions; version 0 is the declared text; `--before 2` shows older ones");
+    expect((await run("layer history 6 --limit 2 --before 2")).out).toMatch(/^version 1 /m);
+    expect((await run("layer diff 6 1 3")).out).toBe("- One.\n+ Three.\n");
+  });
+
+  it("says of a proposal that a newer one took the place of which that is", async () => {
+    const cwd = await living();
+    const run = of(cwd);
+    await proposed(cwd, "Look thrice.");
+    await proposed(cwd, "Look four times.");
+    await proposed(cwd, "Look four times.");
+    expect((await run("layer proposals --limit 1")).out).toMatch(
+      /version 2 · proposed[\s\S]*^1 proposal, and perhaps more$/m,
+    );
+    expect(await run("layer approve 6 1")).toMatchObject({
+      code: 7,
+      err: expect.stringContaining("version 1 of the layer loop of automaton waits no more, for a newer proposal"),
+    });
+    expect((await run("layer history 6")).out).toMatch(/^version 2 · proposed [\s\S]*^version 1 · superseded /m);
+    expect((await run("verify")).code).toBe(0);
   });
 
   it("approves over a newer text where that is said", async () => {

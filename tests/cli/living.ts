@@ -1,7 +1,16 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openApp, recordFile } from "../../src/app.ts";
-import { agentName, digestOf, layerId, type NewText, orgId, trusted, untrusted } from "../../src/protocol/index.ts";
+import {
+  agentName,
+  contactId,
+  digestOf,
+  layerId,
+  type NewText,
+  orgId,
+  trusted,
+  untrusted,
+} from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/stores/index.ts";
 import { place, strata } from "./strata.ts";
 
@@ -35,8 +44,8 @@ export async function living(): Promise<string> {
   return cwd;
 }
 
-/** What the automaton would have written itself: a proposal for its layer. */
-export async function proposed(cwd: string, text: string, more: Partial<NewText> = {}): Promise<void> {
+/** What the automaton would have written itself, in a turn with somebody: a proposal for its layer. */
+export async function proposed(cwd: string, text: string, contact = "ann"): Promise<void> {
   const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env: {} });
   await app.close();
   const store = await openSqlite(recordFile(join(cwd, ".strata")));
@@ -52,8 +61,8 @@ export async function proposed(cwd: string, text: string, more: Partial<NewText>
     parent: 0,
     place: { rank: 6, source: "text", declared: digestOf("Look, weigh, act.") },
     beside: [],
-    ...more,
   };
-  await store.editText({ org: orgId("home"), agent: agentName("automaton") }, edit, Date.now());
+  const scope = { org: orgId("home"), agent: agentName("automaton"), contact: contactId(contact) };
+  await store.editText(scope, edit, Date.now());
   await store.close();
 }
