@@ -16,6 +16,10 @@ export const AGENT_STATES = [
 ] as const;
 export type AgentState = (typeof AGENT_STATES)[number];
 
+/** As an agent is seen: of a turn that another program runs no step is known, only that it runs. */
+export const SEEN_STATES = [...AGENT_STATES, "in a turn"] as const;
+export type SeenState = (typeof SEEN_STATES)[number];
+
 /** How well an agent can pay for itself, the best first. */
 export const SURVIVAL_TIERS = ["Normal", "LowCycles", "Critical"] as const;
 export type SurvivalTier = (typeof SURVIVAL_TIERS)[number];
@@ -58,7 +62,7 @@ export interface Vitals {
   readonly native?: { readonly wei: bigint; readonly at: number };
   /** Turns that the agent has begun, this one with them. */
   readonly turn: number;
-  readonly state: AgentState;
+  readonly state: SeenState;
   /** Milliseconds since 1970. */
   readonly at: number;
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { AgentState, TurnEvent } from "../../protocol/index.ts";
+import type { AgentState, SeenState, TurnEvent } from "../../protocol/index.ts";
 import { openSqlite } from "../../stores/index.ts";
 import { collect, endOf, message, OPERATOR } from "../stage.contract.ts";
 import { type Living, livingStage } from "./living.contract.ts";
@@ -12,8 +12,8 @@ const LOOK = { parts: [{ call: "look", input: { at: "the sea" } }] };
 const HANGS = { parts: [{ text: "Hm" }], end: "hang" } as const;
 
 /** The states that the events of a turn meet, without repetitions. */
-async function statesIn({ life }: Living, turn: AsyncIterable<TurnEvent>): Promise<AgentState[]> {
-  const states: AgentState[] = [];
+async function statesIn({ life }: Living, turn: AsyncIterable<TurnEvent>): Promise<SeenState[]> {
+  const states: SeenState[] = [];
   for await (const _ of turn) {
     const { state } = (await life()).vitals;
     if (states.at(-1) !== state) states.push(state);
@@ -120,7 +120,9 @@ describe("a turn of an agent that lives by itself", () => {
     expect(endOf(await on.say(bob, "Hi")).type).toBe("done");
     expect((await on.life()).vitals.state).toBe("inferring");
     expect((await on.store.life(on.owner))?.state).toBe("loading context");
-    expect((await other.life()).vitals.state).toBe("loading context");
+    // Another program knows that a turn runs and since when, and not how far it has come.
+    const begun = (await on.life()).since;
+    expect(await other.life()).toMatchObject({ vitals: { state: "in a turn", turn: 2 }, since: begun });
 
     await on.runtime.cancel(OPERATOR, ann.id);
     await slow;

@@ -1,4 +1,4 @@
-import type { AgentState } from "../../protocol/index.ts";
+import type { SeenState } from "../../protocol/index.ts";
 import type { AgentOwner, LifeRecord } from "../../stores/index.ts";
 import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
 import type { Parts } from "../parts.ts";
@@ -58,13 +58,13 @@ export async function othersRun(parts: LifeParts, owner: AgentOwner, own: readon
 }
 
 /**
- * What the agent is doing: in this program by its running turns, in others as it was written down. A step of a turn that nobody
- * runs any more is a fault, which the next turn heals.
+ * What the agent is doing: in this program by its running turns; in another one it is in a turn, and nobody else knows how far. A
+ * step of a turn that nobody runs any more is a fault, which the next turn heals.
  */
 export async function standingOf(
   parts: LifeParts,
   owner: AgentOwner,
-): Promise<Partial<Pick<LifeRecord, "since" | "because" | "tickedAt">> & { readonly state: AgentState }> {
+): Promise<Partial<Pick<LifeRecord, "since" | "because" | "tickedAt">> & { readonly state: SeenState }> {
   const record = await parts.store.life(owner);
   const running = parts.lives?.states(owner).at(-1);
   const { since, tickedAt } = record ?? {};
@@ -75,7 +75,7 @@ export async function standingOf(
     const because = await whyOf(parts, owner, record);
     return { ...rest, ...(because !== undefined && { because }), state: record.state };
   }
-  if (await othersRun(parts, owner, [])) return { ...rest, state: record.state };
+  if (await othersRun(parts, owner, [])) return { ...rest, state: "in a turn" };
   return { ...rest, state: "faulted", because: INTERRUPTED };
 }
 

@@ -30,7 +30,7 @@ export async function vitalsOf(parts: VitalParts, agent: Agent): Promise<Vitals>
     tier: credits === undefined ? "Normal" : tierOf(credits.balance, rules),
     ...(account && { wallet: account.address }),
     ...(native && { native }),
-    turn: turns + (parts.lives?.states(owner).length ?? 0),
+    turn: turns + (parts.lives?.states(owner).length || (state === "in a turn" ? 1 : 0)),
     state,
     at: parts.clock(),
   };
