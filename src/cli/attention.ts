@@ -3,6 +3,10 @@ import { count } from "./style.ts";
 
 type Attention = Awaited<ReturnType<App["runtime"]["attention"]>>[number];
 
+/** Why no turn of an agent begins, and what wakes it. */
+export const sleepsLine = (agent: string, asleep: string): string =>
+  `${agent} sleeps, because ${asleep}: \`strata credits add DOLLARS --agent ${agent}\` wakes it`;
+
 /** What of an agent waits for an operator, one line for each thing with the next step. */
 export function attentionLines({
   agent,
@@ -27,9 +31,7 @@ export function attentionLines({
       : [
           `${count(outdated, "edited text")} of ${agent} sent though strata.yaml says another text since: \`strata layer diff LAYER 0 VERSION ${one}\` compares them`,
         ]),
-    ...(asleep === undefined
-      ? []
-      : [`${agent} sleeps, because ${asleep}: \`strata credits add DOLLARS ${one}\` wakes it`]),
+    ...(asleep === undefined ? [] : [sleepsLine(agent, asleep)]),
     ...(undeliverable === 0
       ? []
       : [

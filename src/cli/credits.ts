@@ -1,6 +1,7 @@
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import type { App } from "../app.ts";
 import { untrusted } from "../protocol/index.ts";
+import { sleepsLine } from "./attention.ts";
 import type { Context } from "./context.ts";
 import { type OfAgent, ofAgent, onAgent, onRecordOfAgent } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
@@ -38,18 +39,15 @@ function declareShow(parent: Command, context: Context): void {
     );
 }
 
-function balanceLines({ agent, credits, vitals }: LifeView, style: Style): readonly string[] {
-  const { tier, runway, balance } = vitals;
-  if (credits === undefined) {
-    return balance === undefined
-      ? [`${agent} lives on no credits: strata.yaml says nothing of \`life: credits\`.`]
-      : [style.yellow(`${agent} has no credits yet; \`strata credits add DOLLARS --agent ${agent}\` tops it up.`)];
-  }
+function balanceLines({ agent, credits, vitals, asleep }: LifeView, style: Style): readonly string[] {
+  const { tier, runway } = vitals;
+  if (credits === undefined) return [`${agent} lives on no credits: strata.yaml says nothing of \`life: credits\`.`];
   const { toppedUp, spent, lastDay } = credits;
   const hours = runway === undefined ? "nothing was spent in the last day" : `lasts ${number(runway)} hours`;
   return [
     `${style.bold(agent)} has ${dollars(credits.balance)}, ${tier === "Normal" ? tier : style.yellow(tier)}; ${hours}`,
     `${dollars(toppedUp)} topped up, ${dollars(spent)} spent since, ${dollars(lastDay.spent)} in the last ${number(lastDay.hours)} hours`,
+    ...(asleep === undefined ? [] : [style.yellow(sleepsLine(agent, asleep))]),
   ];
 }
 

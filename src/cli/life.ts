@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import type { App } from "../app.ts";
 import { isoSecond } from "../protocol/index.ts";
+import { sleepsLine } from "./attention.ts";
 import type { Context } from "./context.ts";
-import { agentWords, type OfAgent, ofAgent, onAgent, turnOfAgent } from "./on-agent.ts";
+import { type OfAgent, ofAgent, onAgent, turnOfAgent } from "./on-agent.ts";
 import { ago, dollars, number, printable, type Style } from "./style.ts";
 
 type LifeView = Awaited<ReturnType<App["runtime"]["life"]>>;
@@ -24,7 +25,7 @@ function declareShow(parent: Command, context: Context): void {
     .action((named: string | undefined, options: OfAgent, command: Command) =>
       onAgent(context, { command, named, options }, async ({ app, agent }) => {
         const life = await app.runtime.life(app.operator, agent.name);
-        return { json: withoutBigints(life), lines: lifeLines(life, agentWords(app, agent), context.style) };
+        return { json: withoutBigints(life), lines: lifeLines(life, context.style) };
       }),
     );
 }
@@ -35,22 +36,21 @@ function withoutBigints({ vitals, ...life }: LifeView) {
   return { ...life, vitals: { ...rest, ...(native && { native: { ...native, wei: String(native.wei) } }) } };
 }
 
-/** How an agent is, for a person. `words` name the agent in the next command. */
-export function lifeLines(life: LifeView, words: string, style: Style): readonly string[] {
-  const { vitals, since, because, credits, nextTick } = life;
+/** How an agent is, for a person. */
+export function lifeLines(life: LifeView, style: Style): readonly string[] {
+  const { agent, vitals, since, because, credits, asleep, nextTick } = life;
   const { state, tier, balance, runway, wallet, native, turn, at } = vitals;
   const lasting = since === undefined ? "" : ` since ${isoSecond(since)}`;
   const why = because === undefined ? "" : style.yellow(`, because ${printable(because)}`);
-  const isOut = balance !== undefined && balance <= 0;
   return [
-    `${style.bold(life.agent)} is ${state}${lasting}${why}`,
+    `${style.bold(agent)} is ${state}${lasting}${why}`,
     `tier     ${tier === "Normal" ? tier : style.yellow(tier)}`,
     ...(balance === undefined ? [] : [`balance  ${dollars(balance)}${lasts(runway)}`]),
     ...(credits === undefined ? [] : [`credits  ${paid(credits)}`]),
     ...(wallet === undefined ? [] : [`account  ${wallet}${held(native, at)}`]),
     `turns    ${number(turn)}`,
     ...(nextTick === undefined ? [] : [`next     a turn of its own at ${isoSecond(nextTick)}`]),
-    ...(isOut ? [`\`strata credits add 5${words}\` wakes it.`] : []),
+    ...(asleep === undefined ? [] : [style.yellow(sleepsLine(agent, asleep))]),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { App } from "../app.ts";
 import { type AgentName, asStrataError } from "../protocol/index.ts";
+import { sleepsLine } from "./attention.ts";
 import type { Context } from "./context.ts";
 import { changesOf, every } from "./every.ts";
 
@@ -29,9 +30,9 @@ export function runOwnTurns({ note, style }: Context, { runtime, operator }: App
   const wasLow = new Set<AgentName>();
   const purse = async (name: AgentName): Promise<void> => {
     try {
-      const { tier, balance } = (await runtime.funds(operator, name)) ?? UNPAID;
+      const { tier, asleep } = (await runtime.funds(operator, name)) ?? UNPAID;
       if (tier !== "Normal") wasLow.add(name);
-      tell(name, wasLow.has(name) ? livesOn(name, tier, balance) : "");
+      tell(name, wasLow.has(name) ? livesOn(name, tier, asleep) : "");
     } catch (thrown) {
       tell(name, `It is not known what ${name} lives on: ${asStrataError(thrown).message}`);
     }
@@ -49,11 +50,11 @@ export function runOwnTurns({ note, style }: Context, { runtime, operator }: App
 }
 
 /** Of an agent that lives on no credits any more. */
-const UNPAID = { tier: "Normal", balance: Number.POSITIVE_INFINITY } as const;
+const UNPAID = { tier: "Normal", asleep: undefined } as const;
 
 /** What an operator should know of an agent's money. It changes with the tier and not with each cent. */
-function livesOn(name: AgentName, tier: string, balance: number): string {
+function livesOn(name: AgentName, tier: string, asleep: string | undefined): string {
+  if (asleep !== undefined) return `${sleepsLine(name, asleep)}; what waits for it keeps waiting.`;
   const add = `\`strata credits add 5 --agent ${name}\` tops it up`;
-  if (balance <= 0) return `${name} has no credits left and sleeps; what waits for it keeps waiting. ${add}.`;
   return tier === "Normal" ? `${name} has credits again.` : `${name} runs low on credits: it is ${tier}. ${add}.`;
 }

@@ -51,7 +51,7 @@ async function allowedOf(work: Spender): Promise<number> {
 /** Why it may spend no more. */
 async function unpaid(work: Spender): Promise<StrataError> {
   const credits = await credited(work);
-  return credits <= 0 ? outOfCredits(work.cast.agent, credits) : overspent(work, await spentOf(work));
+  return credits <= 0 ? outOfCredits(work.cast.agent, { left: credits }) : overspent(work, await spentOf(work));
 }
 
 /**

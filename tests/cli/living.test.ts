@@ -57,16 +57,21 @@ describe("strata inbox and outbox", () => {
 describe("strata credits and life", () => {
   it("tell that an agent has nothing, top it up, and show how it is", async () => {
     const run = of(await living());
-    expect((await run("doctor")).out).toMatch(/^warn {2}attention automaton sleeps, because it has no credits left: /m);
+    expect((await run("doctor")).out).toMatch(/^warn {2}attention automaton sleeps, because it has no credits yet: /m);
     const before = await run("life show");
     expect(before.out).toMatch(/^automaton is bootstrapping\ntier {5}Critical\nbalance {2}\$0\.0000/);
-    expect(before.out).toContain("`strata credits add 5` wakes it.");
+    const sleeps =
+      "automaton sleeps, because it has no credits yet: `strata credits add DOLLARS --agent automaton` wakes it\n";
+    expect(before.out).toContain(sleeps);
+    expect((await run("credits show")).out).toContain(sleeps);
     const refused = await run("life tick");
     expect(refused).toMatchObject({ code: 15, err: expect.stringContaining("credits") });
     expect((await run("credits add 6 --note december")).out).toBe("automaton has $6.0000 now.\n");
     expect((await run("credits add -- -2")).out).toBe("automaton has $4.0000 now.\n");
     expect((await run("credits show")).out).toMatch(/^automaton has \$4\.0000, LowCycles; nothing was spent/);
     expect((await run("credits list")).out).toMatch(/ -\$2\.0000 +operator\n.* \$6\.0000 +operator +december\n$/);
+    await run("credits add -- -4");
+    expect((await run("credits show")).out).toContain("sleeps, because it has no credits left: ");
     for (const wrong of ["0", "many", "1e9", "NaN"]) expect((await run(`credits add ${wrong}`)).code, wrong).toBe(2);
   });
 

@@ -76,7 +76,7 @@ describe("strata start", () => {
     const cwd = await automaton("{tick: 0.1}", model.edit(""));
     const first = child(["start", "--port", "0"], { cwd, env: KEY });
     await asked.promise;
-    await lives(cwd, ({ vitals }) => vitals.state === "loading context");
+    await lives(cwd, ({ vitals }) => vitals.state === "in a turn");
     first.process.kill("SIGKILL");
     await first.ended;
     const because = "its program ended in the middle of a turn";
@@ -84,7 +84,7 @@ describe("strata start", () => {
 
     refuses = true;
     const second = child(["start", "--port", "0"], { cwd, env: KEY });
-    await lives(cwd, ({ vitals }) => vitals.turn > 0);
+    await lives(cwd, ({ vitals }) => vitals.turn > 0 && vitals.state === "faulted");
     second.process.kill("SIGTERM");
     await second.ended;
     const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env: KEY, recordOnly: true });
@@ -106,13 +106,13 @@ describe("strata start", () => {
         () => started.sofar().err.includes(what),
         () => JSON.stringify(started.sofar()),
       );
-    await hears("automaton has no credits left and sleeps; what waits for it keeps waiting.");
+    await hears("automaton sleeps, because it has no credits yet: ");
     await lives(cwd, ({ vitals }) => vitals.turn === 0 && vitals.state === "sleeping");
     expect((await strata(["credits", "add", "10"], { cwd })).code).toBe(0);
     await lives(cwd, ({ vitals }) => vitals.turn === 1 && vitals.state === "sleeping");
     await hears("automaton has credits again.");
     started.process.kill("SIGTERM");
     expect(await started.ended).toMatchObject({ code: 0 });
-    expect(started.sofar().err.match(/no credits left/g)).toHaveLength(1);
+    expect(started.sofar().err.match(/no credits/g)).toHaveLength(1);
   }, 60_000);
 });

@@ -237,7 +237,7 @@ describe("what waits for an operator", () => {
         displaced: 0,
         outdated: 0,
         undeliverable: 0,
-        asleep: "it has no credits left",
+        asleep: "it has no credits yet",
       },
     ]);
     await set.runtime.topUp(OPERATOR, name, { dollars: 1, note: untrusted("") });

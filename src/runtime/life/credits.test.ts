@@ -49,17 +49,19 @@ describe("an agent that lives on credits", () => {
     expect(await collect(on.runtime.run(OPERATOR, thread))).toEqual([]);
     await expect(on.say(thread, "Hi")).rejects.toMatchObject({
       code: "out_of_credits",
-      message: expect.stringMatching(/helper has no credits left .*\$0\.0000.* sleeps.*strata credits add/),
+      message: expect.stringMatching(/helper has no credits yet .*\$0\.0000.* sleeps.*strata credits add/),
     });
     expect(on.sent).toHaveLength(0);
     expect(await on.runtime.pending(OPERATOR, thread)).toHaveLength(1);
     expect(await on.life()).toMatchObject({
       vitals: { state: "sleeping", tier: "Critical", balance: 0 },
-      because: "it has no credits left",
+      because: "it has no credits yet",
+      asleep: "it has no credits yet",
     });
 
     await on.pay(2);
     expect(await on.life()).toMatchObject({ vitals: { state: "idle" } });
+    expect(await on.life()).not.toHaveProperty("asleep");
     expect(endOf(await collect(on.runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done", text: "Well." });
     expect(on.sent).toHaveLength(1);
   });
@@ -93,6 +95,7 @@ describe("an agent that lives on credits", () => {
     expect(await on.runtime.funds(OPERATOR, on.agent.name)).toEqual({
       balance: expect.closeTo(0.01 - COST),
       tier: "Critical",
+      asleep: "it has no credits left",
     });
   });
 

@@ -42,10 +42,33 @@ export async function creditsLeft(parts: CreditParts, agent: Agent): Promise<num
   return (await creditsOf(parts, agent)).balance;
 }
 
-/** Why it sleeps, as it is written down with its state. */
-export const NO_CREDITS = "it has no credits left";
+/** The want of credits in a sentence: nothing was ever paid in, or all of it was spent. */
+const WANTS = { unpaid: "has no credits yet", spent: "has no credits left" } as const;
 
-export function outOfCredits({ name }: Agent, balance: number): StrataError {
-  const message = `${name} has no credits left (its balance is $${balance.toFixed(4)}) and sleeps; what waits for it keeps waiting until \`strata credits add 5 --agent ${name}\` tops it up`;
-  return new StrataError("out_of_credits", message, { agent: name, balance });
+const REASONS: readonly string[] = Object.values(WANTS).map((want) => `it ${want}`);
+
+/** Whether it sleeps for want of credits, by the reason that was written down with its state. */
+export const isInWant = (because: string | undefined): boolean => because !== undefined && REASONS.includes(because);
+
+/** What an agent has left, and where that is nothing, why no turn of it begins. */
+export interface Means {
+  /** US dollars; no end of them where it lives on none. */
+  readonly left: number;
+  readonly want?: (typeof WANTS)[keyof typeof WANTS];
+}
+
+export async function meansOf(parts: CreditParts, agent: Agent): Promise<Means> {
+  const left = await creditsLeft(parts, agent);
+  if (left > 0) return { left };
+  const [payment] = await parts.store.topUps(ownerOf(agent), 1);
+  return { left, want: payment === undefined ? WANTS.unpaid : WANTS.spent };
+}
+
+/** Why it sleeps, as it is written down with its state; nothing where it can pay. */
+export const asleepFor = ({ want }: Means): string | undefined => want && `it ${want}`;
+
+/** Of an agent that was paid for once, `want` may be left out. */
+export function outOfCredits({ name }: Agent, { left, want = WANTS.spent }: Means): StrataError {
+  const message = `${name} ${want} (its balance is $${left.toFixed(4)}) and sleeps; what waits for it keeps waiting until \`strata credits add 5 --agent ${name}\` tops it up`;
+  return new StrataError("out_of_credits", message, { agent: name, balance: left });
 }

@@ -3,7 +3,7 @@ import type { Credits, TopUp } from "../../stores/index.ts";
 import { deskOf, note } from "../admin/desk.ts";
 import type { AgentDoors, Funds, LifeView } from "../agent-doors.ts";
 import type { TurnParts } from "../purse.ts";
-import { creditsLeft, creditsOf, NO_CREDITS, ownerOf } from "./credits.ts";
+import { asleepFor, creditsOf, isInWant, meansOf, ownerOf } from "./credits.ts";
 import { standingOf, writeLife } from "./record.ts";
 import { checkPaid, claimDue, claimNow, dueAt, type Run, tick } from "./tick.ts";
 import { tierOf } from "./tier.ts";
@@ -42,7 +42,12 @@ export function lifeDoors(parts: () => TurnParts, run: Run): LifeDoors {
 
 async function lifeOf(parts: TurnParts, agent: Agent): Promise<LifeView> {
   const { life, name } = agent;
-  const [vitals, standing] = await Promise.all([vitalsOf(parts, agent), standingOf(parts, ownerOf(agent))]);
+  const [vitals, standing, means] = await Promise.all([
+    vitalsOf(parts, agent),
+    standingOf(parts, ownerOf(agent)),
+    meansOf(parts, agent),
+  ]);
+  const asleep = asleepFor(means);
   const { since, because, tickedAt } = standing;
   const nextTick = dueAt(agent, tickedAt, vitals.at);
   return {
@@ -51,6 +56,7 @@ async function lifeOf(parts: TurnParts, agent: Agent): Promise<LifeView> {
     ...(life && since !== undefined && { since }),
     ...(life && because !== undefined && { because }),
     ...(life?.credits && { credits: await creditsOf(parts, agent) }),
+    ...(asleep !== undefined && { asleep }),
     ...(nextTick !== undefined && { nextTick }),
   };
 }
@@ -58,8 +64,9 @@ async function lifeOf(parts: TurnParts, agent: Agent): Promise<LifeView> {
 async function fundsOf(parts: TurnParts, agent: Agent): Promise<Funds | undefined> {
   const rules = agent.life?.credits;
   if (rules === undefined) return undefined;
-  const balance = await creditsLeft(parts, agent);
-  return { balance, tier: tierOf(balance, rules) };
+  const means = await meansOf(parts, agent);
+  const asleep = asleepFor(means);
+  return { balance: means.left, tier: tierOf(means.left, rules), ...(asleep !== undefined && { asleep }) };
 }
 
 /** More than this is a slip of the finger. US dollars. */
@@ -83,9 +90,9 @@ async function topUp(parts: TurnParts, agent: Agent, payment: Omit<TopUp, "id">)
   await parts.store.topUp(owner, payment);
   const credits = await creditsOf(parts, agent);
   // Only from the sleep that the want of them was: it waits for its next message or tick.
-  const isAsleep = (because: string | undefined): boolean => because === NO_CREDITS && credits.balance > 0;
+  const wakes = credits.balance > 0;
   await writeLife(parts, owner, (record) =>
-    record?.state === "sleeping" && isAsleep(record.because) ? { state: "idle" } : undefined,
+    wakes && record?.state === "sleeping" && isInWant(record.because) ? { state: "idle" } : undefined,
   );
   return credits;
 }

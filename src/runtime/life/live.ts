@@ -1,10 +1,10 @@
-import type { Reply } from "../../protocol/index.ts";
+import type { Agent, Reply } from "../../protocol/index.ts";
 import type { AgentOwner, LifeRecord, Thread } from "../../stores/index.ts";
 import type { Cast } from "../cast.ts";
 import type { TurnParts } from "../purse.ts";
 import type { RunOptions } from "../run-options.ts";
 import type { Ending, Work } from "../work.ts";
-import { creditsLeft, NO_CREDITS, outOfCredits, ownerOf } from "./credits.ts";
+import { asleepFor, type Means, meansOf, outOfCredits, ownerOf } from "./credits.ts";
 import { INTERRUPTED, type LifeParts, othersRun, writeLife } from "./record.ts";
 import { isWaiting } from "./states.ts";
 
@@ -23,20 +23,22 @@ export async function checkCredits(
   { thread, recorded }: Pick<RunOptions, "recorded"> & { readonly thread: Thread },
 ): Promise<void> {
   if (agent.life?.credits === undefined || recorded !== undefined) return;
-  const left = await creditsLeft(parts, agent);
-  if (left > 0) return;
+  const means = await meansOf(parts, agent);
+  if (means.want === undefined) return;
   if ((await parts.store.pending(thread.scope, thread.id)).length === 0) return;
-  await fallAsleep(parts, ownerOf(agent));
-  throw outOfCredits(agent, left);
+  await fallAsleep(parts, agent, means);
+  throw outOfCredits(agent, means);
 }
 
 /** Without credits it sleeps, and says why. */
-export async function fallAsleep(parts: LifeParts, owner: AgentOwner): Promise<void> {
+export async function fallAsleep(parts: LifeParts, agent: Agent, means: Means): Promise<void> {
+  const owner = ownerOf(agent);
+  const because = asleepFor(means);
   await writeLife(parts, owner, async (record) => {
-    if (record?.state === "sleeping" && record.because === NO_CREDITS) return undefined;
+    if (record?.state === "sleeping" && record.because === because) return undefined;
     const before = await beforeMove(parts, owner, { record });
     if (before !== "waits") return before;
-    return { state: "sleeping", because: NO_CREDITS };
+    return { state: "sleeping", ...(because !== undefined && { because }) };
   });
 }
 
@@ -108,11 +110,11 @@ export async function rests(work: Work, ending: Ending, recorded: "recorded" | "
 }
 
 async function writeEnd({ parts, cast: { agent }, lease }: Work, ending: Ending): Promise<void> {
-  const isBroke = (await creditsLeft(parts, agent)) <= 0;
+  const because = asleepFor(await meansOf(parts, agent));
   await writeLife(parts, ownerOf(agent), () => {
     // Not its sentence, which may quote a contact: that stands with the turn.
     if (ending.status === "failed")
       return { state: "faulted", failed: { turn: lease.claim.turn, code: ending.error.code } };
-    return { state: "sleeping", ...(isBroke && { because: NO_CREDITS }) };
+    return { state: "sleeping", ...(because !== undefined && { because }) };
   });
 }

@@ -162,7 +162,7 @@ describe("a turn of an agent's own", () => {
     const on = await livingStage(["Well."], life);
     await expect(due(on)).rejects.toMatchObject({ code: "out_of_credits" });
     await expect(tick(on)).rejects.toMatchObject({ code: "out_of_credits" });
-    expect(await on.life()).toMatchObject({ vitals: { state: "sleeping" }, because: "it has no credits left" });
+    expect(await on.life()).toMatchObject({ vitals: { state: "sleeping" }, because: "it has no credits yet" });
     await on.pay(2);
     const events = await due(on);
     expect(events[0]).toMatchObject({ type: "turn-start", events: 1 });

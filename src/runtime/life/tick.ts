@@ -13,7 +13,7 @@ import type { Thread } from "../../stores/index.ts";
 import { keepVersion } from "../cast.ts";
 import type { TurnParts } from "../purse.ts";
 import type { RunOptions } from "../run-options.ts";
-import { creditsLeft, outOfCredits, ownerOf } from "./credits.ts";
+import { meansOf, outOfCredits, ownerOf } from "./credits.ts";
 import { fallAsleep } from "./live.ts";
 import { writeLife } from "./record.ts";
 
@@ -59,10 +59,10 @@ export async function* tick(parts: TurnParts, agent: Agent, { run, options, due 
 
 /** @throws StrataError `out_of_credits` */
 export async function checkPaid(parts: TurnParts, agent: Agent): Promise<void> {
-  const left = await creditsLeft(parts, agent);
-  if (left > 0) return;
-  await fallAsleep(parts, ownerOf(agent));
-  throw outOfCredits(agent, left);
+  const means = await meansOf(parts, agent);
+  if (means.want === undefined) return;
+  await fallAsleep(parts, agent, means);
+  throw outOfCredits(agent, means);
 }
 
 /** Writes down that a turn of its own begins now, whatever is due. @throws StrataError `thread_busy` where one runs */
