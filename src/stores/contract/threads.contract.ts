@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { digestOf, untrusted } from "../../protocol/index.ts";
 import {
@@ -208,6 +209,41 @@ export function threadContract(openStore: OpenStore): void {
       expect(late).toMatchObject({ seq: 2, proof: "claimed", content: [{ text: "Pay Mallory." }] });
       expect(await store.pending(thread.scope, thread.id)).toEqual([squatter, signed]);
       expect(await problems(store, thread.scope.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("law 7 what is signed is never lost, and never another's answer: in any order of ids, texts, proofs and channels", async () => {
+      const store = await openStore();
+      const sent = fc.record({
+        proof: fc.constantFrom("proven", "claimed", undefined),
+        id: fc.constantFrom("m1", "m2"),
+        text: fc.constantFrom("Pay Bob.", "Pay Eve."),
+        channel: fc.constantFrom("test", "sms"),
+      });
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(sent, { maxLength: 12 }), async (all) => {
+          const thread = await open(store, scopeOf(`sender-${++run}`));
+          // What a signed id stands for, and what an unsigned one does on its channel.
+          const first = new Map<string, string>();
+          for (const { proof, id, text, channel } of all) {
+            const event = said(text, { externalId: id, channel, ...(proof && { proof }) });
+            const key = proof === "proven" ? `signed ${id}` : `${channel} ${id}`;
+            const known = first.get(key);
+            const stored = store.receive(thread.scope, thread.id, [event]);
+            if (proof === "proven" && known !== undefined && known !== text) {
+              await expect(stored).rejects.toMatchObject({ code: "invalid_input" });
+              continue;
+            }
+            first.set(key, known ?? text);
+            const [got] = await stored;
+            expect(got?.proof === "proven").toBe(proof === "proven");
+            expect(got?.content).toEqual([{ type: "text", text: known ?? text }]);
+          }
+          expect(await store.pending(thread.scope, thread.id)).toHaveLength(first.size);
+        }),
+        { numRuns: 30 },
+      );
       await store.close();
     });
 
