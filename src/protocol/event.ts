@@ -20,9 +20,9 @@ export interface NewEvent {
   readonly kind: EventKind;
   readonly trust: Trust;
   readonly channel: string;
-  /** The channel's own id for it; sent twice, it is stored once. */
+  /** The channel's own id for it; sent twice, it is stored once. One that is proven and one that is not are never the same. */
   readonly externalId?: string;
-  /** There where senders are addresses: whether a signature shows that it is theirs. The door stamps it. */
+  /** Where senders are addresses: whether a signature shows that it is theirs. The door stamps it. */
   readonly proof?: Proof;
   /** How the sender calls themself: a claim, shown as data. */
   readonly name?: Untrusted;
