@@ -129,7 +129,7 @@ export function child(argv: readonly string[], { cwd, input, env = {} }: Around)
   };
 }
 
-/** A provider on this machine that answers as it is told; gives what `strata.yaml` must say to reach it. */
+/** A provider on this machine that answers as it is told; gives its port, and what `strata.yaml` must say to reach it. */
 export async function provider(answer: RequestListener) {
   const server: Server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -140,7 +140,7 @@ export async function provider(answer: RequestListener) {
   const address = server.address();
   const port = typeof address === "object" ? address?.port : undefined;
   const yaml = `\nmodel: anthropic:claude-sonnet-4-5\nproviders:\n  anthropic:\n    key: \${TEST_KEY}\n    url: http://127.0.0.1:${port}/v1\n`;
-  return { edit: (text: string) => text + yaml, env: { TEST_KEY: "not-a-real-key" } };
+  return { port, edit: (text: string) => text + yaml, env: { TEST_KEY: "not-a-real-key" } };
 }
 
 /** Writes a recording, one line per value. */
