@@ -201,8 +201,6 @@ export interface TurnRecord {
   /** Requests and events are recorded when the turn ends; while it runs there are none. Erased texts are empty. */
   readonly requests: readonly Omit<RequestRecord, "tail">[];
   readonly events: readonly StoredEvent[];
-  /** The texts that it wrote, in the order in which it did. */
-  readonly edits?: readonly TurnEdit[];
   /** The thread of the turn that handled these messages with those of other senders. */
   readonly batch?: ThreadId;
   /** Its link in the organization's chain. */
@@ -237,12 +235,9 @@ export interface ChainHead {
   readonly hash: Digest | null;
 }
 
-/** A turn's link in the chain, and what its commit came to besides. */
+/** A turn's link in the chain, and the memories that had to go for what the turn saved, if any had to. */
 export interface Settled extends ChainHead {
-  /** Memories that had to go for what the turn saved. */
   readonly evicted?: readonly MemoryId[];
-  /** Edits that wait for an operator, because another text was changed meanwhile. */
-  readonly overtaken?: readonly VersionKey[];
 }
 
 /** What `verify` finds, as it finds it: what does not match, and `count` as how many of a kind it has checked so far. */
@@ -314,12 +309,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   threads(scope: Scope, limit: number): Promise<readonly Thread[]>;
   slots(scope: ContactScope, thread: ThreadId): Promise<readonly Slot[]>;
 
-  /**
-   * Stores events in order, all or none, and gives all as stored. One whose `(channel, externalId)` is known of this contact is not
-   * stored again, unless it was taken back. One that is proven is known by its `externalId` alone, to others that are proven only, and
-   * stays known.
-   * @throws StrataError `thread_not_found`; `invalid_input` for one that is proven, and whose id was another text's or one's that is gone
-   */
+  /** Stores events in order, all or none; one whose `(channel, externalId)` is known of this contact is not stored again, unless it was taken back. Proven ones are known to each other alone, by `externalId`, for ever. Gives all as stored.
+   * @throws StrataError `thread_not_found`; `invalid_input` for a proven one that is known with other words, or is gone */
   receive(scope: ContactScope, thread: ThreadId, events: readonly ArrivingEvent[]): Promise<readonly StoredEvent[]>;
   pending(scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]>;
   /** Takes back all that waits on the thread: no turn will handle it, and one that was interrupted ends as failed. Gives what was taken back.
