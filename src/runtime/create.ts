@@ -53,19 +53,7 @@ export function createRuntime(parts: Parts): Runtime {
         reaches(actor, { org: agent.org, agent: agent.name, contact: actor.contact ?? null }),
       ),
     agent: (actor, name) => agentNamed(parts, actor, name),
-    contact: (actor, agent, contact) => contactFor(agentNamed(parts, actor, agent), contact),
-    open: (actor, conversation) => openThread(parts, actor, conversation),
-    thread: (actor, id) => threadOf(parts, actor, id, "read"),
-    threads: async (actor, scope, limit) =>
-      store.threads(await reach(parts.agents, actor, { scope, action: "read" }), limit),
-    newestThreads: (actor, whose) => newestThreads(parts, actor, whose),
-    slots: async (actor, id) => store.slots((await threadOf(parts, actor, id, "read")).scope, id),
-    post: (actor, thread, events) => post(parts, actor, thread, events),
-    pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id, "read")).scope, thread.id),
-    withdraw: async (actor, id) => {
-      const { scope } = await threadOf(parts, actor, id, "operate");
-      return store.withdraw(scope, id, { now: parts.wall(), at: parts.clock(), alive: parts.alive });
-    },
+    ...threadDoors(parts),
     async *run(actor, thread, options = {}) {
       const held = await threadOf(parts, actor, thread.id, "run");
       checkTalk(held);
@@ -88,12 +76,12 @@ export function createRuntime(parts: Parts): Runtime {
         await store.deliver(scope, message.id, parts.clock());
       }
     },
-    compose: async (actor, conversation, message, { mode } = {}) => {
+    compose: async (actor, conversation, message, options = {}) => {
       const agent = agentNamed(parts, actor, conversation.agent);
       const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
       authorize(actor, "explain", scope);
       checkTalk(conversation);
-      return compose(parts, agent, scope, { ...conversation, message, mode });
+      return compose(parts, agent, scope, { ...conversation, ...options, message });
     },
     turn: (actor, id) => turnOf(parts, actor, id),
     turns: async (actor, id) => {
@@ -123,4 +111,29 @@ export function createRuntime(parts: Parts): Runtime {
     ...adminDoors(parts, life),
   };
   return doors;
+}
+
+type ThreadDoors = Pick<
+  Runtime,
+  "contact" | "open" | "thread" | "threads" | "newestThreads" | "slots" | "post" | "pending" | "withdraw"
+>;
+
+/** Conversations, and what is said in them before a turn answers it. */
+function threadDoors(parts: Parts): ThreadDoors {
+  const { store } = parts;
+  return {
+    contact: (actor, agent, contact) => contactFor(agentNamed(parts, actor, agent), contact),
+    open: (actor, conversation) => openThread(parts, actor, conversation),
+    thread: (actor, id) => threadOf(parts, actor, id, "read"),
+    threads: async (actor, scope, limit) =>
+      store.threads(await reach(parts.agents, actor, { scope, action: "read" }), limit),
+    newestThreads: (actor, whose) => newestThreads(parts, actor, whose),
+    slots: async (actor, id) => store.slots((await threadOf(parts, actor, id, "read")).scope, id),
+    post: (actor, thread, events) => post(parts, actor, thread, events),
+    pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id, "read")).scope, thread.id),
+    withdraw: async (actor, id) => {
+      const { scope } = await threadOf(parts, actor, id, "operate");
+      return store.withdraw(scope, id, { now: parts.wall(), at: parts.clock(), alive: parts.alive });
+    },
+  };
 }
