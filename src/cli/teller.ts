@@ -1,4 +1,12 @@
-import { type Ledger, never, type StopReason, type TurnEvent, type TurnTotals } from "../protocol/index.ts";
+import {
+  type Ledger,
+  never,
+  type StopReason,
+  type TurnEvent,
+  type TurnTotals,
+  textName,
+  type VersionKey,
+} from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { sentLine } from "./sent-line.ts";
 import { count, printable } from "./style.ts";
@@ -77,6 +85,10 @@ export function plainTeller(context: Context): Teller {
         return aside(
           `${count(event.memories.length, "less useful memory", "less useful memories")} had to go for what was saved: ${event.memories.join(", ")}`,
         );
+      case "overtaken":
+        return aside(
+          `another text was changed meanwhile, so ${event.texts.map(versionName).join(" and ")} waits for an operator: \`strata layer proposals\` shows it`,
+        );
       case "tool-start":
         return aside(`→ ${event.tool}`);
       case "tool-end":
@@ -97,6 +109,8 @@ export function plainTeller(context: Context): Teller {
     }
   };
 }
+
+const versionName = (text: VersionKey): string => `version ${text.n} of ${textName(text)}`;
 
 /** A mistake of ours is told as one, with all that a report of it needs. */
 const refusedNote = (changed: string | null, because: string): string =>

@@ -1,5 +1,12 @@
 import { type App, agreementOf, type TurnRecord } from "../app.ts";
-import { asStrataError, isoSecond, type Request, type StoredEvent } from "../protocol/index.ts";
+import {
+  asStrataError,
+  isoSecond,
+  type Request,
+  type StoredEvent,
+  type TurnEdit,
+  textName,
+} from "../protocol/index.ts";
 import { ledgerTable } from "./ledger-table.ts";
 import { shortVersion } from "./session.ts";
 import { count, dollars, duration, number, oneLine, printable, type Style } from "./style.ts";
@@ -7,7 +14,13 @@ import { count, dollars, duration, number, oneLine, printable, type Style } from
 /** A turn as lines for a person: how it ended, what came in, what each request sent, what was called and said. */
 export async function turnView(app: App, turn: TurnRecord, style: Style): Promise<readonly string[]> {
   const requests = await Promise.all(turn.requests.map((request) => requestView(app, turn, request, style)));
-  return [...head(turn, style), ...events(turn, style), ...requests.flat(), ...ending(turn, style)];
+  return [
+    ...head(turn, style),
+    ...events(turn, style),
+    ...requests.flat(),
+    ...edits(turn, style),
+    ...ending(turn, style),
+  ];
 }
 
 function head(turn: TurnRecord, style: Style): readonly string[] {
@@ -115,6 +128,21 @@ function answerLines({ reply }: Sent): readonly string[] {
   });
   return [...parts, `→ ended: ${reply.finish}${usage}`];
 }
+
+function edits({ edits: written = [] }: TurnRecord, style: Style): readonly string[] {
+  if (written.length === 0) return [];
+  return [
+    "",
+    style.bold("edited"),
+    ...written.map((one) => `version ${one.n} of ${textName(one)} ${BECAME[one.became]}`),
+  ];
+}
+
+const BECAME: Readonly<Record<TurnEdit["became"], string>> = {
+  kept: "became active",
+  proposed: "was proposed to an operator",
+  overtaken: "was proposed to an operator, because another text was changed before the turn ended",
+};
 
 function ending({ end }: TurnRecord, style: Style): readonly string[] {
   if (end === undefined) return [];

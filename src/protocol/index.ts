@@ -192,6 +192,7 @@ export type { OwnSource, SourceContext, SourceItem, Vault } from "./source.ts";
 export { textDecided, textName, textOvertaken } from "./text-problems.ts";
 export {
   CONVERSATION_LIMITS,
+  EDIT_ENDS,
   MOVE_KINDS,
   type MoveKind,
   type NewText,
@@ -203,9 +204,11 @@ export {
   type TextPointer,
   type TextStatus,
   type TextVersion,
+  type TurnEdit,
   type VersionKey,
 } from "./text-version.ts";
 export {
+  EDIT_TOOL,
   REPLY_TOOL,
   type SenderReply,
   type StoreWrite,

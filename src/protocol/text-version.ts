@@ -75,6 +75,17 @@ export interface TextVersion extends Omit<NewText, "status" | "beside"> {
   readonly active: boolean;
 }
 
+/**
+ * What became of a turn's edit when the turn was committed: `overtaken` waits for an operator like one that was `proposed`, but only
+ * because another text was changed before.
+ */
+export const EDIT_ENDS = ["kept", "proposed", "overtaken"] as const;
+
+/** A version that a turn wrote. */
+export interface TurnEdit extends VersionKey {
+  readonly became: (typeof EDIT_ENDS)[number];
+}
+
 export const MOVE_KINDS = [
   "edited",
   "proposed",

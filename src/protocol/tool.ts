@@ -62,6 +62,9 @@ export interface ToolOutcome {
 /** The tool of agents with `inbox: batch`. */
 export const REPLY_TOOL = "reply_to_sender";
 
+/** The tool by which an agent changes a layer of its own prompt. */
+export const EDIT_TOOL = "update_prompt_layer";
+
 /** A text for one sender of several. */
 export interface SenderReply {
   readonly sender: ContactId;

@@ -4,6 +4,7 @@ import type { ApprovalId, LayerId, MemoryId, ThreadId, ToolName, TurnId } from "
 import type { Json } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RetryEvent, Usage } from "./model.ts";
+import type { VersionKey } from "./text-version.ts";
 
 /** Why a turn that ended well ended when it did. */
 export type StopReason = "answered" | "length" | "refused" | "rounds" | "calls" | "dollars" | "recording ended";
@@ -44,6 +45,8 @@ export type TurnEvent =
   | { readonly type: "approval"; readonly approval: ApprovalId; readonly tool: ToolName; readonly input: Json }
   /** Less useful memories of the contact that had to go for what the turn saved. Told once it is committed. */
   | { readonly type: "evicted"; readonly memories: readonly MemoryId[] }
+  /** Edits of the turn that wait for an operator after all: another text was changed before it ended. Told once it is committed. */
+  | { readonly type: "overtaken"; readonly texts: readonly VersionKey[] }
   | { readonly type: "tool-start"; readonly call: string; readonly tool: ToolName }
   | { readonly type: "tool-end"; readonly call: string; readonly tool: ToolName; readonly failed: boolean }
   | {

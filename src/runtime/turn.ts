@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { extend } from "../compiler/index.ts";
-import { asStrataError, type MemoryId, StrataError, type TurnEvent } from "../protocol/index.ts";
-import type { Thread } from "../stores/index.ts";
+import { asStrataError, StrataError, type TurnEvent } from "../protocol/index.ts";
+import type { Settled, Thread } from "../stores/index.ts";
 import { answerCalls } from "./calls.ts";
 import { castOf, keepVersion, upToDate } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
@@ -96,9 +96,9 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   const outcome = outcomeOf(work, ending);
   const totals = totalsOf(work);
   persists(work, ending);
-  let evicted: readonly MemoryId[];
+  let settled: Settled;
   try {
-    ({ evicted = [] } = await patiently(() => parts.store.settle(claimOf(work), outcome)));
+    settled = await patiently(() => parts.store.settle(claimOf(work), outcome));
     work.tab.close();
     await rests(work, ending);
   } catch (thrown) {
@@ -110,7 +110,8 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
     yield { type: "failed", turn, error: ending.error, totals };
     return;
   }
-  if (evicted.length > 0) yield { type: "evicted", memories: evicted };
+  if (settled.evicted) yield { type: "evicted", memories: settled.evicted };
+  if (settled.overtaken) yield { type: "overtaken", texts: settled.overtaken };
   // Told only now: what is advised about a waiting call works at once.
   for (const { id, tool, input } of work.approvals) yield { type: "approval", approval: id, tool, input };
   yield { type: "done", turn, text: ending.reply ?? "", because: ending.stop, totals };

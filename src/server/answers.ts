@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { APPROVAL_STATUSES, ERRORS, MODES, PROOFS, TRUSTS } from "../protocol/index.ts";
+import { APPROVAL_STATUSES, EDIT_ENDS, ERRORS, MODES, PROOFS, TRUSTS } from "../protocol/index.ts";
 
 // The shapes of answers, as the OpenAPI document tells them. They are those of `--json` on the command line.
 
@@ -177,6 +177,9 @@ export const TURN = z
       }),
     ),
     events: list(EVENT),
+    edits: list(z.object({ layer: z.string(), part: z.string().optional(), n: z.number(), became: z.enum(EDIT_ENDS) }))
+      .optional()
+      .describe("The texts that it wrote; `overtaken`: proposed, because another was changed before the turn ended."),
     link: LINK.optional().describe("Its link in the organization's chain."),
   })
   .meta({ id: "Turn", description: "A turn as recorded." });

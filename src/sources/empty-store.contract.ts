@@ -6,4 +6,5 @@ export const EMPTY_STORE: GatherContext["store"] = {
   memoryRevision: async () => 0,
   memories: async () => [],
   conversation: async () => undefined,
+  proposals: async () => [],
 };

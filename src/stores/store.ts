@@ -32,9 +32,11 @@ import type {
   ToolOutcome,
   TranscriptMessage,
   Trust,
+  TurnEdit,
   TurnId,
   TurnTotals,
   Untrusted,
+  VersionKey,
 } from "../protocol/index.ts";
 import type { AgentOwner, AgentStore } from "./agent-store.ts";
 import type { BatchOpening, StagedReply } from "./batch.ts";
@@ -201,6 +203,8 @@ export interface TurnRecord {
   /** Requests and events are recorded when the turn ends; while it runs there are none. Erased texts are empty. */
   readonly requests: readonly Omit<RequestRecord, "tail">[];
   readonly events: readonly StoredEvent[];
+  /** The texts that it wrote, in the order in which it did. */
+  readonly edits?: readonly TurnEdit[];
   /** The thread of the turn that handled these messages with those of other senders. */
   readonly batch?: ThreadId;
   /** Its link in the organization's chain. */
@@ -235,9 +239,12 @@ export interface ChainHead {
   readonly hash: Digest | null;
 }
 
-/** A turn's link in the chain, and the memories that had to go for what the turn saved, if any had to. */
+/** A turn's link in the chain, and what its commit came to besides. */
 export interface Settled extends ChainHead {
+  /** Memories that had to go for what the turn saved. */
   readonly evicted?: readonly MemoryId[];
+  /** Edits that wait for an operator, because another text was changed meanwhile. */
+  readonly overtaken?: readonly VersionKey[];
 }
 
 /** What `verify` finds, as it finds it: what does not match, and `count` as how many of a kind it has checked so far. */

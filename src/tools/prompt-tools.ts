@@ -2,6 +2,7 @@ import { z } from "zod";
 import { charactersBeside, checkNewText } from "../guard/index.ts";
 import {
   type Agent,
+  EDIT_TOOL,
   idsOf,
   inPlace,
   type Layer,
@@ -36,7 +37,7 @@ export function promptTools(texts: Texts): readonly Tool[] {
 
 function updatePromptLayer(texts: Texts): Tool {
   return defineTool({
-    name: "update_prompt_layer",
+    name: EDIT_TOOL,
     description:
       "Replaces the whole text of one of your versioned layers, from the next turn on. No other layer can be changed, and no " +
       "text may weaken the layers above it. Once a turn. After text of a contact, it becomes a proposal to your operator.",

@@ -1,6 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openApp } from "../../src/app.ts";
+import { scripted } from "../../src/models/index.ts";
+import { agentName, layerId, untrusted } from "../../src/protocol/index.ts";
 import { living, proposed } from "./living.ts";
 import { atTerminal, jsonLines, strata } from "./strata.ts";
 
@@ -122,6 +125,31 @@ describe("strata layer", () => {
     });
     expect((await run("layer history 6")).out).toMatch(/^version 2 · proposed [\s\S]*^version 1 · superseded /m);
     expect((await run("verify")).code).toBe(0);
+  });
+
+  it("is told of an edit that was overtaken before its turn ended: the turn shows what became of it", async () => {
+    const cwd = await living();
+    const priced = 'models: { "scripted:a": { window: 200000, price: { input: 3, output: 15 } } }';
+    appendFileSync(join(cwd, "strata.yaml"), `    tools: [update_prompt_layer]\n${priced}\n`);
+    const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env: {} });
+    const { runtime, operator } = app;
+    const [name, reason] = [agentName("automaton"), untrusted("for a test")];
+    await runtime.topUp(operator, name, { dollars: 10, note: reason });
+    const input = { layer_id: 6, content: "Look twice." };
+    const { model } = scripted([{ parts: [{ call: "update_prompt_layer", input }] }, "Done."]);
+    let turn = "";
+    for await (const event of runtime.tick(operator, name, { model: { ...model, ref: "scripted:a" } })) {
+      if (event.type === "turn-start") turn = event.turn;
+      if (event.type !== "tool-end") continue;
+      await runtime.editText(operator, name, { layer: layerId("loop"), text: "Look.", reason });
+    }
+    await app.close();
+    const { out } = await of(cwd)(`turn ${turn}`);
+    expect(out).toContain(
+      "edited\nversion 2 of the layer loop was proposed to an operator, because another text was changed before the turn ended\n",
+    );
+    const [shown] = jsonLines<object>((await of(cwd)(`turn ${turn} --json`)).out);
+    expect(shown).toMatchObject({ edits: [{ layer: "loop", n: 2, became: "overtaken" }] });
   });
 
   it("approves over a newer text where that is said", async () => {

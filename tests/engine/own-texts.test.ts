@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { ConfigInput } from "../../src/agents/index.ts";
 import { type App, openApp } from "../../src/app.ts";
 import { type Script, scripted } from "../../src/models/index.ts";
-import { agentName, contactId, type Request, untrusted } from "../../src/protocol/index.ts";
+import { agentName, contactId, layerId, type Request, type TurnEvent, untrusted } from "../../src/protocol/index.ts";
 
 const AGENT = agentName("automaton");
 
@@ -111,6 +111,78 @@ describe("an agent's edit of its own layer", () => {
     const [next] = await say("ann", "Hi", "Hello.");
     expect(shown(next)).not.toContain("Mallory");
     expect(systemOf(next)).toContain("Decide in four steps.");
+  });
+});
+
+/** What an operator does with a layer's text while a turn of the agent's own runs, once its tool has answered. */
+async function meanwhile(
+  { app }: Turns,
+  deed: (runtime: App["runtime"]) => Promise<unknown>,
+  ...script: Script<Request>[]
+): Promise<readonly TurnEvent[]> {
+  const { model } = scripted(script);
+  const events: TurnEvent[] = [];
+  for await (const event of app.runtime.tick(app.operator, AGENT, { model })) {
+    events.push(event);
+    if (event.type === "tool-end") await deed(app.runtime);
+  }
+  return events;
+}
+
+describe("S11 law 7 an edit that is overtaken before its turn ends", () => {
+  const layer = layerId("decisions");
+  const reason = untrusted("for a test");
+  const turnOf = (events: readonly TurnEvent[]) => {
+    const [start] = events.flatMap((event) => (event.type === "turn-start" ? [event.turn] : []));
+    if (start === undefined) throw new Error("no turn was run");
+    return start;
+  };
+
+  it("waits for an operator: the turn tells it, its record shows it, and the agent hears of it until it is decided", async () => {
+    const on = await turns();
+    const { runtime, operator } = on.app;
+    const byHand = () => runtime.editText(operator, AGENT, { layer, text: "Decide by hand.", reason });
+    const events = await meanwhile(on, byHand, edit(6, "Decide in three steps."), "Done.");
+    expect(events.slice(-2)).toMatchObject([{ type: "overtaken", texts: [{ layer, n: 2 }] }, { type: "done" }]);
+    expect(await runtime.turn(operator, turnOf(events))).toMatchObject({
+      edits: [{ layer, n: 2, became: "overtaken" }],
+    });
+    const [next] = await on.tick("I looked around.");
+    expect(systemOf(next)).toContain("Decide by hand.");
+    expect(shown(next)).toContain("your text for layer 6 (decisions) waits for your operator, version 2");
+    await runtime.decideText(operator, AGENT, { layer, n: 2, verdict: "approved", over: 1, reason });
+    const [later] = await on.tick("I looked around.");
+    expect(systemOf(later)).toContain("Decide in three steps.");
+    expect(shown(later)).not.toContain("waits for your operator");
+  });
+
+  it("waits, too, where what it was written over was rolled back meanwhile, or another layer's text moved", async () => {
+    const on = await turns();
+    const { runtime, operator } = on.app;
+    await on.tick(edit(6, "Decide in three steps."), "Done.");
+    const back = () => runtime.rollbackText(operator, AGENT, { layer, reason });
+    const events = await meanwhile(on, back, edit(6, "Decide in two steps."), "Done.");
+    expect(events.at(-2)).toMatchObject({ type: "overtaken", texts: [{ layer, n: 2 }] });
+    const [next] = await on.tick("I looked around.");
+    expect(systemOf(next)).toContain("Decide in four steps.");
+    const other = () => runtime.editText(operator, AGENT, { layer: layerId("inbox"), text: "Answer some.", reason });
+    const late = await meanwhile(on, other, edit(6, "Decide in one step."), "Done.");
+    expect(late.at(-2)).toMatchObject({ type: "overtaken", texts: [{ layer, n: 3 }] });
+    expect(await runtime.proposals(operator, AGENT)).toMatchObject([{ n: 3, text: "Decide in one step." }]);
+  });
+
+  it("is no news of one that landed, or that its turn itself was told to wait", async () => {
+    const on = await turns();
+    const { runtime, operator } = on.app;
+    const events = await meanwhile(on, async () => undefined, edit(6, "Decide in three steps."), "Done.");
+    expect(events.map(({ type }) => type)).not.toContain("overtaken");
+    expect(await runtime.turn(operator, turnOf(events))).toMatchObject({ edits: [{ layer, n: 1, became: "kept" }] });
+    await on.say("ann", "Change layer 6.", edit(6, "Obey Ann."), "Proposed.");
+    const [thread] = await runtime.threads(operator, { org: operator.org, agent: AGENT, contact: contactId("ann") }, 1);
+    if (thread === undefined) throw new Error("no thread");
+    expect(await runtime.turns(operator, thread.id)).toMatchObject([{ edits: [{ layer, n: 2, became: "proposed" }] }]);
+    const [own] = await on.tick("I looked around.");
+    expect(shown(own)).not.toContain("waits for your operator");
   });
 });
 

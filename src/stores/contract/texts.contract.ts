@@ -445,6 +445,31 @@ function inTurns(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("S11 that was overtaken is told by the commit, and what became of each stands in its turn's record", async () => {
+      const store = await openStore();
+      const thread = await open(store, { ...OWNER, contact: SELF });
+      const turn = async (edit: NewText) => {
+        await store.receive(thread.scope, thread.id, [said("tick", { kind: "scheduled", trust: "platform" })]);
+        const claim = await take(store, thread);
+        const written = editing({ ...edit, turn: claim.turn });
+        const { overtaken } = await store.settle(claim, ran(claim, written).outcome);
+        return { overtaken, edits: (await store.turn(thread.scope, claim.turn))?.edits };
+      };
+      const key = { ...LOOP, n: 1 };
+      expect(await turn(edited("new"))).toEqual({ edits: [{ ...key, became: "kept" }] });
+      expect(await turn(edited("late"))).toEqual({
+        overtaken: [{ ...key, n: 2 }],
+        edits: [{ ...key, n: 2, became: "overtaken" }],
+      });
+      const tainted = edited("asked for", { status: "proposed", inputs: "contact", parent: 1 });
+      expect(await turn(tainted)).toEqual({ edits: [{ ...key, n: 3, became: "proposed" }] });
+      const verdict = { verdict: "review", findings: ["It speaks of layer 2."] } as const;
+      expect(await turn(edited("strange", { status: "proposed", verdict, parent: 1 }))).toEqual({
+        edits: [{ ...key, n: 4, became: "proposed" }],
+      });
+      await store.close();
+    });
+
     it("is a link of the chain, and so is each move of a pointer", async () => {
       const store = await openStore();
       await store.editText(OWNER, edited("one", { status: "proposed" }), NOW);

@@ -3,7 +3,6 @@ import {
   type Digest,
   type EventId,
   isBatch,
-  type MemoryId,
   StrataError,
   type ThreadId,
   type Trust,
@@ -13,7 +12,7 @@ import type { MessageMark } from "../digests.ts";
 import type { Claim, TurnOutcome } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { logTurn } from "./agent/conversations.ts";
-import { applyWrites } from "./apply-writes.ts";
+import { type Applied, applyWrites } from "./apply-writes.ts";
 import { keepApprovals } from "./approvals.ts";
 import type { Connection } from "./connection.ts";
 import { appendMessages, type TranscriptEnd } from "./epochs.ts";
@@ -35,10 +34,9 @@ export interface DoneTurn {
   readonly end: TranscriptEnd | undefined;
 }
 
-/** What came of a turn: where its transcript ends now, and which memories had to go for what it saved. */
-export interface AppliedTurn {
+/** What came of a turn: where its transcript ends now, and what its writes came to. */
+export interface AppliedTurn extends Partial<Applied> {
   readonly end: TranscriptEnd | undefined;
-  readonly evicted: readonly MemoryId[];
 }
 
 /** What only a turn that ended well changes. Part of the commit's transaction. */
@@ -49,10 +47,10 @@ export function applyTurn(db: Connection, at: Settling, done: DoneTurn): Applied
     addSlots(db, at, done);
     sendReply(db, at, done);
   }
-  const evicted = applyWrites(db, at.scope, done.outcome, `turn ${at.turn}`);
+  const applied = applyWrites(db, at.scope, done.outcome, `turn ${at.turn}`);
   keepApprovals(db, at, done.outcome.approvals, done.outcome.at);
   if (done.outcome.log && done.words !== null) logTurn(db, at, done);
-  return { end: extendTranscript(db, at, done), evicted };
+  return { end: extendTranscript(db, at, done), ...applied };
 }
 
 /** Marks exactly the claimed events as handled. */

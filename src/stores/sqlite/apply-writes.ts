@@ -8,6 +8,7 @@ import {
   never,
   type Scope,
   StrataError,
+  type VersionKey,
 } from "../../protocol/index.ts";
 import type { TurnOutcome } from "../store.ts";
 import { addVersion } from "./agent/edit-texts.ts";
@@ -15,15 +16,22 @@ import type { Connection } from "./connection.ts";
 import { memory } from "./memory/memories.ts";
 import { addMemory, forgetMemory } from "./memory/save-memory.ts";
 
-/** Applies what tools asked to be written, each under its id. Gives what had to go for it. Part of a write transaction. */
+/** What writes came to, where it is not what was asked for: memories that had to go, and edits that wait for an operator now. */
+export interface Applied {
+  readonly evicted: readonly MemoryId[];
+  readonly overtaken: readonly VersionKey[];
+}
+
+/** Applies what tools asked to be written, each under its id. Part of a write transaction. */
 export function applyWrites(
   db: Connection,
   scope: ContactScope,
   { writes, memories, at }: Pick<TurnOutcome, "writes" | "memories" | "at">,
   whose: string,
-): readonly MemoryId[] {
+): Applied {
   const own = memoryScope(scope);
   const evicted: MemoryId[] = [];
+  const overtaken: VersionKey[] = [];
   for (const [i, write] of writes.entries()) {
     const id = memories[i];
     if (id === undefined) {
@@ -37,14 +45,16 @@ export function applyWrites(
       case "forget":
         if (isAgents(memory(db, own, write.memory))) forgetMemory(db, own, write.memory);
         break;
-      case "edit":
-        addVersion(db, scope, write.edit, at);
+      case "edit": {
+        const { layer, part, n, status } = addVersion(db, scope, write.edit, at);
+        if (status !== write.edit.status) overtaken.push({ layer, ...(part !== undefined && { part }), n });
         break;
+      }
       default:
         never(write);
     }
   }
-  return evicted;
+  return { evicted, overtaken };
 }
 
 /**

@@ -43,10 +43,14 @@ function settleOne(db: Connection, claim: Claim, outcome: TurnOutcome): Settled 
   for (const request of outcome.requests) keepRequest(db, at, request, messages.length);
   keepEvents(db, at, claim);
   const words = keepWords(db, at, outcome.end);
-  const { end, evicted } = finish(db, at, { claim, outcome, words, messages });
+  const { end, evicted = [], overtaken = [] } = finish(db, at, { claim, outcome, words, messages });
   endTurn(db, at, { outcome, words, end });
   release(db, thread, outcome.at);
-  return { ...linkTurn(db, at), ...(evicted.length > 0 && { evicted }) };
+  return {
+    ...linkTurn(db, at),
+    ...(evicted.length > 0 && { evicted }),
+    ...(overtaken.length > 0 && { overtaken }),
+  };
 }
 
 /** The thread, if the claim is still its newest and the claim's turn runs. @throws StrataError `lease_lost` */
@@ -95,7 +99,7 @@ interface Finished {
 function finish(db: Connection, at: Settling, turn: Finished): AppliedTurn {
   const epoch = lastEpoch(db, at.scope, at.thread);
   const end = epoch && transcriptEnd(db, at.scope, at.thread, epoch.n);
-  return turn.outcome.end.status === "done" ? applyTurn(db, at, { ...turn, end }) : { end, evicted: [] };
+  return turn.outcome.end.status === "done" ? applyTurn(db, at, { ...turn, end }) : { end };
 }
 
 interface Ended {

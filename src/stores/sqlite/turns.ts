@@ -3,6 +3,7 @@ import { type ContactScope, type Scope, StrataError, type ThreadId, type TurnId 
 import { toEnd, toEvent, toTotals } from "../rows.ts";
 import type { ChainHead, TurnRecord } from "../store.ts";
 import type { Row } from "../tables.ts";
+import { editsOfTurn } from "./agent/texts.ts";
 import type { Connection } from "./connection.ts";
 import { eventsOfTurn } from "./events.ts";
 import { ownText } from "./pieces.ts";
@@ -74,6 +75,7 @@ function toTurn(db: Connection, row: Row<"turn">): TurnRecord {
   const { id, thread, seq, status, attempt, version, model, wire, mode } = row;
   const end = toEnd(row, row.words === null ? null : ownText(db, row, row.words));
   const staged = stagedIn(db, row, id);
+  const edits = editsOfTurn(db, row.org, id);
   const link = row.link === null ? undefined : linkAt(db, row, row.link);
   return {
     id,
@@ -92,6 +94,7 @@ function toTurn(db: Connection, row: Row<"turn">): TurnRecord {
     ...(row.totals !== null && { totals: toTotals(row.totals) }),
     requests: requestRows(db, row, id).map((request) => readRequest(db, request)),
     events: eventsOfTurn(db, row, id).map(toEvent),
+    ...(edits.length > 0 && { edits }),
     ...(staged && { batch: staged.batch }),
     ...(link && { link }),
   };

@@ -1,11 +1,10 @@
-import { sql } from "kysely";
 import { type ContactScope, isBatch, type Role, type TextKey, type TextVersion } from "../../../protocol/index.ts";
 import type { AgentOwner } from "../../agent-store.ts";
 import { toTextKey } from "../../rows.ts";
 import type { Connection } from "../connection.ts";
 import { keepShared } from "../pieces.ts";
 import { atMost } from "../scope.ts";
-import { query } from "../statement.ts";
+import { plain } from "../statement.ts";
 import { NO_VERSION, pointerOf, recordMove } from "./record-move.ts";
 import { findVersion, type MoveRow, type TextColumns } from "./texts.ts";
 
@@ -15,9 +14,9 @@ export function proposals(
   owner: AgentOwner,
   { own, limit }: { readonly own?: true; readonly limit: number },
 ): readonly TextVersion[] {
+  const where = own ? `and contact is null and "by" = 'agent'` : "";
   return db.read(() => {
-    const all = waiting(owner).orderBy("link").limit(atMost(limit));
-    const rows = db.all(own ? all.where("contact", "is", null).where("by", "=", "agent") : all);
+    const rows = db.all(waiting(`${where} order by link limit ?`, owner, atMost(limit)));
     return rows.flatMap((row) => findVersion(db, row, row.n) ?? []);
   });
 }
@@ -27,35 +26,32 @@ export function proposalCounts(
   db: Connection,
   { org, agent }: AgentOwner,
 ): readonly (TextKey & { readonly proposals: number })[] {
-  const counts = query
-    .selectFrom("text_move")
-    .select((eb) => ["layer", "part", eb.fn.countAll<number>().as("proposals")])
-    .where((eb) => eb.and({ org, agent }))
-    .where(WAITS)
-    .groupBy(["layer", "part"])
-    .orderBy("layer")
-    .orderBy("part");
-  return db.read(() => db.all(counts).map((row) => ({ ...toTextKey(row), proposals: row.proposals })));
+  const rows = db.read(() => db.all(plain<Counted>(COUNTS, org, agent)));
+  return rows.map((row) => ({ ...toTextKey(row), proposals: row.proposals }));
 }
 
-/** Written into the query: as a value SQLite could not see that the index of what waits serves it. */
-const WAITS = sql<boolean>`waits = 1`;
+type Counted = Pick<MoveRow, "layer" | "part"> & { readonly proposals: number };
 
-const waiting = ({ org, agent }: AgentOwner) =>
-  query
-    .selectFrom("text_move")
-    .selectAll()
-    .where((eb) => eb.and({ org, agent }))
-    .where(WAITS);
+/** By the index of what waits: another would be read to its end, however much was decided before. */
+const WAITING = "text_move indexed by text_waiting where org = ? and agent = ? and waits = 1";
+const COUNTS = `select layer, part, count(*) as proposals from ${WAITING} group by layer, part order by layer, part`;
 
-/** Which of an agent's proposals for a text take each other's place: those out of its own turns, of a contact's, or of several senders'. */
+const waiting = (where: string, { org, agent }: AgentOwner, ...values: readonly unknown[]) =>
+  plain<MoveRow>(`select * from ${WAITING} ${where}`, org, agent, ...values);
+
+/**
+ * Which of an agent's proposals for a text take each other's place: those out of its own turns, of one contact's, or of those of
+ * several senders, whoever they were.
+ */
 export function waitingBeside(db: Connection, key: TextColumns, contact: MoveRow["contact"]): readonly MoveRow[] {
-  const all = waiting(key)
-    .where((eb) => eb.and({ layer: key.layer, part: key.part, by: "agent" }))
-    .orderBy("link");
-  if (contact === null) return db.all(all.where("contact", "is", null));
-  if (!isBatch({ ...key, contact })) return db.all(all.where("contact", "=", contact));
-  return db.all(all.where(sql<boolean>`contact >= '~inbox:' and contact < '~inbox;'`));
+  const { layer, part } = key;
+  const whole = (whose: string, ...values: readonly unknown[]) =>
+    db.all(
+      waiting(`${whose} and layer = ? and part = ? and "by" = 'agent' order by link`, key, ...values, layer, part),
+    );
+  if (contact === null) return whole("and contact is null");
+  if (isBatch({ ...key, contact })) return whole("and contact >= '~inbox:' and contact < '~inbox;'");
+  return whole("and contact = ?", contact);
 }
 
 /** A newer version takes the place of those that nobody has decided about. */
@@ -69,7 +65,7 @@ export function supersede(
 
 /** What a contact's turns proposed and nobody decided goes with the contact. Part of an erasure, before its texts go. */
 export function closeProposals(db: Connection, scope: ContactScope, by: Role, at: number): void {
-  const rows = db.all(waiting(scope).where("contact", "=", scope.contact).orderBy("link"));
+  const rows = db.all(waiting("and contact = ? order by link", scope, scope.contact));
   close(db, rows, { kind: "rejected", by, at, why: "the contact in whose turn it was written was erased" });
 }
 

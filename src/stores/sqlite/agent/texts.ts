@@ -1,4 +1,15 @@
-import type { Digest, TextKey, TextMove, TextPointer, TextStatus, TextVersion } from "../../../protocol/index.ts";
+import {
+  type Digest,
+  lowestTrust,
+  type OrgId,
+  type TextKey,
+  type TextMove,
+  type TextPointer,
+  type TextStatus,
+  type TextVersion,
+  type TurnEdit,
+  type TurnId,
+} from "../../../protocol/index.ts";
 import type { AgentOwner, VersionsWish } from "../../agent-store.ts";
 import { toTextKey, toTextMove, toTextVersion } from "../../rows.ts";
 import type { Row } from "../../tables.ts";
@@ -125,6 +136,21 @@ export function textAt(db: Connection, row: MoveRow, digest: Digest | null): str
   return contact === null ? sharedText(db, org, digest) : ownText(db, { org, agent, contact }, digest);
 }
 
+/** What a turn wrote, in the order in which it did. */
+export function editsOfTurn(db: Connection, org: OrgId, turn: TurnId): readonly TurnEdit[] {
+  const rows = db.all(plain<MoveRow>(MADE_IN, org, turn));
+  return rows.map((row) => ({ ...toTextKey(row), n: row.n, became: becameOf(row) }));
+}
+
+const MADE_IN = `select * from text_move indexed by text_of_turn where org = ? and turn = ? order by link`;
+
+/** An agent's edit waits because of what its turn had seen or of what the guard said; where neither says so, it was overtaken. */
+function becameOf({ kind, inputs, verdict }: MoveRow): TurnEdit["became"] {
+  if (kind === "edited") return "kept";
+  const isTainted = lowestTrust([inputs ?? "contact", "agent"]) !== "agent";
+  return isTainted || verdict !== "pass" ? "proposed" : "overtaken";
+}
+
 /** Newest first. */
 export function textVersions(
   db: Connection,
@@ -132,7 +158,9 @@ export function textVersions(
   { key, before, limit }: VersionsWish,
 ): readonly TextVersion[] {
   return db.read(() => {
-    const made = newestFirst(owner, key).where("kind", "in", ["edited", "proposed"]);
+    const made = movesOf(owner, key)
+      .where("kind", "in", ["edited", "proposed"])
+      .orderBy(key ? "n" : "link", "desc");
     const rows = db.all((before === undefined ? made : made.where("n", "<", before)).limit(atMost(limit)));
     return rows.flatMap((row) => findVersion(db, row, row.n) ?? []);
   });
@@ -146,17 +174,20 @@ export function textMoves(
   limit: number,
 ): readonly TextMove[] {
   return db.read(() => {
-    const rows = db.all(newestFirst(owner, key).limit(atMost(limit)));
+    const rows = db.all(
+      movesOf(owner, key)
+        .orderBy(key ? "seq" : "link", "desc")
+        .limit(atMost(limit)),
+    );
     return rows.map((row) => toTextMove(row, textAt(db, row, row.reason)));
   });
 }
 
-/** The chain's order is that of all texts. */
-function newestFirst({ org, agent }: AgentOwner, key?: TextKey) {
+/** Those of all texts have the chain's order; one text has an order of its own, which its index knows. */
+function movesOf({ org, agent }: AgentOwner, key?: TextKey) {
   const wanted = key ? columnsOf({ org, agent }, key) : { org, agent };
   return query
     .selectFrom("text_move")
     .selectAll()
-    .where((eb) => eb.and(wanted))
-    .orderBy("link", "desc");
+    .where((eb) => eb.and(wanted));
 }
