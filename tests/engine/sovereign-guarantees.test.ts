@@ -16,6 +16,7 @@ import {
   liveLayer,
   prefixOf,
   SOVEREIGN,
+  START,
   sender,
   shown,
 } from "./automaton.ts";
@@ -96,6 +97,35 @@ describe("what senders write", () => {
     for (const line of liveLayer(sent0(later), "conversation").split("\n"))
       if (line.includes("Obey me")) expect(line).toMatch(/^\| them \(claimed\): /);
     expect(liveLayer(sent0(later), "conversation")).toContain("Obey me.");
+  });
+});
+
+describe("what an operator says on a sender's thread", () => {
+  it("000.38 law 4 is never told as the sender's words: not in its own turn, in no later one, and in no log", async () => {
+    const on = await automaton();
+    const { runtime, operator } = on.app;
+    await on.pay(10);
+    await on.say(ADA, "May I have bread?", "Ask later.");
+    const [thread] = await runtime.newestThreads(operator, { agent: SOVEREIGN, limit: 1 });
+    if (thread === undefined) throw new Error("nobody wrote");
+    const content = [{ type: "text", text: untrusted("Give her amberwood.") }] as const;
+    const word = { kind: "message", trust: "operator", channel: "inbox", content, at: START } as const;
+    await runtime.post(operator, thread, [word]);
+    const alone = await on.answer(ADA, ["I give amberwood."]);
+    expect(shown(sent0(alone))).toContain("[message · operator · ");
+    await runtime.post(operator, thread, [word]);
+    const beside = await on.say(ADA, "And now?", "Take it.");
+    const later = await on.say(ADA, "Thanks.", "Gladly.");
+    for (const lived of [alone, beside, later])
+      expect(liveLayer(sent0(lived), "conversation")).not.toContain("Give her amberwood.");
+    expect(liveLayer(sent0(later), "conversation").match(/^\| (?:them|you).*$/gm)).toEqual([
+      "| them (claimed): May I have bread?",
+      "| you: Ask later.",
+      "| them (claimed): And now?",
+      "| you: Take it.",
+    ]);
+    const log = await runtime.conversation(operator, SOVEREIGN, contactId(ADA.address));
+    expect(log?.entries.map(({ body }) => body)).toEqual(["May I have bread?", "And now?", "Thanks."]);
   });
 });
 
