@@ -379,22 +379,3 @@ describe("strata cache replay says", () => {
 });
 
 /** Beside the checkout and never in it. Where they are missing, this is skipped. */
-const LOCOMO = join(ROOT, "../shared/data/threads/locomo/conv-26.jsonl");
-
-describe.skipIf(!existsSync(LOCOMO))("five months of two people (LoCoMo, where ../shared/data is)", () => {
-  it("cost about what was measured on such threads", async () => {
-    const cwd = place();
-    const argv = ["replay", LOCOMO, "--agent", "companion", "--replies", "recorded", "--dump", "requests.jsonl"];
-    expect((await strata(argv, { cwd })).code).toBe(0);
-    const { out } = await cache(cwd, "requests.jsonl", "--gap", "45", "--json");
-    const { requests, layouts } = compared(out);
-    expect(requests.length).toBe(206);
-    const costs = Object.fromEntries(layouts.map(({ layout, toOptimum }) => [layout, toOptimum]));
-    expect(costs["seed000"]).toBeGreaterThan(5);
-    expect(costs["seed000"]).toBeLessThan(10);
-    expect(costs["seed004"]).toBeGreaterThan(4);
-    expect(costs["seed004"]).toBeLessThan(8);
-    expect(costs["last-message"]).toBeGreaterThan(costs["seed004"] ?? 99);
-    expect(costs["plan"]).toBeLessThan(1.05);
-  }, 120_000);
-});

@@ -14,6 +14,11 @@ interface Dumped {
   readonly body: string;
 }
 
+interface Compared {
+  readonly requests: readonly object[];
+  readonly layouts: readonly { readonly layout: string; readonly toOptimum: number }[];
+}
+
 /** Every so many dumped requests are compared with `strata turn --wire`. */
 async function compare(cwd: string, every: number): Promise<number> {
   const lines = jsonLines<Dumped>(readFileSync(join(cwd, "requests.jsonl"), "utf8"));
@@ -25,14 +30,22 @@ async function compare(cwd: string, every: number): Promise<number> {
 }
 
 describe.skipIf(!existsSync(LOCOMO))("five months of two people (LoCoMo, where ../shared/data is)", () => {
-  it("are replayed whole, killed in the middle and gone on with", async () => {
+  let gone: ReturnType<typeof goOn> | undefined;
+
+  /** One replay for all tests: it is killed, and goes on. */
+  async function goOn() {
     const cwd = place();
     const argv = ["replay", LOCOMO, "--agent", "companion", "--replies", "recorded"];
     const killed = child(argv, { cwd });
     await new Promise((resolve) => setTimeout(resolve, 4_000));
     killed.process.kill("SIGKILL");
     await killed.ended;
-    const { code, out } = await strata([...argv, "--dump", "requests.jsonl", "--json"], { cwd });
+    return { cwd, ...(await strata([...argv, "--dump", "requests.jsonl", "--json"], { cwd })) };
+  }
+
+  it("are replayed whole, killed in the middle and gone on with", async () => {
+    gone ??= goOn();
+    const { cwd, code, out } = await gone;
     expect(code).toBe(0);
     expect(jsonLines<object>(out)[0]).toMatchObject({
       lines: 419,
@@ -44,6 +57,21 @@ describe.skipIf(!existsSync(LOCOMO))("five months of two people (LoCoMo, where .
     expect((await strata(["verify"], { cwd })).code).toBe(0);
     expect(await compare(cwd, 10)).toBe(206);
   }, 180_000);
+
+  it("cost about what was measured on such threads", async () => {
+    gone ??= goOn();
+    const { cwd } = await gone;
+    const { out } = await strata(["cache", "replay", "requests.jsonl", "--gap", "45", "--json"], { cwd });
+    const [{ requests, layouts } = { requests: [], layouts: [] }] = jsonLines<Compared>(out);
+    expect(requests.length).toBe(206);
+    const costs = Object.fromEntries(layouts.map(({ layout, toOptimum }) => [layout, toOptimum]));
+    expect(costs["seed000"]).toBeGreaterThan(5);
+    expect(costs["seed000"]).toBeLessThan(10);
+    expect(costs["seed004"]).toBeGreaterThan(4);
+    expect(costs["seed004"]).toBeLessThan(8);
+    expect(costs["last-message"]).toBeGreaterThan(costs["seed004"] ?? 99);
+    expect(costs["plan"]).toBeLessThan(1.05);
+  }, 120_000);
 });
 
 describe.skipIf(!existsSync(AIRLINE))(
