@@ -25,10 +25,7 @@ export function declareCompose(program: Command, context: Context): void {
     .option("--message <text>", "the message; needed but with --explain")
     .option("--as <contact>", "who writes it (default: you)")
     .addOption(new Option("--mode <mode>", "as if so much of the prompt were sent").choices(MODES))
-    .option(
-      "--explain",
-      "show instead how large each layer is in full and in compact mode, and which of them is chosen",
-    )
+    .option("--explain", "show instead how large each layer is in full and in compact mode, and what is sent of it")
     .option("--wire", "print the exact HTTP body instead")
     .addHelpText(
       "after",
@@ -39,7 +36,7 @@ export function declareCompose(program: Command, context: Context): void {
         const agent = agentNamed(app, name);
         const conversation = await chatConversation({ app, agent, contact: await senderOf(app, agent, options.as) });
         if (options.explain === true)
-          return explainSizes(context, { app, conversation, json, message: options.message });
+          return explainSizes(context, { app, conversation, json, message: options.message, mode: options.mode });
         const message = untrusted(given(options.message));
         const composed = await app.runtime.compose(app.operator, conversation, message, { mode: options.mode });
         if (options.wire === true) context.exact(await app.bodyOf(composed.request, composed.wire));

@@ -9,7 +9,7 @@ import {
   turnId,
   type Untrusted,
 } from "../protocol/index.ts";
-import { castOf, parametersOf, upToDate } from "./cast.ts";
+import { type Cast, castOf, parametersOf, upToDate } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
 import { compileFor } from "./gather.ts";
@@ -30,7 +30,7 @@ export async function compose(
   parts: Parts,
   agent: Agent,
   scope: ContactScope,
-  { channel, key, message, mode }: Composing,
+  { channel, key, message, mode, uncut = false }: Composing,
 ): Promise<Composed> {
   const threads = await parts.store.threads(scope, MOST_THREADS);
   const found = threads.find((one) => one.channel === channel && one.key === key);
@@ -43,7 +43,8 @@ export async function compose(
   const past = await pastOf(parts, cast, { scope, thread: thread?.id, epoch });
   const at = parts.clock();
   const cold = coldCache(cast, past, at);
-  const { compilation, since } = await compileFor(parts, cast, { scope, turn, events, epoch, thread, cold, mode });
+  const room = uncut ? withRoom(cast) : cast;
+  const { compilation, since } = await compileFor(parts, room, { scope, turn, events, epoch, thread, cold, mode });
   const bare = requestOf(compilation, parametersOf(cast));
   const { request } = planRequest(
     { cast, past: { ...past, ...(since !== undefined && { since }) }, requests: [] },
@@ -60,6 +61,16 @@ export async function compose(
     taint,
   };
 }
+
+/** Tokens that hold every prompt. */
+const ENDLESS = Number.MAX_SAFE_INTEGER;
+
+/** The same cast, with a window and a budget that hold everything. */
+const withRoom = ({ agent, card, ...cast }: Cast): Cast => ({
+  ...cast,
+  card: { ...card, window: ENDLESS },
+  agent: { ...agent, budgets: { ...agent.budgets, total: ENDLESS } },
+});
 
 /** The message as the event it would become. */
 function imagined(parts: Parts, message: Untrusted, channel: string, waiting: number): StoredEvent {

@@ -43,9 +43,12 @@ export interface Conversation {
   readonly key: string;
 }
 
-/** How a request is composed. `mode`: as if so much of the prompt were sent; left out, as it would be chosen. */
+/** How a request is composed. */
 export interface ComposeOptions {
+  /** As if so much of the prompt were sent; left out, as it would be chosen. */
   readonly mode?: Mode | undefined;
+  /** As if there were room for everything: nothing is cut. */
+  readonly uncut?: boolean;
 }
 
 /** What `compose` shows: the request that would be sent now. Nothing was sent, nothing stored. */

@@ -1,4 +1,5 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { jsonLines, place, project, strata } from "./strata.ts";
 
@@ -65,13 +66,44 @@ describe("strata compose", () => {
     expect((await strata(["credits", "add", "10", "--agent", "sovereign"], { cwd })).code).toBe(0);
     const { out } = await strata(["compose", "sovereign", "--explain"], { cwd });
     expect(out).toMatch(/^sovereign with rehearsal: mode full, [\d,]+ tokens may be sent$/m);
-    expect(out).toMatch(/^constitution +1 +(\d+) +\1 +whole$/m);
-    expect(out).toMatch(/^identity +3 +\d+ +\d+ +one line$/m);
-    const sizes = /^full +([\d,]+) tokens beside the message\ncompact +([\d,]+) tokens beside the message$/m.exec(out);
+    expect(out).toMatch(/^constitution +1 +(\d+) +\1 +whole +\1$/m);
+    expect(out).toMatch(/^identity +3 +(\d+) +\d+ +one line +\1$/m);
+    const sizes = /^full +([\d,]+) tokens beside the message\ncompact +([\d,]+) tokens .*\nsent +\1 tokens/m.exec(out);
     const [full, compact] = [sizes?.[1], sizes?.[2]].map((text = "") => Number(text.replaceAll(",", "")));
     expect(compact).toBeLessThan((full ?? 0) * 0.8);
     const told = await strata(["compose", "sovereign", "--explain", "--json"], { cwd });
     expect(JSON.parse(told.out)).toMatchObject({ mode: "full", tokens: { full, compact } });
+  });
+
+  it("tells the sizes before anything is cut where the window is small, and beside them what is sent", async () => {
+    const cwd = place();
+    await strata(["init", "sovereign"], { cwd });
+    const file = join(cwd, "strata.yaml");
+    const yaml = readFileSync(file, "utf8").replace(
+      "    # model: anthropic:claude-sonnet-4-5",
+      "    model: local:small",
+    );
+    const sizes = async (window: number, ...more: readonly string[]) => {
+      const local = `providers: { local: { kind: openai-compatible, url: "http://127.0.0.1:9/v1" } }`;
+      const card = `models: { local:small: { window: ${window}, price: { input: 0, output: 0 } } }`;
+      writeFileSync(file, `${yaml}\n${local}\n${card}\n`);
+      return strata(["compose", "sovereign", "--explain", ...more], { cwd });
+    };
+    const large = await sizes(128_000);
+    const small = await sizes(2_900);
+    const columns = (out: string) =>
+      [...out.matchAll(/^(\S+) +\d+ +(\d+) +(\d+) +(\w+ ?\w+) +\d+$/gm)].map(([, ...row]) => row);
+    expect(columns(large.out)).toHaveLength(17);
+    expect(columns(small.out)).toEqual(columns(large.out));
+    expect(small.out).toContain("mode compact, 2,175 tokens may be sent");
+    expect(small.out).toMatch(/^change +9 +\d{3} +\d\d +one line +0$/m);
+    expect((await sizes(128_000, "--mode", "compact")).out).toMatch(/^identity +3 +\d+ +(\d+) +one line +\1$/m);
+    // Too small for any mode: the sizes are told, and that it does not fit.
+    const tiny = await sizes(1_500);
+    expect(tiny).toMatchObject({ code: 10, err: expect.stringContaining("only 1125 may be sent") });
+    expect(tiny.out).toMatch(/^sovereign with local:small: what must be sent does not fit$/m);
+    expect(tiny.out).toMatch(/^constitution +1 +(\d+) +\1 +whole$/m);
+    expect(jsonLines<object>((await sizes(1_500, "--json")).out)[0]).not.toHaveProperty("tokens.sent");
   });
 
   it("composes in another mode than the chosen one, and says what is missing where no message is given", async () => {
