@@ -1,50 +1,132 @@
+import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
-import { openApp } from "../../src/app.ts";
-import { agentName, contactId, untrusted } from "../../src/protocol/index.ts";
-import { child, place, strata } from "./strata.ts";
+import { describe, expect, it } from "vitest";
+import { type App, openApp, recordFile } from "../../src/app.ts";
+import { agentName, contactId, eventId, issueId, REPLY_TOOL, untrusted } from "../../src/protocol/index.ts";
+import { openSqlite } from "../../src/stores/index.ts";
+import { messagesServer } from "../errors/messages-server.ts";
+import { child, place, strata, until } from "./strata.ts";
 
-const YAML = `organization: home
-model: rehearsal
+const CLERK = agentName("clerk");
+
+/** A folder with a clerk of that kind, and an app over it. */
+async function office(clerk: string, { model = "model: rehearsal", env = {} } = {}) {
+  const cwd = place();
+  const yaml = `organization: home
+${model}
 agents:
   clerk:
-    description: It answers several at once.
+    description: It answers what waits.
     history: log
-    inbox: batch
+${clerk}
     layers:
       - {id: rules, rank: 1, text: Be kind.}
 `;
+  writeFileSync(join(cwd, "strata.yaml"), yaml);
+  expect(await strata(["lock"], { cwd, env })).toMatchObject({ code: 0 });
+  const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env });
+  const start = () => child(["start", "--port", "0"], { cwd, env });
+  return { cwd, app, start };
+}
 
-it("strata start runs turns over the messages of several senders until nothing waits", async () => {
-  const cwd = place();
-  writeFileSync(join(cwd, "strata.yaml"), YAML);
-  expect(await strata(["lock"], { cwd })).toMatchObject({ code: 0 });
-  const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env: {} });
-  const { runtime, operator } = app;
-  const clerk = agentName("clerk");
-  for (const contact of ["ann", "bob", "cid", "dee", "eve", "fay"]) {
-    const thread = await runtime.open(operator, {
-      agent: clerk,
-      contact: contactId(contact),
-      channel: "test",
-      key: "main",
-    });
-    const content = [{ type: "text", text: untrusted(`I am ${contact}.`) }] as const;
-    await runtime.post(operator, thread, [
-      { kind: "message", trust: "contact", channel: "test", content, at: Date.now() },
-    ]);
+/** A message of each that came so many milliseconds ago. */
+async function mail({ runtime, operator, data }: App, contacts: readonly string[], ago = 0): Promise<void> {
+  const store = await openSqlite(recordFile(data));
+  for (const name of contacts) {
+    const whose = { agent: CLERK, contact: contactId(name), channel: "test", key: "main" };
+    const { scope, id: thread } = await runtime.open(operator, whose);
+    const at = Date.now() - ago;
+    const id = eventId(issueId("event", at, randomBytes(10)));
+    const content = [{ type: "text", text: untrusted(`I am ${name}.`) }] as const;
+    await store.receive(scope, thread, [{ id, kind: "message", trust: "contact", channel: "test", content, at }]);
   }
-  const server = child(["start", "--port", "0"], { cwd });
+  await store.close();
+}
+
+/** Waits until nothing waits for the clerk. */
+async function answered({ runtime, operator }: App, otherwise: () => object): Promise<void> {
   for (const end = Date.now() + 20_000; Date.now() < end; ) {
-    if ((await runtime.inbox(operator, clerk, 9)).length === 0) break;
+    if ((await runtime.inbox(operator, CLERK, 9)).length === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  expect(await runtime.inbox(operator, clerk, 9)).toEqual([]);
-  server.process.kill("SIGTERM");
-  expect(await server.ended).toMatchObject({ code: 0 });
-  const threads = await runtime.threads(operator, { org: operator.org, agent: clerk, contact: null }, 20);
-  expect(threads.filter(({ channel }) => channel === "inbox")).toHaveLength(1);
-  for await (const found of app.verify(operator.org)) expect(found.type).toBe("checked");
-  await app.close();
-}, 40_000);
+  throw new Error(JSON.stringify(otherwise()));
+}
+
+const stopped = async ({ process, ended }: ReturnType<typeof child>): Promise<void> => {
+  process.kill("SIGTERM");
+  expect(await ended).toMatchObject({ code: 0 });
+};
+
+describe("strata start", () => {
+  it("runs turns over the messages of several senders until nothing waits", async () => {
+    const { app, start } = await office("    inbox: batch");
+    const { runtime, operator } = app;
+    await mail(app, ["ann", "bob", "cid", "dee", "eve", "fay"]);
+    const server = start();
+    await answered(app, server.sofar);
+    await stopped(server);
+    const threads = await runtime.threads(operator, { org: operator.org, agent: CLERK, contact: null }, 20);
+    expect(threads.filter(({ channel }) => channel === "inbox")).toHaveLength(1);
+    for await (const found of app.verify(operator.org)) expect(found.type).toBe("checked");
+    await app.close();
+  }, 40_000);
+
+  it("has an agent that lives by itself answer what waited for credits, once it is paid for", async () => {
+    const { cwd, app, start } = await office("    life: {credits: {}}");
+    const { runtime, operator } = app;
+    await mail(app, ["ann"], 60_000);
+    const server = start();
+    await until(
+      () => server.sofar().err.includes("clerk sleeps, because it has no credits"),
+      () => JSON.stringify(server.sofar()),
+    );
+    expect(await runtime.inbox(operator, CLERK, 9)).toHaveLength(1);
+    expect((await strata(["credits", "add", "10"], { cwd })).code).toBe(0);
+    await answered(app, server.sofar);
+    await stopped(server);
+    // Nobody has listened: it waits for whoever fetches it.
+    expect(await runtime.outbox(operator, CLERK, { limit: 9 })).toMatchObject([{ contact: "ann", status: "waiting" }]);
+    expect(server.sofar().err).not.toContain("were not handled");
+    await app.close();
+  }, 40_000);
+
+  it("law 7: killed in the middle of a turn of several senders, loses and doubles nothing when it is started again", async () => {
+    const reply = (sender: string) =>
+      ({ type: "tool_use", id: `for-${sender}`, name: REPLY_TOOL, input: { sender, text: `Dear ${sender}` } }) as const;
+    const contents: Parameters<typeof messagesServer>[0][number][] = [reply("ann")];
+    const { url, received } = await messagesServer(contents);
+    const model = `model: anthropic:claude-sonnet-4-5\nproviders: {anthropic: {key: "\${TEST_KEY}", url: "${url}"}}`;
+    const { app, start } = await office("    inbox: batch", { model, env: { TEST_KEY: "not-a-real-key" } });
+    const { runtime, operator } = app;
+    await mail(app, ["ann", "bob"]);
+    const first = start();
+    // Ann is answered in memory, and the model is asked for more.
+    await until(
+      () => received.length > 1,
+      () => JSON.stringify(first.sofar()),
+    );
+    first.process.kill("SIGKILL");
+    await first.ended;
+    expect(await runtime.inbox(operator, CLERK, 9)).toHaveLength(2);
+    expect(await runtime.outbox(operator, CLERK, { limit: 9 })).toEqual([]);
+
+    for (const content of [reply("ann"), reply("bob"), { type: "text", text: "Both are answered." } as const])
+      contents[Math.max(received.length, contents.length)] = content;
+    const second = start();
+    await answered(app, second.sofar);
+    await stopped(second);
+    const said = await runtime.outbox(operator, CLERK, { limit: 9 });
+    expect(said.map(({ contact, text }) => [contact, text]).sort()).toEqual([
+      ["ann", "Dear ann"],
+      ["bob", "Dear bob"],
+    ]);
+    const threads = await runtime.threads(operator, { org: operator.org, agent: CLERK, contact: null }, 9);
+    const [batch, ...more] = threads.filter(({ channel }) => channel === "inbox");
+    expect(more).toEqual([]);
+    const turns = batch === undefined ? [] : await runtime.turns(operator, batch.id);
+    expect(turns).toMatchObject([{ status: "done", attempt: 2 }]);
+    for await (const found of app.verify(operator.org)) expect(found.type).toBe("checked");
+    await app.close();
+  }, 40_000);
+});
