@@ -6,8 +6,7 @@ import { compose } from "./compose.ts";
 import { consolidateDoors } from "./consolidate/consolidate.ts";
 import { checkTalk } from "./consolidate/consolidate-thread.ts";
 import { decide } from "./decide.ts";
-import { deliverDue } from "./deliver/deliveries.ts";
-import { heard } from "./deliver/heard.ts";
+import { deliveryDoors } from "./deliver/doors.ts";
 import { embedDoors } from "./embed/embed-memories.ts";
 import { erase } from "./erase.ts";
 import { fork, regenerate } from "./fork.ts";
@@ -23,9 +22,6 @@ import type { RunOptions } from "./run-options.ts";
 import type { Runtime } from "./runtime.ts";
 import { contactFor, reach } from "./senders.ts";
 import { runTurn } from "./turn.ts";
-
-/** As many of a thread's newest messages that wait are shown. */
-const MOST_WAITING = 100;
 
 /** The runtime over its parts: what every door calls. */
 export function createRuntime(parts: Parts): Runtime {
@@ -67,15 +63,6 @@ export function createRuntime(parts: Parts): Runtime {
     },
     fork: (actor, id, options) => fork(parts, actor, id, options),
     regenerate: (actor, id, options = {}) => regenerate(turnParts(), actor, id, options),
-    async *undelivered(actor, { id }) {
-      const { scope } = await threadOf(parts, actor, id, "run");
-      const { org, agent, contact } = scope;
-      const wish = { contact, thread: id, status: "waiting", limit: MOST_WAITING } as const;
-      for (const message of (await store.mail({ org, agent }, wish)).toReversed()) {
-        yield message;
-        await store.deliver(scope, message.id, parts.clock());
-      }
-    },
     compose: async (actor, conversation, message, options = {}) => {
       const agent = agentNamed(parts, actor, conversation.agent);
       const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
@@ -98,15 +85,9 @@ export function createRuntime(parts: Parts): Runtime {
     approval: (actor, id) => approvalOf(parts, actor, id, "read"),
     decide: (actor, id, verdict) => decide({ ...parts, acting }, actor, id, verdict),
     erase: (actor, whose) => erase(parts, actor, whose),
-    heard: (actor, turn) => heard(parts, actor, turn),
-    async *deliverDue(actor, name, signal) {
-      const agent = agentNamed(parts, actor, name);
-      authorize(actor, "operate", { org: agent.org, agent: agent.name, contact: null });
-      const send = parts.sendDelivery;
-      if (send !== undefined) yield* deliverDue(parts, agent, { send, signal });
-    },
     usage: async (actor, scope) => store.usage(await reach(parts.agents, actor, { scope, action: "read" })),
     ...life,
+    ...deliveryDoors(parts),
     ...inboxDoors(turnParts, runHeld),
     ...adminDoors(parts, life),
   };

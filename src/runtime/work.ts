@@ -23,7 +23,7 @@ import {
 } from "../protocol/index.ts";
 import type { Claim, RequestRecord, TurnOutcome } from "../stores/index.ts";
 import type { Cast } from "./cast.ts";
-import { deliverAfter } from "./deliver/heard.ts";
+import { deliverAfter } from "./deliver/deliver-after.ts";
 import { NO_PAST, type Past } from "./earlier.ts";
 import { repliesOf, stagedOf } from "./inbox/staged.ts";
 import type { Lease } from "./lease.ts";
@@ -164,8 +164,7 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     outbox,
     // Turns of its own answer nobody.
     ...(cast.agent.history === "log" && !isReserved(claim.thread.scope.contact) && { log: true }),
-    ...(work.toNobody && { toNobody: true }),
-    deliverAfter: deliverAfter(parts.wall(), work.unheard),
+    deliverAfter: work.toNobody ? "never" : deliverAfter(parts.wall(), work.unheard),
     ...(claim.staged && { replies: repliesOf(work, claim, ending.status === "done" ? ending.reply : null) }),
     unremembered:
       ending.status === "done" && claim.staged === undefined

@@ -175,10 +175,8 @@ export interface TurnOutcome {
   readonly unremembered: readonly (EventId | OutboxId)[];
   /** Whether what was said goes into its senders' logs. */
   readonly log?: true;
-  /** Whether its reply counts as delivered from the start: nobody shall be sent it. */
-  readonly toNobody?: true;
-  /** Real time: before it nobody is given the reply to deliver it, for somebody may listen and take it. */
-  readonly deliverAfter?: number;
+  /** Real time, before which nobody is given the reply to deliver it: who listens may take it. `never`: it counts as delivered. */
+  readonly deliverAfter?: number | "never";
   /** Of a turn of several senders: what it came to for each whose messages it has handled. Those of the others keep waiting. */
   readonly replies?: readonly StagedReply[];
 }

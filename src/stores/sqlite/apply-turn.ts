@@ -116,6 +116,7 @@ const lastSlot = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
 
 function sendReply(db: Connection, at: Settling, { claim, outcome, words }: DoneTurn): void {
   if (words === null) return;
+  const { deliverAfter: due = null } = outcome;
   const row: Row<"outbox"> = {
     ...owner(at.scope),
     id: outcome.outbox,
@@ -123,13 +124,13 @@ function sendReply(db: Connection, at: Settling, { claim, outcome, words }: Done
     turn: at.turn,
     channel: claim.thread.channel,
     piece: words,
-    status: outcome.toNobody ? "delivered" : "waiting",
+    status: due === "never" ? "delivered" : "waiting",
     at: outcome.at,
-    delivered_at: outcome.toNobody ? outcome.at : null,
+    delivered_at: due === "never" ? outcome.at : null,
     holder: null,
     lease_until: null,
     tries: 0,
-    due: outcome.deliverAfter ?? null,
+    due: due === "never" ? null : due,
     failed: null,
   };
   db.run(insert("outbox", row));

@@ -1,0 +1,39 @@
+import { type Actor, authorize, type TurnId } from "../../protocol/index.ts";
+import { agentNamed, threadOf, turnOf } from "../access.ts";
+import type { Parts } from "../parts.ts";
+import type { Runtime } from "../runtime.ts";
+import { deliverDue } from "./deliveries.ts";
+
+/** As many of a thread's newest messages that wait are shown. */
+const MOST_WAITING = 100;
+
+/** What becomes of replies once they are committed. */
+export function deliveryDoors(parts: Parts): Pick<Runtime, "undelivered" | "heard" | "deliverDue"> {
+  const { store } = parts;
+  return {
+    async *undelivered(actor, { id: thread }) {
+      const { scope } = await threadOf(parts, actor, thread, "run");
+      const { org, agent, contact } = scope;
+      const wish = { contact, thread, status: "waiting", limit: MOST_WAITING } as const;
+      for (const message of (await store.mail({ org, agent }, wish)).toReversed()) {
+        yield message;
+        await store.deliver(scope, message.id, parts.clock());
+      }
+    },
+    heard: (actor, turn) => heard(parts, actor, turn),
+    async *deliverDue(actor, name, signal) {
+      const agent = agentNamed(parts, actor, name);
+      authorize(actor, "operate", { org: agent.org, agent: agent.name, contact: null });
+      const send = parts.sendDelivery;
+      if (send !== undefined) yield* deliverDue(parts, agent, { send, signal });
+    },
+  };
+}
+
+async function heard(parts: Parts, actor: Actor, turn: TurnId): Promise<void> {
+  const { scope } = await turnOf(parts, actor, turn);
+  authorize(actor, "run", scope);
+  const { org, agent, contact } = scope;
+  const waiting = await parts.store.mail({ org, agent }, { contact, turn, status: "waiting", limit: 1 });
+  for (const { id } of waiting) await parts.store.deliver(scope, id, parts.clock());
+}
