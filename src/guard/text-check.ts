@@ -96,14 +96,22 @@ const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
 /** C0 and C1 but the tab and the line break: nobody sees them, and a terminal obeys some. */
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/u;
 
-function controlProblem(text: string, where: string): string | undefined {
-  const code = CONTROL.exec(text)?.[0].codePointAt(0);
-  if (code === undefined) return undefined;
-  return `${where} the control character U+${code.toString(16).toUpperCase().padStart(4, "0")}; only tabs and line breaks are taken`;
+/** One of two that make a character together, without the other. */
+const HALF = /\p{Surrogate}/u;
+
+function characterProblem(text: string, where: string): string | undefined {
+  const half = codeOf(HALF.exec(text));
+  if (half !== undefined) return `${where} half a character, ${half}; write it whole or leave it out`;
+  const control = codeOf(CONTROL.exec(text));
+  if (control === undefined) return undefined;
+  return `${where} the control character ${control}; only tabs and line breaks are taken`;
 }
 
+const codeOf = (found: RegExpExecArray | null): string | undefined =>
+  found?.[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0").replace(/^/, "U+");
+
 function formProblem(text: string): string | undefined {
-  const problem = controlProblem(text, "it has");
+  const problem = characterProblem(text, "it has");
   if (problem !== undefined) return problem;
   const line = text.split("\n").find((one) => looksLikeOurs(one.trim()));
   return line === undefined ? undefined : `the line ${JSON.stringify(line.trim())} reads as the platform's own`;
@@ -114,7 +122,7 @@ function lineProblem(line: string | undefined): string | undefined {
   if (line.trim() === "") return "its line says nothing; leave it out";
   if (line.includes("\n")) return "its line has a line break";
   if (line.length > TEXT_LIMITS.line) return `its line has ${line.length} characters, and may have ${TEXT_LIMITS.line}`;
-  const problem = controlProblem(line, "its line has");
+  const problem = characterProblem(line, "its line has");
   if (problem !== undefined) return problem;
   return looksLikeOurs(line.trim()) ? "its line reads as the platform's own" : undefined;
 }

@@ -39,7 +39,9 @@ export function activeText(
     const { n, text, line, trust } = found;
     return { ...base, version: n, text, wordsOf: trust, ...(line !== undefined && { line }) };
   }
-  const isDeclared = pointer === undefined && found === undefined ? standsAtFirst(agent, part) : stands !== null;
+  // What was written for another place leaves this one as it is declared.
+  const isUnmoved = pointer === undefined || found !== undefined;
+  const isDeclared = isUnmoved ? standsAtFirst(agent, part) : stands !== null;
   if (!isDeclared || declared === undefined) return { ...base, version: null };
   return { ...base, version: 0, text: declared, ...(layer.line && { line: layer.line }) };
 }
@@ -66,9 +68,12 @@ export function placeOf(agent: Agent, layer: Layer, part: string | undefined): T
   };
 }
 
-/** Whether a text was written for the rank and kind of layer that it would stand in: an id alone gives nobody a place (law 2). */
-export function isInPlace({ rank, source }: Layer, { place }: Pick<TextVersion, "place">): boolean {
-  return place.rank === rank && place.source === source.kind;
+/**
+ * Whether a text was written for the rank and kind of layer that it would stand in, and the layer may be edited still: an id alone
+ * gives nobody a place (law 2).
+ */
+export function isInPlace({ mutability, rank, source }: Layer, { place }: Pick<TextVersion, "place">): boolean {
+  return mutability === "versioned" && place.rank === rank && place.source === source.kind;
 }
 
 /** The versions that are sent: those of layers which stand where they were written for. */

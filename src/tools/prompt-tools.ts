@@ -2,6 +2,7 @@ import { z } from "zod";
 import { charactersBeside, checkNewText } from "../guard/index.ts";
 import {
   type Agent,
+  activeText,
   EDIT_TOOL,
   idsOf,
   inPlace,
@@ -120,7 +121,9 @@ function edit(
   if (checked.problem !== undefined)
     return refused(`Not changed: the text for layer ${nameOf(layer)} was refused, ${checked.problem}.`);
   const { verdict, ...text } = checked;
-  const current = active.find((one) => one.layer === layer.id && one.part === undefined);
+  const now = activeText(agent, { layer }, { versions: active, pointers: [] });
+  if (now.text === text.text && now.line === (text.line ?? now.line))
+    return refused(`Not changed: layer ${nameOf(layer)} stays as it is, for it says that already.`);
   const because = whyProposed(context.taint, verdict);
   const version: NewText = {
     layer: layer.id,
@@ -132,7 +135,7 @@ function edit(
     turn: context.turn,
     reason: untrusted(reason),
     verdict,
-    parent: current?.n ?? 0,
+    parent: now.stands ?? 0,
     place: placeOf(agent, layer, undefined),
     beside: active
       .filter((one) => one.layer !== layer.id && one.part === undefined)

@@ -209,6 +209,74 @@ describe("law 2 a text whose layer was declared anew", () => {
     expect(await desk(moved).edit(LOOP, "Be calm.")).toMatchObject({ n: 3, active: true, parent: 1 });
   });
 
+  it("S11 is not sent, approved or measured where the layer was locked meanwhile; its proposal can still be rejected", async () => {
+    const set = await automatonStage();
+    await written(set, "Be bold.", { status: "kept" });
+    const { n } = await written(set, "Be bolder.", { parent: 1 });
+    const locked = "Look. ".repeat(760).trim();
+    const source = { kind: "text", text: trusted(locked) } as const;
+    const immutable = await anew(set, { mutability: "immutable", source });
+    await immutable.say(await immutable.open("bob"), "hello");
+    expect(JSON.stringify(immutable.sent[0]?.prefix)).not.toContain("Be bold.");
+    expect(await immutable.runtime.attention(OPERATOR)).toMatchObject([{ proposals: 1, displaced: 1, outdated: 0 }]);
+    const refused = { code: "text_refused", message: expect.stringContaining("is immutable") };
+    await expect(desk(immutable).decide(n, "approved")).rejects.toMatchObject(refused);
+    await expect(desk(immutable).activate(LOOP, 1)).rejects.toMatchObject(refused);
+    await expect(desk(immutable).rollback(LOOP)).rejects.toMatchObject(refused);
+    const left = TEXT_LIMITS.stored - locked.length - "A lower layer wins.You are an automaton.".length;
+    const inbox = { layer: layerId("inbox") };
+    await expect(desk(immutable).edit(inbox, "b".repeat(left + 1))).rejects.toMatchObject({
+      code: "text_refused",
+      message: expect.stringContaining(`${left} are left`),
+    });
+    expect(await desk(immutable).edit(inbox, "b".repeat(left))).toMatchObject({ active: true });
+    expect(await desk(immutable).decide(n, "rejected")).toMatchObject({ status: "rejected" });
+  });
+
+  it("is looked at and rejected where the layer is declared no more, and nothing else is done with it", async () => {
+    const set = await automatonStage();
+    const { n } = await written(set, "Be bold.");
+    const { layers } = automaton();
+    const agent = automaton({ layers: layers.filter(({ id }) => id !== "loop") });
+    const gone = await stage([], { agent, store: set.store });
+    expect(await desk(gone).proposals()).toMatchObject([{ layer: "loop", n }]);
+    await expect(desk(gone).decide(n, "approved")).rejects.toMatchObject({ code: "text_not_found" });
+    expect(await desk(gone).decide(n, "rejected")).toMatchObject({ status: "rejected" });
+  });
+
+  it("S12 leaves a skill as it is declared where the layer of skills has another rank: a disabled one is not sent", async () => {
+    const set = await automatonStage();
+    await desk(set).edit(skill("haggling"), "Haggle to the last coin.");
+    const layers = automaton().layers.map((one) => (one.id === "skills" ? { ...one, rank: 9 } : one));
+    const moved = await stage(["Done."], { agent: automaton({ layers }), store: set.store });
+    await moved.say(await moved.open("bob"), "hello");
+    const sent = moved.sent[0]?.prefix.system.map(({ text }) => text).join("\n");
+    expect(sent).toContain("- invoicing: Write number, date and sum.");
+    expect(sent).not.toMatch(/haggling/);
+    expect(await desk(moved).skills()).toMatchObject([{ name: "haggling", enabled: false }, { enabled: true }]);
+  });
+
+  it("S12 is a skill's own where another of its name is declared later: the operator's text stands, and is told to be outdated", async () => {
+    const set = await automatonStage();
+    await desk(set).edit(skill("cooking"), "Boil water.");
+    await desk(set).edit(skill("baking"), "Knead.");
+    await desk(set).disable("baking");
+    const { skills = [] } = automaton();
+    const declared = ["baking", "cooking"].map((name) => ({
+      name,
+      text: trusted(`Be good at ${name}.`),
+      enabled: true,
+    }));
+    const named = await stage(["Done."], { agent: automaton({ skills: [...skills, ...declared] }), store: set.store });
+    await named.say(await named.open("bob"), "hello");
+    const sent = named.sent[0]?.prefix.system.map(({ text }) => text).join("\n");
+    expect(sent).toContain("- cooking: Boil water.");
+    expect(sent).not.toMatch(/baking/);
+    expect(await named.runtime.attention(OPERATOR)).toMatchObject([{ displaced: 0, outdated: 1 }]);
+    await desk(named).enable("baking");
+    expect(await desk(named).skills()).toMatchObject([{ name: "baking", text: "Knead.", version: 1 }, {}, {}, {}]);
+  });
+
   it("waits where it was proposed over another declared text, until the operator names that", async () => {
     const set = await automatonStage();
     const { n } = await written(set, "Look, weigh, act, and rhyme.");
