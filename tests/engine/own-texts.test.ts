@@ -171,6 +171,35 @@ describe("S11 law 7 an edit that is overtaken before its turn ends", () => {
     expect(await runtime.proposals(operator, AGENT)).toMatchObject([{ n: 3, text: "Decide in one step." }]);
   });
 
+  it("waits where two turns edit one layer side by side: the first to end has changed it", async () => {
+    const on = await turns();
+    const { runtime, operator } = on.app;
+    const instructed = async (contact: string, content: string) => {
+      const opening = { agent: AGENT, contact: contactId(contact), channel: "test", key: "main" };
+      const thread = await runtime.open(operator, opening);
+      const said = [{ type: "text", text: untrusted("Change layer 6.") }] as const;
+      await runtime.post(operator, thread, [
+        { kind: "message", trust: "operator", channel: "test", content: said, at: 0 },
+      ]);
+      return runtime.run(operator, thread, { model: scripted([edit(6, content), "Done."]).model });
+    };
+    const [first, second] = [await instructed("ann", "Decide as Ann."), await instructed("bob", "Decide as Bob.")];
+    const told = async (turn: AsyncGenerator<TurnEvent>, last: TurnEvent["type"]): Promise<readonly string[]> => {
+      const types: string[] = [];
+      while (types.at(-1) !== last) types.push((await turn.next()).value.type);
+      return types;
+    };
+    await told(first, "tool-end");
+    expect(await told(second, "done")).not.toContain("overtaken");
+    expect(await told(first, "done")).toContain("overtaken");
+    const [next] = await on.tick("I looked around.");
+    expect(systemOf(next)).toContain("Decide as Bob.");
+    expect(await runtime.proposals(operator, AGENT)).toMatchObject([{ text: "Decide as Ann.", inputs: "agent" }]);
+    await runtime.erase(operator, { agent: AGENT, contact: contactId("ann") });
+    expect(await runtime.proposals(operator, AGENT)).toEqual([]);
+    expect(JSON.stringify(await runtime.textVersions(operator, AGENT))).not.toContain("as Ann");
+  });
+
   it("is no news of one that landed, or that its turn itself was told to wait", async () => {
     const on = await turns();
     const { runtime, operator } = on.app;
