@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "../../checks/files.ts";
 import { messagesServer } from "../errors/messages-server.ts";
 import { install, type Packed, pack, shell } from "./packed.ts";
-import { walk } from "./walk.ts";
+import { codeOf, walk, write } from "./walk.ts";
 
 const root = mkdtempSync(join(tmpdir(), "strata-package-"));
 /** A folder into which the package was installed, and nothing else. */
@@ -106,6 +106,21 @@ console.log(typeof openApp, ERRORS.unexpected.exit, schema.title);`;
     const options = `--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck --target es2024 --resolveJsonModule`;
     const line = `node ${tsc} ${options} --module ${module} --moduleResolution ${resolution} consumer.mts`;
     expect(await shell(line, folder)).toBe("");
+  });
+
+  it("gives its types to the tools of docs/tools.md", async () => {
+    for (const [file, code] of codeOf(readFileSync(join(ROOT, "docs/tools.md"), "utf8")))
+      write(code, join(folder, file));
+    const config = {
+      extends: join(ROOT, "tsconfig.json"),
+      compilerOptions: { paths: {}, typeRoots: [join(ROOT, "node_modules/@types")], allowJs: false, checkJs: false },
+      include: ["tools"],
+    };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+    writeFileSync(join(folder, "package.json"), '{"type": "module"}');
+    const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+    expect(await shell(`node ${tsc} --project . --listFilesOnly | grep -c ${folder}/tools/`, folder)).toBe("5\n");
+    expect(await shell(`node ${tsc} --project .`, folder)).toBe("");
   });
 
   it("brings the program", async () => {

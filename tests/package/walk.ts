@@ -26,6 +26,17 @@ export async function walk(page: string, folder: string, install: () => void): P
   return written + page.slice(at);
 }
 
+/** The `ts` blocks of a page, each with the file that the text before it names last. */
+export function codeOf(page: string): readonly (readonly [file: string, code: string])[] {
+  return [...page.matchAll(BLOCK)].flatMap(({ 1: kind, 2: text = "", index }) => {
+    const named = page
+      .slice(0, index)
+      .match(/`[\w./]+\.ts`/g)
+      ?.at(-1);
+    return kind === "ts" && named !== undefined ? [[named.slice(1, -1), text] as const] : [];
+  });
+}
+
 async function run(lines: string, folder: string, install: () => void): Promise<string> {
   if (lines.startsWith("npm install ")) install();
   const rest = lines.replace(/^npm install .*\n/, "").replaceAll("npx strata", "node_modules/.bin/strata");
@@ -46,7 +57,7 @@ const masked = (text: string): string =>
     .replace(/\bsha256 [0-9a-f]{64}/g, "DIGEST")
     .replace(/(?:just now|\d+ \w+ ago)$/gm, "AGO");
 
-function write(text: string, file: string): void {
+export function write(text: string, file: string): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
 }
