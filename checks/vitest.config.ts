@@ -11,6 +11,7 @@ export default defineConfig({
   resolve: { alias: { strata: join(import.meta.dirname, "../src/index.ts") } },
   test: {
     include: ["src/**/*.test.ts", "tests/**/*.test.ts", "examples/**/*.test.ts"],
+    globalSetup: "checks/scratch.ts",
     testTimeout: 30_000,
     // Two at a time: the machines that run this have two cores, and more would only make slow tests look hung.
     maxWorkers: 2,
