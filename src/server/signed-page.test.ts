@@ -20,7 +20,7 @@ function documented() {
 async function sovereign() {
   const agent = loadProject(blueprintFolder("sovereign"), { env: {} }).agents.get(agentName("sovereign"));
   if (agent === undefined) throw new Error("the sovereign is not shipped");
-  const on = await stage([], {}, [{ ...agent, org: orgId("home") }]);
+  const on = await stage(["It comes."], {}, [{ ...agent, org: orgId("home"), tools: [] }]);
   const opened = await on.json("POST /v1/threads", {
     body: { agent: "sovereign", contact: documented().address },
   });
@@ -36,6 +36,31 @@ it("docs/http.md shows a signed message with the very bytes that are signed, and
   const posted = await post(body);
   expect(posted).toMatchObject({ status: 202, body: { event: { proof: "proven" } } });
   expect((await post(body)).body).toEqual(posted.body);
+  await store.close();
+});
+
+it("a sender's log tells over HTTP which messages were proven, by the address however it is written", async () => {
+  const { body, address } = documented();
+  const { post, json, store } = await sovereign();
+  await json("POST /v1/agents/sovereign/credits", { body: { dollars: 20 } });
+  await post(body);
+  await post('{"text": "And butter."}');
+  await json("POST /v1/agents/sovereign/inbox/run");
+  for (const written of [address, address.toLowerCase()]) {
+    const log = await json(`GET /v1/agents/sovereign/conversations/${written}`);
+    expect(at(log.body, "conversation", "entries")).toMatchObject([
+      { body: "Please deliver the bread.", proof: "proven" },
+      { body: "And butter.", proof: "claimed" },
+    ]);
+  }
+  const wrong = `0x${address
+    .slice(2)
+    .toLowerCase()
+    .replace(/[a-f]/, (one) => one.toUpperCase())}`;
+  expect(await json(`GET /v1/agents/sovereign/conversations/${wrong}`)).toMatchObject({
+    status: 400,
+    body: { error: { code: "invalid_id", message: expect.stringContaining(address) } },
+  });
   await store.close();
 });
 
