@@ -9,7 +9,14 @@ import { fixed, query } from "./statement.ts";
 /** Oldest first; what was erased is not sent any more. */
 export function outbox(db: Connection, scope: Scope, limit: number): readonly OutboxMessage[] {
   const { contact } = scope;
-  let ordered = query
+  let ordered = replies(scope).orderBy("outbox.at").orderBy("outbox.id").limit(atMost(limit));
+  if (contact !== null) ordered = ordered.where("outbox.contact", "=", contact);
+  return db.all(ordered).map((row) => toOutbox(row, row.text ?? ""));
+}
+
+/** All that was said in the agent's name and not erased, with its text. */
+export const replies = ({ org, agent }: Pick<Scope, "org" | "agent">) =>
+  query
     .selectFrom("outbox")
     .innerJoin("piece", (join) =>
       join
@@ -20,15 +27,9 @@ export function outbox(db: Connection, scope: Scope, limit: number): readonly Ou
     )
     .selectAll("outbox")
     .select("piece.text")
-    .where("outbox.org", "=", scope.org)
-    .where("outbox.agent", "=", scope.agent)
-    .where("piece.text", "is not", null)
-    .orderBy("outbox.at")
-    .orderBy("outbox.id")
-    .limit(atMost(limit));
-  if (contact !== null) ordered = ordered.where("outbox.contact", "=", contact);
-  return db.all(ordered).map((row) => toOutbox(row, row.text ?? ""));
-}
+    .where("outbox.org", "=", org)
+    .where("outbox.agent", "=", agent)
+    .where("piece.text", "is not", null);
 
 /** A message is delivered once: of two that say so, one hears no. */
 export function deliver(db: Connection, scope: Scope, id: OutboxId, at: number): boolean {

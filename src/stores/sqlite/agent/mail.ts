@@ -5,6 +5,7 @@ import type { OutboxMessage } from "../../outbox-message.ts";
 import { toEvent, toOutbox } from "../../rows.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
+import { replies } from "../reports.ts";
 import { atMost } from "../scope.ts";
 import { query } from "../statement.ts";
 
@@ -50,7 +51,7 @@ function waitingEvents({ org, agent }: AgentOwner) {
 
 /** What the agent said, the newest first. */
 export function mail(db: Connection, of: AgentOwner, { status, limit, ...rest }: MailWish): readonly Mail[] {
-  let wanted = replies(of).orderBy("outbox.at", "desc").orderBy("outbox.id", "desc").limit(atMost(limit));
+  let wanted = sent(of).orderBy("outbox.at", "desc").orderBy("outbox.id", "desc").limit(atMost(limit));
   if (status !== undefined) wanted = wanted.where("outbox.status", "=", sql.lit(status));
   for (const column of ["contact", "thread", "turn"] as const) {
     const value = rest[column];
@@ -64,23 +65,8 @@ const toMail = (row: Row<"outbox"> & { readonly text: string | null }): Mail => 
   contact: row.contact,
 });
 
-function replies({ org, agent }: AgentOwner) {
-  return query
-    .selectFrom("outbox")
-    .innerJoin("piece", (join) =>
-      join
-        .onRef("piece.org", "=", "outbox.org")
-        .onRef("piece.agent", "=", "outbox.agent")
-        .onRef("piece.contact", "=", "outbox.contact")
-        .onRef("piece.digest", "=", "outbox.piece"),
-    )
-    .selectAll("outbox")
-    .select("piece.text")
-    .where("outbox.org", "=", org)
-    .where("outbox.agent", "=", agent)
-    .where("outbox.contact", "!=", SELF)
-    .where("piece.text", "is not", null);
-}
+/** What is for others: not what the agent said to itself. */
+const sent = (of: AgentOwner) => replies(of).where("outbox.contact", "!=", SELF);
 
 /** How much waits. */
 export function mailCounts(
@@ -98,7 +84,7 @@ export function mailCounts(
 }
 
 function countOf(db: Connection, of: AgentOwner, status: OutboxMessage["status"]): number {
-  const counted = replies(of)
+  const counted = sent(of)
     .where("outbox.status", "=", sql.lit(status))
     .clearSelect()
     .select((eb) => eb.fn.countAll<number>().as("count"));
@@ -113,7 +99,7 @@ export function dueDeliveries(
 ): readonly (Mail & { readonly tries: number })[] {
   const { holder, now, until, limit } = lease;
   return db.write(() => {
-    const due = replies(of)
+    const due = sent(of)
       .where("outbox.status", "=", sql.lit("waiting"))
       .where((eb) => eb.or([eb("outbox.due", "is", null), eb("outbox.due", "<=", now)]))
       .where("outbox.thread", "not in", waitingThreads(of).where("lease_until", ">", now))
