@@ -1,5 +1,5 @@
-import { issueId, StrataError, turnId } from "../protocol/index.ts";
-import type { Claim, Thread } from "../stores/index.ts";
+import { issueId, type OrgId, StrataError, turnId } from "../protocol/index.ts";
+import type { Claim, HeldThread, Thread } from "../stores/index.ts";
 import type { Parts } from "./parts.ts";
 
 /** How long a lease holds without a sign of life, how often one is given, and how often a wish to stop is looked for. Milliseconds. */
@@ -70,6 +70,15 @@ function keep(
     ends.signal?.removeEventListener("abort", cancel);
   };
   return { claim, signal: end.signal, stop };
+}
+
+/** The threads that living workers hold just now, in this program or in another. */
+export async function heldNow(
+  { store, wall, alive }: Pick<Parts, "store" | "wall" | "alive">,
+  org: OrgId,
+): Promise<readonly HeldThread[]> {
+  const now = wall();
+  return (await store.leases(org)).filter(({ holder, until }) => until > now && alive(holder));
 }
 
 /** Another program may have asked the turn to stop. */

@@ -15,6 +15,7 @@ import {
 import { agentNamed } from "../access.ts";
 import { type Cast, castOf, limitOf, parametersOf } from "../cast.ts";
 import { everyMemory } from "../every-memory.ts";
+import { heldNow } from "../lease.ts";
 import type { Parts } from "../parts.ts";
 import type { TurnParts } from "../purse.ts";
 import { reach } from "../senders.ts";
@@ -89,12 +90,10 @@ function contactOf({ org, agent, contact }: Scope): ContactScope {
 }
 
 /** Whether a turn of the scope runs, in this program or in another: it has the model and the record to itself. */
-async function isTalking({ store, wall, alive }: Parts, scope: Scope): Promise<boolean> {
-  const held = await store.leases(scope.org);
-  return held.some(
-    ({ scope: { agent, contact }, holder, until }) =>
-      agent === scope.agent && contact === scope.contact && until > wall() && alive(holder),
-  );
+
+async function isTalking(parts: Parts, { org, agent, contact }: Scope): Promise<boolean> {
+  const held = await heldNow(parts, org);
+  return held.some(({ scope }) => scope.agent === agent && scope.contact === contact);
 }
 
 /** One summary, asked for and saved, all or nothing; none at all where another program makes one just now. */

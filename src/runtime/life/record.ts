@@ -1,6 +1,7 @@
 import type { SeenState } from "../../protocol/index.ts";
 import type { AgentOwner, LifeRecord } from "../../stores/index.ts";
 import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
+import { heldNow } from "../lease.ts";
 import type { Parts } from "../parts.ts";
 import { patiently } from "../patiently.ts";
 import type { Lives } from "./lives.ts";
@@ -47,9 +48,8 @@ export const INTERRUPTED = "its program ended in the middle of a turn";
 
 /** Whether a turn of the agent runs on another thread than its `own`, in this program or in another. */
 export async function othersRun(parts: LifeParts, owner: AgentOwner, own: readonly string[]): Promise<boolean> {
-  const now = parts.wall();
-  for (const { thread, scope, holder, until } of await parts.store.leases(owner.org)) {
-    if (scope.agent !== owner.agent || own.includes(thread) || until <= now || !parts.alive(holder)) continue;
+  for (const { thread, scope } of await heldNow(parts, owner.org)) {
+    if (scope.agent !== owner.agent || own.includes(thread)) continue;
     // Summing up what was said is no turn of the agent's life.
     const held = await parts.store.thread(scope, thread);
     if (held !== undefined && held.channel !== CONSOLIDATION) return true;

@@ -11,6 +11,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Thread } from "../../stores/index.ts";
 import { keepVersion } from "../cast.ts";
+import { heldNow } from "../lease.ts";
 import type { TurnParts } from "../purse.ts";
 import type { RunOptions } from "../run-options.ts";
 import { meansOf, outOfCredits, ownerOf } from "./credits.ts";
@@ -110,11 +111,9 @@ export async function claimDue(parts: TurnParts, agent: Agent): Promise<string |
   return due;
 }
 
-async function runsAlready({ store, wall, alive }: TurnParts, { org, name }: Agent): Promise<boolean> {
-  const held = await store.leases(org);
-  return held.some(
-    ({ scope, holder, until }) => scope.agent === name && scope.contact === SELF && until > wall() && alive(holder),
-  );
+async function runsAlready(parts: TurnParts, { org, name }: Agent): Promise<boolean> {
+  const held = await heldNow(parts, org);
+  return held.some(({ scope }) => scope.agent === name && scope.contact === SELF);
 }
 
 /**
