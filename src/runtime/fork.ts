@@ -18,6 +18,7 @@ import { checkTalk } from "./consolidate/consolidate-thread.ts";
 import { checkPaid } from "./life/tick.ts";
 import type { Parts } from "./parts.ts";
 import type { TurnParts } from "./purse.ts";
+import { REPLAY } from "./recording.ts";
 import type { ForkOptions, RegenerateOptions } from "./runtime.ts";
 import { runTurn } from "./turn.ts";
 
@@ -51,7 +52,7 @@ export async function* regenerate(
   checkActsOnce(parts, turn, options);
   // What keeps the turn from beginning is said before anything is stored.
   const { agent } = await castOf(parts, parent, options);
-  const isSent = sendsAgain(parts, turn, options);
+  const isSent = parent.channel !== REPLAY && sendsAgain(parts, turn, options);
   if (options.recorded === undefined) await checkPaid(parts, agent);
   const turns = await parts.store.turns(parent.scope, parent.id);
   const thread = await branch(parts, parent, before(parent, turns, turn), ownName(parts, "again"));

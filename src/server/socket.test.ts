@@ -105,12 +105,15 @@ describe("over a socket", () => {
     await answer.then((response) => response.text()).catch(() => undefined);
     await new Promise((soon) => setTimeout(soon, 100));
     goOn();
+    const scope = { org: stand.operator.org, agent: agentName("companion"), contact: contactId("ann") };
+    const said = () => stand.store.outbox(scope, 9);
+    await vi.waitFor(async () => expect(await said()).toHaveLength(1));
+    // Nobody took the answer when it was given: it counts as said, and not as delivered before somebody asks for it.
+    expect(await said()).toMatchObject([{ status: "waiting", text: "Hello" }]);
     const again = await (await post(stand, "wait")).json();
     expect(again).toMatchObject({ event: { status: expect.any(String) }, done: { text: "Hello" } });
     expect(at((await stand.json(`GET /v1/threads/${stand.thread}`)).body, "turns")).toBe(1);
-    // Nobody took the answer when it was given: it counts as said, and not as delivered.
-    const scope = { org: stand.operator.org, agent: agentName("companion"), contact: contactId("ann") };
-    expect(await stand.store.outbox(scope, 9)).toMatchObject([{ status: "waiting", text: "Hello" }]);
+    expect(await said()).toMatchObject([{ status: "delivered" }]);
   });
 
   it("a body of unknown length is read as far as it may go", async () => {
