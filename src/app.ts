@@ -5,7 +5,7 @@ import { agentSpec, checkLock, type Project, reviveAgent } from "./agents/index.
 import { accountsOf } from "./app/accounts.ts";
 import { checkReload, type Declared, declaredBy, projectsOf } from "./app/declare.ts";
 import { holderLives, holderName } from "./app/holder.ts";
-import type { AppOptions } from "./app/options.ts";
+import { type AppOptions, checkOptions } from "./app/options.ts";
 import { sendDelivery } from "./app/send-delivery.ts";
 import { countRequest } from "./compiler/index.ts";
 import { findSecrets } from "./guard/index.ts";
@@ -138,9 +138,10 @@ export interface App {
 
 /**
  * Makes the parts and joins them: the only place that does.
- * @throws StrataError `config_invalid`, `lock_missing`, `lock_mismatch`, `module_failed`, `tool_not_found`, `store_busy`, `store_failed`
+ * @throws StrataError `config_invalid`, `lock_missing`, `lock_mismatch`, `module_failed`, `tool_not_found`, `store_busy`, `store_failed`, `invalid_input`
  */
 export async function openApp(options: AppOptions): Promise<App> {
+  checkOptions(options);
   const projects = projectsOf(options);
   for (const project of projects) checkLock(project);
   const opened = await openSqlite(recordFile(options.data), { keptOut: (text) => findSecrets(text).length > 0 });

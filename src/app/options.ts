@@ -1,5 +1,5 @@
 import type { ConfigInput } from "../agents/index.ts";
-import type { ModelRef, OwnSource, Tool } from "../protocol/index.ts";
+import { type ModelRef, type OwnSource, StrataError, type Tool } from "../protocol/index.ts";
 
 /** Where Strata looks and keeps things, and what a program wants other than usual. */
 export interface AppOptions {
@@ -24,4 +24,21 @@ export interface AppOptions {
   readonly recordOnly?: boolean;
   /** Whose request shape is shown and dumped instead of the model's own: `provider:name`. */
   readonly wire?: ModelRef;
+}
+
+const WANTED = {
+  folder: { form: "string", next: "the folder with strata.yaml" },
+  data: { form: "string", next: "the folder for the database and the workspaces, made where it is missing" },
+  env: { form: "object", next: "the variables that secrets are read from, as process.env" },
+} as const;
+
+/** What a program without types may have left out. @throws StrataError `invalid_input` */
+export function checkOptions(options: AppOptions): void {
+  const given: Readonly<Record<string, unknown>> = { ...options };
+  for (const [name, { form, next }] of Object.entries(WANTED)) {
+    const value = given[name];
+    if (typeof value === form && value !== null && value !== "") continue;
+    const says = `openApp wants \`${name}\`, ${next}; it is ${JSON.stringify(value) ?? "missing"}`;
+    throw new StrataError("invalid_input", says, { option: name });
+  }
 }
