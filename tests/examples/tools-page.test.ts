@@ -1,28 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "../../checks/files.ts";
 import { shell } from "../package/packed.ts";
+import { userFolder } from "./user-folder.ts";
 
 const PAGE = join(ROOT, "docs/tools.md");
 const BLOCK = /^```(\w+)\n([\s\S]*?)^```$/gm;
-
-/** A folder in which `npx strata` and `import "strata"` are this checkout's, as if it were installed there. */
-function userFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "strata-tools-"));
-  const put = (path: string, text: string, mode = 0o644): void => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text, { mode });
-  };
-  const main = join(ROOT, "src/cli/main.ts");
-  put("node_modules/.bin/strata", `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`, 0o755);
-  put("node_modules/strata/package.json", '{"name": "strata", "type": "module", "exports": "./index.js"}');
-  put("node_modules/strata/index.js", `export * from "${pathToFileURL(join(ROOT, "src/index.ts"))}";\n`);
-  put("package.json", '{"type": "module"}');
-  return folder;
-}
 
 /** Does what the page says, block by block; gives the page with what was printed. */
 async function walk(page: string, folder: string): Promise<string> {
@@ -56,7 +40,7 @@ async function walk(page: string, folder: string): Promise<string> {
 /** Ids and times are told in one way. */
 const plain = (said: string): string =>
   said
-    .replace(/\/\S*\/strata-tools-\w+/g, "/home/ann/shop")
+    .replace(/\/\S*\/strata-user-\w+/g, "/home/ann/shop")
     .replace(/\b(thr|trn|apr)_[0-9a-z]{26}\b/g, "$1_01k4x7m2q9v8t6w3y5z0abcdef")
     .replace(/\d{4}-\d{2}-\d{2}T[\d:]+Z/g, "2026-11-21T09:30:00Z");
 
@@ -83,9 +67,7 @@ function declared(yaml: string, lines: string): string {
 }
 
 describe("docs/tools.md", () => {
-  const folder = userFolder();
-
   it("runs, and prints what it shows (`npm test -- tests/examples -u` writes it anew)", async () => {
-    await expect(await walk(readFileSync(PAGE, "utf8"), folder)).toMatchFileSnapshot(PAGE);
+    await expect(await walk(readFileSync(PAGE, "utf8"), await userFolder())).toMatchFileSnapshot(PAGE);
   }, 120_000);
 });
