@@ -2,7 +2,7 @@ import type { Agent } from "./agent.ts";
 import { digestOf } from "./json.ts";
 import type { Layer } from "./layer.ts";
 import type { TextKey, TextPlace, TextPointer, TextVersion } from "./text-version.ts";
-import type { Trust, Trusted } from "./trust.ts";
+import { type Trust, type Trusted, trusted } from "./trust.ts";
 
 /** What is active of an agent's texts, as the store says. */
 export interface ActiveTexts {
@@ -44,6 +44,38 @@ export function activeText(
   const isDeclared = isUnmoved ? standsAtFirst(agent, part) : stands !== null;
   if (!isDeclared || declared === undefined) return { ...base, version: null };
   return { ...base, version: 0, text: declared, ...(layer.line && { line: layer.line }) };
+}
+
+/** A skill that is sent. */
+export interface ActiveSkill {
+  readonly name: string;
+  readonly text: Trusted;
+  readonly wordsOf: Trust;
+}
+
+/** The enabled skills, by name: declared ones that nobody changed or disabled, and what operators wrote. Pure. */
+export function activeSkills(agent: Agent, layer: Layer, active: ActiveTexts): readonly ActiveSkill[] {
+  return skillNames(agent, layer, active).flatMap((name) => {
+    const { text, wordsOf } = activeText(agent, { layer, part: name }, active);
+    return text === undefined ? [] : [{ name, text, wordsOf }];
+  });
+}
+
+/** The names of all skills that are declared, or of which anything was ever done. */
+export function skillNames(
+  { skills = [] }: Agent,
+  layer: Layer,
+  { versions, pointers }: ActiveTexts,
+): readonly string[] {
+  const known: readonly TextKey[] = [...versions, ...pointers];
+  const parts = known.flatMap(({ layer: id, part }) => (id === layer.id && part !== undefined ? [part] : []));
+  return [...new Set([...skills.map(({ name }) => name), ...parts])].sort();
+}
+
+/** Skills as they stand in the prompt. */
+export function skillsText(skills: readonly ActiveSkill[]): Trusted {
+  // Each of them was trusted before; their names are slugs.
+  return trusted(skills.map(({ name, text }) => `- ${name}: ${text}`).join("\n"));
 }
 
 /** What `strata.yaml` says of it. */

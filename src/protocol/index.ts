@@ -7,11 +7,14 @@
 export {
   type ActiveText,
   type ActiveTexts,
+  activeSkills,
   activeText,
   declaredText,
   inPlace,
   isInPlace,
   placeOf,
+  skillNames,
+  skillsText,
   standsAtFirst,
 } from "./active-text.ts";
 export {

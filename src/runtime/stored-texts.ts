@@ -1,13 +1,14 @@
 import {
   type ActiveTexts,
   type Agent,
+  activeSkills,
   activeText,
   asStrataError,
   type Layer,
   type LayerContent,
   type LayerId,
   lowestTrust,
-  trusted,
+  skillsText,
 } from "../protocol/index.ts";
 import type { Parts } from "./parts.ts";
 
@@ -78,18 +79,8 @@ function contentOf(agent: Agent, layer: Layer, active: ActiveTexts): LayerConten
   return { kind: "text", text, trust, version, ...(line !== undefined && { line }) };
 }
 
-/** The enabled skills, by name: declared ones that nobody changed or disabled, and what operators wrote. */
 function skillsOf(agent: Agent, layer: Layer, active: ActiveTexts): LayerContent {
-  const written = active.versions.flatMap((one) =>
-    one.layer === layer.id && one.part !== undefined ? [one.part] : [],
-  );
-  const names = new Set([...(agent.skills ?? []).map(({ name }) => name), ...written]);
-  const all = [...names].sort().flatMap((part) => {
-    const { text, wordsOf } = activeText(agent, { layer, part }, active);
-    return text === undefined ? [] : [{ line: `- ${part}: ${text}`, wordsOf }];
-  });
-  if (all.length === 0) return { kind: "empty", because: "no skill is enabled" };
-  // Each of them was trusted before; their names are slugs.
-  const text = trusted(all.map(({ line }) => line).join("\n"));
-  return { kind: "text", text, trust: lowestTrust(all.map(({ wordsOf }) => wordsOf)) };
+  const skills = activeSkills(agent, layer, active);
+  if (skills.length === 0) return { kind: "empty", because: "no skill is enabled" };
+  return { kind: "text", text: skillsText(skills), trust: lowestTrust(skills.map(({ wordsOf }) => wordsOf)) };
 }

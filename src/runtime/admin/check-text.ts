@@ -1,5 +1,6 @@
 import { type CheckedText, charactersBeside, checkNewText, type GivenText } from "../../guard/index.ts";
 import {
+  activeSkills,
   inPlace,
   isInPlace,
   StrataError,
@@ -12,8 +13,7 @@ import {
   type Untrusted,
 } from "../../protocol/index.ts";
 import type { Desk } from "./desk.ts";
-import type { EditableText } from "./editable-text.ts";
-import { skillsOf } from "./skills.ts";
+import { activeTexts, type EditableText, layerOf } from "./editable-text.ts";
 
 type Passed = Exclude<CheckedText, { readonly problem: string }>;
 
@@ -62,8 +62,10 @@ async function givenText(
 const charactersOfOthers = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Promise<number> =>
   charactersBeside(agent.layers, inPlace(agent.layers, await parts.store.activeTexts(owner)), layer);
 
-const othersEnabled = async (desk: Desk, { part }: TextKey): Promise<number> =>
-  (await skillsOf(desk)).filter(({ name, enabled }) => enabled && name !== part).length;
+async function othersEnabled(desk: Desk, { layer, part }: EditableText["key"]): Promise<number> {
+  const skills = activeSkills(desk.agent, layerOf(desk.agent, layer), await activeTexts(desk));
+  return skills.filter(({ name }) => name !== part).length;
+}
 
 /** A text keeps no place by its layer's id alone. @throws StrataError `text_refused` */
 export function checkPlace(desk: Desk, { key, layer }: EditableText, version: TextVersion): void {

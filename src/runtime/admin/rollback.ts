@@ -29,7 +29,7 @@ async function stoodBefore(
   const moves = await parts.store.textMoves(owner, key, MOST_MOVES);
   const began = moves.find(({ kind, from, to }) => to === version && from !== to && kind !== "rolled back");
   if (began === undefined) throw nothingBefore(key, version);
-  const isFirst = began === moves.at(-1);
+  const isFirst = began === moves.at(-1) && moves.length < MOST_MOVES;
   return isFirst && began.from === 0 && !standsAtFirst(agent, key.part) ? null : began.from;
 }
 

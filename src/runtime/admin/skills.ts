@@ -1,18 +1,14 @@
-import { type ActiveTexts, activeText, type Layer, StrataError, suggestion } from "../../protocol/index.ts";
+import { type ActiveTexts, activeText, type Layer, StrataError, skillNames, suggestion } from "../../protocol/index.ts";
 import type { SkillView } from "../agent-doors.ts";
 import type { Desk } from "./desk.ts";
 import { activeTexts, skillsLayer } from "./editable-text.ts";
 
 /** All skills of the agent, by name: what is declared, and what was ever written. */
-export async function skillsOf(desk: Desk, layer: Layer = skillsLayer(desk.agent)): Promise<readonly SkillView[]> {
+export async function skillsOf(desk: Desk): Promise<readonly SkillView[]> {
+  const layer = skillsLayer(desk.agent);
   const active = await activeTexts(desk);
   const counts = await desk.parts.store.proposalCounts(desk.owner);
-  // Each text of which anything was ever written has a pointer.
-  const written = active.pointers.flatMap((one) =>
-    one.layer === layer.id && one.part !== undefined ? [one.part] : [],
-  );
-  const names = new Set([...(desk.agent.skills ?? []).map(({ name }) => name), ...written]);
-  const views = [...names].sort().map((name) => {
+  const views = skillNames(desk.agent, layer, active).map((name) => {
     const waiting = counts.find((one) => one.layer === layer.id && one.part === name);
     return viewOf(desk, { name, layer, active, proposals: waiting?.proposals ?? 0 });
   });
