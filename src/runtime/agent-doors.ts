@@ -81,7 +81,7 @@ export interface SkillChoice {
 export interface Attention {
   readonly agent: AgentName;
   readonly proposals: number;
-  /** Edited texts that are not sent, because their layer was declared with another rank or source since. */
+  /** Edited texts that are not sent, because their layer was locked, or declared with another rank or source, or not at all, since. */
   readonly displaced: number;
   /** Edited texts that are sent, and whose declared text is another by now than when they were written. */
   readonly outdated: number;

@@ -170,7 +170,9 @@ export const ATTENTION = z
     proposals: z.number(),
     displaced: z
       .number()
-      .describe("Edited texts not sent: their layer was declared with another rank or source since."),
+      .describe(
+        "Edited texts not sent: their layer was locked, or declared with another rank or source, or not at all, since.",
+      ),
     outdated: z.number().describe("Edited texts that are sent, and whose declared text is another by now."),
     undeliverable: z.number(),
     asleep: z.string().optional().describe("Why it sleeps until somebody does something about it."),
