@@ -15,11 +15,21 @@ export const sendDelivery: SendDelivery = async (delivery, { url, token, signal 
     body: JSON.stringify(bodyOf(delivery)),
     redirect: "error",
     signal,
+  }).catch((thrown: unknown) => {
+    throw new Error(whyNot(thrown), { cause: thrown });
   });
   // What it says is not read: nothing from outside goes anywhere here.
   await response.body?.cancel();
   if (!response.ok && response.status !== 409) throw new Error(`the server answered ${response.status}`);
 };
+
+/** Node's fetch says only that it failed, and gives the cause. */
+function whyNot(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  if (thrown.name === "TimeoutError") return "the server did not answer in time";
+  const cause = thrown.cause instanceof Error ? thrown.cause : thrown;
+  return `the server could not be asked (${cause.message === "" && "code" in cause ? cause.code : cause.message})`;
+}
 
 const bodyOf = ({ id, agent, contact, thread, turn, channel, text, at }: Delivery) => ({
   id,

@@ -14,7 +14,7 @@ export function deliverReplies({ note, style }: Context, { runtime, operator }: 
   const send = async (agent: AgentName, signal: AbortSignal): Promise<void> => {
     try {
       for await (const { outbox, failed, again } of runtime.deliverDue(operator, agent, signal)) {
-        if (failed === undefined) continue;
+        if (failed === undefined || signal.aborted) continue;
         const next = again ? "it is tried again" : "it was tried too often and stays in the outbox";
         tell(`Reply ${outbox} of ${agent} was not taken (${failed}); ${next}.`, `${outbox} ${again}`);
       }

@@ -203,7 +203,27 @@ describe("a reply of an agent that says where its replies go", () => {
     expect(await look(on.runtime)).toHaveLength(1);
     expect(taken).toEqual(["for bob"]);
     stop.abort();
-    expect(await hanging).toMatchObject([{ failed: "nothing came", again: true }]);
+    await hanging;
+  });
+
+  it("is sent at once by the next program where one stopped while it was on its way", async () => {
+    const [onItsWay, texts] = [Promise.withResolvers<void>(), [] as string[]];
+    const send: SendDelivery = async ({ text }, { signal }) => {
+      if (texts.push(text) > 1) return;
+      onItsWay.resolve();
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    };
+    const time = { now: Date.parse("2026-11-21T08:00:00Z") };
+    const on = await stage(["Hello."], { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
+    await on.say(await on.open(), "Hi.", { unheard: true });
+    time.now += MINUTE;
+    const stop = new AbortController();
+    const stopping = collect(on.runtime.deliverDue(OPERATOR, AGENT.name, stop.signal));
+    await onItsWay.promise;
+    stop.abort();
+    expect(await stopping).toMatchObject([{ failed: "the program stopped while it was sent", again: true }]);
+    expect(await look(on.runtime)).toMatchObject([{ again: false }]);
+    expect(texts).toEqual(["Hello.", "Hello."]);
   });
 
   it("goes where the agent's declaration of today says, whatever its conversation is pinned to", async () => {

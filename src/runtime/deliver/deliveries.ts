@@ -22,11 +22,13 @@ const HELD = 120_000;
 /** Milliseconds one server may take: much less than a message is held. */
 const PATIENCE = 15_000;
 
+const STOPPED = "the program stopped while it was sent";
+
 type Delivering = Pick<Parts, "store" | "vault" | "wall" | "holder">;
 
 /**
- * Sends what is due of one agent's replies, one after the other. Who holds a message is alone with its thread; the receiver knows it by its
- * id, so that one which was taken though its answer was lost is not taken twice.
+ * Sends what is due of one agent's replies, one after the other. Who holds a message is alone with its thread; the receiver knows it
+ * by its id, so that one which was taken though its answer was lost is not taken twice.
  */
 export async function* deliverDue(
   parts: Delivering,
@@ -43,25 +45,34 @@ export async function* deliverDue(
     const [due] = await parts.store.dueDeliveries(owner, lease);
     if (due === undefined) return;
     const { tries, contact, status: _, ...message } = due;
-    const failed = await problemOf(async () => {
+    const problem = await problemOf(async () => {
       const token = deliver.key === undefined ? undefined : parts.vault.secret(deliver.key);
       const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
       await send({ ...message, agent: agent.name, contact }, { url: deliver.url, token, signal: patience });
     });
-    const report = await note(parts, agent, { id: message.id, tries, failed });
+    // Not the receiver's fault: whoever starts next sends it at once.
+    const [failed, pause] = signal.aborted && problem ? [STOPPED, 0] : [problem, pauseAfter(tries + 1)];
+    const report = await note(parts, agent, { id: message.id, tries, failed, pause });
     if (report !== undefined) yield report;
   }
+}
+
+/** A message that was sent, or why it was not taken and how long it is left then. */
+interface Try extends Pick<OutboxMessage, "id"> {
+  readonly tries: number;
+  readonly failed: string | undefined;
+  readonly pause: number;
 }
 
 /** Writes down what came of a try. Nothing where somebody else has settled the message meanwhile. */
 async function note(
   { store, vault, wall, holder }: Delivering,
   { org, name: agent }: Agent,
-  { id, tries, failed }: Pick<OutboxMessage, "id"> & { readonly tries: number; readonly failed: string | undefined },
+  { id, tries, failed, pause }: Try,
 ): Promise<DeliveryReport | undefined> {
   const at = wall();
   const again = failed !== undefined && tries + 1 < MOST_TRIES;
-  const tried = { outbox: id, at, ...(again && { again: at + pauseAfter(tries + 1) }) };
+  const tried = { outbox: id, at, ...(again && { again: at + pause }) };
   const says = failed === undefined ? {} : { failed: vault.hide(failed) };
   const isNoted = await store.noteDelivery({ org, agent }, holder, { ...tried, ...says });
   return isNoted ? { agent, outbox: id, ...says, again } : undefined;
