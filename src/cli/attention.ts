@@ -24,7 +24,7 @@ export function attentionLines({
     ...(displaced === 0
       ? []
       : [
-          `${count(displaced, "edited text")} of ${agent} not sent, for the layer was declared elsewhere since: \`strata layer list ${one}\`, then write it anew or roll it back`,
+          `${count(displaced, "edited text")} of ${agent} not sent, for its layer was declared elsewhere or no more: \`strata layer list ${one}\` shows what is declared; write it anew, roll it back, or declare the layer again`,
         ]),
     ...(outdated === 0
       ? []

@@ -46,10 +46,13 @@ function balanceLines({ agent, credits, vitals, asleep }: LifeView, style: Style
   const hours = runway === undefined ? "nothing was spent in the last day" : `lasts ${number(runway)} hours`;
   return [
     `${style.bold(agent)} has ${dollars(credits.balance)}, ${tier === "Normal" ? tier : style.yellow(tier)}; ${hours}`,
-    `${dollars(toppedUp)} topped up, ${dollars(spent)} spent since, ${dollars(lastDay.spent)} in the last ${number(lastDay.hours)} hours`,
+    `${dollars(toppedUp)} topped up, ${dollars(spent)} spent since, ${dollars(lastDay.spent)} in the last ${hoursText(lastDay.hours)}`,
     ...(asleep === undefined ? [] : [style.yellow(sleepsLine(agent, asleep))]),
   ];
 }
+
+/** Less than an hour is told as one. */
+const hoursText = (hours: number): string => (hours < 1.5 ? "hour" : `${number(Math.round(hours))} hours`);
 
 interface Paying extends OfAgent {
   readonly note: string;
@@ -100,12 +103,7 @@ const COLUMNS = [{ head: "when (UTC)" }, { head: "dollars", right: true }, { hea
 function paymentLines(payments: readonly TopUp[], style: Style): readonly string[] {
   const [head = "", ...rows] = table(
     COLUMNS,
-    payments.map(({ at, dollars: paid, by, note }) => [
-      minute(at),
-      paid < 0 ? `-${dollars(-paid)}` : dollars(paid),
-      by,
-      oneLine(note, 40),
-    ]),
+    payments.map(({ at, dollars: paid, by, note }) => [minute(at), dollars(paid), by, oneLine(note, 40)]),
   );
   return [style.dim(head), ...rows];
 }

@@ -7,7 +7,7 @@ import { declareActivate, declareDiff, declareHistory, declareRollback } from ".
 import { agentWords, type OfAgent, ofAgent, onAgent } from "./on-agent.ts";
 import { count, number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
-import { type Given, keyOf, LAYER, texted, textOf, why } from "./text-options.ts";
+import { type Given, keyOf, LAYER, nameOf, type OfText, skilled, texted, textOf, why } from "./text-options.ts";
 import { editedLine } from "./text-view.ts";
 
 type LayerView = Awaited<ReturnType<App["runtime"]["layers"]>>[number];
@@ -127,18 +127,21 @@ function view(layer: LayerView, style: Style): readonly string[] {
   ];
 }
 
+type Editing = Given & OfText;
+
 function declareEdit(parent: Command, context: Context): void {
-  texted(parent.command("edit").argument(...LAYER))
+  skilled(texted(parent.command("edit").argument(...LAYER)))
     .description("give a versioned layer another text, active from the next turn on; every version is kept")
     .option("--line <text>", "the line that stands for it where a mode shows its layer as one line")
     .addHelpText("after", '\nExample:\n  $ strata layer edit 6 --file loop.md --reason "shorter steps"')
-    .action((word: string, named: string | undefined, options: Given, command: Command) =>
-      onAgent(context, { command, named, options }, async ({ app, agent }) => {
-        const line = options.line === undefined ? {} : { line: options.line };
-        const edit = { ...keyOf(word), text: textOf(context, options), ...line, reason: why(options) };
+    .action((word: string, named: string | undefined, options: Editing, command: Command) => {
+      const line = options.line === undefined ? {} : { line: options.line };
+      const edit = { ...keyOf(word, options), text: textOf(context, options), ...line, reason: why(options) };
+      return onAgent(context, { command, named, options }, async ({ app, agent }) => {
         const version = await app.runtime.editText(app.operator, agent.name, edit);
-        const back = `\`strata layer rollback ${version.layer}${agentWords(app, agent)}\` takes it back.`;
-        return { json: version, lines: editedLine(version, version.layer, back) };
-      }),
-    );
+        const skill = version.part === undefined ? "" : ` --skill ${version.part}`;
+        const back = `\`strata layer rollback ${version.layer}${skill}${agentWords(app, agent)}\` takes it back.`;
+        return { json: version, lines: editedLine(version, nameOf(version), back) };
+      });
+    });
 }

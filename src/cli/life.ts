@@ -49,13 +49,16 @@ export function lifeLines(life: LifeView, style: Style): readonly string[] {
     ...(credits === undefined ? [] : [`credits  ${paid(credits)}`]),
     ...(wallet === undefined ? [] : [`account  ${wallet}${held(native, at)}`]),
     `turns    ${number(turn)}`,
-    ...(nextTick === undefined ? [] : [`next     a turn of its own at ${isoSecond(nextTick)}`]),
+    ...(nextTick === undefined ? [] : [`next     a turn of its own${whenDue(nextTick, at)}`]),
     ...(asleep === undefined ? [] : [style.yellow(sleepsLine(agent, asleep))]),
   ];
 }
 
 const lasts = (runway: number | undefined): string =>
   runway === undefined ? "" : `, which lasts ${number(runway)} hours at the rate of the last day`;
+
+const whenDue = (due: number, now: number): string =>
+  due > now ? ` at ${isoSecond(due)}` : ", due now: `strata start` or `strata life tick` runs it";
 
 const paid = ({ toppedUp, spent }: NonNullable<LifeView["credits"]>): string =>
   `${dollars(toppedUp)} topped up, ${dollars(spent)} spent since`;

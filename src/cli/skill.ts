@@ -101,19 +101,15 @@ function declareSet(parent: Command, context: Context): void {
   texted(parent.command("set").argument(...SKILL))
     .description("write a skill, a new one or another text of one, and enable it from the next turn on")
     .addHelpText("after", "\nExample:\n  $ strata skill set invoicing --file invoicing.md")
-    .action((name: string, named: string | undefined, options: Given, command: Command) =>
-      onAgent(context, { command, named, options }, async ({ app, agent }) => {
-        const edit = {
-          layer: layerWith(agent, "skills").id,
-          part: name,
-          text: textOf(context, options),
-          reason: why(options),
-        };
+    .action((name: string, named: string | undefined, options: Given, command: Command) => {
+      const text = textOf(context, options);
+      return onAgent(context, { command, named, options }, async ({ app, agent }) => {
+        const edit = { layer: layerWith(agent, "skills").id, part: name, text, reason: why(options) };
         const version = await app.runtime.editText(app.operator, agent.name, edit);
         const back = `\`strata skill disable ${name}${agentWords(app, agent)}\` takes it out.`;
         return { json: version, lines: editedLine(version, name, back) };
-      }),
-    );
+      });
+    });
 }
 
 const SWITCHES = {

@@ -32,7 +32,11 @@ export const count = (value: number, noun: string, plural = `${noun}s`): string 
   `${number(value)} ${value === 1 ? noun : plural}`;
 
 /** `$0.0021`; a sum that this would show as nothing is told to be more than that. */
-export const dollars = (sum: number): string => (sum > 0 && sum < 0.00005 ? "<$0.0001" : `$${sum.toFixed(4)}`);
+export function dollars(sum: number): string {
+  if (sum > 0 && sum < 0.00005) return "<$0.0001";
+  const digits = Math.abs(sum).toFixed(4);
+  return sum < 0 && Number(digits) > 0 ? `-$${digits}` : `$${digits}`;
+}
 
 /** `12 ms`, `3.4 s`, `2 min 5 s` */
 export function duration(milliseconds: number): string {

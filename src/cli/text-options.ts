@@ -34,7 +34,7 @@ export const reasoned = (command: Command): Command =>
   ofAgent(command).option("--reason <text>", "why, for the record", NO_REASON);
 
 /** Layers that hold several texts say which. */
-const skilled = (command: Command): Command =>
+export const skilled = (command: Command): Command =>
   command.option("--skill <name>", "which skill, where the layer holds skills");
 
 export const ofText = (command: Command): Command => skilled(ofAgent(command));

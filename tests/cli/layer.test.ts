@@ -70,6 +70,15 @@ describe("strata layer", () => {
     });
     expect(await run("layer diff 6 0 1 --reason looking")).toMatchObject({ code: 2 });
     expect(await run("layer edit 6")).toMatchObject({ code: 2, err: expect.stringContaining("--file") });
+    // Who forgets --text hears so, and not that the text is no agent.
+    expect(await run("layer edit 6", ["Look twice."])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--text"),
+    });
+    expect(await run("skill set haste", ["Be quick."])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--text"),
+    });
     expect(await run("layer edit 6 --text a --file b")).toMatchObject({ code: 2, err: expect.stringContaining("two") });
     expect(await run("layer edit 6 --file nowhere.md")).toMatchObject({ code: 3 });
     const long = await run("layer edit 6 --text", ["x".repeat(4_001)]);
@@ -193,6 +202,10 @@ describe("strata skill", () => {
     );
     expect((await run("skill list")).out).toContain("2 of at most 12 are enabled");
     expect(await run("skill show cookin")).toMatchObject({ code: 3, err: expect.stringContaining("`cooking`") });
+    expect((await run("layer edit skills --skill cooking --text", ["Boil milk."])).out).toBe(
+      "Version 2 of cooking is active: the next turn uses it. `strata layer rollback skills --skill cooking` takes it back.\n",
+    );
+    expect((await run("layer rollback skills --skill cooking")).out).toContain("from version 2 to version 1");
     expect((await run("layer history skills --skill invoicing")).out).toMatch(/disabled +\d? *0 → none/);
   });
 });

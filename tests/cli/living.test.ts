@@ -59,6 +59,7 @@ describe("strata credits and life", () => {
     const run = of(await living());
     expect((await run("doctor")).out).toMatch(/^warn {2}attention automaton sleeps, because it has no credits yet: /m);
     const before = await run("life show");
+    expect((await run("credits show")).out).toContain("$0.0000 spent since, $0.0000 in the last hour\n");
     expect(before.out).toMatch(/^automaton is bootstrapping\ntier {5}Critical\nbalance {2}\$0\.0000/);
     const sleeps =
       "automaton sleeps, because it has no credits yet: `strata credits add DOLLARS --agent automaton` wakes it\n";
@@ -70,7 +71,7 @@ describe("strata credits and life", () => {
     expect((await run("credits add -- -2")).out).toBe("automaton has $4.0000 now.\n");
     expect((await run("credits show")).out).toMatch(/^automaton has \$4\.0000, LowCycles; nothing was spent/);
     expect((await run("credits list")).out).toMatch(/ -\$2\.0000 +operator\n.* \$6\.0000 +operator +december\n$/);
-    await run("credits add -- -4");
+    expect((await run("credits add -- -4.5")).out).toBe("automaton has -$0.5000 now.\n");
     expect((await run("credits show")).out).toContain("sleeps, because it has no credits left: ");
     for (const wrong of ["0", "many", "1e9", "NaN"]) expect((await run(`credits add ${wrong}`)).code, wrong).toBe(2);
   });
