@@ -28,20 +28,18 @@ function whatBecame(status: TextStatus): string {
   }
 }
 
+/** A proposal, and the version whose place it is to take, where somebody says that. */
+interface Approving extends VersionKey {
+  readonly parent: number;
+  readonly over?: number | undefined;
+}
+
 /** That another text is active by now than a proposal was written over: whoever approves it knows what it takes the place of. */
-export function textOvertaken(
-  agent: AgentName,
-  version: VersionKey & { readonly parent: number },
-  active: number,
-): StrataError {
+export function textOvertaken(agent: AgentName, version: Approving, active: number): StrataError {
   const { layer, part, n, parent } = version;
-  const over =
-    parent === active
-      ? "another declared text than the one that is active by now"
-      : `version ${parent}, and version ${active} is active by now`;
   const skill = part === undefined ? "" : ` --skill ${part}`;
   const next = `compare the two with \`strata layer diff ${layer} ${active} ${n}${skill}\`, then approve it with \`--over ${active}\`, or reject it`;
-  const message = `version ${n} of ${textName(version)} was written over ${over}; ${next}`;
+  const message = `version ${n} of ${textName(version)} ${isOver(version, active)}; ${next}`;
   return new StrataError("text_decided", message, {
     layer,
     ...(part !== undefined && { part }),
@@ -49,4 +47,11 @@ export function textOvertaken(
     parent,
     active,
   });
+}
+
+function isOver({ parent, over }: Approving, active: number): string {
+  const now = `and version ${active} is active by now`;
+  if (over !== undefined) return `was to take the place of version ${over}, ${now}`;
+  if (parent !== active) return `was written over version ${parent}, ${now}`;
+  return "was written over another declared text than the one that is active by now";
 }

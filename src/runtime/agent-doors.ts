@@ -67,7 +67,7 @@ export interface TextChoice extends TextKey {
 /** An operator's word about a proposal. */
 export interface TextVerdictChoice extends TextChoice {
   readonly verdict: "approved" | "rejected";
-  /** The version that it shall take the place of, where that is another by now than the one it was written over. */
+  /** The version that it shall take the place of; left out, the one that it was written over. */
   readonly over?: number;
 }
 

@@ -44,7 +44,7 @@ export type MoveRequest = Deed & { readonly kind: "activated" | "rolled back" | 
     | { readonly to: null; readonly beside?: never }
   );
 
-/** An operator's word about a proposal. `over`: the version whose place it shall take, where that is another by now than its `parent`. */
+/** An operator's word about a proposal. `over`: the version whose place it shall take; left out, its `parent`. */
 export type TextDecision = Deed &
   (
     | ({ readonly verdict: "approved"; readonly over?: number } & Measured)
@@ -85,8 +85,8 @@ export interface TextStore {
    */
   editText(owner: AgentOwner, edit: NewText, at: number): Promise<TextVersion>;
   /**
-   * @throws StrataError `text_not_found`; `text_decided` where it does not wait any more, or where another version than its parent is
-   * active and `over` does not name it, or one of those beside it moved
+   * @throws StrataError `text_not_found`; `text_decided` where it does not wait any more, where another version is active than the one
+   * whose place it is to take, or one of those beside it moved
    */
   decideText(owner: AgentOwner, key: TextKey & { readonly n: number }, decision: TextDecision): Promise<TextVersion>;
   /**

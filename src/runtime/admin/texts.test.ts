@@ -476,6 +476,18 @@ describe("a proposal", () => {
     expect(await desk(set).decide(1, "approved", 2)).toMatchObject({ n: 1, active: true });
   });
 
+  it("does not take the place of a text that nobody named: what was compared was rolled back meanwhile", async () => {
+    const set = await automatonStage();
+    await written(set, "Look thrice.");
+    await desk(set).edit(LOOP, "Do not look.");
+    await desk(set).rollback(LOOP);
+    await expect(desk(set).decide(1, "approved", 2)).rejects.toMatchObject({
+      code: "text_decided",
+      message: expect.stringMatching(/version 1 .* was to take the place of version 2, and version 0 is active by now/),
+    });
+    expect(await desk(set).decide(1, "approved")).toMatchObject({ n: 1, active: true });
+  });
+
   it("is looked at once more when it is approved: what has no room any more keeps waiting", async () => {
     const set = await automatonStage();
     await written(set, "l".repeat(TEXT_LIMITS.layer));

@@ -130,10 +130,10 @@ function checkParent(
   { version, over }: { readonly version: TextVersion; readonly over: number | undefined },
 ): void {
   const active = now.stands ?? 0;
-  if (over === active) return;
   const declared = now.declared === undefined ? undefined : digestOf(now.declared);
-  const isOver = version.parent === active && (active !== 0 || version.place.declared === declared);
-  if (!isOver) throw textOvertaken(agent.name, version, active);
+  const isSame = active !== 0 || version.place.declared === declared;
+  if (over === undefined ? version.parent === active && isSame : over === active) return;
+  throw textOvertaken(agent.name, { ...version, over }, active);
 }
 
 /** Makes a version active that was so before, or could be. What is declared may always come back, as far as there is room. */

@@ -356,7 +356,7 @@ function follow(model: Model, { deed, n, over, by }: Deed): boolean {
     case "reject": {
       if (version?.status !== "proposed") return false;
       const active = model.stands;
-      if (deed === "approve" && active !== null && active !== version.parent && active !== over) return false;
+      if (deed === "approve" && active !== null && active !== (over ?? version.parent)) return false;
       version.status = deed === "approve" ? "kept" : "rejected";
       if (deed === "approve") model.stands = n;
       return true;

@@ -51,13 +51,11 @@ export function addVersion(db: Connection, whose: AgentOwner | ContactScope, edi
   }
   // It may say what the contact said: until an operator has approved it, it goes when the contact goes.
   const contact = contactOf(whose);
-  const proposed = { ...facts(edit, at), ...kept(db, whose, edit, contact), kind: "proposed", was: stands } as const;
-  if (edit.by !== "agent") return make(db, key, proposed);
-  const older = waitingBeside(db, key, contact);
-  const same = older.find((one) => isSame(one, proposed));
+  const older = edit.by === "agent" ? waitingBeside(db, key, contact) : [];
+  const same = older.find((one) => isSame(db, one, edit));
   if (same) return there(db, key, same.n);
   supersede(db, older, { n: newestVersion(db, key) + 1, at });
-  return make(db, key, proposed);
+  return make(db, key, { ...facts(edit, at), ...kept(db, whose, edit, contact), kind: "proposed", was: stands });
 }
 
 /** A row that makes a version, before it is known which. */
@@ -86,11 +84,16 @@ function kept(db: Connection, whose: AgentOwner, { reason, text, line, verdict }
   };
 }
 
-/** Whether two proposals say the same over the same. */
-function isSame(one: MoveRow, other: Made): boolean {
-  const said = ({ text, line, parent, inputs, rank, source, declared }: Made): string =>
-    canonicalJson({ text, line, parent, inputs, rank, source, declared });
-  return said(one) === said(other);
+/** Whether a proposal says the same over the same. */
+function isSame(db: Connection, row: MoveRow, { text, line, parent, inputs, place }: NewText): boolean {
+  const { rank, source, declared } = row;
+  return (
+    textAt(db, row, row.text) === text &&
+    textAt(db, row, row.line) === (line ?? null) &&
+    row.parent === parent &&
+    row.inputs === inputs &&
+    canonicalJson({ rank, source, declared }) === canonicalJson({ declared: null, ...place })
+  );
 }
 
 /** Who took a text away meant it: an agent does not put it back unasked. */
@@ -134,10 +137,8 @@ function newestVersion(db: Connection, key: TextColumns): number {
 function there(db: Connection, key: TextColumns, n: number): TextVersion {
   const version = findVersion(db, key, n);
   if (version) return version;
-  throw new StrataError(
-    "unexpected",
-    `version ${n} of ${textName(toTextKey(key))} vanished inside its own transaction: report it`,
-  );
+  const says = `version ${n} of ${textName(toTextKey(key))} vanished inside its own transaction: report it`;
+  throw new StrataError("unexpected", says);
 }
 
 /** An operator's word: of two that decide, the second is told that it is decided. */
@@ -157,8 +158,9 @@ export function decideText(
       recordMove(db, key, { ...word, stands: was });
       return there(db, key, n);
     }
-    if (was !== null && was !== made.parent && was !== decision.over) {
-      throw textOvertaken(key.agent, { ...of, n, parent: made.parent ?? 0 }, was);
+    const { over } = decision;
+    if (was !== null && was !== (over ?? made.parent)) {
+      throw textOvertaken(key.agent, { ...of, n, parent: made.parent ?? 0, over }, was);
     }
     checkBeside(db, key, decision.beside);
     recordMove(db, key, { ...word, stands: n, ...(made.contact !== null && textsAnew(db, owner.org, made)) });
