@@ -5,10 +5,11 @@
  */
 import "./blank-variables.ts";
 import { enableCompileCache } from "node:module";
-import { StrataError } from "../protocol/index.ts";
 
-// Compiled once and kept in the system's folder for what is temporary: the next start takes about half as long.
+// Compiled once and kept in the system's folder for what is temporary: the next start takes about half as long. What is
+// imported before is compiled each time.
 enableCompileCache();
+const { StrataError } = await import("../protocol/index.ts");
 const { run } = await import("./run.ts");
 
 const ending = new AbortController();
