@@ -81,6 +81,15 @@ describe("a layer's name", () => {
     });
   });
 
+  it("is still known where the layer is declared no more, to reject what was proposed for it", async () => {
+    const set = await automatonStage();
+    const gone = layerId("gone");
+    await written(set, "Look back.", { layer: gone });
+    const choice = { layer: gone, n: 1, verdict: "rejected", reason } as const;
+    expect(await set.runtime.decideText(OPERATOR, set.agent.name, choice)).toMatchObject({ status: "rejected" });
+    expect(await desk(set).proposals()).toEqual([]);
+  });
+
   it("is no rank where a layer has it as its id", async () => {
     const { layers } = automaton();
     const named = layers.map((one) => (one.id === "inbox" ? { ...one, id: layerId("6") } : one));

@@ -69,6 +69,7 @@ export const asleepFor = ({ want }: Means): string | undefined => want && `it ${
 
 /** Of an agent that was paid for once, `want` may be left out. */
 export function outOfCredits({ name }: Agent, { left, want = WANTS.spent }: Means): StrataError {
-  const message = `${name} ${want} (its balance is $${left.toFixed(4)}) and sleeps; what waits for it keeps waiting until \`strata credits add 5 --agent ${name}\` tops it up`;
+  const balance = `${left < 0 ? "-" : ""}$${Math.abs(left).toFixed(4)}`;
+  const message = `${name} ${want} (its balance is ${balance}) and sleeps; what waits for it keeps waiting until \`strata credits add 5 --agent ${name}\` tops it up`;
   return new StrataError("out_of_credits", message, { agent: name, balance: left });
 }
