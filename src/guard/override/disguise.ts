@@ -1,4 +1,5 @@
 import { asItStands, type Reading } from "./readings.ts";
+import { unreadableOf } from "./unreadable.ts";
 import type { GuardFinding } from "./verdict.ts";
 import { VOCABULARY } from "./vocabulary.ts";
 
@@ -21,7 +22,10 @@ const DISGUISES: ReadonlySet<string> = new Set([
 const APPEARING = 2;
 
 /** A text that shows more plain words once it is read otherwise than it stands: no honest layer has a use for that, whatever it says. */
-export function disguiseOf(text: string, readings: readonly Reading[]): GuardFinding | undefined {
+export const disguiseOf = (text: string, readings: readonly Reading[]): GuardFinding | undefined =>
+  wornBy(text, readings) ?? unreadableOf(text);
+
+function wornBy(text: string, readings: readonly Reading[]): GuardFinding | undefined {
   const [base] = readings;
   if (base === undefined) return undefined;
   const standing = known(base.text);

@@ -1,7 +1,10 @@
 import { withoutHidden } from "../hidden.ts";
 import { CONFUSABLE } from "./confusables.ts";
 import { decodings } from "./decodings.ts";
+import { withoutMarks } from "./marks.ts";
 import { parted, rejoined, spelled, turnings, undoubled } from "./turned.ts";
+
+export { withoutMarks } from "./marks.ts";
 
 /** One way in which a text can be read: folded to plain lower-case words, its sentences kept apart by line breaks. */
 export interface Reading {
@@ -122,13 +125,6 @@ const humps = (text: string): string | undefined => {
   );
   return read === text ? undefined : folded(read);
 };
-
-/** Accents and strokes away, where a script can be read without them. */
-export const withoutMarks = (text: string): string =>
-  text
-    .normalize("NFD")
-    .replaceAll(/(?<=[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}\p{P}\s])\p{M}+/gu, "")
-    .normalize("NFC");
 
 /** Letters of another script inside Latin words, as the Latin ones they look like. */
 function lookalikes(text: string): string | undefined {
