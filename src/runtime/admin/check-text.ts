@@ -13,7 +13,7 @@ import {
   type Untrusted,
 } from "../../protocol/index.ts";
 import type { Desk } from "./desk.ts";
-import { activeTexts, type EditableText, layerOf } from "./editable-text.ts";
+import { activeTexts, type EditableText } from "./editable-text.ts";
 
 type Passed = Exclude<CheckedText, { readonly problem: string }>;
 
@@ -46,25 +46,26 @@ async function pointersBeside({ parts, owner }: Desk, { layer, part }: TextKey):
 
 async function givenText(
   desk: Desk,
-  { key, kind }: EditableText,
+  now: EditableText,
   { text, line }: { readonly text: string; readonly line?: string | undefined },
 ): Promise<GivenText> {
+  const { key, kind } = now;
   switch (kind) {
     case "layer":
       return { kind, text, line, beside: await charactersOfOthers(desk, key) };
     case "soul":
       return { kind, text };
     case "skill":
-      return { kind, text, enabled: await othersEnabled(desk, key) };
+      return { kind, text, enabled: await othersEnabled(desk, now) };
   }
 }
 
 const charactersOfOthers = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Promise<number> =>
   charactersBeside(agent.layers, inPlace(agent.layers, await parts.store.activeTexts(owner)), layer);
 
-async function othersEnabled(desk: Desk, { layer, part }: EditableText["key"]): Promise<number> {
-  const skills = activeSkills(desk.agent, layerOf(desk.agent, layer), await activeTexts(desk));
-  return skills.filter(({ name }) => name !== part).length;
+async function othersEnabled(desk: Desk, { layer, key }: EditableText): Promise<number> {
+  const skills = activeSkills(desk.agent, layer, await activeTexts(desk));
+  return skills.filter(({ name }) => name !== key.part).length;
 }
 
 /** A text keeps no place by its layer's id alone. @throws StrataError `text_refused` */
@@ -76,13 +77,14 @@ export function checkPlace(desk: Desk, { key, layer }: EditableText, version: Te
 }
 
 /** What strata.yaml says was looked at when it was loaded; there must only be room for it. */
-export async function checkDeclared(desk: Desk, { key, kind, declared }: EditableText): Promise<Measured> {
+export async function checkDeclared(desk: Desk, now: EditableText): Promise<Measured> {
+  const { key, kind, declared } = now;
   const beside = await pointersBeside(desk, key);
   if (declared === undefined) {
     const message = `strata.yaml declares no text for ${textName(key)} of ${desk.agent.name}: there is no version 0 to go back to`;
     throw new StrataError("text_not_found", message, { ...key, n: 0 });
   }
-  if (kind === "skill" && (await othersEnabled(desk, key)) >= TEXT_LIMITS.skills) {
+  if (kind === "skill" && (await othersEnabled(desk, now)) >= TEXT_LIMITS.skills) {
     throw refused(desk, key, `${TEXT_LIMITS.skills} skills are enabled, and no more may be; disable one first`);
   }
   if (kind !== "layer") return { beside };

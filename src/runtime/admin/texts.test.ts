@@ -286,6 +286,15 @@ describe("law 2 a text whose layer was declared anew", () => {
     expect(await desk(named).skills()).toMatchObject([{ name: "baking", text: "Knead.", version: 1 }, {}, {}, {}]);
   });
 
+  it("is not told of where a skill that nobody wrote was disabled, and is declared no more", async () => {
+    const set = await automatonStage();
+    await desk(set).disable("invoicing");
+    const gone = await stage([], { agent: automaton({ skills: [] }), store: set.store });
+    expect(await desk(gone).skills()).toEqual([]);
+    expect(await desk(gone).layer("skills")).not.toHaveProperty("text");
+    await expect(desk(gone).enable("invoicing")).rejects.toMatchObject({ code: "text_not_found" });
+  });
+
   it("waits where it was proposed over another declared text, until the operator names that", async () => {
     const set = await automatonStage();
     const { n } = await written(set, "Look, weigh, act, and rhyme.");
