@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { place, project, recording, strata } from "./strata.ts";
 
 const OK = { thread: "ann", from: "contact", text: "Hello." };
@@ -80,9 +80,15 @@ const CASES: readonly (readonly [readonly string[], number, readonly string[]])[
 ];
 
 describe("bad input", () => {
+  let cwd = "";
+  let before: readonly string[] = [];
+  // One folder for all cases: none may change it.
+  beforeAll(async () => {
+    cwd = await stage();
+    before = await state(cwd);
+  });
+
   it.each(CASES)("strata %j exits with %i and says why, and leaves the data as it was", async (argv, exit, says) => {
-    const cwd = await stage();
-    const before = await state(cwd);
     const { code, out, err } = await strata(argv, { cwd });
     expect(err).toMatch(/^strata: /);
     for (const part of says) expect(err).toContain(part);

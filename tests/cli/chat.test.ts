@@ -90,12 +90,16 @@ describe("strata chat over a pipe", () => {
   it("exits with the error's code when a turn failed, and the message waits for the next one", async () => {
     const failing = await provider((_request, response) => response.writeHead(500).end("{}"));
     const cwd = project(failing.edit);
-    const { code, out, err } = await strata(["chat", "companion"], { cwd, input: "hi\n", env: failing.env });
+    const around = { input: "hi\n", env: failing.env };
+    // Both try again for some seconds.
+    const [{ code, out, err }, json] = await Promise.all([
+      strata(["chat", "companion"], { cwd, ...around }),
+      strata(["chat", "companion", "--json"], { cwd: project(failing.edit), ...around }),
+    ]);
     expect({ code, out }).toEqual({ code: 12, out: "" });
     expect(err).toMatch(/^strata: anthropic did not answer for claude-sonnet-4-5/m);
     const again = await strata(["chat", "companion"], { cwd, env: failing.env });
     expect(again.err).toContain("1 earlier message without an answer");
-    const json = await strata(["chat", "companion", "--json"], { cwd, input: "hi\n", env: failing.env });
     expect(jsonLines<object>(json.out).at(-1)).toMatchObject({ type: "failed", error: { code: "model_failed" } });
   });
 
