@@ -67,12 +67,12 @@ export const AGENT: readonly Case[] = [
   },
   {
     code: "out_of_credits",
-    when: "an agent that lives on credits has none left",
+    when: "an agent that lives on credits was never paid for",
     provoke: () => {
       const yaml = project((text) => text.replace("  companion:\n", "  companion:\n    life: { credits: {} }\n"));
       return chat(yaml);
     },
-    says: ["companion has no credits left", "sleeps", "strata credits add"],
+    says: ["companion has no credits yet", "sleeps", "strata credits add"],
   },
 ];
 
