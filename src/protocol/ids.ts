@@ -56,6 +56,8 @@ const issued = <T extends string>(text: string, kind: IssuedKind): T =>
 export const orgId = (text: string): OrgId => slug(text, "an organization");
 export const agentName = (text: string): AgentName => slug(text, "an agent name");
 export const layerId = (text: string): LayerId => slug(text, "a layer id");
+/** A skill has no kind of id of its own: its name is a text's part. */
+export const skillName = (text: string): string => slug(text, "a skill's name");
 export const toolName = (text: string): ToolName =>
   checked(text, TOOL.test(text), "a tool name", "1 to 64 letters, digits, '_' and '-'");
 export const contactId = (text: string): ContactId =>

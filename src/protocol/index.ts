@@ -77,6 +77,7 @@ export {
   type OutboxId,
   orgId,
   outboxId,
+  skillName,
   type ThreadId,
   type ToolName,
   type TurnId,

@@ -201,6 +201,14 @@ describe("strata skill", () => {
       "cooking, enabled, version 1\nwords of the operator, 11 characters\n\nBoil water.\n",
     );
     expect((await run("skill list")).out).toContain("2 of at most 12 are enabled");
+    expect(await run("skill set Cooking --text Stir.")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`"Cooking" is not a skill's name: it must be 1 to 64 of a-z`),
+    });
+    expect(await run("layer activate skills 9 --skill cooking")).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("has no version 9; there is version 1"),
+    });
     expect(await run("skill show cookin")).toMatchObject({ code: 3, err: expect.stringContaining("`cooking`") });
     expect((await run("layer edit skills --skill cooking --text", ["Boil milk."])).out).toBe(
       "Version 2 of cooking is active: the next turn uses it. `strata layer rollback skills --skill cooking` takes it back.\n",

@@ -132,7 +132,12 @@ export async function versionOf({ parts, owner, agent }: Desk, key: TextKey, n: 
   const [found] = await parts.store.textVersions(owner, { key, before: n + 1, limit: 1 });
   if (found?.n === n) return found;
   const [newest] = await parts.store.textVersions(owner, { key, limit: 1 });
-  const there = newest === undefined ? "none was ever written" : `there are 1 to ${newest.n}`;
+  const there =
+    newest === undefined
+      ? "none was ever written"
+      : newest.n === 1
+        ? "there is version 1"
+        : `there are 1 to ${newest.n}`;
   const message = `${textName(key)} of ${agent.name} has no version ${n}; ${there}`;
   throw new StrataError("text_not_found", message, { ...key, n });
 }

@@ -1,7 +1,7 @@
 import {
   digestOf,
-  layerId,
   placeOf,
+  skillName,
   type TextKey,
   type TextMove,
   type TextPointer,
@@ -26,7 +26,8 @@ import { lastActive, skillNamed } from "./skills.ts";
 
 /** Makes an operator's text active. What the guard would only have looked at is the operator's own word, and its verdict is kept. */
 export async function editText(desk: Desk, { layer, part, text, line, reason }: TextEdit): Promise<TextVersion> {
-  if (part !== undefined) checkName(part);
+  // A skill's name stands in the prompt.
+  if (part !== undefined) skillName(part);
   const now = await editableText(desk, keyOf({ layer, part }));
   const checked = await passed(desk, now, { text, line });
   if (now.text === checked.text && now.line === (checked.line ?? now.line)) {
@@ -166,9 +167,4 @@ export async function enableSkill(desk: Desk, { name, reason }: SkillChoice): Pr
   const { enabled } = await skillNamed(desk, name);
   if (enabled) throw refused(desk, key, "it is enabled already, and nothing was changed");
   return activateText(desk, { ...key, n: await lastActive(desk, key), reason });
-}
-
-/** A skill's name stands in the prompt. @throws StrataError `invalid_id` */
-function checkName(name: string): void {
-  layerId(name);
 }
