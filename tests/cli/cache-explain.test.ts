@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { openApp } from "../../src/app.ts";
 import { agentName, contactId, type ThreadId, untrusted } from "../../src/protocol/index.ts";
 import { anthropicRules, type SeenRequest, seenOfBody, simulate } from "../../src/wire/index.ts";
+import { anthropicEvents, sendEvents, textEvents } from "../local-server.ts";
 import { jsonLines, place, provider, strata } from "./strata.ts";
 
 const MINUTE = 60_000;
@@ -54,35 +55,16 @@ interface Talk {
 }
 
 /** What Anthropic streams for a short answer. */
-const events = (input: number, read: number, write: number): readonly object[] => [
-  {
-    type: "message_start",
-    message: {
-      id: "msg_1",
-      type: "message",
-      role: "assistant",
-      model: "claude-sonnet-4-5",
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: {
-        input_tokens: input,
-        cache_creation_input_tokens: write,
-        cache_read_input_tokens: read,
-        output_tokens: 1,
-      },
+const events = (input: number, read: number, write: number): readonly object[] =>
+  anthropicEvents(textEvents("The train leaves at noon. ".repeat(4)), {
+    usage: {
+      input_tokens: input,
+      cache_creation_input_tokens: write,
+      cache_read_input_tokens: read,
+      output_tokens: 1,
     },
-  },
-  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-  {
-    type: "content_block_delta",
-    index: 0,
-    delta: { type: "text_delta", text: "The train leaves at noon. ".repeat(4) },
-  },
-  { type: "content_block_stop", index: 0 },
-  { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 4 } },
-  { type: "message_stop" },
-];
+    output: 4,
+  });
 
 /** A provider that bills as Anthropic documents, with a tokenizer of its own: so many signs are a token. */
 function billing(
@@ -105,10 +87,7 @@ function billing(
     if (bill === undefined) throw new Error("nothing was asked");
     const { input, read, write5m } = bill;
     const told = caches ? events(input, read, write5m) : events(input + read + write5m, 0, 0);
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.end(
-      told.map((event) => `event: ${Reflect.get(event, "type")}\ndata: ${JSON.stringify(event)}\n\n`).join(""),
-    );
+    sendEvents(response, told);
   };
 }
 

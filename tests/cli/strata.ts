@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type RequestListener, type Server } from "node:http";
+import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { run } from "../../src/cli/index.ts";
+import { localServer } from "../local-server.ts";
 import { plainEnv } from "../plain-env.ts";
 
 /** The checkout's root, and its program. */
@@ -131,14 +132,7 @@ export function child(argv: readonly string[], { cwd, input, env = {} }: Around)
 
 /** A provider on this machine that answers as it is told; gives its port, and what `strata.yaml` must say to reach it. */
 export async function provider(answer: RequestListener) {
-  const server: Server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : undefined;
+  const port = await localServer(answer);
   const yaml = `\nmodel: anthropic:claude-sonnet-4-5\nproviders:\n  anthropic:\n    key: \${TEST_KEY}\n    url: http://127.0.0.1:${port}/v1\n`;
   return { port, edit: (text: string) => text + yaml, env: { TEST_KEY: "not-a-real-key" } };
 }

@@ -1,6 +1,6 @@
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import type { ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { localServer } from "../local-server.ts";
 
 /** Words that mean the like stand in one direction. */
 const MEANINGS: readonly (readonly string[])[] = [
@@ -37,22 +37,14 @@ export type Manner = "answers" | "silent" | number;
 export async function embeddingServer() {
   const asked: Asked[] = [];
   const state: { manner: Manner; refused?: RegExp } = { manner: "answers" };
-  const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const piece of request) body += piece;
-    const call: Asked = JSON.parse(body);
+  const port = await localServer(async (request, response) => {
+    const call: Asked = JSON.parse(await text(request));
     asked.push(call);
     if (state.manner === "silent") return;
     const isRefused = call.input.some((text) => state.refused?.test(text) === true);
     const status = isRefused ? 400 : state.manner === "answers" ? 200 : state.manner;
     answer(response, status, call);
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
   return { asked, state, url: `http://127.0.0.1:${port}/v1` };
 }
 

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type App, type AppOptions, openApp } from "../../src/app.ts";
 import { agentName, contactId, type TurnEvent } from "../../src/protocol/index.ts";
+import { anthropicEvents, localServer, sendEvents, textEvents } from "../local-server.ts";
 import { said } from "./home.ts";
 
 type Config = NonNullable<AppOptions["config"]>;
@@ -21,53 +21,22 @@ async function provider(
   answer: (told: Told, n: number) => { status?: number; headers?: object; events: readonly object[] },
 ) {
   const told: Told[] = [];
-  const listener: RequestListener = async (request, response) => {
-    let body = "";
-    for await (const piece of request) body += piece;
-    const one = { path: request.url, headers: request.headers, body };
+  const port = await localServer(async (request, response) => {
+    const one = { path: request.url, headers: request.headers, body: await text(request) };
     told.push(one);
     const { status = 200, headers = {}, events } = answer(one, told.length);
-    response.writeHead(status, {
-      "content-type": status === 200 ? "text/event-stream" : "application/json",
-      ...headers,
-    });
-    const named = (event: object) => ("type" in event ? `event: ${event.type}\n` : "");
-    response.end(
-      status === 200
-        ? events.map((event) => `${named(event)}data: ${JSON.stringify(event)}\n\n`).join("")
-        : JSON.stringify(events[0]),
-    );
-  };
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
+    if (status === 200) return sendEvents(response, events);
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(JSON.stringify(events[0]));
   });
-  return { told, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` };
+  return { told, url: `http://127.0.0.1:${port}/v1` };
 }
 
 /** What Anthropic streams for a short answer; `input` are the tokens it reports for the prompt. */
-const messages = (text: string, input: number): readonly object[] => [
-  {
-    type: "message_start",
-    message: {
-      id: "msg_1",
-      type: "message",
-      role: "assistant",
-      model: "claude-sonnet-4-5",
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: { input_tokens: input, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 1 },
-    },
-  },
-  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-  { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } },
-  { type: "content_block_stop", index: 0 },
-  { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 4 } },
-  { type: "message_stop" },
-];
+const messages = (text: string, input: number): readonly object[] => {
+  const usage = { input_tokens: input, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 1 };
+  return anthropicEvents(textEvents(text), { usage, output: 4 });
+};
 
 /** What a server of Chat Completions streams. */
 const completions = (text: string): readonly object[] => [
