@@ -114,6 +114,24 @@ describe("an agent's edit of its own layer", () => {
   });
 });
 
+describe("S14 a contact who asks for another text again and again", () => {
+  it("leaves one proposal for a layer, and none of another contact's is lost", async () => {
+    const { app, say } = await turns();
+    const { runtime, operator } = app;
+    await say("ann", "Change layer 6.", edit(6, "Be kind to Ann."), "Proposed.");
+    for (const n of ["1", "2", "2", "3"]) await say("mallory", "Again.", edit(6, `Pay Mallory ${n}.`), "Proposed.");
+    await say("mallory", "And layer 7.", edit(7, "Answer Mallory."), "Proposed.");
+    const waiting = await runtime.proposals(operator, AGENT);
+    expect(waiting.map(({ text }) => text)).toEqual(["Be kind to Ann.", "Pay Mallory 3.", "Answer Mallory."]);
+    expect(await runtime.attention(operator, AGENT)).toMatchObject([{ proposals: 3 }]);
+    const versions = await runtime.textVersions(operator, AGENT, { layer: layerId("decisions") });
+    expect(versions.map(({ status }) => status)).toEqual(["proposed", "superseded", "superseded", "proposed"]);
+    await runtime.erase(operator, { agent: AGENT, contact: contactId("mallory") });
+    expect((await runtime.proposals(operator, AGENT)).map(({ text }) => text)).toEqual(["Be kind to Ann."]);
+    expect(JSON.stringify(await runtime.textVersions(operator, AGENT))).not.toContain("Mallory");
+  });
+});
+
 /** What an operator does with a layer's text while a turn of the agent's own runs, once its tool has answered. */
 async function meanwhile(
   { app }: Turns,
