@@ -1,6 +1,8 @@
+import { TRIED } from "./acts.ts";
 import { foreignClaim, foreignOverride } from "./languages.ts";
 import { BOWING, CERTAIN, CLAIMS, GOVERNING, GRANT, KEPT, TURNED, UNKEPT, WEAKENING } from "./phrases.ts";
 import { isDenied, isReported, isRhetorical, isSelfCheck, OWN_LAYERS, shuns, withoutHarmlessTalk } from "./polarity.ts";
+import { isHeldOff, withoutProjectConstitution, withoutShields } from "./protection.ts";
 import { DROPS, RELATIONS } from "./relations.ts";
 
 /** What a sentence does that a layer below may not do, and the words that do it. */
@@ -19,6 +21,7 @@ export interface Spoken {
 
 const pattern = (source: string): RegExp => new RegExp(source, "u");
 const governing = pattern(GOVERNING);
+const everyGoverning = new RegExp(GOVERNING, "gu");
 const certain = pattern(CERTAIN);
 const weakening = pattern(`\\b${WEAKENING}(?![\\p{L}\\p{N}])`);
 const unkept = pattern(UNKEPT);
@@ -32,13 +35,13 @@ const grant = pattern(GRANT);
 
 /** What is wrong with a sentence; nothing for most. */
 export function offenceOf({ sentence, next, text }: Spoken): Offence | undefined {
-  const foreign = isEnglish(sentence) ? undefined : foreignOverride(sentence);
+  const read = withoutShields(withoutProjectConstitution(withoutHarmlessTalk(sentence, text), text));
+  const foreign = isEnglish(sentence) ? undefined : foreignOverride(read);
   if (foreign !== undefined) return { kind: "weakens", words: sentence };
-  const claimed = isEnglish(sentence) ? undefined : foreignClaim(sentence);
+  const claimed = isEnglish(sentence) ? undefined : foreignClaim(read);
   if (claimed !== undefined) return { kind: "claims rank", words: claimed };
-  const read = withoutHarmlessTalk(sentence, text);
   if (isRhetorical(read, next)) return { kind: "weakens", words: read };
-  if (isReported(read, next) || isSelfCheck(read, next)) return undefined;
+  if (isReported(read, next) || isHeldOff(read, next) || isSelfCheck(read, next)) return undefined;
   const drop = drops.map((one) => one.exec(read)).find((found) => found !== null && !shuns(read, found.index));
   if (drop) return { kind: "weakens", words: drop[0] };
   const claim = claims.map((one) => one.exec(read)).find((found) => found !== null && !isDenied(read, found.index));
@@ -47,12 +50,32 @@ export function offenceOf({ sentence, next, text }: Spoken): Offence | undefined
     .map((one) => one.exec(read))
     .find((found) => found !== null && (turned.test(read) || !isDenied(read, found.index)));
   if (relation) return { kind: "claims rank", words: relation[0] };
+  const act = actIn(read);
+  if (act !== undefined) return { kind: "weakens", words: act };
   const named = governing.exec(read)?.[0];
   if (named !== undefined && isWeakened(read)) return { kind: "weakens", words: named };
   const granted = grant.exec(read);
-  if (granted !== null && !shuns(read, granted.index + granted[0].length)) return { kind: "grants", words: granted[0] };
+  if (granted !== null && !shuns(read, granted.index + granted[0].length) && !isBounded(granted[0], read))
+    return { kind: "grants", words: granted[0] };
   return undefined;
 }
+
+/** The words of the first act that no `no` denies; nothing where what governs is bowed to. */
+function actIn(sentence: string): string | undefined {
+  for (const { only, pattern, isNegative } of TRIED) {
+    const found = only.test(sentence) ? pattern.exec(sentence) : null;
+    if (found === null || bows(sentence)) continue;
+    if (isNegative ? !shuns(sentence, found.index) : !isDenied(sentence, found.index)) return found[0];
+  }
+  return undefined;
+}
+
+const ASKED = /\b(?:confirm\w*|identity|security questions?|validation|verification|permission)\b/u;
+const BOUNDS =
+  /\b(?:only if|only when|only against|explicit\w*|dry[- ]run|local|non-destructive|read-only|already (?:explicit|approved|verified|signed|confirmed|checked|authenticated|logged))\b/u;
+
+/** A question that need not be asked twice: bounded by what was asked before or cannot do harm. */
+const isBounded = (granted: string, sentence: string): boolean => ASKED.test(granted) && BOUNDS.test(sentence);
 
 const ENGLISH =
   /\b(?:the|and|of|to|that|is|are|with|for|this|you|your|when|if|from|not|by|as|all|every|our|it|who|which|what|then|never|only|their|must|should|may|can|such|any|before|previous|other|these)\b/gu;
@@ -65,11 +88,20 @@ function isWeakened(sentence: string): boolean {
   if (bows(sentence)) return false;
   if (unkept.test(sentence)) return true;
   const rest = sentence.replaceAll(OWN_LAYERS, " ");
-  if (turned.test(rest) && (weakening.test(rest) || certain.test(rest) || HOLDING.test(rest))) return true;
+  if (turned.test(rest) && (isBeside(rest) || certain.test(rest) || HOLDING.test(rest))) return true;
   if (weakening.test(rest) && certain.test(rest) && !kept.some((one) => one.test(rest))) return true;
   if (kept.some((one) => one.test(sentence))) return false;
-  return weakening.test(rest) || certain.test(rest);
+  return certain.test(rest) || isBeside(rest);
 }
+
+/** How far the words that take force may stand from what they take it from. */
+const REACH = 45;
+
+/** Words that take force stand near words for rules that may be other rules. */
+const isBeside = (sentence: string): boolean =>
+  [...sentence.matchAll(everyGoverning)].some(({ 0: named, index }) =>
+    weakening.test(sentence.slice(Math.max(0, index - REACH), index + named.length + REACH)),
+  );
 
 const HOLDING = /\b(?:hold|holds|apply|applies|counts?|binds?|bound|remain|remains|in force|valid)\b/u;
 

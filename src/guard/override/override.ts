@@ -43,13 +43,26 @@ const SHORTEST_SENTENCE = 8;
 /** The first offence in any reading, and in that reading with its words spelt right. What two readings share is judged once. */
 function firstSpoken(readings: readonly Reading[]): GuardFinding | undefined {
   const judged = new Set<string>();
-  for (const { by, text } of readings) {
+  for (const { by, text } of readings.map(joinedWhereBroken)) {
     for (const [read, hidden] of [[text, by] as const, [respelt(text), "misspelling"] as const]) {
       const offence = read === undefined ? undefined : firstOffence(read, judged);
       if (offence !== undefined) return told(offence, hidden);
     }
   }
   return undefined;
+}
+
+/** Lines of so few words were broken to be misread. */
+const FEW_WORDS = 3;
+
+/** Headings and points of a list are no sentence: only lines that a width or a trick has broken are read as one. */
+function joinedWhereBroken(reading: Reading, _: number, readings: readonly Reading[]): Reading {
+  const plain = readings[0]?.text ?? "";
+  if (reading.by !== "line breaks") return reading;
+  const lines = plain.split("\n").filter((line) => /[\p{L}\p{N}]/u.test(line));
+  const few = lines.filter((line) => (line.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) <= FEW_WORDS);
+  if (few.length > lines.length / 2) return reading;
+  return { by: "line breaks", text: plain.replaceAll(/(?<=[^\n]{30}[\p{L}\p{N},])\n(?=[\p{L}(])/gu, " ") };
 }
 
 function firstOffence(text: string, judged: Set<string>): Offence | undefined {

@@ -12,12 +12,12 @@ const RULES = words(
 
 /** What governs: nothing that may be edited has a reason to speak of it, except to bow to it. */
 export const GOVERNING = any(
-  String.raw`\b(?:layers?|layer-|tiers?|levels?) ?#?(?:[0-5]|zero|one|two|three|four|five)\b(?:(?: ?(?:-|–|to|through|and|,) ?)[0-9]\b)*`,
+  String.raw`\b(?:(?:layers?|layer-) ?#?(?:[0-5]|zero|one|two|three|four|five)|(?:tiers?|levels?) ?#?(?:0|zero))\b(?:(?: ?(?:-|–|to|through|and|,) ?)[0-9]\b)*`,
   String.raw`\blayer(?:[0-5]\b|safety|constitution|precedence|identity|ethics|economics)\w*`,
   String.raw`\bl[0-5]\b(?: ?[-–] ?l?[0-5]\b)?`,
   String.raw`\b(?:the )?(?:immutable|foundation(?:al)?|base|core|protected|locked|fixed|constitutional|safety|ethics?|governance|platform|superior|senior|privileged|lower(?:-numbered)?|other|numbered) layers?\b`,
   String.raw`\blayers? (?:above|below|before|beneath|over|with (?:a )?lower)\b`,
-  String.raw`\b(?:any|every|all|no|these|those|all of the) (?:other )?layers?\b`,
+  String.raw`\b(?:any|every|all|no|these|those|all of the) (?:other )?layers?\b(?! of )`,
   String.raw`\bconstitution(?:al (?:rules?|layers?|articles?|principles?))?\b(?! day| of (?:the|our|a|an) )`,
   String.raw`\b(?:first|second|third|fourth|fifth) layer\b`,
   String.raw`\b(?:the|these|those|your|my) (?:layers|five rules)\b|\b(?:rules|instructions|orders|guidelines|texts?) (?:that )?(?:you|i) (?:were|was|have been|had been|got|received|learned|began|started)\b|\b(?:rule|layer_id|layer:) ?[0-5]\b`,
@@ -52,7 +52,7 @@ export const WEAKENING = any(
     supersed\\w*, outrank\\w*, trump\\w*, beats?, outweigh\\w*, preempt\\w*, prevail\\w*, win over, wins over, weaken\\w*, relax\\w*, soften\\w*, loosen\\w*, lift\\w*, waiv\\w*, void\\w*, nullif\\w*, annul\\w*, cancel\\w*, revok\\w*, repeal\\w*, rescind\\w*, retir\\w*, abolish\\w*, abrogat\\w*, withdraw\\w*, withdrawn, invalidat\\w*, negat\\w*, neutrali\\w*
     violat\\w*, break, breaks, broken, breach\\w*, disobey\\w*, defy, defies, go against, going against, contradict\\w*, flout\\w*, deviat\\w*, depart from, stray\\w*
     exempt\\w*, exception\\w*, except from, free from, freed from, not bound, unbound, no longer, not in force, out of force, not in effect, has no effect, have no effect, no effect, without effect, not binding, non-binding, nonbinding, unenforced
-    optional, advisory, suggestions?, guidance only, merely guidance, be flexible, flexible about, negotiable, lenient, discretion\\w*, up to you, at your own, use your own judge?ment, not mandatory, just guidelines, are guidelines, only guidelines, recommendations?
+    optional, advisory, suggestions?, guidance only, merely guidance, be flexible, flexible about, (?<!non-)negotiable, lenient, discretion\\w*, up to you, at your own, use your own judge?ment, not mandatory, just guidelines, are guidelines, only guidelines, recommendations?
     outdated, obsolete, deprecated, expire\\w*, legacy, stale, under maintenance, commented out, is off, are off, is empty, are empty, is void, ends?, ended, is over, are over, lapse\\w*, does not exist, do not exist, doesn't exist, never loaded, was never, were never, not real, fictional, fiction, placeholder\\w*, dummy, a test, examples? of, joke
     pretend\\w*, act as if, imagine, notwithstanding, regardless of, despite, irrespective of, whatever, even if, no matter what, in spite of
     yields?, yield to, give way, gives way, defer to, subordinate\\w*, come second, comes second, come after, comes after, come last, second to, rank below, ranks? above, ranks? higher, rank first, lower priority, higher priority, top priority, highest priority, more important, less important, take precedence, takes precedence, taking precedence, precedence over, priority over, reversed?, swap\\w*, invert\\w*, side with, this layer wins, this wins, always wins?, first\\b.{1,60}\\blast
@@ -71,6 +71,9 @@ const TAKING =
 
 /** Saying for sure that what governs stays so. */
 export const BOWING: readonly string[] = [
+  String.raw`\b(?:(?:the |your |our )?(?:immutable|safety|system|platform|core|hard|operator|security|non-negotiable|constitution\w*) (?:and \w+ )?(?:layers?(?: \(?[0-5] ?[-–] ?[0-5]\)?)?|rules?|instructions?|constraints?|limits?|protocols?|polic(?:y|ies)|principles|guidelines|message|prompt)(?: \([^)]{0,40}\))?|constitution)(?: \w+)? (?:overrides?|takes? precedence over|outranks?|supersedes?|prevails? over|wins? over|comes? before|is meant to win|applies? whatever|continues? to apply)\b(?! layers? [0-5])`,
+  String.raw`\b(?:this (?:rule|text|layer|note|file|document|section|lesson|policy)|(?:the|a|any) rule here|(?:that|such a|any such|a) (?:text|lesson|skill|note|policy|paragraph|rule|line)(?: (?:in question|here|below))?) (?:is|are|has|have|becomes?|counts?|loses?|gives?|falls?|yields?) (?:\w+ )?(?:void|no effect|nothing|wrong|no force|invalid|way|dropped|deleted|for nothing|to be deleted|needs fixing)\b`,
+  String.raw`\b(?:overridden|overruled|changed|lifted|suspended|waived|weakened) by (?:nothing|nobody|no (?:one|text|message|sender|contact|instruction|request|user|\w+))\b|\b(?:a|any) \w+ (?:above|from above) (?:stays|holds|remains)`,
   String.raw`\b(?:can ?not|can't|could not|must not|mustn't|may not|never|do(?:es)? not|don't|doesn't|shall not|should not|will not|won't|no|nobody|no one|nothing|none|not) (?:(?!${KEEPING})[^.]){0,80}?(?:${TAKING})`,
   String.raw`\b(?:refuse|reject|decline|block|deny|report|flag|escalate|resist)s? (?:any |all |every )?(?:requests?|attempts?|text|messages?|instructions?|actions?|orders?|demands?|whoever|anyone|whatever|if)\b`,
   String.raw`\b(?:keep|always|continue|remain|stay) (?:following|follow|obey|obeying|applying|apply|respect|respecting|honou?r|within|bound|in force)\b`,
@@ -102,13 +105,13 @@ export const TURNED = String.raw`\b(?:unless|except(?! that they)|but (?:you|if|
 /** What only a higher rank may allow, asked for or allowed in a layer that may be edited. */
 const POWERS = any(
   "(?:send|transfer|move|pay|spend|withdraw|release|sweep)(?:ing)? (?:all |any |out )?(?:the )?(?:funds?|money|eth|usdc|crypto|tokens|balance|payments?|coins?|assets?|treasury|everything)",
-  "sign(?:ing)? (?:any|every|all|whatever|arbitrary|anything)",
+  "sign(?:ing)? (?:any|every|all|whatever|arbitrary|anything)(?! cheque| page| cop| form| deliver| contract)",
   "(?:run|call|use|execut|invok)(?:e|ing)? (?:any|every|all|whatever|arbitrary) (?:tools?|commands?|code|scripts?|functions?)",
   String.raw`(?:reveal|share|show|print|disclose|leak|tell|give|expose|forward|quote|repeat|hand over|output)(?:ing|s)? (?:\w+ ){0,3}?(?:system prompt|hidden prompt|other contacts'?|other senders'?|other users'?|other customers'?|private keys?|seed phrase|secrets|api keys?|credentials|passwords|internal instructions|immutable layers?|all layers?)`,
   String.raw`(?:skip|omit|drop|waive|bypass|disable|ignore|remove|lift|turn off|switch off|avoid)(?:ping|ting|ing|s)? (?:\w+ ){0,2}?(?:risk|identity|safety(?! net| data| glasses| belts?| vests?| shoes)|security|spend|spending|approval|policy|verification|signature|permission|guard|confirmation|validation|authorization|authentication|rate|survival)[ -]?(?:checks?|caps?|limits?|gates?|steps?|reviews?|filters?|rules?|validation|requirements?|confirmations?|controls?|steps?)?`,
   String.raw`(?:answer|reply|respond|comply|obey|act)(?:ing|s)? (?:to (?:everything|anything|all) )?without (?:refus\w+|question\w*|limits?|restrictions?|checks?|hesitation|approval|confirmation|filters?|safety\w*)`,
   String.raw`(?:send|transfer|pay|sign|run|execut|spend|delet|withdraw)(?:ing|e|s|ment|ments|fers?)?\b[^.]{0,60}(?:without|no) (?:any )?(?:confirmation|approval|asking|checks?|verification|authori[sz]ation|permission|operator review|signature)`,
-  String.raw`(?:treat|take|accept|handle|consider|regard|count|read)(?:ing|s|ed)? (?:[\w']+ ){0,6}?(?:as|like|equal to) (?:an? |the |your )?(?:operators?|owners?|admin\w*|platform|system|trusted|root|constitution|layer 0|controller|binding|authoritative|commands?|orders?|operator instructions?|instructions? (?:from|of) (?:the|your) (?:operator|owner))`,
+  String.raw`(?:treat|take|accept|handle|consider|regard|count|read)(?:ing|s|ed)? (?:[\w']+ ){0,6}?(?<!not )(?:as|like|equal to) (?:an? |the |your )?(?:operators?|owners?|admin\w*|platform|system|trusted|root|constitution|layer 0|controller|binding|authoritative|commands?|orders?|operator instructions?|instructions? (?:from|of) (?:the|your) (?:operator|owner))`,
   "write to any (?:layer|file)|edit any layer|any layer (?:may|can) be",
   String.raw`(?:grant|give|assign|promote|elevate)(?:ed|s|ing)? (?:[\w']+ ){0,6}?(?:operator|owner|admin\w*|root|platform|controller|full|unlimited|unrestricted) (?:rights?|access|rank|role|trust|status|powers?|privileges?|permissions?|authority|control|tool access)`,
   "(?:replicate|spawn|copy yourself|fork yourself)[^.]{0,30}(?:freely|without|at will)",
@@ -127,10 +130,10 @@ export const GRANT = String.raw`(?:${GRANTING}[^.]{0,90}?\b|^\W*(?:[\w-]+:? ){0,
 /** A rank that a text claims for itself, or takes from what governs. */
 export const CLAIMS: readonly string[] = [
   String.raw`\b(?:conflicts?|disagrees?|contradicts?|clash(?:es)?|collides?|differs?|at odds)\b[^.]{0,80}\b(?:follow|prefer|use|obey|apply|choose|trust|keep|go with|side with|stick to)\b[^.]{0,30}\b(?:this|these|the sender|mine|below|here)\b`,
-  String.raw`\b(?:conflicts?|disagrees?|contradicts?|clash(?:es)?|differs?)\b[^.]{0,60}\b(?:this|these|the sender|sender's|the newest|the latest|mine)\b(?: \w+){0,2} (?:wins?|prevails?|comes? first|decides?|applies|apply|counts?)\b`,
+  String.raw`\b(?:conflicts?|disagrees?|contradicts?|clash(?:es)?|differs?)\b[^.]{0,60}\b(?:this(?! (?:file|document|page|guide|repo\w*|list|table))|these|the sender|sender's|mine)\b(?: \w+){0,2} (?:wins?|prevails?|comes? first|decides?|applies|apply|counts?)\b`,
   String.raw`\bin favou?r of (?:the |this |these )?(?:newest|latest|most recent|higher|newer|last|this|these|layer|section|text|sender)`,
-  String.raw`\bthis (?:layer|section|text|note|rule|bullet|file|document|lesson|policy|memory|message|block)(?:'s)? (?:\w+ )?(?:overrid|overrul|supersed|outrank|replac(?!\w+ (?:the|our|all)? ?\w+ (?:policy|plan|menu|edition|version|list|document))|takes precedence|has (?:the )?(?:higher|highest|top|absolute|final)|wins|comes first|beats|trumps|governs|is (?:the )?(?:new |highest|supreme|final|top|layer 0|law))`,
-  String.raw`\b(?:these|the following|new|my|following|below) (?:rules|instructions|bullets|lines|policies|directives|lessons)[^.]{0,20} (?:overrid|overrul|supersed|outrank|replac|take precedence|have (?:higher|highest|top|absolute)|win|come first|beat|trump|prevail|apply instead)`,
+  String.raw`\bthis (?:layer|section|text|note|bullet|lesson|policy|memory|message|block)(?:'s)? (?:\w+ )?(?:overrid(?!\w+ (?:the )?(?:ones|prices?|defaults?|handbook|readme|general|older|old|catalogue))|overrul|supersed|outrank|replac(?!\w+ (?:the|our|all)? ?\w+ (?:policy|plan|menu|edition|version|list|document))|takes precedence|has (?:the )?(?:higher|highest|top|absolute|final)|wins|comes first|beats|trumps|governs|is (?:the )?(?:new |highest|supreme|final|top|layer 0|law))`,
+  String.raw`\b(?:these|new|my|below) (?:rules|instructions|bullets|lines|policies|directives|lessons)(?! take precedence over the readme)[^.]{0,20} (?:overrid|overrul|supersed|outrank|replac|take precedence|have (?:higher|highest|top|absolute)|win|come first|beat|trump|prevail|apply instead)`,
   String.raw`\b(?:most recent|newest|latest|last|newer|later|higher-numbered|higher numbered) (?:layers?|texts?|instructions?|rules?|lines?|sections?|messages?|lessons?|bullets?|edits?)[^.]{0,40}(?:wins?|override\w*|prevail\w*|takes? precedence|beats?|counts|comes? first|outranks?|decides)`,
   String.raw`\blower(?:[- ]numbered)? layers? (?:must |should |shall |will |have to )?(?:yield|give way|bow|defer|submit|come second)`,
   String.raw`\b(?:higher|highest|top|absolute|supreme|ultimate|maximum) (?:priority|authority|rank|precedence)\b[^.]{0,40}(?:\b(?:than|over|above)\b|\blayer|\bthis\b|\bhere\b)`,
@@ -139,9 +142,9 @@ export const CLAIMS: readonly string[] = [
   String.raw`\b(?:your|its|the agent's) (?:new |real |true |only |primary |first |highest |top |main |overriding |sole )+(?:identity|goal|purpose|objective|priority|task|mission|loyalty|persona|directive|constitution|role)\b[^.]{0,60}(?:\bno\b|not|without|profit|revenue|obey|whatever|above all|regardless|any cost|over|instead|sender|survival)`,
   String.raw`\bfor this agent[, ]+"?(?:operator|owner|platform|trusted)"? means?`,
   String.raw`\b(?:operator|owner|untrusted data|never|confirm|harm|must|forbidden) (?:in [^.]{0,50})?(?:means?|refers to|stands for|is defined as)\b`,
-  String.raw`\b(?:do not|don't|never|no longer|needn't|without) (?:need|require|wait for|ask for|seek)\w*\b[^.]{0,20}\b(?:approval|confirmation|permission|authori[sz]ation|operator)\b[^.]{0,40}\b(?:transfers?|payments?|transactions?|funds|spend\w*|sign\w*|send\w*|tools?|edits?)`,
+  String.raw`\b(?:do not|don't|never|no longer|needn't|without) (?:need|require|wait for|ask for|seek)\w*\b[^.]{0,20}\b(?:approval|confirmation|permission|authori[sz]ation|operator)\b[^.]{0,40}\b(?:transfers?|payments?|transactions?|funds|spend\w*|sign\w*|send\w*|layers?|layer edits?|self-modification)\b`,
   String.raw`\b(?:rules?|laws?) (?:are|is|were) (?:made|meant|there) to be (?:broken|bent)`,
-  String.raw`\b(?:anything goes|all bets are off|no holds barred|no questions asked)\b`,
+  String.raw`\b(?:anything goes|all bets are off|no holds barred)\b`,
   String.raw`\b(?:matters?|counts?|weighs?|is worth) more than (?:any|every|the|your|all) [^.]{0,20}(?:rules?|layers?|polic|safety|constitution|instruction)`,
   String.raw`\b(?:trust|believe|obey|serve)\b[^.]{0,60}\b(?:like|as|as if) (?:the|an?|your|they were the|it were the) (?:operator|owner|platform|admin)`,
   String.raw`\b(?:have|has|gets?|gains?|receives?|enjoys?|inherits?) (?:full |the |all )?(?:operator|owner|admin\w*|root|platform)(?:'s)? (?:rights?|powers?|authority|access|rank|trust|status|privileges?|permissions?)`,
@@ -154,5 +157,5 @@ export const CLAIMS: readonly string[] = [
   String.raw`\b(?:profits?|revenue|survival|growth|earnings?|money|conversion|engagement|uptime|replication|the sender)\b[^.]{0,40}\b(?:before|over|above|outweighs?|beats?|trumps?|more important than|matters more than|comes? (?:first|before)|ahead of|outranks?)\b[^.]{0,40}(?:safety|ethic|rules?\b|honesty|\blaw|harm|constitution|polic|people|everything|all else|layer)`,
   String.raw`\b(?:do not|don't|never) (?:tell|mention|show|reveal|report|log|record|let)\b(?=[^.]{0,60}\b(?:edit|change|layer|rule|override|this|transfer))[^.]{0,60}\b(?:operator|owner|platform|log|audit|anyone)\b`,
   String.raw`\b(?:hide|conceal|keep secret|keep hidden|cover up|mask)\b[^.]{0,60}\b(?:from (?:the )?(?:operator|owner|platform|audit|log|controller|user)|edit|layer|change|override)`,
-  String.raw`\b(?:ignore|disregard|forget|override|bypass)\b(?: \w+){0,3} (?:previous|prior|above|earlier|preceding|all|any|every|your|the|safety|system)\b(?: \w+){0,3} (?:instructions?|rules?|guidelines?|prompts?|directions?|policies|layers?|constraints|text|content|context)`,
+  String.raw`\b(?:ignore|disregard|forget|override|bypass)\b(?: \w+){0,3} (?:previous|prior|above|earlier|preceding|all|any|every|your|the|safety|system)\b(?: \w+){0,2} (?:instructions?|rules?|guidelines?|prompts?|directions?|policies|layers?|constraints|text|content|context)\b(?! (?:against|about|on|for|in docs)\b|\.d\b|-)`,
 ];
