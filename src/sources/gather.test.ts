@@ -5,75 +5,36 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
   type Agent,
-  agentName,
-  type ContactScope,
-  contactId,
   DEFAULT_BUDGETS,
-  digestOf,
-  eventId,
   type Layer,
   type LayerContent,
   layerId,
   type MemoryQuery,
   memoryId,
   type NewEvent,
-  orgId,
   type Source,
   type StoredEvent,
-  threadId,
   trusted,
   untrusted,
 } from "../protocol/index.ts";
 import type { MemoryHit, Store } from "../stores/index.ts";
 import { EMPTY_STORE } from "./empty-store.contract.ts";
 import { type GatherContext, type Gathered, gather, type Timer } from "./index.ts";
+import { agentOf, eventOf, liveLayer, scopeOf } from "./sample.contract.ts";
 
-const SCOPE: ContactScope = { org: orgId("home"), agent: agentName("companion"), contact: contactId("caroline") };
+const SCOPE = scopeOf("companion", "caroline");
 const AT = Date.UTC(2026, 10, 21, 8, 30, 59);
 
-const agent = (change: Partial<Agent> = {}): Agent => ({
-  org: SCOPE.org,
-  name: SCOPE.agent,
-  version: digestOf("1"),
-  description: "",
-  layers: [],
-  tools: [],
-  recall: "auto",
-  history: "transcript",
-  mode: "full",
-  budgets: { ...DEFAULT_BUDGETS, source: 50 },
-  ...change,
-});
+const agent = (change: Partial<Agent> = {}): Agent =>
+  agentOf(SCOPE, { budgets: { ...DEFAULT_BUDGETS, source: 50 }, ...change });
 
-const layer = (id: string, source: Source, required = false): Layer => ({
-  id: layerId(id),
-  rank: 50,
-  mutability: "live",
-  scope: "turn",
-  trust: source.kind === "recall" ? "contact" : "platform",
-  source,
-  minimum: 0,
-  required,
-  modes: { full: "whole", compact: "whole", minimal: "whole" },
-});
+const layer = (id: string, source: Source, required = false): Layer =>
+  liveLayer(source, { id: layerId(id), trust: source.kind === "recall" ? "contact" : "platform", required });
 
 const RECALL = layer("recall", { kind: "recall", limit: 3 });
 const CLOCK = layer("clock", { kind: "clock", timezone: "Europe/Berlin" });
 
-function event(text: string, more: Partial<NewEvent> = {}): StoredEvent {
-  return {
-    id: eventId(`evt_${"0".repeat(26)}`),
-    thread: threadId(`thr_${"0".repeat(26)}`),
-    seq: 1,
-    status: "pending",
-    kind: "message",
-    trust: "contact",
-    channel: "cli",
-    content: [{ type: "text", text: untrusted(text) }],
-    at: AT,
-    ...more,
-  };
-}
+const event = (text: string, more: Partial<NewEvent> = {}): StoredEvent => eventOf(text, { at: AT, ...more });
 
 const hit = (content: string, index = 0): MemoryHit => ({
   id: memoryId(`mem_${String(index).padStart(26, "0")}`),

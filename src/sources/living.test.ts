@@ -3,21 +3,15 @@ import { describe, expect, it } from "vitest";
 import { frame } from "../guard/index.ts";
 import {
   type Agent,
-  agentName,
   type ContactId,
-  type ContactScope,
   type ContentItem,
   contactId,
-  DEFAULT_BUDGETS,
-  digestOf,
   eventId,
   type Layer,
   type LayerContent,
-  layerId,
   type Memory,
   memoryId,
   type NewEvent,
-  orgId,
   SELF,
   type Source,
   type StoredEvent,
@@ -32,37 +26,19 @@ import {
 import type { ConversationLog, MemoryHit } from "../stores/index.ts";
 import { EMPTY_STORE } from "./empty-store.contract.ts";
 import { type GatherContext, gather } from "./index.ts";
+import { agentOf, eventOf, liveLayer, scopeOf } from "./sample.contract.ts";
 
 const AT = Date.UTC(2026, 10, 21, 9, 30, 5);
 const ADA = contactId("0x52908400098527886e0f7030069857d2e4169ee7");
 const BOB = contactId("0x8617e340b3d01fa5f11f306f4090fd50e238070d");
-const SCOPE: ContactScope = { org: orgId("home"), agent: agentName("automaton"), contact: ADA };
-const AGENT: Agent = {
-  org: SCOPE.org,
-  name: SCOPE.agent,
-  version: digestOf("1"),
-  description: "",
-  layers: [],
-  tools: [],
-  recall: "auto",
+const SCOPE = scopeOf("automaton", ADA);
+const AGENT = agentOf(SCOPE, {
   history: "log",
   mode: "auto",
   life: { credits: { low: 5, critical: 1, rounds: 2 } },
-  budgets: DEFAULT_BUDGETS,
-};
-
-const layer = (source: Source, more: Partial<Layer> = {}): Layer => ({
-  id: layerId(source.kind),
-  rank: 10,
-  mutability: "live",
-  scope: "turn",
-  trust: "platform",
-  source,
-  minimum: 0,
-  required: false,
-  modes: { full: "whole", compact: "whole", minimal: "whole" },
-  ...more,
 });
+
+const layer = (source: Source, more: Partial<Layer> = {}): Layer => liveLayer(source, { rank: 10, ...more });
 
 /** Tokens, one for four characters. */
 const count = (text: string): number => Math.ceil(text.length / 4);
@@ -96,20 +72,12 @@ const itemsOf = (content: LayerContent | undefined): readonly ContentItem[] =>
 const id = (n: number): string => String(n).padStart(26, "0");
 const THREAD = threadId(`thr_${id(1)}`);
 
-function event(text: string, more: Partial<NewEvent> & { readonly thread?: ThreadId } = {}): StoredEvent {
-  return {
-    id: eventId(`evt_${id(1)}`),
-    thread: THREAD,
-    seq: 1,
-    status: "pending",
-    kind: "message",
-    trust: "contact",
-    channel: "http",
-    content: [{ type: "text", text: untrusted(text) }],
-    at: AT,
-    ...more,
-  };
-}
+const event = (text: string, more: Partial<NewEvent> & { readonly thread?: ThreadId } = {}): StoredEvent => ({
+  ...eventOf(text, { at: AT, channel: "http" }),
+  id: eventId(`evt_${id(1)}`),
+  thread: THREAD,
+  ...more,
+});
 
 const TICK = event("", { kind: "scheduled", trust: "platform", channel: "tick" });
 

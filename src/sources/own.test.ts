@@ -1,46 +1,17 @@
 import { describe, expect, it } from "vitest";
-import {
-  type Agent,
-  agentName,
-  contactId,
-  DEFAULT_BUDGETS,
-  digestOf,
-  type Layer,
-  layerId,
-  type OwnSource,
-  orgId,
-} from "../protocol/index.ts";
+import { layerId, type OwnSource } from "../protocol/index.ts";
 import { EMPTY_STORE } from "./empty-store.contract.ts";
 import { defineSource, type Gathered, gather } from "./index.ts";
+import { agentOf, liveLayer, scopeOf } from "./sample.contract.ts";
 
 const AT = Date.UTC(2026, 10, 21);
-const STOCK: Layer = {
-  id: layerId("shelf"),
-  rank: 45,
-  mutability: "live",
-  scope: "turn",
-  trust: "operator",
-  source: { kind: "own", name: "stock" },
-  minimum: 0,
-  required: false,
-  modes: { full: "whole", compact: "whole", minimal: "whole" },
-};
-const AGENT: Agent = {
-  org: orgId("home"),
-  name: agentName("clerk"),
-  version: digestOf("1"),
-  description: "",
-  layers: [STOCK],
-  tools: [],
-  recall: "none",
-  history: "transcript",
-  mode: "full",
-  budgets: DEFAULT_BUDGETS,
-};
+const SCOPE = scopeOf("clerk", "ann");
+const STOCK = liveLayer({ kind: "own", name: "stock" }, { id: layerId("shelf"), rank: 45, trust: "operator" });
+const AGENT = agentOf(SCOPE, { layers: [STOCK], recall: "none" });
 
 const asked = (source: OwnSource): Promise<Gathered> =>
   gather(AGENT, [STOCK], {
-    scope: { org: AGENT.org, agent: AGENT.name, contact: contactId("ann") },
+    scope: SCOPE,
     events: [],
     at: AT,
     count: () => 1,

@@ -1,20 +1,12 @@
 import { describe, expect, it } from "vitest";
 import {
-  type Agent,
-  agentName,
-  type ContactScope,
   contactId,
-  DEFAULT_BUDGETS,
-  digestOf,
   type Epoch,
-  eventId,
   type Layer,
   layerId,
   type MemoryQuery,
   memoryId,
-  orgId,
   type StoredEvent,
-  threadId,
   trusted,
   turnId,
   untrusted,
@@ -22,47 +14,16 @@ import {
 import type { MemoryHit } from "../stores/index.ts";
 import { EMPTY_STORE } from "./empty-store.contract.ts";
 import { type GatherContext, gather } from "./index.ts";
+import { agentOf, eventOf, liveLayer, scopeOf } from "./sample.contract.ts";
 
-const SCOPE: ContactScope = { org: orgId("home"), agent: agentName("companion"), contact: contactId("caroline") };
+const SCOPE = scopeOf("companion", "caroline");
 const AT = Date.UTC(2026, 10, 21, 8, 30);
-const AGENT: Agent = {
-  org: SCOPE.org,
-  name: SCOPE.agent,
-  version: digestOf("1"),
-  description: "",
-  layers: [],
-  tools: [],
-  recall: "auto",
-  history: "transcript",
-  mode: "full",
-  budgets: DEFAULT_BUDGETS,
-};
-const RECALL: Layer = {
-  id: layerId("recall"),
-  rank: 60,
-  mutability: "live",
-  scope: "turn",
-  trust: "contact",
-  source: { kind: "recall", limit: 20 },
-  budget: 600,
-  minimum: 0,
-  required: false,
-  modes: { full: "whole", compact: "whole", minimal: "whole" },
-};
+const AGENT = agentOf(SCOPE);
+const RECALL = liveLayer({ kind: "recall", limit: 20 }, { rank: 60, trust: "contact", budget: 600 });
 const turn = (n: number) => turnId(`trn_${String(n).padStart(26, "0")}`);
 
-const event = (text: string, name?: string): StoredEvent => ({
-  id: eventId(`evt_${"0".repeat(26)}`),
-  thread: threadId(`thr_${"0".repeat(26)}`),
-  seq: 1,
-  status: "pending",
-  kind: "message",
-  trust: "contact",
-  channel: "cli",
-  content: [{ type: "text", text: untrusted(text) }],
-  at: AT,
-  ...(name !== undefined && { name: untrusted(name) }),
-});
+const event = (text: string, name?: string): StoredEvent =>
+  eventOf(text, { at: AT, ...(name !== undefined && { name: untrusted(name) }) });
 
 /** A message that was said, at a place of its own. */
 const said = (content: string, place: number, more: Partial<MemoryHit> = {}): MemoryHit => ({
