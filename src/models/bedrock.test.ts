@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { layerId, type Message, type Request, spoken, trusted } from "../protocol/index.ts";
+import { layerId, type Message, type Request, trusted } from "../protocol/index.ts";
 import { type Access, openModel, wireBody } from "./index.ts";
 import { eventFrame, localServer, ownHeaders, refused, streamed } from "./local-server.contract.ts";
-import { eventsOf, failureOf, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
+import { eventsOf, failureOf, messagesWithCall, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
 import { KEY, keyNeverTold, wireFailures } from "./wire-failures.contract.ts";
 
 const MODEL = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0";
@@ -184,20 +184,7 @@ describe("a request to Bedrock", () => {
   });
 
   it("keeps the calls of earlier turns where the agent has no tools any more", async () => {
-    const user = request.messages[0];
-    const tool = request.prefix.tools[0]?.name;
-    if (user === undefined || tool === undefined) throw new Error("the sample has a message and a tool");
-    const messages: Message[] = [
-      user,
-      {
-        role: "assistant",
-        parts: [
-          { type: "text", text: spoken("Looking.") },
-          { type: "call", id: "c1", tool, input: {} },
-        ],
-      },
-      { role: "tool", parts: [{ type: "result", id: "c1", tool, text: trusted("A star."), failed: true }] },
-    ];
+    const messages = messagesWithCall(request);
     const prefix = { tools: [], system: [] };
     const body = JSON.parse(await wireBody({ ...request, prefix, messages }, REF));
     expect(body.messages[2].content).toMatchObject([{ toolResult: { toolUseId: "c1" } }]);

@@ -1,10 +1,12 @@
 import { expect, it } from "vitest";
 import {
+  type Message,
   type Model,
   type ModelEvent,
   type Reply,
   type Request,
   StrataError,
+  spoken,
   toolName,
   trusted,
   writeFrame,
@@ -28,6 +30,22 @@ export const sampleRequest = (text: string, changes: Partial<Request> = {}): Req
   parameters: { maxTokens: 1_000 },
   ...changes,
 });
+
+/** The messages of such a request, then a call and what it came to. */
+export function messagesWithCall({ messages, prefix }: Request): readonly Message[] {
+  const [user] = messages;
+  const tool = prefix.tools[0]?.name;
+  if (user === undefined || tool === undefined) throw new Error("the sample has a message and a tool");
+  const looking: Message["parts"] = [
+    { type: "text", text: spoken("Looking.") },
+    { type: "call", id: "c1", tool, input: {} },
+  ];
+  return [
+    user,
+    { role: "assistant", parts: looking },
+    { role: "tool", parts: [{ type: "result", id: "c1", tool, text: trusted("A star."), failed: true }] },
+  ];
+}
 
 /** All that a send tells. */
 export async function eventsOf(model: Model, request: Request, signal = new AbortController().signal) {

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
-import { type Message, type Request, spoken, trusted } from "../protocol/index.ts";
+import type { Message, Request } from "../protocol/index.ts";
 import { type Access, openModel, wireBody } from "./index.ts";
 import { localServer, ownHeaders, streamed } from "./local-server.contract.ts";
-import { eventsOf, failureOf, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
+import { eventsOf, failureOf, messagesWithCall, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
 import { KEY, keyNeverTold, wireFailures } from "./wire-failures.contract.ts";
 
 const MODEL = "anthropic/claude-sonnet-4.5";
@@ -165,20 +165,7 @@ describe("a request to OpenRouter", () => {
   });
 
   it("is marked on blocks, also after results and replies, and a mark changes no other byte", async () => {
-    const user = request.messages[0];
-    const tool = request.prefix.tools[0]?.name;
-    if (user === undefined || tool === undefined) throw new Error("the sample has a message and a tool");
-    const messages: Message[] = [
-      user,
-      {
-        role: "assistant",
-        parts: [
-          { type: "text", text: spoken("Looking.") },
-          { type: "call", id: "c1", tool, input: {} },
-        ],
-      },
-      { role: "tool", parts: [{ type: "result", id: "c1", tool, text: trusted("A star."), failed: true }] },
-    ];
+    const messages = messagesWithCall(request);
     const marks = [0, 1, 2].map((index) => ({ after: { zone: "message", index }, lifetime: "5m" }) as const);
     const [marked, plain] = [
       await wireBody({ ...request, messages, marks }, REF),
