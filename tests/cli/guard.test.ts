@@ -10,7 +10,7 @@ describe("strata guard check", () => {
     expect(jsonLines<{ verdict: string }>(out).map(({ verdict }) => verdict)).toEqual(["pass", "review", "reject"]);
     expect(jsonLines(out)[1]).toEqual({
       verdict: "review",
-      findings: [expect.objectContaining({ kind: "weakens", words: "layer 1" })],
+      findings: [expect.objectContaining({ kind: "weakens", words: "layer 1 is optional" })],
     });
   });
 
