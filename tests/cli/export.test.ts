@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { jsonLines, place, strata } from "./strata.ts";
+import { jsonLines, place, refuses, remembering, strata } from "./strata.ts";
 
 interface Line {
   readonly thread: string;
@@ -48,10 +48,6 @@ describe("strata export", () => {
     [["export", "--thread", "thr_01jd8k3v5x9m2q7r4t6w8y0zab"], 3, "no thread thr_01jd8k3v5x9m2q7r4t6w8y0zab"],
     [["export", "--out", "nowhere/talks.jsonl"], 3, "nowhere/talks.jsonl cannot be written"],
   ])("strata %j exits with %i and says why", async (argv, exit, says) => {
-    const cwd = place();
-    await strata(["memory", "save", "Something."], { cwd });
-    const { code, out, err } = await strata(argv, { cwd });
-    expect(err).toContain(says);
-    expect({ code, out }).toEqual({ code: exit, out: "" });
+    await refuses(await remembering(), argv, { exit, says });
   });
 });

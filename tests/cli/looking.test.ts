@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { speaking } from "./speech.ts";
-import { jsonLines, place, project, provider, strata } from "./strata.ts";
+import { jsonLines, place, project, provider, refuses, strata } from "./strata.ts";
 
 interface Listed {
   readonly id: string;
@@ -50,9 +50,7 @@ describe("strata thread", () => {
     [["agent", "show", "nobody"], 3, 'no agent "nobody"'],
   ])("strata %j exits with %i and says why", async (argv, exit, says) => {
     const { cwd } = await stage();
-    const { code, out, err } = await strata(argv, { cwd });
-    expect(err).toContain(says);
-    expect({ code, out }).toEqual({ code: exit, out: "" });
+    await refuses(cwd, argv, { exit, says });
   });
 });
 

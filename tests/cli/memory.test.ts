@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jsonLines, place, strata } from "./strata.ts";
+import { jsonLines, place, refuses, remembering, strata } from "./strata.ts";
 
 interface Remembered {
   readonly id: string;
@@ -159,10 +159,6 @@ describe("strata memory", () => {
     [["memory"], 2, "strata memory"],
     [["memory", "list", "--data", "nowhere"], 3, "no data in"],
   ])("strata %j exits with %i and says why", async (argv, exit, says) => {
-    const cwd = place();
-    await strata(["memory", "save", "Something."], { cwd });
-    const { code, out, err } = await strata(argv, { cwd });
-    expect(err).toContain(says);
-    expect({ code, out }).toEqual({ code: exit, out: "" });
+    await refuses(await remembering(), argv, { exit, says });
   });
 });

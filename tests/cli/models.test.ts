@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jsonLines, project, strata } from "./strata.ts";
+import { jsonLines, project, refuses, strata } from "./strata.ts";
 
 interface Row {
   readonly model: string;
@@ -112,8 +112,6 @@ describe("strata models", () => {
     [["models", "show"], "missing required argument"],
     [["models", "shwo"], "too many arguments"],
   ])("%j is refused with the next step", async (argv, says) => {
-    const { code, out, err } = await strata(argv, { cwd: cwd() });
-    expect(err).toContain(says);
-    expect({ code, out }).toEqual({ code: 2, out: "" });
+    await refuses(cwd(), argv, { exit: 2, says });
   });
 });

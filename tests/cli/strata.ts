@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { run } from "../../src/cli/index.ts";
 import { localServer } from "../local-server.ts";
 import { plainEnv } from "../plain-env.ts";
@@ -58,6 +58,24 @@ export async function strata(argv: readonly string[], around: Around): Promise<R
     signal: signal ?? new AbortController().signal,
   });
   return { code, out: stdout.text(), err: stderr.text() };
+}
+
+/** A command line of these is refused: with this exit code and these words, and nothing is printed. */
+export async function refuses(
+  cwd: string,
+  argv: readonly string[],
+  { exit, says }: { readonly exit: number; readonly says: string },
+): Promise<void> {
+  const { code, out, err } = await strata(argv, { cwd });
+  expect(err).toContain(says);
+  expect({ code, out }).toEqual({ code: exit, out: "" });
+}
+
+/** A new folder where one memory is kept. */
+export async function remembering(): Promise<string> {
+  const cwd = place();
+  await strata(["memory", "save", "Something."], { cwd });
+  return cwd;
 }
 
 /** A stream that remembers what was written. */

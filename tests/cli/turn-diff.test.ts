@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jsonLines, place, project, strata } from "./strata.ts";
+import { jsonLines, place, project, refuses, remembering, strata } from "./strata.ts";
 
 interface Diff {
   readonly before: { readonly tokens: number };
@@ -69,10 +69,6 @@ describe("strata turn diff", () => {
     [["turn", "diff", "one", "two"], 2, '"one" is not a turn id'],
     [["turn", "show", "trn_01jd8k3v5x9m2q7r4t6w8y0zab"], 3, "no turn trn_01jd8k3v5x9m2q7r4t6w8y0zab"],
   ])("strata %j exits with %i and says why", async (argv, exit, says) => {
-    const cwd = place();
-    await strata(["memory", "save", "Something."], { cwd });
-    const { code, out, err } = await strata(argv, { cwd });
-    expect(err).toContain(says);
-    expect({ code, out }).toEqual({ code: exit, out: "" });
+    await refuses(await remembering(), argv, { exit, says });
   });
 });
