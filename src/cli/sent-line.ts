@@ -13,16 +13,18 @@ export function sentLine(ledger: Ledger | undefined, totals: TurnTotals, model: 
   return `· ${parts.join(" · ")}`;
 }
 
-/** What was cut, by piece; `nothing cut` where all of it was sent. */
+/** What was cut, by piece, and what stood there as its one line; `nothing cut` where all of it was sent. */
 export function cuts({ entries, epoch }: Ledger): string {
+  const lined = entries.filter(({ fate }) => fate === "lined").map(({ piece }) => piece);
   const cut = entries
-    .filter(isCut)
+    .filter((entry) => isCut(entry) && entry.fate !== "lined")
     .map((entry) =>
       entry.piece === "transcript"
         ? `the first ${count(epoch.cut, "message")}`
         : `${entry.piece} to ${number(entry.tokens)} of ${number(entry.wanted)}`,
     );
-  return cut.length === 0 ? "nothing cut" : `cut: ${cut.join(", ")}`;
+  const said = cut.length === 0 ? "nothing cut" : `cut: ${cut.join(", ")}`;
+  return lined.length === 0 ? said : `${said} · as one line each: ${lined.join(", ")}`;
 }
 
 /** Whether a piece lost something to the budget or the mode. */

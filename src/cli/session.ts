@@ -59,7 +59,7 @@ async function inData(
 ): Promise<void> {
   const { data } = readShared(command, context.terminal);
   if (!existsSync(recordFile(data))) {
-    const next = "name the data folder with --data, or begin with `strata chat companion`";
+    const next = "name the data folder with --data, or begin with `strata chat AGENT` (`strata agent list` names them)";
     throw new StrataError("file_not_found", `there is no data in ${data}; ${next}`, { data });
   }
   await inSession(context, command, work, { recordOnly });

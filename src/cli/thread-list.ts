@@ -19,7 +19,7 @@ export function tellThreads(
   wanted: { readonly json: boolean; readonly data: string },
 ): void {
   if (wanted.json) json(threads);
-  else if (threads.length === 0) say(`There is no thread in ${wanted.data} yet; \`strata chat companion\` begins one.`);
+  else if (threads.length === 0) say(`There is no thread in ${wanted.data} yet; \`strata chat AGENT\` begins one.`);
   else say(...threadTable(threads, style));
 }
 

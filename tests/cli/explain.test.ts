@@ -52,6 +52,6 @@ describe("strata explain", () => {
   it("says how to begin where no thread is", async () => {
     const cwd = place();
     await strata(["compose", "companion", "--message", "hi"], { cwd });
-    expect((await strata(["explain"], { cwd })).out).toContain("`strata chat companion` begins one");
+    expect((await strata(["explain"], { cwd })).out).toContain("`strata chat AGENT` begins one");
   });
 });
