@@ -3,6 +3,7 @@ import { type Approval, approvalId, issueId, untrusted } from "../../protocol/in
 import type { Decision, Finish } from "../decision.ts";
 import type { Store, Thread } from "../store.ts";
 import {
+  ANN,
   asked,
   exchange,
   NOW,
@@ -12,11 +13,9 @@ import {
   problems,
   remembered,
   said,
-  scopeOf,
   VERSION,
 } from "./sample.contract.ts";
 
-const ANN = scopeOf("ann");
 const UNKNOWN = approvalId(issueId("approval", NOW, new Uint8Array(10)));
 
 /** A thread with a call that waits, asked for by a turn that is done. */

@@ -3,11 +3,13 @@ import { batchContact, type ContactScope, spoken } from "../../protocol/index.ts
 import type { BatchOpening, Failures } from "../batch.ts";
 import type { Claim, Store, Thread } from "../store.ts";
 import {
+  ANN,
   claiming,
   NOW,
   newOutbox,
   newThread,
   type OpenStore,
+  OWNER,
   open,
   problems,
   type RunOptions,
@@ -18,8 +20,6 @@ import {
   VERSION,
 } from "./sample.contract.ts";
 
-const ANN = scopeOf("ann");
-const OWNER = { org: ANN.org, agent: ANN.agent };
 const NAMES = ["ann", "bob", "cid", "dee", "eve", "fay"] as const;
 
 const opening = (more: Partial<BatchOpening> = {}) => {

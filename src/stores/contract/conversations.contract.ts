@@ -3,10 +3,12 @@ import { describe, expect, it } from "vitest";
 import { CONVERSATION_LIMITS, EVENT_KINDS, type NewEvent, SELF, TRUSTS } from "../../protocol/index.ts";
 import type { Store, Thread } from "../store.ts";
 import {
+  ANN,
   exchange,
   NOW,
   newEvent,
   type OpenStore,
+  OWNER,
   open,
   problems,
   type RunOptions,
@@ -15,9 +17,6 @@ import {
   scopeOf,
   take,
 } from "./sample.contract.ts";
-
-const ANN = scopeOf("ann");
-const OWNER = { org: ANN.org, agent: ANN.agent };
 
 const logged = (more: RunOptions = {}): RunOptions => ({ ...more, more: { log: true, ...more.more } });
 

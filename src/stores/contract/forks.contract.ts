@@ -1,9 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { digestOf, type TurnId } from "../../protocol/index.ts";
 import type { Store, Thread } from "../store.ts";
-import { epochOf, exchange, NOW, type OpenStore, open, opening, problems, said, scopeOf } from "./sample.contract.ts";
-
-const ANN = scopeOf("ann");
+import {
+  ANN,
+  epochOf,
+  exchange,
+  NOW,
+  type OpenStore,
+  open,
+  opening,
+  problems,
+  said,
+  scopeOf,
+} from "./sample.contract.ts";
 
 const forked = (store: Store, thread: Thread, turn: TurnId | null, key = "fork"): Promise<Thread> =>
   store.openThread(ANN, opening(key, { forkedFrom: { thread: thread.id, turn } }));

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type ContactScope, type NewApproval, type Scope, toolName, untrusted } from "../../protocol/index.ts";
 import type { Claim, JournalKey, Store, Thread } from "../store.ts";
 import {
+  ANN,
   asked,
   asking,
   claiming,
@@ -18,7 +19,6 @@ import {
   VERSION,
 } from "./sample.contract.ts";
 
-const ANN = scopeOf("ann");
 const OTHERS: readonly (readonly [string, ContactScope])[] = [
   ["another contact", scopeOf("bob")],
   ["the same contact of another agent", scopeOf("ann", "sovereign")],

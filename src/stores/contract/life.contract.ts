@@ -3,10 +3,12 @@ import { SELF, type StoreWrite, untrusted } from "../../protocol/index.ts";
 import type { TopUp } from "../agent-store.ts";
 import type { Store } from "../store.ts";
 import {
+  ANN,
   exchange,
   NOW,
   newMemory,
   type OpenStore,
+  OWNER,
   open,
   problems,
   ran,
@@ -16,8 +18,6 @@ import {
   take,
 } from "./sample.contract.ts";
 
-const ANN = scopeOf();
-const OWNER = { org: ANN.org, agent: ANN.agent };
 const OTHERS = [scopeOf("ann", "other"), scopeOf("ann", "companion", "elsewhere")];
 const HOUR = 3_600_000;
 

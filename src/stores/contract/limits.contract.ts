@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { agentName, orgId } from "../../protocol/index.ts";
-import { exchange, NOW, type OpenStore, open, ran, said, scopeOf, take } from "./sample.contract.ts";
-
-const ANN = scopeOf("ann");
+import { ANN, exchange, NOW, type OpenStore, open, ran, said, scopeOf, take } from "./sample.contract.ts";
 
 /** What an agent has spent, and turns that are asked to stop. */
 export function limitContract(openStore: OpenStore): void {

@@ -2,11 +2,21 @@ import { describe, expect, it } from "vitest";
 import { SELF } from "../../protocol/index.ts";
 import type { OutboxMessage } from "../outbox-message.ts";
 import type { Store } from "../store.ts";
-import { exchange, NOW, type OpenStore, open, problems, ran, said, scopeOf, take } from "./sample.contract.ts";
+import {
+  ANN,
+  exchange,
+  NOW,
+  type OpenStore,
+  OWNER,
+  open,
+  problems,
+  ran,
+  said,
+  scopeOf,
+  take,
+} from "./sample.contract.ts";
 
-const ANN = scopeOf("ann");
 const BOB = scopeOf("bob");
-const OWNER = { org: ANN.org, agent: ANN.agent };
 const OTHERS = [scopeOf("ann", "other"), scopeOf("ann", "companion", "elsewhere")];
 
 const asking = (more: { holder?: string; now?: number; until?: number; limit?: number } = {}) => {

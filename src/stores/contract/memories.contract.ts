@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Store } from "../store.ts";
-import { asking, NOW, newMemory, type OpenStore, problems, remembered, scopeOf } from "./sample.contract.ts";
-
-const ANN = scopeOf("ann");
+import { ANN, asking, NOW, newMemory, type OpenStore, problems, remembered, scopeOf } from "./sample.contract.ts";
 
 async function holding(openStore: OpenStore, ...texts: readonly string[]): Promise<Store> {
   const store = await openStore();

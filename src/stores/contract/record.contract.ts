@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Actor, toolName, untrusted } from "../../protocol/index.ts";
 import type { Claim, JournalKey, Store, Thread } from "../store.ts";
 import {
+  ANN,
   asking,
   claiming,
   epochOf,
@@ -20,7 +21,6 @@ import {
   take,
 } from "./sample.contract.ts";
 
-const ANN = scopeOf("ann");
 const OPERATOR: Actor = { org: ANN.org, role: "operator" };
 
 /** The journal, the chain, erasure, and what holds whatever happens. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Memory, type NewMemory, type StoreWrite, untrusted } from "../../protocol/index.ts";
 import type { Store } from "../store.ts";
 import {
+  ANN,
   asking,
   exchange,
   NOW,
@@ -18,7 +19,6 @@ import {
   take,
 } from "./sample.contract.ts";
 
-const ANN = scopeOf("ann");
 const MINUTE = 60_000;
 
 const save = (store: Store, content: string, more: Partial<NewMemory> = {}) =>

@@ -68,6 +68,10 @@ export function scopeOf(contact = "ann", agent = "companion", org = "home"): Con
   return { org: orgId(org), agent: agentName(agent), contact: contactId(contact) };
 }
 
+/** The contact that most tests speak of, and its agent. */
+export const ANN = scopeOf();
+export const OWNER = { org: ANN.org, agent: ANN.agent };
+
 export function opening(key = "main", more: Partial<ThreadOpening> = {}): ThreadOpening {
   return { id: newThread(), channel: "test", key, version: VERSION, at: NOW, ...more };
 }

@@ -21,6 +21,7 @@ import {
   NOW,
   newMemory,
   type OpenStore,
+  OWNER,
   open,
   problems,
   type RunOptions,
@@ -30,7 +31,6 @@ import {
   take,
 } from "./sample.contract.ts";
 
-const OWNER = { org: scopeOf().org, agent: scopeOf().agent };
 const POET: TextKey = { layer: layerId("skills"), part: "poet" };
 
 const byHand = { trust: "operator", inputs: "operator", by: "operator" } as const;

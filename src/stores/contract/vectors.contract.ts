@@ -3,9 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { MemoryId, MemoryQuery, NewMemory, Scope } from "../../protocol/index.ts";
 import type { Store } from "../store.ts";
 import type { WaitingText } from "../vectors.ts";
-import { asking, exchange, NOW, newMemory, type OpenStore, open, remembered, scopeOf } from "./sample.contract.ts";
+import { ANN, asking, exchange, NOW, newMemory, type OpenStore, open, remembered, scopeOf } from "./sample.contract.ts";
 
-const ANN = scopeOf("ann");
 const OWN: Scope = { ...ANN, contact: null };
 const MODEL = "test:one";
 

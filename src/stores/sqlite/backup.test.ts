@@ -2,10 +2,9 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newFolder } from "../contract/folder.contract.ts";
-import { exchange, open, problems, scopeOf } from "../contract/sample.contract.ts";
+import { ANN, exchange, open, problems } from "../contract/sample.contract.ts";
 import { type BackupProgress, openSqlite } from "../index.ts";
 
-const ANN = scopeOf("ann");
 let folder: string;
 let file: string;
 

@@ -5,14 +5,13 @@ import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Digest, threadId, turnId } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
-import { asking, exchange, open, problems, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
+import { ANN, asking, exchange, open, problems, ran, said, take } from "../contract/sample.contract.ts";
 import { openSqlite } from "../index.ts";
 import { connect } from "./connection.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
 import { senders } from "./migrations/0010-senders.ts";
 import { plain } from "./statement.ts";
 
-const ANN = scopeOf("ann");
 const THREAD = threadId("thr_01m7yq1we100000000000g0001");
 /** The end of the kept record, as it was when it was written. */
 const ANCHOR = {

@@ -6,11 +6,10 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newFolder } from "../contract/folder.contract.ts";
-import { exchange, open, problems, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
+import { ANN, exchange, open, problems, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
 import { openSqlite } from "../index.ts";
 
 const PROGRAM = fileURLToPath(new URL("./race.contract.ts", import.meta.url));
-const ANN = scopeOf("ann");
 
 let folder: string;
 let file: string;

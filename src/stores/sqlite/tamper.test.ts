@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { batchContact, type StoreWrite, spoken, toolName, trusted, untrusted } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import {
+  ANN,
   asked,
   edited,
   epochOf,
@@ -24,8 +25,6 @@ import {
   VERSION,
 } from "../contract/sample.contract.ts";
 import { openSqlite, type Store } from "../index.ts";
-
-const ANN = scopeOf("ann");
 
 let folder: string;
 let store: Store;

@@ -3,15 +3,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { lexicalIndexContract, type Said } from "../../../memory/index.contract.ts";
 import { type MemoryId, untrusted } from "../../../protocol/index.ts";
-import { newMemory, remembered, scopeOf } from "../../contract/sample.contract.ts";
+import { ANN, newMemory, remembered, scopeOf } from "../../contract/sample.contract.ts";
 import { type Connection, connect } from "../connection.ts";
 import { migrate } from "../migrate.ts";
 import { sqliteIndex } from "./lexical-index.ts";
 import { memoryScope, rangeOf } from "./memory-scope.ts";
 import { refreshIndex } from "./reindex.ts";
 import { forgetMemory, saveMemory } from "./save-memory.ts";
-
-const ANN = scopeOf("ann");
 
 function opened(): Connection {
   const db = connect(":memory:", { random: randomBytes, patience: 100 });

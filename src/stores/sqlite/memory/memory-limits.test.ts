@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Memory, NewMemory, StoreWrite } from "../../../protocol/index.ts";
 import {
+  ANN,
   asking,
   exchange,
   NOW,
@@ -12,7 +13,6 @@ import {
 } from "../../contract/sample.contract.ts";
 import { openSqlite, type SqliteOptions, type Store } from "../../index.ts";
 
-const ANN = scopeOf("ann");
 const DAY = 86_400_000;
 
 let store: Store;

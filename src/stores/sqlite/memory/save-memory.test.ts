@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { asking, NOW, newMemory, problems, remembered, scopeOf } from "../../contract/sample.contract.ts";
+import { ANN, asking, NOW, newMemory, problems, remembered } from "../../contract/sample.contract.ts";
 import { type AddedMemory, openSqlite, type SavedMemory, type Store } from "../../index.ts";
-
-const ANN = scopeOf("ann");
 
 /** What one scope holds and how it is found. */
 async function all(store: Store): Promise<object> {

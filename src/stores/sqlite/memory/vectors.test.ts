@@ -4,11 +4,10 @@ import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { asking, newMemory, remembered, scopeOf } from "../../contract/sample.contract.ts";
+import { ANN, asking, newMemory, remembered } from "../../contract/sample.contract.ts";
 import { vectorContract } from "../../contract/vectors.contract.ts";
 import { openSqlite, type Store, vectorExtension } from "../../index.ts";
 
-const ANN = scopeOf("ann");
 const MODEL = "test:one";
 
 describe("vectors compared in JavaScript", () => vectorContract(() => openSqlite(":memory:", { vectors: false })));
