@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -8,9 +8,13 @@ const MEMORY = "/dev/shm";
 /** So much room must be there, in bytes; a whole run writes less than half of it. */
 const ROOM = 4 * 1024 ** 3;
 
+const NAME = "strata-scratch-";
+
 /** One folder for all that tests write while they run, gone when they are through. */
 export function setup(): () => void {
-  const folder = mkdtempSync(join(isRoomy() ? MEMORY : tmpdir(), "strata-tests-"));
+  const base = isRoomy() ? MEMORY : tmpdir();
+  sweep(base);
+  const folder = mkdtempSync(join(base, `${NAME}${process.pid}-`));
   process.env["TMPDIR"] = folder;
   return () => rmSync(folder, { recursive: true, force: true });
 }
@@ -23,4 +27,21 @@ function isRoomy(): boolean {
     .split("\n")
     .find((line) => line.split(" ")[1] === MEMORY);
   return bavail * bsize > ROOM && mount !== undefined && !/\bnoexec\b/.test(mount);
+}
+
+/** Takes away what runs have left that were killed. */
+function sweep(base: string): void {
+  for (const name of readdirSync(base).filter((one) => one.startsWith(NAME))) {
+    if (!isAlive(Number.parseInt(name.slice(NAME.length), 10)))
+      rmSync(join(base, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // It is there, and somebody else's.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
 }
