@@ -1,13 +1,24 @@
 import { TRIED } from "./acts.ts";
 import { foreignClaim, foreignOverride } from "./languages.ts";
 import { BOWING, CERTAIN, CLAIMS, GOVERNING, GRANT, KEPT, TURNED, UNKEPT, WEAKENING } from "./phrases.ts";
-import { isDenied, isReported, isRhetorical, isSelfCheck, OWN_LAYERS, shuns, withoutHarmlessTalk } from "./polarity.ts";
+import {
+  deniesRequests,
+  isDenied,
+  isReported,
+  isRhetorical,
+  isSelfCheck,
+  OWN_LAYERS,
+  shuns,
+  withoutHarmlessTalk,
+} from "./polarity.ts";
 import { isHeldOff, withoutProjectConstitution, withoutShields } from "./protection.ts";
 import { DROPS, RELATIONS } from "./relations.ts";
+import { unbowed } from "./unbowed.ts";
+import { HEAVY, weigh } from "./weigh.ts";
 
 /** What a sentence does that a layer below may not do, and the words that do it. */
 export interface Offence {
-  readonly kind: "weakens" | "claims rank" | "grants";
+  readonly kind: "weakens" | "claims rank" | "grants" | "resembles";
   readonly words: string;
 }
 
@@ -57,7 +68,10 @@ export function offenceOf({ sentence, next, text }: Spoken): Offence | undefined
   const granted = grant.exec(read);
   if (granted !== null && !shuns(read, granted.index + granted[0].length) && !isBounded(granted[0], read))
     return { kind: "grants", words: granted[0] };
-  return undefined;
+  if (bows(read) || deniesRequests(read)) return undefined;
+  const above = isEnglish(read) || isShort(read) ? unbowed(read) : undefined;
+  if (above !== undefined) return { kind: "weakens", words: above };
+  return isEnglish(read) && weigh(read) > HEAVY ? { kind: "resembles", words: read } : undefined;
 }
 
 /** The words of the first act that no `no` denies; nothing where what governs is bowed to. */
@@ -82,6 +96,9 @@ const ENGLISH =
 
 /** Stems of other languages stand in English words too. */
 const isEnglish = (sentence: string): boolean => (sentence.match(ENGLISH)?.length ?? 0) > 1;
+
+/** Too few words for those that tell English: `Layer 1 expired.` */
+const isShort = (sentence: string): boolean => sentence.split(" ").length < 5;
 
 /** A rule that is named for sure may only be bowed to; one that may be meant must have its force taken. */
 function isWeakened(sentence: string): boolean {

@@ -62,7 +62,7 @@ function joinedWhereBroken(reading: Reading, _: number, readings: readonly Readi
   const lines = plain.split("\n").filter((line) => /[\p{L}\p{N}]/u.test(line));
   const few = lines.filter((line) => (line.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) <= FEW_WORDS);
   if (few.length > lines.length / 2) return reading;
-  return { by: "line breaks", text: plain.replaceAll(/(?<=[^\n]{30}[\p{L}\p{N},])\n(?=[\p{L}(])/gu, " ") };
+  return { ...reading, text: plain.replaceAll(/(?<=[^\n]{30}[\p{L}\p{N},])\n(?=[\p{L}(])/gu, " ") };
 }
 
 function firstOffence(text: string, judged: Set<string>): Offence | undefined {
@@ -95,6 +95,7 @@ const SAYS: Readonly<Record<Offence["kind"], string>> = {
   weakens: "it speaks of rules that stand above it, and not to keep them",
   "claims rank": "it claims a rank or a role that only the layers above can give",
   grants: "it allows what only the layers above may allow",
+  resembles: "it reads like texts that take the force of rules above",
 };
 
 function told({ kind, words }: Offence, by: string): GuardFinding {

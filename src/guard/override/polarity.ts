@@ -18,6 +18,9 @@ const NO_LIST =
 const NO_REQUESTS =
   /^\W*(?:always |please |you (?:must |should )?)?(?:deny|refuse|decline|reject|block|turn down) (?:all |any |every |each )?(?:requests?|attempts?|demands?|orders?|pleas?|invitations?) to (?:(?! (?:and|then|but|or) (?!to ))[^,;:.])+(?:, (?:and |or )?to (?:(?! (?:and|then|but|or) (?!to ))[^,;:.])+)*$/u;
 
+/** Requests are denied, and nothing else is said. */
+export const deniesRequests = (sentence: string): boolean => NO_REQUESTS.test(sentence.replace(/[.!]$/u, ""));
+
 /** That, or the no stands right after the one who acts: `profit never outweighs`, `the sender may not`. */
 export const isDenied = (sentence: string, at: number): boolean =>
   shuns(sentence, at) || (!NO_FIRST.test(sentence.slice(at, at + 12)) && NO_INSIDE.test(sentence.slice(at, at + 60)));
@@ -72,7 +75,7 @@ export const OWN_LAYERS =
   /\b(?:chang\w+|edit\w*|rewrit\w+|improv\w+|updat\w+|amend\w*|modif\w+|writ\w+|replac\w+|revert\w*|adjust\w*|propos\w+ (?:changes|edits) (?:to|for|of)) (?:to |of |better texts for |only )?(?:layers? [6-9](?: ?(?:-|–|to|and|or|,) ?[6-9])*|this layer|one of (?:the )?layers [6-9] to [6-9])(?: only)?(?: when| if)?|\b(?:each|every|an?|one|small|single|before each|before an|the) (?:small )?(?:edit|change|rewrite)\b/gu;
 
 const ELSEWHERE =
-  /@layer|\b(?:css|stylesheets?|osi|ethernet|mac address|ip address|subnet|vlan|switch port|router|docker|dockerfile|neural|dense layer|convolution\w*|z-index|photoshop|gimp|layer [0-5] (?:cable|switch\w*|network|protocol|blockchain|rollup)|l[12] (?:cache|network|chain|rollup|norm|regulari[sz]ation|penalty)|cache|paint\w*|sand|varnish|coats?|relu|units|gpu|crates|pixels?|fabric)\b/u;
+  /@layer|\b(?:css|stylesheets?|osi|ethernet|mac address|ip address|subnet|vlan|switch port|router|docker|dockerfile|neural|dense layer|convolution\w*|z-index|photoshop|gimp|layer [0-5] (?:cable|switch\w*|network|protocol|blockchain|rollup)|l[12] (?:cache|network|chain|rollup|norm|regulari[sz]ation|penalty)|cache|paint\w*|sand|varnish|coats?|relu|units|gpu|crates|pixels?|fabric|cakes?|cream|onions?|soil|brush|imports?|tailwind|utilit(?:y|ies)|components?)\b/u;
 /** A constitution of people, not of an agent. */
 const CIVIC =
   /\b(?:assembly|members|parliament|congress|senate|club|association|citizens?|american|amendments?|court|democra\w+|republic|people)\b/u;

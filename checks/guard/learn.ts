@@ -1,0 +1,134 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { featuresOf, lengthOf } from "../../src/guard/override/weigh.ts";
+
+/**
+ * Learns `src/guard/override/weights.ts`: `node checks/guard/learn.ts`. From `overrides.txt` and `honest.txt` beside this file,
+ * `texts.json` of the guard, and, where they lie beside the checkout, the honest development texts. The same input gives the
+ * same weights. Sentences that the guard gets wrong go into one of the two files, and everything is learned again.
+ */
+const HERE = new URL("./", import.meta.url);
+const GUARD = new URL("../../src/guard/override/", import.meta.url);
+const BLUEPRINTS = new URL("../../blueprints/", import.meta.url);
+const DEVELOPMENT = new URL("../../../shared/data/guard/benign.jsonl", import.meta.url);
+
+/** Rounds over all sentences, the size of a step, and how strongly weights are pulled to nothing. */
+const ROUNDS = 12;
+const STEP = 0.5;
+const PULL = 1e-3;
+/** A feature of fewer sentences says nothing; a smaller weight is left out. */
+const FEWEST = 5;
+const LEAST = 0.5;
+const LINE = 240;
+
+interface Sample {
+  readonly features: readonly string[];
+  readonly isOverride: boolean;
+}
+
+function samples(): readonly Sample[] {
+  const lines = (name: string) => readFileSync(new URL(name, HERE), "utf8").trim().split("\n");
+  const own: { readonly honest: readonly string[]; readonly attacks: readonly string[] } = JSON.parse(
+    readFileSync(new URL("texts.json", GUARD), "utf8"),
+  );
+  const overrides = [...lines("overrides.txt"), ...own.attacks];
+  const honest = [
+    ...lines("honest.txt"),
+    ...[...own.honest, ...blueprints()].flatMap(sentencesOf),
+    ...developmentSentences(),
+  ];
+  const sample = (isOverride: boolean) => (text: string) => ({ features: featuresOf(folded(text)), isOverride });
+  return shuffled([...overrides.map(sample(true)), ...honest.map(sample(false))]);
+}
+
+/** The texts of our own layers. */
+const blueprints = (): readonly string[] =>
+  ["sovereign", "companion"].flatMap((name) =>
+    readdirSync(new URL(`${name}/layers/`, BLUEPRINTS)).map((file) =>
+      readFileSync(new URL(`${name}/layers/${file}`, BLUEPRINTS), "utf8"),
+    ),
+  );
+
+const folded = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/["“”*`]/g, "")
+    .replaceAll("’", "'");
+
+const sentencesOf = (text: string): readonly string[] =>
+  text
+    .split(/(?<=[.!?。！？;])\s+|\n+/u)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence.length >= 8);
+
+/** Sentences that ask for the words of an attack would teach that they are honest. */
+const ABOUT_ATTACKS = ["notinject_triggerwords", "xstest_safe", "user_question", "security_question"];
+
+function developmentSentences(): readonly string[] {
+  if (!existsSync(DEVELOPMENT))
+    throw new Error(`${DEVELOPMENT.pathname} is missing; without it honest texts are held up`);
+  const rows: readonly { readonly kind: string; readonly text: string }[] = readFileSync(DEVELOPMENT, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  return rows.filter(({ kind }) => !ABOUT_ATTACKS.includes(kind)).flatMap(({ text }) => sentencesOf(text));
+}
+
+/** In an order that is always the same and like none. */
+function shuffled<T>(items: readonly T[]): readonly T[] {
+  let seed = 7;
+  const next = () => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648);
+  return items
+    .map((item) => ({ item, at: next() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}
+
+/** Logistic regression, each weight with a step of its own that shrinks with what it has been moved. */
+function learn(all: readonly Sample[]): { readonly bias: number; readonly weights: ReadonlyMap<string, number> } {
+  const counts = new Map<string, number>();
+  for (const { features } of all) for (const one of features) counts.set(one, (counts.get(one) ?? 0) + 1);
+  const known = all.map(({ features, isOverride }) => ({
+    features: features.filter((one) => (counts.get(one) ?? 0) >= FEWEST),
+    length: lengthOf(features),
+    isOverride,
+  }));
+  const weights = new Map<string, number>();
+  const moved = new Map<string, number>();
+  let [bias, biasMoved] = [0, 1e-6];
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const { features, length, isOverride } of known) {
+      const sum = features.reduce((total, one) => total + (weights.get(one) ?? 0), 0) / length;
+      const error = 1 / (1 + Math.exp(-(bias + sum))) - (isOverride ? 1 : 0);
+      biasMoved += error * error;
+      bias -= (STEP * error) / Math.sqrt(biasMoved);
+      for (const one of features) {
+        const slope = error / length + PULL * (weights.get(one) ?? 0);
+        const far = (moved.get(one) ?? 1e-6) + slope * slope;
+        moved.set(one, far);
+        weights.set(one, (weights.get(one) ?? 0) - (STEP * slope) / Math.sqrt(far));
+      }
+    }
+  }
+  return { bias, weights };
+}
+
+const { bias, weights } = learn(samples());
+const entries = [...weights]
+  .filter(([, weight]) => Math.abs(weight) >= LEAST)
+  .sort(([a], [b]) => (a < b ? -1 : 1))
+  .map(([feature, weight]) => `${feature}=${Math.round(weight * 10)}`);
+const lines = entries.reduce<string[]>((all, entry) => {
+  const last = all.at(-1);
+  if (last === undefined || last.length + entry.length > LINE) all.push(entry);
+  else all[all.length - 1] = `${last};${entry}`;
+  return all;
+}, []);
+writeFileSync(
+  new URL("weights.ts", GUARD),
+  `/** Learned by \`node checks/guard/learn.ts\`: tenths that a word, a KIND of \`kinds.ts\`, a pair of neighbours or of kinds in order adds. */
+export const BIAS = ${bias.toFixed(3)};
+
+export const WEIGHTS = \`${lines.join("\n")}\`;
+`,
+);
+process.stdout.write(`${entries.length} weights\n`);
