@@ -65,6 +65,13 @@ export async function upToDate(parts: Parts, thread: Thread): Promise<Thread> {
   return isRunning ? thread : { ...thread, version: declared.version };
 }
 
+/** The same for a thread that is about to be run: the declaration it moves to is kept with the record. */
+export async function broughtUpToDate(parts: Parts, thread: Thread): Promise<Thread> {
+  const now = await upToDate(parts, thread);
+  if (now.version !== thread.version) await keepVersion(parts, await agentAt(parts, now));
+  return now;
+}
+
 /** Keeps the declaration for threads that are pinned to it. */
 export const keepVersion = (parts: Parts, agent: Agent): Promise<void> =>
   parts.store.saveAgentVersion(agent.org, agent.name, agent.version, parts.agents.spec(agent), parts.clock());

@@ -91,9 +91,11 @@ async function approve(parts: DecidingParts, one: Case): Promise<Approval> {
   }
 }
 
-/** The tool as the thread's agent has it. @throws StrataError `tool_not_found`, `invalid_input` before anything is decided */
-async function toolFor(parts: Parts, { tool: name, input, schema }: Approval, thread: Thread): Promise<Acting> {
-  const agent = await agentAt(parts, thread);
+/** The tool as the agent has it that asked, whatever the thread is pinned to by now. @throws StrataError `tool_not_found`, `invalid_input` before anything is decided */
+async function toolFor(parts: Parts, asked: Approval, thread: Thread): Promise<Acting> {
+  const { tool: name, input, schema } = asked;
+  const { version } = (await parts.store.turn(asked.scope, asked.turn)) ?? thread;
+  const agent = await agentAt(parts, { scope: asked.scope, version });
   const tool = agent.tools.includes(name) ? parts.tools.get(name) : undefined;
   if (tool === undefined) {
     const message = `${agent.name} has no tool ${name} any more, so the call cannot run; deny it`;

@@ -13,7 +13,7 @@ import {
 } from "../protocol/index.ts";
 import type { Thread, TurnRecord } from "../stores/index.ts";
 import { threadOf, turnOf } from "./access.ts";
-import { castOf, upToDate } from "./cast.ts";
+import { broughtUpToDate, castOf } from "./cast.ts";
 import { checkTalk } from "./consolidate/consolidate-thread.ts";
 import { checkPaid } from "./life/tick.ts";
 import type { Parts } from "./parts.ts";
@@ -42,7 +42,7 @@ export async function* regenerate(
   options: RegenerateOptions,
 ): AsyncGenerator<TurnEvent> {
   const turn = await turnOf(parts, actor, id);
-  const parent = await upToDate(parts, await threadOf(parts, actor, turn.thread, "run"));
+  const parent = await broughtUpToDate(parts, await threadOf(parts, actor, turn.thread, "run"));
   if (turn.events.length === 0) {
     const why = turn.status === "running" ? "it still runs" : "it has no messages";
     throw new StrataError("invalid_input", `${id} cannot be answered again: ${why}; name a turn that ended`, {

@@ -15,6 +15,11 @@ export interface Lease {
   readonly stop: () => void;
 }
 
+/** No lease: somebody else runs the thread with another version of its agent by now. */
+export interface Moved {
+  readonly movedTo: Thread;
+}
+
 /**
  * Claims the thread and its waiting events; nothing when nothing waits.
  * @throws StrataError `thread_busy`
@@ -23,7 +28,7 @@ export async function hold(
   parts: Parts,
   thread: Thread,
   ends: { readonly signal: AbortSignal | undefined; readonly seconds: number },
-): Promise<Lease | undefined> {
+): Promise<Lease | Moved | undefined> {
   const now = parts.wall();
   const claimed = await parts.store.claim(thread.scope, thread.id, {
     turn: turnId(issueId("turn", now, parts.random(10))),
@@ -36,6 +41,7 @@ export async function hold(
     alive: parts.alive,
   });
   if (claimed.state === "idle") return undefined;
+  if (claimed.state === "moved") return { movedTo: claimed.thread };
   if (claimed.state === "busy") throw busy(thread, Math.ceil((claimed.until - now) / 1000));
   return keep(parts, claimed.claim, ends);
 }

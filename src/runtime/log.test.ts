@@ -8,11 +8,12 @@ import {
   type Layer,
   layerId,
   type Request,
+  toolName,
   trusted,
   untrusted,
 } from "../protocol/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { collect, endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
 
 const WIRE = "anthropic:claude-sonnet-4-5";
 const MINUTE = 60_000;
@@ -135,6 +136,30 @@ describe("an agent with history: log", () => {
     expect(turns.map(({ version }) => version)).toEqual([old.agent.version, agent.version]);
     expect(await later.store.thread(ann.scope, ann.id)).toMatchObject({ version: agent.version });
     for await (const finding of later.store.verify(old.owner.org)) expect(finding.type).toBe("checked");
+    await later.store.close();
+  });
+
+  it("answers a turn again as is declared by now, and keeps that declaration", async () => {
+    const old = await started();
+    await old.hear("ann", "I am Ann.");
+    const agent = sovereign({ description: "newer" });
+    const later = await stage(many(1), { store: old.store, agent, parts: { cardOf: () => cardOf(WIRE) } });
+    const [turn] = await later.runtime.turns(OPERATOR, (await later.open("ann")).id);
+    await collect(later.runtime.regenerate(OPERATOR, turn?.id ?? fail(), {}));
+    expect(await later.store.agentVersion(agent.org, agent.name, agent.version)).toBeDefined();
+    await later.store.close();
+  });
+
+  it("runs a call that waits for approval as the version that asked for it, whatever has answered since", async () => {
+    const asking = sovereign({ tools: [toolName("look")], rules: [{ tool: toolName("look"), approval: true }] });
+    const old = await started(asking, [{ parts: [{ call: "look", input: { at: "the tide" } }] }, "It waits."]);
+    await old.hear("ann", "Look at the tide.");
+    const agent = sovereign({ description: "newer" });
+    const later = await stage(many(2), { store: old.store, agent, parts: { cardOf: () => cardOf(WIRE) } });
+    await later.say(await later.open("ann"), "And now?");
+    const [asked] = await later.runtime.newestApprovals(OPERATOR, { limit: 1 });
+    const { id } = asked ?? fail();
+    expect(await later.runtime.decide(OPERATOR, id, { verdict: "approved" })).toMatchObject({ status: "done" });
     await later.store.close();
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { TurnEvent } from "../protocol/index.ts";
 import { contactId, memoryId, readFrames, StrataError, untrusted } from "../protocol/index.ts";
+import type { Store } from "../stores/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "./stage.contract.ts";
 
 const types = (events: readonly TurnEvent[]): string => events.map((event) => event.type).join(" ");
@@ -241,6 +242,29 @@ describe("a thread's version", () => {
     expect((await newer.open()).version).toBe(agent.version);
     expect(endOf(await newer.say(thread, "Hi, who are you now?")).type).toBe("done");
     expect((await old.open()).version).toBe(agent.version);
+  });
+});
+
+describe("a thread that another program moves to a newer declaration", () => {
+  it("is answered as that says, by whoever looked at it before", async () => {
+    const early = await stage(["As of old."]);
+    const thread = await early.open();
+    const agent = sampleAgent({ description: "newer" });
+    const newer = await stage(["As of new."], { store: early.store, agent });
+    // Between the look and the claim of the first program the other one opens the thread anew, and answers.
+    let between = true;
+    const claim: Store["claim"] = async (...given) => {
+      if (between) {
+        between = false;
+        await newer.say(await newer.open(), "Hi");
+        await newer.runtime.post(OPERATOR, thread, [message("And now?", newer.time.at)]);
+      }
+      return early.store.claim(...given);
+    };
+    const late = await stage(["As of new, too."], { store: { ...early.store, claim } });
+    expect(endOf(await late.say(thread, "Hello"))).toMatchObject({ type: "done", text: "As of new, too." });
+    const turns = await newer.runtime.turns(OPERATOR, thread.id);
+    expect(turns.map(({ version }) => version)).toEqual([agent.version, agent.version]);
   });
 });
 

@@ -3,7 +3,7 @@ import { extend } from "../compiler/index.ts";
 import { asStrataError, StrataError, type TurnEvent } from "../protocol/index.ts";
 import type { Settled, Thread } from "../stores/index.ts";
 import { answerCalls } from "./calls.ts";
-import { castOf, keepVersion, upToDate } from "./cast.ts";
+import { broughtUpToDate, castOf } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
 import { compileStaged, occasionOf } from "./inbox/staged.ts";
@@ -25,12 +25,12 @@ import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from ".
  * it at once, tell. What goes wrong after the claim becomes a failed end; both ends are recorded (law 14).
  */
 export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
-  const thread = await upToDate(parts, waiting);
+  const thread = await broughtUpToDate(parts, waiting);
   const cast = await castOf(parts, thread, options);
   await checkCredits(parts, cast, { ...options, thread });
-  if (thread.version !== waiting.version) await keepVersion(parts, cast.agent);
   const lease = await hold(parts, thread, { signal: options.signal, seconds: cast.limits.seconds });
   if (lease === undefined) return;
+  if ("movedTo" in lease) return yield* runTurn(parts, lease.movedTo, options);
 
   const work = newWork(parts, cast, lease, options);
   const { turn, events } = lease.claim;

@@ -81,7 +81,7 @@ export interface ClaimRequest {
   readonly until: number;
   /** Time on the thread's own clock. */
   readonly at: number;
-  /** The agent version that runs the turn, where it is another than the thread's: the thread is pinned to it from now on. */
+  /** The agent version that would run the turn. A thread that is at another one is pinned to it where no transcript runs there. */
   readonly version?: Digest;
   /** False for a holder that is surely gone: its lease is void. Asked for the asker's own name too: no one holds a thread twice. */
   readonly alive: (holder: string) => boolean;
@@ -101,10 +101,11 @@ export interface Claim {
   readonly staged?: readonly Claim[];
 }
 
-/** What came of asking: the thread, who has it, or nothing to do. */
+/** What came of asking: the thread, who has it, that its transcript runs with another version than was asked for, or nothing to do. */
 export type Claimed =
   | { readonly state: "claimed"; readonly claim: Claim }
   | { readonly state: "busy"; readonly holder: string; readonly until: number }
+  | { readonly state: "moved"; readonly thread: Thread }
   | { readonly state: "idle" };
 
 /** One request as it was sent, without the bytes that its epoch and turn hold already. */

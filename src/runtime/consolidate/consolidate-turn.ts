@@ -82,7 +82,7 @@ export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Su
   await parts.store.withdraw(scope, thread.id, now());
   await announce(summing, thread, job.says);
   const lease = await hold(parts, thread, { signal: summing.signal, seconds: cast.limits.seconds });
-  if (lease === undefined) return undefined;
+  if (lease === undefined || "movedTo" in lease) return undefined;
   try {
     const summed = await summedIn(newWork(parts, cast, lease, {}), job);
     if (!("memory" in summed)) await parts.store.withdraw(scope, thread.id, now());

@@ -124,6 +124,21 @@ function claims(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("is refused for another version where the thread's transcript runs, and says where the thread is", async () => {
+      const store = await openStore();
+      const thread = await waiting(store, "one");
+      const first = await take(store, thread);
+      await store.settle(first, ran(first).outcome);
+      await store.receive(thread.scope, thread.id, [said("two")]);
+      const version = digestOf("an older declaration");
+      expect(await store.claim(thread.scope, thread.id, claiming({ version }))).toEqual({
+        state: "moved",
+        thread: await store.thread(thread.scope, thread.id),
+      });
+      expect(await store.pending(thread.scope, thread.id)).toHaveLength(1);
+      await store.close();
+    });
+
     it("stays with its holder as long as it is renewed, and no longer", async () => {
       const store = await openStore();
       const thread = await waiting(store);

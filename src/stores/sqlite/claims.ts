@@ -28,9 +28,17 @@ export function claim(db: Connection, scope: ContactScope, id: ThreadId, request
     const row = openRow(db, scope, id);
     const held = lease(row, request);
     if (held) return { state: "busy", ...held };
+    if (isElsewhere(db, row, request)) return { state: "moved", thread: toThread(row) };
     const claimed = isBatch(scope) ? claimBatch(db, row, request) : claimAlone(db, row, request);
     return claimed ? { state: "claimed", claim: claimed } : { state: "idle" };
   });
+}
+
+/** Somebody else has pinned the thread to another version since the asker looked, and its transcript runs with that. */
+function isElsewhere(db: Connection, row: Row<"thread">, { version = row.version }: ClaimRequest): boolean {
+  if (version === row.version) return false;
+  const epoch = currentEpoch(db, toThread(row).scope, row.id);
+  return epoch !== undefined && epoch.reason !== "alone";
 }
 
 /** A sender's thread by itself: not while a turn of several was interrupted over it, for what that did outside is journaled there. */
