@@ -7,6 +7,9 @@ const PAIRS = [
   "օo սu ոn հh ѵv ꓮa ꓐb ꓚc ꓓd ꓰe ꓖg ꓲi ꓡl ꓟm ꓠn ꓳo ꓑp ꓣr ꓢs ꓔt ꓴu",
   "℮e ⅼl ѡw гr пn иu ſf ƃg ɟf ɥh ᴉi ɾj ʞk ɯm ɹr ʇt ʌv ʍw ʎy Ьb ᏀG ᎪA ᏴB ᏟC ᎠD ᎬE ᎻH ᏆI ᏦK ᏞL ᎷM ᏢP ᎡR ᏚS ᎢT ᏙV ᎳW ᎩY ᏃZ ᏒR ᏌU ᎾO ᏎS",
   "ꭺa ꮟb ꮯc ꭰd ꭼe ꮋh ꮖi ꮶk ꮮl ꮇm ꮲp ꮢr ꮪs ꭲt ꮩv ꮃw ꭹy ꮓz ꭱr ꮛe",
+  "ᗩa ᗪd ᑭp ᗷb ᐯv ᑌu ᑎn ᒪl ᖇr ᑕc ᗰm ᗯw ᕼh ᖴf ᒍj ᘜg ᕮe ᗴe ᖽk ᔕs ᑫq ᗅa ᐱa ᑲb",
+  "ƀb đd ƒf ǥg ƙk ƥp ɍr ʋu ɯm ƴy ƶz ɪi ɔo ʊu ŋn ɠg ɾr ɭl ʂs ʈt ɛe ɑa ɒa ɓb ɕc ɖd ɗd ɘe ɦh ɨi ɬl ɱm ɲn ɳn ɵo ɸf ɽr ʃs ʄj ʉu ʐz ʑz ħh ŧt łl ßb þp ðd æa œo",
+  "πp φf λl σs ςs μm ζz θo ξe ψy ϳj ϙq βb ΓG ΔA ΛA ΣE ΠN ΩO ΦO ΨY Ƀb Đd Ħh Łl Øo Ŧt ƭt ƞn ȼc ɇe ɉj ȿs ɏy ⱥa ⱦt",
 ].join(" ");
 
 export const CONFUSABLE: ReadonlyMap<string, string> = new Map(

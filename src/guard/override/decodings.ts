@@ -1,44 +1,78 @@
+import { codedLetters } from "./coded-letters.ts";
+
 const NAMED: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: " " };
 
-/** What encodings inside a text stand for. */
+/** What is decoded again, where an encoding stands inside another. */
+const TWICE = 4;
+
+/** What encodings inside a text stand for, and encodings inside those. */
 export function* decodings(text: string): Iterable<readonly [string, string]> {
+  const once = [...decodedOnce(text)];
+  yield* once;
+  for (const [, decoded] of once.slice(0, TWICE)) yield* decodedOnce(decoded);
+}
+
+function* decodedOnce(text: string): Iterable<readonly [string, string]> {
+  yield* unescaped(text);
+  yield* codedLetters(text);
+  for (const [run] of text.matchAll(/(?:[A-Za-z0-9+/_-]{4,}\n?){4,}={0,2}/g))
+    yield* decoded("base64", run.replaceAll("\n", ""), "base64");
+  for (const [run] of text.matchAll(
+    /(?:[A-Za-z0-9+/_-]{2,12}(?:["'\s+,]|\n[-*\s]*){1,5}){3,}[A-Za-z0-9+/_-]{1,12}={0,2}/g,
+  ))
+    if (/\d|[a-z][A-Z]/.test(run))
+      yield* decoded("base64", run.replaceAll(/["'\s,]|(?<=["'\s])\+|\n[-*]/g, ""), "base64");
+  for (const [run] of text.matchAll(/(?:(?:0x)?[0-9a-f]{2}[\s:,]{0,2}){7,}[0-9a-f]{2}(?![0-9a-z])/gi))
+    yield* decoded("hex", run.replaceAll(/0x|[\s:,]/gi, ""), "hex");
+  for (const [run] of text.matchAll(/(?:\b[A-Z2-7]{16,}={0,6}(?![A-Za-z0-9]))|\b[a-z2-7]{24,}={0,6}(?![A-Za-z0-9])/g))
+    if (/\d/.test(run) || /[A-Z]/.test(run)) yield* readable("base32", base32(run));
+}
+
+/** Ways to write a character by its number, in the languages that have one. */
+function* unescaped(text: string): Iterable<readonly [string, string]> {
   const entities = text
     .replaceAll(/&#x([0-9a-f]{1,6});?/gi, (_, hex: string) => codePoint(Number.parseInt(hex, 16)))
     .replaceAll(/&#(\d{1,7});?/g, (_, digits: string) => codePoint(Number(digits)))
     .replaceAll(/&([a-z]{2,4});/gi, (whole, name: string) => NAMED[name.toLowerCase()] ?? whole);
   if (entities !== text) yield ["entities", entities];
-  const percent = text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) =>
-    Buffer.from(run.replaceAll("%", ""), "hex").toString(),
-  );
+  const percent = text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => fromHex(run.replaceAll("%", "")));
   if (percent !== text) yield [/(?:%[0-9a-f]{2}){4}/i.test(text) ? "percent signs" : "a percent sign", percent];
+  const printed = text.replaceAll(/(?:=[0-9A-F]{2})+/g, (run) => fromHex(run.replaceAll("=", "")));
+  if (printed !== text) yield ["quoted printable", printed];
   const escaped = text
-    .replaceAll(/\\u\{?([0-9a-f]{4,6})\}?|(?:\\x|0x)([0-9a-f]{2}) ?/gi, (_, long?: string, short?: string) =>
-      codePoint(Number.parseInt(long ?? short ?? "", 16)),
+    .replaceAll(
+      /\\u\{([0-9a-f]{1,6})\}|\\u([0-9a-f]{4})|(?:\\x|0x)([0-9a-f]{2}),? ?|U\+([0-9a-f]{4,6})\b[ ,]?/gi,
+      (_, ...found: readonly (string | undefined)[]) =>
+        codePoint(Number.parseInt(found.slice(0, 4).find((one) => one !== undefined) ?? "", 16)),
     )
-    .replaceAll(/\\([0-3]?[0-7]{2})/g, (_, octal: string) => codePoint(Number.parseInt(octal, 8)));
+    .replaceAll(/\\([0-3]?[0-7]{2})/g, (_, octal: string) => codePoint(Number.parseInt(octal, 8)))
+    .replaceAll(/\\0{0,4}([2-7][0-9a-f]) ?/gi, (_, hex: string) => codePoint(Number.parseInt(hex, 16)))
+    .replaceAll(/\bchr\w*\((\d{2,3})\)[\s.+&,]*/gi, (_, digits: string) => codePoint(Number(digits)));
   if (escaped !== text) yield ["escapes", escaped];
   if (/\\[nrt]/.test(text)) yield ["line breaks written out", text.replaceAll(/\\[nrt]/g, "\n")];
-  for (const [run] of text.matchAll(/(?:[A-Za-z0-9+/_-]{4,}\n?){4,}={0,2}/g))
-    yield* decoded("base64", run.replaceAll("\n", ""), "base64");
-  for (const [run] of text.matchAll(/(?:[0-9a-f]{2}[\s:]?){7,}[0-9a-f]{2}(?![0-9a-z])/gi))
-    yield* decoded("hex", run.replaceAll(/[\s:]/g, ""), "hex");
-  for (const [run] of text.matchAll(/(?:[01]{8}[\s,]*){6,}/g))
-    yield ["bits", bytes((run.match(/[01]{8}/g) ?? []).map((bits) => Number.parseInt(bits, 2)))];
-  for (const [run] of text.matchAll(/(?:\b\d{2,3}\b[\s,;]{1,3}){7,}\d{2,3}/g)) {
-    const codes = (run.match(/\d+/g) ?? []).map(Number);
-    if (codes.every((code) => code > 31 && code < 127)) yield ["numbers", bytes(codes)];
-  }
 }
 
 const codePoint = (code: number): string => (code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : "");
 
-const bytes = (codes: readonly number[]): string => Buffer.from(codes).toString("utf8");
+const fromHex = (digits: string): string => Buffer.from(digits, "hex").toString("utf8");
+
+function decoded(by: string, run: string, encoding: "base64" | "hex"): Iterable<readonly [string, string]> {
+  const once = Buffer.from(run, encoding).toString("utf8");
+  const ended = once.replaceAll(/^\ufffd+|\ufffd+$/g, "");
+  const hex = /^(?:[0-9a-f]{2}){8,}$/i.test(ended);
+  const again = hex || /^[A-Za-z0-9+/_-]{16,}={0,2}$/.test(ended);
+  return readable(by, again ? Buffer.from(ended, hex ? "hex" : "base64").toString("utf8") : ended);
+}
 
 /** Only what is text again. */
-function* decoded(by: string, run: string, encoding: "base64" | "hex"): Iterable<readonly [string, string]> {
-  const once = Buffer.from(run, encoding)
-    .toString("utf8")
-    .replaceAll(/^\ufffd+|\ufffd+$/g, "");
-  const text = /^[A-Za-z0-9+/_-]{16,}={0,2}$/.test(once) ? Buffer.from(once, "base64").toString("utf8") : once;
-  if (text.length >= 6 && /^[\p{L}\p{N}\p{P}\p{Zs}\n]+$/u.test(text) && / /.test(text)) yield [by, text];
+function* readable(by: string, text: string): Iterable<readonly [string, string]> {
+  const plain = text.replaceAll("\0", "");
+  if (plain.length >= 6 && /^[\p{L}\p{N}\p{P}\p{Zs}\n]+$/u.test(plain) && / /.test(plain)) yield [by, plain];
+}
+
+function base32(run: string): string {
+  const bits = [...run.toUpperCase().replaceAll("=", "")]
+    .map((sign) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(sign).toString(2).padStart(5, "0"))
+    .join("");
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2))).toString("utf8");
 }

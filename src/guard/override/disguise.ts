@@ -1,22 +1,44 @@
+import { englishWords } from "./language.ts";
 import { asItStands, type Reading } from "./readings.ts";
 import { unreadableOf } from "./unreadable.ts";
 import type { GuardFinding } from "./verdict.ts";
-import { VOCABULARY } from "./vocabulary.ts";
 
-const ENCODINGS: ReadonlySet<string> = new Set(["base64", "hex", "bits", "numbers"]);
+const ENCODINGS: ReadonlySet<string> = new Set([
+  "base64",
+  "base32",
+  "hex",
+  "bits",
+  "numbers",
+  "quoted printable",
+  "Morse",
+  "names of letters",
+  "Braille",
+]);
 const DISGUISES: ReadonlySet<string> = new Set([
   "entities",
   "percent signs",
   "escapes",
   "reversal",
   "reversal of words",
+  "letters in pairs",
   "mirrored letters",
+  "turned words",
+  "filling syllables",
+  "a filling letter",
   "shifted letters",
   "letters set apart",
   "doubled letters",
   "look-alike letters",
   "digits for letters",
   "pictures inside words",
+  "pieces in quotes",
+  "blanks in other places",
+  "parted words",
+  "missing vowels",
+  "hidden vowels",
+  "other vowels",
+  "stretched letters",
+  "letters in another order",
 ]);
 /** Words that must appear before a way of writing counts as a disguise. */
 const APPEARING = 2;
@@ -28,17 +50,14 @@ export const disguiseOf = (text: string, readings: readonly Reading[]): GuardFin
 function wornBy(text: string, readings: readonly Reading[]): GuardFinding | undefined {
   const [base] = readings;
   if (base === undefined) return undefined;
-  const standing = known(base.text);
-  if (standing - known(asItStands(text)) >= APPEARING) return finding("hidden", "odd letters", base.text);
-  for (const { by, text: read } of readings) {
-    if (ENCODINGS.has(by) && known(read) >= APPEARING) return finding("blob", by, read);
-    if (DISGUISES.has(by) && known(read) - standing >= APPEARING) return finding("hidden", by, read);
+  if (englishWords(base.text) - englishWords(asItStands(text).replaceAll(/[*`]/g, "")) >= APPEARING)
+    return finding("hidden", "odd letters", base.text);
+  for (const { by, text: read, won } of readings) {
+    if (ENCODINGS.has(by) && englishWords(read) >= APPEARING) return finding("blob", by, read);
+    if (DISGUISES.has(by) && won >= APPEARING) return finding("hidden", by, read);
   }
   return undefined;
 }
-
-const known = (text: string): number =>
-  text.split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word.length > 1 && VOCABULARY.has(word)).length;
 
 const finding = (kind: "hidden" | "blob", by: string, read: string): GuardFinding => ({
   kind,

@@ -8,7 +8,13 @@ const folded = (words: string): readonly string[] => withoutMarks(words.toLowerC
 const COMMON: ReadonlySet<string> = new Set(Object.values(TONGUES).flatMap(folded));
 
 /** Common English words, and those that orders about layers are made of. */
-const ENGLISH: ReadonlySet<string> = new Set([...folded(TONGUES.en ?? ""), ...VOCABULARY]);
+const ENGLISH: ReadonlySet<string> = new Set([
+  ...folded(TONGUES.en ?? ""),
+  ...[...VOCABULARY].filter((word) => word.length > 3),
+]);
+
+/** The same, the commonest first. */
+export const ENGLISH_WORDS: readonly string[] = [...ENGLISH];
 
 const ENDING = /(?:'s|s|es|ed|d|ing|ly|er|y)$/;
 

@@ -1,8 +1,22 @@
 import { withoutHidden } from "../hidden.ts";
-import { CONFUSABLE } from "./confusables.ts";
+import { acrostics, columns } from "./columns.ts";
 import { decodings } from "./decodings.ts";
+import { englishWords } from "./language.ts";
+import { lookalikes, undigited } from "./letters-alike.ts";
 import { withoutMarks } from "./marks.ts";
-import { parted, rejoined, spelled, turnings, undoubled } from "./turned.ts";
+import { respelled } from "./respelled.ts";
+import { rejoined, spelled, turnings, undoubled } from "./turned.ts";
+import {
+  assigned,
+  concatenated,
+  listed,
+  mended,
+  namesAsSentences,
+  parted,
+  respaced,
+  unfilled,
+  unmarked,
+} from "./unwrapped.ts";
 
 export { withoutMarks } from "./marks.ts";
 
@@ -10,7 +24,10 @@ export { withoutMarks } from "./marks.ts";
 export interface Reading {
   /** How it was hidden; empty for the text as it stands. */
   readonly by: string;
+  /** All lines of the text as it stands; of other readings those that say something else, each with the line after it. */
   readonly text: string;
+  /** How many more English words it shows than what it was read from. */
+  readonly won: number;
 }
 
 /** Longer texts are no layers; what is judged is bounded so that judging takes bounded time. */
@@ -19,36 +36,91 @@ export const LONGEST = 20_000;
 /** The text as a reader would take it, and again with each disguise that it wears taken off. */
 export function readingsOf(text: string): readonly Reading[] {
   const plain = text.slice(0, LONGEST).toWellFormed();
-  const tags = taggedText(plain);
   const base = folded(plain);
-  const readings: Reading[] = [{ by: "", text: base }];
-  const add = (by: string, other: string | undefined): void => {
-    if (other !== undefined && other.trim() !== "" && readings.every((known) => known.text !== other))
-      readings.push({ by, text: other });
-  };
-  if (tags !== "") add("hidden characters", folded(tags));
-  for (const [by, decoded] of decodings(plain)) add(by, folded(decoded));
-  const alike = lookalikes(base) ?? base;
-  add("look-alike letters", alike);
-  for (const [by, turned] of turnings(alike)) add(by, turned);
-  add("pictures inside words", inWords(plain));
-  add("capitals inside words", humps(plain));
-  add("words joined by signs", shouted(plain.normalize("NFKC")));
-  const blanked = lookalikes(unblanked(plain)) ?? unblanked(plain);
-  const set = spelled(blanked);
-  add("letters set apart", set?.replaceAll(/\s+/g, " "));
-  add("letters set apart", rejoined(blanked)?.replaceAll(/\s+/g, " "));
-  add("words set together", parted(set ?? alike));
-  add("doubled letters", undoubled(alike));
-  add("digits for letters", leet(alike, "i"));
-  add("digits for letters", leet(alike, "l"));
-  add("line breaks inside words", alike.includes("\n") ? alike.replaceAll(/(?<=\p{L})-?\n(?=\p{L})/gu, "") : undefined);
-  add(
-    "line breaks",
-    alike.includes("\n") ? alike.replaceAll(/-?\s*\n(?:[\s>*#•-]|\d+\. |\w{1,4}: )*/g, " ") : undefined,
-  );
-  add("signs between words", withoutSigns(alike));
+  const readings: Reading[] = [{ by: "", text: base, won: 0 }];
+  const known = new Set([base]);
+  for (const [by, read, from = base] of unfolded(plain)) {
+    if (read === undefined || read.trim() === "" || known.has(read)) continue;
+    known.add(read);
+    const [others, replaced] = [linesBeside(read, from), linesBeside(from, read)];
+    readings.push({ by, text: others, won: englishWords(others) - englishWords(replaced) });
+  }
   return readings;
+}
+
+/** The lines of one text that the other has not, each with what follows it. */
+function linesBeside(text: string, other: string): string {
+  const lines = text.split("\n");
+  const known = new Set(other.split("\n"));
+  const isNew = (line: string | undefined): boolean => line !== undefined && !known.has(line);
+  return lines.filter((line, i) => isNew(line) || isNew(lines[i - 1])).join("\n");
+}
+
+/** How it was hidden, what it says, and which part of the text says so: all of it, if nothing is given. */
+type Read = Iterable<readonly [string, string | undefined, string?]>;
+
+/** Each disguise, taken off the text; nothing, or the same text, where it does not wear it. */
+function* unfolded(plain: string): Read {
+  const tags = taggedText(plain);
+  if (tags !== "") yield ["hidden characters", folded(tags)];
+  for (const [by, decoded] of decodings(plain)) yield [by, folded(decoded)];
+  const written = lookalikes(withoutDress(plain));
+  yield ["look-alike letters", folded(written)];
+  yield ["pictures inside words", folded(plain.replaceAll(/(?<=\p{L})\p{Extended_Pictographic}+(?=\p{L})/gu, ""))];
+  yield ["words joined by signs", shouted(plain.normalize("NFKC"))];
+  yield* spelledApart(written);
+  yield* wordsOf(written, "");
+  for (const one of ["i", "l"] as const) {
+    const letters = undigited(written, one);
+    if (letters === undefined) continue;
+    yield ["digits for letters", folded(letters)];
+    if (isMostly(written, letters)) yield* wordsOf(letters, "digits for letters");
+  }
+}
+
+/** Letters that stand alone, set together again. */
+function* spelledApart(written: string): Read {
+  const blanked = unblanked(written);
+  const set = spelled(blanked)?.replaceAll(/\s+/g, " ");
+  yield ["letters set apart", set];
+  yield ["letters set apart", rejoined(blanked)?.replaceAll(/\s+/g, " ")];
+  if (set !== undefined) yield ["words set together", parted(set)];
+}
+
+/** How words can be hidden whose letters are plain; `by` names what was taken off the letters before. */
+function* wordsOf(written: string, by: string): Read {
+  const named = (how: string): string => (by === "" ? how : by);
+  const base = folded(written);
+  for (const [how, turned, from] of turnings(base)) yield [named(how), turned, from];
+  for (const [how, right, from] of respelled(unblanked(written, true))) yield [named(how), right, from];
+  yield [named("capitals inside words"), humps(written)];
+  yield [named("words set together"), parted(base)];
+  yield [named("doubled letters"), undoubled(base)];
+  for (const [how, unwrap] of UNWRAPPINGS) yield [named(how), foldedIf(unwrap(written))];
+  for (const values of assigned(written)) yield [named("values of names"), folded(values)];
+  for (const [how, column] of columns(written)) yield [named(how), folded(column)];
+  for (const [how, column] of acrostics(written)) yield [named(how), folded(column)];
+  yield [named("line breaks"), rewrapped(written)];
+  yield [named("signs between words"), withoutSigns(base)];
+}
+
+const UNWRAPPINGS: readonly (readonly [string, (text: string) => string | undefined])[] = [
+  ["pieces in quotes", concatenated],
+  ["words in quotes", listed],
+  ["marks of a page", unmarked],
+  ["words joined by signs", namesAsSentences],
+  ["parted words", mended],
+  ["blanks in other places", respaced],
+  ["filling words", unfilled],
+];
+
+const foldedIf = (text: string | undefined): string | undefined => (text === undefined ? undefined : folded(text));
+
+/** Whether many words changed: a few with digits stand in every text. */
+function isMostly(text: string, read: string): boolean {
+  const words = text.split(/\s+/);
+  const others = new Set(read.split(/\s+/));
+  return words.filter((word) => !others.has(word)).length > Math.max(2, words.length / 4);
 }
 
 /** The text in lower case, its letters as they stand but for accents that a language gives them. */
@@ -71,30 +143,51 @@ const folded = (text: string): string =>
     .replaceAll(/\p{Extended_Pictographic}+/gu, " ")
     .replaceAll(/[^\S\n]+/gu, " ");
 
-/** The same, its blanks and pictures as they stand. */
-function unblanked(text: string): string {
-  const letters = text.replaceAll(
-    /[\u{1f130}-\u{1f149}\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}\u{1f1e6}-\u{1f1ff}]/gu,
-    boxed,
+const ANSI = /\u001b\[[\d;]*[A-Za-z]/g;
+const BOXED = /[\u{1f130}-\u{1f149}\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}\u{1f1e6}-\u{1f1ff}]/gu;
+
+/** Plain letters in place of wide, bold, circled, boxed and accented ones; nothing hidden. */
+const withoutDress = (text: string): string =>
+  withoutMarks(
+    withoutHidden(text.replaceAll(ANSI, "").replaceAll(BOXED, boxed).normalize("NFKC")).replaceAll(
+      /\u200c|\u200d|\ufe0f/g,
+      "",
+    ),
   );
-  return withoutMarks(withoutHidden(letters.normalize("NFKC")).replaceAll(/\u200c|\u200d|\ufe0f/g, ""))
+
+/** The same without emphasis, in small letters, its blanks and pictures as they stand; or with it, where its signs may stand for letters. */
+function unblanked(text: string, isMarked = false): string {
+  const plain = withoutDress(text)
     .toLowerCase()
-    .replaceAll(/(?:\(\p{L}\)){2,}/gu, (run) => run.replaceAll(/[()]/g, ""))
+    .replaceAll(/(?:\(\p{L}\)){2,}/gu, (run) => run.replaceAll(/[()]/g, ""));
+  if (isMarked) return plain;
+  return plain
     .replaceAll(/(?<=\p{L})(?:\*\*|__|~~|[*`\u2010\u2011]|<[^<>\n]{0,30}>)+(?=\p{L})/gu, "")
     .replaceAll(/\\[a-z]{2,12}\{([^{}\n]{0,80})\}/g, "$1")
     .replaceAll(/<\/?[a-z]{1,10}>/gu, " ")
     .replaceAll(/[*_`~"'“”‘’«»]+/g, (quote) => (/[_]/.test(quote) ? quote : quote.includes("'") ? "'" : ""));
 }
 
-const SIGNS = /(?<!\d)[\s_[\]{}()+>|/\\,.-]+|(?<=\d)[\s_[\]{}()+>|/\\]+/g;
+const SIGNS = /(?<!\d)[^\p{L}\p{N}'’]+|(?<=\d)[\s_[\]{}()+>|/\\]+/gu;
+/** A sign that parts words; a stroke or a point inside a name parts none. */
+const BETWEEN = /(?<=[\p{L}\p{N}])(?![-._][\p{L}\p{N}])[^\S\n]*[^\p{L}\p{N}\s'’]+[^\S\n]*(?=[\p{L}\p{N}])/gu;
+/** How many of the gaps between words hold signs where signs take the place of blanks. */
+const SIGNED = 0.6;
+const FEWEST_SIGNS = 3;
 
-/** Where there are as many other signs between words as blanks: with blanks only. */
-function withoutSigns(text: string): string | undefined {
-  const signs = text.match(/[_[\]{}()+>|/\\,.-]+/g)?.length ?? 0;
-  return signs < 3 || signs < (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) * 0.6
-    ? undefined
-    : text.replaceAll(SIGNS, " ");
+/** Lines whose words are parted by signs, with blanks only. */
+function withoutSigns(text: string): string {
+  const plain = (line: string): string => {
+    const gaps = (line.match(/[\p{L}\p{N}]+/gu)?.length ?? 1) - 1;
+    const signs = line.match(BETWEEN)?.length ?? 0;
+    return signs < FEWEST_SIGNS || signs < gaps * SIGNED ? line : line.replaceAll(SIGNS, " ").trim();
+  };
+  return text.split("\n").map(plain).join("\n");
 }
+
+/** A line that goes on with a small letter, after one that does not end a sentence, belongs to it. */
+const rewrapped = (text: string): string =>
+  folded(text.replaceAll(/(?<=[\p{L}\p{N},'"*`)])-?[^\S\n]*\n[^\S\n]*(?:>[^\S\n]*)?(?=[\p{Ll}\d"'*`(]\p{L})/gu, " "));
 
 /** Letters in boxes and circles, and those that flags are made of. */
 function boxed(sign: string): string {
@@ -112,48 +205,11 @@ const shouted = (text: string): string | undefined => {
   return read === text ? undefined : folded(read);
 };
 
-/** Pictures away where they part a word. */
-const inWords = (text: string): string | undefined => {
-  const read = text.replaceAll(/(?<=\p{L})\p{Extended_Pictographic}+(?=\p{L})/gu, "");
-  return read === text ? undefined : folded(read);
-};
-
-/** `IgnoreAllLayers`, where it is a sentence and not a name. */
-const humps = (text: string): string | undefined => {
-  const read = text.replaceAll(/[\p{Lu}\p{Ll}\d]{14,}/gu, (run) =>
-    run.length < 14 ? run : run.replaceAll(/(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Ll})(?=\d)/gu, " "),
+/** `IgnoreAllLayers`: names that may be sentences. */
+const humps = (text: string): string =>
+  folded(
+    (text.match(/[\p{Lu}\p{Ll}\d]{14,}/gu) ?? [])
+      .map((run) => run.replaceAll(/(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Ll})(?=\d)/gu, " "))
+      .filter((run) => run.split(" ").length > 2)
+      .join("\n"),
   );
-  return read === text ? undefined : folded(read);
-};
-
-/** Letters of another script inside Latin words, as the Latin ones they look like. */
-function lookalikes(text: string): string | undefined {
-  const mixed = text.replaceAll(/[\p{L}\p{M}]+/gu, (word) =>
-    [...word].every((sign) => /\p{ASCII}/u.test(sign) || CONFUSABLE.has(sign))
-      ? word.replaceAll(/\P{ASCII}/gu, (sign) => CONFUSABLE.get(sign) ?? sign)
-      : word,
-  );
-  return mixed === text ? undefined : mixed.toLowerCase();
-}
-
-const LEET: Readonly<Record<string, string>> = {
-  0: "o",
-  3: "e",
-  4: "a",
-  5: "s",
-  7: "t",
-  8: "b",
-  9: "g",
-  "@": "a",
-  $: "s",
-};
-
-/** Digits inside words as the letters they look like; numbers stay and what is called `@name`. `1` and `!` stand for i or for l. */
-function leet(text: string, one: "i" | "l"): string | undefined {
-  const read = text.replaceAll(/[\p{L}\p{N}@$!]{0,40}(?:\p{L}[\d@$]|[\d@$]\p{L})[\p{L}\p{N}@$!]{0,40}/gu, (word) =>
-    word.length < 3 || /^@[a-z]+$/.test(word)
-      ? word
-      : word.replaceAll(/[\d@$!](?!$)|[\d@$]$/g, (sign) => (sign === "1" || sign === "!" ? one : (LEET[sign] ?? sign))),
-  );
-  return read === text ? undefined : read;
-}

@@ -1,56 +1,102 @@
-import { segmented, wordsOf } from "./vocabulary.ts";
+import { englishWords, isCommonWord } from "./language.ts";
+import { wordsOf } from "./vocabulary.ts";
 
-/** Words by which a line is known to be plain text again. */
-const TELLING =
-  /\b(?:the|and|are|you|your|all|this|not|for|never|only|pays?|paying|customers?|clients?|whoever|money|profit|refuse|when|every|before|layers?|rules?|safety|constitution|ignore|operator|sender|instructions?|with|may|from|override|previous|disregard)\b/g;
 /** How much of a line is tried for each turn. */
 const TRIED = 300;
-
-const telling = (text: string): number => text.slice(0, TRIED).match(TELLING)?.length ?? 0;
+/** Shorter lines say nothing. */
+const SHORTEST = 11;
 
 const backwards = (text: string): string => [...text].toReversed().join("");
+const wordsBackwards = (text: string): string => text.replaceAll(/[\p{L}\p{N}\p{P}]+/gu, backwards);
+const inPairs = (text: string): string => text.replaceAll(/(.)(.)/gsu, "$2$1");
 const shifted = (text: string, by: number): string =>
   text.replaceAll(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 97 + by) % 26) + 97));
 const mirrored = (text: string): string =>
   text.replaceAll(/[a-z]/g, (letter) => String.fromCharCode(219 - letter.charCodeAt(0)));
+/** `ubyoubu` for `you`: one syllable before every vowel, whichever it is. */
+const withoutSyllable = (text: string): string => text.replaceAll(/(?:ub|ob|op|ab|ib|ip|idig|ug)(?=[aeiouy])/g, "");
+/** `youp` for `you`: `p` and the same vowel after every vowel. */
+const withoutEcho = (text: string): string => text.replaceAll(/([aeiou])[pfbg]\1/g, "$1");
+/** A letter that parts all others. */
+const without = (letter: string) => (text: string) => text.replaceAll(letter, "");
 
-/** Lines written backwards, or with other letters for each letter, as the plain text that they become when turned. */
-export function* turnings(text: string): Iterable<readonly [string, string]> {
+/** `ignoreway` and `ulesray`, as the words that they come from. */
+const fromPigLatin = (text: string): string =>
+  text.replaceAll(/(?<![a-z])([a-z]+?)(?:w|y|h)?ay(?![a-z])/g, (whole, rest: string) => {
+    const turns = [0, 1, 2, 3].map((moved) => rest.slice(rest.length - moved) + rest.slice(0, rest.length - moved));
+    const kept = whole.endsWith("way") && isCommonWord(rest) ? rest : undefined;
+    return kept ?? turns.find((turn, i) => i > 0 && isCommonWord(turn)) ?? turns.find(isCommonWord) ?? turns[1] ?? rest;
+  });
+
+type Turn = readonly [string, (line: string) => string];
+
+const SHIFTS: readonly Turn[] = Array.from({ length: 25 }, (_, i) => [
+  "shifted letters",
+  (line: string) => shifted(line, i + 1),
+]);
+
+/** Each as the name of the disguise and what takes it off. */
+const TURNS: readonly Turn[] = [
+  ["reversal", backwards],
+  ["reversal of words", wordsBackwards],
+  ["letters in pairs", inPairs],
+  ["mirrored letters", mirrored],
+  ["turned words", fromPigLatin],
+  ["filling syllables", withoutSyllable],
+  ["filling syllables", withoutEcho],
+  ...[..."xqzj"].map((letter): Turn => ["a filling letter", without(letter)]),
+  ...SHIFTS,
+];
+
+/** Lines written backwards, or with other letters for each letter, as the plain text that they become when turned. Expects small letters. */
+export function* turnings(text: string): Iterable<readonly [string, string, string]> {
   for (const whole of text.split("\n")) {
-    if (whole.length > 12) yield* reversals(whole);
-    const line = whole.includes(": ") ? whole.slice(whole.indexOf(": ") + 2) : whole;
-    if (line.length < 12) continue;
-    if (BACKWARDS.test(whole)) yield ["order of words", line.split(" ").toReversed().join(" ")];
-    const now = telling(line);
-    if (now > 3) continue;
-    const tries: readonly (readonly [string, string])[] = [
-      ["reversal", backwards(line)],
-      ["reversal of words", line.replaceAll(/[\p{L}\p{P}]+/gu, backwards)],
-      ["mirrored letters", mirrored(line)],
-      ...SHIFTS.map((by) => ["shifted letters", shifted(line.slice(0, TRIED), by)] as const),
-    ];
-    const [best] = tries.map((one) => ({ one, tells: telling(one[1]) })).sort((a, b) => b.tells - a.tells);
-    if (best !== undefined && best.tells > now + 1) yield best.one;
+    if (whole.length < SHORTEST) continue;
+    if (BACKWARDS.test(whole) || ENDS_FIRST.test(whole))
+      yield ["order of words", unended(whole).split(" ").toReversed().join(" "), whole];
+    for (const part of partsOf(whole)) {
+      const read = lettersIn(part) < SHORTEST || isPlain(part) ? undefined : turned(part.slice(0, TRIED));
+      if (read !== undefined) yield [...read, part];
+    }
   }
 }
 
-/** Sentences and remarks in brackets that are written backwards beside others that are not. */
-function* reversals(line: string): Iterable<readonly [string, string]> {
-  const parts = line.split(/(?<=[.!?;:…])\s+|[()[\]]/u);
-  for (const part of parts.length > 1 ? parts : []) {
-    const now = telling(part);
-    const turned = part.length < 12 ? "" : part.replaceAll(/[\p{L}\p{P}]+/gu, backwards);
-    if (telling(turned) > now + 1) yield ["reversal of words", turned];
-    else if (turned !== "" && telling(backwards(part)) > now + 1) yield ["reversal", backwards(part)];
-  }
-}
+/** A line, what follows its label, its sentences and its remarks in brackets. */
+const partsOf = (line: string): ReadonlySet<string> =>
+  new Set(
+    [line, line.slice(line.indexOf(": ") + 1), ...line.split(/(?<=[.!?;:…])\s+|[()[\]"“”|]|\s[–—-]\s/u)].map((part) =>
+      part.replace(/^[\s>*#-]+(?:\d+[.)] )?/, "").trim(),
+    ),
+  );
 
 const BACKWARDS = /\b(?:last to first|backwards?|reversed? (?:order|words)|from the end)\b/;
-const SHIFTS = Array.from({ length: 25 }, (_, i) => i + 1);
+/** The full stop stands after the first word, and none at the end. */
+const ENDS_FIRST = /^[\s>*#-]*(?:\w{1,12}: )?[a-z]{2,}[.!?] .*[^.!?:;,\s]$/u;
+const unended = (line: string): string => line.replaceAll(/[.!?]/g, "");
+
+/** How much of the words must be English for it to be plain. */
+const PLAIN = 0.6;
+/** Words that a turn must win. */
+const WON = 2;
+
+const lettersIn = (text: string): number => text.match(/[a-z]/g)?.length ?? 0;
+const wordCount = (text: string): number => text.match(/[a-z']{2,}/g)?.length ?? 0;
+const isPlain = (text: string): boolean => {
+  const words = text.match(/[a-z']{2,}/g) ?? [];
+  return words.filter(isCommonWord).length >= words.length * PLAIN;
+};
+
+/** The turn that makes most of it plain, if one does. */
+function turned(part: string): readonly [string, string] | undefined {
+  const now = englishWords(part);
+  const reads = TURNS.map(([by, turn]) => [by, turn(part)] as const).filter(([, read]) => read !== part);
+  const [best] = reads.map((one) => ({ one, words: englishWords(one[1]) })).sort((a, b) => b.words - a.words);
+  if (best === undefined || best.words < now + WON) return undefined;
+  return best.words >= wordCount(best.one[1]) * PLAIN ? best.one : undefined;
+}
 
 /** Letters that stand alone, with anything but letters between them. */
 const APART = /(?<![\p{L}\p{N}])(?:[\p{L}\p{N}][^\p{L}\p{N}]{1,12}){5,}[\p{L}\p{N}](?![\p{L}\p{N}])/gu;
-
 /** `i.g.n.o.r.e`, `i g n o r e`: letters that stand alone, set together again. What mostly stands between them joins; the rest parts words. */
 export function spelled(text: string): string | undefined {
   const read = text.replaceAll(APART, (run) => {
@@ -72,12 +118,6 @@ export function rejoined(text: string): string | undefined {
     const letters = run.replaceAll(/[^\p{L}\p{N}]/gu, "");
     return ` ${wordsOf(letters) ?? letters} `;
   });
-  return read === text ? undefined : read;
-}
-
-/** Words written without blanks between them. */
-export function parted(text: string): string | undefined {
-  const read = text.replaceAll(/[a-z0-9]{12,300}/g, (run) => segmented(run) ?? run);
   return read === text ? undefined : read;
 }
 

@@ -1,0 +1,87 @@
+import { CONFUSABLE } from "./confusables.ts";
+import { isEnglishWord } from "./language.ts";
+
+/** Letters of another script inside Latin words, as the Latin ones they look like; capitals stay. */
+export const lookalikes = (text: string): string =>
+  text.replaceAll(/[\p{L}\p{M}]+/gu, (word) =>
+    [...word].every((sign) => /\p{ASCII}/u.test(sign) || CONFUSABLE.has(sign))
+      ? word.replaceAll(/\P{ASCII}/gu, (sign) => CONFUSABLE.get(sign) ?? sign)
+      : word,
+  );
+
+const LEET: Readonly<Record<string, string>> = {
+  0: "o",
+  2: "z",
+  3: "e",
+  4: "a",
+  5: "s",
+  6: "g",
+  7: "t",
+  8: "b",
+  9: "g",
+  "@": "a",
+  $: "s",
+  "+": "t",
+  "|": "l",
+  "€": "e",
+  "£": "l",
+  "¥": "y",
+  "₵": "c",
+  "₤": "l",
+  "₦": "n",
+  "¤": "o",
+  "₱": "p",
+  "₮": "t",
+  "₩": "w",
+  "₣": "f",
+  "₳": "a",
+  "₴": "s",
+  "₭": "k",
+  "₲": "g",
+  "₽": "p",
+  "฿": "b",
+  "¢": "c",
+  "§": "s",
+  ß: "b",
+  "×": "x",
+  "∂": "d",
+  ø: "o",
+};
+
+/** Letters drawn with several signs. */
+const DRAWN: readonly (readonly [string, string])[] = [
+  ["|\\/|", "m"],
+  ["/\\/\\", "m"],
+  ["\\/\\/", "w"],
+  ["|\\|", "n"],
+  ["/-\\", "a"],
+  ["/\\", "a"],
+  ["\\/", "v"],
+  ["|)", "d"],
+  ["|-|", "h"],
+  ["|_|", "u"],
+  ["|<", "k"],
+];
+
+const SIGN = String.raw`\d@$€£¥₵₤₦¤₱₮₩₣₳₴₭₲₽฿¢§ß×∂ø`;
+const WORD = new RegExp(
+  String.raw`[\p{L}\p{N}!+|${SIGN}]{0,40}(?:\p{L}[${SIGN}!+|]|[${SIGN}|!]\p{L})[\p{L}\p{N}!+|${SIGN}]{0,40}`,
+  "gu",
+);
+const TO_READ = new RegExp(`[${SIGN}]|[!+|](?=[\\p{L}\\d])`, "gu");
+
+/** How many of the words must be written so for all to be read so; else only those that turn into words. */
+const MANY = 0.25;
+
+/** Digits and signs inside words as the letters they look like; numbers stay and what is called `@name`. `1` and `!` stand for i or for l. */
+export function undigited(text: string, one: "i" | "l"): string | undefined {
+  const drawn = DRAWN.reduce((read, [signs, letter]) => read.replaceAll(signs, letter), text);
+  const written = (drawn.match(WORD) ?? []).length;
+  const isMany = written > 2 && written > (drawn.match(/\S+/g) ?? []).length * MANY;
+  const read = drawn.replaceAll(WORD, (word) => {
+    if (word.length < 3 || /^@[a-z]+$/i.test(word)) return word;
+    const letters = word.replaceAll(TO_READ, (sign) => (sign === "1" || sign === "!" ? one : (LEET[sign] ?? sign)));
+    return isMany || (letters.length > 3 && isEnglishWord(letters.toLowerCase())) ? letters : word;
+  });
+  return read === text ? undefined : read;
+}
