@@ -74,7 +74,7 @@ function closeBatch(db: Connection, row: Row<"thread">, at: number): void {
 /** Of each sender the thread on which something waits for longest, and of them those who wait longest first. */
 function waitingThreads(db: Connection, of: AgentOwner, opening: BatchOpening): readonly Waiting[] {
   const found = new Map<ContactId, Waiting>();
-  for (const { contact, thread, first } of db.all(waiting({ org: of.org, agent: of.agent }))) {
+  for (const { contact, thread, first } of db.all(plain<WaitingRow>(WAITING, of.org, of.agent))) {
     if (opening.receivedBefore !== undefined && first >= opening.receivedBefore) break;
     if (found.has(contact) || isReserved(contact)) continue;
     const row = findThread(db, { ...of, contact }, thread);
@@ -105,18 +105,18 @@ const lastEnds = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
     .limit(sql.lit(10)),
 );
 
-const waiting = fixed((of: AgentOwner) =>
-  query
-    .selectFrom("event")
-    // Ids are issued in the order in which messages come; their times are the channel's word.
-    .select((eb) => ["contact", "thread", eb.fn.min<string>("id").as("first")])
-    .where("org", "=", of.org)
-    .where("agent", "=", of.agent)
-    // As the index has it, so that it serves.
-    .where("status", "=", sql.lit("pending"))
-    .groupBy(["contact", "thread"])
-    .orderBy("first"),
-);
+interface WaitingRow {
+  readonly contact: ContactId;
+  readonly thread: ThreadId;
+  readonly first: string;
+}
+
+/**
+ * By its index, which has a row for each event that waits: another would be read to its end, which is all that was ever said. Ids are
+ * issued in the order in which messages come; their times are the channel's word.
+ */
+const WAITING = `select contact, thread, min(id) as first from event indexed by event_waiting
+  where org = ? and agent = ? and status = 'pending' group by contact, thread order by first`;
 
 function stage(
   db: Connection,

@@ -1,0 +1,71 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { batchContact } from "../../protocol/index.ts";
+import { newFolder } from "../contract/folder.contract.ts";
+import { exchange, NOW, newThread, OWNER, open, said, scopeOf, VERSION } from "../contract/sample.contract.ts";
+import { openBatch } from "./batches.ts";
+import type { Connection } from "./connection.ts";
+import { connect } from "./connection.ts";
+import { openSqlite } from "./open.ts";
+import type { Statement } from "./statement.ts";
+
+let folder: string;
+let file: string;
+
+beforeEach(() => {
+  folder = newFolder();
+  file = join(folder, "record.sqlite");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Senders who all had an answer, and of whom each has written again. */
+async function written(...senders: readonly string[]): Promise<void> {
+  const store = await openSqlite(file);
+  for (const sender of senders) {
+    const thread = await open(store, scopeOf(sender));
+    await exchange(store, thread, "Hi", { reply: "Hello" });
+    await store.receive(thread.scope, thread.id, [said("Are you there?")]);
+  }
+  await store.close();
+}
+
+/** What a look asks the database, in its order. */
+function asked(look: (db: Connection) => unknown): readonly string[] {
+  const db = connect(file, { random: (bytes) => new Uint8Array(bytes), patience: 0 });
+  const texts: string[] = [];
+  const noted = <R>(statement: Statement<R>): Statement<R> => {
+    texts.push(("compile" in statement ? statement.compile() : statement).sql);
+    return statement;
+  };
+  look({ ...db, all: (statement) => db.all(noted(statement)), first: (statement) => db.first(noted(statement)) });
+  db.close();
+  return texts;
+}
+
+/** How the database finds the rows of a table that a look reads. */
+function found(table: string, texts: readonly string[]): readonly string[] {
+  const db = new BetterSqlite3(file, { readonly: true });
+  const planned = texts.flatMap((text) => {
+    const values = Array<string>(text.split("?").length - 1).fill("");
+    const steps = db.prepare<unknown[], { readonly detail: string }>(`explain query plan ${text}`).all(...values);
+    return steps.map(({ detail }) => detail);
+  });
+  db.close();
+  return planned.filter((step) => new RegExp(`^(SCAN|SEARCH) "?${table}\\b`).test(step));
+}
+
+/** Looks for the next turn of an inbox. */
+const nextTurn = (most: number) => (db: Connection) => {
+  const id = newThread();
+  const how = { channel: "inbox", version: VERSION, most, nameOf: String, except: [], at: NOW, now: NOW };
+  return openBatch(db, OWNER, { ...how, id, contact: batchContact(id), alive: () => true });
+};
+
+describe("a look for what waits", () => {
+  it("reads messages that wait, and none of the agent's history", async () => {
+    await written("ann");
+    expect(found("event", asked(nextTurn(1)))).toEqual(["SEARCH event USING INDEX event_waiting (org=? AND agent=?)"]);
+  });
+});
