@@ -67,11 +67,11 @@ export interface TextStore {
   /** Of each key whose pointer was ever moved, a skill's too that was only enabled or disabled. */
   textPointers(owner: AgentOwner): Promise<readonly TextPointer[]>;
   /**
-   * Newest first. A proposal out of a contact's turn is the contact's text until it is approved: erased with its contact it is empty,
-   * and rejected.
+   * Newest first. A proposal out of a turn that had seen a contact's text is the contact's until it is approved: erased with its
+   * contact it is empty, and rejected.
    */
   textVersions(owner: AgentOwner, wish: VersionsWish): Promise<readonly TextVersion[]>;
-  /** Versions that wait for an operator, the oldest first. `own`: those that the agent wrote in turns of its own. */
+  /** Versions that wait for an operator, the oldest first. `own`: those of the agent's in which no contact had a say. */
   proposals(owner: AgentOwner, wish: { readonly own?: true; readonly limit: number }): Promise<readonly TextVersion[]>;
   /** How many versions wait, of each text of which any does. */
   proposalCounts(owner: AgentOwner): Promise<readonly (TextKey & { readonly proposals: number })[]>;
@@ -81,7 +81,8 @@ export interface TextStore {
    * Keeps a version; one that is `kept` becomes active, unless another than its `parent` is active by now, or one of those beside it
    * moved: then it is a proposal. So is an agent's where nothing is active any more. The same is done in a turn's commit by the
    * write `edit`. Of one text an agent has one proposal waiting out of its own turns, one out of each contact's and one out of those
-   * of several senders: a newer one supersedes it, and one that says the same over the same is not kept twice.
+   * of several senders: a newer one supersedes it, and one that says the same over the same is not kept twice. What would be kept but
+   * for another that moved is none of these: it waits beside them, and nothing takes its place.
    */
   editText(owner: AgentOwner, edit: NewText, at: number): Promise<TextVersion>;
   /**

@@ -332,7 +332,7 @@ type Deed = typeof deeds extends fc.Arbitrary<readonly (infer D)[]> ? D : never;
 /** A text as it must be after some deeds. */
 interface Model {
   stands: number | null;
-  readonly versions: { status: TextStatus; readonly parent: number; readonly by: Deed["by"] }[];
+  readonly versions: { status: TextStatus; readonly parent: number; readonly isWish: boolean }[];
 }
 
 const isWaiting = ({ status }: Model["versions"][number]): boolean => status === "proposed";
@@ -345,10 +345,12 @@ function follow(model: Model, { deed, n, over, by }: Deed): boolean {
     case "propose": {
       const fits = model.stands === null ? by === "operator" : model.stands === n;
       const kept = deed === "edit" && fits;
-      const waiting = kept || by !== "agent" ? [] : model.versions.filter((one) => one.by === by && isWaiting(one));
+      // What was to be kept and was overtaken is no wish: it takes nobody's place.
+      const isWish = deed === "propose" && by === "agent";
+      const waiting = isWish ? model.versions.filter((one) => one.isWish && isWaiting(one)) : [];
       if (waiting.some(({ parent }) => parent === n)) return true;
       for (const older of waiting) older.status = "superseded";
-      model.versions.push({ status: kept ? "kept" : "proposed", parent: n, by });
+      model.versions.push({ status: kept ? "kept" : "proposed", parent: n, isWish });
       if (kept) model.stands = model.versions.length;
       return true;
     }
@@ -371,7 +373,8 @@ function follow(model: Model, { deed, n, over, by }: Deed): boolean {
 async function perform(store: Store, { deed, part, n, over, by }: Deed): Promise<boolean> {
   const key: TextKey = { ...POET, part: part ?? "whole" };
   const beside = await othersOf(store, key);
-  const at = { parent: n, by, ...beside, ...(deed === "propose" && { status: "proposed" as const }) };
+  const wish = { status: "proposed", inputs: "contact" } as const;
+  const at = { parent: n, by, ...beside, ...(deed === "propose" && wish) };
   const verdict = deed === "approve" ? "approved" : "rejected";
   const word = deciding(verdict, { ...beside, ...(over !== undefined && { over }) });
   try {
@@ -467,6 +470,46 @@ function inTurns(openStore: OpenStore): void {
       expect(await turn(edited("strange", { status: "proposed", verdict, parent: 1 }))).toEqual({
         edits: [{ ...key, n: 4, became: "proposed" }],
       });
+      await store.close();
+    });
+
+    it("that was overtaken is what was ordered: it waits beside every wish, and nothing takes its place", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      await store.editText(OWNER, edited("meanwhile", byHand), NOW);
+      // An operator spoke on Ann's thread: its turn has seen nothing of hers.
+      await exchange(store, thread, "one", editing(edited("ordered", { inputs: "operator" })));
+      await exchange(store, thread, "two", proposing("Ann's wish", { parent: 1 }));
+      const self = await open(store, { ...OWNER, contact: SELF });
+      await exchange(store, self, "tick", editing(edited("its own")));
+      await exchange(store, self, "tick", editing(edited("its own, later")));
+      const verdict = { verdict: "review", findings: ["It speaks of layer 2."] } as const;
+      await exchange(store, self, "tick", editing(edited("strange", { status: "proposed", verdict, parent: 1 })));
+      const own = ["ordered", "its own", "its own, later", "strange"];
+      expect((await store.proposals(OWNER, { own: true, limit: 9 })).map(({ text }) => text)).toEqual(own);
+      expect(await store.proposals(OWNER, MANY)).toHaveLength(own.length + 1);
+      await store.eraseContact(thread.scope, { org: OWNER.org, role: "operator" }, NOW + 99);
+      expect((await store.proposals(OWNER, MANY)).map(({ text, reason }) => [text, reason])).toEqual(
+        own.map((text) => [text, "it reads better"]),
+      );
+      expect(await problems(store, OWNER.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("that was overtaken twice with the same words is told twice: by both commits, and in both records", async () => {
+      const store = await openStore();
+      await store.editText(OWNER, edited("meanwhile", byHand), NOW);
+      const thread = await open(store, { ...OWNER, contact: SELF });
+      for (const n of [2, 3]) {
+        await store.receive(thread.scope, thread.id, [said("tick", { kind: "scheduled", trust: "platform" })]);
+        const claim = await take(store, thread);
+        const { overtaken } = await store.settle(
+          claim,
+          ran(claim, editing(edited("late", { turn: claim.turn }))).outcome,
+        );
+        expect(overtaken).toEqual([{ ...LOOP, n }]);
+        expect((await store.turn(thread.scope, claim.turn))?.edits).toEqual([{ ...LOOP, n, became: "overtaken" }]);
+      }
       await store.close();
     });
 

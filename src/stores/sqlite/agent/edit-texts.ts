@@ -28,6 +28,8 @@ import {
   columnsOf,
   decides,
   findVersion,
+  isTainted,
+  isWish,
   type MoveRow,
   makesVersion,
   movesOfVersion,
@@ -49,13 +51,14 @@ export function addVersion(db: Connection, whose: AgentOwner | ContactScope, edi
   if (edit.status === "kept" && isOverActive(edit, stands) && isBesideThem(db, key, edit.beside)) {
     return make(db, key, { ...facts(edit, at), ...kept(db, whose, edit, null), kind: "edited", was: stands });
   }
+  const made = facts(edit, at);
   // It may say what the contact said: until an operator has approved it, it goes when the contact goes.
-  const contact = contactOf(whose);
-  const older = edit.by === "agent" ? waitingBeside(db, key, contact) : [];
+  const contact = isTainted(edit.inputs) ? contactOf(whose) : null;
+  const older = edit.by === "agent" && isWish(made) ? waitingBeside(db, key, contact) : [];
   const same = older.find((one) => isSame(db, one, edit));
   if (same) return there(db, key, same.n);
   supersede(db, older, { n: newestVersion(db, key) + 1, at });
-  return make(db, key, { ...facts(edit, at), ...kept(db, whose, edit, contact), kind: "proposed", was: stands });
+  return make(db, key, { ...made, ...kept(db, whose, edit, contact), kind: "proposed", was: stands });
 }
 
 /** A row that makes a version, before it is known which. */

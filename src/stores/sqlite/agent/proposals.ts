@@ -6,7 +6,7 @@ import { keepShared } from "../pieces.ts";
 import { atMost } from "../scope.ts";
 import { plain } from "../statement.ts";
 import { NO_VERSION, pointerOf, recordMove } from "./record-move.ts";
-import { findVersion, type MoveRow, type TextColumns } from "./texts.ts";
+import { findVersion, isWish, type MoveRow, type TextColumns } from "./texts.ts";
 
 /** The oldest first. */
 export function proposals(
@@ -41,14 +41,14 @@ const waiting = (where: string, { org, agent }: AgentOwner, ...values: readonly 
 
 /**
  * Which of an agent's proposals for a text take each other's place: those out of its own turns, of one contact's, or of those of
- * several senders, whoever they were.
+ * several senders, whoever they were. What was overtaken is no wish, and keeps its place beside them.
  */
 export function waitingBeside(db: Connection, key: TextColumns, contact: MoveRow["contact"]): readonly MoveRow[] {
   const { layer, part } = key;
   const whole = (whose: string, ...values: readonly unknown[]) =>
-    db.all(
-      waiting(`${whose} and layer = ? and part = ? and "by" = 'agent' order by link`, key, ...values, layer, part),
-    );
+    db
+      .all(waiting(`${whose} and layer = ? and part = ? and "by" = 'agent' order by link`, key, ...values, layer, part))
+      .filter(isWish);
   if (contact === null) return whole("and contact is null");
   if (isBatch({ ...key, contact })) return whole("and contact >= '~inbox:' and contact < '~inbox;'");
   return whole("and contact = ?", contact);

@@ -7,6 +7,7 @@ import {
   type TextPointer,
   type TextStatus,
   type TextVersion,
+  type Trust,
   type TurnEdit,
   type TurnId,
 } from "../../../protocol/index.ts";
@@ -144,12 +145,20 @@ export function editsOfTurn(db: Connection, org: OrgId, turn: TurnId): readonly 
 
 const MADE_IN = `select * from text_move indexed by text_of_turn where org = ? and turn = ? order by link`;
 
-/** An agent's edit waits because of what its turn had seen or of what the guard said; where neither says so, it was overtaken. */
-function becameOf({ kind, inputs, verdict }: MoveRow): TurnEdit["became"] {
-  if (kind === "edited") return "kept";
-  const isTainted = lowestTrust([inputs ?? "contact", "agent"]) !== "agent";
-  return isTainted || verdict !== "pass" ? "proposed" : "overtaken";
+function becameOf(row: MoveRow): TurnEdit["became"] {
+  if (row.kind === "edited") return "kept";
+  return isWish(row) ? "proposed" : "overtaken";
 }
+
+/**
+ * An agent's edit waits because of what its turn had seen or of what the guard said; where neither says so, it was ordered or is the
+ * agent's own, was to be kept, and was overtaken.
+ */
+export const isWish = ({ inputs, verdict }: Pick<MoveRow, "inputs" | "verdict">): boolean =>
+  isTainted(inputs ?? "contact") || verdict !== "pass";
+
+/** Whether somebody outside had a say in what was written. */
+export const isTainted = (inputs: Trust): boolean => lowestTrust([inputs, "agent"]) !== "agent";
 
 /** Newest first. */
 export function textVersions(
