@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -29,11 +29,12 @@ function isRoomy(): boolean {
   return bavail * bsize > ROOM && mount !== undefined && !/\bnoexec\b/.test(mount);
 }
 
-/** Takes away what runs have left that were killed. */
+/** Takes away what runs of this user have left that were killed. */
 function sweep(base: string): void {
   for (const name of readdirSync(base).filter((one) => one.startsWith(NAME))) {
-    if (!isAlive(Number.parseInt(name.slice(NAME.length), 10)))
-      rmSync(join(base, name), { recursive: true, force: true });
+    const left = join(base, name);
+    const mine = statSync(left, { throwIfNoEntry: false })?.uid === process.getuid?.();
+    if (mine && !isAlive(Number.parseInt(name.slice(NAME.length), 10))) rmSync(left, { recursive: true, force: true });
   }
 }
 

@@ -12,11 +12,13 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "tests/**/*.test.ts", "examples/**/*.test.ts"],
     globalSetup: "checks/scratch.ts",
+    setupFiles: "checks/properties.ts",
     testTimeout: 30_000,
     // Two at a time: the machines that run this have two cores, and more would only make slow tests look hung.
     maxWorkers: 2,
-    // The files of a worker share its modules, which takes a fifth off the run: parts are passed in, so nothing stays behind in one.
+    // The files of a worker share its modules, which takes a fifth off the run: parts are passed in, and what a test puts in place of a global goes with it.
     isolate: false,
+    restoreMocks: true,
     unstubEnvs: true,
     // No key of the machine that runs the tests may reach a test: a suite that passes offline must pass everywhere.
     env: { ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "", NO_COLOR: "1", NODE_COMPILE_CACHE: COMPILED },

@@ -50,7 +50,7 @@ describe("a fork", () => {
         expect(await at.store.epoch(thread.scope, thread.id)).toEqual(before);
         await at.store.close();
       }),
-      { numRuns: 25 },
+      { numRuns: 25, interruptAfterTimeLimit: 55_000 },
     );
   }, 60_000);
 

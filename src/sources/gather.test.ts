@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import {
   type Agent,
@@ -349,10 +349,10 @@ describe("the deadline", () => {
     const unhandled: unknown[] = [];
     const listen = (reason: unknown): void => void unhandled.push(reason);
     process.on("unhandledRejection", listen);
+    onTestFinished(() => void process.off("unhandledRejection", listen));
     const late: Search = () => new Promise((_, reject) => setTimeout(() => reject(new Error("late")), 80));
     await gather(agent(), [RECALL], contextOf("the trip", late));
     await new Promise((resolve) => setTimeout(resolve, 120));
-    process.off("unhandledRejection", listen);
     expect(unhandled).toEqual([]);
   });
 

@@ -47,7 +47,7 @@ it("law 5, S16 whatever contacts say, save, write, search and read: nothing of o
       }
       await app.close();
     }),
-    { numRuns: 12 },
+    { numRuns: 12, interruptAfterTimeLimit: 115_000 },
   );
 }, 120_000);
 

@@ -232,7 +232,7 @@ describe("a turn over the messages of several senders", () => {
         }
         expect(await on.problems()).toEqual([]);
       }),
-      { numRuns: 15 },
+      { numRuns: 15, interruptAfterTimeLimit: 55_000 },
     );
   }, 60_000);
 });
@@ -265,6 +265,17 @@ describe("a turn of several senders that is interrupted", () => {
     await on.run();
     for (const name of names) expect(await on.mail(name)).toHaveLength(1);
     expect(await on.problems()).toEqual([]);
+  });
+});
+
+describe("what waits where nobody pays for it", () => {
+  it("is refused before anything is made of it, and where nothing waits there is nothing to refuse", async () => {
+    const on = await inbox([], { life: { credits: { low: 5, critical: 1, rounds: 2 } } });
+    expect(await on.run()).toEqual([]);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    await expect(on.run()).rejects.toMatchObject({ code: "out_of_credits" });
+    const threads = await on.store.threads({ org: ORG, agent: on.agent.name, contact: null }, 9);
+    expect(threads.map(({ channel }) => channel)).toEqual(["test", "test"]);
   });
 });
 
