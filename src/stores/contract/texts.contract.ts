@@ -267,6 +267,21 @@ function proposals(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("does not put back a text that was taken away between the look and the word, unless that was looked at", async () => {
+      const store = await openStore();
+      await store.editText(OWNER, edited("rhyme", { ...POET, ...byHand }), NOW);
+      await store.editText(OWNER, edited("sing", { ...POET, status: "proposed", inputs: "contact", parent: 1 }), NOW);
+      await store.moveText(OWNER, POET, moving(null, { kind: "disabled" }));
+      const choice = { ...POET, n: 2 };
+      await expect(store.decideText(OWNER, choice, deciding("approved"))).rejects.toMatchObject({
+        code: "text_decided",
+        message: expect.stringMatching(/written over version 1, and version 0 is active by now/),
+      });
+      expect(await activeOf(store)).toEqual([]);
+      expect(await store.decideText(OWNER, choice, deciding("approved", { over: 0 }))).toMatchObject({ active: true });
+      await store.close();
+    });
+
     it("is what an agent's edit becomes of a text that was taken away; an operator's puts it back", async () => {
       const store = await openStore();
       await store.moveText(OWNER, POET, moving(null, { kind: "disabled" }));
@@ -357,8 +372,7 @@ function follow(model: Model, { deed, n, over, by }: Deed): boolean {
     case "approve":
     case "reject": {
       if (version?.status !== "proposed") return false;
-      const active = model.stands;
-      if (deed === "approve" && active !== null && active !== (over ?? version.parent)) return false;
+      if (deed === "approve" && (model.stands ?? 0) !== (over ?? version.parent)) return false;
       version.status = deed === "approve" ? "kept" : "rejected";
       if (deed === "approve") model.stands = n;
       return true;

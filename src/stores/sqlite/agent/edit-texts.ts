@@ -162,8 +162,10 @@ export function decideText(
       return there(db, key, n);
     }
     const { over } = decision;
-    if (was !== null && was !== (over ?? made.parent)) {
-      throw textOvertaken(key.agent, { ...of, n, parent: made.parent ?? 0, over }, was);
+    // What was taken away since is no text that anybody compared with.
+    const active = was ?? 0;
+    if (active !== (over ?? made.parent)) {
+      throw textOvertaken(key.agent, { ...of, n, parent: made.parent ?? 0, over }, active);
     }
     checkBeside(db, key, decision.beside);
     recordMove(db, key, { ...word, stands: n, ...(made.contact !== null && textsAnew(db, owner.org, made)) });
