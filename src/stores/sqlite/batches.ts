@@ -17,18 +17,15 @@ import { findThread, newThread } from "./threads.ts";
 /** Looks and makes in one write transaction: of two workers that ask, the second finds what the first has made. */
 export function openBatch(db: Connection, of: AgentOwner, opening: BatchOpening): Thread | undefined {
   return db.write(() => {
-    const { now, alive, most } = opening;
+    const { now, alive } = opening;
     for (const row of openBatches(db, of)) {
       if (lease(row, { now, alive })) continue;
       if (members(db, row).some((member) => pending(db, member, member.id).length > 0)) return toThread(row);
       closeBatch(db, row, opening.at);
     }
-    const all = waitingThreads(db, of, opening);
-    const senders = apart(all, opening).slice(0, most);
-    // Who cannot be told from others, or may be why a turn fails, waits until it is their turn, and then has it alone.
-    const [first] = all;
-    if (first === undefined || senders[0] !== first.row || senders.length < 2) return first && toThread(first.row);
-    return toThread(stage(db, of, senders, opening));
+    const senders = nextSenders(waitingThreads(db, of, opening), opening);
+    const [first] = senders;
+    return first && toThread(senders.length < 2 ? first : stage(db, of, senders, opening));
   });
 }
 
@@ -41,12 +38,16 @@ interface Waiting {
 /** Whose turns failed so often in a row is in none with others any more. */
 const FAILED_TOGETHER = 2;
 
-/** The first of each name, without those who have none. */
-function apart(all: readonly Waiting[], { nameOf }: BatchOpening): readonly Row<"thread">[] {
+/** Who has the next turn: looked for no further than until it is full. */
+function nextSenders(all: Iterable<Waiting>, { most, nameOf }: BatchOpening): readonly Row<"thread">[] {
   const named = new Map<string, Row<"thread">>();
   for (const { row, failed } of all) {
     const name = nameOf(row.contact);
-    if (name !== "" && !named.has(name) && failed < FAILED_TOGETHER) named.set(name, row);
+    const isApart = name !== "" && !named.has(name) && failed < FAILED_TOGETHER;
+    // Who cannot be told from others, or may be why a turn fails, waits until it is their turn, and then has it alone.
+    if (!isApart && named.size === 0) return [row];
+    if (isApart) named.set(name, row);
+    if (named.size >= most) break;
   }
   return [...named.values()];
 }
@@ -72,8 +73,8 @@ function closeBatch(db: Connection, row: Row<"thread">, at: number): void {
 }
 
 /** Of each sender the thread on which something waits for longest, and of them those who wait longest first. */
-function waitingThreads(db: Connection, of: AgentOwner, opening: BatchOpening): readonly Waiting[] {
-  const found = new Map<ContactId, Waiting>();
+function* waitingThreads(db: Connection, of: AgentOwner, opening: BatchOpening): Generator<Waiting> {
+  const found = new Set<ContactId>();
   for (const { contact, thread, first } of db.all(plain<WaitingRow>(WAITING, of.org, of.agent))) {
     if (opening.receivedBefore !== undefined && first >= opening.receivedBefore) break;
     if (found.has(contact) || isReserved(contact)) continue;
@@ -81,9 +82,9 @@ function waitingThreads(db: Connection, of: AgentOwner, opening: BatchOpening): 
     const isFree = row?.erased_link === null && !opening.except.includes(row.channel) && !lease(row, opening);
     const failures = row && isFree ? failuresOf(db, row) : undefined;
     if (row === undefined || failures === undefined || opening.rested?.(failures) === false) continue;
-    found.set(contact, { row, failed: failures.count });
+    found.add(contact);
+    yield { row, failed: failures.count };
   }
-  return [...found.values()];
 }
 
 /** How often the thread's turns failed since one was done. */

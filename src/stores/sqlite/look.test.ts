@@ -6,8 +6,7 @@ import { batchContact } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import { exchange, NOW, newThread, OWNER, open, said, scopeOf, VERSION } from "../contract/sample.contract.ts";
 import { openBatch } from "./batches.ts";
-import type { Connection } from "./connection.ts";
-import { connect } from "./connection.ts";
+import { type Connection, connect } from "./connection.ts";
 import { openSqlite } from "./open.ts";
 import type { Statement } from "./statement.ts";
 
@@ -67,5 +66,11 @@ describe("a look for what waits", () => {
   it("reads messages that wait, and none of the agent's history", async () => {
     await written("ann");
     expect(found("event", asked(nextTurn(1)))).toEqual(["SEARCH event USING INDEX event_waiting (org=? AND agent=?)"]);
+  });
+
+  it("asks about as many senders as the turn takes, however many wait", async () => {
+    await written("ann", "bob", "cid", "dee", "eve", "fay", "gil");
+    const triedOf = (most: number) => asked(nextTurn(most)).filter((text) => text.includes('from "turn"')).length;
+    expect([triedOf(1), triedOf(3)]).toEqual([1, 3]);
   });
 });
