@@ -4,7 +4,6 @@ import {
   BATCH_SENDERS,
   batchContact,
   eventId,
-  isBatch,
   issueId,
   type TurnEvent,
   threadId,
@@ -46,10 +45,10 @@ async function* runInbox(
   agent: Agent,
   { run, options }: { readonly run: Run; readonly options: InboxOptions },
 ): AsyncGenerator<TurnEvent> {
+  await checkCredits(parts, agent);
   for (let tries = 1; ; tries++) {
     const thread = await nextThread(parts, agent, options.waited);
     if (thread === undefined) return;
-    if (isBatch(thread.scope)) await checkPaid(parts, agent);
     let began = false;
     try {
       for await (const event of run(thread, { ...options, unheard: true })) {
@@ -61,6 +60,13 @@ async function* runInbox(
       if (began || tries >= TRIES || asStrataError(thrown).code !== "thread_busy") throw thrown;
     }
   }
+}
+
+/** Before anything is looked for or made. Where nothing waits there is nothing to refuse. @throws StrataError `out_of_credits` */
+async function checkCredits(parts: TurnParts, agent: Agent): Promise<void> {
+  if (agent.life?.credits === undefined) return;
+  const waiting = await parts.store.inbox({ org: agent.org, agent: agent.name }, { now: parts.wall(), limit: 1 });
+  if (waiting.length > 0) await checkPaid(parts, agent);
 }
 
 async function nextThread(parts: TurnParts, agent: Agent, waited: InboxOptions["waited"]): Promise<Thread | undefined> {
