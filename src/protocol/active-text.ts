@@ -39,9 +39,8 @@ export function activeText(
     const { n, text, line, trust } = found;
     return { ...base, version: n, text, wordsOf: trust, ...(line !== undefined && { line }) };
   }
-  // What was written for another place leaves this one as it is declared.
-  const isUnmoved = pointer === undefined || found !== undefined;
-  const isDeclared = isUnmoved ? standsAtFirst(agent, part) : stands !== null;
+  // What was written for another place leaves this one as it is declared, and so does what was written between two reads of the store.
+  const isDeclared = pointer?.stands === 0 || (pointer?.stands !== null && standsAtFirst(agent, part));
   if (!isDeclared || declared === undefined) return { ...base, version: null };
   return { ...base, version: 0, text: declared, ...(layer.line && { line: layer.line }) };
 }

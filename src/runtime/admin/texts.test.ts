@@ -410,6 +410,17 @@ describe("skills", () => {
     await expect(desk(set).enable("haggling")).resolves.toMatchObject({ to: 0 });
   });
 
+  it("stay disabled as they are declared where one is written between the reads of texts and of pointers", async () => {
+    const set = await automatonStage();
+    await desk(set).edit(skill("haggling"), "Haggle to the last coin.");
+    const store = { ...set.store, activeTexts: async () => [] };
+    const between = await stage(["Done."], { agent: automaton(), store });
+    await between.say(await between.open("bob"), "hello");
+    const sent = between.sent[0]?.prefix.system.map(({ text }) => text).join("\n");
+    expect(sent).toContain("- invoicing: Write number, date and sum.");
+    expect(sent).not.toMatch(/haggling/);
+  });
+
   it("are told from what is not there, and are not switched twice", async () => {
     const set = await automatonStage();
     await expect(desk(set).disable("invocing")).rejects.toMatchObject({
