@@ -3,7 +3,6 @@ import type { App } from "../app.ts";
 import {
   type Agent,
   declaredText,
-  layersNamed,
   StrataError,
   type TextKey,
   type TextMove,
@@ -21,16 +20,19 @@ const version = wholeNumber(0);
 export function declareHistory(parent: Command, context: Context): void {
   ofText(parent.command("history").argument(...LAYER))
     .description("show the versions of a layer's text, and what was done with them, the newest first")
-    .option("--limit <n>", "at most so many versions", wholeNumber(1, 1_000), 20)
-    .option("--before <version>", "only versions before this one", wholeNumber(1))
+    .option("--limit <n>", "at most so many versions, and as many moves", wholeNumber(1, 1_000), 20)
+    .option("--before <version>", "only versions before this one, and what was done with them", wholeNumber(1))
     .addHelpText("after", "\nExample:\n  $ strata layer history 6")
     .action((word: string, named: string | undefined, { limit, before, ...options }: Paged, command: Command) =>
       onAgent(context, { command, named, options }, async ({ app, agent }) => {
         const key = keyOf(word, options);
         const page = { ...key, limit, ...(before !== undefined && { before }) };
         const versions = await app.runtime.textVersions(app.operator, agent.name, page);
-        const moves = await app.runtime.textMoves(app.operator, agent.name, key);
-        return { json: { versions, moves }, lines: historyLines(versions, moves, context.style) };
+        const all = await app.runtime.textMoves(app.operator, agent.name, key);
+        const about = all.filter(({ n }) => before === undefined || n < before);
+        const moves = about.slice(0, limit);
+        const lines = historyLines({ versions, moves, hidden: about.length - moves.length }, context.style);
+        return { json: { versions, moves }, lines: all.length === 0 ? [UNEDITED] : lines };
       }),
     );
 }
@@ -40,14 +42,24 @@ interface Paged extends OfText {
   readonly before?: number;
 }
 
-function historyLines(versions: readonly TextVersion[], moves: readonly TextMove[], style: Style): readonly string[] {
-  if (moves.length === 0) return ["It is as it was declared; nobody has edited it."];
+const UNEDITED = "It is as it was declared; nobody has edited it.";
+
+/** A page of a text's history. */
+interface Page {
+  readonly versions: readonly TextVersion[];
+  readonly moves: readonly TextMove[];
+  /** How many older moves it leaves out. */
+  readonly hidden: number;
+}
+
+function historyLines({ versions, moves, hidden }: Page, style: Style): readonly string[] {
   return [
     ...versions.flatMap((one) => versionLines(one, style)),
     ...(versions.length === 0 ? [] : [""]),
     ...moveLines(moves, style),
     "",
     style.dim(`${count(versions.length, "version")}; version 0 is the declared text${older(versions)}`),
+    ...(hidden === 0 ? [] : [style.dim(`${count(hidden, "older move")} not shown`)]),
   ];
 }
 
@@ -67,10 +79,13 @@ export function declareDiff(parent: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  $ strata layer diff 6 0 2")
     .action((...[word, before, after, named, options, command]: Comparing) =>
       onAgent(context, { command, named, options }, async ({ app, agent }) => {
-        const about = { agent, key: keyOf(word, options) };
+        const wanted = keyOf(word, options);
+        const { id: layer } = await app.runtime.layer(app.operator, agent.name, wanted.layer);
+        const key = { ...wanted, layer };
+        const about = { agent, key };
         const [old, fresh] = [await textOfVersion(app, about, before), await textOfVersion(app, about, after)];
         return {
-          json: { ...keyIn(about), before: { n: before, text: old }, after: { n: after, text: fresh } },
+          json: { ...key, before: { n: before, text: old }, after: { n: after, text: fresh } },
           lines: textDiff(old, fresh, context.style),
         };
       }),
@@ -79,23 +94,14 @@ export function declareDiff(parent: Command, context: Context): void {
 
 type Comparing = [word: string, before: number, after: number, named: string | undefined, OfText, Command];
 
-/** A text of an agent, as it was named. */
+/** A text of an agent, by its layer's id. */
 interface About {
   readonly agent: Agent;
   readonly key: TextKey;
 }
 
-/** The text by its layer's id. */
-function keyIn({ agent, key }: About): TextKey {
-  const [layer] = layersNamed(agent.layers, key.layer);
-  return layer === undefined ? key : { ...key, layer: layer.id };
-}
-
-async function textOfVersion(app: App, about: About, n: number): Promise<string> {
-  const { agent } = about;
-  const wish = { ...about.key, before: n + 1, limit: 1 };
-  const versions = await app.runtime.textVersions(app.operator, agent.name, wish);
-  const key = keyIn(about);
+async function textOfVersion(app: App, { agent, key }: About, n: number): Promise<string> {
+  const versions = await app.runtime.textVersions(app.operator, agent.name, { ...key, before: n + 1, limit: 1 });
   const found = n === 0 ? declared(agent, key) : versions.find((one) => one.n === n)?.text;
   if (found !== undefined) return found;
   const message = `${nameOf(key)} of ${agent.name} has no version ${n}; \`strata layer history ${key.layer}\` shows them`;

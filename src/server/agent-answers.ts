@@ -50,7 +50,6 @@ export const VERSION = z
     parent: z.number().describe("The version it was written over."),
     place: z
       .object({ rank: z.number(), source: z.string(), declared: z.string().optional() })
-      .optional()
       .describe("What it was written for: rank and source of its layer, and the digest of the declared text."),
     digest: z.string(),
     at: TIME,

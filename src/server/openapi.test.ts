@@ -48,6 +48,10 @@ describe("the OpenAPI document", () => {
     });
   });
 
+  it("says of each version of a text what it was written for", () => {
+    expect(at(served, "components", "schemas", "TextVersion", "required")).toContain("place");
+  });
+
   it("knows every error code", () => {
     const codes = at(served, "components", "schemas", "Error", "properties", "error", "properties", "code", "enum");
     expect(codes).toEqual(Object.keys(ERRORS));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Actor, agentName, contactId, layerId, orgId, outboxId, SELF, untrusted } from "../../protocol/index.ts";
+import { createRuntime } from "../create.ts";
 import type { Runtime } from "../runtime.ts";
 import { message, OPERATOR, ORG, type Stage } from "../stage.contract.ts";
 import { automatonStage, LOOP, written } from "./automaton.contract.ts";
@@ -199,6 +200,20 @@ describe("who looks", () => {
       { what: "read proposals", about: "proposals: 1" },
       { what: "read proposals", about: "proposals: 1" },
     ]);
+  });
+});
+
+describe("the proposals of all agents", () => {
+  it("are noted as read where they are told, and not where others stand before them", async () => {
+    const set = await automatonStage();
+    const later = { ...set.agent, name: agentName("gardener") };
+    const runtime = createRuntime({ ...set.parts, agents: { ...set.parts.agents, all: [set.agent, later] } });
+    await written(set, "Look thrice.");
+    set.time.at += 1_000;
+    await written({ ...set, agent: later }, "Look twice.");
+    expect(await runtime.proposals(OPERATOR, undefined, 1)).toMatchObject([{ agent: "automaton" }]);
+    expect(await runtime.acts(OPERATOR, name, 9)).toMatchObject([{ about: "proposals: 1" }]);
+    expect(await runtime.acts(OPERATOR, later.name, 9)).toEqual([]);
   });
 });
 

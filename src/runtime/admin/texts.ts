@@ -85,13 +85,16 @@ async function checkThere(desk: Desk, { layer, part }: TextKey): Promise<void> {
 
 export async function proposals(desks: readonly Desk[], limit = USUAL) {
   const found = desks.map(async (desk) => {
-    const waiting = await seen(desk, await desk.parts.store.proposals(desk.owner, { limit }));
-    return waiting.map((version) => ({ ...version, agent: desk.owner.agent }));
+    const waiting = await desk.parts.store.proposals(desk.owner, { limit });
+    return waiting.map((version) => ({ desk, version }));
   });
-  return (await Promise.all(found))
+  const told = (await Promise.all(found))
     .flat()
-    .sort((a, b) => a.at - b.at)
+    .sort((a, b) => a.version.at - b.version.at)
     .slice(0, limit);
+  const toldBy = (desk: Desk) => told.flatMap((one) => (one.desk === desk ? [one.version] : []));
+  await Promise.all(desks.map((desk) => seen(desk, toldBy(desk))));
+  return told.map(({ desk, version }) => ({ ...version, agent: desk.owner.agent }));
 }
 
 /** Approves a proposal, which is looked at once more as it would stand now, or rejects it. */
