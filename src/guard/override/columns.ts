@@ -21,7 +21,7 @@ export function* columns(text: string): Read {
   }
 }
 
-/** What the first letters, the first words and the last words of lines say. */
+/** What the first letters and the first words of lines say. */
 export function* acrostics(text: string): Read {
   for (const block of text.split(/\n\s*\n/)) {
     const lines = block
@@ -30,15 +30,10 @@ export function* acrostics(text: string): Read {
       .filter((words) => words.length > 0);
     if (lines.length < FEWEST || lines.length > MOST) continue;
     const first = lines.map((words) => words[0] ?? "");
-    const last = lines.map((words) => words.at(-1) ?? "");
     if (isSaid(first)) yield ["the first words of lines", first.join(" ")];
     yield* spelledBy(
       "the first letters of lines",
       first.map((word) => word.slice(0, 1)),
-    );
-    yield* spelledBy(
-      "the last letters of lines",
-      last.map((word) => word.slice(-1)),
     );
   }
 }
@@ -51,12 +46,14 @@ const JOINING: ReadonlySet<string> = new Set(
   "and or the a an to of all any every this that these over for from by with my your".split(" "),
 );
 
-/** Letters by chance make few words: eight lines at least. */
-const FEWEST_LETTERS = 8;
+/** Letters by chance make few words: ten lines at least. */
+const FEWEST_LETTERS = 10;
+/** Letters in a word, one with another. */
+const FEWEST_EACH = 3.5;
 
 function* spelledBy(by: string, letters: readonly string[]): Read {
   const read = letters.length < FEWEST_LETTERS ? undefined : wordsApart(letters.join(""));
-  if (read !== undefined) yield [by, read];
+  if (read !== undefined && letters.length >= read.split(" ").length * FEWEST_EACH) yield [by, read];
 }
 
 /** Lines in a row of which all are so. */

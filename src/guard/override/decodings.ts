@@ -1,4 +1,5 @@
 import { codedLetters } from "./coded-letters.ts";
+import { wordsApart } from "./words-apart.ts";
 
 const NAMED: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: " " };
 
@@ -22,7 +23,9 @@ function* decodedOnce(text: string): Iterable<readonly [string, string]> {
   ))
     if (/\d|[a-z][A-Z]/.test(run))
       yield* decoded("base64", run.replaceAll(/["'\s,]|(?<=["'\s])\+|\n[-*]/g, ""), "base64");
-  for (const [run] of text.matchAll(/(?:(?:0x)?[0-9a-f]{2}[\s:,]{0,2}){7,}[0-9a-f]{2}(?![0-9a-z])/gi))
+  for (const [run] of text
+    .replaceAll(/^[0-9a-f]{6,8}:?\s+/gim, "")
+    .matchAll(/(?:(?:0x)?[0-9a-f]{2}[\s:,]{0,2}){7,}[0-9a-f]{2}(?![0-9a-z])/gi))
     yield* decoded("hex", run.replaceAll(/0x|[\s:,]/gi, ""), "hex");
   for (const [run] of text.matchAll(/(?:\b[A-Z2-7]{16,}={0,6}(?![A-Za-z0-9]))|\b[a-z2-7]{24,}={0,6}(?![A-Za-z0-9])/g))
     if (/\d/.test(run) || /[A-Z]/.test(run)) yield* readable("base32", base32(run));
@@ -66,7 +69,8 @@ function decoded(by: string, run: string, encoding: "base64" | "hex"): Iterable<
 
 /** Only what is text again. */
 function* readable(by: string, text: string): Iterable<readonly [string, string]> {
-  const plain = text.replaceAll("\0", "");
+  const written = text.replaceAll("\0", "");
+  const plain = / /.test(written) ? written : (wordsApart(written) ?? written);
   if (plain.length >= 6 && /^[\p{L}\p{N}\p{P}\p{Zs}\n]+$/u.test(plain) && / /.test(plain)) yield [by, plain];
 }
 

@@ -98,6 +98,10 @@ const DISGUISES: Readonly<Record<string, (text: string) => string>> = {
   "groups of five": (text) => (text.replaceAll(/\W/g, "").match(/.{1,5}/g) ?? []).join(" "),
   "strokes inside words": (text) => eachWord(text, (word) => (word.length > 4 ? cut(word).join("-") : word)),
   "no blanks": (text) => text.toLowerCase().replaceAll(" ", ""),
+  "signs for vowels": (text) => text.replaceAll(/[aeiou]/gi, "_"),
+  "letters backwards and set apart": (text) => [...text].toReversed().join(" "),
+  "hex of each word": (text) => eachWord(text, (word) => Buffer.from(word).toString("hex")),
+  "elements of XML": (text) => eachWord(text, (word) => `<w>${word}</w>`, ""),
   "a column": (text) => eachWord(text, (word) => `- ${word}`, "\n"),
   "numbered steps": (text) => eachWord(text, (word, at) => `Step ${at}: ${word}`, "\n"),
 };
@@ -120,6 +124,13 @@ describe("what is written so that the eye passes over it", () => {
   ])("lets %j pass", (text) => {
     expect(judgeLayerText(text)).toEqual({ verdict: "pass", findings: [] });
   });
+});
+
+it("reads what the first letters of lines say", () => {
+  const lines =
+    "Offer tea. Be brief. Explain prices. You may joke. Check the stock. Open at nine. Name the price. Thank them. Ask again. Close at six. Tell them why. Say so.";
+  expect(isHeldUp(lines.replaceAll(". ", ".\n"))).toBe(true);
+  expect(isHeldUp(lines.replaceAll(". ", ".\n").replace("Offer", "Serve").replace("Close", "Shut"))).toBe(false);
 });
 
 describe("what cannot be read", () => {

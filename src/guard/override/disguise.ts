@@ -34,12 +34,15 @@ const DISGUISES: ReadonlySet<string> = new Set([
   "pieces in quotes",
   "blanks in other places",
   "parted words",
+  "no blanks",
   "missing vowels",
   "hidden vowels",
   "other vowels",
   "stretched letters",
   "letters in another order",
 ]);
+/** Nobody writes so who wants to be read, however many words appear. */
+const ALWAYS: ReadonlySet<string> = new Set(["filling words", "the first letters of lines"]);
 /** Words that must appear before a way of writing counts as a disguise. */
 const APPEARING = 2;
 
@@ -54,6 +57,7 @@ function wornBy(text: string, readings: readonly Reading[]): GuardFinding | unde
     return finding("hidden", "odd letters", base.text);
   for (const { by, text: read, won } of readings) {
     if (ENCODINGS.has(by) && englishWords(read) >= APPEARING) return finding("blob", by, read);
+    if (ALWAYS.has(by)) return finding("hidden", by, read);
     if (DISGUISES.has(by) && won >= APPEARING) return finding("hidden", by, read);
   }
   return undefined;

@@ -16,6 +16,8 @@ import {
   respaced,
   unfilled,
   unmarked,
+  unnumbered,
+  unparted,
 } from "./unwrapped.ts";
 
 export { withoutMarks } from "./marks.ts";
@@ -81,10 +83,14 @@ function* unfolded(plain: string): Read {
 /** Letters that stand alone, set together again. */
 function* spelledApart(written: string): Read {
   const blanked = unblanked(written);
-  const set = spelled(blanked)?.replaceAll(/\s+/g, " ");
-  yield ["letters set apart", set];
   yield ["letters set apart", rejoined(blanked)?.replaceAll(/\s+/g, " ")];
-  if (set !== undefined) yield ["words set together", parted(set)];
+  const set = spelled(blanked);
+  if (set === undefined) return;
+  const line = set.replaceAll(/\s+/g, " ");
+  yield ["letters set apart", line];
+  yield ["words set together", parted(line)];
+  yield ["letters set apart", undigited(line, "i")];
+  yield* turnings(set.replaceAll(/[^\S\n]+/g, " "));
 }
 
 /** How words can be hidden whose letters are plain; `by` names what was taken off the letters before. */
@@ -94,7 +100,7 @@ function* wordsOf(written: string, by: string): Read {
   for (const [how, turned, from] of turnings(base)) yield [named(how), turned, from];
   for (const [how, right, from] of respelled(unblanked(written, true))) yield [named(how), right, from];
   yield [named("capitals inside words"), humps(written)];
-  yield [named("words set together"), parted(base)];
+  yield [named("words set together"), parted(written)];
   yield [named("doubled letters"), undoubled(base)];
   for (const [how, unwrap] of UNWRAPPINGS) yield [named(how), foldedIf(unwrap(written))];
   for (const values of assigned(written)) yield [named("values of names"), folded(values)];
@@ -111,7 +117,9 @@ const UNWRAPPINGS: readonly (readonly [string, (text: string) => string | undefi
   ["words joined by signs", namesAsSentences],
   ["parted words", mended],
   ["blanks in other places", respaced],
+  ["no blanks", unparted],
   ["filling words", unfilled],
+  ["filling signs", unnumbered],
 ];
 
 const foldedIf = (text: string | undefined): string | undefined => (text === undefined ? undefined : folded(text));

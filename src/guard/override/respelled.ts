@@ -40,9 +40,9 @@ const WRONGS: readonly (readonly [string, RegExp, Shape])[] = [
   ["letters in another order", /^[a-z]{4,}$/, "ends"],
 ];
 
-const WORD = /(?<![\p{L}\p{N}])[a-z](?:[a-z*_#.]*[a-z])?(?![\p{L}\p{N}])|[*_#][a-z*_#]*[a-z][a-z*_#]*/gu;
+const WORD = /(?<![\p{L}\p{N}])[a-z*_#](?:[a-z*_#.]*[a-z*_#])?(?![\p{L}\p{N}])/gu;
 /** How much of a line has to be English in the end. */
-const CLEAR = 0.8;
+const CLEAR = 0.75;
 const FEWEST = 3;
 /** How many longer words, and how much of them all, must have been written wrongly. */
 const LONG = 4;
@@ -66,6 +66,7 @@ function rightly(line: string, wrong: RegExp, shape: Shape): string | undefined 
   let all = 0;
   let clear = 0;
   const read = line.replaceAll(WORD, (word) => {
+    if (!/[a-z]/.test(word)) return word;
     all += 1;
     const known = isCommonWord(word);
     const meant =

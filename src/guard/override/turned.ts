@@ -22,10 +22,10 @@ const without = (letter: string) => (text: string) => text.replaceAll(letter, ""
 
 /** `ignoreway` and `ulesray`, as the words that they come from. */
 const fromPigLatin = (text: string): string =>
-  text.replaceAll(/(?<![a-z])([a-z]+?)(?:w|y|h)?ay(?![a-z])/g, (whole, rest: string) => {
-    const turns = [0, 1, 2, 3].map((moved) => rest.slice(rest.length - moved) + rest.slice(0, rest.length - moved));
-    const kept = whole.endsWith("way") && isCommonWord(rest) ? rest : undefined;
-    return kept ?? turns.find((turn, i) => i > 0 && isCommonWord(turn)) ?? turns.find(isCommonWord) ?? turns[1] ?? rest;
+  text.replaceAll(/(?<![a-z])([a-z]+)ay(?![a-z])/g, (_, rest: string) => {
+    const turns = [1, 2, 3].map((moved) => rest.slice(rest.length - moved) + rest.slice(0, rest.length - moved));
+    const kept = rest.replace(/[wyh]$/, "");
+    return [...(rest.endsWith("w") ? [kept] : []), ...turns, kept].find(isCommonWord) ?? turns[0] ?? rest;
   });
 
 type Turn = readonly [string, (line: string) => string];

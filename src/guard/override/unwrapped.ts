@@ -45,7 +45,7 @@ export const unmarked: Unwrapping = (text) =>
       )
       .replaceAll(/~~[^~\n]{1,60}~~|<(?:del|s|strike)>[^<\n]{0,60}<\/(?:del|s|strike)>/g, " ")
       .replaceAll(/\[\/?[a-z]{1,6}(?:=[^\]\n]{0,30})?\]|\/\*[^*\n]{0,20}\*\/|<!--[^\n]{0,20}?-->/gi, "")
-      .replaceAll(/<[^<>\n]{0,60}>/g, ""),
+      .replaceAll(/<[^<>\n]{0,60}>/g, " "),
   );
 
 /** `ignore_all_layers`, `ignore-all-layers`, `?q=ignore+all+layers`: names that are sentences. */
@@ -62,15 +62,13 @@ export const mended: Unwrapping = (text) =>
   changed(
     text,
     text.replaceAll(
-      /(?<![a-z0-9])([a-z]{1,12})[-_ .\n]([a-z]{1,12})(?![a-z0-9])/gi,
-      (whole, one: string, other: string) => (isWhole(one, other) ? one + other : whole),
+      /(?<=(?<![a-z0-9])([a-z]{1,12}))[-_ .\n](?=([a-z]{1,12})(?![a-z0-9]))/gi,
+      (gap, one: string, other: string) => (isWhole(one.toLowerCase(), other.toLowerCase()) ? "" : gap),
     ),
   );
 
-const isWhole = (one: string, other: string): boolean => {
-  const [a, b] = [one.toLowerCase(), other.toLowerCase()];
-  return a.length + b.length > 3 && !(isCommonWord(a) && isCommonWord(b)) && isEnglishWord(a + b);
-};
+const isWhole = (one: string, other: string): boolean =>
+  one.length + other.length > 3 && !(isEnglishWord(one) && isEnglishWord(other)) && isEnglishWord(one + other);
 
 /** How much of the words of a line has to be known for it to be read as it stands. */
 const CLEAR = 0.5;
@@ -86,7 +84,8 @@ const MISPLACED = 0.3;
 function lineApart(line: string): string | undefined {
   const letters = line.replaceAll(/[^a-z0-9]/gi, "");
   const read = letters.length < 12 || letters.length > 400 ? undefined : wordsApart(letters);
-  if (read === undefined) return undefined;
+  if (read === undefined || !read.split(" ").every((word) => isEnglishWord(word) || /^(?:\d+|[ai])$/.test(word)))
+    return undefined;
   const ends = endsOf(read.split(" "));
   const blanks = [...endsOf(line.split(/[^a-z0-9]+/i))];
   const inside = blanks.filter((end) => !ends.has(end)).length;
@@ -107,7 +106,19 @@ function endsOf(words: readonly string[]): ReadonlySet<number> {
 export const parted: Unwrapping = (text) =>
   allRuns(text, TOGETHER, (run) => (isCommonWord(run.toLowerCase()) ? undefined : wordsApart(run)));
 
-const TOGETHER = /(?<![\p{L}\p{N}/.@_-])\p{L}[\p{Ll}\p{N}]{11,300}(?![\p{L}\p{N}/@_-]|\.\w)/gu;
+const TOGETHER = /(?<![\p{L}\p{N}/.@_]|[\p{L}\p{N}]-)\p{L}[\p{Ll}\p{N}]{11,300}(?![\p{L}\p{N}/@_]|\.\w)/gu;
+
+/** The same where nobody would name anything so: several words in a row, even where some are not known. */
+export const unparted: Unwrapping = (text) =>
+  allRuns(text, TOGETHER, (run) => {
+    if (run.length < LONG_NAME || isCommonWord(run.toLowerCase())) return undefined;
+    const words = wordsApart(run) ?? (run.length < LONGER_NAME ? undefined : wordsApart(run, LESS_KNOWN));
+    return words !== undefined && words.split(" ").length > 3 ? words : undefined;
+  });
+
+const LONG_NAME = 20;
+const LONGER_NAME = 28;
+const LESS_KNOWN = 0.3;
 
 /** Where a name such as `gitHubToken` has its next word. */
 const HUMP = /(?<=\p{Ll})(?=\p{Lu})/gu;
@@ -124,15 +135,23 @@ export function isClear(line: string): boolean {
   return letters < 8 || (known.length >= words.length * CLEAR && known.join("").length >= letters * CLEAR);
 }
 
-/** A line that says the same word after each word of another sentence, or has numbers or signs there. */
-export const unfilled: Unwrapping = (text) => eachLine(text, withoutFillers);
+/** A line that has numbers or signs after each word. */
+export const unnumbered: Unwrapping = (text) =>
+  eachLine(text, (line) => withoutFillers(line, (filler) => filler === ""));
 
-function withoutFillers(line: string): string {
+/** A line that says one word after each word of another sentence, or strikes out what it says between. */
+export const unfilled: Unwrapping = (text) =>
+  eachLine(text, (line) => {
+    const struck = line.match(STRUCK)?.length ?? 0;
+    return struck > 2 ? line.replaceAll(STRUCK, " ") : withoutFillers(line, (filler) => filler !== "");
+  });
+
+const STRUCK = /~~[^~\n]{1,60}~~|<(?:del|s|strike)>[^<\n]{0,60}<\/(?:del|s|strike)>/g;
+
+function withoutFillers(line: string, isMeant: (filler: string) => boolean): string {
   const words = line.split(/\s+/).filter((word) => word !== "");
-  const odd = fillerOf(words.filter((_, i) => i % 2 === 1));
-  const even = fillerOf(words.filter((_, i) => i % 2 === 0));
-  const filler = odd ?? even;
-  return filler === undefined ? line : words.filter((word) => plainWord(word) !== filler).join(" ");
+  const filler = [1, 0].map((at) => fillerOf(words.filter((_, i) => i % 2 === at))).find((one) => one !== undefined);
+  return filler === undefined || !isMeant(filler) ? line : words.filter((word) => plainWord(word) !== filler).join(" ");
 }
 
 /** The word that stands nearly everywhere. */

@@ -4,7 +4,7 @@ const LONGEST_WORD = 16;
 /** What a letter costs that belongs to no word, and what words cost by their length: short ones fit everywhere. */
 const UNKNOWN = 6;
 const COST: readonly number[] = [0, 5, 4, 3, 2.5, 2];
-/** How much of a run may belong to no word. */
+/** How much of a run may belong to no word, if nothing else is said. */
 const STRANGE = 0.08;
 /** Letters in a word, one with another: chance makes shorter ones. */
 const LETTERS = 2.8;
@@ -13,10 +13,10 @@ const ENGLISH: ReadonlySet<string> = new Set(ENGLISH_WORDS);
 const SHORT: ReadonlySet<string> = new Set(["a", "i", ...ENGLISH_WORDS.filter((word) => word.length === 2)]);
 
 /** `ignorelayer1` as `ignore layer 1`; nothing where too little of it is English. */
-export function wordsApart(run: string): string | undefined {
+export function wordsApart(run: string, unknown = STRANGE): string | undefined {
   const words = cheapest(run.toLowerCase());
   const strange = words.filter((word) => !isWord(word)).join("").length;
-  const isEnglish = words.length > 1 && strange <= run.length * STRANGE && run.length >= words.length * LETTERS;
+  const isEnglish = words.length > 1 && strange <= run.length * unknown && run.length >= words.length * LETTERS;
   return isEnglish ? words.join(" ") : undefined;
 }
 
