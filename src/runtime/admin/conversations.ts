@@ -1,6 +1,6 @@
 import type { ContactId } from "../../protocol/index.ts";
 import type { ConversationHead, ConversationLog } from "../../stores/index.ts";
-import { knownScope } from "../senders.ts";
+import { checkOutside, knownScope } from "../senders.ts";
 import { type Desk, note } from "./desk.ts";
 
 /** Who has a log, the last active first. */
@@ -10,10 +10,14 @@ export async function conversations(desk: Desk, limit: number): Promise<readonly
   return heads;
 }
 
-/** What was said with one sender. The record names a thread of theirs, and not who they are. */
+/**
+ * What was said with one sender. The record names a thread of theirs, and not who they are.
+ * @throws StrataError `not_allowed` for the agent itself, `invalid_id`
+ */
 export async function conversation(desk: Desk, sender: ContactId): Promise<ConversationLog | undefined> {
   const { parts, owner } = desk;
   const scope = await knownScope(parts.agents, { ...owner, contact: sender });
+  checkOutside(scope);
   const log = await parts.store.conversation(scope);
   const [thread] = await parts.store.threads(scope, 1);
   if (log !== undefined) await note(desk, "read conversation", thread?.id ?? "no thread");
