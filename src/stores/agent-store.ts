@@ -218,8 +218,8 @@ export interface MailStore {
   ): Promise<{ readonly inbox: number; readonly outbox: number; readonly undeliverable: number }>;
   /**
    * Waiting messages of the agent that are due, leased to the holder until then: nobody is given them before, the holder neither, and
-   * none of the same thread, so that they arrive in their order. The oldest first; last those of threads where one could not be
-   * delivered.
+   * none of the same thread. So they arrive in their order: none is due before an older one of its thread is, unless that one could
+   * not be delivered. The oldest first; last those of threads where one could not be delivered.
    */
   dueDeliveries(
     owner: AgentOwner,

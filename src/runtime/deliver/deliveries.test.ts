@@ -24,7 +24,7 @@ function receiver(...troubles: readonly string[]) {
 async function delivering(...troubles: readonly string[]) {
   const { tries, send } = receiver(...troubles);
   const time = { now: Date.parse("2026-11-21T08:00:00Z") };
-  const on = await stage(["Here is your bread.", "And your cake."], {
+  const on = await stage(["Here is your bread.", "And your cake.", "And your tea."], {
     agent: AGENT,
     parts: { sendDelivery: send, wall: () => time.now },
   });
@@ -182,6 +182,18 @@ describe("a reply of an agent that says where its replies go", () => {
     later(1);
     expect(await look()).toHaveLength(1);
     expect(tries.map(({ text }) => text)).toEqual(["Here is your bread.", "And your cake."]);
+  });
+
+  it("comes behind what was said before it, also where whoever listened to that has left", async () => {
+    const { look, tries, runtime, time, thread, later, unheard } = await delivering();
+    await look();
+    await runtime.post(OPERATOR, thread, [message("And a cake.", time.at)]);
+    for await (const { type } of runtime.run(OPERATOR, thread)) if (type === "done") break;
+    await unheard("And tea.");
+    expect(await look()).toEqual([]);
+    later(1);
+    expect(await look()).toHaveLength(2);
+    expect(tries.map(({ text }) => text)).toEqual(["Here is your bread.", "And your cake.", "And your tea."]);
   });
 
   it("does not wait for another conversation, whose replies nobody takes", async () => {

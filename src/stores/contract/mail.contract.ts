@@ -194,6 +194,20 @@ function deliveries(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("waits for an older one of its conversation that a listener may still take, and for none of another", async () => {
+      const store = await openStore();
+      const [thread, bobs] = [await open(store), await open(store, BOB)];
+      const says = (to: typeof thread, reply: string, deliverAfter: number) =>
+        exchange(store, to, "Hi", { reply, more: { deliverAfter } });
+      await says(thread, "one", NOW + 60_000);
+      await says(thread, "two", NOW + 3_000);
+      await says(bobs, "for Bob", NOW + 3_000);
+      const due = async (now: number) => (await store.dueDeliveries(OWNER, asking({ now }))).map(({ text }) => text);
+      expect(await due(NOW + 59_999)).toEqual(["for Bob"]);
+      expect(await due(NOW + 60_000)).toEqual(["one", "for Bob", "two"]);
+      await store.close();
+    });
+
     it("is not given any more where it was delivered by hand", async () => {
       const store = await openStore();
       const id = await reply(store, "Hello");

@@ -103,6 +103,7 @@ export function dueDeliveries(
       .where("outbox.status", "=", sql.lit("waiting"))
       .where((eb) => eb.or([eb("outbox.due", "is", null), eb("outbox.due", "<=", now)]))
       .where("outbox.thread", "not in", waitingThreads(of).where("lease_until", ">", now))
+      .where(({ not, exists }) => not(exists(earlier(of, now))))
       .orderBy((eb) => eb("outbox.thread", "in", waitingThreads(of).where("tries", ">", 0)))
       .orderBy("outbox.at")
       .orderBy("outbox.id")
@@ -112,6 +113,18 @@ export function dueDeliveries(
     return rows.map((row) => ({ ...toMail(row), tries: row.tries }));
   });
 }
+
+/** An older reply of the same thread that was never tried and is not due yet: who listened to it may still take it. */
+const earlier = ({ org, agent }: AgentOwner, now: number) =>
+  query
+    .selectFrom("outbox as early")
+    .select("early.id")
+    .where("early.org", "=", org)
+    .where("early.agent", "=", agent)
+    .where("early.status", "=", sql.lit("waiting"))
+    .where("early.tries", "=", 0)
+    .where("early.due", ">", now)
+    .where(sql<boolean>`early.thread = outbox.thread and (early.at, early.id) < (outbox.at, outbox.id)`);
 
 const waitingThreads = ({ org, agent }: AgentOwner) =>
   query
