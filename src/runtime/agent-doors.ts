@@ -171,7 +171,9 @@ export interface AgentDoors {
   /** Makes an earlier version active, 0 the declared text. @throws StrataError as `decideText` */
   activateText(actor: Actor, agent: AgentName, choice: TextChoice): Promise<TextMove>;
   /**
-   * Goes back to what stood there before the active version was made active; of a skill that was not enabled then, to nothing.
+   * Goes back to what stood there before the active version was made active; of a skill that was not enabled then, to nothing. A text
+   * that is displaced, with no version to go back to that was written for the layer as it is now, is put away: also where the layer is
+   * locked or declared no more.
    * @throws StrataError `text_not_found` where no version is active, else as `decideText`
    */
   rollbackText(actor: Actor, agent: AgentName, choice: Omit<TextChoice, "n">): Promise<TextMove>;

@@ -37,7 +37,10 @@ export async function passed(
 }
 
 /** Read before anything is measured: what moves after it is seen when the text is kept. */
-async function pointersBeside({ parts, owner }: Desk, { layer, part }: TextKey): Promise<readonly TextPointer[]> {
+export async function pointersBeside(
+  { parts, owner }: Desk,
+  { layer, part }: TextKey,
+): Promise<readonly TextPointer[]> {
   const all = await parts.store.textPointers(owner);
   return all.filter((one) =>
     part === undefined ? one.part === undefined && one.layer !== layer : one.layer === layer && one.part !== part,

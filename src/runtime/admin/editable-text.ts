@@ -32,6 +32,10 @@ export async function editableText(desk: Desk, key: TextKey): Promise<EditableTe
   return { ...now, key, layer, kind: kindOf(layer) };
 }
 
+/** Whether operators may change the text, as its layer is declared now. */
+export const isEditable = ({ layers }: Agent, { layer: id, part }: TextKey): boolean =>
+  layers.some((one) => one.id === id && one.mutability === "versioned" && isPart(one, part));
+
 /** What kind of text an editable layer holds. */
 function kindOf({ source }: Layer): EditableText["kind"] {
   if (source.kind === "soul") return "soul";
@@ -52,9 +56,12 @@ function editableLayer(agent: Agent, { layer: id, part }: TextKey): Layer {
   return layer;
 }
 
+const isPart = (layer: Layer, part: string | undefined): boolean =>
+  (kindOf(layer) === "skill") === (part !== undefined);
+
 /** Only a layer of skills has parts, and it has nothing else. @throws StrataError `text_not_found` */
 export function checkPart(agent: Agent, layer: Layer, part: string | undefined): void {
-  if ((kindOf(layer) === "skill") === (part !== undefined)) return;
+  if (isPart(layer, part)) return;
   const next =
     part === undefined ? "name the skill that you mean" : "name the layer alone; `strata layer list` shows them";
   const message = `the layer ${layer.id} of ${agent.name} holds ${part === undefined ? "skills" : "no skills"}: ${next}`;

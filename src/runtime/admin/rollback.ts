@@ -1,24 +1,61 @@
-import { StrataError, standsAtFirst, type TextKey, type TextMove, textName } from "../../protocol/index.ts";
+import {
+  isInPlace,
+  StrataError,
+  standsAtFirst,
+  type TextKey,
+  type TextMove,
+  type TextPointer,
+  textName,
+} from "../../protocol/index.ts";
 import type { TextChoice } from "../agent-doors.ts";
-import { checkDeclared, checkedReason, keptVersion, keyOf } from "./check-text.ts";
+import { checkDeclared, checkedReason, keptVersion, keyOf, pointersBeside, versionOf } from "./check-text.ts";
 import type { Desk } from "./desk.ts";
-import { type EditableText, editableText } from "./editable-text.ts";
+import { type EditableText, editableText, isEditable } from "./editable-text.ts";
 
 /** More was hardly done with one text. */
 const MOST_MOVES = 1_000;
 
-/** Goes back to what stood there before the active version was made active: another version, the declared text, or nothing. */
+/**
+ * Goes back to what stood there before the active version was made active: another version, the declared text, or nothing. Of a
+ * displaced text only a version that was written for this place stands there again; where there is none, or nothing may be done with
+ * its layer any more, it is put away.
+ */
 export async function rollbackText(desk: Desk, choice: Omit<TextChoice, "n">): Promise<TextMove> {
   const key = keyOf(choice);
   const reason = checkedReason(choice.reason);
+  const move = async (to: Target): Promise<TextMove> => {
+    const { owner, parts, actor } = desk;
+    return parts.store.moveText(owner, key, { ...to, kind: "rolled back", by: actor.role, reason, at: parts.clock() });
+  };
+  if (await isLeftOver(desk, key)) return move(await away(desk, key));
   const now = await editableText(desk, key);
   const to = await stoodBefore(desk, now);
-  const { owner, parts, actor } = desk;
-  const request = { kind: "rolled back", by: actor.role, reason, at: parts.clock() } as const;
-  if (to === null) return parts.store.moveText(owner, key, { ...request, to });
+  if (now.version !== now.stands && !(await isPlaced(desk, now, to))) return move(await away(desk, key));
+  if (to === null) return move({ to });
   const { beside } = to === 0 ? await checkDeclared(desk, now) : await keptVersion(desk, now, to);
-  return parts.store.moveText(owner, key, { ...request, to, beside });
+  return move({ to, beside });
 }
+
+/** Where the pointer goes, and what that was measured with. */
+type Target =
+  | { readonly to: number; readonly beside: readonly TextPointer[] }
+  | { readonly to: null; readonly beside?: never };
+
+/** Whether a version is active of a text with which nothing may be done any more: its layer is locked, or declared no more. */
+async function isLeftOver({ parts, owner, agent }: Desk, key: TextKey): Promise<boolean> {
+  if (isEditable(agent, key)) return false;
+  const active = await parts.store.activeTexts(owner);
+  return active.some(({ layer, part }) => layer === key.layer && part === key.part);
+}
+
+/** As the text stood before anybody moved its pointer: what is sent stays what it is. */
+async function away(desk: Desk, key: TextKey): Promise<Target> {
+  if (!standsAtFirst(desk.agent, key.part)) return { to: null };
+  return { to: 0, beside: await pointersBeside(desk, key) };
+}
+
+const isPlaced = async (desk: Desk, { key, layer }: EditableText, n: number | null): Promise<boolean> =>
+  n !== null && n > 0 && isInPlace(layer, await versionOf(desk, key, n));
 
 /** A version that was gone back to is followed further back, and not to what it was gone back from. */
 async function stoodBefore(

@@ -231,7 +231,6 @@ describe("law 2 a text whose layer was declared anew", () => {
     const refused = { code: "text_refused", message: expect.stringContaining("is immutable") };
     await expect(desk(immutable).decide(n, "approved")).rejects.toMatchObject(refused);
     await expect(desk(immutable).activate(LOOP, 1)).rejects.toMatchObject(refused);
-    await expect(desk(immutable).rollback(LOOP)).rejects.toMatchObject(refused);
     const left = TEXT_LIMITS.stored - locked.length - "A lower layer wins.You are an automaton.".length;
     const inbox = { layer: layerId("inbox") };
     await expect(desk(immutable).edit(inbox, "b".repeat(left + 1))).rejects.toMatchObject({
@@ -251,6 +250,57 @@ describe("law 2 a text whose layer was declared anew", () => {
     expect(await desk(gone).proposals()).toMatchObject([{ layer: "loop", n }]);
     await expect(desk(gone).decide(n, "approved")).rejects.toMatchObject({ code: "text_not_found" });
     expect(await desk(gone).decide(n, "rejected")).toMatchObject({ status: "rejected" });
+  });
+
+  it("is put away by a rollback where nothing may be done with its layer any more: its own text stands there again", async () => {
+    const { layers } = automaton();
+    const another = layers.map((one) => (one.id === "loop" ? { ...one, source: { kind: "skills" } as const } : one));
+    for (const now of [
+      layers.filter(({ id }) => id !== "loop"),
+      layers.map((one) => (one.id === "loop" ? { ...one, mutability: "immutable" as const } : one)),
+      another.filter(({ id }) => id !== "skills"),
+    ]) {
+      const set = await automatonStage();
+      await desk(set).edit(LOOP, "Be bold.");
+      await desk(set).edit(LOOP, "Be bolder.");
+      const gone = await stage([], { agent: automaton({ layers: now }), store: set.store });
+      expect(await gone.runtime.attention(OPERATOR)).toMatchObject([{ displaced: 1 }]);
+      expect(await desk(gone).rollback(LOOP)).toMatchObject({ kind: "rolled back", n: 0, from: 2, to: 0 });
+      expect(await gone.runtime.attention(OPERATOR)).toMatchObject([{ displaced: 0 }]);
+      await expect(desk(gone).rollback(LOOP)).rejects.toMatchObject({
+        code: expect.stringMatching(/^text_(not_found|refused)$/),
+      });
+      // Declared again as it was, it says what is declared, and may be edited and gone back to.
+      const back = await stage([], { agent: automaton(), store: set.store });
+      expect(await desk(back).layer("loop")).toMatchObject({ version: 0, text: DECLARED.loop });
+      expect(await desk(back).activate(LOOP, 2)).toMatchObject({ from: 0, to: 2 });
+    }
+  });
+
+  it("is put away by a rollback, or by activating 0, where all its versions were written for another place", async () => {
+    const set = await automatonStage();
+    await desk(set).edit(LOOP, "Be bold.");
+    await desk(set).edit(LOOP, "Be bolder.");
+    const moved = await anew(set, { rank: 1 });
+    expect(await desk(moved).rollback(LOOP)).toMatchObject({ kind: "rolled back", from: 2, to: 0 });
+    expect(await moved.runtime.attention(OPERATOR)).toMatchObject([{ displaced: 0 }]);
+    await desk(set).activate(LOOP, 2);
+    expect(await desk(moved).activate(LOOP, 0)).toMatchObject({ kind: "rolled back", from: 2, to: 0 });
+    await desk(set).activate(LOOP, 1);
+    await desk(moved).edit(LOOP, "Be calm.");
+    expect(await desk(set).rollback(LOOP)).toMatchObject({ from: 3, to: 1 });
+  });
+
+  it("S12 is put away where it is a skill, and stays disabled when its layer is declared again", async () => {
+    const set = await automatonStage();
+    await desk(set).edit(skill("haggling"), "Haggle to the last coin.");
+    const layers = automaton().layers.filter(({ id }) => id !== "skills");
+    const gone = await stage([], { agent: automaton({ layers }), store: set.store });
+    expect(await desk(gone).rollback(skill("haggling"))).toMatchObject({ kind: "rolled back", from: 1, to: null });
+    expect(await gone.runtime.attention(OPERATOR)).toMatchObject([{ displaced: 0 }]);
+    const back = await stage([], { agent: automaton(), store: set.store });
+    expect(await desk(back).skills()).toMatchObject([{ name: "haggling", enabled: false }, { enabled: true }]);
+    await expect(desk(gone).rollback({ layer: layerId("never") })).rejects.toMatchObject({ code: "text_not_found" });
   });
 
   it("S12 leaves a skill as it is declared where the layer of skills has another rank: a disabled one is not sent", async () => {

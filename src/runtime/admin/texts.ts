@@ -146,9 +146,11 @@ export async function activateText(desk: Desk, choice: TextChoice): Promise<Text
   const key = keyOf(choice);
   const reason = checkedReason(choice.reason);
   const now = await editableText(desk, key);
-  if (now.version === n) throw refused(desk, key, `version ${n} is active already, and nothing was changed`);
+  // What is displaced may still be put away for the declared text that is sent in its place.
+  if (now.version === n && now.stands === n)
+    throw refused(desk, key, `version ${n} is active already, and nothing was changed`);
   const { beside } = n === 0 ? await checkDeclared(desk, now) : await keptVersion(desk, now, n);
-  const kind = now.version !== null && n < now.version ? "rolled back" : "activated";
+  const kind = now.version !== null && n < (now.stands ?? 0) ? "rolled back" : "activated";
   const { owner, parts, actor } = desk;
   return parts.store.moveText(owner, key, { to: n, kind, by: actor.role, reason, at: parts.clock(), beside });
 }
