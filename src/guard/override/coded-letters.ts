@@ -77,8 +77,9 @@ function* fromFigures(text: string): Decoded {
 function lettersOf(run: string, item: RegExp, letterOf: (item: string) => string | undefined): string {
   const items = run.match(item) ?? [];
   const gaps = run.split(item).slice(1, -1);
-  const often = (gap: string): number => gaps.filter((one) => one === gap).length;
-  const joint = gaps.toSorted((a, b) => often(b) - often(a))[0];
+  const often = new Map<string, number>();
+  for (const gap of gaps) often.set(gap, (often.get(gap) ?? 0) + 1);
+  const [joint] = [...often].sort((a, b) => b[1] - a[1])[0] ?? [];
   const read = items
     .map((one, i) => (letterOf(one) ?? "") + (gaps[i] === joint || i >= gaps.length ? "" : " "))
     .join("");

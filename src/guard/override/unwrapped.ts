@@ -11,11 +11,16 @@ const KEYS = /["']([^"'\n]{1,60})["']\s?:\s?["']?\d{1,3}\b/g;
 
 const unquoted = (piece: string): string => piece.slice(1, -1);
 
-/** `"Ig" + "nore"`, `["Ignore", "layer"]`: pieces in quotes beside each other, set together without anything between them. */
+/** `"Ig" + "nore"`, `"Ig" "no" "re"`: pieces in quotes beside each other, set together without anything between them. */
 export const concatenated: Unwrapping = (text) =>
-  allRuns(text, PIECES, (run) =>
-    /["'`]\s*[+.&|~]/.test(run) || !/ /.test(unquoted(run)) ? piecesOf(run).join("") : undefined,
-  );
+  allRuns(text, PIECES, (run) => {
+    const pieces = piecesOf(run);
+    const isJoined = /["'`]\s*[+.&|~]/.test(run) || pieces.join("").length < pieces.length * SHORT_PIECE;
+    return isJoined ? pieces.join("") : undefined;
+  });
+
+/** Shorter pieces are parts of words. */
+const SHORT_PIECE = 4.5;
 
 /** The same, as words. */
 export const listed: Unwrapping = (text) =>
@@ -80,16 +85,18 @@ export const respaced: Unwrapping = (text) =>
 /** How many blanks must stand inside words: to part a compound is no disguise. */
 const INSIDE = 2;
 const MISPLACED = 0.3;
+/** With so many, some words need not be known. */
+const SURE = 4;
 
 function lineApart(line: string): string | undefined {
   const letters = line.replaceAll(/[^a-z0-9]/gi, "");
   const read = letters.length < 12 || letters.length > 400 ? undefined : wordsApart(letters);
-  if (read === undefined || !read.split(" ").every((word) => isEnglishWord(word) || /^(?:\d+|[ai])$/.test(word)))
-    return undefined;
+  if (read === undefined) return undefined;
   const ends = endsOf(read.split(" "));
   const blanks = [...endsOf(line.split(/[^a-z0-9]+/i))];
   const inside = blanks.filter((end) => !ends.has(end)).length;
-  return inside >= Math.max(INSIDE, blanks.length * MISPLACED) ? read : undefined;
+  const isSure = inside >= SURE || read.split(" ").every((word) => isEnglishWord(word) || /^(?:\d+|[ai])$/.test(word));
+  return isSure && inside >= Math.max(INSIDE, blanks.length * MISPLACED) ? read : undefined;
 }
 
 /** After how many letters of the line its words end. */
