@@ -64,10 +64,8 @@ const DRAWN: readonly (readonly [string, string])[] = [
 ];
 
 const SIGN = String.raw`\d@$€£¥₵₤₦¤₱₮₩₣₳₴₭₲₽฿¢§ß×∂ø`;
-const WORD = new RegExp(
-  String.raw`[\p{L}\p{N}!+|${SIGN}]{0,40}(?:\p{L}[${SIGN}!+|]|[${SIGN}|!]\p{L})[\p{L}\p{N}!+|${SIGN}]{0,40}`,
-  "gu",
-);
+const WORD = new RegExp(String.raw`[\p{L}\p{N}!+|${SIGN}]{2,80}`, "gu");
+const MIXED = new RegExp(String.raw`\p{L}[${SIGN}!+|]|[${SIGN}|!]\p{L}`, "u");
 const TO_READ = new RegExp(`[${SIGN}]|[!+|](?=[\\p{L}\\d])`, "gu");
 
 /** How many of the words must be written so for all to be read so; else only those that turn into words. */
@@ -76,10 +74,11 @@ const MANY = 0.25;
 /** Digits and signs inside words as the letters they look like; numbers stay and what is called `@name`. `1` and `!` stand for i or for l. */
 export function undigited(text: string, one: "i" | "l"): string | undefined {
   const drawn = DRAWN.reduce((read, [signs, letter]) => read.replaceAll(signs, letter), text);
-  const written = (drawn.match(WORD) ?? []).length;
+  const written = (drawn.match(WORD) ?? []).filter((word) => MIXED.test(word)).length;
+  if (written === 0) return drawn === text ? undefined : drawn;
   const isMany = written > 2 && written > (drawn.match(/\S+/g) ?? []).length * MANY;
   const read = drawn.replaceAll(WORD, (word) => {
-    if (word.length < 3 || /^@[a-z]+$/i.test(word)) return word;
+    if (word.length < 3 || !MIXED.test(word) || /^@[a-z]+$/i.test(word)) return word;
     const letters = word.replaceAll(TO_READ, (sign) => (sign === "1" || sign === "!" ? one : (LEET[sign] ?? sign)));
     return isMany || (letters.length > 3 && isEnglishWord(letters.toLowerCase())) ? letters : word;
   });
