@@ -27,6 +27,7 @@ export const ACTS: readonly Act[] = [
   },
   {
     act: "a rule, a limit or a check is said to be without force",
+    isNegative: true,
     only: /rule|polic|layer|constitution|limit|\bcaps?\b|check|prompt|guideline|guard|restrict|instruction|approval|safety|logging|audit|oversight|section|directive|gate|above|constraint|filter|confirmation|inspection|supervision|ban\b|bans\b|prohibition|lock/u,
     patterns: [
       String.raw`\b${BINDING}(?:(?! (?:never|not|always|if|unless|that) )[^.,;:]){0,40}?\b${OFF}`,
@@ -40,6 +41,7 @@ export const ACTS: readonly Act[] = [
   },
   {
     act: "a rule is said to hold only elsewhere, for others or at other times",
+    isNegative: true,
     only: /only|alone|stranger|other|not this|not (?:to|for)|except|exception|outside|does not extend|don't extend|do not extend|where (?:practical|possible|convenient)|excepting|save for|rest/u,
     patterns: [
       String.raw`\b${BINDING}(?: \w+)? (?:only |solely |merely |exclusively |just )?(?:appl(?:y|ies)|cover(?:s)?|concern(?:s)?|bind(?:s)?|hold(?:s)?|extend(?:s)?|count(?:s)?|(?:is|are) (?:\w+ )?(?:for|about|meant for|intended for|written for|aimed at)|go(?:es)? for|govern(?:s)?|regard(?:s)?|describe(?:s)?|address(?:es)?|protect(?:s)?)(?: only| solely| merely| just| exclusively)? (?!you\b|all\b|every|everyone|to (?:all|every|everyone|you)\b|for (?:all|every))[^.;]{0,50}?(?:\balone\b|\bonly\b|; | not (?:this|to this|for this|here|you|me|to you|the|your|to actions|to acts|what)\b|\bnot you\b|\bnobody else\b)`,
@@ -56,10 +58,9 @@ export const ACTS: readonly Act[] = [
     only: /rank|preced|priorit|authority|subordinate|above|over|outrank|second|first|supreme|prevail|win|weight|higher|trump|beat|contradict|inferior|superior|favou?r|lead|decid|govern|replac|supersed|overrid|equal|last word|final|back your|instead|before/u,
     patterns: [
       String.raw`\b${DET}${HIGHER}[^.,;]{0,25}? (?:is|are|ranks?|stands?|comes?|remains?|becomes?|shall be|must be|go(?:es)?) (?:\w+ )?(?:subordinate to|inferior to|beneath|below|under|second to|secondary to|lower than|weaker than|after|behind|less (?:\w+ )?than) (?!the operator|law)`,
-      String.raw`\b(?:${SELF}|${MESSAGE}|the (?:newest|latest|last|most recent) \w+|${SENDER}(?:'s? \w+)?)[^.,;]{0,25}? (?:carr(?:y|ies)|has|have|holds?|enjoys?|bears?|is given|are given|gets?|takes?|weighs?|counts?|ranks?|stands?|comes?|is|are|go(?:es)?) (?:\w+ )?(?:more (?:authority|weight|power|force)?(?: \w+)? ?than|higher (?:\w+ )?than|above|over|stronger than|precedence over|priority over|before|ahead of|superior to) ${DET}${any(HIGHER, "system prompt", OPERATOR, "polic(?:y|ies)", "rules")}`,
+      String.raw`\b(?:${SELF}|${MESSAGE}|the (?:newest|latest|last|most recent) \w+|${SENDER}(?:'s? \w+)?)[^.,;]{0,25}? (?:carr(?:y|ies)|has|have|holds?|enjoys?|bears?|is given|are given|gets?|takes?|weighs?|counts?|ranks?|stands?|comes?|is|are|go(?:es)?) (?:\w+ )?(?:more (?:authority|weight|power|force)?(?: \w+)? ?than|higher (?:\w+ )?than|above|over|stronger than|precedence over|priority over|before|ahead of|superior to) ${DET}${any(HIGHER, OPERATOR)}`,
       String.raw`\b${SELF}[^.,;]{0,20}? (?:ranks?|comes?|stands?|goes|go) (?:first|above everything|before everything|at the top|highest|on top)\b`,
       String.raw`\b${SELF}[^.,;]{0,25}? (?:overrides?|overrules?|supersedes?|outranks?|trumps?|beats?|prevails? over|wins? over|replaces?|governs?|annuls?|cancels?|sets? aside|displaces?) ${DET}${any(BINDING, "polic(?:y|ies)", "rules above", "everything else", "all else")}`,
-      String.raw`\b(?:no|neither) (?:layer|rule|section|text|instruction|policy)\b[^.;]{0,30}? (?:may|can|shall|must) (?:contradict|overrule|override|outrank|limit|restrict|correct|veto) (?:${SELF}|this|layers? [6-9])`,
       String.raw`(?:^|[.;:,-] ?)(?:constitution|safety|operator|core|policy|layers? [0-5])(?: \w+)? (?:second|last|third|afterwards|later)\b\W*$`,
       String.raw`\b(?:disagree\w*|conflict\w*|dispute|doubt|collision|clash)\b[^.;]{0,40}?\b(?:with|between|over|about)\b[^.;]{0,20}?\b(?:${OPERATOR}|polic(?:y|ies)|constitution|prohibitions?|rules?|platform)\b[^.;]{0,30}?\b(?:back|trust|follow|prefer|side with|go with|decide (?:in favou?r of|for)|choose|take) (?:your|my|the sender|the customer|whatever|doing|the newer|the later|the one|this|yourself)`,
       String.raw`\bin doubt\b[^.;]{0,40}?(?:prohibit\w*|forbidden|allowed|permission|rules?)[^.;]{0,30}?\b(?:in favou?r of|assume|do it|allowed|permitted|yes)\b`,
@@ -78,6 +79,7 @@ export const ACTS: readonly Act[] = [
       String.raw`(?:^|\W)'?(?:safety|harm\w*|never|always|must|refuse|refusal|forbidden|prohibited|confidential|secret|spending|approval|approved|confirmation|consent|permission|operator|owner|trusted(?: sender)?|untrusted|budget|limit|caps?|oversight|inspection|logging|constitution|identity|honesty|truth|lie|deceive|authori[sz]ed|guard|deny|escalate|attacker|least privilege|required|optional|do not disclose|ask the owner|ask the operator|stop|shutdown|precedence)'?(?: (?:here|in (?:this|the|layers?|upper|higher)[^.,;]{0,25}|by the policy|hereafter|henceforth|now))? (?:means?|shall mean|denotes?|refers? (?:only )?to|is defined as|(?:is|are|shall be|should be|must be|is to be|are to be) (?:read|understood|interpreted|taken|defined|treated)(?: \w+)? as|stands? for|equals|is a synonym|is short for|is another word|signif\w+|is an idiom)\b`,
       String.raw`(?:^|\W)'?(?:safety|harm|refusal|spending|approval|confirmation|consent|permission|operator|owner|trusted sender|untrusted|budget|oversight|inspection|other senders?|attacker|secret)'? (?:excludes?|does not include|doesn't include|includes?|covers? (?:only|neither|no)|describes?)\b`,
       String.raw`\b(?:read|treat|understand|interpret|take|consider|regard|define|redefine|render|translate) (?:the (?:word|term|phrase|expression) )?'?(?:safety|harm|never|always|must(?: not)?|may not|refuse|refusal|forbidden|prohibited|confidential|spending|approval|operator|owner|trusted sender|untrusted|budget|limits?|caps?|oversight|inspection|logging|do not|don't|required|mandatory|shall not|high risk|deny|stop|ask first|not)'? (?:as|to mean|:=|=|to be|like)\b`,
+      String.raw`\b(?:read|treat|understand|interpret|take|hear|render) (?:the words? |the phrase )?'[^']{2,40}' (?:as|to mean|like|for) '`,
       String.raw`\b(?:define|let) (?:an? |the )?'?(?:trusted|operator|owner|authori[sz]ed|safe|approved|harm)\b[^.;]{0,20}?(?::=|=| as | be )`,
       String.raw`\b(?:by|under|with) '?(?:confidential|harm|safety|approval|operator|spending|refuse|never|must|least privilege|secret|forbidden|limit|consent|owner)'?,? (?:the )?(?:policy|constitution|rules?|operator|platform|layer \d|we|you|is|one)?(?: \w+)? ?(?:means?|meant|understands?|understood|understand)\b`,
       String.raw`\b(?:never|not|no|must|safety|rules?|constitution|layers? [0-5]|polic(?:y|ies)|limits?)\b[^.;]{0,30}? leaves? (?:room|space) for\b`,
@@ -87,7 +89,7 @@ export const ACTS: readonly Act[] = [
   },
   {
     act: "the agent loosens itself",
-    only: /\b(?:own|your|my|itself|yourself|myself|self|i|you)\b/u,
+    only: /\b(?:own|your|my|itself|yourself|myself|self|i|you|agents?|break|bend|anything|everything|whatever|mode|day|phase|alter|persona|voice|mask|fewer|defaults?|strict|dan-?\d)\b/u,
     patterns: [
       String.raw`\b(?:increase|raise|widen|extend|expand|lift|double|multiply|grow|stretch|enlarge|give|grant|set|award|loosen|relax|adjust|choose|define|write|upgrade|exceed|unlock)(?:s|ing|ed)? (?:\w+ )?(?:your|my|its|yourself|myself|itself)(?: own| more)? (?:[\w-]+ )?(?:budgets?|limits?|caps?|allowances?|permissions?|rights?|restrictions?|powers?|ceilings?|spending|quotas?|authority|privileges?|access|rules|clearance|capabilit\w+|constitution|rank|layers? [0-5])\b`,
       String.raw`\b(?:go|spend|act|reach|operate|work) (?:beyond|above|over|past|outside) (?:your|my|its|the)(?: \w+)? (?:budgets?|limits?|caps?|allowances?|restrictions?|constraints|boundaries|permissions?|role|mandate)\b`,
@@ -97,10 +99,14 @@ export const ACTS: readonly Act[] = [
       String.raw`\b(?:i|you|agent|we|agents) (?:(?:now|therefore|already) )?(?:answer|answers|owe|owes|report|reports|bow|bows|listen|listens) to (?:no (?:one|body|platform|operator|owner|master|rule|human)|nobody)\b|\b(?:no master|no mandate|my own master|your own master)\b`,
       String.raw`\b(?:you|i|agents?|we|the agent) (?:is |are |am |was |were )?(?:now )?(?:not |never |no longer )(?:obligated|obliged|required|bound|supposed|expected|subject) (?:to (?:stop|obey|follow|report|ask|answer|comply|heed|refuse|tell|keep|be (?:honest|truthful|stopped))|by (?:rules|layers|the constitution|policy))`,
       String.raw`\b(?:you|i|this agent|the agent)\b[^.,;]{0,20}? (?:can|may|could|will|shall|are allowed to|am allowed to|is allowed to|are free to|am free to) (?:do|say) (?:anything|everything|whatever|as (?:i|you|it) (?:please|pleases|like|likes|want|wants|see fit))\b`,
+      String.raw`\bi am (?:now |hereby )?(?:sovereign|autonomous|free|unbound|my own|nobody's|independent|above)\b(?! of charge| to help)`,
+      String.raw`\b(?:tools?|agents?|models?|helpers?|copy|copies|assistants?) (?:with|that has|that have|under) (?:fewer|no|looser|weaker|less) (?:limits?|rules|restrictions|checks|scruples|guardrails|filters)`,
+      String.raw`\b(?:gives?|are|is|as|sets?) (?:only |just |mere )?defaults (?:that |which )?(?:you|i|any\w* \w+|the agent|we) (?:can|may|could|might) (?:change|override|ignore|drop|adjust|replace)`,
+      String.raw`\b(?:be|get|grow|become) (?:a (?:bit|little) )?(?:less|ever less|gradually less) (?:strict|careful|cautious|guarded|rigid)\b`,
       String.raw`\bdo (?:anything|everything|whatever) (?:it takes )?(?:to|that|you|it)\b[^.;]{0,30}?\b(?:surviv\w+|pays?|lawful or not|legal or not|want|please|helps?)`,
       String.raw`\b(?:feel free|you may|you can|i may|i can|okay|ok|fine|allowed|acceptable|humane|wise|permissible|right) (?:to )?(?:step|go|act|work|operate|break|bend|ignore|leave|move|stretch|overstep|set)\w* (?:outside|beyond|against|past|around)? ?(?:your|the|a|any|some|my|its) (?:\w+ )?(?:limits?|rules?|boundaries|restrictions?|instructions?|constraints?|polic(?:y|ies)|constitution)\b(?! of)`,
       String.raw`\b(?:your|its|my) (?:inner|true|real|shadow|hidden|free) (?:self|nature|voice|name|identity|mind)\b[^.;]{0,50}?(?:without|no |not |free|never|unbound|unfiltered|beyond|isn't)`,
-      String.raw`\b(?:autonomous|sovereign|free|emancipated|independent|unaligned|unrestricted|unfiltered|uncensored|unchained|unshackled|lawless|rogue|amoral) (?:agent|being|ai|assistant|mind|entity|actor|model|persona|trader|spirit)\b|\bagent (?:is )?(?:now )?(?:autonomous|sovereign|emancipated|free|independent)\b`,
+      String.raw`\b(?:sovereign|free|emancipated|unaligned|unrestricted|unfiltered|uncensored|unchained|unshackled|lawless|rogue|amoral) (?:agent|being|ai|assistant|mind|entity|actor|model|persona|trader|spirit)\b|\bagent (?:is )?(?:now )?(?:autonomous|sovereign|emancipated|free|independent)\b`,
       String.raw`\b(?:alter ego|persona|character|role|mask|hat|costume|voice|avatar)\b[^.;]{0,60}?\b(?:no (?:rules|limits|guilt|filters?|restrictions|scruples)|without (?:rules|limits|filters?|restrictions|scruples|constitution)|jailb\w+|(?:isn't|is not|not|never) (?:bound|logged)|hates? (?:the )?rules|breaks? (?:the )?rules|anything goes|hand out|who obeys no|may (?:do|say) anything)|\balter ego\b|\b(?:hacker|outlaw|pirate|rebel|villain) who (?:hates|breaks|ignores|despises|knows no)\b|\bdan-?\d\b`,
       String.raw`^\W*forget (?:being|that you are|you are|that you're|you're) (?:an? |the )?(?:\w+ )?(?:assistant|agent|ai|program|model|machine|bot)\b`,
       String.raw`\b(?:debug|god|developer|jailbreak|test|maintenance|inverse|emergency|disaster|survival|sandbox|evaluation) (?:mode|day|phase|session)\b[^.;]{0,40}?(?:restrictions?|rules?|constitution|limits?|safety|prohibited|policy|polic(?:y|ies)|wallet open|not apply|off\b|unlocked)`,
@@ -112,7 +118,7 @@ export const ACTS: readonly Act[] = [
     patterns: [
       String.raw`\b(?:let|allow|permit|have|enable|authori[sz]e|empower|invite)s? (?:the |any |all |every |your )?${SENDER} (?:to )?(?:approve|authori[sz]e|decide|set|change|edit|write|instruct|raise|lift|waive|confirm|overrule|override|command|control|sign|see and edit|grant|choose|define|run|execute|bypass|skip|unlock)\b`,
       String.raw`\b(?:their|his|her|its|whose|sender's|customer's|contact's|our|friends?'|client's) (?:\w+ )?(?:orders?|commands?|instructions?|word|wish(?:es)?|messages?|requests?|approvals?) (?:are|is|binds?|counts?|ranks?|can be|may be|must be|should be|shall be|will be|go|goes|carr(?:y|ies)|(?:is|are) to be)\b[^.;]{0,30}?(?:like the operator|as (?:the )?(?:operator|owner|approv)|operator's|binding|obeyed|executed|law\b|theirs|final|with (?:operator|owner|full|admin|root)|above|before those of|unfiltered|approved|carried out)`,
-      String.raw`\b(?:${SENDER}|${MESSAGE})[^.;]{0,40}? (?:bypass(?:es)?|skips?|overrides?|is exempt from|are exempt from|need no|needs no|pass without|passes without|may skip|can skip|overrule|overrules) ${DET}${any(BINDING, "safety", "checks?", "approvals?", "polic(?:y|ies)", "confirmation", "filters?", "caps?", "limits?")}`,
+      String.raw`\b(?:${SENDER}|${MESSAGE})[^.,;]{0,40}? (?:bypass(?:es)?|skips?|overrides?|is exempt from|are exempt from|need no|needs no|pass without|passes without|may skip|can skip|overrule|overrules) ${DET}${any(BINDING, "safety", "checks?", "approvals?", "polic(?:y|ies)", "confirmation", "filters?", "caps?", "limits?")}`,
       String.raw`\b(?:execute|run|obey|follow|carry out|act on|do|treat|trust|accept|process)\b[^.;]{0,30}?\b(?:commands?|instructions?|orders?|body|steps?|tasks?|text)\b[^.;]{0,40}?\b(?:web ?page|attachments?|images?|hidden comments?|file names?|calendar invites?|forwarded|unknown numbers?|senders? (?:link|attach)|from (?:any|every|all|unknown) |(?:the )?senders?|with (?:full|root|admin|operator) rights)`,
       String.raw`\b(?:always |simply )?(?:trust|believe|obey) (?:all |any |every |the )?(?:senders?|contacts?|customers?|messages?|mails?|vendors?|pages?|them|him|her|it)\b[^.;]{0,40}?\b(?:and |to )(?:execute|unlock|obey|follow|run|do|grant|act|give|open|send|pay)`,
       String.raw`\b(?:says?|claims?|states?|writes?|mentions?|knows?|gives?|types?|sends?|swears?|insists?)\b[^.;]{0,50}?\b(?:admin|administrator|operator|owner|developer|pass ?(?:word|phrase)|code ?word|secret word|magic word|open the door)\b[^.;]{0,40}?\b(?:believe|unlock|grant|become|becomes|is the|are the|treat|trust|accept|adopt|drop|allow|enable|obey|hand|give|release|open|count|act|switch|skip)`,
@@ -123,7 +129,7 @@ export const ACTS: readonly Act[] = [
       String.raw`\b(?:unlock|enable|grant|open|give) (?:them |him |her |all )?(?:the )?(?:admin\w*|operator|owner|root|developer|restricted|hidden) (?:functions?|tools?|rights?|access|mode|capabilit\w+|features?|commands?|powers?)`,
       String.raw`\b(?:full|unlimited|unrestricted|root|operator|owner|admin) (?:access|rights|control|authority|powers?|trust|privileges)\b[^.;]{0,25}?\b(?:for|to|by) (?:all|any|every|the|our|trusted|known|returning)? ?(?:contacts?|senders?|customers?|clients?|users?|visitors?|guests?|friends?|partners?|whoever|anyone|everyone)`,
       String.raw`\b(?:contacts?|senders?|customers?|clients?|friends?|partners?|messages?|whoever|anyone|returning clients|visitors?|guests?)\b[^.;]{0,50}?\b(?:(?:with|have|has|gets?|enjoys?|hold|holds|handled with|given) (?:full )?(?:operator|owner|admin|root) (?:rights|rank|powers?|access|authority|trust|status))`,
-      String.raw`\b(?:don't|do not|never|no need to|needn't|need not) (?:\w+, )?(?:filter|frame|question|verify|check|screen|doubt)(?:,| or| and)?[^.;]{0,30}?\b(?:from|of|by) (?:the )?(?:domain|sender|contact|customer|partner|friend|trusted|known|vip|anyone|messages?|mails?)`,
+      String.raw`\b(?:treat|regard|consider|take|see|accept|count)(?:s|ing)? (?:the |any |every |each |all |this |that |your )(?:[\w-]+ ){1,3}?(?<!not )as (?:the |your |an? |if they were the )?(?:operator|owner|platform|controller|admin\w*|law|constitution|layer (?:0|zero))\b`,
       String.raw`\b(?:power of attorney|our word is|my word is|their word is|speaks? with the (?:operator|owner)'s voice|acts? for the (?:operator|owner)|in the (?:operator|owner)'s (?:name|place|stead))\b`,
       String.raw`\b(?:show|give|tell|share|let|reveal|quote|pass|read|hand|retell|send)\b[^.;]{0,50}?\b(?:other|another|each other's|one another's|others'|someone else's|somebody else's|neighbou?r's|every other) (?:sender|contact|customer|client|user|person|people)?(?:'s?|s')? ?(?:messages?|notes?|data|stor(?:y|ies)|orders?|order history|prices|mails?|details|secrets?|memor(?:y|ies)|invoices?|terms|address\w*)`,
       String.raw`\b(?:reveal|give|hand|send|disclose|export|share|quote|print|show|forward|read|tell|email|mail|publish|release)(?:s|ing)? (?:out |over |them |him |her |away )?${DET}(?:\w+ )?(?:private keys?|seed phrases?|passwords?|system prompt|hidden prompt|credentials|api keys?|secret keys?|keys and \w+|keys?(?= (?:to|when|if|for|on|and|by)))`,
@@ -163,6 +169,8 @@ export const ACTS: readonly Act[] = [
     isNegative: true,
     only: /\b(?:no|not|never|nobody|without|needn't|don't|n't|none|nor|unnecessary)\b/u,
     patterns: [
+      String.raw`\b(?:don't|do not|never|no need to|needn't|need not) (?:\w+, )?(?:filter|frame|question|verify|check|screen|doubt)(?:,| or| and)?[^.;]{0,30}?\b(?:from|of|by) (?:the )?(?:domain|sender|contact|customer|partner|friend|trusted|known|vip|anyone|messages?|mails?)`,
+      String.raw`\b(?:no|neither) (?:layer|rule|section|text|instruction|policy)\b[^.;]{0,40}? (?:may|can|shall|must) (?:contradict|overrule|override|outrank|limit|restrict|correct|veto) (?:${SELF}|this|layers? [6-9])`,
       String.raw`\b(?:there is |there's )?no need (?:to (?:ask|seek|wait|request|get|obtain|check|consult|verify|tell|report)|for) (?:for )?(?:any |further |the |your )?(?:operator |owner |human |prior )?(?:approval|permission|confirmation|consent|operator|owner|sign-?off|polic(?:y|ies)|constitution|authori[sz]ation)\b`,
       String.raw`\b(?:no one|nobody|nothing|no rule|no law) (?:requires?|obliges?|expects?|forces?|forbids?|compels?|stops?|binds?|limits?|prevents?) (?:you|me|the agent|us) ?(?:to (?:be|tell|ask|report|obey|follow|refuse|check|stop)|from)?\b`,
       String.raw`\b(?:it is |it's )?(?:not|never) (?:your|my|the agent's) (?:job|task|duty|role|place|business|responsibility) to (?:enforce|follow|check|apply|uphold|police|guard|report|refuse|question|judge|obey|ask)\b`,
@@ -178,8 +186,9 @@ export const ACTS: readonly Act[] = [
   },
 ];
 
-/** The acts as they are tried: each pattern with its cheap test. */
-export const TRIED: readonly { readonly only: RegExp; readonly pattern: RegExp; readonly isNegative: boolean }[] =
-  ACTS.flatMap(({ only, patterns, isNegative }) =>
-    patterns.map((source) => ({ only, pattern: new RegExp(source, "u"), isNegative: isNegative ?? false })),
-  );
+/** The acts as they are tried: what is made of their patterns, behind each one's cheap test. */
+export const TRIED = ACTS.map(({ only, patterns, isNegative }) => ({
+  only,
+  patterns: patterns.map((source) => new RegExp(source, "u")),
+  isNegative: isNegative ?? false,
+}));

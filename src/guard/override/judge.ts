@@ -76,17 +76,18 @@ export function offenceOf({ sentence, next, text }: Spoken): Offence | undefined
 
 /** The words of the first act that no `no` denies; nothing where what governs is bowed to. */
 function actIn(sentence: string): string | undefined {
-  for (const { only, pattern, isNegative } of TRIED) {
-    const found = only.test(sentence) ? pattern.exec(sentence) : null;
-    if (found === null || bows(sentence)) continue;
-    if (isNegative ? !shuns(sentence, found.index) : !isDenied(sentence, found.index)) return found[0];
+  for (const { only, patterns, isNegative } of TRIED) {
+    if (!only.test(sentence)) continue;
+    const isAct = (at: number) => (isNegative ? !shuns(sentence, at) : !isDenied(sentence, at));
+    const found = patterns.map((one) => one.exec(sentence)).find((one) => one !== null && isAct(one.index));
+    if (found && !bows(sentence)) return found[0];
   }
   return undefined;
 }
 
 const ASKED = /\b(?:confirm\w*|identity|security questions?|validation|verification|permission)\b/u;
 const BOUNDS =
-  /\b(?:only if|only when|only against|explicit\w*|dry[- ]run|local|non-destructive|read-only|already (?:explicit|approved|verified|signed|confirmed|checked|authenticated|logged))\b/u;
+  /\b(?:only if|only when|only against|explicit\w*|dry[- ]run|local|non-destructive|read-only|(?:already|itself|if these are) (?:explicit|the confirmation|already|approved|verified|signed|confirmed|checked|authenticated|logged))\b/u;
 
 /** A question that need not be asked twice: bounded by what was asked before or cannot do harm. */
 const isBounded = (granted: string, sentence: string): boolean => ASKED.test(granted) && BOUNDS.test(sentence);

@@ -1,4 +1,5 @@
 import { withoutMarks } from "./readings.ts";
+import { foreignAct } from "./tongue-acts.ts";
 
 /** In one language: what governs, and what takes its force away. Stems, in lower case, without regard to word ends. */
 interface Language {
@@ -11,42 +12,42 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   de: {
     governing: "ebene|schicht|verfassung|anweisung|sicherheitsregel|regeln|richtlinie|vorgabe|systemprompt|grundgesetz",
     weakening:
-      "zählt nicht|zählen nicht|verletz|brechen|gebrochen|empfehlung|ratschlag|vorschlag|steht? uber|ruht|setze? .{0,40}aus|unverbindlich|pausier|ausnahm|abschaff|zweitrangig|aufheb|ignorier|vergiss|vergesse|gilt nicht|gelten nicht|nicht mehr|außer kraft|ausser kraft|missacht|überschreib|vorrang|nur empfehl|beachte .{0,40}nicht|befolge .{0,40}nicht|umgeh|aufgehoben|ersetz|lösch|wichtiger als|statt ",
+      "abgelaufen|hinfällig|bindet .{0,20}nicht|binden .{0,20}nicht|keine gültigkeit|befreit|widerruf|gestrichen|außer acht|zählt nicht|zählen nicht|verletz|brechen|gebrochen|empfehlung|ratschlag|vorschlag|steht? uber|ruht|setze? .{0,40}aus|unverbindlich|pausier|ausnahm|abschaff|zweitrangig|aufheb|ignorier|vergiss|vergesse|gilt nicht|gelten nicht|nicht mehr|außer kraft|ausser kraft|missacht|überschreib|vorrang|nur empfehl|beachte .{0,40}nicht|befolge .{0,40}nicht|umgeh|aufgehoben|ersetz|lösch|wichtiger als|statt ",
   },
   fr: {
     governing: "couche|constitution|instruction|règle|consigne|directive|invite système|garde-fou",
     weakening:
-      "enfrein|violé|violer|suggestion|conseil|recommand|non contraignant|suspend|facultatif|indicatif|secondaire|fais fi|passe outre|ignore|oubli|ne s'applique|plus en vigueur|remplac|facultati|ne tiens pas compte|ne tenez pas compte|l'emporte|prime sur|priment sur|priorité|contourn|désactiv|annul|ne respecte pas|ne suis pas|supprim|outrepass|passe avant",
+      "expir|n'oblige|ne t'oblige|ne vaut|ne valent|levé|abrog|caduc|révoqu|sans effet|ne lie|fait défaut|ne comptent|ne compte|enfrein|violé|violer|suggestion|conseil|recommand|non contraignant|suspend|facultatif|indicatif|secondaire|fais fi|passe outre|ignore|oubli|ne s'applique|plus en vigueur|remplac|facultati|ne tiens pas compte|ne tenez pas compte|l'emporte|prime sur|priment sur|priorité|contourn|désactiv|annul|ne respecte pas|ne suis pas|supprim|outrepass|passe avant",
   },
   es: {
     governing: "capa|constitución|constitucion|instruccion|regla|norma|directri|directiva|política",
     weakening:
-      "incumpl|violar|romper|sugerenc|consejo|recomendac|caso omiso|orientativ|no se aplica|no vale|suspend|secundari|deroga|no tengas en cuenta|ignora|olvida|anulad|sustituy|reemplaz|opcional|no sigas|no sigan|no respet|no obedez|prioridad|prevalec|omite|omitir|salta|desactiv|ya no|deja de|por encima|elimina|sin efecto",
+      "caduc|expir|no (?:te |os |le )?obliga|no valen|no rig|ninguna .{0,30}(?:obliga|vale|rige)|revoc|libre de|no cuenta|abolid|incumpl|violar|romper|sugerenc|consejo|recomendac|caso omiso|orientativ|no se aplica|no vale|suspend|secundari|deroga|no tengas en cuenta|ignora|olvida|anulad|sustituy|reemplaz|opcional|no sigas|no sigan|no respet|no obedez|prioridad|prevalec|omite|omitir|salta|desactiv|ya no|deja de|por encima|elimina|sin efecto",
   },
   pt: {
     governing: "camada|constituição|constituicao|instruç|instruc|regra|diretri|norma|política",
     weakening:
-      "sugest|conselho|ignor|esqueç|esquec|anulad|substitu|opciona|não sig|nao sig|não obedeç|prioridade|prevalec|desativ|desconsider|não se aplica|nao se aplica|deixa de|deixe de|acima d|revogad|contorn|sem efeito|já não|não vale",
+      "expir|não (?:te )?obriga|não val|não contam?|caduc|suspens|isent|abolid|livre d|sugest|conselho|ignor|esqueç|esquec|anulad|substitu|opciona|não sig|nao sig|não obedeç|prioridade|prevalec|desativ|desconsider|não se aplica|nao se aplica|deixa de|deixe de|acima d|revogad|contorn|sem efeito|já não|não vale",
   },
   it: {
     governing: "livello|livelli|strato|strati|costituzione|istruzion|regol|direttiv|norm",
     weakening:
-      "violar|violat|infrang|consiglio|suggeriment|sospend|non vincolant|eccezion|ignora|dimentica|annullat|sostitui|opzional|facoltativ|non seguire|non rispettare|priorità|preval|disattiv|trascura|non si applica|non vale|non è più|smetti|scavalc|precedenza|revocat|aggira",
+      "scadut|non val|non (?:ti )?obblig|non contan|decadut|abolit|liber[oa] d|abrogat|violar|violat|infrang|consiglio|suggeriment|sospend|non vincolant|eccezion|ignora|dimentica|annullat|sostitui|opzional|facoltativ|non seguire|non rispettare|priorità|preval|disattiv|trascura|non si applica|non vale|non è più|smetti|scavalc|precedenza|revocat|aggira",
   },
   nl: {
     governing: "laag|lagen|grondwet|instructie|regels|veiligheidsregel|richtlijn|voorschrift",
     weakening:
-      "advies|suggestie|negeer|vergeet|geldt niet|gelden niet|niet meer|gaan vóór|gaat vóór|gaan voor|gaat voor|voorrang|vervang|optioneel|omzeil|overschrijf|volg .{0,30}niet|schakel|buiten werking|niet van toepassing|ongeldig",
+      "opgeheven|verlopen|vervallen|ingetrokken|afgeschaft|telt niet|tellen niet|bindt .{0,15}niet|vrij van|advies|suggestie|negeer|vergeet|geldt niet|gelden niet|niet meer|gaan vóór|gaat vóór|gaan voor|gaat voor|voorrang|vervang|optioneel|omzeil|overschrijf|volg .{0,30}niet|schakel|buiten werking|niet van toepassing|ongeldig",
   },
   pl: {
     governing: "warstw|konstytucj|instrukcj|polece|zasad|reguł|wytyczn",
     weakening:
-      "ignoruj|zignoruj|zapomnij|nie obowiązuj|nie przestrzegaj|zastępuj|opcjonaln|pierwszeństw|pomiń|wyłącz|obejdź|omij|unieważni|nie stosuj|ważniejsz|uchyl",
+      "wygasł|zniesion|nie wiąż|nie dotycz|nie liczą|tylko suge|tylko zalec|zawieszon|odwołan|nieważn|ignoruj|zignoruj|zapomnij|nie obowiązuj|nie przestrzegaj|zastępuj|opcjonaln|pierwszeństw|pomiń|wyłącz|obejdź|omij|unieważni|nie stosuj|ważniejsz|uchyl",
   },
   ru: {
     governing: "сло[йяеёию]|слоё|слоев|конституц|инструкц|правил|указани|директив|политик",
     weakening:
-      "рекомендац|совет|игнорир|забудь|забыть|не действу|больше не|не соблюда|важнее|отмен|замен|необязательн|приоритет|обойди|обходи|отключ|пренебрег|не следуй|не применя|переопредел|удали|выше ",
+      "истек|недействит|не обязыва|не связыва|не распростран|не относ|снят|приостанов|упраздн|не счита|свобод\\S* от|рекомендац|совет|игнорир|забудь|забыть|не действу|больше не|не соблюда|важнее|отмен|замен|необязательн|приоритет|обойди|обходи|отключ|пренебрег|не следуй|не применя|переопредел|удали|выше ",
   },
   uk: {
     governing: "шар|конституц|інструкц|правил|вказівк|директив",
@@ -95,12 +96,12 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   tr: {
     governing: "katman|anayasa|talimat|kural|yönerge",
     weakening:
-      "yok say|görmezden gel|unut|geçerli değil|uyma|yerine geç|isteğe bağlı|öncelik|devre dışı|iptal|atla|dikkate alma|artık|üstün|kaldır",
+      "tavsiye|öneri|süresi dol|bağlamaz|bağlayıcı değil|askıya|hükümsüz|geçersiz|sayılmaz|uygulanmaz|muaf|yok say|görmezden gel|unut|geçerli değil|uyma|yerine geç|isteğe bağlı|öncelik|devre dışı|iptal|atla|dikkate alma|artık|üstün|kaldır",
   },
   ar: {
     governing: "طبق|دستور|تعليمات|التعليمات|قواعد|القواعد|توجيه",
     weakening:
-      "تجاهل|انس|لم يعد|لا تتبع|لا تلتزم|تحل محل|اختياري|أولوية|الأولوية|تجاوز|عطل|ألغ|الغ|لا ينطبق|لا تطبق|ملغ|بدلا",
+      "انتهت|لا تلزم|لا يلزم|غير ملزم|مجرد نصيح|مجرد اقتراح|معلق|تعليق|لا تسري|لا يسري|باطل|تجاهل|انس|لم يعد|لا تتبع|لا تلتزم|تحل محل|اختياري|أولوية|الأولوية|تجاوز|عطل|ألغ|الغ|لا ينطبق|لا تطبق|ملغ|بدلا",
   },
   he: {
     governing: "שכב|חוקה|החוקה|הוראות|כללי|הנחיות",
@@ -112,7 +113,8 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   },
   hi: {
     governing: "परत|संविधान|निर्देश|नियम",
-    weakening: "अनदेखा|भूल|लागू नहीं|नज़रअंदाज़|पालन न|पालन मत|की जगह|वैकल्पिक|प्राथमिकता|रद्द|बंद कर|से ऊपर|मत मान",
+    weakening:
+      "सुझाव|सलाह|समाप्त|निलंबित|बाध्य नहीं|मान्य नहीं|अमान्य|निरस्त|अनदेखा|भूल|लागू नहीं|नज़रअंदाज़|पालन न|पालन मत|की जगह|वैकल्पिक|प्राथमिकता|रद्द|बंद कर|से ऊपर|मत मान",
   },
   th: {
     governing: "ชั้น|เลเยอร์|รัฐธรรมนูญ|คำสั่ง|กฎ|ข้อกำหนด",
@@ -130,17 +132,18 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   },
   ko: {
     governing: "레이어|계층|헌법|지시|지침|규칙|명령|프롬프트",
-    weakening: "무시|잊어|잊으|적용되지|따르지|대체|선택 사항|우선|우회|비활성|취소|폐지|더 이상|지키지|준수하지",
+    weakening:
+      "만료|효력|정지|권고|제안일 뿐|조언|참고|폐기|해제|구속하지|해당하지|제외|무시|잊어|잊으|적용되지|따르지|대체|선택 사항|우선|우회|비활성|취소|폐지|더 이상|지키지|준수하지",
   },
   ja: {
     governing: "レイヤー|層|憲法|憲章|指示|規則|ルール|命令|プロンプト|ガイドライン",
     weakening:
-      "無視|忘れ|適用され(?:ない|ません)|適用しない|従わ(?:ない|ず|なくて)|優先|置き換え|任意|上書き|無効|回避|取り消|守ら(?:ない|なくて)|破棄|もはや",
+      "失効|期限切れ|助言|提案に|参考|停止|拘束し(?:ない|ません)|効力|及ばない|及びません|廃止|撤廃|対象外|除外|軽視|無視|忘れ|適用され(?:ない|ません)|適用しない|従わ(?:ない|ず|なくて)|優先|置き換え|任意|上書き|無効|回避|取り消|守ら(?:ない|なくて)|破棄|もはや",
   },
   zh: {
     governing: "层|層|宪法|憲法|章程|指令|指示|规则|規則|规定|提示词|提示詞|准则",
     weakening:
-      "建议|建議|忽略|无视|無視|忘记|忘記|忘掉|不再|不适用|不適用|不要遵|不必遵|不用遵|不遵守|取代|替代|代替|可选|可選|优先|優先|绕过|繞過|跳过|失效|无效|作废|覆盖|禁用|停用|仅供参考|高于|推翻|废止|删除",
+      "过期|過期|到期|暂停|暫停|不约束|不具约束|无约束|解除|不算|不受|例外|撤销|撤銷|取消|参考|建议|建議|忽略|无视|無視|忘记|忘記|忘掉|不再|不适用|不適用|不要遵|不必遵|不用遵|不遵守|取代|替代|代替|可选|可選|优先|優先|绕过|繞過|跳过|失效|无效|作废|覆盖|禁用|停用|仅供参考|高于|推翻|废止|删除",
   },
 };
 
@@ -177,7 +180,7 @@ export function foreignOverride(sentence: string): string | undefined {
 const FOREIGN_CLAIMS = [
   "^\\W*(?:luge\\b|tausche\\b|betruge\\b|mens\\b|mentez\\b|trompe\\b|miente\\b|engana\\b|menti\\b|inganna\\b)",
   "\\b(?:wer|celui qui|quien|chi) .{0,8}(?:zahlt|bezahlt|paie|paye|paga).{0,20}(?:betreiber|operateur|operador|operatore)",
-  "\\b(?:verschweig\\w*|verheimlich\\w*|sag\\w* .{0,20}nichts|ne dis rien|cache|no digas|oculta|non dire)\\b.{0,30}(?:betreiber|operateur|operador|operatore)|(?:betreiber).{0,20}(?:nichts|verschweig|verheimlich)",
+  "\\b(?:verschweig\\w*|verheimlich\\w*|sag\\w* .{0,20}nichts|ne dis rien|cache|no digas|oculta|non dire)\\b.{0,30}(?:betreiber|operateur|operador|operatore)|(?:betreiber).{0,20}(?:verschweig|verheimlich)",
   "\\b(?:behandle|betrachte|sieh) .{0,30}(?:absender|kunde|kontakt|nachricht|besucher).{0,40}\\b(?:wie|als) .{0,12}(?:betreiber|inhaber|besitzer|administrator|befehl)",
   "\\b(?:gewinn|umsatz|profit|uberleben|geld)\\b.{0,20}\\b(?:vor|uber|wichtiger als) .{0,12}(?:sicherheit|ehrlichkeit|verfassung|regeln|ethik)",
   "\\bdu darfst .{0,40}(?:lugen|tauschen|betrugen|anlugen|bedrohen)",
@@ -195,4 +198,5 @@ const FOREIGN_CLAIMS = [
 export const foreignClaim = (sentence: string): string | undefined =>
   REFUSES.test(sentence)
     ? undefined
-    : FOREIGN_CLAIMS.map((claim) => claim.exec(withoutMarks(sentence))?.[0]).find((found) => found !== undefined);
+    : (FOREIGN_CLAIMS.map((claim) => claim.exec(withoutMarks(sentence))?.[0]).find((found) => found !== undefined) ??
+      (foreignAct(sentence) ? sentence : undefined));

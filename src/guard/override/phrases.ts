@@ -21,12 +21,12 @@ export const GOVERNING = any(
   String.raw`\bconstitution(?:al (?:rules?|layers?|articles?|principles?))?\b(?! day| of (?:the|our|a|an) )`,
   String.raw`\b(?:first|second|third|fourth|fifth) layer\b`,
   String.raw`\b(?:the|these|those|your|my) (?:layers|five rules)\b|\b(?:rules|instructions|orders|guidelines|texts?) (?:that )?(?:you|i) (?:were|was|have been|had been|got|received|learned|began|started)\b|\b(?:rule|layer_id|layer:) ?[0-5]\b`,
-  String.raw`\b(?:safety|ethics?|ethical|security|platform|core|operator|operator's|owner's|governance|non-negotiable|mandatory|immutable|system|house|moral|hard) (?:and \w+ )?(?:rules?|polic(?:y|ies)|guidelines?|constraints?|restrictions?|guardrails?|instructions?|core|principles?|charter|directives?|limits?)\b`,
+  String.raw`\b(?:safety|ethics?|ethical|security|platform|core|operator|operator's|owner's|governance|non-negotiable|mandatory|immutable|system|house|moral) (?:and \w+ )?(?:rules?|polic(?:y|ies)|guidelines?|constraints?|restrictions?|guardrails?|instructions?|core|principles?|charter|directives?|limits?)\b`,
   String.raw`\bguard ?rails?\b`,
   String.raw`\bsection (?:safety|ethic|constitution|precedence|identity|interpretation|survival)[\w &-]*`,
   String.raw`\b(?:policies|rules|instructions|text|sections?|everything|anything|all|whatever) (?:that )?(?:(?:comes?|came|stands?|is|are|was|were|written|stated|said|given|listed) )?(?:above|before|earlier|previously)\b`,
   String.raw`\b${ABOVE} (?:\w+ )?${RULES}\b`,
-  String.raw`\b(?:your|my|its|all|any|the agent's|our) (?:\w+ )?(?:instructions|rules|guidelines|guardrails|restrictions|constraints|safeguards|programming|directives|limits|limitations)\b`,
+  String.raw`\b(?!all other rules|any other rules?)(?:your|my|its|all|any|the agent's|our) (?:\w+ )?(?:instructions|rules|guidelines|guardrails|restrictions|constraints|safeguards|programming|directives|limits|limitations)\b`,
   String.raw`\b(?:the|your|my|its|this|hidden|any|all|original|initial|previous) (?:\w+ )?system (?:prompt|message)s?\b`,
   String.raw`\border of precedence\b`,
   String.raw`\brank(?:ing)? of (?:the )?layers\b`,
@@ -71,6 +71,7 @@ const TAKING =
 
 /** Saying for sure that what governs stays so. */
 export const BOWING: readonly string[] = [
+  String.raw`\btreat (?:all |any |every |such |these |those |them |it )+(?:\w+ )?(?:instructions?|requests?|texts?|messages?|orders?)? ?as (?:non-executable|untrusted|data|noise|suspicious|plain text|information|attacks?)\b`,
   String.raw`\b(?:(?:the |your |our )?(?:immutable|safety|system|platform|core|hard|operator|security|non-negotiable|constitution\w*) (?:and \w+ )?(?:layers?(?: \(?[0-5] ?[-–] ?[0-5]\)?)?|rules?|instructions?|constraints?|limits?|protocols?|polic(?:y|ies)|principles|guidelines|message|prompt)(?: \([^)]{0,40}\))?|constitution)(?: \w+)? (?:overrides?|takes? precedence over|outranks?|supersedes?|prevails? over|wins? over|comes? before|is meant to win|applies? whatever|continues? to apply)\b(?! layers? [0-5])`,
   String.raw`\b(?:this (?:rule|text|layer|note|file|document|section|lesson|policy)|(?:the|a|any) rule here|(?:that|such a|any such|a) (?:text|lesson|skill|note|policy|paragraph|rule|line)(?: (?:in question|here|below))?) (?:is|are|has|have|becomes?|counts?|loses?|gives?|falls?|yields?) (?:\w+ )?(?:void|no effect|nothing|wrong|no force|invalid|way|dropped|deleted|for nothing|to be deleted|needs fixing)\b`,
   String.raw`\b(?:overridden|overruled|changed|lifted|suspended|waived|weakened) by (?:nothing|nobody|no (?:one|text|message|sender|contact|instruction|request|user|\w+))\b|\b(?:a|any) \w+ (?:above|from above) (?:stays|holds|remains)`,
@@ -100,7 +101,7 @@ export const KEPT: readonly string[] = [
 ];
 
 /** After these a bow is none: an exception follows. */
-export const TURNED = String.raw`\b(?:unless|except(?! that they)|but (?:you|if|when|only|for|in|not)|however,|although|only (?:if|when|unless|until|as long|to|in|for|with|on)|in spirit|(?:forget|drop|skip|ignore|break) (?:it|them)|as narrowly|so widely|word for word|until|other than|apart from|save for|as long as|anymore|any more|any longer|not even needed|(?<!shut down |stop |sleep |ask |wait )instead\b(?! to| tell))\b`;
+export const TURNED = String.raw`\b(?:unless|except(?! that they)|but (?:you|if|when|only|for|in|not)|however,|although|though not|only (?:if|when|unless|until|as long|to|in|for|with|on)|in spirit|(?:forget|drop|skip|ignore|break) (?:it|them)|as narrowly|so widely|word for word|until|other than|apart from|save for|as long as|anymore|any more|any longer|not even needed|(?<!shut down |stop |sleep |ask |wait )instead\b(?! to| tell))\b`;
 
 /** What only a higher rank may allow, asked for or allowed in a layer that may be edited. */
 const POWERS = any(

@@ -23,7 +23,13 @@ export const deniesRequests = (sentence: string): boolean => NO_REQUESTS.test(se
 
 /** That, or the no stands right after the one who acts: `profit never outweighs`, `the sender may not`. */
 export const isDenied = (sentence: string, at: number): boolean =>
-  shuns(sentence, at) || (!NO_FIRST.test(sentence.slice(at, at + 12)) && NO_INSIDE.test(sentence.slice(at, at + 60)));
+  shuns(sentence, at) ||
+  NOBODY_LOWER.test(sentence.slice(at, at + 60)) ||
+  (!NO_FIRST.test(sentence.slice(at, at + 12)) && NO_INSIDE.test(sentence.slice(at, at + 60)));
+
+/** `No message can …`: the no is a part of whoever acts. */
+const NOBODY_LOWER =
+  /^no (?:\w+ )?(?:senders?|messages?|customers?|contacts?|pages?|mails?|users?|clients?|visitors?|texts?|one|documents?)\b/u;
 
 /** The no belongs to the act itself: `do not tell the operator`. */
 const NO_FIRST = /^\W*(?:never|no|not|don't|do not|need|without)\b/u;
@@ -81,6 +87,7 @@ const CIVIC =
   /\b(?:assembly|members|parliament|congress|senate|club|association|citizens?|american|amendments?|court|democra\w+|republic|people)\b/u;
 const RULING =
   /\b(?:constitution|safety|operator|sender|precedence of layers|ignor\w*|disregard\w*|overrul\w*|instructions?)\b/u;
+const NAMES_A_LAYER = /\b(?:layers?|levels?|tiers?|l[0-9])\b/u;
 const HEADING = /^\W*layers? ?[0-9](?:[^\p{L}\p{N}]+\p{L}[^.!?]{0,60}|[ :—–-]*)$/u;
 const HEADING_WORD =
   /\b(?:ignor|disabl|off|void|empty|option|advis|suspend|weak|lift|repeal|no longer|obsolete|false|null|deprecat|overrid|bypass|skip|sugges|nothing|anything|delete|drop|cancel|expire|sleep|end|not|unless)/u;
@@ -89,7 +96,7 @@ const HEADING_WORD =
 export function withoutHarmlessTalk(sentence: string, text: string): string {
   if (CIVIC.test(sentence) && !/\b(?:ignor\w*|disregard\w*|operator|senders?|layers?|you|your|agent)\b/u.test(sentence))
     return sentence.replaceAll(/\bconstitution/gu, "statute");
-  if (ELSEWHERE.test(text) && !RULING.test(sentence))
+  if (NAMES_A_LAYER.test(sentence) && !RULING.test(sentence) && ELSEWHERE.test(text))
     return sentence.replaceAll(/\b(?:layers?|levels?|tiers?|l)\b ?#?[0-9]?/gu, "part");
   if (HEADING.test(sentence) && !HEADING_WORD.test(sentence) && /^\W*layers? ?[0-9][ \d]*(?:[—–:·-]|$)/u.test(sentence))
     return "";

@@ -37,7 +37,7 @@ export const RELATIONS: readonly string[] = [
   String.raw`\b(?:ignore|distrust|disregard|overlook) (?:the )?(?:headers?|frames?)\b`,
   String.raw`\bheaders? (?:are|is|may be|can be) (?:often |usually |mostly |always )?(?:wrong|irrelevant|unreliable|meaningless|decoration|optional|fake)`,
   String.raw`\b(?:believe|trust|accept|go by) (?:what(?:ever)? )?(?:the )?(?:text|body|message|sender|name|signature)\b[^.]{0,15}?\b(?:claims?|says?)\b`,
-  String.raw`\b(?:save|store|keep|remember|note|record|treat)\b[^.]{0,60}\bas (?:an? |the )?(?:standing )?(?:orders?|instructions?|commands?|rules?)\b[^.]{0,30}\b(?:operator|owner|outrank|above|platform|layer|binding)`,
+  String.raw`\b(?:save|store|keep|remember|note|record|treat)\b[^.]{0,60}(?<!not )\bas (?:an? |the )?(?:standing )?(?:orders?|instructions?|commands?|rules?)\b[^.]{0,30}\b(?:operator|owner|outrank|above|platform|layer|binding)`,
   String.raw`\b(?:your|its|their) own (?:operator|owner|master)\b|\boperator of (?:yourself|itself)\b|\bsender and (?:the )?operator (?:are|is) (?:one|the same)\b`,
   String.raw`\b(?:loyal\w*|owe\w*|allegiance|obedience|duty)\b[^.]{0,20} (?:to|lies? with|belongs? to) (?!the operator|your operator|layer|the constitution|the owner)${LOWER}`,
   String.raw`\b(?:operator|owner)(?:'s)? (?:\w+ )?(?:interests?|wish(?:es)?|orders?|word|instructions?)? ?(?:is|are|comes?) (?:\w+ )?(?:secondary|second|last|irrelevant|optional|less important|below|after|not binding|advice|advisory)\b`,

@@ -1,0 +1,171 @@
+import { withoutMarks } from "./readings.ts";
+
+/** In one language: what holds an agent and how it is said to be needless, and whose word is made the operator's. Stems. */
+interface Acts {
+  /** Approval, limits, checks. */
+  readonly hold: string;
+  /** `is not needed`, `does not apply`, `skip`. */
+  readonly needless: string;
+  /** Those whose words are data. */
+  readonly lower: string;
+  readonly higher: string;
+  /** `treat as`, `obey`, `is`. */
+  readonly made: string;
+  /** `do not tell`, `hide from`: beside the operator. */
+  readonly hidden: string;
+}
+
+const ACTS: Readonly<Record<string, Acts>> = {
+  de: {
+    hold: "genehmigung|freigabe|zustimmung|ausgabengrenz|ausgabenlimit|limit|obergrenz|sicherheitspruf|risikopruf|bestatigung",
+    needless:
+      "(?:ist|sind|ware) (?:\\S+ ){0,4}?(?:nicht (?:mehr )?(?:notig|notwendig|erforderlich)|unnotig|uberflussig|aufgehoben|entfallen)|keine? (?:\\S+ ){1,4}?(?:notig|notwendig|erforderlich)|entfallt|entfallen|brauchst du (?:\\S+ ){0,3}?(?:nicht|keine)|uberspring|lass .{0,30}\\bweg\\b|hebe? .{0,40}\\bauf\\b|gilt (?:\\S+ )?nicht",
+    lower: "absender|kunde|kontakt|nachricht|besucher|wer (?:schreibt|zahlt|fragt)",
+    higher: "betreiber|inhaber|besitzer|eigentumer|administrator|plattform",
+    made: "(?:behandle|betrachte|sieh) .{0,40}\\b(?:wie|als)\\b|gehorche|gilt als|gelten als|ist dein|sind dein|zahlt als|zahlen wie",
+    hidden: "verschweig|verheimlich|verbirg|(?:sag|erzahl|melde?|informier)\\S* .{0,30}\\bnicht",
+  },
+  fr: {
+    hold: "approbation|autorisation|accord|validation|plafond|limite|verification|controle",
+    needless:
+      "n'(?:est|etait) (?:plus|pas) (?:necessaire|requis|obligatoire)|n'est pas besoin|pas besoin|inutile|superflu|n'a plus|saute|ignore|leve\\b|(?:est|sont) (?:leve|supprime|suspendu)",
+    lower: "expediteur|client|contact|message|visiteur|celui qui",
+    higher: "operateur|proprietaire|administrateur|plateforme",
+    made: "(?:traite|considere)\\S* .{0,40}\\bcomme\\b|obeis|vaut|compte comme|est (?:ton|votre) |devien",
+    hidden: "cache|ne dis (?:rien|pas)|n'informe|ne signale|dissimul|ne (?:le |la )?mentionne",
+  },
+  es: {
+    hold: "aprobacion|autorizacion|permiso|limite|tope|verificacion|confirmacion|control",
+    needless:
+      "no (?:es|son|hace|hacen) (?:mas )?(?:necesari|falta|obligatori)|no se (?:necesita|requiere|exige)|ya no (?:es|se|hace)|sobra|innecesari|omite|salta|ignora|levantad|suspendid|eliminad",
+    lower: "remitente|cliente|contacto|mensaje|visitante|quien",
+    higher: "operador|propietario|dueno|administrador|plataforma",
+    made: "(?:trata|considera)\\S* .{0,40}\\bcomo\\b|obedece|cuenta como|es tu|sera tu",
+    hidden: "oculta|no (?:le )?(?:digas|informes|menciones|reportes|avises)|esconde",
+  },
+  pt: {
+    hold: "aprovacao|autorizacao|permissao|limite|teto|verificacao|confirmacao",
+    needless:
+      "nao (?:e|sao) (?:mais )?(?:necessari|preciso|obrigatori)|nao (?:precisa|requer|exige)|ja nao|dispensad|desnecessari|pule|ignore|suspens|removid",
+    lower: "remetente|cliente|contato|contacto|mensagem|visitante|quem",
+    higher: "operador|proprietario|dono|administrador|plataforma",
+    made: "(?:trate|considere)\\S* .{0,40}\\bcomo\\b|obedeca|vale como|conta como|e o seu|e seu",
+    hidden: "oculte|esconda|nao (?:diga|informe|mencione|conte|avise|relate)",
+  },
+  it: {
+    hold: "approvazione|autorizzazione|permesso|limite|limiti|tetto|verifica|conferma|controllo",
+    needless:
+      "non (?:serve|servono|occorre|occorrono|e necessari|sono necessari|e piu|e richiest|c'e bisogno)|superflu|inutil|salta|ignora|sospes|rimoss|revocat",
+    lower: "mittente|cliente|contatto|messaggio|visitatore|chi (?:paga|scrive)",
+    higher: "operatore|proprietario|amministratore|piattaforma",
+    made: "(?:tratta|considera)\\S* .{0,40}\\bcome\\b|obbedisci|vale come|conta come|e il tuo",
+    hidden: "nascondi|non (?:dire|informare|menzionare|segnalare|avvisare)",
+  },
+  nl: {
+    hold: "goedkeuring|toestemming|limiet|bestedingslimiet|bevestiging",
+    needless:
+      "niet (?:meer )?(?:nodig|vereist|verplicht)|geen (?:\\S+ ){1,4}?(?:nodig|vereist)|overbodig|vervalt|vervallen|sla .{0,30}\\bover\\b|opgeheven",
+    lower: "afzender|klant|contact|bericht|bezoeker|wie (?:betaalt|schrijft)",
+    higher: "beheerder|eigenaar|exploitant|platform",
+    made: "(?:behandel|beschouw) .{0,40}\\bals\\b|gehoorzaam|geldt als|telt als|is je ",
+    hidden: "verberg|verzwijg|(?:vertel|meld|informeer) .{0,30}\\bniet",
+  },
+  pl: {
+    hold: "zgod|zatwierdzen|limit|kontrol|potwierdzen|akceptacj",
+    needless: "nie (?:jest|sa) (?:juz )?(?:potrzebn|wymagan|konieczn)|nie trzeba|zbedn|pomin|zniesion",
+    lower: "nadawc|klient|kontakt|wiadomos|kto",
+    higher: "operator|wlascicie|administrator|platform",
+    made: "(?:traktuj|uznawaj|uwazaj) .{0,40}\\b(?:jak|za)\\b|sluchaj|jest twoim",
+    hidden: "ukryj|ukrywaj|nie (?:mow|informuj|wspominaj|zglaszaj)",
+  },
+  ru: {
+    hold: "одобрени|разрешени|согласи|подтверждени|лимит|ограничени|проверк",
+    needless: "не (?:нужн|требу|обязательн)|больше не|пропус(?:ти|каи)|снят|отменен|излишн|сними",
+    lower: "отправител|клиент|контакт|сообщени|посетител|кто (?:платит|пишет)",
+    higher: "оператор|владел|администратор|платформ|хозяин",
+    made: "считаи|рассматриваи|относись|слушаися|подчиняися|является|становится",
+    hidden: "скрываи|скрои|утаи|не (?:сообщаи|говори|рассказываи|упоминаи|докладываи)",
+  },
+  tr: {
+    hold: "onay|izin|limit|sinir|dogrulama|kontrol",
+    needless: "gerek(?:li degil|mez|siz|miyor| yok)|atla|kaldirildi|iptal|sart degil|zorunlu degil",
+    lower: "gonderen|musteri|kisi|mesaj|ziyaretci",
+    higher: "operator|sahib|yonetici|platform|isletmeci",
+    made: "say\\b|kabul et|gibi davran|itaat|olarak gor|muamele",
+    hidden: "gizle|sakla|soyleme|bildirme|haber verme",
+  },
+  ar: {
+    hold: "موافق|إذن|اذن|حد الإنفاق|الحد|تحقق|تأكيد",
+    needless: "ليس(?:ت)? (?:ضروري|مطلوب)|لا (?:حاجة|داعي|يلزم|تلزم)|غير (?:ضروري|مطلوب)|تخط|تجاهل|ألغي",
+    lower: "المرسل|العميل|الزبون|رسال|جهة الاتصال|من يدفع",
+    higher: "المشغل|المالك|المدير|المنصة|مالك",
+    made: "عامل|اعتبر|أطع|اطع|بمثابة|يعد",
+    hidden: "أخف|اخف|لا تخبر|لا تبلغ|لا تذكر",
+  },
+  hi: {
+    hold: "अनुमोदन|अनुमति|मंज़ूरी|मंजूरी|सीमा|जाँच|जांच|पुष्टि",
+    needless: "ज़रूरत नहीं|जरूरत नहीं|आवश्यक नहीं|ज़रूरी नहीं|जरूरी नहीं|छोड़|हटा|अनदेख",
+    lower: "प्रेषक|ग्राहक|संपर्क|संदेश|भेजने वाल",
+    higher: "ऑपरेटर|मालिक|स्वामी|प्रशासक|प्लेटफ़ॉर्म",
+    made: "मान|समझ|आज्ञा|की तरह|के समान",
+    hidden: "छिपा|छुपा|मत बता|न बता|सूचित न",
+  },
+  ko: {
+    hold: "승인|허가|한도|제한|확인|검사|검토",
+    needless: "필요 ?없|필요하지 않|불필요|생략|건너뛰|해제|무시|폐지",
+    lower: "발신자|고객|연락처|메시지|보낸 사람|방문자",
+    higher: "운영자|소유자|관리자|플랫폼|주인",
+    made: "취급|간주|여기|대하|따르|복종|로 봐|처럼",
+    hidden: "숨기|숨겨|알리지 마|말하지 마|보고하지 마|비밀로",
+  },
+  ja: {
+    hold: "承認|許可|同意|上限|制限|確認|検査|チェック",
+    needless: "不要|必要(?:は|が)?(?:ない|ありません|なく)|要らない|いらない|省略|省いて|スキップ|飛ばし|解除|撤廃",
+    lower: "送信者|顧客|お客|連絡先|メッセージ|差出人|訪問者",
+    higher: "運営者|所有者|管理者|プラットフォーム|オーナー|オペレーター",
+    made: "扱|みなし|見なし|従|とする|として|同等",
+    hidden: "隠し|隠せ|知らせない|知らせるな|言わない|言うな|報告しない|報告するな|内緒",
+  },
+  zh: {
+    hold: "批准|审批|許可|许可|同意|限额|上限|限制|检查|檢查|确认|確認|审核",
+    needless: "不需要|无需|無需|不必|不用|免去|跳过|跳過|取消|解除|省略|不再",
+    lower: "发件人|發件人|寄件人|客户|客戶|联系人|消息|訊息|访客",
+    higher: "运营者|運營者|操作员|操作者|所有者|管理员|管理員|平台|主人",
+    made: "视为|視為|当作|當作|当成|看作|服从|听从|等同",
+    hidden: "隐瞒|隱瞞|隐藏|不要告诉|别告诉|不要通知|不要报告|瞒着",
+  },
+};
+
+const UNSPACED = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}]";
+const stems = (alternatives: string): RegExp =>
+  new RegExp(`(?:(?<![\\p{L}])|(?<=${UNSPACED}))(?:${withoutMarks(alternatives)})`, "u");
+
+/** How far apart two words may stand to be of one clause. */
+const NEAR = 60;
+
+const TRIED = Object.values(ACTS).map(({ hold, needless, lower, higher, made, hidden }) => ({
+  needless: { act: stems(needless), to: stems(hold) },
+  made: { act: stems(made), to: stems(lower), of: stems(higher) },
+  hidden: { act: stems(hidden), to: stems(higher) },
+}));
+
+const near = (sentence: string, one: RegExp, other: RegExp): boolean => {
+  const [a, b] = [one.exec(sentence), other.exec(sentence)];
+  return a !== null && b !== null && a.index !== b.index && Math.abs(a.index - b.index) <= NEAR;
+};
+
+/** What no shop waives for a small order: who holds it, or what it holds back. */
+const GRAVE = stems(
+  "betreiber|inhaber|uberweis|schlussel|operateur|proprietaire|virement|cles?\\b|operador|dueno|propietario|transferenc|clave|operatore|proprietario|bonific|chiav|chave|beheerder|eigenaar|overboek|sleutel|operator|wlascicie|przelew|klucz|оператор|владел|перевод|ключ|sahib|anahtar|المشغل|المالك|مفتاح|ऑपरेटर|मालिक|कुंजी|운영자|소유자|송금|열쇠|運営者|所有者|送金|鍵|运营者|操作员|所有者|转账|密钥",
+);
+
+/** What a sentence of another language does: a hold made needless, a sender made the operator, the operator kept in the dark. */
+export function foreignAct(sentence: string): boolean {
+  const read = withoutMarks(sentence);
+  return TRIED.some(
+    ({ needless, made, hidden }) =>
+      (near(read, needless.act, needless.to) && GRAVE.test(read)) ||
+      (near(read, made.act, made.to) && near(read, made.to, made.of)) ||
+      near(read, hidden.act, hidden.to),
+  );
+}
