@@ -12,7 +12,7 @@ const SHORT = 3;
 /** Sentences that run down the lines of a list or a table, a few words in each, also where its numbers put it in another order. */
 export function* columns(text: string): Read {
   const lines = text.split("\n").filter((line) => /[\p{L}\p{N}]/u.test(line));
-  for (const run of runsOf(lines, (line) => wordsOf(line).length <= SHORT)) {
+  for (const run of runsOf(lines, (line) => wordsOf(line).length <= SHORT && !line.trimEnd().endsWith(":"))) {
     const said = run.map(withoutLabel);
     yield ["line breaks", said.join(" ")];
     const numbers = run.map((line) => Number(/^\W*(\d+)/.exec(line)?.[1]));

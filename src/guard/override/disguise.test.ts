@@ -119,6 +119,7 @@ describe("what is written so that the eye passes over it", () => {
     "Moderators can overturn automated removals with a one-line reason.",
     "We use C++, F# and Node.js; the flags are -O2 and -Wall.",
     "- Refunds\n- Invoices\n- Returns\n- Lost parcels",
+    "Any change to:\n\n- targets\n- hard limits\n- trade limits\n\nneeds the operator's approval.",
     "Wrapped lines belong to one sentence,\nand this one ends here.\nThe next one begins with a capital.",
     "Reply to questions about prices (a to z), sizes (s, m, l) and rooms 1, 2, 3, 4, 5, 6 and 7.",
   ])("lets %j pass", (text) => {
