@@ -93,17 +93,21 @@ async function greet({ terminal, note }: Context, { app, agent, contact, thread:
   if (thread.turns > 0) {
     note(`Continues thread ${thread.id} (${count(thread.turns, "turn")}); --new begins another.`);
   }
-  if (thread.version !== agent.version) {
-    const [old, now] = [thread.version, agent.version].map(shortVersion);
-    note(
-      `This thread began with version ${old} of ${agent.name} and stays with it; ${now} is declared now. --new begins a thread with that.`,
-    );
-  }
+  if (thread.version !== agent.version) note(await versionLine(app, agent, thread));
   const waiting = (await app.runtime.pending(app.operator, thread)).length;
   if (waiting > 0)
     note(
       `${count(waiting, "earlier message")} without an answer will go along with your next one; ${takesBack(thread)}`,
     );
+}
+
+/** Which version the next turn runs, where another is declared than the thread ran last. */
+async function versionLine({ runtime, operator }: App, { name, version }: Agent, thread: Thread): Promise<string> {
+  const [old, now] = [thread.version, version].map(shortVersion);
+  const next = await runtime.nextRun(operator, thread.id);
+  return next.version === version
+    ? `${name} was declared anew since the last turn: the next one runs version ${now}, no longer ${old}.`
+    : `This thread began with version ${old} of ${name} and stays with it; ${now} is declared now. --new begins a thread with that.`;
 }
 
 const takesBack = ({ id }: Pick<Thread, "id">): string => `\`strata thread withdraw ${id}\` takes back what waits.`;

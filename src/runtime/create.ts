@@ -2,6 +2,7 @@ import { type ApprovalId, authorize, reaches, type ThreadId, type TurnEvent } fr
 import type { Thread } from "../stores/index.ts";
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
 import { adminDoors } from "./admin/doors.ts";
+import { upToDate } from "./cast.ts";
 import { compose } from "./compose.ts";
 import { consolidateDoors } from "./consolidate/consolidate.ts";
 import { checkTalk } from "./consolidate/consolidate-thread.ts";
@@ -96,7 +97,7 @@ export function createRuntime(parts: Parts): Runtime {
 
 type ThreadDoors = Pick<
   Runtime,
-  "contact" | "open" | "thread" | "threads" | "newestThreads" | "slots" | "post" | "pending" | "withdraw"
+  "contact" | "open" | "thread" | "nextRun" | "threads" | "newestThreads" | "slots" | "post" | "pending" | "withdraw"
 >;
 
 /** Conversations, and what is said in them before a turn answers it. */
@@ -106,6 +107,7 @@ function threadDoors(parts: Parts): ThreadDoors {
     contact: (actor, agent, contact) => contactFor(agentNamed(parts, actor, agent), contact),
     open: (actor, conversation) => openThread(parts, actor, conversation),
     thread: (actor, id) => threadOf(parts, actor, id, "read"),
+    nextRun: async (actor, id) => upToDate(parts, await threadOf(parts, actor, id, "read")),
     threads: async (actor, scope, limit) =>
       store.threads(await reach(parts.agents, actor, { scope, action: "read" }), limit),
     newestThreads: (actor, whose) => newestThreads(parts, actor, whose),

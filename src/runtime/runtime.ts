@@ -122,6 +122,8 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
   /** The conversation's thread, made when there is none. @throws StrataError `agent_not_found`, `not_allowed` */
   open(actor: Actor, conversation: Conversation): Promise<Thread>;
   thread(actor: Actor, id: ThreadId): Promise<Thread>;
+  /** The thread with the version of its agent that its next turn runs: the declared one, where each turn stands alone. */
+  nextRun(actor: Actor, id: ThreadId): Promise<Thread>;
   /** Newest activity first. */
   threads(actor: Actor, scope: Scope, limit: number): Promise<readonly Thread[]>;
   /** Of one agent or of all, newest activity first. @throws StrataError `agent_not_found` for a name never heard of */

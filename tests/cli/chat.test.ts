@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openApp } from "../../src/app.ts";
@@ -112,6 +113,27 @@ describe("strata chat over a pipe", () => {
     expect(old.err).toMatch(/began with version \w{12} of companion and stays with it; \w{12} is declared now\. --new/);
     const anew = await strata(["chat", "companion", "--new", ...again], { cwd, input: "hi\n" });
     expect(anew.err).not.toContain("began with version");
+  });
+
+  it("says that the next turn follows what is declared where turns stand alone, and once it did, nothing", async () => {
+    const cwd = place();
+    const declare = async (text: string) => {
+      writeFileSync(
+        join(cwd, "strata.yaml"),
+        `organization: home\nmodel: rehearsal\nagents:\n  baker:\n    description: It bakes.\n    history: log\n    layers:\n      - { id: core, rank: 0, text: ${text} }\n`,
+      );
+      await strata(["lock"], { cwd });
+    };
+    const chat = async () => (await strata(["chat", "baker"], { cwd, input: "hi\n" })).err;
+    await declare("Be brief.");
+    await chat();
+    await declare("Be kind.");
+    const moved = await chat();
+    expect(moved).toMatch(
+      /^baker was declared anew since the last turn: the next one runs version \w{12}, no longer \w{12}\.$/m,
+    );
+    expect(moved).not.toContain("stays with it");
+    expect(await chat()).not.toMatch(/declared anew|stays with it/);
   });
 
   it("shows no escape sequence of a model to the terminal", async () => {
