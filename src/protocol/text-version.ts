@@ -71,6 +71,7 @@ export interface TextVersion extends Omit<NewText, "status" | "beside"> {
   readonly at: number;
   /** 1 for the first of its key. */
   readonly n: number;
+  /** The SHA-256 of the text, whoever proposed it. */
   readonly digest: Digest;
   readonly active: boolean;
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -106,6 +107,18 @@ describe("strata layer", () => {
     expect((await run("layer reject 6 2 --reason enough")).out).toContain("was rejected");
     expect((await run("layer proposals")).out).toBe("No proposal waits.\n");
     expect((await run("agent acts automaton")).out).toMatch(/operator +read proposals +proposals: 2/);
+  });
+
+  it("shows the SHA-256 of a version's text, whoever proposed it and whatever became of it", async () => {
+    const cwd = await living();
+    const run = of(cwd);
+    await proposed(cwd, "Look thrice.");
+    const sha256 = createHash("sha256").update("Look thrice.", "utf8").digest("hex");
+    const shown = async (line: string) => (await run(line)).out.match(/sha256 (\w+)/)?.[1];
+    expect(await shown("layer proposals")).toBe(sha256);
+    expect(await shown("layer history 6")).toBe(sha256);
+    await run("layer approve 6 1");
+    expect(await shown("layer history 6")).toBe(sha256);
   });
 
   it("shows a long history in pages, and compares any two versions of it", async () => {

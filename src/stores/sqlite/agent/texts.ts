@@ -1,5 +1,6 @@
 import {
   type Digest,
+  digestOf,
   lowestTrust,
   type OrgId,
   type TextKey,
@@ -126,7 +127,8 @@ function readVersion(db: Connection, made: MoveRow, { decided, stands }: Since):
     text: textAt(db, worded, worded.text),
     line: textAt(db, worded, worded.line),
   };
-  const digest = worded.text ?? made.reason;
+  // Not its piece's digest: a contact's piece is digested under a key, and nobody could check that.
+  const digest = digestOf(texts.text ?? "");
   return toTextVersion(made, texts, { status: statusOf(made, decided), active: stands === made.n, digest });
 }
 
