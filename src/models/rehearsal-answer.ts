@@ -1,26 +1,32 @@
 import { isoSecond, type ReadFrame } from "../protocol/index.ts";
 import type { Answered, Reading } from "./rehearsal-reading.ts";
-import { type Wish, wishOf } from "./rehearsal-wish.ts";
+import { memoryActOf, type Wish, wishOf } from "./rehearsal-wish.ts";
 import { bestMatch } from "./word-overlap.ts";
 
 /** What the rehearsal says, or the one call it makes. */
 export type Answer = { readonly say?: string; readonly call?: Wish };
 
 const NOTE = "(Rehearsal model: no language model is connected.)";
-const INTRODUCTION =
-  "I am Strata's rehearsal model. No language model is connected, so I can only quote what stands in front of me and use " +
-  'my tools. Try "Remember that ...", or ask about something you told me.';
+/** What it is and what may be tried; nobody is told to try what the agent has no tool for. */
+function introduction({ tools }: Reading): string {
+  const saves = [...tools].some((tool) => memoryActOf(tool) === "save");
+  const ask = `${saves ? 'Try "Remember that ...", or ask' : "Ask"} about something you told me.`;
+  return `I am Strata's rehearsal model. No language model is connected, so I can only quote what stands in front of me and use my tools. ${ask}`;
+}
 
 /** Decides from the reading alone: report what came of a call, make the call that was asked for, or answer with quotes. */
 export function answer(reading: Reading): Answer {
   const { asked, answered, tools, memories } = reading;
-  if (asked === undefined) return { say: INTRODUCTION };
+  if (asked === undefined) return { say: introduction(reading) };
   if (answered.length > 0) return { say: `${answered.map(report).join("\n")}\n${NOTE}` };
-  const wish = wishOf(asked);
-  const known = wish?.tool === "memory_search" && (memories.length > 0 || !tools.has(wish.tool));
+  const wish = wishOf(asked, tools);
+  const known =
+    wish !== undefined && memoryActOf(wish.tool) === "search" && (memories.length > 0 || !tools.has(wish.tool));
   if (wish !== undefined && !known && tools.has(wish.tool)) return { call: wish };
   const lines = wish !== undefined && !known ? [`I have no tool to do that (${wish.tool}).`] : findings(reading, asked);
-  return { say: `${address(reading, asked)}${lines.join("\n")}\n${reading.spokeBefore ? NOTE : INTRODUCTION}` };
+  return {
+    say: `${address(reading, asked)}${lines.join("\n")}\n${reading.spokeBefore ? NOTE : introduction(reading)}`,
+  };
 }
 
 /** The contact by the name they claim; others are not called by name, so that nobody passes for an operator. */
@@ -66,10 +72,10 @@ const writer = (line: ReadFrame, asked: ReadFrame): string =>
 /** What came of one call, in the words of the person who asked for it. */
 function report({ tool, input, failed, text }: Answered): string {
   if (failed) return `That did not work (${tool}): ${quote(text)}.`;
-  switch (tool) {
-    case "memory_save":
+  switch (memoryActOf(tool) ?? tool) {
+    case "save":
       return `I saved this: ${quote(field(input, "content"))}.`;
-    case "memory_search":
+    case "search":
       return `I searched my memory for ${quote(field(input, "query"))} and got:\n${block(text)}`;
     case "read":
       return `${field(input, "path")} says:\n${block(text)}`;

@@ -13,6 +13,7 @@ const READ = new RegExp(`^\\s*(?:please )?(?:read|open|show me) (?:the )?(?:file
 const CALL =
   /^\s*(?:please )?(?:use|call|run) (?:the tool )?[`'"]?([A-Za-z0-9_-]{1,64})[`'"]?(?: with)?:?\s*(\{[\s\S]*\})?\s*[.!]?\s*$/i;
 const LIST = /\b(?:list|show)(?: me)?(?: all)?(?: your| my| the)? files\b|\bwhat files\b/i;
+const FORGET = /^\s*(?:please )?forget (?:the )?(?:memory )?(mem_[0-9a-z]+)\s*[.!]?\s*$/i;
 const ASKS =
   /\b(?:(?:do|did) you (?:still |also )?(?:remember|recall)|what (?:else )?can you (?:remember|recall)|what do you know about)\b/i;
 const NOTE_THAT =
@@ -20,8 +21,23 @@ const NOTE_THAT =
 const NOTE =
   /(?:^|[.!?]\s|\bplease,? )\s*(?:note:|(?:remember|(?:don['’]t|do not) forget)(?: this)?:?) +(?!when\b|how\b|what\b|who\b|where\b|why\b|me\b)(\S.*)/im;
 
+/** What is done with memories, and the names of the tools that do it: an agent has the long ones, the short ones or none. */
+const MEMORY_TOOLS = {
+  save: ["memory_save", "remember"],
+  search: ["memory_search", "recall"],
+  forget: ["memory_forget", "forget"],
+} as const;
+
+/** The agent's tool that does this with memories, else its usual name. */
+const toolTo = (doing: keyof typeof MEMORY_TOOLS, tools: ReadonlySet<string>): string =>
+  MEMORY_TOOLS[doing].find((name) => tools.has(name)) ?? MEMORY_TOOLS[doing][0];
+
+/** What a tool does with memories, whichever of its names it has; nothing for any other. */
+export const memoryActOf = (tool: string): keyof typeof MEMORY_TOOLS | undefined =>
+  (["save", "search", "forget"] as const).find((doing) => MEMORY_TOOLS[doing].some((name) => name === tool));
+
 /** The tool a message asks for, in a few plain English forms. Only people give orders; payloads and warnings are data. */
-export function wishOf({ kind, text }: ReadFrame): Wish | undefined {
+export function wishOf({ kind, text }: ReadFrame, tools: ReadonlySet<string>): Wish | undefined {
   if (text.length > LONGEST || (kind !== "message" && kind !== "instruction" && kind !== "scheduled")) return undefined;
   const call = callIn(text);
   if (call !== undefined) return call;
@@ -29,9 +45,11 @@ export function wishOf({ kind, text }: ReadFrame): Wish | undefined {
   if (content !== undefined) return { tool: "write", input: { path: file, content: content.trim() } };
   if (file !== "") return { tool: "read", input: { path: file } };
   if (LIST.test(text)) return { tool: "list", input: {} };
-  if (ASKS.test(text)) return { tool: "memory_search", input: { query: topicOf(text) } };
+  if (ASKS.test(text)) return { tool: toolTo("search", tools), input: { query: topicOf(text) } };
+  const [, id] = FORGET.exec(text) ?? [];
+  if (id !== undefined) return { tool: toolTo("forget", tools), input: { id } };
   const note = NOTE_THAT.exec(text)?.[1] ?? NOTE.exec(text)?.[1];
-  return note === undefined ? undefined : { tool: "memory_save", input: { content: sentence(note) } };
+  return note === undefined ? undefined : { tool: toolTo("save", tools), input: { content: sentence(note) } };
 }
 
 /** A call as it is meant, `use NAME {"argument": "value"}`: so every tool can be tried without a model. */

@@ -195,6 +195,34 @@ describe("the rehearsal model searches", () => {
   });
 });
 
+describe("the rehearsal model uses the tools for memories that the agent has", () => {
+  const SHORT = ["remember", "recall", "forget"];
+  const LONG = [...TOOLS, "memory_forget"];
+  const MEMORY = "mem_01jd8k3v5x9m2q7r4t6w8y0zab";
+
+  it.each([
+    ["Remember that I like tea.", "remember", "memory_save", { content: "I like tea" }],
+    ["Do you remember my dog?", "recall", "memory_search", { query: "dog" }],
+    [`Please forget ${MEMORY}.`, "forget", "memory_forget", { id: MEMORY }],
+  ])("when it is told %j", async (text, short, long, input) => {
+    expect((await answer([from(text)], [], SHORT)).calls).toEqual([[short, input]]);
+    expect((await answer([from(text)], [], LONG)).calls).toEqual([[long, input]]);
+  });
+
+  it("and says what came of it, whatever the tool is called", async () => {
+    const kept = [from("Remember that I like tea."), called("remember", { content: "I like tea" })];
+    expect((await answer([...kept, result("remember", "saved")])).text).toContain('I saved this: "I like tea".');
+    const asked = [from("Do you remember my dog?"), called("recall", { query: "dog" })];
+    const { text } = await answer([...asked, result("recall", "1. Rex is old.")]);
+    expect(text).toContain('I searched my memory for "dog" and got:\n> 1. Rex is old.');
+  });
+
+  it("and proposes nothing that it has no tool for", async () => {
+    expect((await answer([from("Hello")], [], SHORT)).text).toContain('Try "Remember that ..."');
+    expect((await answer([from("Hello")], [], ["list"])).text).not.toContain("Remember that");
+  });
+});
+
 describe("the rehearsal model uses files", () => {
   it.each([
     ['use memory_search {"query": "tea"}', ["memory_search", { query: "tea" }]],
