@@ -60,6 +60,8 @@ interface Made {
   readonly files: readonly string[];
   readonly leftOut: readonly string[];
   readonly agents: readonly string[];
+  /** Those of them that answer nobody before they were topped up. */
+  readonly onCredits: readonly string[];
   /** The environment variables that it wants. */
   readonly variables: readonly string[];
 }
@@ -83,15 +85,17 @@ function make(
     files: [...written, ...ignoreLines(folder, copy.ignored)],
     leftOut,
     agents: [...lock.layers.keys()],
+    onCredits: [...lock.onCredits],
     variables,
   };
 }
 
 function report(folder: string, { cwd, env }: Context["terminal"], made: Made): readonly string[] {
-  const { from, files, leftOut, agents, variables } = made;
+  const { from, files, leftOut, agents, onCredits, variables } = made;
   const where = relative(cwd, folder);
   const flag = where === "" ? "" : ` --folder ${/^[\w./-]+$/.test(where) ? where : JSON.stringify(where)}`;
   const [agent = USUAL] = agents;
+  const lives = onCredits.includes(agent);
   const unset = variables.filter((name) => !env[name]);
   const change = `The texts${from === undefined ? " in layers/" : ""} are yours to change; \`strata lock\` accepts a change.`;
   return [
@@ -100,8 +104,9 @@ function report(folder: string, { cwd, env }: Context["terminal"], made: Made): 
     ...(leftOut.length > 0 ? [`Not copied: ${leftOut.join(", ")}`] : []),
     ...(unset.length > 0 ? ["", `Before it starts, put ${unset.join(", ")} into .env (see .env.example).`] : []),
     "",
-    "See what it would send, then talk to it:",
+    `See what it would send, ${lives ? "give it credits to live on, " : ""}then talk to it:`,
     `  strata compose ${agent}${flag} --message "Hello"`,
+    ...(lives ? [`  strata credits add 5 ${agent}${flag}`] : []),
     `  strata chat ${agent}${flag}`,
     "",
     ...(unset.length > 0

@@ -29,6 +29,20 @@ describe("strata init", () => {
     expect((await strata(["verify"], { cwd })).out).toContain("The record is whole.");
   });
 
+  it("tells of the credits that an agent needs before it answers, and then it does", async () => {
+    const cwd = place();
+    const { out } = await strata(["init", "sovereign", "--folder", "own"], { cwd });
+    const steps = out.match(/^ {2}strata \S.*$/gm)?.map((line) => line.trim());
+    expect(steps).toEqual([
+      'strata compose sovereign --folder own --message "Hello"',
+      "strata credits add 5 sovereign --folder own",
+      "strata chat sovereign --folder own",
+    ]);
+    await strata("credits add 5 sovereign --folder own".split(" "), { cwd });
+    expect((await strata("chat sovereign --folder own".split(" "), { cwd, input: "Hello\n" })).code).toBe(0);
+    expect((await strata(["init", "companion", "--folder", "other"], { cwd })).out).not.toContain("credits");
+  });
+
   it("names the agent as wanted, in a folder that it makes, and says how to reach it", async () => {
     const cwd = place();
     const { out } = await strata(["init", "companion", "--name", "clerk", "--folder", "my shop"], { cwd });
