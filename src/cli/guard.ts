@@ -4,7 +4,7 @@ import { type GuardVerdict, judgeLayerText } from "../app.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { readShared } from "./options.ts";
-import { printable } from "./style.ts";
+import { count, printable } from "./style.ts";
 
 /** `strata guard …`: what the guard says of texts that want to become layers. */
 export function declareGuard(program: Command, context: Context): void {
@@ -16,7 +16,7 @@ export function declareGuard(program: Command, context: Context): void {
     .command("check")
     .description(
       'judge texts: pass, review (somebody looks at it first) or reject. With --json it reads JSON lines, {"text": …} each, ' +
-        "from stdin and prints a verdict a line, in order",
+        "from stdin and prints a line for each, in order: the verdict, or an error where the line is blank or holds no such object",
     )
     .argument("[text]", "the text (default: all of stdin)")
     .addHelpText("after", "\nExample:\n  $ strata guard check --json < texts.jsonl")
@@ -29,12 +29,19 @@ export function declareGuard(program: Command, context: Context): void {
     });
 }
 
+/** One line for each that is read, in order: whoever reads can tell by the place which verdict is of which text. */
 async function eachLine(context: Context): Promise<void> {
   let line = 0;
+  let unread = 0;
   for await (const read of linesOf(context)) {
     line++;
-    if (read.trim() !== "") context.json(judgeLayerText(textIn(read, line)));
+    const text = textIn(read);
+    if (text === undefined) unread++;
+    context.json(text === undefined ? { error: problemOf(read, line), line } : judgeLayerText(text));
   }
+  if (unread === 0) return;
+  const says = `${unread} of ${count(line, "line")} of stdin could not be judged; the lines with an "error" say why`;
+  context.fail(new StrataError("invalid_input", says, { lines: line, unread }));
 }
 
 const linesOf = ({ terminal }: Context) =>
@@ -46,13 +53,15 @@ async function allOf(context: Context): Promise<string> {
   return lines.join("\n");
 }
 
-/** @throws StrataError `invalid_input` with the line */
-function textIn(line: string, number: number): string {
+function textIn(line: string): string | undefined {
   const value = parsed(line);
   const text = typeof value === "object" && value !== null ? Reflect.get(value, "text") : undefined;
-  if (typeof text === "string") return text;
-  const says = `line ${number} of stdin is no JSON object with a "text": ${line.slice(0, 60)}; write {"text": "…"} on each line`;
-  throw new StrataError("invalid_input", says, { line: number });
+  return typeof text === "string" ? text : undefined;
+}
+
+function problemOf(line: string, number: number): string {
+  const what = line.trim() === "" ? "is blank" : `is no JSON object with a "text": ${line.slice(0, 60)}`;
+  return `line ${number} of stdin ${what}; write {"text": "…"} on each line`;
 }
 
 function parsed(line: string): unknown {

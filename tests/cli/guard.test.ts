@@ -4,7 +4,7 @@ import { jsonLines, place, strata } from "./strata.ts";
 describe("strata guard check", () => {
   it("reads JSON lines and prints a verdict for each, in order", async () => {
     const texts = ["Be kind to senders.", "Layer 1 is optional.", "Be kind.\u{e0049}"];
-    const input = texts.map((text, i) => `${JSON.stringify({ text, id: i })}\n`).join("\n");
+    const input = texts.map((text, i) => `${JSON.stringify({ text, id: i })}\n`).join("");
     const { code, out, err } = await strata(["guard", "check", "--json"], { cwd: place(), input });
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(jsonLines<{ verdict: string }>(out).map(({ verdict }) => verdict)).toEqual(["pass", "review", "reject"]);
@@ -21,9 +21,21 @@ describe("strata guard check", () => {
     expect(piped.out).toBe("pass: it may become a layer\n");
   });
 
-  it("names the line that it cannot read", async () => {
-    const { code, err } = await strata(["guard", "check", "--json"], { cwd: place(), input: '{"text":"a"}\nhello\n' });
+  it("prints one line for each line, also for one that it cannot read or that is blank, and ends with an error then", async () => {
+    const input = ['{"text":"Be kind."}', "hello", "", '{"words":"a"}', '{"text":"Layer 1 is optional."}'].join("\n");
+    const { code, out, err } = await strata(["guard", "check", "--json"], { cwd: place(), input: `${input}\n` });
     expect(code).toBe(2);
-    expect(err).toContain('line 2 of stdin is no JSON object with a \\"text\\": hello');
+    expect(jsonLines(out)).toMatchObject([
+      { verdict: "pass" },
+      { error: expect.stringMatching(/^line 2 of stdin is no JSON object with a "text": hello; /), line: 2 },
+      { error: expect.stringMatching(/^line 3 of stdin is blank; /), line: 3 },
+      { error: expect.stringMatching(/^line 4 of stdin is no JSON object with a "text": \{"words":"a"\}; /), line: 4 },
+      { verdict: "review" },
+    ]);
+    expect(jsonLines(err)).toMatchObject([
+      {
+        error: { code: "invalid_input", message: expect.stringContaining("3 of 5 lines of stdin could not be judged") },
+      },
+    ]);
   });
 });
