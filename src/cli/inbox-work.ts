@@ -40,7 +40,8 @@ async function emptied(
       more = false;
       for await (const event of runtime.runInbox(operator, name, options)) {
         more = true;
-        if (event.type === "failed") return event.error.message;
+        // That it has no credits is told as how the agent lives.
+        if (event.type === "failed") return event.error.code === "out_of_credits" ? undefined : event.error.message;
       }
     }
     return undefined;

@@ -18,7 +18,7 @@ export function runOwnTurns({ note, style }: Context, { runtime, operator }: App
     try {
       for await (const event of runtime.tickDue(operator, name, { signal })) {
         if (event.type === "done") tell(about, "");
-        if (event.type === "failed" && !signal.aborted)
+        if (event.type === "failed" && !signal.aborted && event.error.code !== "out_of_credits")
           tell(about, `A turn of ${name}'s own failed: ${event.error.message}`);
       }
     } catch (thrown) {

@@ -7,7 +7,15 @@ import type { RetryEvent, Usage } from "./model.ts";
 import type { VersionKey } from "./text-version.ts";
 
 /** Why a turn that ended well ended when it did. */
-export type StopReason = "answered" | "length" | "refused" | "rounds" | "calls" | "dollars" | "recording ended";
+export type StopReason =
+  | "answered"
+  | "length"
+  | "refused"
+  | "rounds"
+  | "calls"
+  | "dollars"
+  | "credits"
+  | "recording ended";
 
 /** Totals of a turn. `milliseconds` by the wall clock. */
 export interface TurnTotals {

@@ -65,9 +65,11 @@ function stopOf({ finish }: Reply): StopReason {
 
 /** The limit that keeps the turn from calling its model again. */
 export function limitReached(work: Work): StopReason | undefined {
+  // Before all others: where nothing was said yet, a turn that the credits end fails, and its messages keep waiting.
+  if (work.left.credits <= 0) return "credits";
   const { rounds, dollars = Number.POSITIVE_INFINITY } = work.cast.limits;
   if (work.requests.length >= rounds) return "rounds";
-  return totalsOf(work).dollars >= dollars || work.left <= 0 ? "dollars" : undefined;
+  return totalsOf(work).dollars >= dollars || work.left.allowed <= 0 ? "dollars" : undefined;
 }
 
 /** A result may take its budget, or its share of the room that is left; then the next request fits. */

@@ -9,7 +9,9 @@ import {
 } from "../protocol/index.ts";
 import { readOutput } from "../tools/index.ts";
 import { limitReached } from "./calls.ts";
-import { add, type Work } from "./work.ts";
+import { unansweredOf } from "./inbox/staged.ts";
+import { outOfCredits } from "./life/credits.ts";
+import { add, type Ending, type Work } from "./work.ts";
 
 /** What the agent said, or, where it does not fit the agent's `output`, what to say to the model so that it answers once more. */
 export type Said =
@@ -22,22 +24,23 @@ const ATTEMPTS = 2;
 /**
  * The agent's answer, as the contact reads it: all that it said in the turn, or, where it declares an `output`, its last
  * answer as JSON in one line.
- * @throws StrataError `output_invalid` when the second answer does not fit either, or the turn ended early
+ * @throws StrataError `out_of_credits` where the credits ended the turn before it had said anything; `output_invalid` when the
+ * second answer does not fit either, or the turn ended early otherwise
  */
 export function heard(work: Work, stop: StopReason): Said {
   const { agent, model } = work.cast;
-  const texts = work.added.map(({ message }) =>
-    message.role === "assistant" ? message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
-  );
-  const said = texts.flat();
+  const texts = textsOf(work);
   if (agent.output === undefined || stop === "recording ended") {
-    return { stop, reply: said.length === 0 ? null : spoken(said.join("\n\n")) };
+    if (stop === "credits" && !hasSpoken(work)) throw unpaid(work);
+    return { stop, reply: wholeOf(texts) };
   }
   const read = readOutput(agent.output, texts.findLast((one) => one.length > 0)?.join("") ?? "");
   if ("value" in read) return { stop, reply: spoken(JSON.stringify(read.value)) };
   work.misfits++;
-  const mayAsk = stop === "answered" && work.misfits < ATTEMPTS && limitReached(work) === undefined;
-  if (mayAsk) return { again: asked(work, read.problem) };
+  const limit = limitReached(work);
+  const isOpen = (stop === "answered" || stop === "credits") && work.misfits < ATTEMPTS;
+  if (isOpen && limit === "credits") throw unpaid(work);
+  if (isOpen && limit === undefined) return { again: asked(work, read.problem) };
   const ended = stop === "answered" ? "" : ` (the turn ended early: ${stop})`;
   throw new StrataError(
     "output_invalid",
@@ -45,6 +48,34 @@ export function heard(work: Work, stop: StopReason): Said {
     { problem: read.problem, stop },
   );
 }
+
+/**
+ * How a turn ends that something has stopped. What it has said is the reply where its agent's credits ended it between two requests:
+ * they are spent, and what was said is said.
+ */
+export function stoppedBy(work: Work, error: StrataError): Ending {
+  if (error.code !== "out_of_credits" || work.cast.agent.output !== undefined || !hasSpoken(work)) {
+    return { status: "failed", error };
+  }
+  return { status: "done", stop: "credits", reply: wholeOf(textsOf(work)) };
+}
+
+const unpaid = ({ cast, left }: Work): StrataError => outOfCredits(cast.agent, { left: left.credits });
+
+/** What the model said in each message of the turn. */
+const textsOf = ({ added }: Work): readonly (readonly string[])[] =>
+  added.map(({ message }) =>
+    message.role === "assistant" ? message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
+  );
+
+function wholeOf(texts: readonly (readonly string[])[]): Spoken | null {
+  const said = texts.flat();
+  return said.length === 0 ? null : spoken(said.join("\n\n"));
+}
+
+/** Whether a sender is told anything: of several, each is told what is said to it alone. */
+const hasSpoken = (work: Work): boolean =>
+  unansweredOf(work) === undefined ? (wholeOf(textsOf(work)) ?? "").trim() !== "" : work.replies.size > 0;
 
 /** The platform's own word, framed like everything that comes after the system. */
 function asked(work: Work, problem: string): TranscriptMessage {

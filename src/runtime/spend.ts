@@ -27,12 +27,22 @@ interface Spender {
  * @throws StrataError `spend_limit`, `out_of_credits` when nothing is; the messages keep waiting
  */
 export async function checkSpend(work: Spender): Promise<void> {
-  if ((await leftOf(work)) <= 0) throw await unpaid(work);
+  if (leastOf(await leftOf(work)) <= 0) throw await unpaid(work);
 }
 
 /** US dollars that the agent may still spend: in this period, and of its credits. */
-async function leftOf(work: Spender): Promise<number> {
-  return Math.min(await allowedOf(work), await credited(work));
+export interface Left {
+  readonly allowed: number;
+  readonly credits: number;
+}
+
+/** Of an agent whose money nobody counts. */
+export const NO_END: Left = { allowed: Number.POSITIVE_INFINITY, credits: Number.POSITIVE_INFINITY };
+
+const leastOf = ({ allowed, credits }: Left): number => Math.min(allowed, credits);
+
+async function leftOf(work: Spender): Promise<Left> {
+  return { allowed: await allowedOf(work), credits: await credited(work) };
 }
 
 const credited = ({ parts, cast, recorded }: Spender): Promise<number> =>
@@ -80,7 +90,7 @@ async function reserve(work: Work, { ledger }: Compilation): Promise<() => void>
   if (agent.budgets.spend === undefined && agent.life?.credits === undefined) return () => undefined;
   const usage = { input: ledger.tokens, cacheRead: 0, cacheWrite: 0, output: parametersOf(cast).maxTokens };
   for (;;) {
-    const left = await leftOf(work);
+    const left = leastOf(await leftOf(work));
     if (left <= 0) throw await unpaid(work);
     if (left > parts.purse.reserved(agent)) return parts.purse.reserve(agent, dollars(usage, prices));
     await parts.purse.ended(agent, lease.signal);

@@ -9,7 +9,7 @@ import { coldCache } from "./early-cut.ts";
 import { compileStaged, occasionOf } from "./inbox/staged.ts";
 import { hold } from "./lease.ts";
 import { acts, checkCredits, infers, persists, rests, wakes } from "./life/live.ts";
-import { heard } from "./output.ts";
+import { heard, stoppedBy } from "./output.ts";
 import { patiently } from "./patiently.ts";
 import type { TurnParts } from "./purse.ts";
 import type { RunOptions } from "./run-options.ts";
@@ -85,7 +85,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
       compilation = next;
     }
   } catch (thrown) {
-    return { status: "failed", error: asStrataError(signal.aborted ? signal.reason : thrown) };
+    return stoppedBy(work, asStrataError(signal.aborted ? signal.reason : thrown));
   }
 }
 

@@ -31,12 +31,16 @@ import type { Being } from "./life/lives.ts";
 import type { Tab, TurnParts } from "./purse.ts";
 import { REPLAY } from "./recording.ts";
 import type { RunOptions } from "./run-options.ts";
+import { type Left, NO_END } from "./spend.ts";
 import { unremembered } from "./unremembered.ts";
 
 /** How a turn ended, before it is committed. */
 export type Ending =
   | { readonly status: "done"; readonly stop: StopReason; readonly reply: Spoken | null }
   | { readonly status: "failed"; readonly error: StrataError };
+
+/** Of a turn that failed. */
+const NOTHING_SAID = { stop: "answered", reply: null } as const;
 
 /** A running turn: who takes part, and what has come of it so far. Lives in memory until the one commit. */
 export interface Work {
@@ -58,8 +62,8 @@ export interface Work {
   unsent: number;
   readonly requests: RequestRecord[];
   readonly writes: { readonly id: MemoryId; readonly write: StoreWrite }[];
-  /** US dollars that the agent may still spend in this period, as it was after the turn's last request. */
-  left: number;
+  /** What the agent may still spend, as it was after the turn's last request. */
+  left: Left;
   /** Counts what the turn spends, for the agent's other turns, until the record holds it. */
   readonly tab: Tab;
   /** What its agent does, where it lives by itself and the turn has begun. */
@@ -94,7 +98,7 @@ export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: Run
     unsent: 0,
     requests,
     writes: [],
-    left: Number.POSITIVE_INFINITY,
+    left: NO_END,
     tab: parts.purse.open(cast.agent, () => dollarsOf(requests)),
     being: undefined,
     replies: new Map(),
@@ -165,7 +169,7 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     // Turns of its own answer nobody.
     ...(cast.agent.history === "log" && !isReserved(claim.thread.scope.contact) && { log: true }),
     deliverAfter: work.toNobody ? "never" : deliverAfter(parts.wall(), work.unheard),
-    ...(claim.staged && { replies: repliesOf(work, claim, ending.status === "done" ? ending.reply : null) }),
+    ...(claim.staged && { replies: repliesOf(work, claim, ending.status === "done" ? ending : NOTHING_SAID) }),
     unremembered:
       ending.status === "done" && claim.staged === undefined
         ? unremembered(claim.events, { id: outbox, text: ending.reply }, work)

@@ -17,6 +17,7 @@ import {
 } from "../../protocol/index.ts";
 import { openSqlite } from "../../stores/index.ts";
 import { defineTool, memoryTools, replyTool, toolset } from "../../tools/index.ts";
+import { cardOf } from "../../wire/index.ts";
 import type { InboxOptions } from "../index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "../stage.contract.ts";
 
@@ -92,7 +93,12 @@ async function inbox(script: readonly Script<Request>[], { each, ...change }: Pa
   const on = await stage(script, {
     agent: sampleAgent({ ...declared, ...(each ? {} : { inbox: batch }) }),
     store,
-    parts: { tools, alive: () => holders.alive, wall: () => real.now },
+    parts: {
+      tools,
+      cardOf: () => cardOf("anthropic:claude-sonnet-4-5"),
+      alive: () => holders.alive,
+      wall: () => real.now,
+    },
   });
   const post = async (contact: string, text: string) => {
     const thread = await on.open(contact);
@@ -276,6 +282,45 @@ describe("what waits where nobody pays for it", () => {
     await expect(on.run()).rejects.toMatchObject({ code: "out_of_credits" });
     const threads = await on.store.threads({ org: ORG, agent: on.agent.name, contact: null }, 9);
     expect(threads.map(({ channel }) => channel)).toEqual(["test", "test"]);
+  });
+});
+
+describe("a turn of several senders that the credits of its agent end", () => {
+  const life = { credits: { low: 5, critical: 1, rounds: 2 } };
+  const DEAR = { usage: { input: 5_000 } };
+  const poor = async (script: readonly Script<Request>[]) => {
+    const on = await inbox(script, { life });
+    const pay = (dollars: number) => on.runtime.topUp(OPERATOR, on.agent.name, { dollars, note: untrusted("") });
+    await pay(0.01);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    const waiting = async () => (await on.runtime.inbox(OPERATOR, on.agent.name, 9)).map(({ contact }) => contact);
+    return { ...on, pay, waiting };
+  };
+
+  it("fails where none was answered, and all keep waiting", async () => {
+    const on = await poor([{ parts: [{ text: "Hm." }, call("eve", "psst")], ...DEAR }, politely, politely]);
+    expect(endOf(await on.run())).toMatchObject({ type: "failed", error: { code: "out_of_credits" } });
+    expect(await on.waiting()).toEqual(["ann", "bob"]);
+    await on.pay(5);
+    await on.run();
+    expect(await on.waiting()).toEqual([]);
+    expect([await on.mail("ann"), await on.mail("bob")].map(({ length }) => length)).toEqual([1, 1]);
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("has answered whom it answered, and the others keep waiting", async () => {
+    const on = await poor([{ parts: [call("ann", "yes")] }, { parts: [call("eve", "psst")], ...DEAR }, "You alone."]);
+    expect(endOf(await on.run())).toMatchObject({ type: "done", because: "credits" });
+    expect(await on.mail("ann")).toEqual(["yes"]);
+    expect(await on.waiting()).toEqual(["bob"]);
+    const bob = await on.open("bob");
+    expect(await on.runtime.turns(OPERATOR, bob.id)).toMatchObject([
+      { end: { status: "failed", code: "out_of_credits", message: expect.stringContaining("keep waiting") } },
+    ]);
+    await on.pay(5);
+    await on.run();
+    expect([await on.mail("ann"), await on.mail("bob")]).toEqual([["yes"], ["You alone."]]);
+    expect(await on.problems()).toEqual([]);
   });
 });
 

@@ -4,6 +4,7 @@ import {
   issueId,
   outboxId,
   type Spoken,
+  type StopReason,
   type StoredEvent,
   type ThreadId,
   untrusted,
@@ -54,11 +55,13 @@ const isHandled = ({ events }: Claim): boolean => events.length > 0;
 export function repliesOf(
   { parts, replies, sent }: Answering,
   { staged = [] }: Claim,
-  said: Spoken | null,
+  said: { readonly stop: StopReason; readonly reply: Spoken | null },
 ): readonly StagedReply[] {
   const handled = staged.filter(isHandled);
-  return handled.map(({ thread, events }) => {
-    const reply = handled.length === 1 ? said : (replies.get(thread.scope.contact) ?? null);
+  return handled.flatMap(({ thread, events }) => {
+    const reply = handled.length === 1 ? said.reply : (replies.get(thread.scope.contact) ?? null);
+    // Whom the credits left without a reply keeps waiting.
+    if (reply === null && said.stop === "credits") return [];
     const outbox = outboxId(issueId("outbox", parts.wall(), parts.random(10)));
     return {
       thread: thread.id,

@@ -66,17 +66,77 @@ describe("an agent that lives on credits", () => {
     expect(on.sent).toHaveLength(1);
   });
 
-  it("falls asleep where a turn spent the last: calls get their answer, no request follows, and no other turn begins", async () => {
-    const on = await livingStage([{ ...LOOK, ...DEAR }, "Never."], { credits: CREDITS });
+  it("falls asleep where a turn spent the last and had said nothing: it fails, is billed, and its message waits for a payment", async () => {
+    const on = await livingStage([{ ...LOOK, ...DEAR }, "It is calm."], { credits: CREDITS });
     await on.pay(0.01);
     const thread = await on.open();
-    expect(endOf(await on.say(thread, "Look."))).toMatchObject({ type: "done", because: "dollars" });
+    const end = endOf(await on.say(thread, "Look."));
+    expect(end).toMatchObject({ type: "failed", error: { code: "out_of_credits" }, totals: { rounds: 1 } });
+    expect(await on.life()).toMatchObject({
+      vitals: { state: "sleeping", balance: expect.closeTo(0.01 - COST) },
+      because: "it has no credits left",
+    });
+    expect(await on.runtime.pending(OPERATOR, thread)).toHaveLength(1);
+    await expect(collect(on.runtime.run(OPERATOR, thread))).rejects.toMatchObject({ code: "out_of_credits" });
+
+    await on.pay(5);
+    const text = "It is calm.";
+    expect(endOf(await collect(on.runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done", text });
+    expect(await on.runtime.pending(OPERATOR, thread)).toEqual([]);
+  });
+
+  it("law 7: does not act again for a message whose turn the credits ended", async () => {
+    const ring = { call: "ring", input: { bell: "door" } };
+    const script = [{ parts: [ring] }, { ...LOOK, ...DEAR }, { parts: [ring] }, "Rung."];
+    const on = await livingStage(script, { credits: CREDITS });
+    await on.pay(0.01);
+    const thread = await on.open();
+    expect(endOf(await on.say(thread, "Ring."))).toMatchObject({ type: "failed", error: { code: "out_of_credits" } });
+    expect(on.rung).toEqual(["door"]);
+    await on.pay(5);
+    expect(endOf(await collect(on.runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done", text: "Rung." });
+    expect(on.rung).toEqual(["door"]);
+    expect(JSON.stringify(on.sent[3])).toContain("rang door");
+  });
+
+  it("falls asleep where a turn spent the last: what it had said is the reply, and no other turn begins", async () => {
+    const said = { parts: [{ text: "I look." }, ...LOOK.parts], ...DEAR };
+    const on = await livingStage([said, "Never."], { credits: CREDITS });
+    await on.pay(0.01);
+    const thread = await on.open();
+    const end = endOf(await on.say(thread, "Look."));
+    expect(end).toMatchObject({ type: "done", because: "credits", text: "I look." });
     expect(await on.life()).toMatchObject({ vitals: { state: "sleeping" }, because: "it has no credits left" });
     await expect(on.say(thread, "Hi")).rejects.toMatchObject({ code: "out_of_credits" });
     expect(on.sent).toHaveLength(1);
     // Less than it owes does not wake it.
     await on.pay(0.001);
     expect((await on.life()).vitals.state).toBe("sleeping");
+  });
+
+  it("has said what it said before others spent the last", async () => {
+    const on = await livingStage([{ parts: [{ text: "I look." }, ...LOOK.parts] }, "Never."], { credits: CREDITS });
+    await on.pay(0.01);
+    const thread = await on.open();
+    await on.runtime.post(OPERATOR, thread, [message("Look.", on.time.at)]);
+    const events = [];
+    for await (const event of on.runtime.run(OPERATOR, thread)) {
+      events.push(event);
+      if (event.type === "tool-end") await on.pay(-0.01);
+    }
+    expect(endOf(events)).toMatchObject({ type: "done", because: "credits", text: "I look." });
+  });
+
+  it("answers in its declared form or not at all: half an answer is none", async () => {
+    const schema = { type: "object", properties: { sea: { type: "string" } }, required: ["sea"] } as const;
+    const agent = livingAgent({ credits: CREDITS }, { output: schema });
+    const on = await livingStage([{ parts: [{ text: "Calm." }], ...DEAR }, '{"sea":"calm"}'], {}, { agent });
+    await on.pay(0.01);
+    const thread = await on.open();
+    expect(endOf(await on.say(thread, "Look."))).toMatchObject({ type: "failed", error: { code: "out_of_credits" } });
+    await on.pay(5);
+    const end = endOf(await collect(on.runtime.run(OPERATOR, thread)));
+    expect(end).toMatchObject({ type: "done", text: '{"sea":"calm"}' });
   });
 
   it("tells what it has left without a look at anything else of its life, and counts what a running turn has spent", async () => {
@@ -87,7 +147,7 @@ describe("an agent that lives on credits", () => {
     const asleep: (string | undefined)[] = [];
     for await (const { type } of on.runtime.run(OPERATOR, thread)) {
       const [one] = await on.runtime.attention(OPERATOR);
-      if (type !== "done") asleep.push(one?.asleep);
+      if (type !== "failed") asleep.push(one?.asleep);
     }
     expect(asleep).toContain("it has no credits left");
     const elsewhere = () => Promise.reject(new Error("not asked"));

@@ -113,7 +113,8 @@ async function writeEnd({ parts, cast: { agent }, lease }: Work, ending: Ending)
   const because = asleepFor(await meansOf(parts, agent));
   await writeLife(parts, ownerOf(agent), () => {
     // Not its sentence, which may quote a contact: that stands with the turn.
-    if (ending.status === "failed")
+    // One that its credits ended has nothing to mend: it sleeps as it does before a turn.
+    if (ending.status === "failed" && ending.error.code !== "out_of_credits")
       return { state: "faulted", failed: { turn: lease.claim.turn, code: ending.error.code } };
     return { state: "sleeping", ...(because !== undefined && { because }) };
   });
