@@ -47,9 +47,23 @@ function declareList(parent: Command, context: Context): void {
     .action((named: string | undefined, options: OfAgent, command: Command) =>
       onAgent(context, { command, named, options }, async ({ app, agent }) => {
         const layers = await app.runtime.layers(app.operator, agent.name);
-        return { json: layers, lines: listLines(agent.name, layers, context.style) };
+        const [attention] = await app.runtime.attention(app.operator, agent.name);
+        const passed = passedLines(attention?.passedOver ?? [], agentWords(app, agent), context.style);
+        return { json: layers, lines: [...listLines(agent.name, layers, context.style), ...passed] };
       }),
     );
+}
+
+/** Edited texts that the declaration has passed over, also of layers that are declared no more, each with the next step. */
+function passedLines(passed: NonNullable<LayerView["passedOver"]>, agent: string, style: Style): readonly string[] {
+  return passed.map(({ layer, part, n, state }) => {
+    const [name, skill] = part === undefined ? [layer, ""] : [`${layer}/${part}`, ` --skill ${part}`];
+    const says =
+      state === "displaced"
+        ? `is displaced and not sent; \`strata layer rollback ${layer}${skill}${agent}\` puts it away`
+        : `is sent and outdated; \`strata layer diff ${layer} 0 ${n}${skill}${agent}\` compares`;
+    return style.yellow(`${name}: version ${n} ${says}`);
+  });
 }
 
 const COLUMNS = [
@@ -107,12 +121,13 @@ function declareShow(parent: Command, context: Context): void {
     .action((word: string, named: string | undefined, options: OfAgent, command: Command) =>
       onAgent(context, { command, named, options }, async ({ app, agent }) => {
         const layer = await app.runtime.layer(app.operator, agent.name, layerId(word));
-        return { json: layer, lines: view(layer, context.style) };
+        const passed = passedLines(layer.passedOver ?? [], agentWords(app, agent), context.style);
+        return { json: layer, lines: view(layer, passed, context.style) };
       }),
     );
 }
 
-function view(layer: LayerView, style: Style): readonly string[] {
+function view(layer: LayerView, passed: readonly string[], style: Style): readonly string[] {
   const { id, rank, mutability, scope, version, wordsOf, characters, proposals, source, text } = layer;
   const made = version === undefined ? "" : version === 0 ? ", as declared" : `, version ${version}`;
   const size = characters === undefined ? "" : `, ${count(characters, "character")}`;
@@ -122,6 +137,7 @@ function view(layer: LayerView, style: Style): readonly string[] {
     `${style.bold(id)}, rank ${rank}, ${mutability}${made}`,
     `words of the ${wordsOf}, scope ${scope}${size}`,
     ...(proposals === 0 ? [] : [style.yellow(`${count(proposals, "proposal")} waiting: \`strata layer proposals\``)]),
+    ...passed,
     "",
     text === undefined ? style.dim(nothing) : printable(text),
   ];

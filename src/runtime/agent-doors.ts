@@ -13,10 +13,19 @@ import type {
   Trust,
   TurnEvent,
   Untrusted,
+  VersionKey,
   Vitals,
 } from "../protocol/index.ts";
 import type { Act, ConversationHead, ConversationLog, Credits, OutboxMessage, TopUp } from "../stores/index.ts";
 import type { InboxOptions, RunOptions } from "./run-options.ts";
+
+/**
+ * A version that is active, and whose declaration has passed over it since: `displaced` it is not sent, because its layer was locked, or
+ * declared with another rank or source, or not at all; `outdated` it is sent, and its declared text is another than when it was written.
+ */
+export interface PassedOver extends VersionKey {
+  readonly state: "displaced" | "outdated";
+}
 
 /** A layer as an operator sees it. */
 export interface LayerView extends Pick<Layer, "id" | "rank" | "mutability" | "scope" | "trust"> {
@@ -31,6 +40,8 @@ export interface LayerView extends Pick<Layer, "id" | "rank" | "mutability" | "s
   readonly proposals: number;
   /** Its source, where it is no text: `clock`, `vitals`. */
   readonly source?: string;
+  /** Which of its edited texts the declaration has passed over; left out, none. */
+  readonly passedOver?: readonly PassedOver[];
 }
 
 /** A skill as an operator sees it. */
@@ -81,10 +92,11 @@ export interface SkillChoice {
 export interface Attention {
   readonly agent: AgentName;
   readonly proposals: number;
-  /** Edited texts that are not sent, because their layer was locked, or declared with another rank or source, or not at all, since. */
+  /** How many edited texts are displaced, and how many outdated. */
   readonly displaced: number;
-  /** Edited texts that are sent, and whose declared text is another by now than when they were written. */
   readonly outdated: number;
+  /** Which those are. */
+  readonly passedOver: readonly PassedOver[];
   /** Messages that nobody could be given. */
   readonly undeliverable: number;
   /** Why it sleeps until somebody does something about it. */

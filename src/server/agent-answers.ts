@@ -17,6 +17,12 @@ const TIME = z.number().describe("Milliseconds since 1970.");
 const TRUST = z.enum(TRUSTS);
 const KEY = { layer: z.string(), part: z.string().optional().describe("A skill, in the layer that holds skills.") };
 
+const PASSED_OVER = z.object({ ...KEY, n: z.number(), state: z.enum(["displaced", "outdated"]) }).meta({
+  id: "PassedOver",
+  description:
+    "An edited text. `displaced`: not sent, for its layer was locked, or declared with another rank or source, or not at all, since. `outdated`: sent, and its declared text is another by now.",
+});
+
 export const LAYER = z
   .object({
     id: z.string(),
@@ -30,6 +36,7 @@ export const LAYER = z
     wordsOf: TRUST,
     proposals: z.number().describe("How many wait."),
     source: z.string().optional(),
+    passedOver: list(PASSED_OVER).optional().describe("Which of its edited texts; left out, none."),
   })
   .meta({ id: "Layer" });
 
@@ -51,7 +58,7 @@ export const VERSION = z
     place: z
       .object({ rank: z.number(), source: z.string(), declared: z.string().optional() })
       .describe("What it was written for: rank and source of its layer, and the digest of the declared text."),
-    digest: z.string(),
+    digest: z.string().describe("The SHA-256 of the text in UTF-8."),
     at: TIME,
   })
   .meta({ id: "TextVersion", description: "One version of a text, kept for ever." });
@@ -167,12 +174,9 @@ export const ATTENTION = z
   .object({
     agent: z.string(),
     proposals: z.number(),
-    displaced: z
-      .number()
-      .describe(
-        "Edited texts not sent: their layer was locked, or declared with another rank or source, or not at all, since.",
-      ),
-    outdated: z.number().describe("Edited texts that are sent, and whose declared text is another by now."),
+    displaced: z.number(),
+    outdated: z.number(),
+    passedOver: list(PASSED_OVER).describe("Which edited texts those are."),
     undeliverable: z.number(),
     asleep: z.string().optional().describe("Why it sleeps until somebody does something about it."),
   })

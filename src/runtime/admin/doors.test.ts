@@ -251,13 +251,14 @@ describe("what waits for an operator", () => {
         proposals: 1,
         displaced: 0,
         outdated: 0,
+        passedOver: [],
         undeliverable: 0,
         asleep: "it has no credits yet",
       },
     ]);
     await set.runtime.topUp(OPERATOR, name, { dollars: 1, note: untrusted("") });
     expect(await set.runtime.attention(OPERATOR)).toEqual([
-      { agent: "automaton", proposals: 1, displaced: 0, outdated: 0, undeliverable: 0 },
+      { agent: "automaton", proposals: 1, displaced: 0, outdated: 0, passedOver: [], undeliverable: 0 },
     ]);
     await set.runtime.topUp(OPERATOR, name, { dollars: -1, note: untrusted("a mistake") });
     expect(await set.runtime.attention(OPERATOR, name)).toMatchObject([{ asleep: "it has no credits left" }]);

@@ -12,6 +12,7 @@ import {
 import type { LayerView } from "../agent-doors.ts";
 import type { Desk } from "./desk.ts";
 import { activeTexts, layerOf } from "./editable-text.ts";
+import { passedOver } from "./passed-over.ts";
 
 /** All layers of the agent in the order of the prompt, each with what is sent of it now. */
 export async function layerViews(desk: Desk): Promise<readonly LayerView[]> {
@@ -43,9 +44,8 @@ interface Seen {
 }
 
 function viewOf(agent: Agent, { layer, active, proposals }: Seen): LayerView {
-  const { id, rank, mutability, scope, trust, source } = layer;
-  const named = sourceName(source);
-  const base = { id, rank, mutability, scope, trust, proposals, ...(named !== undefined && { source: named }) };
+  const { mutability, trust, source } = layer;
+  const base = baseOf(agent, { layer, active, proposals });
   if (source.kind === "skills") {
     const skills = activeSkills(agent, layer, active);
     return { ...base, wordsOf: trust, ...sized(skills.length === 0 ? undefined : skillsText(skills)) };
@@ -55,6 +55,17 @@ function viewOf(agent: Agent, { layer, active, proposals }: Seen): LayerView {
   }
   const { version, text, wordsOf } = activeText(agent, { layer }, active);
   return { ...base, version: version ?? 0, wordsOf, ...sized(text) };
+}
+
+function baseOf(agent: Agent, { layer, active, proposals }: Seen): Omit<LayerView, "wordsOf"> {
+  const { id, rank, mutability, scope, trust } = layer;
+  const source = sourceName(layer.source);
+  const passed = passedOver(agent, active.versions).filter((one) => one.layer === id);
+  return {
+    ...{ id, rank, mutability, scope, trust, proposals },
+    ...(source !== undefined && { source }),
+    ...(passed.length > 0 && { passedOver: passed }),
+  };
 }
 
 const sized = (text: string | undefined): Pick<LayerView, "text" | "characters"> =>

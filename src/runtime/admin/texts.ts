@@ -78,7 +78,11 @@ export async function textMoves(desk: Desk, key: TextKey | undefined): Promise<r
   return desk.parts.store.textMoves(desk.owner, key, MOST_MOVES);
 }
 
-async function checkThere(desk: Desk, { layer, part }: TextKey): Promise<void> {
+async function checkThere(desk: Desk, key: TextKey): Promise<void> {
+  const { layer, part } = key;
+  // Of a layer that is declared no more, what was done with its text is there still.
+  const isGone = !desk.agent.layers.some(({ id }) => id === layer);
+  if (isGone && (await desk.parts.store.textMoves(desk.owner, key, 1)).length > 0) return;
   checkPart(desk.agent, layerOf(desk.agent, layer), part);
   if (part !== undefined) await skillNamed(desk, part);
 }
