@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { batchContact } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import { exchange, NOW, newThread, OWNER, open, said, scopeOf, VERSION } from "../contract/sample.contract.ts";
+import { dueDeliveries } from "./agent/mail.ts";
 import { openBatch } from "./batches.ts";
 import { type Connection, connect } from "./connection.ts";
 import { openSqlite } from "./open.ts";
@@ -43,17 +44,20 @@ function asked(look: (db: Connection) => unknown): readonly string[] {
   return texts;
 }
 
-/** How the database finds the rows of a table that a look reads. */
-function found(table: string, texts: readonly string[]): readonly string[] {
+/** The steps in which the database answers. */
+function planned(texts: readonly string[]): readonly string[] {
   const db = new BetterSqlite3(file, { readonly: true });
-  const planned = texts.flatMap((text) => {
+  const steps = texts.flatMap((text) => {
     const values = Array<string>(text.split("?").length - 1).fill("");
-    const steps = db.prepare<unknown[], { readonly detail: string }>(`explain query plan ${text}`).all(...values);
-    return steps.map(({ detail }) => detail);
+    return db.prepare<unknown[], { readonly detail: string }>(`explain query plan ${text}`).all(...values);
   });
   db.close();
-  return planned.filter((step) => new RegExp(`^(SCAN|SEARCH) "?${table}\\b`).test(step));
+  return steps.map(({ detail }) => detail);
 }
+
+/** How it finds the rows of a table. */
+const found = (table: string, texts: readonly string[]): readonly string[] =>
+  planned(texts).filter((step) => new RegExp(`^(SCAN|SEARCH) "?${table}\\b`).test(step));
 
 /** Looks for the next turn of an inbox. */
 const nextTurn = (most: number) => (db: Connection) => {
@@ -72,5 +76,28 @@ describe("a look for what waits", () => {
     await written("ann", "bob", "cid", "dee", "eve", "fay", "gil");
     const triedOf = (most: number) => asked(nextTurn(most)).filter((text) => text.includes('from "turn"')).length;
     expect([triedOf(1), triedOf(3)]).toEqual([1, 3]);
+  });
+});
+
+describe("a look for replies that are due", () => {
+  const lease = { holder: "postman", now: NOW, until: NOW + 30_000, limit: 1 };
+
+  it("reads replies that wait in their order, and none of the agent's history", async () => {
+    await written("ann", "bob");
+    const texts = asked((db) => expect(dueDeliveries(db, OWNER, lease)).toMatchObject([{ text: "Hello" }]));
+    const ways = [
+      "USING INDEX outbox_waiting (org=? AND agent=?)",
+      "USING INDEX sqlite_autoindex_outbox_1 (org=? AND id=?)",
+    ];
+    expect(found("outbox", texts).filter((step) => !ways.some((way) => step.endsWith(way)))).toEqual([]);
+    expect(planned(texts)).not.toContain("USE TEMP B-TREE FOR ORDER BY");
+  });
+
+  it("waits for nobody who writes where it finds nothing", async () => {
+    await written("ann");
+    const writer = new BetterSqlite3(file);
+    writer.exec("update outbox set due = 1e15; begin immediate");
+    asked((db) => expect(dueDeliveries(db, OWNER, lease)).toEqual([]));
+    writer.close();
   });
 });

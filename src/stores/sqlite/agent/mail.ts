@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { type ContactId, type OutboxId, SELF } from "../../../protocol/index.ts";
-import type { AgentOwner, DeliveryTry, MailWish, WaitingMessage } from "../../agent-store.ts";
+import type { AgentOwner, DeliveryTry, MailStore, MailWish, WaitingMessage } from "../../agent-store.ts";
 import type { OutboxMessage } from "../../outbox-message.ts";
 import { toEvent, toOutbox } from "../../rows.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { replies } from "../reports.ts";
 import { atMost } from "../scope.ts";
-import { query } from "../statement.ts";
+import { plain, query } from "../statement.ts";
 
 /** A reply and to whom. */
 type Mail = OutboxMessage & { readonly contact: ContactId };
@@ -91,47 +91,54 @@ function countOf(db: Connection, of: AgentOwner, status: OutboxMessage["status"]
   return db.first(counted)?.count ?? 0;
 }
 
-/** Looks and leases in one write transaction: of two that ask, one is given a message. */
+/** Who wants to deliver, until when, and how much. */
+type DeliveryLease = Parameters<MailStore["dueDeliveries"]>[1];
+
+/** Looks and leases in one write transaction: of two that ask, one is given a message. A look that finds nothing waits for no writer. */
 export function dueDeliveries(
   db: Connection,
   of: AgentOwner,
-  lease: { readonly holder: string; readonly now: number; readonly until: number; readonly limit: number },
+  lease: DeliveryLease,
 ): readonly (Mail & { readonly tries: number })[] {
-  const { holder, now, until, limit } = lease;
+  const { holder, until } = lease;
+  if (db.read(() => dueIds(db, of, { ...lease, limit: 1 })).length === 0) return [];
   return db.write(() => {
-    const due = sent(of)
-      .where("outbox.status", "=", sql.lit("waiting"))
-      .where((eb) => eb.or([eb("outbox.due", "is", null), eb("outbox.due", "<=", now)]))
-      .where("outbox.thread", "not in", waitingThreads(of).where("lease_until", ">", now))
-      .where(({ not, exists }) => not(exists(earlier(of, now))))
-      .orderBy((eb) => eb("outbox.thread", "in", waitingThreads(of).where("tries", ">", 0)))
-      .orderBy("outbox.at")
-      .orderBy("outbox.id")
-      .limit(atMost(limit));
-    const rows = db.all(due);
+    const rows = dueIds(db, of, lease).flatMap((id) => db.all(sent(of).where("outbox.id", "=", id)));
     for (const { id } of rows) changeWaiting(db, of, id, { holder, lease_until: until });
     return rows.map((row) => ({ ...toMail(row), tries: row.tries }));
   });
 }
 
-/** An older reply of the same thread that was never tried and is not due yet: who listened to it may still take it. */
-const earlier = ({ org, agent }: AgentOwner, now: number) =>
-  query
-    .selectFrom("outbox as early")
-    .select("early.id")
-    .where("early.org", "=", org)
-    .where("early.agent", "=", agent)
-    .where("early.status", "=", sql.lit("waiting"))
-    .where("early.tries", "=", 0)
-    .where("early.due", ">", now)
-    .where(sql<boolean>`early.thread = outbox.thread and (early.at, early.id) < (outbox.at, outbox.id)`);
+/** What is due, the oldest first; last that of threads where one could not be delivered. */
+function dueIds(
+  db: Connection,
+  { org, agent }: AgentOwner,
+  { now, limit }: Pick<DeliveryLease, "now" | "limit">,
+): readonly OutboxId[] {
+  const whose = [org, agent];
+  const found = (isTried: boolean, most: number): readonly OutboxId[] => {
+    const given = [...whose, now, ...whose, SELF, now, ...whose, now, ...whose];
+    return db.column(plain<OutboxId>(dueAt(isTried, most), ...given));
+  };
+  const first = found(false, limit);
+  return first.length < limit ? [...first, ...found(true, limit - first.length)] : first;
+}
 
-const waitingThreads = ({ org, agent }: AgentOwner) =>
-  query
-    .selectFrom("outbox")
-    .select("thread")
-    .where((eb) => eb.and({ org, agent }))
-    .where("status", "=", sql.lit("waiting"));
+/** By its index, which has a row for each reply that waits: in its order the first one is found without a look at the others' texts. */
+const WAITING = "outbox indexed by outbox_waiting where org = ? and agent = ? and status = 'waiting'";
+
+/** Of threads where a reply was tried in vain, or of the others. `early`: a listener may still take it, and what is later comes behind it. */
+const dueAt = (isTried: boolean, limit: number): string => `
+  with early as materialized (select thread, at, id from ${WAITING} and tries = 0 and due > ?)
+  select id from ${WAITING} and contact != ? and (due is null or due <= ?)
+    and thread not in (select thread from ${WAITING} and lease_until > ?)
+    and ${isTried ? "thread in" : "tries = 0 and thread not in"} (select thread from ${WAITING} and tries > 0)
+    and not exists (
+      select 1 from early where early.thread = outbox.thread and (early.at, early.id) < (outbox.at, outbox.id))
+    and exists (
+      select 1 from piece where piece.org = outbox.org and piece.agent = outbox.agent
+        and piece.contact = outbox.contact and piece.digest = outbox.piece and piece.text is not null)
+  order by at, id limit ${atMost(limit)}`;
 
 /** What came of a try, by whoever was given the message last. */
 export function noteDelivery(db: Connection, of: AgentOwner, holder: string, tried: DeliveryTry): boolean {
