@@ -190,6 +190,8 @@ export interface DeliveryTry {
   readonly failed?: string;
   /** When to try again; none: never. */
   readonly again?: number;
+  /** It was stopped by its own program, and counts for nothing. */
+  readonly stopped?: true;
   readonly at: number;
 }
 
@@ -203,6 +205,8 @@ export interface WaitingMessage {
 /** Which of an agent's replies; what is left out, any. */
 export interface MailWish extends Partial<Pick<OutboxMessage, "status" | "thread" | "turn">> {
   readonly contact?: ContactId;
+  /** The oldest first; left out, the newest. */
+  readonly oldest?: true;
   readonly limit: number;
 }
 
@@ -210,7 +214,7 @@ export interface MailWish extends Partial<Pick<OutboxMessage, "status" | "thread
 export interface MailStore {
   /** Events that wait, the oldest first. */
   inbox(owner: AgentOwner, wish: { readonly now: number; readonly limit: number }): Promise<readonly WaitingMessage[]>;
-  /** Replies, the newest first. Those of the agent's turns of its own are for nobody, and none of them. */
+  /** Replies, the newest first unless it is asked otherwise. Those of the agent's turns of its own are for nobody, and none of them. */
   mail(owner: AgentOwner, wish: MailWish): Promise<readonly (OutboxMessage & { readonly contact: ContactId })[]>;
   /** How many events wait, and how many replies. */
   mailCounts(

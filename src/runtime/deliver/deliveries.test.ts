@@ -238,6 +238,26 @@ describe("a reply of an agent that says where its replies go", () => {
     expect(texts).toEqual(["Hello.", "Hello."]);
   });
 
+  it("is given up by no number of stops while it was on its way: they are no fault of who takes it", async () => {
+    const time = { now: Date.parse("2026-11-21T08:00:00Z") };
+    const stops = { left: 40, stop: new AbortController() };
+    const send: SendDelivery = async (_, { signal }) => {
+      if (stops.left-- <= 0) return;
+      stops.stop.abort();
+      signal.throwIfAborted();
+    };
+    const on = await stage(["Hello."], { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
+    await on.say(await on.open(), "Hi.", { unheard: true });
+    time.now += MINUTE;
+    while (stops.left > 0) {
+      stops.stop = new AbortController();
+      const reports = await collect(on.runtime.deliverDue(OPERATOR, AGENT.name, stops.stop.signal));
+      expect(reports).toMatchObject([{ again: true }]);
+    }
+    expect(await look(on.runtime)).toMatchObject([{ again: false }]);
+    expect(await on.runtime.outbox(OPERATOR, AGENT.name, { limit: 5 })).toMatchObject([{ status: "delivered" }]);
+  });
+
   it("goes where the agent's declaration of today says, whatever its conversation is pinned to", async () => {
     const time = { now: Date.parse("2026-11-21T08:00:00Z") };
     const urls: string[] = [];

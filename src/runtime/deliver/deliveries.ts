@@ -50,29 +50,30 @@ export async function* deliverDue(
       const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
       await send({ ...message, agent: agent.name, contact }, { url: deliver.url, token, signal: patience });
     });
-    // Not the receiver's fault: whoever starts next sends it at once.
-    const [failed, pause] = signal.aborted && problem ? [STOPPED, 0] : [problem, pauseAfter(tries + 1)];
-    const report = await note(parts, agent, { id: message.id, tries, failed, pause });
+    // Not the receiver's fault: whoever starts next sends it at once, and it counts for no try.
+    const stopped = signal.aborted && problem !== undefined;
+    const report = await note(parts, agent, { id: message.id, tries, failed: stopped ? STOPPED : problem, stopped });
     if (report !== undefined) yield report;
   }
 }
 
-/** A message that was sent, or why it was not taken and how long it is left then. */
+/** A message that was sent, or why it was not taken. */
 interface Try extends Pick<OutboxMessage, "id"> {
   readonly tries: number;
   readonly failed: string | undefined;
-  readonly pause: number;
+  readonly stopped: boolean;
 }
 
 /** Writes down what came of a try. Nothing where somebody else has settled the message meanwhile. */
 async function note(
   { store, vault, wall, holder }: Delivering,
   { org, name: agent }: Agent,
-  { id, tries, failed, pause }: Try,
+  { id, tries, failed, stopped }: Try,
 ): Promise<DeliveryReport | undefined> {
   const at = wall();
-  const again = failed !== undefined && tries + 1 < MOST_TRIES;
-  const tried = { outbox: id, at, ...(again && { again: at + pause }) };
+  const again = stopped || (failed !== undefined && tries + 1 < MOST_TRIES);
+  const next = at + (stopped ? 0 : pauseAfter(tries + 1));
+  const tried = { outbox: id, at, ...(again && { again: next }), ...(stopped && { stopped }) };
   const says = failed === undefined ? {} : { failed: vault.hide(failed) };
   const isNoted = await store.noteDelivery({ org, agent }, holder, { ...tried, ...says });
   return isNoted ? { agent, outbox: id, ...says, again } : undefined;

@@ -49,9 +49,10 @@ function waitingEvents({ org, agent }: AgentOwner) {
   );
 }
 
-/** What the agent said, the newest first. */
-export function mail(db: Connection, of: AgentOwner, { status, limit, ...rest }: MailWish): readonly Mail[] {
-  let wanted = sent(of).orderBy("outbox.at", "desc").orderBy("outbox.id", "desc").limit(atMost(limit));
+/** What the agent said, the newest first unless it is asked otherwise. */
+export function mail(db: Connection, of: AgentOwner, { status, oldest, limit, ...rest }: MailWish): readonly Mail[] {
+  const way = oldest ? "asc" : "desc";
+  let wanted = sent(of).orderBy("outbox.at", way).orderBy("outbox.id", way).limit(atMost(limit));
   if (status !== undefined) wanted = wanted.where("outbox.status", "=", sql.lit(status));
   for (const column of ["contact", "thread", "turn"] as const) {
     const value = rest[column];
@@ -142,7 +143,7 @@ const dueAt = (isTried: boolean, limit: number): string => `
 
 /** What came of a try, by whoever was given the message last. */
 export function noteDelivery(db: Connection, of: AgentOwner, holder: string, tried: DeliveryTry): boolean {
-  const { outbox: id, failed = null, again = null, at } = tried;
+  const { outbox: id, failed = null, again = null, stopped = false, at } = tried;
   return db.write(() => {
     const wanted = { org: of.org, agent: of.agent, id, holder, status: "waiting" } as const;
     const held = query
@@ -153,7 +154,8 @@ export function noteDelivery(db: Connection, of: AgentOwner, holder: string, tri
     if (!row) return false;
     const lost: Change = again === null ? { status: "undeliverable" } : { due: again };
     const came: Change = failed === null ? { status: "delivered", delivered_at: at } : lost;
-    changeWaiting(db, of, id, { ...came, holder: null, lease_until: null, tries: row.tries + 1, failed });
+    const tries = stopped ? row.tries : row.tries + 1;
+    changeWaiting(db, of, id, { ...came, holder: null, lease_until: null, tries, failed });
     return true;
   });
 }
