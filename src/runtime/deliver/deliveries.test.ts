@@ -302,3 +302,17 @@ describe("a reply of an agent that says where its replies go", () => {
     expect(tries).toEqual([]);
   });
 });
+
+describe("replies that nobody has taken", () => {
+  it("are shown in their order, however many wait", async () => {
+    const texts = Array.from({ length: 105 }, (_, n) => `Reply ${n}.`);
+    const { runtime, say, open, time } = await stage(texts);
+    const thread = await open();
+    for (const _ of texts) {
+      time.at++;
+      await say(thread, "Go on.", { unheard: true });
+    }
+    expect((await collect(runtime.undelivered(OPERATOR, thread))).map(({ text }) => text)).toEqual(texts);
+    expect(await collect(runtime.undelivered(OPERATOR, thread))).toEqual([]);
+  });
+});

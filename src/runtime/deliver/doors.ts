@@ -4,8 +4,8 @@ import type { Parts } from "../parts.ts";
 import type { Runtime } from "../runtime.ts";
 import { deliverDue } from "./deliveries.ts";
 
-/** As many of a thread's newest messages that wait are shown. */
-const MOST_WAITING = 100;
+/** As many of a thread's messages that wait are read at once. */
+const PAGE = 100;
 
 /** What becomes of replies once they are committed. */
 export function deliveryDoors(parts: Parts): Pick<Runtime, "undelivered" | "heard" | "deliverDue"> {
@@ -14,10 +14,14 @@ export function deliveryDoors(parts: Parts): Pick<Runtime, "undelivered" | "hear
     async *undelivered(actor, { id: thread }) {
       const { scope } = await threadOf(parts, actor, thread, "run");
       const { org, agent, contact } = scope;
-      const wish = { contact, thread, status: "waiting", limit: MOST_WAITING } as const;
-      for (const message of (await store.mail({ org, agent }, wish)).toReversed()) {
-        yield message;
-        await store.deliver(scope, message.id, parts.clock());
+      const wish = { contact, thread, status: "waiting", oldest: true, limit: PAGE } as const;
+      for (let more = true; more; ) {
+        const messages = await store.mail({ org, agent }, wish);
+        for (const message of messages) {
+          yield message;
+          await store.deliver(scope, message.id, parts.clock());
+        }
+        more = messages.length === PAGE;
       }
     },
     heard: (actor, turn) => heard(parts, actor, turn),
