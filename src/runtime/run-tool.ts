@@ -1,5 +1,6 @@
 import {
   type Agent,
+  EDIT_TOOL,
   type Json,
   lowestTrust,
   type NewText,
@@ -54,7 +55,9 @@ export async function runTool(
   try {
     if (ends.aborted) return failed(`${tool.schema.name} was stopped before it began`);
     const given = { ...context, signal: ends, secret: vault.secret };
-    const said = await Promise.race([tool.run(input, given), stopped.promise]);
+    // What it measures and shows to the guard is what will be kept.
+    const asked = tool.schema.name === EDIT_TOOL ? hiddenInput(vault, input) : input;
+    const said = await Promise.race([tool.run(asked, given), stopped.promise]);
     return { outcome: limited(hidden(vault, said), [tool.trust, context.taint]), isKnown: true };
   } catch (thrown) {
     if (!ends.aborted) return failed(vault.hide(`${tool.schema.name} failed: ${wordsOf(thrown)}`));
@@ -97,6 +100,15 @@ function left({ schema, effect }: Tool, because: string): Ran {
 
 const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
+function hiddenInput(vault: Parts["vault"], input: Json): Json {
+  if (typeof input === "string") return vault.hide(input);
+  if (input === null || typeof input !== "object") return input;
+  if (isList(input)) return input.map((one) => hiddenInput(vault, one));
+  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, hiddenInput(vault, value)]));
+}
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+
 function hidden(vault: Parts["vault"], { text, failed, writes, trust, reply }: ToolOutcome): ToolOutcome {
   return {
     text: untrusted(vault.hide(text)),
@@ -122,7 +134,6 @@ function hiddenWrite(vault: Parts["vault"], write: StoreWrite): StoreWrite {
   };
 }
 
-/** What passed the guard passes it with a secret's name in the secret's place. */
 const hiddenEdit = (vault: Parts["vault"], { text, line, reason, ...edit }: NewText): NewText => ({
   ...edit,
   text: trusted(vault.hide(text)),
