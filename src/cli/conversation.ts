@@ -25,10 +25,13 @@ const ME = { named: "me", address: `0x${"1".padStart(40, "0")}` } as const;
  * Who writes to the agent, as it knows them: whoever is named, else the person at this machine.
  * @throws StrataError `invalid_id` for what is no address where senders are addresses
  */
-export function senderOf({ runtime, operator }: App, { name, senders }: Agent, named?: string): Promise<ContactId> {
-  const contact = contactId(named ?? (senders === "ethereum" ? ME.address : ME.named));
-  return runtime.contact(operator, name, contact);
+export function senderOf({ runtime, operator }: App, agent: Agent, named?: string): Promise<ContactId> {
+  return runtime.contact(operator, agent.name, contactNamed(agent, named));
 }
+
+/** Whoever is named, else the person at this machine, for doors that ask the runtime whom it knows under that. */
+export const contactNamed = ({ senders }: Agent, named?: string): ContactId =>
+  contactId(named ?? (senders === "ethereum" ? ME.address : ME.named));
 
 /** A conversation that goes on, or that begins with the first message. */
 export interface Talk extends Talkers {

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { App } from "../app.ts";
 import {
-  contactId,
   MEMORY_KINDS,
   type Memory,
   type MemoryFilter,
@@ -11,6 +10,7 @@ import {
   TRUSTS,
   type Trust,
 } from "../protocol/index.ts";
+import { contactNamed } from "./conversation.ts";
 import { collect, wholeNumber } from "./options.ts";
 import { chosenAgent, type Session } from "./session.ts";
 
@@ -22,7 +22,7 @@ export type MemoryHit = Awaited<ReturnType<Runtime["searchMemories"]>>[number];
 /** Whose memories. */
 export interface Whose {
   readonly agent?: string;
-  readonly as: string;
+  readonly as?: string;
   readonly agentOwn?: true;
 }
 
@@ -41,7 +41,7 @@ const MOST_TAGS = 8;
 export const whose = (command: Command): Command =>
   command
     .option("--agent <name>", "whose memories (default: the first agent)")
-    .option("--as <contact>", "about which contact", "me")
+    .option("--as <contact>", "about which contact (default: you, as `strata chat` knows you)")
     .addOption(new Option("--agent-own", "the agent's own, which all its contacts may hear of").conflicts("as"));
 
 export const limited = (command: Command, usual = 20): Command =>
@@ -90,8 +90,8 @@ export function tags(word: string, before?: readonly string[]): readonly string[
 }
 
 export function scopeOf({ app }: Session, { agent, as, agentOwn }: Whose): Scope {
-  const { org, name } = chosenAgent(app, agent);
-  return { org, agent: name, contact: agentOwn === true ? null : contactId(as) };
+  const chosen = chosenAgent(app, agent);
+  return { org: chosen.org, agent: chosen.name, contact: agentOwn === true ? null : contactNamed(chosen, as) };
 }
 
 /** Whom the memories are about, in a sentence. */

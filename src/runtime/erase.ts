@@ -2,14 +2,15 @@ import { type Actor, type AgentName, authorize } from "../protocol/index.ts";
 import { agentNamed } from "./access.ts";
 import type { Parts } from "./parts.ts";
 import type { Forgotten } from "./runtime.ts";
-import { knownScope } from "./senders.ts";
+import { knownScopes } from "./senders.ts";
 
 /** Erases a contact with everything derived of them, agent by agent. Gives the agents that knew them. */
 export async function erase(parts: Parts, actor: Actor, { contact, agent }: Forgotten): Promise<readonly AgentName[]> {
   const names = await agentsOf(parts, actor, agent);
   // All are looked at before anything goes: half an erasure would pass for a whole one.
-  const scopes = await Promise.all(
-    names.map((name) => knownScope(parts.agents, { org: actor.org, agent: name, contact })),
+  const scopes = await knownScopes(
+    parts,
+    names.map((name) => ({ org: actor.org, agent: name, contact })),
   );
   for (const scope of scopes) authorize(actor, "operate", scope);
   const erased: AgentName[] = [];

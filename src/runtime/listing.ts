@@ -1,9 +1,9 @@
-import type { Actor, Approval, Scope } from "../protocol/index.ts";
+import { type Actor, type Approval, authorize, type Scope } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import { agentNamed } from "./access.ts";
 import type { Parts } from "./parts.ts";
 import type { ApprovalWish, Whose } from "./runtime.ts";
-import { reach } from "./senders.ts";
+import { knownScopes } from "./senders.ts";
 
 /** The newest threads of one agent or of all, the last active first. */
 export async function newestThreads(
@@ -38,11 +38,13 @@ async function scopesOf(
   if (agent !== undefined && !recorded.includes(agent)) agentNamed(parts, actor, agent);
   const one = agent ?? actor.agent;
   const asked = contact ?? actor.contact ?? null;
-  return Promise.all(
-    (one === undefined ? recorded : [one]).map((name) =>
-      reach(parts.agents, actor, { scope: { org: actor.org, agent: name, contact: asked }, action: "read" }),
-    ),
+  const names = one === undefined ? recorded : [one];
+  const scopes = await knownScopes(
+    parts,
+    names.map((name): Scope => ({ org: actor.org, agent: name, contact: asked })),
   );
+  for (const scope of scopes) authorize(actor, "read", scope);
+  return scopes;
 }
 
 const newest = <T>(found: readonly T[], limit: number, at: (one: T) => number): readonly T[] =>

@@ -14,15 +14,16 @@ import type { MemoryDoors, MemoryWish, Note } from "./memory-doors.ts";
 import { spanProblem } from "./memory-files/draft.ts";
 import { newMemoryId } from "./memory-id.ts";
 import type { Parts } from "./parts.ts";
-import { type Reached, reach } from "./senders.ts";
+import { type Reached, reach, writableScope } from "./senders.ts";
 
 /** What people and programs do with memories, each under the actor who asks. */
 export function memoryDoors(parts: Parts): MemoryDoors {
   const { store, agents } = parts;
-  const read = (actor: Actor, scope: Scope) => reach(agents, actor, { scope, action: "read" });
-  const operate = (actor: Actor, scope: Scope) => reach(agents, actor, { scope, action: "operate" });
+  const read = (actor: Actor, scope: Scope) => reach(parts, actor, { scope, action: "read" });
+  const operate = (actor: Actor, scope: Scope) => reach(parts, actor, { scope, action: "operate" });
+  const write = async (actor: Actor, scope: Scope) => writableScope(agents, await operate(actor, scope));
   const search = async (actor: Actor, asked: Reached, wish: MemoryWish) => {
-    const scope = await reach(agents, actor, asked);
+    const scope = await reach(parts, actor, asked);
     return store.searchMemories(scopesFor(actor, scope), queryOf(scope, wish, parts.clock()));
   };
   return {
@@ -31,7 +32,7 @@ export function memoryDoors(parts: Parts): MemoryDoors {
     searchMemories: (actor, scope, wish) => search(actor, { scope, action: "read" }, wish),
     explainMemories: (actor, scope, wish) => search(actor, { scope, action: "explain" }, wish),
     remember: async (actor, whose, note) => {
-      const scope = await operate(actor, whose);
+      const scope = await write(actor, whose);
       checkNote(note);
       await checkPlace(store, scope, note);
       const memory = { ...note, trust: trustOf(actor), by: actor.role, at: parts.clock() };
@@ -40,7 +41,7 @@ export function memoryDoors(parts: Parts): MemoryDoors {
     forget: async (actor, scope, id) => store.forgetMemory(await operate(actor, scope), id),
     memoryStats: async (actor, scope) => store.memoryStats(await read(actor, scope)),
     async *importMemories(actor, scope, file) {
-      return yield* importMemories(parts, { actor, scope: await operate(actor, scope) }, file);
+      return yield* importMemories(parts, { actor, scope: await write(actor, scope) }, file);
     },
     async *exportMemories(actor, scope, wish) {
       yield* exportMemories(parts, { actor, scope: await read(actor, scope) }, wish);

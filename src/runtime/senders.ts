@@ -14,7 +14,7 @@ import {
   StrataError,
   untrusted,
 } from "../protocol/index.ts";
-import type { AgentBook } from "./parts.ts";
+import type { AgentBook, Parts } from "./parts.ts";
 
 /**
  * The contact under which an agent knows who writes to it.
@@ -25,28 +25,62 @@ export async function contactFor(agent: Agent, contact: ContactId): Promise<Cont
   return agent.senders === "ethereum" ? senderAddress(contact) : contact;
 }
 
+/** What is asked to know under whom something is kept. */
+type Kept = Pick<Parts, "agents" | "store">;
+
 /**
- * The scope under which is kept what a door asks for: where senders are addresses, one that is written otherwise is the same. What
- * is no address may be a contact of the time before they were.
- * @throws StrataError `invalid_id` for an address whose checksum is wrong
+ * The scopes under which is kept what a door asks for: where senders are addresses, one that is written otherwise is the same. What
+ * is no address may be a contact of the time before they were, of one of the agents at least.
+ * @throws StrataError `invalid_id` for an address whose checksum is wrong, and for what is none where no agent can know it
  */
-export async function knownScope<S extends Scope>({ all }: AgentBook, scope: S): Promise<S> {
-  const { org, agent, contact } = scope;
-  if (contact === null || !ADDRESS.test(contact)) return scope;
-  const isAddress = all.some((one) => one.org === org && one.name === agent && one.senders === "ethereum");
-  return isAddress ? { ...scope, contact: await senderAddress(contact) } : scope;
+export async function knownScopes<S extends Scope>(parts: Kept, scopes: readonly S[]): Promise<readonly S[]> {
+  const known = await Promise.all(scopes.map((scope) => asAddress(parts.agents, scope)));
+  for (const scope of known) if (!isNoAddress(parts.agents, scope) || (await isKept(parts, scope))) return known;
+  const [contact] = known.map((scope) => scope.contact);
+  if (typeof contact === "string") await senderAddress(contact);
+  return known;
+}
+
+/** The same for one scope. @throws StrataError as `knownScopes` */
+export async function knownScope<S extends Scope>(parts: Kept, scope: S): Promise<S> {
+  const [known = scope] = await knownScopes(parts, [scope]);
+  return known;
+}
+
+/** The scope for what is written anew: of nobody but those who may write to the agent today. @throws StrataError as `contactFor` */
+export async function writableScope({ all }: AgentBook, scope: Scope): Promise<Scope> {
+  const agent = all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  if (agent === undefined || scope.contact === null) return scope;
+  return { ...scope, contact: await contactFor(agent, scope.contact) };
 }
 
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
+const hasAddresses = ({ all }: AgentBook, { org, agent }: Scope): boolean =>
+  all.some((one) => one.org === org && one.name === agent && one.senders === "ethereum");
+
+async function asAddress<S extends Scope>(agents: AgentBook, scope: S): Promise<S> {
+  const { contact } = scope;
+  if (contact === null || !ADDRESS.test(contact) || !hasAddresses(agents, scope)) return scope;
+  return { ...scope, contact: await senderAddress(contact) };
+}
+
+const isNoAddress = (agents: AgentBook, scope: Scope): boolean =>
+  scope.contact !== null && !isReserved(scope.contact) && !ADDRESS.test(scope.contact) && hasAddresses(agents, scope);
+
+async function isKept({ store }: Kept, scope: Scope): Promise<boolean> {
+  return (await store.threads(scope, 1)).length > 0 || (await store.memoryStats(scope)).length > 0;
+}
+
 /**
- * The same, for what the actor may do there.
+ * The scope that is known, for what the actor may do there.
  * @throws StrataError `not_allowed`, `invalid_id`
  */
-export async function reach(agents: AgentBook, actor: Actor, { scope, action }: Reached): Promise<Scope> {
-  const known = await knownScope(agents, scope);
-  authorize(actor, action, known);
-  return known;
+export async function reach(parts: Kept, actor: Actor, { scope, action }: Reached): Promise<Scope> {
+  const asked = await asAddress(parts.agents, scope);
+  // Nobody is told what is kept of whom they do not reach.
+  authorize(actor, action, asked);
+  return knownScope(parts, asked);
 }
 
 /** Whose data, and what for. */

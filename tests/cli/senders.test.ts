@@ -73,6 +73,46 @@ describe("an address on the command line", () => {
   });
 });
 
+describe("what is no address, where senders are addresses", () => {
+  const DOORS = [
+    "memory list --as bob",
+    "memory search x --as bob",
+    "memory stats --as bob",
+    "thread list --as bob",
+    "usage --as bob",
+    "conversation show bob",
+    "contact erase bob --yes",
+  ];
+
+  it("is refused by every door that takes a contact", async () => {
+    const { run } = await baker();
+    await run(`chat baker --as ${LOWER}`, "Hi\n");
+    for (const door of ["chat baker --as bob", "memory save x --as bob", ...DOORS]) {
+      const { code, err } = await run(door, "Hi\n");
+      expect({ code, err }, door).toEqual({ code: 2, err: expect.stringContaining("0x and 40 hexadecimal digits") });
+    }
+    expect((await run("memory save x")).code).toBe(0);
+    expect((await run("memory list")).out).toContain("x");
+  });
+
+  it("is still read and erased where something of it was kept before they were, and nothing is added to it", async () => {
+    const { cwd, run } = await baker();
+    const declare = async (yaml: string) => {
+      writeFileSync(join(cwd, "strata.yaml"), yaml);
+      await run("lock");
+    };
+    await declare(YAML.replace("    senders: ethereum\n", ""));
+    await run("chat baker --as bob", "Hi\n");
+    await run("memory save Flour. --as bob");
+    await declare(YAML);
+    expect((await run("memory save x --as bob")).err).toContain("0x and 40 hexadecimal digits");
+    expect((await run("memory list --as bob")).out).toContain("Flour.");
+    expect((await run("conversation show bob")).out).toContain("bob: Hi");
+    for (const door of DOORS) expect((await run(door)).code, door).toBe(0);
+    expect((await run("memory list --as bob")).out).not.toContain("Flour.");
+  });
+});
+
 describe("strata conversation show", () => {
   it("says of each message whether it was proven or only claimed, on a line that no words can imitate", async () => {
     const { cwd, run } = await baker();

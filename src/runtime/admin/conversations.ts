@@ -16,7 +16,7 @@ export async function conversations(desk: Desk, limit: number): Promise<readonly
  */
 export async function conversation(desk: Desk, sender: ContactId): Promise<ConversationLog | undefined> {
   const { parts, owner } = desk;
-  const scope = await knownScope(parts.agents, { ...owner, contact: sender });
+  const scope = await knownScope(parts, { ...owner, contact: sender });
   checkOutside(scope);
   const log = await parts.store.conversation(scope);
   const [thread] = await parts.store.threads(scope, 1);

@@ -59,7 +59,7 @@ async function* consolidate(
   const { by = "session", limit = Number.POSITIVE_INFINITY, gap = PAUSE } = wish;
   const { signal = new AbortController().signal } = wish;
   const agent = agentNamed(parts, actor, whose.agent);
-  const scope = await reach(parts.agents, actor, { scope: whose, action: "operate" });
+  const scope = await reach(parts, actor, { scope: whose, action: "operate" });
   const cast = await castOf(parts, { scope, version: agent.version }, {});
   checkModel(cast);
   const summing = { parts, cast, scope: contactOf(scope), actor, asked, signal };
