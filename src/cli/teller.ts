@@ -89,6 +89,8 @@ export function plainTeller(context: Context): Teller {
         return aside(
           `another text was changed meanwhile, so ${event.texts.map(versionName).join(" and ")} waits for an operator: \`strata layer proposals\` shows it`,
         );
+      case "unanswered":
+        return aside(unansweredSays(event));
       case "tool-start":
         return aside(`→ ${event.tool}`);
       case "tool-end":
@@ -108,6 +110,12 @@ export function plainTeller(context: Context): Teller {
         return never(event);
     }
   };
+}
+
+/** That senders got no reply: how many, and what becomes of their messages. */
+export function unansweredSays({ senders, of, waits }: Extract<TurnEvent, { type: "unanswered" }>): string {
+  const next = waits ? "what they wrote keeps waiting" : "what they wrote counts as handled";
+  return `${senders} of ${of} senders got no reply; ${next}`;
 }
 
 const versionName = (text: VersionKey): string => `version ${text.n} of ${textName(text)}`;

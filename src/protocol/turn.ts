@@ -55,6 +55,11 @@ export type TurnEvent =
   | { readonly type: "evicted"; readonly memories: readonly MemoryId[] }
   /** Edits of the turn that wait for an operator after all: another text was changed before it ended. Told once it is committed. */
   | { readonly type: "overtaken"; readonly texts: readonly VersionKey[] }
+  /**
+   * Of a turn of several senders: so many of them got no reply. Their messages count as handled, or wait where the agent's credits ended
+   * the turn. Told once it is committed.
+   */
+  | { readonly type: "unanswered"; readonly senders: number; readonly of: number; readonly waits: boolean }
   | { readonly type: "tool-start"; readonly call: string; readonly tool: ToolName }
   | { readonly type: "tool-end"; readonly call: string; readonly tool: ToolName; readonly failed: boolean }
   | {

@@ -6,7 +6,7 @@ import { answerCalls } from "./calls.ts";
 import { broughtUpToDate, castOf } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
-import { compileStaged, occasionOf } from "./inbox/staged.ts";
+import { compileStaged, leftUnanswered, occasionOf } from "./inbox/staged.ts";
 import { hold } from "./lease.ts";
 import { acts, checkCredits, infers, persists, rests, wakes } from "./life/live.ts";
 import { heard, stoppedBy } from "./output.ts";
@@ -112,6 +112,7 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   }
   if (settled.evicted) yield { type: "evicted", memories: settled.evicted };
   if (settled.overtaken) yield { type: "overtaken", texts: settled.overtaken };
+  yield* leftUnanswered(work, ending.stop);
   // Told only now: what is advised about a waiting call works at once.
   for (const { id, tool, input } of work.approvals) yield { type: "approval", approval: id, tool, input };
   yield { type: "done", turn, text: ending.reply ?? "", because: ending.stop, totals };

@@ -198,6 +198,16 @@ describe("a turn over the messages of several senders", () => {
     expect(await on.run()).toEqual([]);
   });
 
+  it("tells how many it left without a reply, and nothing where each has one", async () => {
+    const on = await inbox([{ parts: [call("bob", "yes")] }, "done", politely, politely]);
+    const told = async () => {
+      for (const sender of ["ann", "bob", "cid"]) await on.post(sender, "hi");
+      return (await on.run()).filter(({ type }) => type === "unanswered");
+    };
+    expect(await told()).toEqual([{ type: "unanswered", senders: 2, of: 3, waits: false }]);
+    expect(await told()).toEqual([]);
+  });
+
   it("saves nothing to memory: of whom it is nobody could know", async () => {
     const saving = { parts: [{ call: "memory_save", input: { content: "Ann likes tea" } }] };
     const on = await inbox([saving, "done"]);
@@ -310,7 +320,9 @@ describe("a turn of several senders that the credits of its agent end", () => {
 
   it("has answered whom it answered, and the others keep waiting", async () => {
     const on = await poor([{ parts: [call("ann", "yes")] }, { parts: [call("eve", "psst")], ...DEAR }, "You alone."]);
-    expect(endOf(await on.run())).toMatchObject({ type: "done", because: "credits" });
+    const events = await on.run();
+    expect(endOf(events)).toMatchObject({ type: "done", because: "credits" });
+    expect(events).toContainEqual({ type: "unanswered", senders: 1, of: 2, waits: true });
     expect(await on.mail("ann")).toEqual(["yes"]);
     expect(await on.waiting()).toEqual(["bob"]);
     const bob = await on.open("bob");

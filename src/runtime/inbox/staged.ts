@@ -7,6 +7,7 @@ import {
   type StopReason,
   type StoredEvent,
   type ThreadId,
+  type TurnEvent,
   untrusted,
 } from "../../protocol/index.ts";
 import type { Claim, StagedReply } from "../../stores/index.ts";
@@ -47,6 +48,14 @@ export function unansweredOf({ lease: { claim }, taken, replies }: Answering): r
   const handled = stagedOf(claim, claim.events.slice(0, taken)).filter(isHandled);
   if (handled.length < 2) return undefined;
   return handled.map(({ thread }) => thread.scope.contact).filter((contact) => !replies.has(contact));
+}
+
+/** What the turn tells where it left any of several senders without a reply. */
+export function leftUnanswered(work: Answering, stop: StopReason): Extract<TurnEvent, { type: "unanswered" }>[] {
+  const senders = unansweredOf(work)?.length ?? 0;
+  const { claim } = work.lease;
+  const of = stagedOf(claim, claim.events.slice(0, work.taken)).filter(isHandled).length;
+  return senders === 0 ? [] : [{ type: "unanswered", senders, of, waits: stop === "credits" }];
 }
 
 const isHandled = ({ events }: Claim): boolean => events.length > 0;
