@@ -42,7 +42,7 @@ function row(turn: TurnRecord): readonly string[] {
     number(turn.seq),
     turn.id,
     endOf(turn),
-    number(ledgers.length),
+    turn.batch === undefined ? number(ledgers.length) : "in a batch",
     number(ledgers.reduce((sum, ledger) => sum + ledger.tokens, 0)),
     cut === "nothing cut" ? "" : cut.replace(/^cut: /, ""),
     [...new Set(opened)].join(", ") || (last === undefined ? "" : number(last.epoch.n)),

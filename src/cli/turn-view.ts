@@ -14,14 +14,46 @@ import { count, dollars, duration, number, oneLine, printable, type Style } from
 /** A turn as lines for a person: how it ended, what came in, what each request sent, what was called and said. */
 export async function turnView(app: App, turn: TurnRecord, style: Style): Promise<readonly string[]> {
   const requests = await Promise.all(turn.requests.map((request) => requestView(app, turn, request, style)));
+  const parts = await Promise.all((turn.senders ?? []).map((one) => app.runtime.turn(app.operator, one.turn)));
   return [
     ...head(turn, style),
-    ...events(turn, style),
+    ...(await handledIn(app, turn)),
+    ...(turn.senders === undefined ? events(turn, style) : sendersEvents(parts, style)),
     ...requests.flat(),
     ...edits(turn, style),
-    ...ending(turn, style),
+    ...ending(turn, parts, style),
   ];
 }
+
+/** Of one of several senders: the turn that handled its messages. */
+async function handledIn({ runtime, operator }: App, { batch }: TurnRecord): Promise<readonly string[]> {
+  if (batch === undefined) return [];
+  // Erasing another sender takes that turn's texts, and not which it was.
+  const [handling] = await runtime.turns(operator, batch).catch(() => []);
+  return [`batch    handled with messages of other senders: \`strata explain ${handling?.id ?? batch}\``];
+}
+
+/** What several senders wrote, each with what became of it. */
+function sendersEvents(parts: readonly TurnRecord[], style: Style): readonly string[] {
+  const received = parts.reduce((sum, { events }) => sum + events.length, 0);
+  return [
+    "",
+    style.bold(`received (${number(received)}, of ${count(parts.length, "sender")})`),
+    ...parts.flatMap((part) => [
+      `${printable(part.scope.contact)} · ${part.id} · ${answeredOf(part)}`,
+      ...part.events.map((event) => `  ${eventLine(event)}`),
+    ]),
+  ];
+}
+
+/** Whether a sender got a reply. */
+function answeredOf({ end, status }: TurnRecord): string {
+  if (end === undefined) return status;
+  if (end.status === "failed") return `${endOf({ status, end })}, keeps waiting`;
+  return end.reply === null ? NOT_ANSWERED : "answered";
+}
+
+const NOT_ANSWERED = "not answered";
 
 function head(turn: TurnRecord, style: Style): readonly string[] {
   const { totals, link } = turn;
@@ -144,8 +176,11 @@ const BECAME: Readonly<Record<TurnEdit["became"], string>> = {
   overtaken: "was proposed to an operator, because another text was changed before the turn ended",
 };
 
-function ending({ end }: TurnRecord, style: Style): readonly string[] {
+function ending({ end, batch }: TurnRecord, parts: readonly TurnRecord[], style: Style): readonly string[] {
   if (end === undefined) return [];
   if (end.status === "failed") return ["", style.bold("failed"), `${end.code}: ${printable(end.message)}`];
-  return ["", style.bold("reply"), end.reply === null ? "(nothing)" : printable(end.reply)];
+  const isToNobody = parts.filter(({ events }) => events.length > 0).length > 1;
+  const nothing = batch === undefined ? "(nothing)" : NOT_ANSWERED;
+  const head = isToNobody ? "said to none of the senders" : "reply";
+  return ["", style.bold(head), end.reply === null ? nothing : printable(end.reply)];
 }

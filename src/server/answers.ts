@@ -180,6 +180,13 @@ export const TURN = z
     edits: list(z.object({ layer: z.string(), part: z.string().optional(), n: z.number(), became: z.enum(EDIT_ENDS) }))
       .optional()
       .describe("The texts that it wrote; `overtaken`: proposed, because another was changed before the turn ended."),
+    batch: z
+      .string()
+      .optional()
+      .describe("The thread of the turn that handled these messages with those of other senders."),
+    senders: list(z.object({ thread: z.string(), turn: z.string() }))
+      .optional()
+      .describe("Of a turn of several senders: their turns, which hold what each wrote and was told."),
     link: LINK.optional().describe("Its link in the organization's chain."),
   })
   .meta({ id: "Turn", description: "A turn as recorded." });

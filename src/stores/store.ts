@@ -206,6 +206,8 @@ export interface TurnRecord {
   readonly edits?: readonly TurnEdit[];
   /** The thread of the turn that handled these messages with those of other senders. */
   readonly batch?: ThreadId;
+  /** Of a turn of several senders: their turns, which hold what each wrote and was told. */
+  readonly senders?: readonly { readonly thread: ThreadId; readonly turn: TurnId }[];
   /** Its link in the organization's chain. */
   readonly link?: ChainHead;
 }

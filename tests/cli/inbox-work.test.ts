@@ -130,3 +130,47 @@ describe("strata start", () => {
     await app.close();
   }, 40_000);
 });
+
+describe("a turn of several senders", () => {
+  const answering = async () => {
+    const call = { type: "tool_use", id: "1", name: REPLY_TOOL, input: { sender: "ann", text: "Dear ann" } } as const;
+    const { url } = await messagesServer([call, { type: "text", text: "That was all." }]);
+    const model = `model: anthropic:claude-sonnet-4-5\nproviders: {anthropic: {key: "\${TEST_KEY}", url: "${url}"}}`;
+    const env = { TEST_KEY: "not-a-real-key" };
+    const { cwd, app, start } = await office("    inbox: batch\n    life: {}", { model, env });
+    await mail(app, ["ann", "bob", "cid"]);
+    await app.close();
+    return { run: (...command: string[]) => strata(command, { cwd, env }), start, app };
+  };
+  const idOf = (text: string, prefix: string): string => new RegExp(`${prefix}_\\w+`).exec(text)?.[0] ?? "";
+
+  it("tells whom it left without a reply, and each sender's part leads to it and back", async () => {
+    const { run } = await answering();
+    const { err } = await run("inbox", "run");
+    expect(err).toContain("2 of 3 senders got no reply; what they wrote counts as handled");
+    const threads = (await run("explain")).out.split("\n");
+    const threadOf = (words: RegExp): string => idOf(threads.find((line) => words.test(line)) ?? "", "thr");
+    const handling = idOf((await run("explain", threadOf(/ inbox /u))).out, "trn");
+    const whole = (await run("explain", handling)).out;
+    expect(whole).toContain("received (3, of 3 senders)");
+    for (const name of ["ann", "bob", "cid"]) expect(whole).toContain(`I am ${name}.`);
+    expect(whole).toMatch(/^ann · trn_\w+ · answered$/mu);
+    expect(whole).toMatch(/^bob · trn_\w+ · not answered$/mu);
+    expect(whole).toContain("said to none of the senders\nThat was all.");
+    const bobs = (await run("explain", threadOf(/ bob /u))).out;
+    expect(bobs).toContain("in a batch");
+    const part = (await run("explain", idOf(bobs, "trn"))).out;
+    expect(part).toContain(`handled with messages of other senders: \`strata explain ${handling}\``);
+    expect(part).toMatch(/\nreply\nnot answered\n$/u);
+  }, 40_000);
+
+  it("tells of it under strata start", async () => {
+    const { start } = await answering();
+    const server = start();
+    await until(
+      () => /2 of 3 senders got no reply; .*: `strata explain trn_\w+` tells who they are/u.test(server.sofar().err),
+      () => JSON.stringify(server.sofar()),
+    );
+    await stopped(server);
+  }, 40_000);
+});

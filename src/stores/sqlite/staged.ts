@@ -62,6 +62,12 @@ export function stagedIn(db: Connection, scope: ContactScope, turn: TurnId): Row
   return db.all(rowsOfTurn({ ...owner(scope), turn })).sort((a, b) => b.number - a.number)[0];
 }
 
+/** The senders' turns in a turn of several. */
+export const sendersOf = (db: Connection, { org, thread }: Pick<Row<"turn">, "org" | "thread">) =>
+  stagedRows(db, { org, id: thread }).flatMap((row) =>
+    row.turn === null ? [] : [{ thread: row.thread, turn: row.turn }],
+  );
+
 /** What a link says of it: a sender's turn names the thread, and a turn of several the senders' turns. Left out for all others. */
 export function stagedFacts(db: Connection, turn: Row<"turn">): unknown {
   const isOf = isBatch(turn);

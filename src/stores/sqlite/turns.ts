@@ -1,5 +1,12 @@
 import { sql } from "kysely";
-import { type ContactScope, type Scope, StrataError, type ThreadId, type TurnId } from "../../protocol/index.ts";
+import {
+  type ContactScope,
+  isBatch,
+  type Scope,
+  StrataError,
+  type ThreadId,
+  type TurnId,
+} from "../../protocol/index.ts";
 import { toEnd, toEvent, toTotals } from "../rows.ts";
 import type { ChainHead, TurnRecord } from "../store.ts";
 import type { Row } from "../tables.ts";
@@ -9,7 +16,7 @@ import { eventsOfTurn } from "./events.ts";
 import { ownText } from "./pieces.ts";
 import { readRequest, requestRows } from "./requests.ts";
 import { owner, within } from "./scope.ts";
-import { stagedIn } from "./staged.ts";
+import { sendersOf, stagedIn } from "./staged.ts";
 import { fixed, query } from "./statement.ts";
 
 /** A turn in scope, as recorded. */
@@ -96,6 +103,7 @@ function toTurn(db: Connection, row: Row<"turn">): TurnRecord {
     events: eventsOfTurn(db, row, id).map(toEvent),
     ...(edits.length > 0 && { edits }),
     ...(staged && { batch: staged.batch }),
+    ...(isBatch(row) && { senders: sendersOf(db, row) }),
     ...(link && { link }),
   };
 }
