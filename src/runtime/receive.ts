@@ -15,6 +15,7 @@ import { agentNamed, scopeOf, threadOf } from "./access.ts";
 import { keepVersion } from "./cast.ts";
 import { checkTalk } from "./consolidate/consolidate-thread.ts";
 import type { Parts } from "./parts.ts";
+import { checkOfRecording, checkRecorded } from "./recording.ts";
 import type { Conversation, Runtime } from "./runtime.ts";
 import { checkOutside, contactFor, stampProof } from "./senders.ts";
 
@@ -31,6 +32,7 @@ export async function openThread(parts: Parts, actor: Actor, conversation: Conve
   const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
   authorize(actor, "post", scope);
   checkTalk(conversation);
+  checkRecorded(conversation);
   await keepVersion(parts, agent);
   const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
   return parts.store.openThread(scope, {
@@ -51,6 +53,7 @@ export async function post(
 ): ReturnType<Runtime["post"]> {
   const thread = await threadOf(parts, actor, id, "post");
   checkTalk(thread);
+  checkOfRecording(thread, events);
   checkOutside(thread.scope);
   for (const event of events) checkEvent(actor, event);
   const { scope } = thread;

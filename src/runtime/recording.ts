@@ -9,10 +9,36 @@ import {
   toolName,
   untrusted,
 } from "../protocol/index.ts";
+import type { Thread } from "../stores/index.ts";
 import type { RecordedResult } from "./run-options.ts";
 
 /** The channel of what recordings hold: it was said in its time, and what is said there now is sent to nobody. */
 export const REPLAY = "replay";
+
+/**
+ * Lets nobody else open a conversation where recordings are: nobody would ever be sent what is said there.
+ * @throws StrataError `invalid_input`
+ */
+export function checkRecorded({ channel, recorded }: { readonly channel: string; readonly recorded?: true }): void {
+  if (channel !== REPLAY || recorded === true) return;
+  const says = `the channel ${JSON.stringify(channel)} holds recordings, and what is said there is sent to nobody; name another channel`;
+  throw new StrataError("invalid_input", says, { channel });
+}
+
+/** Whose the conversation is, and whether it goes on from another. */
+type Held = Pick<Thread, "id" | "channel" | "key" | "forkedFrom">;
+
+/**
+ * Lets nothing be said in a recording's conversation that is not the recording's; a fork goes on from there.
+ * @throws StrataError `invalid_input`
+ */
+export function checkOfRecording({ id, channel, key, forkedFrom }: Held, events: readonly NewEvent[]): void {
+  if (channel !== REPLAY || forkedFrom !== undefined) return;
+  const recording = key.slice(0, key.indexOf(":") + 1);
+  if (events.every(({ externalId = "" }) => recording !== "" && externalId.startsWith(recording))) return;
+  const says = `${id} holds a recording, and what is said there is sent to nobody; fork it to go on from there, or name another thread`;
+  throw new StrataError("invalid_input", says, { thread: id });
+}
 
 /** One answer of the recorded agent: a run of its messages, and the calls it made in them. */
 export interface RecordedReply {

@@ -71,6 +71,7 @@ const conversationOf = ({ agent, digest }: ReplayPlan, { thread }: Exchange) => 
   contact: contactId(thread),
   channel: REPLAY,
   key: `${digest}:${thread}`,
+  recorded: true as const,
 });
 
 async function runExchange(

@@ -41,6 +41,8 @@ export interface Conversation {
   readonly contact: ContactId;
   readonly channel: string;
   readonly key: string;
+  /** Whether a recording is replayed in it: on that channel nothing else is. */
+  readonly recorded?: true;
 }
 
 /** How a request is composed. */

@@ -54,6 +54,15 @@ describe("posting and waiting", () => {
     expect(await stand.json(`POST /v1/threads/${thread}/run`)).toEqual({ status: 200, body: { done: null } });
   });
 
+  it.each(["replay", "consolidation"])("opens no conversation on the channel %s, and says why", async (channel) => {
+    const { json } = await stage([]);
+    const body = { agent: "companion", contact: "ann", channel };
+    expect(await json("POST /v1/threads", { body })).toMatchObject({
+      status: 400,
+      body: { error: { code: "invalid_input", message: expect.stringMatching(/holds .*; name another channel/) } },
+    });
+  });
+
   it("lets nobody speak with more trust than the token has", async () => {
     const { json, open } = await stage(["At once."]);
     const path = `POST /v1/threads/${await open()}/events`;

@@ -38,7 +38,11 @@ export const NOTHING = z.strictObject({});
 export const FIELDS = {
   agent: z.string().describe("An agent's name.").transform(agentName),
   contact: z.string().describe("The person outside, as the channel names them.").transform(contactId),
-  channel: line().default(CHANNEL).describe("Where the conversation takes place."),
+  channel: line()
+    .default(CHANNEL)
+    .describe(
+      "Where the conversation takes place; not `replay` or `consolidation`, which hold recordings and summaries.",
+    ),
   key: line()
     .default(KEY)
     .describe("Which conversation of the contact on that channel; another key is another thread."),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { scripted } from "../../models/index.ts";
-import { threadId } from "../../protocol/index.ts";
+import { contactId, threadId } from "../../protocol/index.ts";
 import { type Runtime, readRecording, replay } from "../index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "../stage.contract.ts";
 import type { DeliveryReport } from "./deliveries.ts";
@@ -315,4 +315,37 @@ describe("replies that nobody has taken", () => {
     expect((await collect(runtime.undelivered(OPERATOR, thread))).map(({ text }) => text)).toEqual(texts);
     expect(await collect(runtime.undelivered(OPERATOR, thread))).toEqual([]);
   });
+});
+
+describe("the channel of recordings", () => {
+  it("is nobody's to talk on: what waits there is answered by no look, and its replies are sent to nobody", async () => {
+    const { runtime, time, agent } = await stage([]);
+    const named = { agent: agent.name, contact: contactId("ann"), channel: "replay", key: "main" };
+    await expect(runtime.open(OPERATOR, named)).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringMatching(/"replay" holds recordings.*name another channel/),
+    });
+    const text = JSON.stringify({ thread: "old", from: "contact", text: "Bread?" });
+    const exchanges = readRecording(text, { file: "old.jsonl", digest: "d", gap: 1_000 });
+    const plan = { actor: OPERATOR, agent: agent.name, digest: "d", exchanges, setClock: () => undefined };
+    const [turn] = await collect(replay(runtime, { ...plan, wait: async () => undefined }));
+    const thread = await runtime.thread(OPERATOR, turn?.thread ?? threadId(""));
+    for (const externalId of [undefined, "mine:1"])
+      await expect(runtime.post(OPERATOR, thread, [message("And cake?", time.at, externalId)])).rejects.toMatchObject({
+        code: "invalid_input",
+        message: expect.stringMatching(/holds a recording.*name another thread/),
+      });
+  });
+
+  it.each(["tick", "inbox"])(
+    "is another than %s, on which whoever writes is answered like everywhere",
+    async (channel) => {
+      const { runtime, time, agent } = await stage(["Hello."], { agent: AGENT });
+      const named = { agent: agent.name, contact: contactId("ann"), channel, key: "main" };
+      const thread = await runtime.open(OPERATOR, named);
+      await runtime.post(OPERATOR, thread, [message("Hi.", time.at)]);
+      expect(endOf(await collect(runtime.runInbox(OPERATOR, agent.name)))).toMatchObject({ text: "Hello." });
+      expect(await runtime.outbox(OPERATOR, agent.name, { limit: 5 })).toMatchObject([{ status: "waiting", channel }]);
+    },
+  );
 });
