@@ -33,7 +33,7 @@ import { type ServeOptions, type Serving, serveOperator } from "./server/index.t
 import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store } from "./stores/index.ts";
 import type { ModelCard } from "./wire/index.ts";
 
-export { blueprintFolder, blueprintNames, changedLines, type DiffLine, diffLines } from "./agents/index.ts";
+export { blueprintFolder, blueprintNames } from "./agents/index.ts";
 export { cardsWhere } from "./app/declare.ts";
 export { type LintOptions, type LintReport, lint, type PlacedFinding } from "./app/lint.ts";
 export type { AppOptions } from "./app/options.ts";

@@ -9,7 +9,6 @@ export { agentSpec, reviveAgent, withTools } from "./agent-spec.ts";
 export { blueprintFolder, blueprintNames } from "./blueprints.ts";
 export { type ConfigInput, configSchema, schemaText } from "./config-schema.ts";
 export { SOURCE_NAMES } from "./layer-source.ts";
-export { changedLines, type DiffLine, diffLines } from "./line-diff.ts";
 export {
   checkLock,
   immutableText,

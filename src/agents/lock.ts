@@ -1,8 +1,7 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { canonicalJson, StrataError } from "../protocol/index.ts";
+import { canonicalJson, changedLines, diffLines, StrataError } from "../protocol/index.ts";
 import { readText, whyNot } from "./layer-text.ts";
-import { changedLines, diffLines } from "./line-diff.ts";
 import { type Locked, type LockedLayer, type LockedLayers, lockEntry, parseLock, writeEntries } from "./lock-file.ts";
 import { changedLinesOf, lineSentence, linesOf, staleIn } from "./lock-lines.ts";
 import type { Project } from "./project.ts";

@@ -1,13 +1,5 @@
 import type { Command } from "commander";
-import type { App } from "../app.ts";
-import {
-  type Agent,
-  declaredText,
-  StrataError,
-  type TextKey,
-  type TextMove,
-  type TextVersion,
-} from "../protocol/index.ts";
+import type { TextMove, TextVersion } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { type Answer, onAgent } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
@@ -77,41 +69,16 @@ export function declareDiff(parent: Command, context: Context): void {
   ofText(diff)
     .description("show how two versions of a layer's text differ, line by line")
     .addHelpText("after", "\nExample:\n  $ strata layer diff 6 0 2")
-    .action((...[word, before, after, named, options, command]: Comparing) =>
+    .action((...[word, from, to, named, options, command]: Comparing) =>
       onAgent(context, { command, named, options }, async ({ app, agent }) => {
-        const wanted = keyOf(word, options);
-        const { id: layer } = await app.runtime.layer(app.operator, agent.name, wanted.layer);
-        const key = { ...wanted, layer };
-        const about = { agent, key };
-        const [old, fresh] = [await textOfVersion(app, about, before), await textOfVersion(app, about, after)];
-        return {
-          json: { ...key, before: { n: before, text: old }, after: { n: after, text: fresh } },
-          lines: textDiff(old, fresh, context.style),
-        };
+        const pair = { ...keyOf(word, options), from, to };
+        const { lines: _, ...compared } = await app.runtime.compareTexts(app.operator, agent.name, pair);
+        return { json: compared, lines: textDiff(compared.before.text, compared.after.text, context.style) };
       }),
     );
 }
 
-type Comparing = [word: string, before: number, after: number, named: string | undefined, OfText, Command];
-
-/** A text of an agent, by its layer's id. */
-interface About {
-  readonly agent: Agent;
-  readonly key: TextKey;
-}
-
-async function textOfVersion(app: App, { agent, key }: About, n: number): Promise<string> {
-  const versions = await app.runtime.textVersions(app.operator, agent.name, { ...key, before: n + 1, limit: 1 });
-  const found = n === 0 ? declared(agent, key) : versions.find((one) => one.n === n)?.text;
-  if (found !== undefined) return found;
-  const message = `${nameOf(key)} of ${agent.name} has no version ${n}; \`strata layer history ${key.layer}\` shows them`;
-  throw new StrataError("text_not_found", message, { ...key, n });
-}
-
-function declared(agent: Agent, { layer: id, part }: TextKey): string | undefined {
-  const layer = agent.layers.find((one) => one.id === id);
-  return layer && declaredText(agent, layer, part);
-}
+type Comparing = [word: string, from: number, to: number, named: string | undefined, OfText, Command];
 
 export function declareActivate(parent: Command, context: Context): void {
   choosing(

@@ -1,5 +1,5 @@
-import { changedLines, diffLines } from "../app.ts";
 import type { TextMove, TextVersion } from "../protocol/index.ts";
+import { changedLines, diffLines } from "../protocol/index.ts";
 import { count, minute, number, oneLine, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
 

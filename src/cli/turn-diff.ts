@@ -1,5 +1,5 @@
-import { changedLines, type DiffLine, diffLines } from "../app.ts";
 import type { Ledger, LedgerEntry, Place, Request, TurnId } from "../protocol/index.ts";
+import { changedLines, type DiffLine, diffLines } from "../protocol/index.ts";
 import { partText } from "./request-text.ts";
 import { number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";

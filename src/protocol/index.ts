@@ -121,6 +121,7 @@ export {
   type TextVerdict,
   type Vitals,
 } from "./life.ts";
+export { changedLines, type DiffLine, diffLines } from "./line-diff.ts";
 export {
   isValidAt,
   MEMORY_KINDS,

@@ -9,18 +9,21 @@ export const textName = ({ layer, part }: TextKey): string =>
 /** That a version is in no state for what was asked. */
 export function textDecided(agent: AgentName, version: VersionKey & { readonly status: TextStatus }): StrataError {
   const { layer, part, n, status } = version;
-  const message = `version ${n} of ${textName(version)} of ${agent} ${whatBecame(status)}`;
+  const texts = `GET /v1/agents/${agent}/layers/${layer}/versions${part === undefined ? "" : `?part=${part}`}`;
+  const looks = `\`strata layer history ${layer}${part === undefined ? "" : ` --skill ${part}`}\` or \`${texts}\``;
+  const message = `version ${n} of ${textName(version)} of ${agent} ${whatBecame(status, looks)}`;
   return new StrataError("text_decided", message, { layer, ...(part !== undefined && { part }), agent, n, status });
 }
 
-function whatBecame(status: TextStatus): string {
+/** @param looks where all versions and what became of them are shown */
+function whatBecame(status: TextStatus, looks: string): string {
   switch (status) {
     case "kept":
-      return "was decided already, or never waited for anybody";
+      return `was decided already, or never waited for anybody; ${looks} shows what waits and what is active`;
     case "proposed":
       return "still waits: approve or reject it";
     case "superseded":
-      return "waits no more, for a newer proposal took its place; look at that one with `strata layer proposals`";
+      return `waits no more, for a newer proposal took its place; \`strata layer proposals\` or ${looks} shows that one`;
     case "rejected":
       return "was rejected; what it says can only be written anew";
     default:
@@ -38,7 +41,9 @@ interface Approving extends VersionKey {
 export function textOvertaken(agent: AgentName, version: Approving, active: number): StrataError {
   const { layer, part, n, parent } = version;
   const skill = part === undefined ? "" : ` --skill ${part}`;
-  const next = `compare the two with \`strata layer diff ${layer} ${active} ${n}${skill}\`, then approve it with \`--over ${active}\`, or reject it`;
+  const query = `from=${active}&to=${n}${part === undefined ? "" : `&part=${part}`}`;
+  const both = `\`strata layer diff ${layer} ${active} ${n}${skill}\` or \`GET /v1/agents/${agent}/layers/${layer}/diff?${query}\``;
+  const next = `compare the two with ${both}, then approve it with \`--over ${active}\` or \`"over": ${active}\`, or reject it`;
   const message = `version ${n} of ${textName(version)} ${isOver(version, active)}; ${next}`;
   return new StrataError("text_decided", message, {
     layer,

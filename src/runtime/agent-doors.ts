@@ -3,6 +3,7 @@ import type {
   Agent,
   AgentName,
   ContactId,
+  DiffLine,
   Layer,
   LayerId,
   StoredEvent,
@@ -67,6 +68,19 @@ export interface TextEdit extends TextKey {
 export interface VersionsChoice extends Partial<TextKey> {
   readonly before?: number;
   readonly limit?: number;
+}
+
+/** Two versions of one text; 0 is the declared one. */
+export interface TextPair extends TextKey {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How two versions of a text differ, line by line. */
+export interface TextComparison extends TextKey {
+  readonly before: { readonly n: number; readonly text: string };
+  readonly after: { readonly n: number; readonly text: string };
+  readonly lines: readonly DiffLine[];
 }
 
 /** What an operator does with versions that are there. */
@@ -167,6 +181,8 @@ export interface AgentDoors {
   editText(actor: Actor, agent: AgentName, edit: TextEdit): Promise<TextVersion>;
   /** Newest first. @throws StrataError `text_not_found` */
   textVersions(actor: Actor, agent: AgentName, choice?: VersionsChoice): Promise<readonly TextVersion[]>;
+  /** @throws StrataError `text_not_found` */
+  compareTexts(actor: Actor, agent: AgentName, pair: TextPair): Promise<TextComparison>;
   /** What was done with them, newest first. */
   textMoves(actor: Actor, agent: AgentName, key?: TextKey): Promise<readonly TextMove[]>;
   /** Texts that wait for an operator, of one agent or of all: the oldest first, 100 at most where no limit is said. */

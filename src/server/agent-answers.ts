@@ -63,6 +63,17 @@ export const VERSION = z
   })
   .meta({ id: "TextVersion", description: "One version of a text, kept for ever." });
 
+const SIDE = z.object({ n: z.number().describe("The version; 0 is the declared text."), text: z.string() });
+
+export const COMPARISON = z
+  .object({
+    ...KEY,
+    before: SIDE,
+    after: SIDE,
+    lines: list(z.object({ sign: z.enum(["-", "+", " "]), line: z.string() })),
+  })
+  .meta({ id: "TextComparison", description: "How two versions of a text differ, line by line." });
+
 export const PROPOSAL = VERSION.extend({ agent: z.string() }).meta({ id: "Proposal" });
 
 export const MOVE = z

@@ -117,6 +117,41 @@ describe("an agent's layers over HTTP", () => {
     expect(await get("/layers/loop/versions?before=0")).toMatchObject({ status: 400 });
   });
 
+  it("are compared, any two versions, line by line; what is not there is told with where to look", async () => {
+    const { get, send } = await living();
+    await send("layers/loop/versions", { text: "Look, weigh, act.\nRest.", reason: "it tired" });
+    const compared = await get("/layers/6/diff?from=0&to=1");
+    shaped(compared, "get ~/layers/{layer}/diff");
+    expect(compared.body).toEqual({
+      layer: "loop",
+      before: { n: 0, text: "Look, weigh, act." },
+      after: { n: 1, text: "Look, weigh, act.\nRest." },
+      lines: [
+        { sign: " ", line: "Look, weigh, act." },
+        { sign: "+", line: "Rest." },
+      ],
+    });
+    await send("skills/invoicing", { text: "Number, date, sum.", reason: "shorter" });
+    expect((await get("/layers/skills/diff?part=invoicing&from=1&to=0")).body).toMatchObject({ part: "invoicing" });
+    expect(await get("/layers/loop/diff?from=0&to=7")).toMatchObject({ status: 404 });
+    expect(await get("/layers/loop/diff?to=1")).toMatchObject({ status: 400 });
+    expect(await get("/layers/vitals/diff?from=0&to=0")).toMatchObject({ status: 404 });
+  });
+
+  it("tell in their refusals how a program goes on, and not only a person at a terminal", async () => {
+    const { send, propose } = await living();
+    await propose("Look thrice.");
+    await send("layers/loop/versions", { text: "Look twice.", reason: "shorter" });
+    const next = async (line: string, body: object) => String(at((await send(line, body)).body, "error", "message"));
+    const stale = await next("layers/loop/versions/1", { verdict: "approved", reason: "good" });
+    expect(stale).toContain("GET /v1/agents/automaton/layers/loop/diff?from=2&to=1");
+    expect(stale).toContain('`"over": 2`');
+    await send("layers/loop/versions/1", { verdict: "approved", over: 2, reason: "good" });
+    expect(await next("layers/loop/versions/1", { verdict: "approved", reason: "good" })).toContain(
+      "GET /v1/agents/automaton/layers/loop/versions",
+    );
+  });
+
   it("are named by their rank as well as by their id, where no other layer shares it", async () => {
     const { get, send } = await living();
     const shown = await get("/layers/6");

@@ -14,6 +14,11 @@ export const OF = {
   skill: skill().describe("A skill's name."),
   n: number.describe("A version, from 1.").transform(Number),
   before: number.describe("Only versions before this one.").transform(Number),
+  compared: z
+    .string()
+    .regex(/^\d{1,9}$/, "a version, 0 for the declared text")
+    .describe("A version; 0 is the declared text.")
+    .transform(Number),
   version: version(0, "The version that is to be active; 0 is the declared text."),
   over: version(0, "The active version that it takes the place of, where it was written over another."),
   newText: z.string().max(100_000).describe("The new text. How long it may be says the refusal."),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { LayerId, TextKey } from "../protocol/index.ts";
-import { LAYER, MOVE, PROPOSAL, VERSION } from "./agent-answers.ts";
+import { COMPARISON, LAYER, MOVE, PROPOSAL, VERSION } from "./agent-answers.ts";
 import { AGENT_PATH, given, LAYER_PATH, OF } from "./agent-fields.ts";
 import { FIELDS, NOTHING } from "./fields.ts";
 import { type Route, route } from "./route.ts";
@@ -42,6 +42,17 @@ export const LAYER_ROUTES: readonly Route[] = [
     handle: async ({ runtime }, { actor, path: { agent, layer }, query: { part, before, limit } }) => ({
       versions: await runtime.textVersions(actor, agent, { ...keyOf(layer, part), ...given("before", before), limit }),
     }),
+  }),
+  route({
+    method: "get",
+    url: "/v1/agents/{agent}/layers/{layer}/diff",
+    says: "How two versions of a layer's text differ, line by line.",
+    path: LAYER_PATH,
+    query: PART.extend({ from: OF.compared, to: OF.compared }),
+    body: NOTHING,
+    answer: COMPARISON,
+    handle: ({ runtime }, { actor, path: { agent, layer }, query: { part, from, to } }) =>
+      runtime.compareTexts(actor, agent, { ...keyOf(layer, part), from, to }),
   }),
   route({
     method: "post",

@@ -103,7 +103,7 @@ describe("strata layer", () => {
     expect((await run("layer list")).out).toContain("2 proposals waiting: `strata layer proposals`");
     expect((await run("layer approve 6 1")).out).toBe("Version 1 of loop is active: the next turn uses it.\n");
     const stale = await run("layer approve 6 2");
-    expect(stale).toMatchObject({ code: 7, err: expect.stringContaining("approve it with `--over 1`, or reject it") });
+    expect(stale).toMatchObject({ code: 7, err: expect.stringContaining("approve it with `--over 1` or") });
     expect((await run("layer reject 6 2 --reason enough")).out).toContain("was rejected");
     expect((await run("layer proposals")).out).toBe("No proposal waits.\n");
     expect((await run("agent acts automaton")).out).toMatch(/operator +read proposals +proposals: 2/);

@@ -4,6 +4,7 @@ import type { AgentDoors, AgentSnapshot } from "../agent-doors.ts";
 import type { LifeDoors } from "../life/doors.ts";
 import type { Parts } from "../parts.ts";
 import { attention } from "./attention.ts";
+import { compareTexts } from "./compare.ts";
 import { conversation, conversations } from "./conversations.ts";
 import { type Desk, deskOf, desksOf, note } from "./desk.ts";
 import { textNamed } from "./editable-text.ts";
@@ -44,6 +45,7 @@ export function adminDoors(parts: Parts, lives: Lives): AdminDoors {
     skills: async (actor, agent) => skillsOf(at(actor, agent)),
     editText: async (actor, agent, edit) => editText(...about(actor, agent, edit)),
     textVersions: async (actor, agent, choice = {}) => textVersions(at(actor, agent), choice),
+    compareTexts: async (actor, agent, pair) => compareTexts(...about(actor, agent, pair)),
     textMoves: async (actor, agent, key) => textMoves(...about(actor, agent, key)),
     proposals: async (actor, agent, limit) => proposals(each(actor, agent), limit),
     decideText: async (actor, agent, choice) => decideText(...about(actor, agent, choice)),
