@@ -186,6 +186,23 @@ function committing(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("is one turn of the agent's, also where it failed; who is run alone has one of their own", async () => {
+      const store = await waiting(openStore);
+      const failed = { end: { status: "failed", code: "model_failed", message: "no" } } as const;
+      const first = await staged(store);
+      await store.settle(first.claim, done(first.claim, { more: failed }));
+      expect(await store.turnCount(OWNER)).toBe(1);
+      const { claim } = await staged(store);
+      await store.settle(claim, done(claim));
+      expect(await store.turnCount(OWNER)).toBe(2);
+      const thread = await open(store, ANN);
+      await store.receive(ANN, thread.id, [said("And now alone")]);
+      await store.settle(...(await take(store, thread).then((one) => [one, ran(one).outcome] as const)));
+      expect(await store.turnCount(OWNER)).toBe(3);
+      expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+
     it("handles the messages of a sender without a reply, and notes none in their log", async () => {
       const store = await waiting(openStore);
       const { claim } = await staged(store);

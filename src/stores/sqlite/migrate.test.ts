@@ -3,13 +3,29 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Digest, threadId, turnId } from "../../protocol/index.ts";
+import { batchContact, type Digest, type ThreadId, threadId, turnId } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
-import { ANN, asking, exchange, open, problems, ran, said, take } from "../contract/sample.contract.ts";
+import {
+  ANN,
+  asking,
+  exchange,
+  NOW,
+  newOutbox,
+  newThread,
+  OWNER,
+  open,
+  problems,
+  ran,
+  said,
+  scopeOf,
+  take,
+  VERSION,
+} from "../contract/sample.contract.ts";
 import { openSqlite } from "../index.ts";
 import { connect } from "./connection.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
 import { senders } from "./migrations/0010-senders.ts";
+import { turnCounts } from "./migrations/0011-turn-counts.ts";
 import { plain } from "./statement.ts";
 
 const THREAD = threadId("thr_01m7yq1we100000000000g0001");
@@ -165,6 +181,45 @@ describe("a database of the schema before proof told events apart", () => {
     expect(await problems(store, ANN.org)).toEqual([]);
     await store.close();
   });
+});
+
+describe("a database that counted each sender's part of a common turn", () => {
+  it("counts the turn once", async () => {
+    const path = join(folder, "counts.sqlite");
+    const store = await openSqlite(path);
+    for (const name of ["ann", "bob"]) {
+      const thread = await open(store, scopeOf(name));
+      await store.receive(thread.scope, thread.id, [said("Hi")]);
+    }
+    const opening = { ...batchOf(newThread()), version: VERSION, at: NOW, now: NOW };
+    const thread = await store.openBatch(OWNER, opening);
+    const claim = thread && (await take(store, thread));
+    if (claim === undefined) throw new Error("nothing waits");
+    const replies = (claim.staged ?? []).map((one) => {
+      return { thread: one.thread.id, reply: null, outbox: newOutbox(), unremembered: [] };
+    });
+    await store.settle(claim, ran(claim, { more: { replies } }).outcome);
+    await store.close();
+    const db = connect(path, { random: randomBytes, patience: 100 });
+    db.run(plain("update tally set turns = turns + 2"));
+    for (const text of turnCounts.statements) db.run(plain(text));
+    db.close();
+    const again = await openSqlite(path);
+    expect(await again.turnCount(OWNER)).toBe(1);
+    expect(await problems(again, ANN.org)).toEqual([]);
+    await again.close();
+  });
+});
+
+/** A turn of several senders that begins there. */
+const batchOf = (id: ThreadId) => ({
+  id,
+  contact: batchContact(id),
+  channel: "inbox",
+  most: 5,
+  nameOf: String,
+  except: [],
+  alive: () => true,
 });
 
 describe("the migrations", () => {

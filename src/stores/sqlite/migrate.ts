@@ -12,6 +12,7 @@ import { agents } from "./migrations/0007-agents.ts";
 import { batches } from "./migrations/0008-batches.ts";
 import { proposals } from "./migrations/0009-proposals.ts";
 import { senders } from "./migrations/0010-senders.ts";
+import { turnCounts } from "./migrations/0011-turn-counts.ts";
 import { written } from "./statement.ts";
 
 /** All steps, in order, without a gap. */
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   batches,
   proposals,
   senders,
+  turnCounts,
 ];
 
 const HISTORY = `create table if not exists migration (number integer primary key, name text not null) strict`;

@@ -124,7 +124,7 @@ function endTurn(db: Connection, at: Settling, { outcome, words, end }: Ended): 
     length: end?.position ?? null,
   };
   db.run(endedTurn({ ...owner(at.scope), id: at.turn, ...columns }));
-  countTurn(db, at.scope, outcome.requests);
+  countTurn(db, at, outcome.requests);
 }
 
 type EndColumns = Pick<

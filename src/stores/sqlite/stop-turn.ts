@@ -29,7 +29,7 @@ export function stopTurn(db: Connection, thread: Row<"thread">, { at, says }: St
       .set(ended)
       .where((eb) => eb.and({ ...whose, id: running.id })),
   );
-  countTurn(db, thread, []);
+  countTurn(db, { scope: whose, turn: running.id }, []);
   const freed = { turns: thread.turns + 1, holder: null, lease_until: null };
   db.run(
     query

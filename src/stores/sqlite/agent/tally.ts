@@ -5,6 +5,8 @@ import type { RequestRecord } from "../../store.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { spent } from "../reports.ts";
+import type { Settling } from "../settling.ts";
+import { stagedIn } from "../staged.ts";
 import { fixed, query } from "../statement.ts";
 import { problem, type Step } from "../walk.ts";
 
@@ -25,16 +27,17 @@ const tallyOf = fixed((of: AgentOwner) =>
 /** How many turns of the agent have ended, with whomever. */
 export const turnCount = (db: Connection, owner: AgentOwner): number => tally(db, owner).turns;
 
-/** Counts a turn that ends, and what it spent. Part of its commit. */
+/** Counts a turn that ends, and what it spent. Part of its commit. A sender's part of a turn of several is none of its own. */
 export function countTurn(
   db: Connection,
-  owner: AgentOwner,
+  { scope, turn }: Pick<Settling, "scope" | "turn">,
   requests: readonly Pick<RequestRecord, "dollars" | "at">[],
 ): void {
-  const { since, turns, ...known } = tally(db, owner);
+  const { since, turns, ...known } = tally(db, scope);
+  const isPart = requests.length === 0 && stagedIn(db, scope, turn) !== undefined;
   const paid = requests.filter(({ at }) => since !== null && at >= since);
   const dollars = paid.reduce((sum, one) => sum + one.dollars, known.dollars);
-  db.run(keptTally({ ...known, since, turns: turns + 1, dollars }));
+  db.run(keptTally({ ...known, since, turns: isPart ? turns : turns + 1, dollars }));
 }
 
 /** Counts from the first payment on: what was spent before it is free. */
@@ -51,12 +54,19 @@ const keptTally = fixed(({ org, agent, turns, since, dollars }: Row<"tally">) =>
     .onConflict((on) => on.columns(["org", "agent"]).doUpdateSet({ turns, since, dollars })),
 );
 
+/** Whether a turn is one sender's part of a turn of several, which made the requests. One that was run alone after all made its own. */
+const PART = sql<boolean>`(
+  exists (select 1 from staged where staged.org = turn.org and staged.turn = turn.id)
+  and not exists (
+    select 1 from request
+    where request.org = turn.org and request.agent = turn.agent and request.contact = turn.contact and request.turn = turn.id))`;
+
 /** Sums in another order differ in their last digits; per dollar. */
 const ROUNDING = 1e-9;
 
 /** The sums of all agents: each is what its rows add up to. */
 export function checkTallies(db: Connection, org: OrgId): Step<number> {
-  const ended = sql<number>`count(*) filter (where status != 'running')`.as("turns");
+  const ended = sql<number>`count(*) filter (where status != 'running' and not ${PART})`.as("turns");
   const turns = db.all(query.selectFrom("turn").select(["agent", ended]).where("org", "=", org).groupBy("agent"));
   const first = sql<number>`min(at)`.as("first");
   const paid = db.all(query.selectFrom("top_up").select(["agent", first]).where("org", "=", org).groupBy("agent"));
