@@ -5,6 +5,7 @@ import { type App, type AppOptions, openApp, projectLock, recordFile, vectorExte
 import { asStrataError, type ErrorCode } from "../protocol/index.ts";
 import { answeringOf, problemsOf } from "./answering.ts";
 import { attentionLines } from "./attention.ts";
+import { unreadLine } from "./life.ts";
 import { count, number } from "./style.ts";
 
 /** What came of looking at one thing. `code` says what kind of failure it is. */
@@ -56,6 +57,7 @@ async function agents(place: Place): Promise<readonly Check[]> {
       checks.push(await check("approvals", () => approvals(app)));
       checks.push(await check("turns", () => held(app)));
       checks.push(await check("attention", () => attention(app)));
+      if (withAccounts(app).length > 0) checks.push(await check("accounts", () => accounts(app)));
       return ok("opened");
     }),
   );
@@ -259,6 +261,20 @@ async function approvals({ runtime, operator }: App): Promise<Outcome> {
 async function attention({ runtime, operator }: App): Promise<Outcome> {
   const lines = (await runtime.attention(operator)).flatMap(attentionLines);
   return lines.length === 0 ? ok("no proposal waits, no agent sleeps for want of credits") : warn(lines.join("\n"));
+}
+
+const withAccounts = ({ runtime, operator }: App) =>
+  runtime.agents(operator).filter(({ life }) => life?.account !== undefined);
+
+/** Accounts on a chain: what keeps their balances from being read. */
+async function accounts(app: App): Promise<Outcome> {
+  const { runtime, operator } = app;
+  const lives = await Promise.all(withAccounts(app).map(({ name }) => runtime.life(operator, name)));
+  const lines = lives.flatMap(({ agent, vitals: { wallet, unread, at } }) =>
+    unread === undefined ? [] : [`${agent}: ${wallet} was not read, ${unreadLine(unread, at)}`],
+  );
+  if (lines.length === 0) return ok(`${count(lives.length, "account")} read`);
+  return warn(`${lines.join("\n")}\nLook at \`life: account: rpc\` in strata.yaml; turns go on without the balance.`);
 }
 
 /** Threads that are held now, and those whose worker is gone: its turn was interrupted. */

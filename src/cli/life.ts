@@ -39,7 +39,7 @@ function withoutBigints({ vitals, ...life }: LifeView) {
 /** How an agent is, for a person. */
 export function lifeLines(life: LifeView, style: Style): readonly string[] {
   const { agent, vitals, since, because, credits, asleep, nextTick } = life;
-  const { state, tier, balance, runway, wallet, native, turn, at } = vitals;
+  const { state, tier, balance, runway, wallet, turn, at } = vitals;
   const lasting = since === undefined ? "" : ` since ${isoSecond(since)}`;
   const why = because === undefined ? "" : style.yellow(`, because ${printable(because)}`);
   return [
@@ -47,7 +47,7 @@ export function lifeLines(life: LifeView, style: Style): readonly string[] {
     `tier     ${tier === "Normal" ? tier : style.yellow(tier)}`,
     ...(balance === undefined ? [] : [`balance  ${dollars(balance)}${lasts(runway)}`]),
     ...(credits === undefined ? [] : [`credits  ${paid(credits)}`]),
-    ...(wallet === undefined ? [] : [`account  ${wallet}${held(native, at)}`]),
+    ...(wallet === undefined ? [] : [`account  ${wallet}${held(vitals)}`]),
     `turns    ${number(turn)}`,
     ...(nextTick === undefined ? [] : [`next     a turn of its own${whenDue(nextTick, at)}`]),
     ...(asleep === undefined ? [] : [style.yellow(sleepsLine(agent, asleep))]),
@@ -65,12 +65,17 @@ const paid = ({ toppedUp, spent }: NonNullable<LifeView["credits"]>): string =>
 
 const WEI = 10n ** 18n;
 
-function held(native: LifeView["vitals"]["native"], now: number): string {
-  if (native === undefined) return ", its balance was never read";
+function held({ native, unread, at: now }: LifeView["vitals"]): string {
+  const why = unread === undefined ? "" : `; ${unreadLine(unread, now)}`;
+  if (native === undefined) return `, its balance was never read${why}`;
   const { wei, at } = native;
   const ether = `${wei / WEI}.${String(wei % WEI).padStart(18, "0")}`.replace(/\.?0+$/, "");
-  return `, ${ether} in its native coin, read ${ago(now - at)}`;
+  return `, ${ether} in its native coin, read ${ago(now - at)}${why}`;
 }
+
+/** Why an account could not be read. */
+export const unreadLine = ({ because, at }: NonNullable<LifeView["vitals"]["unread"]>, now: number): string =>
+  `tried ${ago(now - at)}: ${printable(because)}`;
 
 function declareTick(parent: Command, context: Context): void {
   ofAgent(parent.command("tick"))

@@ -60,6 +60,8 @@ export interface Vitals {
   /** Its account, and what it held when it was last read. */
   readonly wallet?: string;
   readonly native?: { readonly wei: bigint; readonly at: number };
+  /** Why it could not be read the last time it was tried, and when; none where it could. */
+  readonly unread?: { readonly because: string; readonly at: number };
   /** Turns that the agent has begun, this one with them. */
   readonly turn: number;
   readonly state: SeenState;

@@ -144,6 +144,10 @@ export const LIFE = z
       tier: z.enum(SURVIVAL_TIERS),
       wallet: z.string().optional(),
       native: z.object({ wei: z.string().describe("In digits."), at: TIME }).optional(),
+      unread: z
+        .object({ because: z.string(), at: TIME })
+        .optional()
+        .describe("Why the account could not be read the last time it was tried."),
       turn: z.number(),
       state: z.enum(SEEN_STATES).describe("Of a turn that another program runs, `in a turn`."),
       at: TIME,

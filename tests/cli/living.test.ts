@@ -1,4 +1,7 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { localServer } from "../local-server.ts";
 import { living } from "./living.ts";
 import { jsonLines, strata } from "./strata.ts";
 
@@ -85,5 +88,22 @@ describe("strata credits and life", () => {
     expect((await run("life show")).out).toMatch(/^automaton is sleeping since .*\ntier {5}Normal\n/);
     const [life] = jsonLines<object>((await run("life show --json")).out);
     expect(life).toMatchObject({ agent: "automaton", vitals: { turn: 1, state: "sleeping", balance: 20 } });
+  });
+});
+
+describe("an account that cannot be read", () => {
+  it("is told with the reason and the time of the last try by `life show`, for programs too, and by doctor", async () => {
+    const cwd = await living();
+    const port = await localServer((_request, response) => void response.end("<html>Welcome</html>"));
+    const file = join(cwd, "strata.yaml");
+    const account = `account: { address: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", rpc: "http://127.0.0.1:${port}" }`;
+    writeFileSync(file, readFileSync(file, "utf8").replace("    life:\n", `    life:\n      ${account}\n`));
+    const run = of(cwd);
+    expect((await run("life show")).out).toMatch(/its balance was never read; tried just now: its server/);
+    const [life] = jsonLines<object>((await run("life show --json")).out);
+    expect(life).toMatchObject({
+      vitals: { unread: { because: expect.stringContaining("its server"), at: expect.any(Number) } },
+    });
+    expect((await run("doctor")).out).toMatch(/^warn {2}accounts {2}.*automaton.*0x70997970/m);
   });
 });

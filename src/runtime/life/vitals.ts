@@ -23,6 +23,7 @@ export async function vitalsOf(parts: VitalParts, agent: Agent): Promise<Vitals>
     parts.store.turnCount(owner),
     account && parts.accounts?.balance(account, agent.budgets.source * PATIENCE),
   ]);
+  const unread = account && parts.accounts?.trouble(account);
   const runway = credits && runwayOf(credits);
   return {
     ...(credits && { balance: credits.balance }),
@@ -30,6 +31,7 @@ export async function vitalsOf(parts: VitalParts, agent: Agent): Promise<Vitals>
     tier: credits === undefined ? "Normal" : tierOf(credits.balance, rules),
     ...(account && { wallet: account.address }),
     ...(native && { native }),
+    ...(unread && { unread }),
     turn: turns + (parts.lives?.states(owner).length || (state === "in a turn" ? 1 : 0)),
     state,
     at: parts.clock(),

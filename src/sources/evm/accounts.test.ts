@@ -68,10 +68,10 @@ describe("an account on an EVM chain", () => {
     await chain.stop();
     time.at += 5_000;
     expect(await accounts.balance(account, LONG)).toEqual(first);
-    expect(accounts.trouble(account)).toBe("its server did not answer (HttpRequestError)");
+    expect(accounts.trouble(account)).toEqual({ because: "its server did not answer (HttpRequestError)", at: time.at });
     // Nothing was ever read of this one.
     expect(await accounts.balance({ ...account, address: chain.rich }, LONG)).toBeUndefined();
-    expect(accounts.trouble(account)).not.toContain(chain.url);
+    expect(accounts.trouble(account)?.because).not.toContain(chain.url);
   });
 
   it("that is late keeps nobody waiting, and what it says then is there the next time", async () => {
@@ -88,6 +88,7 @@ describe("an account on an EVM chain", () => {
     const { accounts, time } = opened({ read, timer: atOnce });
     const account = accountAt("http://example.org");
     expect(await accounts.balance(account, 150)).toBeUndefined();
+    expect(accounts.trouble(account)).toEqual({ because: "its server has not answered yet", at: time.at });
     // Who asks meanwhile waits for the same answer.
     expect(await accounts.balance(account, 150)).toBeUndefined();
     answer.resolve(7n);
@@ -114,11 +115,16 @@ describe("an account on an EVM chain", () => {
     expect([await askedAfter(short, 0), await askedAfter(short, 9_999), await askedAfter(short, 1)]).toEqual([3, 3, 4]);
   });
 
-  it("whose variable is not set says so", async () => {
-    const { accounts } = opened();
+  it("whose variable is not set says so, and is read once it is", async () => {
+    const servers: string[] = [];
+    const { accounts, time } = opened({ urlOf: () => servers[0], read: async () => 7n });
     const account: ChainAccount = { address: WALLET, rpc: { variable: "RPC" }, cached: 300 };
     expect(await accounts.balance(account, LONG)).toBeUndefined();
-    expect(accounts.trouble(account)).toBe("the variable with its server's address is not set");
+    expect(accounts.trouble(account)?.because).toBe("the variable with its server's address is not set");
+    servers.push("http://example.org");
+    time.at += LONG;
+    expect(await accounts.balance(account, LONG)).toEqual({ wei: 7n, at: time.at });
+    expect(accounts.trouble(account)).toBeUndefined();
   });
 
   it.each([

@@ -8,6 +8,12 @@ export interface Balance {
   readonly at: number;
 }
 
+/** Why an account could not be read: milliseconds since 1970, and the reason. */
+export interface Trouble {
+  readonly at: number;
+  readonly because: string;
+}
+
 /** The native balances of accounts, as far as they are known. */
 export interface Accounts {
   /**
@@ -15,8 +21,8 @@ export interface Accounts {
    * what comes later is there the next time. Never throws: where it cannot be read, it gives the last that was, or nothing.
    */
   balance(account: ChainAccount, milliseconds: number): Promise<Balance | undefined>;
-  /** Why the last try failed, without the server's address; nothing where it did not. */
-  trouble(account: ChainAccount): string | undefined;
+  /** When and why the last try failed or is late, without the server's address; nothing where it did not. */
+  trouble(account: ChainAccount): Trouble | undefined;
 }
 
 export interface AccountParts {
@@ -35,7 +41,9 @@ const REST = 30_000;
 interface Known {
   last?: Balance;
   reading?: Promise<void> | undefined;
-  failed?: { readonly at: number; readonly because: string } | undefined;
+  /** When it was asked last. */
+  asked?: number;
+  failed?: Trouble | undefined;
 }
 
 /** Reads balances, keeps them, and asks each server once for all who wait. */
@@ -55,8 +63,6 @@ export function openAccounts({ urlOf, clock, timer = realTimer, read = readBalan
       one.failed = undefined;
     } catch (thrown) {
       one.failed = { at: clock(), because: thrown instanceof Error ? thrown.message : String(thrown) };
-    } finally {
-      one.reading = undefined;
     }
   };
   return {
@@ -66,11 +72,18 @@ export function openAccounts({ urlOf, clock, timer = realTimer, read = readBalan
       const age = account.cached * 1_000;
       if (one.last !== undefined && now - one.last.at < age) return one.last;
       if (one.failed !== undefined && now - one.failed.at < Math.min(age, REST)) return one.last;
-      one.reading ??= readOnce(one, account);
+      if (one.reading === undefined) one.asked = now;
+      // What fails at once has ended before it stands here: only a step later it is no reading any more.
+      one.reading ??= readOnce(one, account).finally(() => {
+        one.reading = undefined;
+      });
       await within(milliseconds, one.reading, timer);
       return one.last;
     },
-    trouble: (account) => knownOf(account).failed?.because,
+    trouble: (account) => {
+      const { failed, reading, asked = clock() } = knownOf(account);
+      return reading === undefined ? failed : { at: asked, because: "its server has not answered yet" };
+    },
   };
 }
 
