@@ -77,3 +77,12 @@ async function before(signal: AbortSignal, end: Promise<void>): Promise<void> {
     signal.removeEventListener("abort", stop);
   }
 }
+
+/** US dollars that the agent may still spend: in this period, and of its credits. */
+export interface Left {
+  readonly allowed: number;
+  readonly credits: number;
+}
+
+/** Of an agent whose money nobody counts. */
+export const NO_END: Left = { allowed: Number.POSITIVE_INFINITY, credits: Number.POSITIVE_INFINITY };

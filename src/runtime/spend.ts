@@ -4,7 +4,7 @@ import { isoSecond, type SpendPeriod, StrataError, type TurnEvent } from "../pro
 import { dollars } from "../wire/index.ts";
 import { type Cast, parametersOf } from "./cast.ts";
 import { creditsLeft, outOfCredits } from "./life/credits.ts";
-import type { TurnParts } from "./purse.ts";
+import type { Left, TurnParts } from "./purse.ts";
 import type { Work } from "./work.ts";
 
 /**
@@ -29,15 +29,6 @@ interface Spender {
 export async function checkSpend(work: Spender): Promise<void> {
   if (leastOf(await leftOf(work)) <= 0) throw await unpaid(work);
 }
-
-/** US dollars that the agent may still spend: in this period, and of its credits. */
-export interface Left {
-  readonly allowed: number;
-  readonly credits: number;
-}
-
-/** Of an agent whose money nobody counts. */
-export const NO_END: Left = { allowed: Number.POSITIVE_INFINITY, credits: Number.POSITIVE_INFINITY };
 
 const leastOf = ({ allowed, credits }: Left): number => Math.min(allowed, credits);
 

@@ -28,10 +28,9 @@ import { NO_PAST, type Past } from "./earlier.ts";
 import { repliesOf, stagedOf } from "./inbox/staged.ts";
 import type { Lease } from "./lease.ts";
 import type { Being } from "./life/lives.ts";
-import type { Tab, TurnParts } from "./purse.ts";
+import { type Left, NO_END, type Tab, type TurnParts } from "./purse.ts";
 import { REPLAY } from "./recording.ts";
 import type { RunOptions } from "./run-options.ts";
-import { type Left, NO_END } from "./spend.ts";
 import { unremembered } from "./unremembered.ts";
 
 /** How a turn ended, before it is committed. */
