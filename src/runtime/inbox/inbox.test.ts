@@ -318,6 +318,17 @@ describe("a turn of several senders that the credits of its agent end", () => {
     expect(await on.problems()).toEqual([]);
   });
 
+  it("law 7: does not act again for them when they are handled after a payment", async () => {
+    const ringing = { parts: [{ call: "ring", input: { bell: "door" } }] };
+    const dear = { parts: [call("eve", "psst")], ...DEAR };
+    const on = await poor([ringing, dear, ringing, { parts: [call("ann", "yes"), call("bob", "no")] }, "Done."]);
+    expect(endOf(await on.run())).toMatchObject({ type: "failed", error: { code: "out_of_credits" } });
+    await on.pay(5);
+    expect(endOf(await on.run())).toMatchObject({ type: "done", text: "Done." });
+    expect(on.rung).toEqual(["door"]);
+    expect(await on.problems()).toEqual([]);
+  });
+
   it("has answered whom it answered, and the others keep waiting", async () => {
     const on = await poor([{ parts: [call("ann", "yes")] }, { parts: [call("eve", "psst")], ...DEAR }, "You alone."]);
     const events = await on.run();

@@ -1,11 +1,20 @@
-import { type ContactScope, canonicalJson, keyedDigest, StrataError, type ToolOutcome } from "../../protocol/index.ts";
+import {
+  type ContactId,
+  type ContactScope,
+  canonicalJson,
+  isBatch,
+  keyedDigest,
+  StrataError,
+  type ThreadId,
+  type ToolOutcome,
+} from "../../protocol/index.ts";
 import { toOutcome } from "../rows.ts";
 import type { JournalKey, JournalState } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { keepOwn, ownText, present, scopeKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
-import { insert, query } from "./statement.ts";
+import { insert, plain, query } from "./statement.ts";
 import { openRow } from "./threads.ts";
 import { foundTurn } from "./turns.ts";
 
@@ -19,6 +28,8 @@ export function beginCall(db: Connection, scope: ContactScope, key: JournalKey, 
     const name = entryName(db, scope, key);
     const entry = findEntry(db, name) ?? findFailed(db, name);
     if (entry) return stateOf(db, scope, entry);
+    const together = findFailedTogether(db, scope, key);
+    if (together) return stateOf(db, together, together);
     if (foundTurn(db, scope, key.turn).status !== "running") throw ended(key);
     db.run(insert("journal", { ...name, begun_at: at, outcome: null, ended_at: null }));
     return { state: "new" };
@@ -98,6 +109,46 @@ function findFailed(db: Connection, { turn: _, ...call }: EntryName): Row<"journ
       .orderBy("begun_at", "desc"),
   );
 }
+
+/**
+ * The same call of a turn of several senders that failed, where all of them whose messages still wait are in this one, too: nobody
+ * else is told what came of it. Such a turn has a key of its own, so its inputs have digests of their own.
+ */
+function findFailedTogether(db: Connection, scope: ContactScope, key: JournalKey): Row<"journal"> | undefined {
+  if (!isBatch(scope)) return undefined;
+  const { thread, ordinal, tool } = key;
+  const { org, agent } = scope;
+  for (const { batch, contact } of db.all(plain<Earlier>(FAILED_TOGETHER, org, thread, org, org, thread))) {
+    const whose = { org, agent, contact };
+    const input = keyedDigest(scopeKey(db, whose), canonicalJson(key.input));
+    const call = { ...whose, thread: batch, ordinal, tool, input };
+    const found = db.first(
+      query
+        .selectFrom("journal")
+        .selectAll()
+        .where((eb) => eb.and(call)),
+    );
+    if (found) return found;
+  }
+  return undefined;
+}
+
+interface Earlier {
+  readonly batch: ThreadId;
+  readonly contact: ContactId;
+}
+
+/** Turns of several that failed over messages which wait in this one; none that had a sender who is not in it. */
+const FAILED_TOGETHER = `select distinct staged.batch as batch, staged.batch_contact as contact from staged
+  join turn on turn.org = staged.org and turn.id = staged.turn and turn.status = 'failed'
+  join turn_event on turn_event.org = turn.org and turn_event.agent = turn.agent and turn_event.contact = turn.contact
+    and turn_event.turn = turn.id
+  join event on event.org = turn_event.org and event.id = turn_event.event and event.status = 'pending'
+  join thread on thread.org = staged.org and thread.id = staged.batch and thread.erased_link is null
+  where staged.org = ? and staged.thread in (select thread from staged where batch = ? and org = ?)
+  and not exists (select 1 from staged as other where other.org = staged.org and other.batch = staged.batch
+    and other.thread not in (select thread from staged where org = ? and batch = ?))
+  order by staged.batch desc`;
 
 function stateOf(db: Connection, scope: ContactScope, entry: Row<"journal">): JournalState {
   if (entry.outcome === null) return { state: "unknown" };
