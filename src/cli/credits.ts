@@ -73,11 +73,14 @@ function declareAdd(parent: Command, context: Context): void {
     );
 }
 
+/** As much as one payment may be, in US dollars. */
+const MOST = 1_000_000;
+
 /** Dollars, with cents and parts of them. */
 function sum(text: string): number {
-  const value = /^-?\d{1,9}(?:\.\d{1,6})?$/.test(text) ? Number(text) : 0;
-  if (value !== 0) return value;
-  throw new InvalidArgumentError("It must be US dollars other than 0, as in 5 or 0.25.");
+  const value = /^-?\d{1,7}(?:\.\d{1,6})?$/.test(text) ? Number(text) : 0;
+  if (value !== 0 && Math.abs(value) <= MOST) return value;
+  throw new InvalidArgumentError(`It must be US dollars other than 0, at most ${number(MOST)}, as in 5 or 0.25.`);
 }
 
 interface Listing extends OfAgent {

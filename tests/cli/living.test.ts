@@ -91,6 +91,21 @@ describe("strata credits and life", () => {
   });
 });
 
+describe("a payment", () => {
+  it("that is no number of dollars or too large is told the limit", async () => {
+    const run = of(await living());
+    for (const dollars of ["1e9", "1000001", "abc"])
+      expect(await run(`credits add ${dollars}`)).toMatchObject({ code: 2, err: expect.stringContaining("1,000,000") });
+  });
+
+  it("is not taken back where none was made: there are no credits yet", async () => {
+    const run = of(await living());
+    expect(await run("credits add -- -5")).toMatchObject({ code: 2, err: expect.stringContaining("no credits yet") });
+    expect((await run("credits add 5")).code).toBe(0);
+    expect((await run("credits add -- -5")).code).toBe(0);
+  });
+});
+
 describe("an account that cannot be read", () => {
   it("is told with the reason and the time of the last try by `life show`, for programs too, and by doctor", async () => {
     const cwd = await living();

@@ -19,7 +19,9 @@ describe("an agent that lives on credits", () => {
     [-1, "Critical"],
   ])("000.12 with %d dollars is %s", async (dollars, tier) => {
     const { pay, life } = await livingStage([], { credits: CREDITS });
-    await pay(dollars);
+    await pay(Math.abs(dollars));
+    // Only what was paid is taken back.
+    if (dollars < 0) await pay(2 * dollars);
     expect((await life()).vitals).toMatchObject({ balance: dollars, tier });
   });
 

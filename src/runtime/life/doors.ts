@@ -87,6 +87,10 @@ async function topUp(parts: TurnParts, agent: Agent, payment: Omit<TopUp, "id">)
     throw new StrataError("invalid_input", message, { length: words.length });
   }
   const owner = ownerOf(agent);
+  if (dollars < 0 && (await parts.store.topUps(owner, 1)).length === 0) {
+    const message = `${agent.name} has no credits yet, so there is no payment to take back; pay first, as in \`strata credits add 5\``;
+    throw new StrataError("invalid_input", message, { agent: agent.name, dollars });
+  }
   await parts.store.topUp(owner, payment);
   const credits = await creditsOf(parts, agent);
   // Only from the sleep that the want of them was: it waits for its next message or tick.
