@@ -138,6 +138,13 @@ describe("an agent's layers over HTTP", () => {
     expect(await get("/layers/vitals/diff?from=0&to=0")).toMatchObject({ status: 404 });
   });
 
+  it("are refused with each problem once", async () => {
+    const { get } = await living();
+    const { status, body } = await get("/layers/loop/versions?limit=abc");
+    expect(status).toBe(400);
+    expect(at(body, "error", "message")).toBe('`limit` in the query must be a whole number from 1 to 1000, not "abc"');
+  });
+
   it("tell in their refusals how a program goes on, and not only a person at a terminal", async () => {
     const { send, propose } = await living();
     await propose("Look thrice.");

@@ -12,7 +12,8 @@ export function parsed<S extends z.ZodObject>(schema: S, value: unknown, place: 
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const fields = Object.keys(schema.shape);
-  const problems = result.error.issues.map((issue) => problemOf(issue, value, { place, fields }));
+  // One value may break several rules that are told in the same words.
+  const problems = [...new Set(result.error.issues.map((issue) => problemOf(issue, value, { place, fields })))];
   const many = problems.length === 1 ? "" : `${problems.length} things to mend: `;
   throw new StrataError("invalid_input", `${many}${problems.join("; ")}`, { in: place, problems });
 }

@@ -121,6 +121,11 @@ describe("strata layer", () => {
     expect(await shown("layer history 6")).toBe(sha256);
   });
 
+  it("says of the layer of skills with which option the skill is named", async () => {
+    const { err } = await of(await living())("layer history 11");
+    expect(err).toContain("`--skill NAME`");
+  });
+
   it("shows a long history in pages, and compares any two versions of it", async () => {
     const run = of(await living());
     for (const text of ["One.", "Two.", "Three."]) await run("layer edit 6 --text", [text]);

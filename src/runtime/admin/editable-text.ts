@@ -63,7 +63,7 @@ const isPart = (layer: Layer, part: string | undefined): boolean =>
 export function checkPart(agent: Agent, layer: Layer, part: string | undefined): void {
   if (isPart(layer, part)) return;
   const next =
-    part === undefined ? "name the skill that you mean" : "name the layer alone; `strata layer list` shows them";
+    part === undefined ? "name the skill that you mean, with `--skill NAME` or as `part`" : "name the layer alone";
   const message = `the layer ${layer.id} of ${agent.name} holds ${part === undefined ? "skills" : "no skills"}: ${next}`;
   throw new StrataError("text_not_found", message, { layer: layer.id, ...(part !== undefined && { part }) });
 }
