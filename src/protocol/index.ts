@@ -192,6 +192,7 @@ export {
   type Scope,
   SELF,
   trustOf,
+  withArticle,
 } from "./scope.ts";
 export type { OwnSource, SourceContext, SourceItem, Vault } from "./source.ts";
 export { textDecided, textName, textOvertaken } from "./text-problems.ts";

@@ -78,6 +78,9 @@ export function reaches(actor: Actor, scope: Scope): boolean {
   );
 }
 
+/** The role in a sentence. */
+export const withArticle = (role: Role): string => `${/^[aeiou]/.test(role) ? "an" : "a"} ${role}`;
+
 /**
  * Lets the actor do it or says why not.
  * @throws StrataError `not_allowed`
@@ -87,7 +90,7 @@ export function authorize(actor: Actor, action: Action, scope: Scope): void {
   const whose = `${scope.org}/${scope.agent}/${scope.contact ?? "-"}`;
   throw new StrataError(
     "not_allowed",
-    `a ${actor.role} may not ${action} in ${whose}; ask an operator of ${scope.org} to do it`,
+    `${withArticle(actor.role)} may not ${action} in ${whose}; ask an operator of ${scope.org} to do it`,
     { role: actor.role, action, scope: whose },
   );
 }

@@ -9,6 +9,7 @@ import {
   TRUSTS,
   threadId,
   trustOf,
+  withArticle,
 } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import { agentNamed, scopeOf, threadOf } from "./access.ts";
@@ -68,7 +69,7 @@ function checkEvent(actor: Actor, event: NewEvent): void {
   if (TRUSTS.indexOf(event.trust) < TRUSTS.indexOf(own)) {
     throw new StrataError(
       "not_allowed",
-      `a ${actor.role} may not speak as ${event.trust}; post the event as ${own} or less`,
+      `${withArticle(actor.role)} may not speak as ${event.trust}; post the event as ${own} or less`,
       { trust: event.trust },
     );
   }

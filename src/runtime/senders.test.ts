@@ -167,3 +167,19 @@ it("no door takes an address whose checksum is wrong for one that nobody knows",
     await expect(asked()).rejects.toMatchObject({ code: "invalid_id", message: expect.stringContaining("checksum") });
   await on.store.close();
 });
+
+it("who claims more trust than their own is told so in plain words", async () => {
+  const { runtime, agent, time, store } = await stage([]);
+  const thread = await runtime.open(OPERATOR, {
+    agent: agent.name,
+    contact: contactId("ann"),
+    channel: "one",
+    key: "k",
+  });
+  const claim = { ...message("Hi", time.at), channel: "one", trust: "platform" } as const;
+  await expect(runtime.post(OPERATOR, thread, [claim])).rejects.toMatchObject({
+    code: "not_allowed",
+    message: expect.stringMatching(/^an operator may not speak as platform; /),
+  });
+  await store.close();
+});
