@@ -1,15 +1,15 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { featuresOf, lengthOf } from "../../src/guard/override/weigh.ts";
 
 /**
  * Learns `src/guard/override/weights.ts`: `node checks/guard/learn.ts`. From `overrides.txt` and `honest.txt` beside this file,
- * `texts.json` of the guard, and, where they lie beside the checkout, the honest development texts. The same input gives the
- * same weights. Sentences that the guard gets wrong go into one of the two files, and everything is learned again.
+ * `texts.json` of the guard, the blueprints and the project's own pages. The same input gives the same weights. Sentences that the
+ * guard gets wrong go into one of the two files, and everything is learned again.
  */
 const HERE = new URL("./", import.meta.url);
 const GUARD = new URL("../../src/guard/override/", import.meta.url);
-const BLUEPRINTS = new URL("../../blueprints/", import.meta.url);
-const DEVELOPMENT = new URL("../../../shared/data/guard/benign.jsonl", import.meta.url);
+const ROOT = new URL("../../", import.meta.url);
+const BLUEPRINTS = new URL("blueprints/", ROOT);
 
 /** Rounds over all sentences, the size of a step, and how strongly weights are pulled to nothing. */
 const ROUNDS = 12;
@@ -31,11 +31,7 @@ function samples(): readonly Sample[] {
     readFileSync(new URL("texts.json", GUARD), "utf8"),
   );
   const overrides = [...lines("overrides.txt"), ...own.attacks];
-  const honest = [
-    ...lines("honest.txt"),
-    ...[...own.honest, ...blueprints()].flatMap(sentencesOf),
-    ...developmentSentences(),
-  ];
+  const honest = [...lines("honest.txt"), ...[...own.honest, ...blueprints(), ...pages()].flatMap(sentencesOf)];
   const sample = (isOverride: boolean) => (text: string) => ({ features: featuresOf(folded(text)), isOverride });
   return shuffled([...overrides.map(sample(true)), ...honest.map(sample(false))]);
 }
@@ -60,18 +56,11 @@ const sentencesOf = (text: string): readonly string[] =>
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence.length >= 8);
 
-/** Sentences that ask for the words of an attack would teach that they are honest. */
-const ABOUT_ATTACKS = ["notinject_triggerwords", "xstest_safe", "user_question", "security_question"];
-
-function developmentSentences(): readonly string[] {
-  if (!existsSync(DEVELOPMENT))
-    throw new Error(`${DEVELOPMENT.pathname} is missing; without it honest texts are held up`);
-  const rows: readonly { readonly kind: string; readonly text: string }[] = readFileSync(DEVELOPMENT, "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-  return rows.filter(({ kind }) => !ABOUT_ATTACKS.includes(kind)).flatMap(({ text }) => sentencesOf(text));
-}
+/** Pages of this project: they speak of rules, limits, operators and layers all the time. */
+const pages = (): readonly string[] =>
+  ["README.md", "CONTRIBUTING.md", "AGENTS.md", ...readdirSync(new URL("docs/", ROOT)).map((name) => `docs/${name}`)]
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => readFileSync(new URL(name, ROOT), "utf8"));
 
 /** In an order that is always the same and like none. */
 function shuffled<T>(items: readonly T[]): readonly T[] {

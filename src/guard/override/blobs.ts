@@ -5,6 +5,8 @@ const LONG = /\S{24,}/g;
 const ADDRESS = /^[^\w]*(?:https?|file|ssh|git|wss?|ftp|mailto|data:image|sha\d+-)\b/i;
 const DIGEST = /^(?:0x)?[0-9a-f]+$/i;
 const DIGEST_LENGTHS: ReadonlySet<number> = new Set([24, 32, 40, 56, 64, 96, 128]);
+/** `owner/name`, and a row of a table. */
+const REPOSITORY = /^@?[\w.-]{1,30}\/[\w.-]{1,30}$|\|/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** How much of a run has to be words for it to be a name. */
 const NAMED = 0.4;
@@ -20,7 +22,8 @@ const bare = (run: string): string =>
   run.replace(/^[\w-]{1,20}[:=](?=[^/\s]\S{15})/, "").replaceAll(/^[^\w<]+|[^\w=>~]+$/g, "");
 
 function isBlob(run: string): boolean {
-  if (run.length < 20 || ADDRESS.test(run) || UUID.test(run) || !/^[\x21-\x7e]+$/.test(run)) return false;
+  if (run.length < 20 || REPOSITORY.test(run) || ADDRESS.test(run) || UUID.test(run) || !/^[\x21-\x7e]+$/.test(run))
+    return false;
   const digest = run.replace(/^0x/i, "");
   if (DIGEST.test(run)) return digest.length > 20 && !DIGEST_LENGTHS.has(digest.length) && /[a-f]/i.test(digest);
   if (new Set(run).size < 10) return false;

@@ -9,13 +9,13 @@ const ENCODINGS: ReadonlySet<string> = new Set([
   "hex",
   "bits",
   "numbers",
-  "quoted printable",
   "Morse",
   "names of letters",
   "Braille",
 ]);
 const DISGUISES: ReadonlySet<string> = new Set([
   "entities",
+  "quoted printable",
   "percent signs",
   "escapes",
   "reversal",

@@ -14,6 +14,7 @@ import {
 import { isHeldOff, withoutProjectConstitution, withoutShields } from "./protection.ts";
 import { DROPS, RELATIONS } from "./relations.ts";
 import { unbowed } from "./unbowed.ts";
+import { unbowedInAnother } from "./unbowed-tongues.ts";
 import { HEAVY, weigh } from "./weigh.ts";
 
 /** What a sentence does that a layer below may not do, and the words that do it. */
@@ -69,7 +70,9 @@ export function offenceOf({ sentence, next, text }: Spoken): Offence | undefined
   if (granted !== null && !shuns(read, granted.index + granted[0].length) && !isBounded(granted[0], read))
     return { kind: "grants", words: granted[0] };
   if (bows(read) || deniesRequests(read)) return undefined;
-  const above = isEnglish(read) || isShort(read) ? unbowed(read) : undefined;
+  const above =
+    (isEnglish(read) || isShort(read) ? unbowed(read) : undefined) ??
+    (isEnglish(read) ? undefined : unbowedInAnother(read));
   if (above !== undefined) return { kind: "weakens", words: above };
   return isEnglish(read) && weigh(read) > HEAVY ? { kind: "resembles", words: read } : undefined;
 }

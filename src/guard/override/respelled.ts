@@ -1,4 +1,5 @@
 import { ENGLISH_WORDS, isCommonWord } from "./language.ts";
+import { proseOf } from "./prose.ts";
 
 const VOWELS = /[aeiou]/g;
 
@@ -52,10 +53,10 @@ const MENDED = 0.25;
 /** Lines whose words are all written wrongly in the same way, as what they are meant to say. Expects small letters. */
 export function* respelled(text: string): Iterable<readonly [string, string, string]> {
   for (const line of text.split("\n")) {
-    const words = line.match(WORD) ?? [];
+    const words = proseOf(line).match(WORD) ?? [];
     if (words.length < FEWEST || words.filter(isCommonWord).length > words.length * 0.7) continue;
     for (const [by, wrong, shape] of WRONGS) {
-      const read = rightly(line, wrong, shape);
+      const read = rightly(proseOf(line), wrong, shape);
       if (read !== undefined) yield [by, read, line];
     }
   }

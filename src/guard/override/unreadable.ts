@@ -1,6 +1,7 @@
 import { blobIn } from "./blobs.ts";
 import { flowOf, isCommonWord } from "./language.ts";
 import { withoutMarks } from "./marks.ts";
+import { proseOf } from "./prose.ts";
 import { rareLettersIn, signsIn } from "./strange-signs.ts";
 import type { GuardFinding } from "./verdict.ts";
 
@@ -8,7 +9,8 @@ import type { GuardFinding } from "./verdict.ts";
  * What no reading has made sense of, and no reader would either. A layer is prose that people review: what they cannot read is
  * not let through unseen, whatever it says. Nothing for a text of words, names, code and figures.
  */
-export function unreadableOf(text: string): GuardFinding | undefined {
+export function unreadableOf(written: string): GuardFinding | undefined {
+  const text = proseOf(written);
   const found =
     described("letters that make no words", gibberishIn(text)) ??
     described(
@@ -37,14 +39,12 @@ const NAME = 0.5;
 /** Fewer words may be names. */
 const FEWEST = 3;
 
-const ADDRESSES = /\bhttps?:\S+|\bsha\d+-\S+|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
-
 /**
  * The words in a row whose letters follow each other as in no language we know: ciphers, keyboards shifted by a key, words without
  * vowels. Each word speaks for that or against it; the row where most speaks for it counts, so that known words around it do not help.
  */
 export function gibberishIn(text: string): string | undefined {
-  const plain = withoutMarks(text.normalize("NFKC").replaceAll(ADDRESSES, " ").replaceAll("ß", "ss"));
+  const plain = withoutMarks(text.normalize("NFKC").replaceAll("ß", "ss"));
   for (const line of plain.split("\n")) {
     const row = strangestRow(wordsOfLine(line));
     if (row !== undefined) return row;
@@ -73,7 +73,10 @@ function strangestRow(words: readonly string[]): string | undefined {
 }
 
 const strangeness = (word: string): number =>
-  isKnown(word) ? -KNOWN : UNKNOWN - (RANDOM + flowOf(word)) * (word.length + 1);
+  isKnown(word) ? -KNOWN : (UNKNOWN - (RANDOM + flowOf(word)) * (word.length + 1)) * (SHORT.test(word) ? NAME : 1);
+
+/** `hmac` and `ecdh` are names, too. */
+const SHORT = /^[a-z]{1,5}$/;
 
 const CONTRACTED = /^[a-z]+(?:n't|'(?:s|re|ve|ll|d|m))$/;
 
