@@ -31,6 +31,7 @@ export type {
   TopicWish,
 } from "./memory-store.ts";
 export type { OutboxMessage } from "./outbox-message.ts";
+export type { Slot } from "./slot.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/memory/vector-extension.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export type {
@@ -48,7 +49,6 @@ export type {
   RequestStart,
   SentRequest,
   Settled,
-  Slot,
   Store,
   Thread,
   ThreadOpening,

@@ -35,7 +35,6 @@ import type {
   TurnEdit,
   TurnId,
   TurnTotals,
-  Untrusted,
   VersionKey,
 } from "../protocol/index.ts";
 import type { AgentOwner, AgentStore } from "./agent-store.ts";
@@ -43,6 +42,7 @@ import type { BatchOpening, StagedReply } from "./batch.ts";
 import type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import type { OutboxMessage } from "./outbox-message.ts";
+import type { Slot } from "./slot.ts";
 import type { VectorStore } from "./vectors.ts";
 
 /** One conversation of one agent with one counterpart. `version` is the agent version it is pinned to. */
@@ -221,16 +221,7 @@ export interface RebuiltRequest {
   readonly epoch: Epoch;
 }
 
-/** One entry of a thread's pure history: what was said, no prompt, no configuration. `kind` is the event's, or `reply`. */
-export interface Slot {
-  readonly thread: ThreadId;
-  readonly index: number;
-  readonly from: string;
-  readonly to: string;
-  readonly kind: string;
-  readonly text: Untrusted;
-  readonly at: number;
-}
+export type { Slot } from "./slot.ts";
 
 /** The newest link of an organization's record. Kept elsewhere, it is an anchor: a shortened record no longer reaches it. */
 export interface ChainHead {

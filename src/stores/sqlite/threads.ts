@@ -8,7 +8,8 @@ import {
   type ThreadId,
 } from "../../protocol/index.ts";
 import { toSlot, toThread } from "../rows.ts";
-import type { Slot, Thread, ThreadOpening } from "../store.ts";
+import type { Slot } from "../slot.ts";
+import type { Thread, ThreadOpening } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { keepShared, sharedText } from "./pieces.ts";
