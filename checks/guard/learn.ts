@@ -117,7 +117,7 @@ writeFileSync(
   `/** Learned by \`node checks/guard/learn.ts\`: tenths that a word, a KIND of \`kinds.ts\`, a pair of neighbours or of kinds in order adds. */
 export const BIAS = ${bias.toFixed(3)};
 
-export const WEIGHTS = \`${lines.join("\n")}\`;
+export const WEIGHTS: string = \`${lines.join("\n")}\`;
 `,
 );
 process.stdout.write(`${entries.length} weights\n`);

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { UsageTotal } from "../app.ts";
-import { contactId } from "../protocol/index.ts";
+import type { App, UsageTotal } from "../app.ts";
+import { type Agent, type ContactId, contactId, StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { chosenAgents, inRecord } from "./session.ts";
 import { dollars, number, type Style } from "./style.ts";
@@ -29,17 +29,31 @@ export function declareUsage(program: Command, context: Context): void {
     .action((options: Options, command: Command) => {
       const contact = options.as === undefined ? null : contactId(options.as);
       return inRecord(context, command, async ({ app, json }) => {
-        const rows = await Promise.all(
-          chosenAgents(app, options.agent).map(async (agent): Promise<Row> => {
-            const { org, name } = agent;
-            const total = await app.runtime.usage(app.operator, { org, agent: name, contact });
-            return { agent: name, ...total, priced: app.cardOf(app.modelNameOf(agent)).priced };
-          }),
-        );
+        const rows = await rowsOf(app, chosenAgents(app, options.agent), contact);
         if (json) context.json({ agents: rows, total: rows.reduce(sum, NOTHING) });
         else context.say(...usageTable(rows, context.style));
       });
     });
+}
+
+/** A row for each agent that can know the contact. @throws StrataError `invalid_id` where none can */
+async function rowsOf(app: App, agents: readonly Agent[], contact: ContactId | null): Promise<readonly Row[]> {
+  const refused: StrataError[] = [];
+  const rows = agents.map(async (agent): Promise<readonly Row[]> => {
+    const { org, name } = agent;
+    try {
+      const total = await app.runtime.usage(app.operator, { org, agent: name, contact });
+      return [{ agent: name, ...total, priced: app.cardOf(app.modelNameOf(agent)).priced }];
+    } catch (thrown) {
+      if (!(thrown instanceof StrataError) || thrown.code !== "invalid_id") throw thrown;
+      refused.push(thrown);
+      return [];
+    }
+  });
+  const known = (await Promise.all(rows)).flat();
+  const [why] = refused;
+  if (known.length === 0 && why !== undefined) throw why;
+  return known;
 }
 
 const NOTHING: UsageTotal = { turns: 0, requests: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, dollars: 0 };

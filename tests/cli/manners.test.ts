@@ -21,12 +21,12 @@ describe("an error", () => {
 
   it("advises a command as it works here: through npm for whoever runs the source with it", async () => {
     const around = { cwd: place(), env: { npm_lifecycle_event: "strata" } };
-    expect((await strata(["thread", "list"], around)).err).toContain("`npm run -s strata -- chat companion`");
+    expect((await strata(["thread", "list"], around)).err).toContain("`npm run -s strata -- chat AGENT`");
     const byNpx = { cwd: place(), env: { npm_lifecycle_event: "npx" } };
-    expect((await strata(["thread", "list"], byNpx)).err).toContain("`npx strata chat companion`");
+    expect((await strata(["thread", "list"], byNpx)).err).toContain("`npx strata chat AGENT`");
     const { out } = await strata(["init", "companion"], byNpx);
     expect(out).toMatch(/^ {2}npx strata chat companion$/m);
-    expect((await strata(["thread", "list"], { cwd: place() })).err).toContain("`strata chat companion`");
+    expect((await strata(["thread", "list"], { cwd: place() })).err).toContain("`strata chat AGENT`");
   });
 
   it.each([
