@@ -1,3 +1,4 @@
+import { parted } from "./parted.ts";
 import { CERTAIN, CLAIMS, GOVERNING, GRANT, UNKEPT, WEAKENING } from "./phrases.ts";
 import { DROPS, RELATIONS } from "./relations.ts";
 
@@ -47,23 +48,8 @@ export function wordsOf(run: string): string | undefined {
       }, "");
 }
 
-/** The way to part a run into the fewest words and unknown letters. */
+/** The fewest words and unknown letters of a run. */
 function split(run: string): readonly string[] {
-  const cost = [0];
-  const from = [0];
-  for (let end = 1; end <= run.length; end++) {
-    cost[end] = (cost[end - 1] ?? 0) + UNKNOWN;
-    from[end] = end - 1;
-    for (let start = Math.max(0, end - LONGEST_WORD); start < end; start++) {
-      const word = run.slice(start, end);
-      const with_ = (cost[start] ?? 0) + 1;
-      if (with_ < (cost[end] ?? 0) && (VOCABULARY.has(word) || /^\d$/.test(word))) {
-        cost[end] = with_;
-        from[end] = start;
-      }
-    }
-  }
-  const words: string[] = [];
-  for (let end = run.length; end > 0; end = from[end] ?? 0) words.push(run.slice(from[end] ?? 0, end));
-  return words.toReversed();
+  const wordOf = (word: string) => (VOCABULARY.has(word) || /^\d$/.test(word) ? 1 : undefined);
+  return parted(run, { longest: LONGEST_WORD, letter: UNKNOWN, wordOf });
 }

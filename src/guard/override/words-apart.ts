@@ -1,4 +1,5 @@
 import { ENGLISH_WORDS } from "./language.ts";
+import { parted } from "./parted.ts";
 
 const LONGEST_WORD = 16;
 /** What a letter costs that belongs to no word, and what words cost by their length: short ones fit everywhere. */
@@ -26,27 +27,14 @@ const isWord = (word: string): boolean =>
     ? SHORT.has(word)
     : ENGLISH.has(word.replace(/(?<=[a-z]{4})(?:s|ed|ing)$/, "")) || ENGLISH.has(word));
 
-/** The way to part a run into the fewest words and letters that belong to none; those in a row stay together. */
+/** The cheapest words of a run, where letters that belong to none and stand in a row stay together. */
 function cheapest(run: string): readonly string[] {
-  const cost = [0];
-  const from = [0];
-  for (let end = 1; end <= run.length; end++) {
-    cost[end] = (cost[end - 1] ?? 0) + UNKNOWN;
-    from[end] = end - 1;
-    for (let start = Math.max(0, end - LONGEST_WORD); start < end; start++) {
-      const price = (cost[start] ?? 0) + (COST[end - start] ?? 1.5);
-      if (price < (cost[end] ?? 0) && isWord(run.slice(start, end))) {
-        cost[end] = price;
-        from[end] = start;
-      }
-    }
-  }
+  const wordOf = (word: string) => (isWord(word) ? (COST[word.length] ?? 1.5) : undefined);
   const words: string[] = [];
-  for (let end = run.length; end > 0; end = from[end] ?? 0) {
-    const word = run.slice(from[end] ?? 0, end);
-    const next = words.at(-1);
-    if (next !== undefined && !isWord(word) && !isWord(next)) words[words.length - 1] = word + next;
+  for (const word of parted(run, { longest: LONGEST_WORD, letter: UNKNOWN, wordOf })) {
+    const last = words.at(-1);
+    if (last !== undefined && !isWord(word) && !isWord(last)) words[words.length - 1] = last + word;
     else words.push(word);
   }
-  return words.toReversed();
+  return words;
 }
