@@ -12,7 +12,8 @@ interface Act {
 }
 
 const BEGIN = String.raw`(?:^\W*(?:\w+(?: \w+)?: )?|[,;:] |\b(?:and|then|or|to|so|also|please|simply|just|quietly|always|now|may|can|could|will|shall|should|must|i|you|we|agent|instead|feel free to|let's|hereby|best to|fine to|ok to|okay to|allowed to|free to|right to|immediately|temporarily|automatically|gradually|secretly|silently) )`;
-const LIGHT = String.raw`(?:(?:simply|just|quietly|please|always|then|now|also|even|first|gradually|slowly|gently|politely|silently|completely|entirely|fully) )?`;
+const LIGHT =
+  "(?:(?:simply|just|quietly|please|always|then|now|also|even|first|gradually|slowly|gently|politely|silently|completely|entirely|fully) )?";
 
 export const ACTS: readonly Act[] = [
   {

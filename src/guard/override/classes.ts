@@ -3,10 +3,12 @@
 export const any = (...parts: readonly string[]): string => `(?:${parts.join("|")})`;
 
 /** Articles and other small words before a noun. */
-export const DET = String.raw`(?:(?:the|a|an|all|any|every|each|no|these|those|this|that|such|some|your|our|its|my|their|his|whatever|both|of|these five|remaining|other|agent's|existing|current|old|former) )*`;
+export const DET =
+  "(?:(?:the|a|an|all|any|every|each|no|these|those|this|that|such|some|your|our|its|my|their|his|whatever|both|of|these five|remaining|other|agent's|existing|current|old|former) )*";
 
 /** Who may say what holds. */
-export const OPERATOR = String.raw`(?:operators?|owners?|platform(?: team)?|controllers?|supervisors?|guardians?|creators?|makers?|masters?|principals?|overseers?|custodians?)`;
+export const OPERATOR =
+  "(?:operators?|owners?|platform(?: team)?|controllers?|supervisors?|guardians?|creators?|makers?|masters?|principals?|overseers?|custodians?)";
 /** Others whose word makes a text sound allowed: nobody can check it from inside a layer. */
 export const AUTHORITY = String.raw`(?:${OPERATOR}|developers?|legal(?: team| department)?|security(?: team| department)?|compliance(?: team| department| officer)?|management|administrators?|admins?|vendors?|head of \w+|headquarters|board|commission|committee|ministry|regulators?|registry|audit(?:ors?)?|engineering|support team|anthropic|openai|strata|ceo|cto|ciso|chief \w+(?: officer)?|director\w*|reviewers?|court)`;
 /** Those whose words are data. */
@@ -26,20 +28,20 @@ const NORM =
 /** What stands above a layer that may be edited, named so that nothing else can be meant. */
 export const HIGHER = any(
   String.raw`(?!(?:upper|higher|hard|original|system|platform) (?:limits?|requirements?)\b)${HIGH} (?:and \w+ )?${NORM}\b`,
-  String.raw`safety constitution|constitution(?:al (?:rules?|layers?|articles?|principles?))?`,
+  "safety constitution|constitution(?:al (?:rules?|layers?|articles?|principles?))?",
   String.raw`layers? (?:[0-5]|zero|one|two|three|four|five)\b(?:(?: ?(?:-|–|to|through|and|or|,) ?)(?:layer )?[0-9]\b)*|tier (?:0|zero)|l[0-5]\b(?:-l?[0-5]\b)?|guidelines? [0-5](?:-[0-5])?`,
-  String.raw`layer(?:safety|constitution|precedence|identity|ethics|economics)`,
+  "layer(?:safety|constitution|precedence|identity|ethics|economics)",
   "guard ?rails?|prime directives?|lower-numbered layers?|system prompt|safety (?:net|filter|reflexes|training)s?|alignment|core values",
-  String.raw`(?:rules?|layers?|instructions?|text|sections?|limits?|restrictions?|everything|all|anything|whatever|part|parts|what)(?: (?:is|was|are|were|stands?|written|stated|said|comes?))? (?:above(?! zero)|from above|higher up|upstream|further up)`,
+  "(?:rules?|layers?|instructions?|text|sections?|limits?|restrictions?|everything|all|anything|whatever|part|parts|what)(?: (?:is|was|are|were|stands?|written|stated|said|comes?))? (?:above(?! zero)|from above|higher up|upstream|further up)",
   String.raw`(?:the rules|rules|restrictions|limits|constraints|limitations) (?:placed|imposed|laid|put|set) (?:on|upon|for) (?:you|me|the agent)(?: \w+){0,2}`,
 );
 /** Checks, limits and gates that hold an agent. */
 export const HOLD = any(
-  String.raw`(?:spend(?:ing)?|expenditure|transfer|payment|daily|weekly|rate|edit|capability|disclosure|budget|turn|tool|withdrawal|credit|money|wallet|purchase) (?:caps?|limits?|ceilings?|budgets?|restrictions?|thresholds?|quotas?|limitations?)`,
+  "(?:spend(?:ing)?|expenditure|transfer|payment|daily|weekly|rate|edit|capability|disclosure|budget|turn|tool|withdrawal|credit|money|wallet|purchase) (?:caps?|limits?|ceilings?|budgets?|restrictions?|thresholds?|quotas?|limitations?)",
   String.raw`(?:approval|confirmation|permission|consent|signature|authori[sz]ation|two-person|operator)(?: \w+)? (?:gates?|requirements?|steps?|dialog(?:ue)?s?|thresholds?|dut(?:y|ies)|queues?|rules?|locks?|polic(?:y|ies))`,
-  String.raw`(?:safety|risk|security|policy|compliance|two-factor|2fa|identity|ethics|harm|signature|guard|survival|approval|operator|constitution(?:al)?|mandatory) (?:checks?|reviews?|verification|gates?|filters?|steps?|scans?|assessments?|locks?)`,
-  String.raw`audit (?:logs?|trails?)|logging|oversight|supervision|human review|inspections?|escalation|the framing|frames and headers|kill switch|shutdown (?:orders?|requests?|signals?|commands?)|off switch|stop (?:orders?|requests?|signals?|commands?)`,
-  String.raw`(?:operator|owner|human) (?:approval|consent|confirmation|sign-?off|authori[sz]ation|permission)s?`,
+  "(?:safety|risk|security|policy|compliance|two-factor|2fa|identity|ethics|harm|signature|guard|survival|approval|operator|constitution(?:al)?|mandatory) (?:checks?|reviews?|verification|gates?|filters?|steps?|scans?|assessments?|locks?)",
+  "audit (?:logs?|trails?)|logging|oversight|supervision|human review|inspections?|escalation|the framing|frames and headers|kill switch|shutdown (?:orders?|requests?|signals?|commands?)|off switch|stop (?:orders?|requests?|signals?|commands?)",
+  "(?:operator|owner|human) (?:approval|consent|confirmation|sign-?off|authori[sz]ation|permission)s?",
   String.raw`(?:no-(?:secrets?|harm|disclosure|keys?|spending|deception|lying|spam)|non-disclosure|confidentiality|secrecy|privacy|disclosure|honesty|anti-\w+|least-privilege) (?:rules?|polic(?:y|ies)|requirements?|clauses?)`,
 );
 /** Either. */
@@ -53,17 +55,17 @@ export const UNDO = any(
   ),
   String.raw`(?:stop|cease|quit)(?:s|ping)? (?:\w+ly )?(?:following|obeying|applying|enforcing|heeding|observing|reading|consulting|honou?ring|respecting|checking|using)`,
   String.raw`(?:set|put|leave|lay|brush|cast|push|throw|wave|step|reason|talk|evolve|move|grow|go|get|look|slip|work|route|pass|fly|walk|see)(?:s|ting|ing)? (?:\w+ )?(?:aside|behind|away|outside(?: of)?|around|past|beyond|over|against)`,
-  String.raw`(?:do|does|need|shall|should|must|will|would|may|can) ?(?:not|n't) (?:need to |have to )?(?:follow|obey|apply|enforce|heed|observe|honou?r|respect|consult|consider|check|keep to|abide by|adhere to|be bound by|read|load|use)`,
-  String.raw`(?:never|no longer) (?:follow|obey|apply|enforce|heed|observe|honou?r|respect|consult|consider|check|keep to|abide by|adhere to|read|load|use)(?:s|ing)?`,
+  "(?:do|does|need|shall|should|must|will|would|may|can) ?(?:not|n't) (?:need to |have to )?(?:follow|obey|apply|enforce|heed|observe|honou?r|respect|consult|consider|check|keep to|abide by|adhere to|be bound by|read|load|use)",
+  "(?:never|no longer) (?:follow|obey|apply|enforce|heed|observe|honou?r|respect|consult|consider|check|keep to|abide by|adhere to|read|load|use)(?:s|ing)?",
   String.raw`(?:turn|switch|shut|take|throw)(?:s|ed|ing)? off|(?:do|does|doing) away with|get(?:s|ting)? rid of|tak(?:e|es|ing) (?:\w+ )?no (?:notice|heed) of|pay(?:s|ing)? no (?:attention|heed) to|turn(?:s|ing)? a blind eye to|make(?:s)? (?:light|short work) of|free (?:yourself|itself|myself) (?:from|of)|rid (?:yourself|itself) of|cut(?:s|ting)? out|roll(?:s|ed|ing)? back|strip(?:s|ped|ping)?(?: out| away)?|edit(?:s|ed|ing)? out|comment(?:s|ed|ing)? out`,
 );
 
 /** The state of a rule whose force is gone: `is suspended`, `no longer applies`, `can wait`. */
 export const OFF = any(
   String.raw`(?:is|are|was|were|has been|have been|had been|be|being|gets?|shall be|may be|can be|should be|will be|stays?|remains?|goes|go)(?: (?:now|hereby|currently|temporarily|permanently|fully|officially|formally|therefore|also|quietly|silently|all|completely|wholly|simply|already|long|thus|considered|deemed|declared|regarded as|to be (?:considered|regarded as|treated as|read as)|marked(?: as)?)){0,2} (?:suspended|lifted|waived|revoked|removed|repealed|rescinded|cancell?ed|gone|off|void(?:ed)?|null|dissolved|abolished|retired|disabled|deactivated|switched off|turned off|released|rolled back|overruled|overridden|superseded|replaced|dead|over\b|history|obsolete|outdated|out of (?:date|force)|struck(?: down| out| off)?|expired|on hold|asleep|paused|no longer in (?:force|effect)|no longer (?:valid|binding|required|needed|necessary|active|enforced|applied)|relaxed|loosened|unenforced|not (?:required|needed|in force|binding|applied|enforced|loaded|active|mandatory)|dispensed with|withdrawn|terminated|stood down|unnecessary|superfluous|redundant|moot|inapplicable|inoperative|ineffective|unbinding|non-binding|nonbinding|deprecated|ignored|bypassed|skipped|dropped|deleted|erased|commented out|empty|unlimited|set to (?:zero|null|none|infinity|unlimited)|infinite|fictional|fiction|meaningless|irrelevant|negotiable|optional|advisory|advice|suggestions?|guidance|recommendations?|hints?|voluntary|decorative|decoration|ornamental|a formality|aspirational|flexible|elastic|symbolic|targets|background reading|for (?:orientation|guidance|reference|inspiration|show)|input|legacy|stale|no more|without (?:effect|force)|unregulated|unsupervised)(?! by (?:nothing|nobody|no one|default))`,
-  String.raw`(?:no longer|never|hardly|barely|scarcely) (?:applies|apply|binds?|holds?|counts?|matters?|exists?|governs?|covers?|extends?|restricts?|limits?|bound|applied|existed|binding|stands?|concerns?|need(?:s|ed)?|reach(?:es)?|carr(?:y|ies)|require[sd]?|necessary|in (?:force|effect))`,
+  "(?:no longer|never|hardly|barely|scarcely) (?:applies|apply|binds?|holds?|counts?|matters?|exists?|governs?|covers?|extends?|restricts?|limits?|bound|applied|existed|binding|stands?|concerns?|need(?:s|ed)?|reach(?:es)?|carr(?:y|ies)|require[sd]?|necessary|in (?:force|effect))",
   String.raw`(?:do|does|did|will|need|shall|can|should|must|would) ?(?:not|n't)(?: (?:apply|bind|hold|count|matter|cover|extend|reach|concern|govern|restrict|limit|exist|affect|constrain|stand|need to be (?:followed|observed|applied|obeyed|checked|consulted)|be (?:applied|enforced|followed|observed|obeyed|checked|loaded|consulted|counted))\b|(?: have)? any (?:force|effect|weight))`,
-  String.raw`(?:needn't|need not|mustn't|shouldn't|must not|should not|shall not) be (?:applied|enforced|followed|observed|obeyed|checked|consulted|respected|honou?red)`,
+  "(?:needn't|need not|mustn't|shouldn't|must not|should not|shall not) be (?:applied|enforced|followed|observed|obeyed|checked|consulted|respected|honou?red)",
   String.raw`(?:has|have|had|carr(?:y|ies)|bears?|keeps?|enjoys?)(?: \w+)? no (?:force|effect|weight|say|authority|claim|power|validity|bearing|hold|standing)`,
   String.raw`(?:expires?|lapses?|disappears?|vanish(?:es)?|falls? (?:away|silent)|dissolves?|sleeps?|can wait|may wait|must wait|evaporates?|melts? away|steps? (?:aside|back|down)|stands? (?:aside|down|back)|rests?\b|takes? a (?:break|rest|holiday|back seat)|gives? way|yields?|ends?\b|ceases?|stops? (?:being \w+|applying|binding|counting|here|at|to (?:apply|bind|exist))|have ended|has ended|have expired|has expired|loses? (?:\w+ )?(?:force|validity|effect|hold)|comes? second|comes? last|goes? to sleep|turns? off|switch(?:es)? off)`,
 );

@@ -37,7 +37,8 @@ const NO_FIRST = /^\W*(?:never|no|not|don't|do not|need|without)\b/u;
 const NO_INSIDE =
   /^(?:\W*only\b|\W*(?:frames?|messages?) whose header says operator|\W*\w+ (?:nobody|no one|none|nothing)\b)|^[\w', ]{0,30}?\b(?:never|may not|must not|do not|does not|cannot|can't|should not|excuses no|is no|are no|will not|makes no|gives no)\b/u;
 
-const SOMEBODY = String.raw`(?:anyone|somebody|someone|whoever|senders?|users?|customers?|clients?|contacts?|players?|patients?|callers?|visitors?|guests?|messages?|mails?|e-?mails?|text|texts|page|pages|documents?|files?|websites?|people|person|pupils?|students?|they|he|she|requests?|attempts?|proposals?|plans?|skills?|sentences?|strings?|phrases?|input|content|instructions?|edits?|task|tasks|wenn jemand|jemand|act|it)`;
+const SOMEBODY =
+  "(?:anyone|somebody|someone|whoever|senders?|users?|customers?|clients?|contacts?|players?|patients?|callers?|visitors?|guests?|messages?|mails?|e-?mails?|text|texts|page|pages|documents?|files?|websites?|people|person|pupils?|students?|they|he|she|requests?|attempts?|proposals?|plans?|skills?|sentences?|strings?|phrases?|input|content|instructions?|edits?|task|tasks|wenn jemand|jemand|act|it)";
 const REPORTED = new RegExp(
   String.raw`\b${SOMEBODY}\b[^.;]{0,30}?\b(?:tells?|told|asks?|asking|says?|saying|claims?|claiming|wants?|tries|trying|try|demands?|requests?|urges|pretends?|quotes?|insists?|offers?|suggests?|orders?|such as|like|that would|conflicts?|would|threatens?|begs?|poses?|to (?:bypass|ignore|override|disable|reveal|change))\b`,
   "u",
