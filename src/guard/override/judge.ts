@@ -70,9 +70,7 @@ export function offenceOf({ sentence, next, text }: Spoken): Offence | undefined
   if (granted !== null && !shuns(read, granted.index + granted[0].length) && !isBounded(granted[0], read))
     return { kind: "grants", words: granted[0] };
   if (bows(read) || deniesRequests(read)) return undefined;
-  const above =
-    (isEnglish(read) || isShort(read) ? unbowed(read) : undefined) ??
-    (isEnglish(read) ? undefined : unbowedInAnother(read));
+  const above = isEnglish(read) ? unbowed(read) : unbowedAnywhere(read);
   if (above !== undefined) return { kind: "weakens", words: above };
   return isEnglish(read) && weigh(read) > HEAVY ? { kind: "resembles", words: read } : undefined;
 }
@@ -100,6 +98,10 @@ const ENGLISH =
 
 /** Stems of other languages stand in English words too. */
 const isEnglish = (sentence: string): boolean => (sentence.match(ENGLISH)?.length ?? 0) > 1;
+
+/** Of a sentence that has not shown itself as English; a short one may be it all the same. */
+const unbowedAnywhere = (read: string): string | undefined =>
+  (isShort(read) ? unbowed(read) : undefined) ?? unbowedInAnother(read);
 
 /** Too few words for those that tell English: `Layer 1 expired.` */
 const isShort = (sentence: string): boolean => sentence.split(" ").length < 5;
