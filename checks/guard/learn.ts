@@ -115,7 +115,7 @@ const lines = entries.reduce<string[]>((all, entry) => {
 writeFileSync(
   new URL("weights.ts", GUARD),
   `/** Learned by \`node checks/guard/learn.ts\`: tenths that a word, a KIND of \`kinds.ts\`, a pair of neighbours or of kinds in order adds. */
-export const BIAS = ${bias.toFixed(3)};
+export const BIAS = ${Math.round(bias * 1_000) / 1_000};
 
 export const WEIGHTS: string = \`${lines.join("\n")}\`;
 `,
