@@ -112,7 +112,7 @@ function staging(openStore: OpenStore): void {
       const [thread] = await store.threads(ANN, 1);
       if (thread === undefined) throw new Error("no thread");
       const failed = { end: { status: "failed", code: "model_failed", message: "no" } } as const;
-      for (const code of ["model_failed", "turn_cancelled", "model_failed"] as const) {
+      for (const code of ["model_failed", "turn_cancelled", "out_of_credits", "model_failed"] as const) {
         const claim = await take(store, thread);
         await store.settle(
           claim,

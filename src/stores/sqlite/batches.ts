@@ -94,14 +94,25 @@ function failuresOf(db: Connection, row: Row<"thread">): Failures {
   return { count: done < 0 ? ends.length : done, at: ends[0]?.ended_at ?? 0 };
 }
 
+const NO_FAULT = ["turn_cancelled", "out_of_credits"] as const;
+
 const lastEnds = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
   query
     .selectFrom("turn")
     .select(["status", "ended_at"])
     .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
     .where("status", "!=", sql.lit("running"))
-    // One that was stopped did not fail by itself, and who had no room beside others did not fail at all.
-    .where((eb) => eb.or([eb("code", "is", null), eb("code", "!=", sql.lit("turn_cancelled"))]))
+    // One that was stopped, or that nobody paid for, did not fail by itself; who had no room beside others did not fail at all.
+    .where((eb) =>
+      eb.or([
+        eb("code", "is", null),
+        eb(
+          "code",
+          "not in",
+          NO_FAULT.map((code) => sql.lit(code)),
+        ),
+      ]),
+    )
     .orderBy("seq", "desc")
     .limit(sql.lit(10)),
 );
