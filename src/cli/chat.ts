@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import type { App, Thread } from "../app.ts";
 import { type Agent, asStrataError, StrataError, threadId } from "../protocol/index.ts";
@@ -6,6 +5,7 @@ import { chatInTerminal } from "./chat-terminal.ts";
 import type { Context } from "./context.ts";
 import { senderOf, speak, type Talk, type Talkers, talkWith, type Wanted } from "./conversation.ts";
 import { agentNamed, inSession, shortVersion } from "./session.ts";
+import { stdinLines } from "./stdin-lines.ts";
 import { count, printable } from "./style.ts";
 import { jsonTeller, plainTeller } from "./teller.ts";
 import { isInteractive } from "./terminal.ts";
@@ -113,11 +113,7 @@ async function versionLine({ runtime, operator }: App, { name, version }: Agent,
 const takesBack = ({ id }: Pick<Thread, "id">): string => `\`strata thread withdraw ${id}\` takes back what waits.`;
 
 async function overPipe(context: Context, talk: Talk, json: boolean): Promise<void> {
-  const { stdin, signal } = context.terminal;
-  const lines = createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY });
-  const stop = (): void => lines.close();
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
+  const { signal } = context.terminal;
   const onWaiting = (messages: number, thread: Thread): void => {
     if (!json)
       context.note(
@@ -126,10 +122,9 @@ async function overPipe(context: Context, talk: Talk, json: boolean): Promise<vo
   };
   const tell = json ? jsonTeller(context) : plainTeller(context);
   const saying = { tell, signal, onFailure: context.fail, onWaiting };
-  for await (const line of lines) {
+  for await (const line of stdinLines(context.terminal)) {
     if (signal.aborted) break;
     if (line.trim() !== "") await speak(context, talk, line, saying);
   }
-  signal.removeEventListener("abort", stop);
   if (signal.aborted && context.exitCode() === 0) context.fail(asStrataError(signal.reason));
 }

@@ -1,9 +1,9 @@
-import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import { type GuardVerdict, judgeLayerText } from "../app.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { readShared } from "./options.ts";
+import { allOfStdin, stdinLines } from "./stdin-lines.ts";
 import { count, printable } from "./style.ts";
 
 /** `strata guard …`: what the guard says of texts that want to become layers. */
@@ -23,7 +23,7 @@ export function declareGuard(program: Command, context: Context): void {
     .action(async (text: string | undefined, _: object, command: Command) => {
       const { json } = readShared(command, context.terminal);
       if (json && text === undefined) return eachLine(context);
-      const verdict = judgeLayerText(text ?? (await allOf(context)));
+      const verdict = judgeLayerText(text ?? (await allOfStdin(context.terminal)));
       if (json) context.json(verdict);
       else context.say(...forPeople(verdict));
     });
@@ -33,7 +33,7 @@ export function declareGuard(program: Command, context: Context): void {
 async function eachLine(context: Context): Promise<void> {
   let line = 0;
   let unread = 0;
-  for await (const read of linesOf(context)) {
+  for await (const read of stdinLines(context.terminal)) {
     line++;
     const text = textIn(read);
     if (text === undefined) unread++;
@@ -42,15 +42,6 @@ async function eachLine(context: Context): Promise<void> {
   if (unread === 0) return;
   const says = `${unread} of ${count(line, "line")} of stdin could not be judged; the lines with an "error" say why`;
   context.fail(new StrataError("invalid_input", says, { lines: line, unread }));
-}
-
-const linesOf = ({ terminal }: Context) =>
-  createInterface({ input: terminal.stdin, crlfDelay: Number.POSITIVE_INFINITY });
-
-async function allOf(context: Context): Promise<string> {
-  const lines: string[] = [];
-  for await (const line of linesOf(context)) lines.push(line);
-  return lines.join("\n");
 }
 
 function textIn(line: string): string | undefined {

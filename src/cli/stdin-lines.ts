@@ -1,0 +1,40 @@
+import { addAbortSignal } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import type { Terminal } from "./terminal.ts";
+
+type Source = Pick<Terminal, "stdin" | "signal">;
+
+/**
+ * The lines of stdin as they come, without their ends, until it ends or the program is told to stop. A line ends at a line feed, a
+ * carriage return before it aside: JSON may hold the other line ends of Unicode as they are, at which Node's own reader would cut.
+ */
+export async function* stdinLines(source: Source): AsyncGenerator<string> {
+  let rest = "";
+  for await (const text of stdinText(source)) {
+    const lines = `${rest}${text}`.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield withoutReturn(line);
+  }
+  if (rest !== "") yield withoutReturn(rest);
+}
+
+/** All of stdin as it came. */
+export async function allOfStdin(source: Source): Promise<string> {
+  let all = "";
+  for await (const text of stdinText(source)) all += text;
+  return all;
+}
+
+async function* stdinText({ stdin, signal }: Source): AsyncGenerator<string> {
+  if (signal.aborted) return;
+  const decoder = new StringDecoder("utf8");
+  try {
+    for await (const chunk of addAbortSignal(signal, stdin))
+      yield typeof chunk === "string" ? chunk : decoder.write(chunk);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  yield decoder.end();
+}
+
+const withoutReturn = (line: string): string => (line.endsWith("\r") ? line.slice(0, -1) : line);
