@@ -52,7 +52,7 @@ export function reviveAgent(spec: string, version: Digest = digestOf(spec)): Age
 }
 
 function broken(why: string, details: Readonly<Record<string, unknown>>, cause?: unknown): StrataError {
-  const next = "run `strata verify` to see what else is damaged, and restore the data from a backup";
+  const next = "run `strata verify` where the data is, to see what else is damaged, and restore the data from a backup";
   return new StrataError("record_broken", `a stored agent version cannot be read: ${why}; ${next}`, details, cause);
 }
 

@@ -49,7 +49,7 @@ export async function threadOf(parts: Parts, actor: Actor, id: ThreadId, action:
   }
   throw new StrataError(
     "thread_not_found",
-    `there is no thread ${id} in your reach; \`strata explain\` lists the threads there are`,
+    `there is no thread ${id} in your reach; \`strata thread list\` or \`GET /v1/threads\` lists those there are`,
     { thread: id },
   );
 }
@@ -63,7 +63,7 @@ export async function turnOf(parts: Parts, actor: Actor, id: TurnId): Promise<Tu
   }
   throw new StrataError(
     "turn_not_found",
-    `there is no turn ${id} in your reach; \`strata explain THREAD\` lists a thread's turns`,
+    `there is no turn ${id} in your reach; \`strata explain THREAD\` or \`GET /v1/threads/THREAD/turns\` lists a thread's`,
     { turn: id },
   );
 }
@@ -77,7 +77,7 @@ export async function approvalOf(parts: Parts, actor: Actor, id: ApprovalId, act
   }
   throw new StrataError(
     "approval_not_found",
-    `there is no approval ${id} in your reach; \`strata approval list\` lists those that wait`,
+    `there is no approval ${id} in your reach; \`strata approval list\` or \`GET /v1/approvals?status=waiting\` lists those that wait`,
     { approval: id },
   );
 }

@@ -137,7 +137,7 @@ function lastDone(thread: Thread, turns: readonly TurnRecord[]): Point {
 function after(thread: Thread, turns: readonly TurnRecord[], id: TurnId): Point {
   const turn = turns.find((one) => one.id === id);
   if (turn === undefined) {
-    const says = `${id} is no turn of ${thread.id}; \`strata explain ${thread.id}\` lists its turns`;
+    const says = `${id} is no turn of ${thread.id}; \`strata explain ${thread.id}\` or \`GET /v1/threads/${thread.id}/turns\` lists its turns`;
     throw new StrataError("turn_not_found", says, { turn: id, thread: thread.id });
   }
   if (turn.status !== "running") return { thread: thread.id, turn: id };

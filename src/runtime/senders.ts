@@ -95,7 +95,7 @@ export interface Reached {
  */
 export function checkOutside({ agent, contact }: Pick<ContactScope, "agent" | "contact">): void {
   if (!isReserved(contact)) return;
-  const says = `${contact} stands for ${agent} itself, and nobody writes as it; \`strata life tick\` begins a turn of its own`;
+  const says = `${contact} stands for ${agent} itself, and nobody writes as it; \`strata life tick ${agent}\` or \`POST /v1/agents/${agent}/life/tick\` begins a turn of its own`;
   throw new StrataError("not_allowed", says, { contact });
 }
 

@@ -72,7 +72,7 @@ function sessions({ store }: Parts, scope: Scope): (message: Memory) => Promise<
     if (known === undefined)
       throw new StrataError(
         "record_broken",
-        `a message is of ${turn}, which is not in the record; run \`strata verify\``,
+        `a message is of ${turn}, which is not in the record; run \`strata verify\` where the data is`,
         { turn },
       );
     threads.set(turn, known);

@@ -8,6 +8,8 @@ import type { Store } from "../stores/index.ts";
 import { ROUTES } from "./routes.ts";
 import { at, eventsOf, type Json, stage } from "./stage.contract.ts";
 
+const NOBODY = "0".repeat(26);
+
 const YAML = `organization: home
 agents:
   automaton:
@@ -291,5 +293,44 @@ describe("an agent's conversations and mail over HTTP", () => {
     shaped(acts, "get ~/acts");
     expect(JSON.stringify(acts.body)).toContain("read conversation");
     expect(JSON.stringify(acts.body)).not.toMatch(/\bann\b|\bbob\b/);
+  });
+});
+
+describe("a refusal over HTTP that names a command", () => {
+  /** Requests that are refused with one, and the route that does the same. */
+  const REFUSED = [
+    { line: `GET /v1/threads/thr_${NOBODY}`, route: "GET /v1/threads" },
+    { line: `GET /v1/turns/trn_${NOBODY}`, route: "GET /v1/threads/THREAD/turns" },
+    { line: `GET /v1/approvals/apr_${NOBODY}`, route: "GET /v1/approvals?status=waiting" },
+    { line: "POST /v1/agents/automaton/life/tick", route: "POST /v1/agents/automaton/credits" },
+    {
+      line: "POST /v1/agents/automaton/credits",
+      body: { dollars: -5 },
+      route: "POST /v1/agents/automaton/credits",
+    },
+    {
+      line: "POST /v1/memories/import",
+      body: { agent: "automaton", name: "x.json", text: "{" },
+      route: "GET /v1/memories/export",
+    },
+    {
+      line: "POST /v1/threads",
+      body: { agent: "automaton", contact: "~self" },
+      route: "POST /v1/agents/automaton/life/tick",
+    },
+  ];
+
+  it.each(REFUSED)("names the route for programs, too, and it is served: $line", async ({ line, body, route }) => {
+    const { json } = await living();
+    const { status, body: said } = await json(line, { body });
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(at(said, "error", "message")).toMatch(/`strata [^`]+` or `/);
+    expect(at(said, "error", "message")).toContain(`or \`${route}\``);
+    const [method = "", path = ""] = route.replace(/\?.*/, "").split(" ");
+    const served = ROUTES.some(
+      (one) =>
+        one.method === method.toLowerCase() && new RegExp(`^${one.url.replace(/\{\w+\}/g, "[^/]+")}$`).test(path),
+    );
+    expect(served, route).toBe(true);
   });
 });

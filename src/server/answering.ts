@@ -73,9 +73,13 @@ function doneOf({ id, end, totals }: TurnRecord): Done {
   if (end?.status === "done" && totals !== undefined) {
     return { type: "done", turn: id, text: end.reply ?? "", because: end.stop, totals };
   }
-  throw new StrataError("record_broken", `${id} took an event and is not recorded as done; run \`strata verify\``, {
-    turn: id,
-  });
+  throw new StrataError(
+    "record_broken",
+    `${id} took an event and is not recorded as done; run \`strata verify\` where the data is`,
+    {
+      turn: id,
+    },
+  );
 }
 
 async function rest(milliseconds: number, stop: AbortSignal, thread: ThreadId): Promise<void> {

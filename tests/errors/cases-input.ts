@@ -102,13 +102,13 @@ export const INPUT: readonly Case[] = [
     code: "thread_not_found",
     when: "no thread has that id",
     provoke: async () => cli(["explain", THREAD], { cwd: await withData() }),
-    says: [THREAD, "`strata explain` lists"],
+    says: [THREAD, "`strata thread list` or `GET /v1/threads` lists"],
   },
   {
     code: "turn_not_found",
     when: "no turn has that id",
     provoke: async () => cli(["turn", TURN], { cwd: await withData() }),
-    says: [TURN, "`strata explain THREAD` lists"],
+    says: [TURN, "`strata explain THREAD` or `GET /v1/threads/THREAD/turns` lists"],
   },
   {
     code: "memory_not_found",

@@ -88,7 +88,7 @@ async function topUp(parts: TurnParts, agent: Agent, payment: Omit<TopUp, "id">)
   }
   const owner = ownerOf(agent);
   if (dollars < 0 && (await parts.store.topUps(owner, 1)).length === 0) {
-    const message = `${agent.name} has no credits yet, so there is no payment to take back; pay first, as in \`strata credits add 5\``;
+    const message = `${agent.name} has no credits yet, so there is no payment to take back; pay first, with \`strata credits add 5 ${agent.name}\` or \`POST /v1/agents/${agent.name}/credits\``;
     throw new StrataError("invalid_input", message, { agent: agent.name, dollars });
   }
   await parts.store.topUp(owner, payment);

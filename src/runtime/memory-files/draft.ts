@@ -75,6 +75,7 @@ export const isRefused = (entry: ReadEntry): entry is RefusedEntry => "says" in 
 
 /** @throws StrataError `invalid_input` */
 export function notReadable(file: string, why: string, cause?: unknown): StrataError {
-  const next = "what can be imported: JSON lines of `strata memory export`, Markdown, and the JSON of mem0 and ChatGPT";
+  const next =
+    "what can be imported: JSON lines of `strata memory export` or `GET /v1/memories/export`, Markdown, and the JSON of mem0 and ChatGPT";
   return new StrataError("invalid_input", `${file} cannot be imported: ${why}; ${next}`, { file }, cause);
 }

@@ -47,7 +47,7 @@ function claimAlone(db: Connection, row: Row<"thread">, request: ClaimRequest): 
   const staged = running && stagedIn(db, row, running.id);
   if (staged && db.first(runningTurn({ ...owner(row), contact: staged.batch_contact, thread: staged.batch }))) {
     const says = `the messages on ${row.id} are staged with those of other senders in a turn that was interrupted`;
-    const message = `${says}; \`strata inbox run --agent ${row.agent}\` takes it up again`;
+    const message = `${says}; \`strata inbox run ${row.agent}\` or \`POST /v1/agents/${row.agent}/inbox/run\` takes it up again`;
     throw new StrataError("thread_busy", message, { thread: row.id });
   }
   return claimWaiting(db, row, request);
@@ -90,7 +90,7 @@ export function withdraw(
   return db.write(() => {
     const row = openRow(db, scope, id);
     if (lease(row, request)) {
-      const message = `a turn on ${id} handles its messages just now; \`strata thread cancel ${id}\` stops it`;
+      const message = `a turn on ${id} handles its messages just now; \`strata thread cancel ${id}\` or \`POST /v1/threads/${id}/cancel\` stops it`;
       throw new StrataError("thread_busy", message, { thread: id });
     }
     stopTurn(db, row, { at: request.at, says: "the turn was interrupted, and its messages were taken back" });

@@ -105,7 +105,10 @@ export function rollingAt(db: Connection, scope: ContactScope, thread: ThreadId,
   const row = db.first(messageAt({ ...owner(scope), thread, epoch: at.epoch, position: at.count - 1 }));
   if (row) return row.rolling;
   const says = `epoch ${at.epoch} of thread ${thread} does not have the ${at.count} messages that were sent of it`;
-  throw new StrataError("record_broken", `${says}: run 'strata verify' and restore a backup`, { thread, ...at });
+  throw new StrataError("record_broken", `${says}: run \`strata verify\` where the data is, and restore a backup`, {
+    thread,
+    ...at,
+  });
 }
 
 const messageAt = fixed((at: InThread & { readonly epoch: number; readonly position: number }) =>

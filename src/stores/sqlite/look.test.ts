@@ -72,6 +72,14 @@ describe("a look for what waits", () => {
     expect(found("event", asked(nextTurn(1)))).toEqual(["SEARCH event USING INDEX event_waiting (org=? AND agent=?)"]);
   });
 
+  it("reads turns of several senders that have not ended, and none that have", async () => {
+    await written("ann", "bob");
+    asked(nextTurn(5));
+    const texts = asked(nextTurn(5));
+    const open = texts.filter((text) => text.includes("~inbox:"));
+    expect(found("thread", open)).toEqual(["SEARCH thread USING INDEX thread_unended (org=? AND agent=?)"]);
+  });
+
   it("asks about as many senders as the turn takes, however many wait", async () => {
     await written("ann", "bob", "cid", "dee", "eve", "fay", "gil");
     const triedOf = (most: number) => asked(nextTurn(most)).filter((text) => text.includes('from "turn"')).length;

@@ -57,9 +57,13 @@ function linked(db: Connection, turn: Row<"turn">): void {
       .where((eb) => eb.and(wanted)),
   );
   if (link?.body === turnLink(db, turn)) return;
-  throw new StrataError("record_broken", `turn ${turn.id} was changed after it was recorded: run 'strata verify'`, {
-    turn: turn.id,
-  });
+  throw new StrataError(
+    "record_broken",
+    `turn ${turn.id} was changed after it was recorded: run \`strata verify\` where the data is`,
+    {
+      turn: turn.id,
+    },
+  );
 }
 
 type Named = { readonly piece: Row<"piece">["digest"]; readonly text: string | null };

@@ -138,7 +138,10 @@ function asked(db: Connection, turn: Row<"turn">): unknown {
 function threadFacts(db: Connection, turn: Row<"turn">): unknown {
   const found = findThread(db, turn, turn.thread);
   if (!found) {
-    throw new StrataError("record_broken", `thread ${turn.thread} of turn ${turn.id} is gone: run 'strata verify'`);
+    throw new StrataError(
+      "record_broken",
+      `thread ${turn.thread} of turn ${turn.id} is gone: run \`strata verify\` where the data is`,
+    );
   }
   const { channel, created_at, forked_thread, forked_turn } = found;
   return { channel, created_at, forked_thread, forked_turn };

@@ -27,7 +27,7 @@ export function actLink(db: Connection, row: Omit<Row<"act">, "link">): string {
   const { org, agent, id, role, what, at } = row;
   const key = knownKey(db, { org, agent, contact: null });
   if (!key) {
-    const says = `the key under which acts on ${agent} are digested is gone: run 'strata verify' and restore a backup`;
+    const says = `the key under which acts on ${agent} are digested is gone: run \`strata verify\` where the data is, and restore a backup`;
     throw new StrataError("record_broken", says, { agent });
   }
   return canonicalJson({ act: { agent, id, role, what, at, about: keyedDigest(key, row.about) } });
