@@ -53,16 +53,12 @@ function nextSenders(all: Iterable<Waiting>, { most, nameOf }: BatchOpening): re
 }
 
 /** Threads of several senders whose turn has not ended. */
-function openBatches(db: Connection, { org, agent }: AgentOwner): readonly Row<"thread">[] {
-  const unended = query
-    .selectFrom("thread")
-    .selectAll()
-    .where((eb) => eb.and({ org, agent, turns: 0 }))
-    .where("erased_link", "is", null)
-    .where(sql<boolean>`contact >= '~inbox:' and contact < '~inbox;'`)
-    .orderBy("id");
-  return db.all(unended).filter(isBatch);
-}
+const openBatches = (db: Connection, { org, agent }: AgentOwner): readonly Row<"thread">[] =>
+  db.all(plain<Row<"thread">>(UNENDED, org, agent)).filter(isBatch);
+
+/** By its index, which has a row for each such turn: another would be read to its end, however many have ended. */
+const UNENDED = `select * from thread indexed by thread_unended where org = ? and agent = ?
+  and turns = 0 and erased_link is null and contact >= '~inbox:' and contact < '~inbox;' order by id`;
 
 /** What waited has been handled otherwise: a turn that was interrupted ends here, and one that never began leaves nothing. */
 function closeBatch(db: Connection, row: Row<"thread">, at: number): void {

@@ -13,6 +13,7 @@ import { batches } from "./migrations/0008-batches.ts";
 import { proposals } from "./migrations/0009-proposals.ts";
 import { senders } from "./migrations/0010-senders.ts";
 import { turnCounts } from "./migrations/0011-turn-counts.ts";
+import { unended } from "./migrations/0012-unended.ts";
 import { written } from "./statement.ts";
 
 /** All steps, in order, without a gap. */
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   proposals,
   senders,
   turnCounts,
+  unended,
 ];
 
 const HISTORY = `create table if not exists migration (number integer primary key, name text not null) strict`;
