@@ -263,7 +263,10 @@ export type JournalState =
   | { readonly state: "done"; readonly outcome: ToolOutcome }
   | { readonly state: "unknown" };
 
-/** Usage summed over a scope; turns that failed were paid for too. */
+/**
+ * Usage summed over a scope; turns that failed were paid for too. A turn of several senders counts once: for one of them as a turn
+ * that cost nothing, for what it cost is nobody's alone.
+ */
 export interface UsageTotal {
   readonly turns: number;
   readonly requests: number;

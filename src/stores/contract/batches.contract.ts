@@ -5,6 +5,7 @@ import type { Claim, Store, Thread } from "../store.ts";
 import {
   ANN,
   claiming,
+  exchange,
   NOW,
   newOutbox,
   newThread,
@@ -200,6 +201,19 @@ function committing(openStore: OpenStore): void {
       await store.settle(...(await take(store, thread).then((one) => [one, ran(one).outcome] as const)));
       expect(await store.turnCount(OWNER)).toBe(3);
       expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("counts once in what the agent used; each sender had a turn, and what all of them cost is nobody's alone", async () => {
+      const store = await waiting(openStore);
+      const { thread, claim } = await staged(store);
+      await store.settle(claim, done(claim));
+      const all = { turns: 1, requests: 1, input: 100, dollars: 0.25 };
+      expect(await store.usage({ ...OWNER, contact: null })).toMatchObject(all);
+      expect(await store.usage(thread.scope)).toMatchObject(all);
+      expect(await store.usage(ANN)).toMatchObject({ turns: 1, requests: 0, input: 0, dollars: 0 });
+      await exchange(store, await open(store, ANN), "And now alone");
+      expect(await store.usage({ ...OWNER, contact: null })).toMatchObject({ turns: 2, requests: 2, dollars: 0.5 });
       await store.close();
     });
 

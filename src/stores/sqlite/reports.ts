@@ -1,9 +1,11 @@
+import { sql } from "kysely";
 import type { AgentName, OrgId, OutboxId, Scope } from "../../protocol/index.ts";
 import type { OutboxMessage } from "../outbox-message.ts";
 import { toOutbox } from "../rows.ts";
 import type { UsageTotal } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { atMost, within } from "./scope.ts";
+import { isPart } from "./staged.ts";
 import { fixed, query } from "./statement.ts";
 
 /** Oldest first; what was erased is not sent any more. */
@@ -46,7 +48,10 @@ export function deliver(db: Connection, scope: Scope, id: OutboxId, at: number):
   );
 }
 
-/** What was spent in a scope: by turns that failed too, for they were paid for. */
+/**
+ * What was spent in a scope: by turns that failed too, for they were paid for. A turn of several senders counts once, and its parts
+ * only for who asks about one of them.
+ */
 export function usage(db: Connection, scope: Scope): UsageTotal {
   const wanted = within(scope);
   return db.read(() => {
@@ -54,7 +59,8 @@ export function usage(db: Connection, scope: Scope): UsageTotal {
       .selectFrom("turn")
       .select((eb) => eb.fn.countAll<number>().as("turns"))
       .where((eb) => eb.and(wanted))
-      .where("status", "!=", "running");
+      .where("status", "!=", "running")
+      .$if(scope.contact === null, (all) => all.where(sql<boolean>`not ${isPart}`));
     const spent = query
       .selectFrom("request")
       .select((eb) => [

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { type ContactScope, isBatch, type Trust, type TurnId } from "../../protocol/index.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
@@ -110,3 +111,10 @@ export function freeMembers(db: Connection, batch: Row<"thread">): void {
     );
   }
 }
+
+/** Whether a turn is one sender's part of a turn of several, which made the requests. One that was run alone after all made its own. */
+export const isPart = sql<boolean>`(
+  exists (select 1 from staged where staged.org = turn.org and staged.turn = turn.id)
+  and not exists (
+    select 1 from request
+    where request.org = turn.org and request.agent = turn.agent and request.contact = turn.contact and request.turn = turn.id))`;

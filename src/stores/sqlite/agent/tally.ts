@@ -6,7 +6,7 @@ import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { spent } from "../reports.ts";
 import type { Settling } from "../settling.ts";
-import { stagedIn } from "../staged.ts";
+import { isPart, stagedIn } from "../staged.ts";
 import { fixed, query } from "../statement.ts";
 import { problem, type Step } from "../walk.ts";
 
@@ -34,10 +34,10 @@ export function countTurn(
   requests: readonly Pick<RequestRecord, "dollars" | "at">[],
 ): void {
   const { since, turns, ...known } = tally(db, scope);
-  const isPart = requests.length === 0 && stagedIn(db, scope, turn) !== undefined;
+  const counts = requests.length > 0 || stagedIn(db, scope, turn) === undefined;
   const paid = requests.filter(({ at }) => since !== null && at >= since);
   const dollars = paid.reduce((sum, one) => sum + one.dollars, known.dollars);
-  db.run(keptTally({ ...known, since, turns: isPart ? turns : turns + 1, dollars }));
+  db.run(keptTally({ ...known, since, turns: counts ? turns + 1 : turns, dollars }));
 }
 
 /** Counts from the first payment on: what was spent before it is free. */
@@ -54,19 +54,12 @@ const keptTally = fixed(({ org, agent, turns, since, dollars }: Row<"tally">) =>
     .onConflict((on) => on.columns(["org", "agent"]).doUpdateSet({ turns, since, dollars })),
 );
 
-/** Whether a turn is one sender's part of a turn of several, which made the requests. One that was run alone after all made its own. */
-const PART = sql<boolean>`(
-  exists (select 1 from staged where staged.org = turn.org and staged.turn = turn.id)
-  and not exists (
-    select 1 from request
-    where request.org = turn.org and request.agent = turn.agent and request.contact = turn.contact and request.turn = turn.id))`;
-
 /** Sums in another order differ in their last digits; per dollar. */
 const ROUNDING = 1e-9;
 
 /** The sums of all agents: each is what its rows add up to. */
 export function checkTallies(db: Connection, org: OrgId): Step<number> {
-  const ended = sql<number>`count(*) filter (where status != 'running' and not ${PART})`.as("turns");
+  const ended = sql<number>`count(*) filter (where status != 'running' and not ${isPart})`.as("turns");
   const turns = db.all(query.selectFrom("turn").select(["agent", ended]).where("org", "=", org).groupBy("agent"));
   const first = sql<number>`min(at)`.as("first");
   const paid = db.all(query.selectFrom("top_up").select(["agent", first]).where("org", "=", org).groupBy("agent"));
