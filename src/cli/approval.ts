@@ -13,13 +13,13 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { type OfAgent, ofAgent, withName } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
 import { inRecord, inSession, type Session } from "./session.ts";
 import { count, printable, type Style } from "./style.ts";
 import { jsonTeller, plainTeller } from "./teller.ts";
 
-interface Listing {
-  readonly agent?: string;
+interface Listing extends OfAgent {
   readonly status: string;
   readonly limit: number;
 }
@@ -40,14 +40,13 @@ export function declareApproval(program: Command, context: Context): void {
 }
 
 function declareList(parent: Command, context: Context): void {
-  parent
-    .command("list")
+  ofAgent(parent.command("list"), "all agents")
     .description("list the calls, the newest first")
-    .option("--agent <name>", "of this agent only (default: all agents)")
     .option("--status <status>", `${APPROVAL_STATUSES.join(", ")}, open (waiting or approved), or all`, "open")
     .option("--limit <n>", "at most so many", wholeNumber(1, 1_000), 20)
     .addHelpText("after", "\nExample:\n  $ strata approval list --status all")
-    .action((options: Listing, command: Command) => {
+    .action((named: string | undefined, given: Listing, command: Command) => {
+      const options = withName(named, given);
       const statuses = statusesOf(options.status);
       return inRecord(context, command, async ({ app, json }) => {
         const found = await approvalsOf(app, options, statuses);

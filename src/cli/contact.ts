@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { agentName, contactId, StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { nameGiven, type OfAgent, ofAgent } from "./on-agent.ts";
 import { inRecord } from "./session.ts";
 
-interface Options {
-  readonly agent?: string;
+interface Options extends OfAgent {
   readonly yes?: true;
 }
 
@@ -14,16 +14,14 @@ export function declareContact(program: Command, context: Context): void {
     .command("contact")
     .description("erase all that is kept of a contact")
     .addHelpText("after", "\nExample:\n  $ strata contact erase ann --yes");
-  contact
-    .command("erase")
+  ofAgent(contact.command("erase").argument("<name>", "the contact, as the channel names them"), "every agent")
     .description("blank every text of a contact and forget their memories and keys; nothing brings them back")
-    .argument("<name>", "the contact, as the channel names them")
-    .option("--agent <name>", "only what this agent keeps (default: every agent)")
     .option("--yes", "do it: without this nothing is erased")
     .addHelpText("after", "\nExample:\n  $ strata contact erase ann --yes")
-    .action((name: string, { agent, yes }: Options, command: Command) => {
+    .action((name: string, named: string | undefined, options: Options, command: Command) => {
       const contactOf = contactId(name);
-      if (!yes) throw unconfirmed(name);
+      const agent = nameGiven(named, options);
+      if (!options.yes) throw unconfirmed(name);
       return inRecord(context, command, async ({ app, json }) => {
         const whose = { contact: contactOf, agent: agent === undefined ? undefined : agentName(agent) };
         const erased = await app.runtime.erase(app.operator, whose);

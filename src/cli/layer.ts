@@ -4,7 +4,7 @@ import { layerId, TEXT_LIMITS } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { declareDecide, declareProposals } from "./layer-proposals.ts";
 import { declareActivate, declareDiff, declareHistory, declareRollback } from "./layer-versions.ts";
-import { agentWords, type OfAgent, ofAgent, onAgent } from "./on-agent.ts";
+import { agentWords, type OfAgent, ofAgent, onAgent, shortTerms } from "./on-agent.ts";
 import { count, number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
 import { type Given, keyOf, LAYER, nameOf, type OfText, skilled, texted, textOf, why } from "./text-options.ts";
@@ -20,7 +20,7 @@ export function declareLayer(program: Command, context: Context): void {
       "list and show an agent's layers; edit those that may be, look at their versions, decide about proposals",
     )
     .addHelpText("after", "\nExample:\n  $ strata layer list sovereign");
-  layer.configureHelp({ ...layer.configureHelp(), subcommandTerm: shortTerm });
+  shortTerms(layer);
   declareList(layer, context);
   declareShow(layer, context);
   declareEdit(layer, context);
@@ -32,13 +32,6 @@ export function declareLayer(program: Command, context: Context): void {
   declareDecide(layer, context, "approve");
   declareDecide(layer, context, "reject");
 }
-
-/** A command in the list of them: without `[options]`, so that what it does has room beside it in a small terminal. */
-const shortTerm = (command: Command): string =>
-  [
-    command.name(),
-    ...command.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`)),
-  ].join(" ");
 
 function declareList(parent: Command, context: Context): void {
   ofAgent(parent.command("list"))

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import type { App } from "../app.ts";
 import type { Context } from "./context.ts";
 import { about, limited, scopeOf, type Whose, whose } from "./memory-options.ts";
+import { withName } from "./on-agent.ts";
 import { showProgress } from "./progress.ts";
 import { inSession, type Session } from "./session.ts";
 import { count, oneLine } from "./style.ts";
@@ -25,16 +26,17 @@ export function declareConsolidate(memory: Command, context: Context): void {
     )
     .addHelpText(
       "after",
-      "\nExamples:\n  $ strata memory consolidate --agent companion --as ann\n  $ strata memory consolidate --as ann --by topic --limit 5",
+      "\nExamples:\n  $ strata memory consolidate companion --as ann\n  $ strata memory consolidate --as ann --by topic --limit 5",
     )
-    .action((options: Options, command: Command) =>
-      inSession(context, command, async (session) => {
+    .action((named: string | undefined, given: Options, command: Command) => {
+      const options = withName(named, given);
+      return inSession(context, command, async (session) => {
         const scope = scopeOf(session, options);
         const all = await consolidate(context, session, options);
         if (session.json) return context.json(all);
         context.say(...(all.length === 0 ? [none(about(scope), options)] : [...all.map(line), total(all)]));
-      }),
-    );
+      });
+    });
 }
 
 const none = (whom: string, { by }: Options): string =>

@@ -2,12 +2,12 @@ import type { Command } from "commander";
 import type { App } from "../app.ts";
 import { type Agent, type Scope, StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { nameGiven, type OfAgent, ofAgent } from "./on-agent.ts";
 import { showProgress } from "./progress.ts";
 import { chosenAgents, inRecord, type Session } from "./session.ts";
 import { count, number } from "./style.ts";
 
-interface Options {
-  readonly agent?: string;
+interface Options extends OfAgent {
   readonly status?: true;
 }
 
@@ -17,17 +17,16 @@ type Progress = Extract<Step, { done?: false }>["value"];
 
 /** `strata memory embed`: the vectors that memories lack. */
 export function declareEmbed(memory: Command, context: Context): void {
-  memory
-    .command("embed")
+  ofAgent(memory.command("embed"), "all agents")
     .description(
       "make the vectors that memories lack, for agents with an `embedder`; a running server makes them by itself",
     )
-    .option("--agent <name>", "whose memories (default: those of all agents)")
     .option("--status", "tell how far they are, and make none")
-    .addHelpText("after", "\nExample:\n  $ strata memory embed --agent companion")
-    .action((options: Options, command: Command) =>
-      inRecord(context, command, async (session) => {
-        const agents = chosenAgents(session.app, options.agent);
+    .addHelpText("after", "\nExample:\n  $ strata memory embed companion")
+    .action((named: string | undefined, options: Options, command: Command) => {
+      const name = nameGiven(named, options);
+      return inRecord(context, command, async (session) => {
+        const agents = chosenAgents(session.app, name);
         const told: unknown[] = [];
         for (const agent of agents) {
           const made = options.status === true ? undefined : await embed(context, session, agent);
@@ -41,8 +40,8 @@ export function declareEmbed(memory: Command, context: Context): void {
           else context.say(...lines(agent, report, made));
         }
         if (session.json) context.json(told);
-      }),
-    );
+      });
+    });
 }
 
 /** All of one agent's; gives how it ended, nothing where nothing was lacking. */

@@ -6,6 +6,7 @@ import { type MemoryKind, type Scope, StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { readInput, writeOutput } from "./files.ts";
 import { about, type Filtered, filtered, filterOf, kinds, scopeOf, type Whose, whose } from "./memory-options.ts";
+import { withName } from "./on-agent.ts";
 import { showProgress } from "./progress.ts";
 import { inRecord, inSession } from "./session.ts";
 import { count, number } from "./style.ts";
@@ -23,9 +24,8 @@ interface Importing extends Whose {
 
 /** `strata memory import`: what other systems, or Strata, wrote down. */
 export function declareImport(memory: Command, context: Context): void {
-  whose(memory.command("import"))
+  whose(memory.command("import").argument("<file>", "JSON lines, JSON or Markdown"))
     .description("save the memories of a file: of `memory export`, Markdown, mem0 or ChatGPT; once, however often")
-    .argument("<file>", "JSON lines, JSON or Markdown")
     .addOption(
       new Option("--format <format>", "how it is written (default: as it looks)").choices([
         "jsonl",
@@ -37,7 +37,8 @@ export function declareImport(memory: Command, context: Context): void {
     .option("--user <id>", "only what belongs to this user of the system it comes from")
     .option("--check", "read and check the file, and save nothing")
     .addHelpText("after", "\nExample:\n  $ strata memory import conversations.json --as ann --kind fact")
-    .action((file: string, options: Importing, command: Command) => {
+    .action((file: string, named: string | undefined, given: Importing, command: Command) => {
+      const options = withName(named, given);
       const { text } = readInput(file, context.terminal.cwd);
       return inSession(context, command, async (session) => {
         const scope = scopeOf(session, options);
@@ -125,7 +126,8 @@ export function declareExport(memory: Command, context: Context): void {
       "after",
       "\nWhat was said as a message is written only with `--kind message`;\n`strata export` writes conversations.\n\nExample:\n  $ strata memory export --as ann --out ann.jsonl",
     )
-    .action((options: Exporting, command: Command) => {
+    .action((named: string | undefined, given: Exporting, command: Command) => {
+      const options = withName(named, given);
       const { out, force, format = /\.(?:md|markdown)$/i.test(options.out ?? "") ? "markdown" : "jsonl" } = options;
       const { cwd } = context.terminal;
       if (out !== undefined && force !== true && existsSync(resolve(cwd, out))) throw exists(out);

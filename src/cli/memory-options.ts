@@ -11,6 +11,7 @@ import {
   type Trust,
 } from "../protocol/index.ts";
 import { contactNamed } from "./conversation.ts";
+import { ofAgent } from "./on-agent.ts";
 import { collect, wholeNumber } from "./options.ts";
 import { chosenAgent, type Session } from "./session.ts";
 
@@ -38,18 +39,30 @@ export interface Filtered extends Whose {
 /** As many tags as a memory has. */
 const MOST_TAGS = 8;
 
-export const whose = (command: Command): Command =>
+/** Whose memories; the agent may be named behind the command's other arguments, which are declared before this. */
+export const whose = (command: Command): Command => aboutWhom(ofAgent(command));
+
+const aboutWhom = (command: Command): Command =>
   command
-    .option("--agent <name>", "whose memories (default: the first agent)")
     .option("--as <contact>", "about which contact (default: you, as `strata chat` knows you)")
     .addOption(new Option("--agent-own", "the agent's own, which all its contacts may hear of").conflicts("as"));
 
 export const limited = (command: Command, usual = 20): Command =>
   command.option("--limit <n>", "at most so many", wholeNumber(1, 1_000), usual);
 
+export const filtered = (command: Command): Command => filters(whose(command));
+
+/** Behind words, of which there may be many, no other name can stand: the agent is named by its option alone. */
+export const searching = (command: Command, says: string): Command =>
+  filters(
+    aboutWhom(
+      command.argument("<words...>", says).option("--agent <name>", "whose memories (default: the first agent)"),
+    ),
+  );
+
 /** Options that leave memories out. */
-export const filtered = (command: Command): Command =>
-  whose(command)
+const filters = (command: Command): Command =>
+  command
     .addOption(kinds("only of this kind; may be given several times"))
     .option("--tag <word>", "only with this tag, or one of several", tags)
     .option("--since <date>", "only from this date or time on, such as 2026-11-21", instant)

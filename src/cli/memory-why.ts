@@ -3,7 +3,7 @@ import { StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { noteTrouble } from "./memory-embed.ts";
 import { memoryHead } from "./memory-lines.ts";
-import { about, type Filtered, filtered, filterOf, limited, type MemoryHit, scopeOf } from "./memory-options.ts";
+import { about, type Filtered, filterOf, limited, type MemoryHit, scopeOf, searching } from "./memory-options.ts";
 import { inRecord } from "./session.ts";
 import { oneLine, type Style } from "./style.ts";
 import { table } from "./table.ts";
@@ -13,9 +13,8 @@ const WIDTH = 80;
 
 /** `strata memory why`: what a search finds, and what each score is made of. */
 export function declareWhy(memory: Command, context: Context): void {
-  limited(filtered(memory.command("why")), 10)
+  limited(searching(memory.command("why"), "what is asked, as it would be asked"), 10)
     .description("explain a search: each candidate, its score and what that is made of")
-    .argument("<words...>", "what is asked, as it would be asked")
     .addHelpText("after", "\nExample:\n  $ strata memory why 'Which colour is my bicycle?' --as ann")
     .action((words: readonly string[], options: Filtered & { readonly limit: number }, command: Command) =>
       inRecord(context, command, async (session) => {

@@ -14,12 +14,14 @@ import {
   instant,
   limited,
   scopeOf,
+  searching,
   tags,
   unknownMemory,
   type Whose,
   whose,
 } from "./memory-options.ts";
 import { declareWhy } from "./memory-why.ts";
+import { shortTerms, withName } from "./on-agent.ts";
 import { inRecord, inSession } from "./session.ts";
 import { count, number, type Style } from "./style.ts";
 import { table } from "./table.ts";
@@ -50,6 +52,7 @@ export function declareMemory(program: Command, context: Context): void {
     .command("memory")
     .description("list, show, save, search, explain, forget, import and export what an agent remembers about a contact")
     .addHelpText("after", "\nExample:\n  $ strata memory list --as ann");
+  shortTerms(memory);
   declareList(memory, context);
   declareShow(memory, context);
   declareSave(memory, context);
@@ -67,29 +70,33 @@ function declareList(memory: Command, context: Context): void {
   limited(filtered(memory.command("list")))
     .description("list the newest memories; what was said as a message only with `--kind message`")
     .option("--superseded", "also what another memory took the place of")
-    .addHelpText("after", "\nExample:\n  $ strata memory list --agent companion --as ann --limit 5")
-    .action((options: Many, command: Command) =>
-      inRecord(context, command, async (session) => {
+    .addHelpText("after", "\nExample:\n  $ strata memory list companion --as ann --limit 5")
+    .action((named: string | undefined, given: Many, command: Command) => {
+      const options = withName(named, given);
+      return inRecord(context, command, async (session) => {
         const { runtime, operator } = session.app;
         const scope = scopeOf(session, options);
         const listing = { ...filterOf(options), ...(options.superseded && { superseded: options.superseded }) };
         const found = await runtime.memories(operator, scope, options.limit, listing);
         if (session.json) return context.json(found);
         context.say(...memoryLines(found, context.style, nothing(scope, Object.keys(filterOf(options)).length > 0)));
-      }),
-    );
+      });
+    });
 }
 
 const nothing = (scope: Scope, isFiltered: boolean): string =>
   isFiltered ? `No memory about ${about(scope)} is of that kind.` : `Nothing is remembered about ${about(scope)} yet.`;
 
+/** The argument that names a memory. */
+const MEMORY = ["<id>", "the memory, mem_…"] as const;
+
 function declareShow(memory: Command, context: Context): void {
-  whose(memory.command("show"))
+  whose(memory.command("show").argument(...MEMORY))
     .description("show all that is kept of one memory: whose word it is, where it comes from, what took its place")
-    .argument("<id>", "the memory, mem_…")
     .addHelpText("after", "\nExample:\n  $ strata memory show mem_01jd8k3v5x9m2q7r4t6w8y0zab --as ann")
-    .action((text: string, options: Whose, command: Command) => {
+    .action((text: string, named: string | undefined, given: Whose, command: Command) => {
       const id = memoryId(text);
+      const options = withName(named, given);
       return inRecord(context, command, async (session) => {
         const { runtime, operator } = session.app;
         const scope = scopeOf(session, options);
@@ -102,9 +109,8 @@ function declareShow(memory: Command, context: Context): void {
 }
 
 function declareSearch(memory: Command, context: Context): void {
-  limited(filtered(memory.command("search")))
+  limited(searching(memory.command("search"), "the words to look for"))
     .description("search the memories by words, best first; the same search that recall uses")
-    .argument("<words...>", "the words to look for")
     .option("--invalid", "also what is no longer so, or not yet, by its dates")
     .addHelpText("after", "\nExample:\n  $ strata memory search green bicycle")
     .action((words: readonly string[], options: Many, command: Command) =>
@@ -127,16 +133,16 @@ function declareSearch(memory: Command, context: Context): void {
 }
 
 function declareSave(memory: Command, context: Context): void {
-  whose(memory.command("save"))
+  whose(memory.command("save").argument("<text>", "what is to be remembered"))
     .description("save a memory yourself, with the trust of an operator; secrets are refused")
-    .argument("<text>", "what is to be remembered")
     .option("--tag <word>", "a word to find it by; may be given several times", tags)
     .addOption(new Option("--kind <kind>", "a fact, or a longer text kept whole").choices(["fact", "block"]))
     .option("--supersedes <id>", "the memory it takes the place of: that one stays in the record and is found no more")
     .option("--from <date>", "it was so from then on", instant)
     .option("--until <date>", "it was so until then", instant)
     .addHelpText("after", "\nExample:\n  $ strata memory save 'The bicycle is green.' --tag bicycle")
-    .action((text: string, options: Saving, command: Command) => {
+    .action((text: string, named: string | undefined, given: Saving, command: Command) => {
+      const options = withName(named, given);
       const note = noteOf(text, options);
       return inSession(context, command, async (session) => {
         const { runtime, operator } = session.app;
@@ -191,12 +197,12 @@ function savedLines(
 }
 
 function declareForget(memory: Command, context: Context): void {
-  whose(memory.command("forget"))
+  whose(memory.command("forget").argument(...MEMORY))
     .description("forget one memory; what was sent of it before stays in the record")
-    .argument("<id>", "the memory, mem_…")
     .addHelpText("after", "\nExample:\n  $ strata memory forget mem_01jd8k3v5x9m2q7r4t6w8y0zab --as ann")
-    .action((text: string, options: Whose, command: Command) => {
+    .action((text: string, named: string | undefined, given: Whose, command: Command) => {
       const id = memoryId(text);
+      const options = withName(named, given);
       return inRecord(context, command, async (session) => {
         const { app, json } = session;
         const scope = scopeOf(session, options);
@@ -211,14 +217,15 @@ function declareStats(memory: Command, context: Context): void {
   whose(memory.command("stats"))
     .description("count what is remembered about a contact, by kind")
     .addHelpText("after", "\nExample:\n  $ strata memory stats --as ann")
-    .action((options: Whose, command: Command) =>
-      inRecord(context, command, async (session) => {
-        const scope = scopeOf(session, options);
+    .action((named: string | undefined, options: Whose, command: Command) => {
+      const whom = withName(named, options);
+      return inRecord(context, command, async (session) => {
+        const scope = scopeOf(session, whom);
         const stats = await session.app.runtime.memoryStats(session.app.operator, scope);
         if (session.json) context.json(stats);
         else context.say(...(stats.length === 0 ? [nothing(scope, false)] : statsLines(stats, context.style)));
-      }),
-    );
+      });
+    });
 }
 
 function statsLines(stats: Stats, style: Style): readonly string[] {

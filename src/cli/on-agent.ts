@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Argument, Command } from "commander";
 import type { App } from "../app.ts";
 import { type Agent, StrataError, type TurnEvent } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
@@ -14,11 +14,30 @@ export interface OfAgent {
 export const ofAgent = (command: Command, otherwise = "the first agent"): Command =>
   command.argument("[agent]", `which agent (default: ${otherwise})`).option("--agent <name>", "the same, as an option");
 
+/** Lists a group's commands without `[options]`, so that what each does has room beside it in a small terminal. */
+export function shortTerms(group: Command): void {
+  group.configureHelp({ ...group.configureHelp(), subcommandTerm: shortTerm });
+}
+
+const shortTerm = (command: Command): string =>
+  [command.name(), ...command.registeredArguments.map(argumentTerm)].join(" ");
+
+function argumentTerm(one: Argument): string {
+  const says = `${one.name()}${one.variadic ? "..." : ""}`;
+  return one.required ? `<${says}>` : `[${says}]`;
+}
+
 /** The one name that was given, in whichever way. @throws StrataError `invalid_input` for two */
 export function nameGiven(named: string | undefined, { agent }: OfAgent): string | undefined {
   if (named === undefined || agent === undefined || named === agent) return named ?? agent;
   const message = `two agents were named: ${JSON.stringify(named)} and --agent ${JSON.stringify(agent)}; name the one that you mean`;
   throw new StrataError("invalid_input", message, { agents: [named, agent] });
+}
+
+/** The options, with the name that was given in whichever way. @throws StrataError `invalid_input` for two */
+export function withName<T extends OfAgent>(named: string | undefined, options: T): T {
+  const agent = nameGiven(named, options);
+  return agent === undefined ? options : { ...options, agent };
 }
 
 /** Which command is at work, and whose name it was given. */

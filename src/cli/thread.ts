@@ -2,14 +2,14 @@ import type { Command } from "commander";
 import type { Slot, Thread } from "../app.ts";
 import { agentName, contactId, type ThreadId, threadId, turnId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { nameGiven, type OfAgent, ofAgent } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
 import { goOn } from "./regenerate.ts";
 import { inRecord } from "./session.ts";
 import { count, minute, printable, type Style } from "./style.ts";
 import { tellThreads } from "./thread-list.ts";
 
-interface Options {
-  readonly agent?: string;
+interface Options extends OfAgent {
   readonly as?: string;
   readonly limit: number;
 }
@@ -28,16 +28,15 @@ export function declareThread(program: Command, context: Context): void {
 }
 
 function declareList(thread: Command, context: Context): void {
-  thread
-    .command("list")
+  ofAgent(thread.command("list"), "all agents")
     .description("list the threads, the last active first")
-    .option("--agent <name>", "of this agent only (default: all agents)")
     .option("--as <contact>", "with this contact only (default: all contacts)")
     .option("--limit <n>", "at most so many", wholeNumber(1, 10_000), 20)
-    .addHelpText("after", "\nExample:\n  $ strata thread list --as ann")
-    .action((options: Options, command: Command) => {
+    .addHelpText("after", "\nExample:\n  $ strata thread list companion --as ann")
+    .action((named: string | undefined, options: Options, command: Command) => {
+      const name = nameGiven(named, options);
       const contact = options.as === undefined ? undefined : contactId(options.as);
-      const agent = options.agent === undefined ? undefined : agentName(options.agent);
+      const agent = name === undefined ? undefined : agentName(name);
       return inRecord(context, command, async (session) => {
         const { runtime, operator } = session.app;
         const { limit } = options;

@@ -2,12 +2,12 @@ import type { Command } from "commander";
 import type { App, UsageTotal } from "../app.ts";
 import { type Agent, type ContactId, contactId, StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { nameGiven, type OfAgent, ofAgent } from "./on-agent.ts";
 import { chosenAgents, inRecord } from "./session.ts";
 import { dollars, number, type Style } from "./style.ts";
 import { table } from "./table.ts";
 
-interface Options {
-  readonly agent?: string;
+interface Options extends OfAgent {
   readonly as?: string;
 }
 
@@ -20,16 +20,15 @@ interface Row extends UsageTotal {
 
 /** `strata usage`: what was sent and answered, and what it cost. */
 export function declareUsage(program: Command, context: Context): void {
-  program
-    .command("usage")
+  ofAgent(program.command("usage"), "each agent")
     .description("sum up tokens and dollars, as the providers reported them; failed turns were paid for too")
-    .option("--agent <name>", "of this agent only (default: each agent)")
     .option("--as <contact>", "with this contact only (default: all contacts)")
-    .addHelpText("after", "\nExample:\n  $ strata usage --agent companion --as ann")
-    .action((options: Options, command: Command) => {
+    .addHelpText("after", "\nExample:\n  $ strata usage companion --as ann")
+    .action((named: string | undefined, options: Options, command: Command) => {
+      const name = nameGiven(named, options);
       const contact = options.as === undefined ? null : contactId(options.as);
       return inRecord(context, command, async ({ app, json }) => {
-        const rows = await rowsOf(app, chosenAgents(app, options.agent), contact);
+        const rows = await rowsOf(app, chosenAgents(app, name), contact);
         if (json) context.json({ agents: rows, total: rows.reduce(sum, NOTHING) });
         else context.say(...usageTable(rows, context.style));
       });

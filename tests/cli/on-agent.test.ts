@@ -1,8 +1,8 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { living } from "./living.ts";
-import { jsonLines, strata } from "./strata.ts";
+import { jsonLines, place, strata } from "./strata.ts";
 
 /** A folder with two agents that live by themselves, the automaton first; each has something in the record. */
 async function two() {
@@ -54,6 +54,17 @@ const COMMANDS: readonly (readonly [string, string])[] = [
   ["conversation list", "of-gardener"],
   ["conversation show of-gardener", "gardener with of-gardener"],
   ["agent acts", "read conversation"],
+  ["thread list --as of-gardener", "gardener"],
+  ["usage", "gardener  "],
+  ["approval list", "No call waits."],
+  ["memory save Roses. --agent-own", "--agent gardener --agent-own` takes it back."],
+  ["memory list --agent-own", "Roses."],
+  ["memory stats --agent-own", "fact"],
+  ["memory export --agent-own", "Roses."],
+  ["memory embed", "gardener has no embedder"],
+  ["memory search Roses. --agent-own --agent", "Roses."],
+  ["memory why Roses. --agent-own --agent", "Roses."],
+  ["contact erase of-gardener --yes", "whom gardener knew"],
 ];
 
 describe("a command about one agent", () => {
@@ -67,7 +78,15 @@ describe("a command about one agent", () => {
 
   it("takes one name and not two", async () => {
     const run = await two();
-    for (const line of ["credits show", "layer proposals", "inbox run", "outbox list"]) {
+    for (const line of [
+      "credits show",
+      "layer proposals",
+      "inbox run",
+      "outbox list",
+      "memory list",
+      "usage",
+      "thread list",
+    ]) {
       const twice = await run(`${line} automaton --agent gardener`);
       expect(twice, line).toMatchObject({ code: 2, out: "" });
       expect(twice.err).toContain('two agents were named: "automaton" and --agent "gardener"');
@@ -78,6 +97,24 @@ describe("a command about one agent", () => {
         err: expect.stringContaining("declared are: automaton, gardener"),
       });
     }
+  });
+
+  it("names it of a memory or a file of memories, too", async () => {
+    const run = await two();
+    const [saved] = jsonLines<{ readonly id: string }>((await run("memory save Roses. gardener --json")).out);
+    const { id = "" } = saved ?? {};
+    expect((await run(`memory show ${id} gardener`)).out).toContain("Roses.");
+    expect(await run(`memory show ${id}`)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("automaton has no memory"),
+    });
+    expect((await run(`memory forget ${id} gardener`)).out).toBe(`${id} is forgotten.\n`);
+    const file = `${place()}/garden.md`;
+    writeFileSync(file, "- Roses want sun.\n");
+    expect((await run(`memory import ${file} gardener`)).out).toContain("1 memory about me is saved");
+    expect((await run("memory list gardener")).out).toContain("Roses want sun.");
+    expect((await run("memory consolidate gardener")).err).toContain("gardener is answered by rehearsal");
+    expect((await run("memory list automaton")).out).toContain("Nothing is remembered");
   });
 
   it("is the first one where none is named, and prints JSON for programs", async () => {
