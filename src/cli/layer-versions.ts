@@ -14,17 +14,20 @@ export function declareHistory(parent: Command, context: Context): void {
     .description("show the versions of a layer's text, and what was done with them, the newest first")
     .option("--limit <n>", "at most so many versions, and as many moves", wholeNumber(1, 1_000), 20)
     .option("--before <version>", "only versions before this one, and what was done with them", wholeNumber(1))
+    .option("--before-move <number>", "only what was done before this move", wholeNumber(1))
     .addHelpText("after", "\nExample:\n  $ strata layer history 6")
-    .action((word: string, named: string | undefined, { limit, before, ...options }: Paged, command: Command) =>
-      onAgent(context, { command, named, options }, async ({ app, agent }) => {
+    .action((word: string, named: string | undefined, { limit, before, beforeMove, ...options }: Paged, command) =>
+      onAgent(context, { command, named, options }, async ({ app: { runtime, operator }, agent: { name } }) => {
         const key = keyOf(word, options);
         const page = { ...key, limit, ...(before !== undefined && { before }) };
-        const versions = await app.runtime.textVersions(app.operator, agent.name, page);
-        const all = await app.runtime.textMoves(app.operator, agent.name, key);
-        const about = all.filter(({ n }) => before === undefined || n < before);
-        const moves = about.slice(0, limit);
-        const lines = historyLines({ versions, moves, hidden: about.length - moves.length }, context.style);
-        return { json: { versions, moves }, lines: all.length === 0 ? [UNEDITED] : lines };
+        const versions = await runtime.textVersions(operator, name, page);
+        const from = { ...(before !== undefined && { below: before }), ...(beforeMove && { before: beforeMove }) };
+        // One more tells whether there are older ones.
+        const found = await runtime.textMoves(operator, name, { ...key, ...from, limit: limit + 1 });
+        const moves = found.slice(0, limit);
+        const lines = historyLines({ versions, moves, hasOlder: found.length > limit }, context.style);
+        const isEdited = found.length > 0 || (await runtime.textMoves(operator, name, { ...key, limit: 1 })).length > 0;
+        return { json: { versions, moves }, lines: isEdited ? lines : [UNEDITED] };
       }),
     );
 }
@@ -32,6 +35,7 @@ export function declareHistory(parent: Command, context: Context): void {
 interface Paged extends OfText {
   readonly limit: number;
   readonly before?: number;
+  readonly beforeMove?: number;
 }
 
 const UNEDITED = "It is as it was declared; nobody has edited it.";
@@ -40,18 +44,18 @@ const UNEDITED = "It is as it was declared; nobody has edited it.";
 interface Page {
   readonly versions: readonly TextVersion[];
   readonly moves: readonly TextMove[];
-  /** How many older moves it leaves out. */
-  readonly hidden: number;
+  /** Whether it leaves older moves out. */
+  readonly hasOlder: boolean;
 }
 
-function historyLines({ versions, moves, hidden }: Page, style: Style): readonly string[] {
+function historyLines({ versions, moves, hasOlder }: Page, style: Style): readonly string[] {
   return [
     ...versions.flatMap((one) => versionLines(one, style)),
     ...(versions.length === 0 ? [] : [""]),
     ...moveLines(moves, style),
     "",
     style.dim(`${count(versions.length, "version")}; version 0 is the declared text${older(versions)}`),
-    ...(hidden === 0 ? [] : [style.dim(`${count(hidden, "older move")} not shown`)]),
+    ...(hasOlder ? [style.dim(`\`--before-move ${moves.at(-1)?.seq}\` shows older moves`)] : []),
   ];
 }
 

@@ -101,6 +101,8 @@ export type MoveKind = (typeof MOVE_KINDS)[number];
 
 /** What was done with a text's versions. The pointer stands on `to` afterwards: 0 is the declared text, null nothing at all. */
 export interface TextMove extends TextKey {
+  /** 1 for the first of its text. */
+  readonly seq: number;
   readonly kind: MoveKind;
   /** The version it is about. */
   readonly n: number;

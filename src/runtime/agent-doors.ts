@@ -70,6 +70,13 @@ export interface VersionsChoice extends Partial<TextKey> {
   readonly limit?: number;
 }
 
+/** What was done: before a move, or with versions before one only, and how much at most; left out, 100. */
+export interface MovesChoice extends Partial<TextKey> {
+  readonly before?: number;
+  readonly below?: number;
+  readonly limit?: number;
+}
+
 /** Two versions of one text; 0 is the declared one. */
 export interface TextPair extends TextKey {
   readonly from: number;
@@ -183,8 +190,8 @@ export interface AgentDoors {
   textVersions(actor: Actor, agent: AgentName, choice?: VersionsChoice): Promise<readonly TextVersion[]>;
   /** @throws StrataError `text_not_found` */
   compareTexts(actor: Actor, agent: AgentName, pair: TextPair): Promise<TextComparison>;
-  /** What was done with them, newest first. */
-  textMoves(actor: Actor, agent: AgentName, key?: TextKey): Promise<readonly TextMove[]>;
+  /** What was done with them, newest first. @throws StrataError `text_not_found` */
+  textMoves(actor: Actor, agent: AgentName, choice?: MovesChoice): Promise<readonly TextMove[]>;
   /** Texts that wait for an operator, of one agent or of all: the oldest first, 100 at most where no limit is said. */
   proposals(
     actor: Actor,

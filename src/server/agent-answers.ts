@@ -79,6 +79,7 @@ export const PROPOSAL = VERSION.extend({ agent: z.string() }).meta({ id: "Propos
 export const MOVE = z
   .object({
     ...KEY,
+    seq: z.number().describe("1 for the first of its text."),
     kind: z.enum(MOVE_KINDS),
     n: z.number(),
     from: z.number().nullable(),

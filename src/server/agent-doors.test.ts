@@ -108,6 +108,10 @@ describe("an agent's layers over HTTP", () => {
     const moves = await get("/layers/loop/moves");
     shaped(moves, "get ~/layers/{layer}/moves");
     expect(at(moves.body, "moves")).toHaveLength(4);
+    const page = async (query: string) => at((await get(`/layers/loop/moves?${query}`)).body, "moves");
+    expect(await page("limit=1")).toMatchObject([{ seq: 4, kind: "rolled back" }]);
+    expect(await page("limit=2&before=3")).toMatchObject([{ seq: 2 }, { seq: 1, kind: "edited" }]);
+    expect(await get("/layers/loop/moves?before=0")).toMatchObject({ status: 400 });
   });
 
   it("have their versions told in pages", async () => {

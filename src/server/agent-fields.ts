@@ -14,6 +14,7 @@ export const OF = {
   skill: skill().describe("A skill's name."),
   n: number.describe("A version, from 1.").transform(Number),
   before: number.describe("Only versions before this one.").transform(Number),
+  beforeMove: number.describe("Only what was done before this move, by its `seq`.").transform(Number),
   compared: z
     .string()
     .regex(/^\d{1,9}$/, "a version, 0 for the declared text")

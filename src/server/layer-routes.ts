@@ -113,11 +113,11 @@ export const LAYER_ROUTES: readonly Route[] = [
     url: "/v1/agents/{agent}/layers/{layer}/moves",
     says: "What was done with a layer's versions, the newest first.",
     path: LAYER_PATH,
-    query: PART,
+    query: PART.extend({ before: OF.beforeMove.optional(), limit: FIELDS.limit }),
     body: NOTHING,
     answer: z.object({ moves: z.array(MOVE).readonly() }),
-    handle: async ({ runtime }, { actor, path: { agent, layer }, query: { part } }) => ({
-      moves: await runtime.textMoves(actor, agent, keyOf(layer, part)),
+    handle: async ({ runtime }, { actor, path: { agent, layer }, query: { part, before, limit } }) => ({
+      moves: await runtime.textMoves(actor, agent, { ...keyOf(layer, part), ...given("before", before), limit }),
     }),
   }),
   route({

@@ -60,6 +60,17 @@ export interface VersionsWish {
   readonly limit: number;
 }
 
+/** Which moves are asked for. */
+export interface MovesWish {
+  /** Of one text; left out, of all. */
+  readonly key?: TextKey;
+  /** Only moves with a smaller number. */
+  readonly before?: number;
+  /** Only moves about versions with a smaller number. */
+  readonly below?: number;
+  readonly limit: number;
+}
+
 /** Texts of agents that may be changed: every version kept, and which is active. Each change is a link of the chain. */
 export interface TextStore {
   /** Of each key that was ever edited, its active version; none where the declared text or nothing is active. */
@@ -76,7 +87,7 @@ export interface TextStore {
   /** How many versions wait, of each text of which any does. */
   proposalCounts(owner: AgentOwner): Promise<readonly (TextKey & { readonly proposals: number })[]>;
   /** Newest first. */
-  textMoves(owner: AgentOwner, key: TextKey | undefined, limit: number): Promise<readonly TextMove[]>;
+  textMoves(owner: AgentOwner, wish: MovesWish): Promise<readonly TextMove[]>;
   /**
    * Keeps a version; one that is `kept` becomes active, unless another than its `parent` is active by now, or one of those beside it
    * moved: then it is a proposal. So is an agent's where nothing is active any more. The same is done in a turn's commit by the

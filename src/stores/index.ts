@@ -14,6 +14,7 @@ export type {
   Exchange,
   LifeRecord,
   MoveRequest,
+  MovesWish,
   TextDecision,
   TopUp,
   VersionsWish,

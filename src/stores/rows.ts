@@ -230,9 +230,9 @@ export function toTextKey({ layer, part }: Pick<Row<"text_move">, "layer" | "par
 
 /** What was done with a text. */
 export function toTextMove(row: Row<"text_move">, reason: string | null): TextMove {
-  const { kind, n, was: from, stands: to, by, turn, at } = row;
+  const { seq, kind, n, was: from, stands: to, by, turn, at } = row;
   const why = untrusted(reason ?? "");
-  return { ...toTextKey(row), kind, n, from, to, by, ...(turn !== null && { turn }), reason: why, at };
+  return { ...toTextKey(row), seq, kind, n, from, to, by, ...(turn !== null && { turn }), reason: why, at };
 }
 
 /**

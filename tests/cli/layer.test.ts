@@ -139,6 +139,10 @@ describe("strata layer", () => {
     expect(older).toMatch(/^version 1 /m);
     expect(moves(older)).toEqual(["1"]);
     expect((await run("layer diff 6 1 3")).out).toBe("- One.\n+ Three.\n");
+    expect(out).toContain("`--before-move 2` shows older moves");
+    const { out: oldest } = await run("layer history 6 --before-move 2");
+    expect(moves(oldest)).toEqual(["1"]);
+    expect(oldest).not.toContain("older moves");
   });
 
   it("says of a proposal that a newer one took the place of which that is", async () => {

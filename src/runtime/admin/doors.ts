@@ -46,7 +46,7 @@ export function adminDoors(parts: Parts, lives: Lives): AdminDoors {
     editText: async (actor, agent, edit) => editText(...about(actor, agent, edit)),
     textVersions: async (actor, agent, choice = {}) => textVersions(at(actor, agent), choice),
     compareTexts: async (actor, agent, pair) => compareTexts(...about(actor, agent, pair)),
-    textMoves: async (actor, agent, key) => textMoves(...about(actor, agent, key)),
+    textMoves: async (actor, agent, choice = {}) => textMoves(at(actor, agent), choice),
     proposals: async (actor, agent, limit) => proposals(each(actor, agent), limit),
     decideText: async (actor, agent, choice) => decideText(...about(actor, agent, choice)),
     activateText: async (actor, agent, choice) => activateText(...about(actor, agent, choice)),

@@ -11,9 +11,7 @@ import type { TextChoice } from "../agent-doors.ts";
 import { checkDeclared, checkedReason, keptVersion, keyOf, pointersBeside, versionOf } from "./check-text.ts";
 import type { Desk } from "./desk.ts";
 import { type EditableText, editableText, isEditable } from "./editable-text.ts";
-
-/** More was hardly done with one text. */
-const MOST_MOVES = 1_000;
+import { lastMove } from "./last-move.ts";
 
 /**
  * Goes back to what stood there before the active version was made active: another version, the declared text, or nothing. Of a
@@ -58,16 +56,15 @@ const isPlaced = async (desk: Desk, { key, layer }: EditableText, n: number | nu
   n !== null && n > 0 && isInPlace(layer, await versionOf(desk, key, n));
 
 /** A version that was gone back to is followed further back, and not to what it was gone back from. */
-async function stoodBefore(
-  { parts, owner, agent }: Desk,
-  { key, stands: version }: EditableText,
-): Promise<number | null> {
+async function stoodBefore(desk: Desk, { key, stands: version }: EditableText): Promise<number | null> {
   if (version === null || version === 0) throw nothingBefore(key, version);
-  const moves = await parts.store.textMoves(owner, key, MOST_MOVES);
-  const began = moves.find(({ kind, from, to }) => to === version && from !== to && kind !== "rolled back");
+  const began = await lastMove(
+    desk,
+    key,
+    ({ kind, from, to }) => to === version && from !== to && kind !== "rolled back",
+  );
   if (began === undefined) throw nothingBefore(key, version);
-  const isFirst = began === moves.at(-1) && moves.length < MOST_MOVES;
-  return isFirst && began.from === 0 && !standsAtFirst(agent, key.part) ? null : began.from;
+  return began.seq === 1 && began.from === 0 && !standsAtFirst(desk.agent, key.part) ? null : began.from;
 }
 
 function nothingBefore(key: TextKey, version: number | null): StrataError {

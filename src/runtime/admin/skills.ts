@@ -1,7 +1,16 @@
-import { type ActiveTexts, activeText, type Layer, StrataError, skillNames, suggestion } from "../../protocol/index.ts";
+import {
+  type ActiveTexts,
+  activeText,
+  type Layer,
+  StrataError,
+  skillNames,
+  suggestion,
+  type TextKey,
+} from "../../protocol/index.ts";
 import type { SkillView } from "../agent-doors.ts";
 import type { Desk } from "./desk.ts";
 import { activeTexts, skillsLayer } from "./editable-text.ts";
+import { lastMove } from "./last-move.ts";
 
 /** All skills of the agent, by name: what is declared, and what was ever written. */
 export async function skillsOf(desk: Desk): Promise<readonly SkillView[]> {
@@ -37,9 +46,8 @@ async function viewOf(desk: Desk, { name, layer, active, proposals }: Seen): Pro
 }
 
 /** The version that was active before the skill was disabled; 0 for one that never was enabled. */
-export async function lastActive({ parts, owner }: Desk, key: { readonly layer: Layer["id"]; readonly part: string }) {
-  const moves = await parts.store.textMoves(owner, key, 1_000);
-  return moves.find(({ to }) => to === null)?.from ?? 0;
+export async function lastActive(desk: Desk, key: TextKey): Promise<number> {
+  return (await lastMove(desk, key, ({ to }) => to === null))?.from ?? 0;
 }
 
 /** The skill of that name. @throws StrataError `text_not_found` */

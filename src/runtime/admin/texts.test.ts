@@ -277,6 +277,22 @@ describe("law 2 a text whose layer was declared anew", () => {
     }
   });
 
+  it("is rolled back to what stood before, and told in pages, however much was done with it since", async () => {
+    const set = await automatonStage();
+    await written(set, "Look twice.", { status: "kept" });
+    await written(set, "Look thrice.", { status: "kept", parent: 1 });
+    for (let n = 1; n <= 55; n++) await written(set, `Look ${n} times more.`, { parent: 2 });
+    const { runtime, agent } = set;
+    const page = async (before?: number) =>
+      (await runtime.textMoves(OPERATOR, agent.name, { ...LOOP, ...(before !== undefined && { before }) })).map(
+        ({ seq }) => seq,
+      );
+    expect(await page()).toHaveLength(100);
+    expect((await page(12)).slice(0, 2)).toEqual([11, 10]);
+    expect((await page((await page()).at(-1))).at(-1)).toBe(1);
+    expect(await desk(set).rollback(LOOP)).toMatchObject({ from: 2, to: 1 });
+  });
+
   it("is put away by a rollback, or by activating 0, where all its versions were written for another place", async () => {
     const set = await automatonStage();
     await desk(set).edit(LOOP, "Be bold.");

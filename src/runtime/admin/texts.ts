@@ -9,7 +9,14 @@ import {
   textDecided,
   textOvertaken,
 } from "../../protocol/index.ts";
-import type { SkillChoice, TextChoice, TextEdit, TextVerdictChoice, VersionsChoice } from "../agent-doors.ts";
+import type {
+  MovesChoice,
+  SkillChoice,
+  TextChoice,
+  TextEdit,
+  TextVerdictChoice,
+  VersionsChoice,
+} from "../agent-doors.ts";
 import {
   checkDeclared,
   checkedReason,
@@ -70,19 +77,19 @@ async function seen(desk: Desk, versions: readonly TextVersion[]): Promise<reado
   return versions;
 }
 
-/** As many moves as are told at once. */
-const MOST_MOVES = 1_000;
-
-export async function textMoves(desk: Desk, key: TextKey | undefined): Promise<readonly TextMove[]> {
+/** @throws StrataError `text_not_found` for a layer or skill that is not there */
+export async function textMoves(desk: Desk, choice: MovesChoice): Promise<readonly TextMove[]> {
+  const { layer, part, limit = USUAL, ...page } = choice;
+  const key = layer && textNamed(desk.agent, keyOf({ layer, part }));
   if (key !== undefined) await checkThere(desk, key);
-  return desk.parts.store.textMoves(desk.owner, key, MOST_MOVES);
+  return desk.parts.store.textMoves(desk.owner, { ...page, ...(key !== undefined && { key }), limit });
 }
 
 async function checkThere(desk: Desk, key: TextKey): Promise<void> {
   const { layer, part } = key;
   // Of a layer that is declared no more, what was done with its text is there still.
   const isGone = !desk.agent.layers.some(({ id }) => id === layer);
-  if (isGone && (await desk.parts.store.textMoves(desk.owner, key, 1)).length > 0) return;
+  if (isGone && (await desk.parts.store.textMoves(desk.owner, { key, limit: 1 })).length > 0) return;
   checkPart(desk.agent, layerOf(desk.agent, layer), part);
   if (part !== undefined) await skillNamed(desk, part);
 }

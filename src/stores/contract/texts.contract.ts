@@ -12,7 +12,7 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import type { MoveRequest, TextDecision } from "../agent-store.ts";
+import type { MoveRequest, MovesWish, TextDecision } from "../agent-store.ts";
 import type { Store } from "../store.ts";
 import {
   edited,
@@ -118,12 +118,22 @@ function versions(openStore: OpenStore): void {
       const [newest, first] = await store.textVersions(OWNER, { key: LOOP, ...MANY });
       expect(newest).toMatchObject({ n: 2, text: "two", active: false, status: "kept" });
       expect(first).toMatchObject({ n: 1, text: "one", active: true, status: "kept" });
-      expect(await store.textMoves(OWNER, LOOP, 9)).toEqual([
-        { ...LOOP, kind: "rolled back", n: 1, from: 2, to: 1, by: "operator", reason: "on purpose", at: NOW + 9 },
-        { ...LOOP, kind: "edited", n: 2, from: 1, to: 2, by: "agent", reason: "it reads better", at: NOW + 1 },
-        { ...LOOP, kind: "edited", n: 1, from: 0, to: 1, by: "agent", reason: "it reads better", at: NOW },
+      expect(await store.textMoves(OWNER, { key: LOOP, ...MANY })).toEqual([
+        {
+          ...LOOP,
+          seq: 3,
+          kind: "rolled back",
+          n: 1,
+          from: 2,
+          to: 1,
+          by: "operator",
+          reason: "on purpose",
+          at: NOW + 9,
+        },
+        { ...LOOP, seq: 2, kind: "edited", n: 2, from: 1, to: 2, by: "agent", reason: "it reads better", at: NOW + 1 },
+        { ...LOOP, seq: 1, kind: "edited", n: 1, from: 0, to: 1, by: "agent", reason: "it reads better", at: NOW },
       ]);
-      expect(await store.textMoves(OWNER, undefined, 1)).toMatchObject([{ kind: "rolled back" }]);
+      expect(await store.textMoves(OWNER, { limit: 1 })).toMatchObject([{ kind: "rolled back" }]);
       await store.close();
     });
 
@@ -139,6 +149,28 @@ function versions(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("has what was done with it read in pages: before a move, and about versions before one", async () => {
+      const store = await openStore();
+      for (let n = 0; n < 3; n++) await store.editText(OWNER, edited(`text ${n + 1}`, { parent: n }), NOW);
+      await store.moveText(OWNER, LOOP, moving(1, { kind: "rolled back" }));
+      const page = async (wish: Omit<MovesWish, "key">) =>
+        (await store.textMoves(OWNER, { key: LOOP, ...wish })).map(({ seq, n }) => [seq, n]);
+      expect(await page({ limit: 2 })).toEqual([
+        [4, 1],
+        [3, 3],
+      ]);
+      expect(await page({ limit: 2, before: 3 })).toEqual([
+        [2, 2],
+        [1, 1],
+      ]);
+      expect(await page({ limit: 9, below: 2 })).toEqual([
+        [4, 1],
+        [1, 1],
+      ]);
+      expect(await page({ limit: 9, before: 4, below: 2 })).toEqual([[1, 1]]);
+      await store.close();
+    });
+
     it("law 5 is its agent's alone", async () => {
       const store = await openStore();
       await store.editText(OWNER, edited("ours"), NOW);
@@ -146,7 +178,7 @@ function versions(openStore: OpenStore): void {
         const theirs = { org: scope.org, agent: scope.agent };
         expect(await store.activeTexts(theirs)).toEqual([]);
         expect(await store.textVersions(theirs, MANY)).toEqual([]);
-        expect(await store.textMoves(theirs, LOOP, 9)).toEqual([]);
+        expect(await store.textMoves(theirs, { key: LOOP, ...MANY })).toEqual([]);
         expect(await store.textPointers(theirs)).toEqual([]);
         await expect(store.moveText(theirs, LOOP, moving(1))).rejects.toMatchObject({ code: "text_not_found" });
       }
@@ -226,7 +258,9 @@ function proposals(openStore: OpenStore): void {
       expect(await activeOf(store)).toEqual(["now"]);
       const approved = await store.decideText(OWNER, { ...LOOP, n: 2 }, deciding("approved"));
       expect(approved).toMatchObject({ n: 2, text: "then", status: "kept", active: true, trust: "agent" });
-      expect(await store.textMoves(OWNER, LOOP, 1)).toMatchObject([{ kind: "approved", from: 1, to: 2 }]);
+      expect(await store.textMoves(OWNER, { key: LOOP, limit: 1 })).toMatchObject([
+        { kind: "approved", from: 1, to: 2 },
+      ]);
       await store.close();
     });
 
@@ -550,7 +584,7 @@ function inTurns(openStore: OpenStore): void {
         ["Bob's", "proposed"],
         ["first", "superseded"],
       ]);
-      expect(await store.textMoves(OWNER, LOOP, 2)).toMatchObject([
+      expect(await store.textMoves(OWNER, { key: LOOP, limit: 2 })).toMatchObject([
         { n: 3 },
         { kind: "superseded", n: 1, by: "agent", reason: "version 3, out of a later turn, takes its place" },
       ]);

@@ -12,7 +12,7 @@ import {
   type TurnEdit,
   type TurnId,
 } from "../../../protocol/index.ts";
-import type { AgentOwner, VersionsWish } from "../../agent-store.ts";
+import type { AgentOwner, MovesWish, VersionsWish } from "../../agent-store.ts";
 import { toTextKey, toTextMove, toTextVersion } from "../../rows.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
@@ -181,15 +181,13 @@ export function textVersions(
 export function textMoves(
   db: Connection,
   owner: AgentOwner,
-  key: TextKey | undefined,
-  limit: number,
+  { key, before, below, limit }: MovesWish,
 ): readonly TextMove[] {
   return db.read(() => {
-    const rows = db.all(
-      movesOf(owner, key)
-        .orderBy(key ? "seq" : "link", "desc")
-        .limit(atMost(limit)),
-    );
+    let moves = movesOf(owner, key).orderBy(key ? "seq" : "link", "desc");
+    if (before !== undefined) moves = moves.where("seq", "<", before);
+    if (below !== undefined) moves = moves.where("n", "<", below);
+    const rows = db.all(moves.limit(atMost(limit)));
     return rows.map((row) => toTextMove(row, textAt(db, row, row.reason)));
   });
 }
