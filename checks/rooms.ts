@@ -129,7 +129,11 @@ function reasonAgainst(file: ParsedFile, one: Import): string | undefined {
   return reasonAgainstRoom(file, one, room);
 }
 
+/** Who needs one part of the app, and not the whole, enters by one of these. */
+const DOORS_OF_THE_APP = "src/app/doors";
+
 function isDoor(target: string, room: string): boolean {
+  if (posix.dirname(target) === DOORS_OF_THE_APP) return true;
   return Object.hasOwn(TOP_FILES, room) ? target === `src/${room}.ts` : target === `src/${room}/index.ts`;
 }
 

@@ -1,55 +1,18 @@
-import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { agentSpec, checkLock, type Project, reviveAgent } from "./agents/index.ts";
-import { accountsOf } from "./app/accounts.ts";
-import { checkReload, type Declared, declaredBy, projectsOf } from "./app/declare.ts";
-import { holderLives, holderName } from "./app/holder.ts";
-import { type AppOptions, checkOptions } from "./app/options.ts";
-import { sendDelivery } from "./app/send-delivery.ts";
-import { countRequest } from "./compiler/index.ts";
-import { findSecrets } from "./guard/index.ts";
-import { calibration, recordedModel, tokenCounter, wireBody } from "./models/index.ts";
-import {
-  type Actor,
-  type Agent,
-  type CountTokens,
-  type Embedder,
-  type Model,
-  type ModelRef,
-  type OrgId,
-  type Request,
-  StrataError,
-} from "./protocol/index.ts";
-import {
-  createRuntime,
-  openVectors,
-  type Parts,
-  type RecordedReply,
-  type Runtime,
-  type Vectors,
-} from "./runtime/index.ts";
-import { type ServeOptions, type Serving, serveOperator } from "./server/index.ts";
-import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store } from "./stores/index.ts";
-import type { ModelCard } from "./wire/index.ts";
+/**
+ * Strata, joined: what the command line and programs open. Loading this loads next to nothing: `openApp`, `serve` and `lint` load
+ * what they need when they are called, and who needs a pure part alone takes it from `app/doors/`.
+ */
+import type { LintOptions, LintReport } from "./app/lint.ts";
+import type { App } from "./app/open.ts";
+import type { AppOptions } from "./app/options.ts";
+import type { ServeOptions, Serving } from "./server/index.ts";
 
-export { blueprintFolder, blueprintNames } from "./agents/index.ts";
-export { cardsWhere } from "./app/declare.ts";
-export { type LintOptions, type LintReport, lint, type PlacedFinding } from "./app/lint.ts";
+export type { LintOptions, LintReport, PlacedFinding } from "./app/lint.ts";
+export type { App, Reloaded } from "./app/open.ts";
 export type { AppOptions } from "./app/options.ts";
-export { type ProjectLock, projectLock } from "./app/project-lock.ts";
-export { type GuardFinding, type GuardVerdict, judgeLayerText } from "./guard/index.ts";
-export { tokenCounter } from "./models/index.ts";
-export {
-  type Composed,
-  type Conversation,
-  type EmbedProgress,
-  type Exchange,
-  type ReplayedTurn,
-  type Runtime,
-  readRecording,
-  replay,
-} from "./runtime/index.ts";
+export { recordFile } from "./app/record-file.ts";
+export { VERSION } from "./app/version.ts";
+export type { Composed, Conversation, EmbedProgress, Exchange, ReplayedTurn, Runtime } from "./runtime/index.ts";
 export type { Listening, ServeOptions, Serving } from "./server/index.ts";
 export type {
   ChainHead,
@@ -61,247 +24,30 @@ export type {
   TurnRecord,
   UsageTotal,
 } from "./stores/index.ts";
-export { vectorExtension } from "./stores/index.ts";
-export {
-  AGREES,
-  type AttributedRequest,
-  type AttributionTotals,
-  agreementOf,
-  attribute,
-  attributionTotals,
-  type Bill,
-  CAUSE_SAYS,
-  type CacheRules,
-  type Caused,
-  type CauseTotal,
-  cardOf,
-  FAMILIES,
-  isAvoidable,
-  LAYOUT_SAYS,
-  LAYOUTS,
-  type Layout,
-  layoutBills,
-  layoutContent,
-  type ModelCard,
-  optimum,
-  rulesOf,
-  type SeenRequest,
-  seenOf,
-  seenOfBody,
-  type Taken,
-} from "./wire/index.ts";
-
-/** What a reload took that no version of an agent shows. */
-export interface Reloaded {
-  /** The modules that were read anew, because they or files that they import changed. */
-  readonly modules: readonly string[];
-}
-
-/** Strata, joined: the runtime and what the doors need beside it. */
-export interface App {
-  readonly runtime: Runtime;
-  /** The person at this machine. */
-  readonly operator: Actor;
-  readonly projects: readonly Project[];
-  readonly data: string;
-  /** The name of the model that answers for an agent; it is not opened, so a missing key is not noticed. */
-  readonly modelNameOf: (agent: Agent) => ModelRef;
-  /** What is known of a model: as declared over what is built in. */
-  readonly cardOf: (model: ModelRef) => ModelCard;
-  /** The model that answers for an agent, opened as a turn would open it. */
-  readonly modelOf: (agent: Agent) => Promise<Model>;
-  /** The embedder of that name, opened as a search would open it. @throws StrataError `model_unknown`, `secret_missing`, … */
-  readonly embedderOf: (ref: ModelRef) => Embedder;
-  /** The model that speaks for a recording. */
-  readonly speaker: (agent: Agent, replies: readonly RecordedReply[]) => Model;
-  /** Counts tokens as a turn of the agent would. */
-  readonly counterOf: (agent: Agent) => Promise<CountTokens>;
-  /** The exact HTTP body of a request, as the provider's package sends it. */
-  readonly bodyOf: (request: Request, wire: ModelRef) => Promise<string>;
-  /** Sets the threads' clock; without it they take the real time. */
-  readonly setClock: (at: number) => void;
-  /**
-   * Reads the projects again, for the threads that begin from now on: all of it, or, where anything is wrong, nothing.
-   * Running threads stay with the version they are pinned to; immutable layers and the organization wait for a restart.
-   * @throws StrataError as `openApp`
-   */
-  readonly reload: () => Promise<Reloaded>;
-  readonly head: (org: OrgId) => Promise<ChainHead>;
-  readonly verify: (org: OrgId, anchor?: ChainHead) => AsyncIterable<Finding>;
-  readonly organizations: () => Promise<readonly OrgId[]>;
-  /** Every thread that somebody holds, and whether that somebody still lives; of another machine that is not known. */
-  readonly leases: (org: OrgId) => Promise<readonly (HeldThread & { readonly alive: boolean })[]>;
-  /** Copies all data but the workspaces into a new file, while others write. @throws StrataError `invalid_input`, `file_not_found` */
-  readonly backup: Store["backup"];
-  readonly close: () => Promise<void>;
-}
 
 /**
- * Makes the parts and joins them: the only place that does.
+ * Makes the parts and joins them.
  * @throws StrataError `config_invalid`, `lock_missing`, `lock_mismatch`, `module_failed`, `tool_not_found`, `store_busy`, `store_failed`, `invalid_input`
  */
 export async function openApp(options: AppOptions): Promise<App> {
-  checkOptions(options);
-  const projects = projectsOf(options);
-  for (const project of projects) checkLock(project);
-  const opened = await openSqlite(recordFile(options.data), { keptOut: (text) => findSecrets(text).length > 0 });
-  const current: { declared?: Declared } = {};
-  const vectors = vectorsOver(opened, () => current.declared);
-  try {
-    current.declared = await declaredBy(projects, options, vectors.store);
-    return joined(options, { declared: current.declared, current, vectors });
-  } catch (thrown) {
-    await opened.close();
-    throw thrown;
-  }
-}
-
-/** Nobody searches before all is declared. */
-function vectorsOver(store: Store, declared: () => Declared | undefined): Vectors {
-  return openVectors({
-    store,
-    agents: () => declared()?.agents ?? [],
-    embedderOf: (ref) => {
-      const found = declared();
-      if (found === undefined)
-        throw new StrataError("unexpected", `${ref} is asked for before the agents are declared`);
-      return found.embedderOf(ref);
-    },
-    wall: () => Date.now(),
-  });
-}
-
-interface Joining {
-  readonly declared: Declared;
-  readonly current: { declared?: Declared };
-  readonly vectors: Vectors;
-}
-
-function joined(options: AppOptions, { declared, current, vectors }: Joining): App {
-  const { store } = vectors;
-  const time: { at?: number } = {};
-  let now = declared;
-  const clock = (): number => time.at ?? Date.now();
-  const accounts = accountsOf(() => now.projects, clock);
-  const parts = partsOf({ store, vectors, accounts, now: () => now, clock });
-  const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
-  return {
-    runtime: createRuntime(parts),
-    operator: { org: now.org, role: "operator" },
-    get projects() {
-      return now.projects;
-    },
-    data: options.data,
-    modelNameOf: (agent) => now.modelNameOf(agent),
-    cardOf: (model) => now.cardOf(model),
-    modelOf: (agent) => now.modelOf(agent),
-    embedderOf: (ref) => now.embedderOf(ref),
-    speaker: (agent, replies) => recordedModel(replies, wireOf(agent)),
-    counterOf: (agent) => parts.counterOf(wireOf(agent)),
-    bodyOf: (request, wire) => wireBody(request, wire, now.access),
-    setClock: (at) => {
-      time.at = at;
-    },
-    reload: async () => {
-      const fresh = projectsOf(options);
-      checkReload(now.projects, fresh);
-      now = await declaredBy(fresh, options, store);
-      current.declared = now;
-      // Another embedder begins at once; where that fails, the next turn tells.
-      for (const agent of now.agents) vectors.later(agent).catch(() => undefined);
-      return { modules: now.modulesAnew };
-    },
-    head: (org) => store.head(org),
-    verify: (org, anchor) => store.verify(org, anchor),
-    organizations: () => store.organizations(),
-    leases: async (org) =>
-      (await store.leases(org)).map((lease) => ({
-        ...lease,
-        alive: parts.alive(lease.holder) && lease.until > parts.wall(),
-      })),
-    backup: (...given) => store.backup(...given),
-    close: async () => {
-      await vectors.close();
-      await store.close();
-    },
-  };
-}
-
-/** What stays for as long as the program runs, and what a reload replaces. */
-interface Changing extends Pick<Parts, "store" | "vectors" | "accounts" | "clock"> {
-  readonly now: () => Declared;
-}
-
-function partsOf({ now, ...rest }: Changing): Parts {
-  return {
-    ...rest,
-    agents: {
-      get all() {
-        return now().agents;
-      },
-      spec: agentSpec,
-      revive: reviveAgent,
-    },
-    get tools() {
-      return now().tools;
-    },
-    get sources() {
-      return now().sources;
-    },
-    get vault() {
-      return now().vault;
-    },
-    modelOf: (agent) => now().modelOf(agent),
-    cardOf: (model) => now().cardOf(model),
-    ...counting((wire) => now().cardOf(wire)),
-    wall: () => Date.now(),
-    random: (n) => randomBytes(n),
-    holder: holderName(process.pid),
-    alive: holderLives,
-    sendDelivery,
-  };
-}
-
-/** Counts as each model does, and learns from what its provider reports. One counter per factor; the vocabulary is loaded at the first. */
-function counting(cardOf: Parts["cardOf"]): Pick<Parts, "counterOf" | "observe"> {
-  const made = new Map<number, Promise<CountTokens>>();
-  const { observe, factorOf } = calibration();
-  const counterFor = (factor: number): Promise<CountTokens> => {
-    const counter = made.get(factor) ?? tokenCounter({ factor });
-    made.set(factor, counter);
-    return counter;
-  };
-  const counterOf: Parts["counterOf"] = (wire) => {
-    return counterFor(factorOf(wire, cardOf(wire).tokenFactor));
-  };
-  return {
-    counterOf,
-    observe: (wire, request, reported) =>
-      // The vocabulary was loaded for the request that this is about: nothing can fail here, and nobody waits.
-      void counterFor(1).then((count) => observe(wire, countRequest(request, count), reported)),
-  };
-}
-
-/** The version of this package. */
-export const VERSION: string = packageVersion();
-
-function packageVersion(): string {
-  const { version }: { readonly version: string } = JSON.parse(
-    readFileSync(new URL("../package.json", import.meta.url), "utf8"),
-  );
-  return version;
-}
-
-/** The database of a data folder: where there is none, nothing was stored yet. */
-export function recordFile(data: string): string {
-  return join(data, "strata.db");
+  const opening = await import("./app/open.ts");
+  return opening.openApp(options);
 }
 
 /**
  * Serves the runtime over HTTP to whoever has the operator's token.
  * @throws StrataError `port_taken`, `invalid_input`, `file_not_found` for the token's file
  */
-export function serve(app: App, port: number, options: Omit<ServeOptions, "port"> = {}): Promise<Serving> {
-  const outside = { version: VERSION, clock: () => Date.now(), random: (n: number) => randomBytes(n) };
-  return serveOperator({ ...app, ...outside }, { ...options, port });
+export async function serve(app: App, port: number, options: Omit<ServeOptions, "port"> = {}): Promise<Serving> {
+  const serving = await import("./app/serve.ts");
+  return serving.serve(app, port, options);
+}
+
+/**
+ * Looks for what breaks a provider's cache, or makes it cost more than it must. Nothing is sent, nothing is stored.
+ * @throws StrataError as `openApp`, but for `lock_missing`; `agent_not_found`, `budget_too_small`
+ */
+export async function lint(options: LintOptions): Promise<readonly LintReport[]> {
+  const linting = await import("./app/lint.ts");
+  return linting.lint(options);
 }

@@ -5,15 +5,13 @@ import {
   checkLock,
   immutableText,
   loadModules,
-  loadProject,
   type Project,
-  projectInCode,
   SOURCE_NAMES,
   usualModel,
   vaultOf,
   withTools,
 } from "../agents/index.ts";
-import { openEmbedder, openModel } from "../models/index.ts";
+import { openEmbedder, openModel, type Secrets } from "../models/index.ts";
 import {
   type Agent,
   asStrataError,
@@ -38,12 +36,10 @@ import {
   toolset,
   workspaceTools,
 } from "../tools/index.ts";
-import { cardBook, type ModelCard, UNKNOWN } from "../wire/index.ts";
 import { checkAccounts } from "./accounts.ts";
+import { type CardOf, cardsOf } from "./cards.ts";
 import type { AppOptions } from "./options.ts";
-
-/** How a provider is reached. */
-type Access = Parameters<typeof openModel>[1];
+import { accessOf } from "./projects.ts";
 
 /** What the projects declare at a time: replaced as a whole by a reload. */
 export interface Declared {
@@ -55,8 +51,8 @@ export interface Declared {
   /** The modules that were not loaded in this state before. */
   readonly modulesAnew: readonly string[];
   readonly vault: Vault;
-  readonly access: Access;
-  readonly cardOf: (model: ModelRef) => ModelCard;
+  readonly access: Secrets;
+  readonly cardOf: CardOf;
   readonly modelNameOf: (agent: Agent) => ModelRef;
   readonly modelOf: (agent: Agent) => Promise<Model>;
   /** @throws StrataError as `openEmbedder` */
@@ -172,18 +168,6 @@ function moneyKeyOf({ budgets: { spend, turn }, life }: Agent): string | undefin
   return life?.credits && "life.credits";
 }
 
-/** The projects there are: those of the program or the folder, else the shipped blueprints. */
-export function projectsOf(options: Omit<AppOptions, "data">): readonly Project[] {
-  const { folder, env, config, mustDeclare = false, recordOnly = false } = options;
-  if (config !== undefined) return [projectInCode(config, { folder, env, recordOnly })];
-  try {
-    return [loadProject(folder, { env, recordOnly })];
-  } catch (thrown) {
-    if (mustDeclare || !(thrown instanceof StrataError && thrown.code === "config_missing")) throw thrown;
-    return blueprintNames().map((name) => loadProject(blueprintFolder(name), { env }));
-  }
-}
-
 /** Shipped blueprints belong to one organization, so the person at this machine reaches them all. */
 function orgOf(projects: readonly Project[]): OrgId {
   const org = projects[0]?.org;
@@ -214,61 +198,12 @@ export function checkReload(old: readonly Project[], fresh: readonly Project[]):
   throw new StrataError("lock_mismatch", message, { files });
 }
 
-/** How a provider is reached: as the first project says that knows it. */
-function accessOf(projects: readonly Project[]): Access {
-  return (name) => {
-    for (const { providers, folder } of projects) {
-      const provider = providers.get(name);
-      if (provider === undefined) continue;
-      const { kind, key, url, region, signing, package: npm } = provider;
-      return {
-        kind,
-        key: key?.reveal(),
-        url,
-        region,
-        signing: signing && { id: signing.id, session: signing.session?.reveal() },
-        package: npm === undefined ? undefined : { name: npm, folder },
-      };
-    }
-    return undefined;
-  };
-}
-
-/** What is known of models where a project is: nothing is opened. @throws StrataError as `loadProject` */
-export function cardsWhere(options: Omit<AppOptions, "data">): Declared["cardOf"] {
-  const projects = projectsOf({ ...options, recordOnly: true });
-  return cardsOf(projects, accessOf(projects));
-}
-
-/** What is known of models: as declared over what is built in, where a provider of another name speaks a known API, under that. */
-function cardsOf(projects: readonly Project[], access: Access): Declared["cardOf"] {
-  const cards = cardBook(Object.assign({}, ...projects.toReversed().map(({ models }) => models)));
-  return (model) => {
-    const card = cards(model);
-    const [provider = "", ...name] = model.split(":");
-    const { kind, package: npm } = access(provider) ?? {};
-    const known = npm === undefined ? kind : MAKERS.get(npm.name);
-    // A name that is built in says more than the API that its server speaks.
-    return card.family === UNKNOWN.family && known !== undefined ? cards(model, [known, ...name].join(":")) : card;
-  };
-}
-
-/** Under which name the models of these packages are built in. */
-const MAKERS: ReadonlyMap<string, string> = new Map([
-  ["@ai-sdk/anthropic", "anthropic"],
-  ["@ai-sdk/openai", "openai"],
-  ["@ai-sdk/google", "google"],
-  ["@ai-sdk/deepseek", "deepseek"],
-  ["@ai-sdk/amazon-bedrock", "bedrock"],
-  ["@openrouter/ai-sdk-provider", "openrouter"],
-]);
-
 function usualModelOf(projects: readonly Project[]): ModelRef | undefined {
   return projects.map(({ providers }) => usualModel(providers)).find((model) => model !== undefined);
 }
 
 /** Each model is opened once, at the first turn that needs it. */
-function modelsOf(nameOf: Declared["modelNameOf"], access: Access, wire: ModelRef | undefined): Declared["modelOf"] {
+function modelsOf(nameOf: Declared["modelNameOf"], access: Secrets, wire: ModelRef | undefined): Declared["modelOf"] {
   const open = new Map<ModelRef, Model>();
   return async (agent) => {
     const ref = nameOf(agent);
@@ -282,7 +217,7 @@ function modelsOf(nameOf: Declared["modelNameOf"], access: Access, wire: ModelRe
 }
 
 /** The same for embedders. */
-function embeddersOf(access: Access): Declared["embedderOf"] {
+function embeddersOf(access: Secrets): Declared["embedderOf"] {
   const open = new Map<ModelRef, Embedder>();
   return (ref) => {
     const embedder = open.get(ref) ?? openEmbedder(ref, access);

@@ -10,12 +10,13 @@ import {
   type Rates,
   type ThreadLength,
 } from "../wire/index.ts";
-import { type Declared, declaredBy, projectsOf } from "./declare.ts";
+import { type Declared, declaredBy } from "./declare.ts";
 import { observe } from "./lint/observe.ts";
 import { counterFor, renderIn } from "./lint/render.ts";
 import { type FilePlace, placeOf, textsOf } from "./lint/texts.ts";
 import { otherProcesses, unstablePieces } from "./lint/worlds.ts";
 import type { AppOptions } from "./options.ts";
+import { projectsOf } from "./projects.ts";
 
 /** What is looked at, and how it is judged. */
 export interface LintOptions extends Pick<AppOptions, "folder" | "data" | "env" | "mustDeclare"> {

@@ -13,12 +13,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { blueprintFolder, blueprintNames, projectLock } from "../app.ts";
+import { blueprintFolder, blueprintNames, projectLock } from "../app/doors/projects.ts";
 import { type AgentName, asStrataError, StrataError } from "../protocol/index.ts";
 import { fileError } from "./files.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** What is copied: a blueprint of the package, or a folder of anybody's. */
-export interface Blueprint {
+interface Blueprint {
   /** Absolute, without links in it. */
   readonly folder: string;
   readonly shipped: boolean;
@@ -31,7 +32,7 @@ interface NewFile {
 }
 
 /** A blueprint, read and ready to be written. */
-export interface Copy {
+interface Copy {
   readonly files: readonly NewFile[];
   /** Lines of its `.gitignore`. */
   readonly ignored: readonly string[];
@@ -39,6 +40,46 @@ export interface Copy {
   readonly leftOut: readonly string[];
   /** The environment variables that its strata.yaml names. */
   readonly variables: readonly string[];
+}
+
+/** What was made of a blueprint. */
+export interface Made {
+  /** The folder it was copied from, where it was no shipped blueprint. */
+  readonly from?: string;
+  readonly files: readonly string[];
+  readonly leftOut: readonly string[];
+  readonly agents: readonly string[];
+  /** Those of them that answer nobody before they were topped up. */
+  readonly onCredits: readonly string[];
+  /** The environment variables that it wants. */
+  readonly variables: readonly string[];
+}
+
+/**
+ * Copies a blueprint into a folder, and proves that what was made can start: its lock is checked as the start will check it.
+ * @throws StrataError as `findBlueprint`, `readBlueprint`, `writeNew`
+ */
+export function copyBlueprint(
+  { cwd, env }: Pick<Terminal, "cwd" | "env">,
+  folder: string,
+  wanted: { readonly blueprint: string; readonly name: AgentName | undefined },
+): Made {
+  const blueprint = findBlueprint(wanted.blueprint, cwd);
+  const copy = readBlueprint(blueprint, wanted.name);
+  const { variables, leftOut } = copy;
+  // The lock names the agents; what it locks is the blueprint's, word for word.
+  const isLocked = blueprint.shipped && wanted.name === undefined;
+  const written = writeNew(folder, isLocked ? copy.files : locked(blueprint, copy, env));
+  const lock = projectLock({ folder, env });
+  lock.check();
+  return {
+    ...(!blueprint.shipped && { from: blueprint.folder }),
+    files: [...written, ...ignoreLines(folder, copy.ignored)],
+    leftOut,
+    agents: [...lock.layers.keys()],
+    onCredits: [...lock.onCredits],
+    variables,
+  };
 }
 
 const ENV_EXAMPLE = `# Copy this file to .env and put your key in; .env is read beside strata.yaml and is never sent, printed or recorded.
@@ -50,7 +91,7 @@ ANTHROPIC_API_KEY=
  * What `given` names: a shipped blueprint, else a folder with a strata.yaml.
  * @throws StrataError `file_not_found`, `config_missing`
  */
-export function findBlueprint(given: string, cwd: string): Blueprint {
+function findBlueprint(given: string, cwd: string): Blueprint {
   const folder = resolve(cwd, given);
   const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
   const isPath = /[\\/]/.test(given) || given === "." || given === "..";
@@ -66,7 +107,7 @@ export function findBlueprint(given: string, cwd: string): Blueprint {
  * Reads a blueprint, its agent renamed where a name is given.
  * @throws StrataError `invalid_input` where a name fits no single agent, or a link leads out of the folder; `file_not_found`
  */
-export function readBlueprint({ folder, shipped }: Blueprint, name: AgentName | undefined): Copy {
+function readBlueprint({ folder, shipped }: Blueprint, name: AgentName | undefined): Copy {
   const leftOut: string[] = [];
   const read = [...pathsIn({ root: folder, leftOut }, folder)].map((path) => ({
     path,
@@ -139,7 +180,7 @@ function variablesIn(yaml: string): readonly string[] {
  * what its author did not review is not copied.
  * @throws StrataError `lock_mismatch`, `config_invalid`, … of the folder; `invalid_input` where only the copy cannot start
  */
-export function locked({ folder }: Blueprint, { files }: Copy, env: Environment): readonly NewFile[] {
+function locked({ folder }: Blueprint, { files }: Copy, env: Environment): readonly NewFile[] {
   const lock = projectLock({ folder, env });
   if (existsSync(lock.file)) lock.check();
   const others = files.filter(({ path }) => path !== "strata.lock");
@@ -185,7 +226,7 @@ function renamed(file: NewFile, name: AgentName | undefined): NewFile {
  * Writes files that are not there yet, none where one of them is. Gives their paths.
  * @throws StrataError `invalid_input` with the files that are in the way; `file_not_found` where writing fails
  */
-export function writeNew(folder: string, files: readonly NewFile[]): readonly string[] {
+function writeNew(folder: string, files: readonly NewFile[]): readonly string[] {
   const taken = files.map(({ path }) => path).filter((path) => existsSync(join(folder, path)));
   if (taken.length > 0) {
     const says = `${folder} holds ${taken.join(", ")} already, and nothing was written; name an empty folder with --folder`;
@@ -202,7 +243,7 @@ export function writeNew(folder: string, files: readonly NewFile[]): readonly st
 }
 
 /** Adds to `.gitignore` these lines and what belongs to this machine only; what it says already stays. Gives its path where it changed. */
-export function ignoreLines(folder: string, lines: readonly string[]): readonly string[] {
+function ignoreLines(folder: string, lines: readonly string[]): readonly string[] {
   const file = join(folder, ".gitignore");
   return attempt(file, "written", () => {
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";

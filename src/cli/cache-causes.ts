@@ -7,7 +7,7 @@ import {
   type CauseTotal,
   isAvoidable,
   type Taken,
-} from "../app.ts";
+} from "../app/doors/costs.ts";
 import { isoSecond, type Ledger, type ModelRef, type ThreadId, type TurnId } from "../protocol/index.ts";
 import { count, duration, number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";

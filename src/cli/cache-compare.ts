@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { type Bill, type Layout, layoutBills, layoutContent, optimum } from "../app.ts";
+import { type Bill, type Layout, layoutBills, layoutContent, optimum } from "../app/doors/costs.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { SeenThread } from "./cache-threads.ts";
 import type { Context } from "./context.ts";

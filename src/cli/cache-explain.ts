@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { type App, attribute, attributionTotals, rulesOf, type SeenRequest, type TurnRecord } from "../app.ts";
+import { attribute, attributionTotals, rulesOf, type SeenRequest } from "../app/doors/costs.ts";
+import type { App, TurnRecord } from "../app.ts";
 import { type ModelRef, type Request, type ThreadId, threadId, type Usage } from "../protocol/index.ts";
 import {
   attributionJson,

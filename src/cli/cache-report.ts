@@ -1,4 +1,4 @@
-import { LAYOUT_SAYS, type Layout } from "../app.ts";
+import { LAYOUT_SAYS, type Layout } from "../app/doors/costs.ts";
 import { type Comparison, inSteps, seriesOf } from "./cache-compare.ts";
 import { count, number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";

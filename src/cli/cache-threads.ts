@@ -1,14 +1,6 @@
 import { setImmediate } from "node:timers/promises";
+import { type CacheRules, type ModelCard, rulesOf, type SeenRequest, seenOf, seenOfBody } from "../app/doors/costs.ts";
 import type { App, Thread } from "../app.ts";
-import {
-  type CacheRules,
-  type ModelCard,
-  rulesOf,
-  type SeenRequest,
-  seenOf,
-  seenOfBody,
-  tokenCounter,
-} from "../app.ts";
 import {
   agentName,
   asStrataError,
@@ -113,12 +105,17 @@ interface Found {
   readonly see: (count: CountTokens, at: number) => SeenRequest;
 }
 
+async function counterWith(factor: number): Promise<CountTokens> {
+  const { tokenCounter } = await import("../app/doors/dumps.ts");
+  return tokenCounter({ factor });
+}
+
 /** Puts requests to their threads, in the order in which they come. */
 function gather({ model, gap, cardOf }: Seeing) {
   const threads = new Map<string, { model: string; requests: SeenRequest[] }>();
   const counters = new Map<string, Promise<CountTokens>>();
   const counterOf = (ref: string): Promise<CountTokens> => {
-    const counter = counters.get(ref) ?? tokenCounter({ factor: cardOf(ref).tokenFactor });
+    const counter = counters.get(ref) ?? counterWith(cardOf(ref).tokenFactor);
     counters.set(ref, counter);
     return counter;
   };

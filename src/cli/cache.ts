@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { cardsWhere, LAYOUTS, type Layout } from "../app.ts";
+import { LAYOUTS, type Layout } from "../app/doors/costs.ts";
 import { StrataError, suggestion } from "../protocol/index.ts";
 import { htmlChart, svgChart } from "./cache-chart.ts";
 import { type Comparison, compareLayouts } from "./cache-compare.ts";
@@ -97,6 +97,7 @@ async function threadsOf(what: string, options: Options, { context, command }: A
   const isFile = /[./\\]/.test(what);
   if (isFile) {
     const { folder, named } = readShared(command, context.terminal);
+    const { cardsWhere } = await import("../app/doors/dumps.ts");
     const cardOf = cardsWhere({ folder, mustDeclare: named, env: context.terminal.env });
     return dumpedThreads(context, what, { ...options, cardOf });
   }

@@ -15,8 +15,8 @@ set. A command that fails says so in a sentence with the next step, and leaves w
 const WIDTH = 100;
 
 /** The page of all commands, from the program's own help. The same program gives the same bytes, wherever it runs. */
-export function commandsPage(): string {
-  const program = createProgram(createContext(nowhere()));
+export async function commandsPage(): Promise<string> {
+  const program = await createProgram(createContext(nowhere()));
   return `${[HEAD, ...sections(program)].join("\n\n")}\n`;
 }
 

@@ -1,7 +1,9 @@
 import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type App, type AppOptions, openApp, projectLock, recordFile, vectorExtension } from "../app.ts";
+import { projectLock } from "../app/doors/projects.ts";
+import { vectorExtension } from "../app/doors/vectors.ts";
+import { type App, type AppOptions, openApp, recordFile } from "../app.ts";
 import { asStrataError, type ErrorCode } from "../protocol/index.ts";
 import { answeringOf, problemsOf } from "./answering.ts";
 import { attentionLines } from "./attention.ts";

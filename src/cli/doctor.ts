@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { never, StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
-import { type Check, examine } from "./doctor-checks.ts";
+import type { Check } from "./doctor-checks.ts";
 import { readPlaces } from "./options.ts";
 import { count, printable, type Style } from "./style.ts";
 
@@ -13,6 +13,7 @@ export function declareDoctor(program: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  $ strata doctor --folder my-agents")
     .action(async (_options: unknown, command: Command) => {
       const shared = readPlaces(command, context.terminal);
+      const { examine } = await import("./doctor-checks.ts");
       const checks = await examine({ ...shared, env: context.terminal.env });
       const failed = checks.filter(({ state }) => state === "fail");
       if (shared.json) context.json({ healthy: failed.length === 0, checks });

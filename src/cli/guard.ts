@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type GuardVerdict, judgeLayerText } from "../app.ts";
+import type { GuardVerdict } from "../app/doors/guard.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { readShared } from "./options.ts";
@@ -23,6 +23,7 @@ export function declareGuard(program: Command, context: Context): void {
     .action(async (text: string | undefined, _: object, command: Command) => {
       const { json } = readShared(command, context.terminal);
       if (json && text === undefined) return eachLine(context);
+      const { judgeLayerText } = await import("../app/doors/guard.ts");
       const verdict = judgeLayerText(text ?? (await allOfStdin(context.terminal)));
       if (json) context.json(verdict);
       else context.say(...forPeople(verdict));
@@ -31,6 +32,7 @@ export function declareGuard(program: Command, context: Context): void {
 
 /** One line for each that is read, in order: whoever reads can tell by the place which verdict is of which text. */
 async function eachLine(context: Context): Promise<void> {
+  const { judgeLayerText } = await import("../app/doors/guard.ts");
   let line = 0;
   let unread = 0;
   for await (const read of stdinLines(context.terminal)) {

@@ -1,9 +1,8 @@
 import { relative, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
-import { blueprintNames, projectLock } from "../app.ts";
-import { type AgentName, agentName } from "../protocol/index.ts";
-import { findBlueprint, ignoreLines, locked, readBlueprint, writeNew } from "./blueprint-copy.ts";
+import { agentName } from "../protocol/index.ts";
+import type { Made } from "./blueprint-copy.ts";
 import { asCalledHere, type Context } from "./context.ts";
 import { isInteractive } from "./terminal.ts";
 
@@ -35,7 +34,8 @@ export function declareInit(program: Command, context: Context): void {
       const name = options.name === undefined ? undefined : agentName(options.name);
       const folder = resolve(context.terminal.cwd, options.folder ?? ".");
       const blueprint = given ?? (await chooseBlueprint(context));
-      const made = make(context, folder, { blueprint, name });
+      const { copyBlueprint } = await import("./blueprint-copy.ts");
+      const made = copyBlueprint(context.terminal, folder, { blueprint, name });
       if (options.json === true) return context.json({ blueprint, folder, ...made });
       context.say(...report(folder, context.terminal, made));
     });
@@ -45,6 +45,7 @@ export function declareInit(program: Command, context: Context): void {
 async function chooseBlueprint({ terminal }: Context): Promise<string> {
   if (!isInteractive(terminal)) return USUAL;
   const { stdin, stdout, signal } = terminal;
+  const { blueprintNames } = await import("../app/doors/projects.ts");
   const question = createInterface({ input: stdin, output: stdout, terminal: true });
   try {
     const names = blueprintNames().join(", ");
@@ -52,42 +53,6 @@ async function chooseBlueprint({ terminal }: Context): Promise<string> {
   } finally {
     question.close();
   }
-}
-
-interface Made {
-  /** The folder it was copied from, where it was no shipped blueprint. */
-  readonly from?: string;
-  readonly files: readonly string[];
-  readonly leftOut: readonly string[];
-  readonly agents: readonly string[];
-  /** Those of them that answer nobody before they were topped up. */
-  readonly onCredits: readonly string[];
-  /** The environment variables that it wants. */
-  readonly variables: readonly string[];
-}
-
-/** Copies, and proves that what was made can start: its lock is checked as the start will check it. */
-function make(
-  { terminal: { cwd, env } }: Context,
-  folder: string,
-  wanted: { readonly blueprint: string; readonly name: AgentName | undefined },
-): Made {
-  const blueprint = findBlueprint(wanted.blueprint, cwd);
-  const copy = readBlueprint(blueprint, wanted.name);
-  const { variables, leftOut } = copy;
-  // The lock names the agents; what it locks is the blueprint's, word for word.
-  const isLocked = blueprint.shipped && wanted.name === undefined;
-  const written = writeNew(folder, isLocked ? copy.files : locked(blueprint, copy, env));
-  const lock = projectLock({ folder, env });
-  lock.check();
-  return {
-    ...(!blueprint.shipped && { from: blueprint.folder }),
-    files: [...written, ...ignoreLines(folder, copy.ignored)],
-    leftOut,
-    agents: [...lock.layers.keys()],
-    onCredits: [...lock.onCredits],
-    variables,
-  };
 }
 
 function report(folder: string, { cwd, env }: Context["terminal"], made: Made): readonly string[] {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type ProjectLock, projectLock } from "../app.ts";
+import type { ProjectLock } from "../app/doors/projects.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { readShared } from "./options.ts";
@@ -18,9 +18,9 @@ export function declareLock(program: Command, context: Context): void {
     .option("--check", "only check that they are as they were locked")
     .option("--lines", "say that the lines of changed layers were reviewed and still say what their layers do")
     .addHelpText("after", "\nExample:\n  $ strata lock --folder my-agents")
-    .action((options: Options, command: Command) => {
+    .action(async (options: Options, command: Command) => {
       const { folder, json } = readShared(command, context.terminal);
-      const lock = lockIn(folder, context);
+      const lock = await lockIn(folder, context);
       if (options.check === true) lock.check();
       const was = options.check === true ? "current" : renew(context, lock, options);
       if (json) context.json({ file: lock.file, was, layers: Object.fromEntries(lock.layers) });
@@ -28,7 +28,8 @@ export function declareLock(program: Command, context: Context): void {
     });
 }
 
-function lockIn(folder: string, { terminal: { env } }: Context): ProjectLock {
+async function lockIn(folder: string, { terminal: { env } }: Context): Promise<ProjectLock> {
+  const { projectLock } = await import("../app/doors/projects.ts");
   try {
     return projectLock({ folder, env });
   } catch (thrown) {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { type App, cardOf, FAMILIES, type ModelCard } from "../app.ts";
+import { cardOf, FAMILIES, type ModelCard } from "../app/doors/costs.ts";
+import type { App } from "../app.ts";
 import { type ModelRef, nearest, StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { inSession } from "./session.ts";

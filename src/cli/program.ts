@@ -1,44 +1,15 @@
 import { Command } from "commander";
 import { VERSION } from "../app.ts";
-import { declareAgent } from "./agent.ts";
-import { declareAnchor } from "./anchor.ts";
-import { declareApproval } from "./approval.ts";
-import { declareBackup } from "./backup.ts";
-import { declareCache } from "./cache.ts";
-import { declareChat } from "./chat.ts";
-import { declareCompletion } from "./completion.ts";
-import { declareCompose } from "./compose.ts";
-import { declareContact } from "./contact.ts";
 import type { Context } from "./context.ts";
-import { declareCredits } from "./credits.ts";
-import { declareDoctor } from "./doctor.ts";
-import { declareExplain } from "./explain.ts";
-import { declareExport } from "./export.ts";
-import { declareGuard } from "./guard.ts";
-import { declareInit } from "./init.ts";
-import { declareLayer } from "./layer.ts";
-import { declareLife } from "./life.ts";
-import { declareLint } from "./lint.ts";
-import { declareLock } from "./lock.ts";
-import { declareInbox, declareOutbox } from "./mailbox.ts";
-import { declareMemory } from "./memory.ts";
-import { declareModels } from "./models.ts";
 import { declareShared } from "./options.ts";
-import { declareReplay } from "./replay.ts";
-import { declareConversation } from "./sender-log.ts";
-import { declareSkill } from "./skill.ts";
-import { declareSoul } from "./soul.ts";
-import { declareStart } from "./start.ts";
-import { declareThread } from "./thread.ts";
-import { declareTurn } from "./turn.ts";
-import { declareUsage } from "./usage.ts";
-import { declareVerify } from "./verify.ts";
 
 /** How wide help is where no terminal says. */
 const WIDTH = 80;
 
-/** The whole command line, declared. Nothing runs before it parses. */
-export function createProgram(context: Context): Command {
+/**
+ * The command line, declared; nothing runs before it parses. Without `argv` it is the whole one, else as much of it as that line needs.
+ */
+export async function createProgram(context: Context, argv: readonly string[] = []): Promise<Command> {
   const { stdout, stderr } = context.terminal;
   const strata = new Command("strata")
     .description(
@@ -59,42 +30,52 @@ export function createProgram(context: Context): Command {
     .showHelpAfterError("(--help tells more)")
     .addHelpText("after", "\nExample:\n  $ strata chat companion");
   declareShared(strata);
-  for (const declare of COMMANDS) declare(strata, context);
+  const declares = await Promise.all(needed(argv).map((load) => load()));
+  for (const declare of declares) declare(strata, context);
   return strata;
 }
 
-/** In the order of the help: begin, talk, look, keep. */
-const COMMANDS = [
-  declareInit,
-  declareStart,
-  declareChat,
-  declareCompose,
-  declareExplain,
-  declareThread,
-  declareTurn,
-  declareMemory,
-  declareContact,
-  declareApproval,
-  declareAgent,
-  declareLayer,
-  declareSoul,
-  declareSkill,
-  declareConversation,
-  declareInbox,
-  declareOutbox,
-  declareLife,
-  declareCredits,
-  declareUsage,
-  declareModels,
-  declareReplay,
-  declareCache,
-  declareDoctor,
-  declareLint,
-  declareGuard,
-  declareExport,
-  declareBackup,
-  declareLock,
-  declareVerify,
-  declareAnchor,
-  declareCompletion,
-];
+type Declare = (program: Command, context: Context) => void;
+
+/** What declares each command, in the order of the help: begin, talk, look, keep. It is loaded with its command and not before. */
+const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
+  init: async () => (await import("./init.ts")).declareInit,
+  start: async () => (await import("./start.ts")).declareStart,
+  chat: async () => (await import("./chat.ts")).declareChat,
+  compose: async () => (await import("./compose.ts")).declareCompose,
+  explain: async () => (await import("./explain.ts")).declareExplain,
+  thread: async () => (await import("./thread.ts")).declareThread,
+  turn: async () => (await import("./turn.ts")).declareTurn,
+  memory: async () => (await import("./memory.ts")).declareMemory,
+  contact: async () => (await import("./contact.ts")).declareContact,
+  approval: async () => (await import("./approval.ts")).declareApproval,
+  agent: async () => (await import("./agent.ts")).declareAgent,
+  layer: async () => (await import("./layer.ts")).declareLayer,
+  soul: async () => (await import("./soul.ts")).declareSoul,
+  skill: async () => (await import("./skill.ts")).declareSkill,
+  conversation: async () => (await import("./sender-log.ts")).declareConversation,
+  inbox: async () => (await import("./mailbox.ts")).declareInbox,
+  outbox: async () => (await import("./mailbox.ts")).declareOutbox,
+  life: async () => (await import("./life.ts")).declareLife,
+  credits: async () => (await import("./credits.ts")).declareCredits,
+  usage: async () => (await import("./usage.ts")).declareUsage,
+  models: async () => (await import("./models.ts")).declareModels,
+  replay: async () => (await import("./replay.ts")).declareReplay,
+  cache: async () => (await import("./cache.ts")).declareCache,
+  doctor: async () => (await import("./doctor.ts")).declareDoctor,
+  lint: async () => (await import("./lint.ts")).declareLint,
+  guard: async () => (await import("./guard.ts")).declareGuard,
+  export: async () => (await import("./export.ts")).declareExport,
+  backup: async () => (await import("./backup.ts")).declareBackup,
+  lock: async () => (await import("./lock.ts")).declareLock,
+  verify: async () => (await import("./verify.ts")).declareVerify,
+  anchor: async () => (await import("./anchor.ts")).declareAnchor,
+  completion: async () => (await import("./completion.ts")).declareCompletion,
+};
+
+/** A line that begins with a command needs that one alone, but where it tells of the others; all that is unclear is told by the whole. */
+function needed([first = ""]: readonly string[]): readonly (() => Promise<Declare>)[] {
+  if (first === "--version") return [];
+  const named = Object.hasOwn(COMMANDS, first) && first !== "completion" ? COMMANDS[first] : undefined;
+  return named === undefined ? Object.values(COMMANDS) : [named];
+}

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type Command, Option } from "commander";
-import { type App, type Exchange, type ReplayedTurn, readRecording, replay } from "../app.ts";
+import type { App, Exchange, ReplayedTurn } from "../app.ts";
 import { type Agent, asStrataError, contactId, StrataError, trusted } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { beginDump, type Dump } from "./dump.ts";
@@ -56,8 +56,8 @@ export function declareReplay(program: Command, context: Context): void {
       "after",
       "\nExample:\n  $ strata replay talk.jsonl --agent companion --replies recorded --dump requests.jsonl",
     )
-    .action((file: string, options: Options, command: Command) => {
-      const job = readJob(file, options, context.terminal.cwd);
+    .action(async (file: string, options: Options, command: Command) => {
+      const job = await readJob(file, options, context.terminal.cwd);
       const recordedTools = options.tools === undefined ? undefined : readJson(options.tools, context.terminal.cwd);
       const wishes = {
         ...(recordedTools === undefined ? {} : { recordedTools }),
@@ -68,13 +68,14 @@ export function declareReplay(program: Command, context: Context): void {
 }
 
 /** Reads all that can be wrong before anything is done. */
-function readJob(name: string, options: Options, cwd: string): Job {
+async function readJob(name: string, options: Options, cwd: string): Promise<Job> {
   if (options.replies !== undefined && options.replies !== "recorded") {
     const message = `--replies ${JSON.stringify(options.replies)} is not known; it can be recorded, or left out so that the agent's model answers`;
     throw new StrataError("invalid_input", message, { replies: options.replies });
   }
   const { path, bytes, text } = readInput(name, cwd);
   const digest = createHash("sha256").update(bytes).digest("hex");
+  const { readRecording } = await import("../app/doors/recordings.ts");
   const exchanges = readRecording(text, { file: name, digest, gap: options.gap });
   if (exchanges.length === 0)
     throw new StrataError("invalid_input", `${name} holds no message; there is nothing to replay`);
@@ -142,6 +143,7 @@ interface Run {
 }
 
 async function turns(context: Context, app: App, { job, agent, tally, dump }: Run): Promise<void> {
+  const { replay } = await import("../app/doors/recordings.ts");
   const { signal } = context.terminal;
   const progress = showProgress(context, job.file);
   const speaker = job.options.replies === undefined ? {} : { speaker: app.speaker.bind(undefined, agent) };

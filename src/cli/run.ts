@@ -22,7 +22,7 @@ export async function run(argv: readonly string[], terminal: Terminal, strays: S
   let goesOn = false;
   strays((thrown) => (goesOn ? context.complain(strayError(thrown, true)) : ends.reject(strayError(thrown, false))));
   try {
-    const program = createProgram(context);
+    const program = await createProgram(context, argv);
     program.hook("preAction", (_, command) => {
       goesOn = command.parent === program && GOES_ON.includes(command.name());
     });

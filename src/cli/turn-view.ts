@@ -1,4 +1,5 @@
-import { type App, agreementOf, type TurnRecord } from "../app.ts";
+import { agreementOf } from "../app/doors/costs.ts";
+import type { App, TurnRecord } from "../app.ts";
 import {
   asStrataError,
   isoSecond,

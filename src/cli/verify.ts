@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import type { ChainHead, Finding } from "../app.ts";
 import { type OrgId, StrataError } from "../protocol/index.ts";
-import { readAnchor } from "./anchor.ts";
 import type { Context } from "./context.ts";
 import { showProgress } from "./progress.ts";
 import { inRecord, type Session } from "./session.ts";
@@ -27,8 +26,8 @@ export function declareVerify(program: Command, context: Context): void {
     .description("derive every stored digest and the chain of records again, and say what does not match")
     .option("--anchor <file>", "also check that the record still reaches what `strata anchor` printed")
     .addHelpText("after", "\nExample:\n  $ strata verify --data .strata")
-    .action((options: Options, command: Command) => {
-      const anchors = options.anchor === undefined ? [] : readAnchor(options.anchor, context.terminal.cwd);
+    .action(async (options: Options, command: Command) => {
+      const anchors = await anchorsIn(options.anchor, context.terminal.cwd);
       return inRecord(context, command, async (session) => {
         const orgs = new Set([...(await session.app.organizations()), ...anchors.map((one) => one.org)]);
         const verdicts: Verdict[] = [];
@@ -40,6 +39,13 @@ export function declareVerify(program: Command, context: Context): void {
         if (!session.json) context.say("The record is whole.");
       });
     });
+}
+
+/** Empty where no file is named. @throws StrataError as `readAnchor` */
+async function anchorsIn(name: string | undefined, cwd: string): Promise<readonly ChainHead[]> {
+  if (name === undefined) return [];
+  const { readAnchor } = await import("./anchor-file.ts");
+  return readAnchor(name, cwd);
 }
 
 async function examine(

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { projectLock } from "../../src/app.ts";
+import { projectLock } from "../../src/app/doors/projects.ts";
 import { atTerminal, child, place, ROOT, strata } from "./strata.ts";
 
 const MADE = [".env.example", ".gitignore", "layers", "strata.lock", "strata.yaml"];

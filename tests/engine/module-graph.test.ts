@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 const APP = new URL("../../src/app.ts", import.meta.url).href;
+const PROJECTS = new URL("../../src/app/doors/projects.ts", import.meta.url).href;
 
 const tool = (name: string, run: string): string => `
 import { defineTool, z } from "strata";
@@ -29,7 +30,8 @@ async function told(files: Readonly<Record<string, string>>, program: string): P
   const main = `
     import { writeFileSync } from "node:fs";
     import { join } from "node:path";
-    import { openApp, projectLock } from "${APP}";
+    import { openApp } from "${APP}";
+    import { projectLock } from "${PROJECTS}";
     const folder = import.meta.dirname;
     const tell = (value) => console.log(JSON.stringify(value));
     const write = (file, text) => writeFileSync(join(folder, file), text);

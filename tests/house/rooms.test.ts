@@ -64,6 +64,8 @@ describe("the table of rooms", () => {
       "past the door of guard",
     );
     expect(verdict("tests/walk.test.ts", 'import { frame } from "../src/guard/index.ts";')).toBe("");
+    expect(verdict("src/cli/guard.ts", 'await import("../app/declare.ts");')).toContain("past the door of app");
+    expect(verdict("src/cli/guard.ts", 'await import("../app/doors/guard.ts");')).toBe("");
   });
 
   it("forbids a path that cannot be known, and one that leaves what is built", () => {

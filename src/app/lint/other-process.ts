@@ -5,8 +5,9 @@
 import { asStrataError, type ModelRef } from "../../protocol/index.ts";
 import { openSqlite } from "../../stores/index.ts";
 import { type SentPiece, sentPieces, type World } from "../../wire/index.ts";
-import { declaredBy, projectsOf } from "../declare.ts";
+import { declaredBy } from "../declare.ts";
 import type { AppOptions } from "../options.ts";
+import { projectsOf } from "../projects.ts";
 import { counterFor, renderIn } from "./render.ts";
 
 /** What the child is asked. */

@@ -1,0 +1,36 @@
+import { blueprintFolder, blueprintNames, loadProject, type Project, projectInCode } from "../agents/index.ts";
+import type { Secrets } from "../models/index.ts";
+import { StrataError } from "../protocol/index.ts";
+import type { AppOptions } from "./options.ts";
+
+/** The projects there are: those of the program or the folder, else the shipped blueprints. */
+export function projectsOf(options: Omit<AppOptions, "data">): readonly Project[] {
+  const { folder, env, config, mustDeclare = false, recordOnly = false } = options;
+  if (config !== undefined) return [projectInCode(config, { folder, env, recordOnly })];
+  try {
+    return [loadProject(folder, { env, recordOnly })];
+  } catch (thrown) {
+    if (mustDeclare || !(thrown instanceof StrataError && thrown.code === "config_missing")) throw thrown;
+    return blueprintNames().map((name) => loadProject(blueprintFolder(name), { env }));
+  }
+}
+
+/** How a provider is reached: as the first project says that knows it. */
+export function accessOf(projects: readonly Project[]): Secrets {
+  return (name) => {
+    for (const { providers, folder } of projects) {
+      const provider = providers.get(name);
+      if (provider === undefined) continue;
+      const { kind, key, url, region, signing, package: npm } = provider;
+      return {
+        kind,
+        key: key?.reveal(),
+        url,
+        region,
+        signing: signing && { id: signing.id, session: signing.session?.reveal() },
+        package: npm === undefined ? undefined : { name: npm, folder },
+      };
+    }
+    return undefined;
+  };
+}

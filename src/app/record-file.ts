@@ -1,0 +1,6 @@
+import { join } from "node:path";
+
+/** The database of a data folder: where there is none, nothing was stored yet. */
+export function recordFile(data: string): string {
+  return join(data, "strata.db");
+}
