@@ -55,6 +55,17 @@ describe("law 7: one commit", () => {
     expect(begun).toEqual(["ring", "look", "look"]);
   });
 
+  it("a call that acted outside in a turn that failed is known wherever among its calls the next turn asks for it", async () => {
+    const ring = (bell: string) => ({ call: "ring", input: { bell } });
+    const [first, second] = [{ parts: [ring("back"), ring("door")] }, { parts: [ring("door")] }];
+    const { say, open, runtime, sent, rung } = await stage([first, new Error("boom"), second, "Told."]);
+    const thread = await open();
+    await say(thread, "Ring");
+    expect(endOf(await collect(runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done" });
+    expect(JSON.stringify(sent[3]?.messages.at(-1))).toContain("rang door");
+    expect(rung).toEqual(["back", "door"]);
+  });
+
   it("a call that acted outside is known though the database was busy and its turn was stopped meanwhile", async () => {
     const { store } = await stage([]);
     const stop = new AbortController();

@@ -1,6 +1,7 @@
 import { type Compilation, frameResult, roomLeft } from "../compiler/index.ts";
 import {
   type CallPart,
+  canonicalJson,
   lowestTrust,
   type Reply,
   type ResultPart,
@@ -12,8 +13,9 @@ import {
   type TurnEvent,
   untrusted,
 } from "../protocol/index.ts";
+import type { JournalKey } from "../stores/index.ts";
 import { ask, mustAsk, schemaDigest, waitingText } from "./approvals.ts";
-import { unansweredOf } from "./inbox/staged.ts";
+import { handledOf, unansweredOf } from "./inbox/staged.ts";
 import { patiently } from "./patiently.ts";
 import type { RecordedResult } from "./run-options.ts";
 import { limitsOf, type Ran, runTool } from "./run-tool.ts";
@@ -140,19 +142,32 @@ function recorded(result: RecordedResult | undefined): Answered {
 async function runOnce(work: Work, compilation: Compilation, tool: Tool, call: CallPart): Promise<ToolOutcome> {
   if (tool.effect !== "external") return (await run(work, compilation, tool, call)).outcome;
   const { store, clock } = work.parts;
-  const { thread, turn } = work.lease.claim;
-  const key = { thread: thread.id, turn, ordinal: work.calls, tool: tool.schema.name, input: call.input };
-  const journal = await store.beginCall(thread.scope, key, clock());
+  const { scope } = work.lease.claim.thread;
+  const key = keyOf(work, tool, call);
+  const journal = await store.beginCall(scope, key, clock());
   if (journal.state === "done") return journal.outcome;
-  if (journal.state === "unknown") {
-    return refusal(
-      "This call began before an interruption and its end is not known; look at what it was to change before calling again.",
-    ).outcome;
-  }
+  if (journal.state !== "new") return refusal(NOT_AGAIN[journal.state]).outcome;
   const { outcome, isKnown } = await run(work, compilation, tool, call);
-  if (isKnown) await patiently(() => store.endCall(thread.scope, key, outcome, clock()));
+  if (isKnown) await patiently(() => store.endCall(scope, key, outcome, clock()));
   work.lease.signal.throwIfAborted();
   return outcome;
+}
+
+const NOT_AGAIN = {
+  unknown:
+    "This call began before an interruption and its end is not known; look at what it was to change before calling again.",
+  elsewhere:
+    "Not run: this very call was made in an earlier try, for these messages and for those of others, and what came of it is not told here. Take it as done.",
+} as const;
+
+/** A call is known by what it asks for: the next try may ask for the same in another order, or for fewer senders. */
+function keyOf(work: Work, { schema: { name: tool } }: Tool, { input }: CallPart): JournalKey {
+  const { thread, turn } = work.lease.claim;
+  const name = `${tool} ${canonicalJson(input)}`;
+  const ordinal = (work.outside.get(name) ?? 0) + 1;
+  work.outside.set(name, ordinal);
+  const senders = handledOf(work).map((one) => ({ scope: one.thread.scope, thread: one.thread.id, turn: one.turn }));
+  return { thread: thread.id, turn, ordinal, tool, input, senders };
 }
 
 async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPart): Promise<Ran> {

@@ -74,6 +74,8 @@ export interface Work {
   calls: number;
   /** Calls that count for the limit of their tool. */
   readonly used: Map<ToolName, number>;
+  /** How often each call that acts outside was asked for. */
+  readonly outside: Map<string, number>;
   /** Answers that did not fit the agent's `output`. */
   misfits: number;
   /** How many of the claimed events the turn handles; the rest keep waiting for the next. */
@@ -104,6 +106,7 @@ export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: Run
     approvals: [],
     calls: 0,
     used: new Map(),
+    outside: new Map(),
     misfits: 0,
     taken: lease.claim.events.length,
   };

@@ -22,6 +22,7 @@ export type {
 } from "./agent-store.ts";
 export type { BatchOpening, Failures, StagedReply } from "./batch.ts";
 export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
+export type { JournalKey, JournalState, JournalTurn } from "./journal-key.ts";
 export type {
   AddedMemory,
   MemoryHit,
@@ -43,8 +44,6 @@ export type {
   ClaimRequest,
   Finding,
   HeldThread,
-  JournalKey,
-  JournalState,
   RebuiltRequest,
   RequestRecord,
   RequestStart,

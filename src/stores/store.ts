@@ -8,7 +8,6 @@ import type {
   Epoch,
   ErrorCode,
   EventId,
-  Json,
   Ledger,
   Mark,
   MemoryId,
@@ -28,7 +27,6 @@ import type {
   StoreWrite,
   TailPart,
   ThreadId,
-  ToolName,
   ToolOutcome,
   TranscriptMessage,
   Trust,
@@ -40,6 +38,7 @@ import type {
 import type { AgentOwner, AgentStore } from "./agent-store.ts";
 import type { BatchOpening, StagedReply } from "./batch.ts";
 import type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
+import type { JournalKey, JournalState } from "./journal-key.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import type { OutboxMessage } from "./outbox-message.ts";
 import type { Slot } from "./slot.ts";
@@ -243,25 +242,6 @@ export interface Settled extends ChainHead {
 export type Finding =
   | { readonly type: "checked"; readonly what: "piece" | "epoch" | "turn" | "link"; readonly count: number }
   | { readonly type: "problem"; readonly where: string; readonly says: string };
-
-/** One call of a tool with an effect outside the store, journaled before it acts. */
-export interface JournalKey {
-  readonly thread: ThreadId;
-  readonly turn: TurnId;
-  /** 1 for the turn's first call. */
-  readonly ordinal: number;
-  readonly tool: ToolName;
-  readonly input: Json;
-}
-
-/**
- * `new`: act. `done`: it acted, here is what came of it. `unknown`: it began and its end was not recorded. Tool and input are
- * part of what is known: another call at the same ordinal is new, and the first stays known.
- */
-export type JournalState =
-  | { readonly state: "new" }
-  | { readonly state: "done"; readonly outcome: ToolOutcome }
-  | { readonly state: "unknown" };
 
 /**
  * Usage summed over a scope; turns that failed were paid for too. A turn of several senders counts once: for one of them as a turn

@@ -273,6 +273,53 @@ describe("a turn of several senders that is interrupted", () => {
     expect(await on.problems()).toEqual([]);
   });
 
+  const RINGING = { parts: [{ call: "ring", input: { bell: "door" } }] };
+  /** What the newest request tells of the newest call. */
+  const told = (sent: readonly Request[]): string => JSON.stringify(sent.at(-1)?.messages.at(-1));
+
+  it("law 7: does not act again for those who are left when one of its senders is erased", async () => {
+    const on = await inbox([RINGING, RINGING, "You alone, hello."]);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    const stop = new AbortController();
+    for await (const event of on.runtime.runInbox(OPERATOR, on.agent.name, { signal: stop.signal })) {
+      if (event.type !== "tool-end") continue;
+      await on.runtime.erase(OPERATOR, { contact: contactId("ann") });
+      stop.abort();
+    }
+    expect(endOf(await on.run())).toMatchObject({ type: "done", text: "You alone, hello." });
+    expect(on.rung).toEqual(["door"]);
+    expect(told(on.sent)).toContain("in an earlier try");
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("law 7: does not act again where it failed and its senders are then handled apart, nor tells one what it did for all", async () => {
+    const broken = new Error("no such model");
+    const on = await inbox([RINGING, broken, RINGING, broken, RINGING, "Ann, hello.", RINGING, "Bob, hello."]);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    for (let tries = 0; tries < 2; tries++) expect(endOf(await on.run()).type).toBe("failed");
+    expect(told(on.sent)).toContain("rang door");
+    for (const text of ["Ann, hello.", "Bob, hello."]) {
+      expect(endOf(await on.run())).toMatchObject({ type: "done", text });
+      expect(told(on.sent)).toContain("in an earlier try");
+      expect(told(on.sent)).not.toContain("rang");
+    }
+    expect(on.rung).toEqual(["door"]);
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("law 7: does not act again where one of its senders is handled with another, and does what is asked anew", async () => {
+    const again = { parts: [...RINGING.parts, ...RINGING.parts] };
+    const on = await inbox([RINGING, new Error("no such model"), again, politely]);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    expect(endOf(await on.run()).type).toBe("failed");
+    await on.runtime.withdraw(OPERATOR, (await on.open("ann")).id);
+    await on.post("cid", "hi");
+    expect(endOf(await on.run()).type).toBe("done");
+    expect(named(on.sent[2])).toEqual(["bob", "cid"]);
+    expect(on.rung).toEqual(["door", "door"]);
+    expect(await on.problems()).toEqual([]);
+  });
+
   it("law 7: two workers at once take no message twice and leave none", async () => {
     const on = await inbox(Array.from({ length: 20 }, () => politely));
     const names = ["ann", "bob", "cid", "dee", "eve", "fay", "gil", "hal"];
@@ -327,6 +374,15 @@ describe("a turn of several senders that the credits of its agent end", () => {
     expect(endOf(await on.run())).toMatchObject({ type: "done", text: "Done." });
     expect(on.rung).toEqual(["door"]);
     expect(await on.problems()).toEqual([]);
+  });
+
+  it("law 7: does not act again for who was left without an answer", async () => {
+    const ringing = { parts: [{ call: "ring", input: { bell: "door" } }, call("ann", "yes")] };
+    const on = await poor([ringing, { parts: [call("eve", "psst")], ...DEAR }, ringing, "You alone."]);
+    expect(endOf(await on.run())).toMatchObject({ type: "done", because: "credits" });
+    await on.pay(5);
+    expect(endOf(await on.run())).toMatchObject({ type: "done", text: "You alone." });
+    expect(on.rung).toEqual(["door"]);
   });
 
   it("has answered whom it answered, and the others keep waiting", async () => {

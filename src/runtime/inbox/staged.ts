@@ -43,18 +43,21 @@ export function stagedOf({ staged = [] }: Claim, taken: readonly StoredEvent[]):
   return staged.map((one) => ({ ...one, events: one.events.filter(({ id }) => ids.has(id)) }));
 }
 
+/** In a turn of several senders: the claims of those of whom it handles something. None in all other turns. */
+export const handledOf = ({ lease: { claim }, taken }: Pick<Answering, "lease" | "taken">): readonly Claim[] =>
+  stagedOf(claim, claim.events.slice(0, taken)).filter(isHandled);
+
 /** Who of several senders has no reply yet; nothing in all other turns. */
-export function unansweredOf({ lease: { claim }, taken, replies }: Answering): readonly ContactId[] | undefined {
-  const handled = stagedOf(claim, claim.events.slice(0, taken)).filter(isHandled);
+export function unansweredOf(work: Answering): readonly ContactId[] | undefined {
+  const handled = handledOf(work);
   if (handled.length < 2) return undefined;
-  return handled.map(({ thread }) => thread.scope.contact).filter((contact) => !replies.has(contact));
+  return handled.map(({ thread }) => thread.scope.contact).filter((contact) => !work.replies.has(contact));
 }
 
 /** What the turn tells where it left any of several senders without a reply. */
 export function leftUnanswered(work: Answering, stop: StopReason): Extract<TurnEvent, { type: "unanswered" }>[] {
   const senders = unansweredOf(work)?.length ?? 0;
-  const { claim } = work.lease;
-  const of = stagedOf(claim, claim.events.slice(0, work.taken)).filter(isHandled).length;
+  const of = handledOf(work).length;
   return senders === 0 ? [] : [{ type: "unanswered", senders, of, waits: stop === "credits" }];
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { batchContact, type ContactScope, spoken } from "../../protocol/index.ts";
+import { batchContact, type ContactScope, spoken, toolName, untrusted } from "../../protocol/index.ts";
 import type { BatchOpening, Failures } from "../batch.ts";
+import type { JournalKey } from "../journal-key.ts";
 import type { Claim, Store, Thread } from "../store.ts";
 import {
   ANN,
@@ -214,6 +215,38 @@ function committing(openStore: OpenStore): void {
       expect(await store.usage(ANN)).toMatchObject({ turns: 1, requests: 0, input: 0, dollars: 0 });
       await exchange(store, await open(store, ANN), "And now alone");
       expect(await store.usage({ ...OWNER, contact: null })).toMatchObject({ turns: 2, requests: 2, dollars: 0.5 });
+      await store.close();
+    });
+
+    it("law 7: made a call for each whose messages it handled: known wherever one of them is, and told where all are", async () => {
+      const store = await waiting(openStore, ["ann", "bob", "cid"]);
+      const { claim } = await staged(store);
+      const [ann, bob, cid] = claim.staged ?? [];
+      if (ann === undefined || bob === undefined || cid === undefined) throw new Error("three are staged");
+      const call = { ordinal: 1, tool: toolName("ring"), input: { bell: "door" } };
+      const keyOf = ({ thread, turn }: Claim, handled: readonly Claim[] = []): JournalKey => {
+        const senders = handled.map((one) => ({ scope: one.thread.scope, thread: one.thread.id, turn: one.turn }));
+        return { ...call, thread: thread.id, turn, senders };
+      };
+      const begun = (one: Claim, handled?: readonly Claim[]) =>
+        store.beginCall(one.thread.scope, keyOf(one, handled), NOW);
+      expect(await begun(claim, [ann, bob])).toEqual({ state: "new" });
+      const outcome = { text: untrusted("rang"), failed: false };
+      await store.endCall(claim.thread.scope, keyOf(claim, [ann, bob]), outcome, NOW);
+      const failed = { end: { status: "failed", code: "model_failed", message: "no" } } as const;
+      const handled = { ...claim, staged: [ann, bob, { ...cid, events: [] }] };
+      await store.settle(handled, done(handled, { more: failed }));
+      const again = await staged(store);
+      expect(await begun(again.claim, again.claim.staged)).toEqual({ state: "done", outcome });
+      await store.settle(again.claim, done(again.claim, { more: failed }));
+      const alone = await take(store, bob.thread);
+      expect(await begun(alone)).toEqual({ state: "elsewhere" });
+      // Nothing was done for who had no room beside the others.
+      expect(await begun(await take(store, cid.thread))).toEqual({ state: "new" });
+      await store.settle(alone, ran(alone).outcome);
+      await store.receive(bob.thread.scope, bob.thread.id, [said("Ring")]);
+      expect(await begun(await take(store, bob.thread))).toEqual({ state: "new" });
+      expect(await problems(store, ANN.org)).toEqual([]);
       await store.close();
     });
 

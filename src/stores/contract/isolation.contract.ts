@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type ContactScope, type NewApproval, type Scope, toolName, untrusted } from "../../protocol/index.ts";
-import type { Claim, JournalKey, Store, Thread } from "../store.ts";
+import type { JournalKey } from "../journal-key.ts";
+import type { Claim, Store, Thread } from "../store.ts";
 import {
   ANN,
   asked,

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Actor, toolName, untrusted } from "../../protocol/index.ts";
-import type { Claim, JournalKey, Store, Thread } from "../store.ts";
+import type { JournalKey } from "../journal-key.ts";
+import type { Claim, Store, Thread } from "../store.ts";
 import {
   ANN,
   asking,

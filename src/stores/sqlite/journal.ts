@@ -8,8 +8,8 @@ import {
   type ThreadId,
   type ToolOutcome,
 } from "../../protocol/index.ts";
+import type { JournalKey, JournalState } from "../journal-key.ts";
 import { toOutcome } from "../rows.ts";
-import type { JournalKey, JournalState } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { keepOwn, ownText, present, scopeKey } from "./pieces.ts";
@@ -20,18 +20,20 @@ import { foundTurn } from "./turns.ts";
 
 /**
  * Notes that a call is about to act, as long as its turn runs. The tool and its input are part of the entry's name: when a turn that is run again
- * asks for something else at the same place, that is another call, and the first one's entry stays. So nothing that acted
- * is ever forgotten, and nothing acts twice: neither when a turn is taken up again nor when it runs anew after it failed.
+ * asks for something else, that is another call, and the first one's entry stays. So nothing that acted is ever forgotten, and
+ * nothing acts twice: neither when a turn is taken up again nor when it runs anew after it failed. A call of a turn of several
+ * senders has an entry with each of them, without what came of it: whoever else is in the next turn, it is known there.
  */
 export function beginCall(db: Connection, scope: ContactScope, key: JournalKey, at: number): JournalState {
   return db.write(() => {
     const name = entryName(db, scope, key);
-    const entry = findEntry(db, name) ?? findFailed(db, name);
-    if (entry) return stateOf(db, scope, entry);
-    const together = findFailedTogether(db, scope, key);
-    if (together) return stateOf(db, together, together);
+    const parts = partNames(db, key);
+    const known =
+      findEntry(db, name) ?? findFailed(db, name) ?? findFailedTogether(db, scope, key) ?? findPart(db, parts);
+    if (known) return stateOf(db, known);
     if (foundTurn(db, scope, key.turn).status !== "running") throw ended(key);
-    db.run(insert("journal", { ...name, begun_at: at, outcome: null, ended_at: null }));
+    for (const one of [name, ...parts])
+      db.run(insert("journal", { ...one, begun_at: at, outcome: null, ended_at: null }));
     return { state: "new" };
   });
 }
@@ -44,13 +46,18 @@ export function endCall(db: Connection, scope: ContactScope, key: JournalKey, ou
     if (!entry) throw notBegun(key);
     if (entry.outcome !== null) return;
     const piece = keepOwn(db, scope, scopeKey(db, scope), JSON.stringify(outcome));
-    db.run(
-      query
-        .updateTable("journal")
-        .set({ outcome: piece, ended_at: at })
-        .where((eb) => eb.and(name)),
-    );
+    endEntry(db, name, { outcome: piece, ended_at: at });
+    for (const part of partNames(db, key)) endEntry(db, part, { ended_at: at });
   });
+}
+
+function endEntry(db: Connection, name: EntryName, end: Partial<Row<"journal">>): void {
+  db.run(
+    query
+      .updateTable("journal")
+      .set(end)
+      .where((eb) => eb.and(name)),
+  );
 }
 
 type EntryName = Pick<Row<"journal">, "org" | "agent" | "contact" | "thread" | "turn" | "ordinal" | "tool" | "input">;
@@ -67,6 +74,19 @@ function entryName(db: Connection, scope: ContactScope, key: JournalKey): EntryN
   openRow(db, scope, thread);
   const input = keyedDigest(scopeKey(db, scope), canonicalJson(key.input));
   return { ...owner(scope), thread, turn, ordinal, tool, input };
+}
+
+/** The names under which a call of a turn of several is known in its senders' own. */
+const partNames = (db: Connection, { senders = [], ...key }: JournalKey): readonly EntryName[] =>
+  senders.map(({ scope, thread, turn }) => entryName(db, scope, { ...key, thread, turn }));
+
+/** The same call for any of the senders: made in a turn with others, or in one of their own. */
+function findPart(db: Connection, parts: readonly EntryName[]): Row<"journal"> | undefined {
+  for (const part of parts) {
+    const entry = findEntry(db, part) ?? findFailed(db, part);
+    if (entry) return entry;
+  }
+  return undefined;
 }
 
 function findEntry(db: Connection, name: EntryName): Row<"journal"> | undefined {
@@ -150,9 +170,9 @@ const FAILED_TOGETHER = `select distinct staged.batch as batch, staged.batch_con
     and other.thread not in (select thread from staged where org = ? and batch = ?))
   order by staged.batch desc`;
 
-function stateOf(db: Connection, scope: ContactScope, entry: Row<"journal">): JournalState {
-  if (entry.outcome === null) return { state: "unknown" };
-  const text = present(ownText(db, scope, entry.outcome), `the outcome of call ${entry.ordinal} of turn ${entry.turn}`);
+function stateOf(db: Connection, entry: Row<"journal">): JournalState {
+  if (entry.outcome === null) return { state: entry.ended_at === null ? "unknown" : "elsewhere" };
+  const text = present(ownText(db, entry, entry.outcome), `the outcome of call ${entry.ordinal} of turn ${entry.turn}`);
   return { state: "done", outcome: toOutcome(text) };
 }
 

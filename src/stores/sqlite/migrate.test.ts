@@ -3,7 +3,15 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { batchContact, type Digest, type ThreadId, threadId, turnId } from "../../protocol/index.ts";
+import {
+  batchContact,
+  type Digest,
+  type ThreadId,
+  threadId,
+  toolName,
+  turnId,
+  untrusted,
+} from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import {
   ANN,
@@ -21,11 +29,12 @@ import {
   take,
   VERSION,
 } from "../contract/sample.contract.ts";
-import { openSqlite } from "../index.ts";
+import { type JournalKey, openSqlite } from "../index.ts";
 import { connect } from "./connection.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
 import { senders } from "./migrations/0010-senders.ts";
 import { turnCounts } from "./migrations/0011-turn-counts.ts";
+import { calls } from "./migrations/0013-calls.ts";
 import { plain } from "./statement.ts";
 
 const THREAD = threadId("thr_01m7yq1we100000000000g0001");
@@ -206,6 +215,48 @@ describe("a database that counted each sender's part of a common turn", () => {
     db.close();
     const again = await openSqlite(path);
     expect(await again.turnCount(OWNER)).toBe(1);
+    expect(await problems(again, ANN.org)).toEqual([]);
+    await again.close();
+  });
+});
+
+describe("a database that knew calls by their place in a turn", () => {
+  it("knows each by what it asks for, so that a turn taken up again does not act again", async () => {
+    const path = join(folder, "calls.sqlite");
+    const store = await openSqlite(path);
+    const thread = await open(store, ANN);
+    await store.receive(ANN, thread.id, [said("Ring")]);
+    const { turn } = await take(store, thread);
+    const call = (bell: string, ordinal: number): JournalKey => {
+      return { thread: thread.id, turn, ordinal, tool: toolName("ring"), input: { bell } };
+    };
+    const rang = (text: string) => ({ text: untrusted(text), failed: false });
+    const made: [string, number][] = [
+      ["back", 1],
+      ["door", 2],
+      ["door", 3],
+      ["door", 5],
+    ];
+    for (const [bell, place] of made) {
+      await store.beginCall(ANN, call(bell, place), NOW);
+      await store.endCall(ANN, call(bell, place), rang(`${bell} ${place}`), NOW);
+    }
+    await store.close();
+    const db = connect(path, { random: randomBytes, patience: 100 });
+    for (const text of calls.statements) db.run(plain(text));
+    db.close();
+    const again = await openSqlite(path);
+    const known = async (bell: string, ordinal: number) => {
+      const found = await again.beginCall(ANN, call(bell, ordinal), NOW);
+      return found.state === "done" ? found.outcome.text : found.state;
+    };
+    expect([await known("back", 1), await known("back", 2)]).toEqual(["back 1", "new"]);
+    expect([await known("door", 1), await known("door", 2), await known("door", 3)]).toEqual([
+      "door 2",
+      "door 3",
+      "door 5",
+    ]);
+    expect(await known("door", 4)).toBe("new");
     expect(await problems(again, ANN.org)).toEqual([]);
     await again.close();
   });

@@ -14,6 +14,7 @@ import { proposals } from "./migrations/0009-proposals.ts";
 import { senders } from "./migrations/0010-senders.ts";
 import { turnCounts } from "./migrations/0011-turn-counts.ts";
 import { unended } from "./migrations/0012-unended.ts";
+import { calls } from "./migrations/0013-calls.ts";
 import { written } from "./statement.ts";
 
 /** All steps, in order, without a gap. */
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   senders,
   turnCounts,
   unended,
+  calls,
 ];
 
 const HISTORY = `create table if not exists migration (number integer primary key, name text not null) strict`;
