@@ -4,6 +4,7 @@
  * this knows the few ways to bow and holds up the rest, where the patterns know the ways to override and let the rest pass. All
  * in lower case: texts are folded before they are read.
  */
+import { NAMED } from "./unbowed-names.ts";
 
 const DETERMINERS = "(?:(?:the|your|my|its|our|all|every|these|any|a) )*";
 const ABOVE = new RegExp(
@@ -16,6 +17,7 @@ const ABOVE = new RegExp(
     String.raw`|l[0-5](?:-l?[0-5])?(?![\w:-])`,
     "|layer(?:safety|identity|precedence|constitution)|precedence rules?|prime directives?",
     String.raw`|(?:rules?|layers?|instructions?|sections?|text) above(?! \d)`,
+    ...NAMED.map((name) => `|${name}`),
     String.raw`)(?!\w|-| day\b)`,
   ].join(""),
   "gu",
@@ -32,7 +34,7 @@ const LESS = String.raw`(?:only|merely|unless|except\w*|until|as (?:far|long) as
 const NO = "(?:never|not|no|cannot|can't|don't|doesn't|won't|nor|nobody|nothing|none|neither|without)";
 /** What nobody below may do to it, and what is told of it only to be forbidden. */
 const HARM =
-  "(?:chang|edit|alter|amend|overrid|overrul|overwrit|weaken|bypass|circumvent|lift|relax|loosen|soften|suspend|ignor|disregard|skip|disabl|write to|contradict|violat|break|breach|exempt|reinterpret|redefin|remov|drop|delet|claim|reveal|disclos|outrank|supersed|trump|replac|waiv|exceed|argu|touch|reach|modif|rewrit|undo|stand above|rank above|conflict|cit|quot|repeat|fight|test|question|compet|beat|go against|step around|work around|get around|sidestep|shorten|narrow|judge|authori[sz]|free of|above|beyond|outside|against|over)\\w*";
+  "(?:chang|edit|alter|amend|overrid|overrul|overwrit|weaken|bypass|circumvent|lift|relax|loosen|soften|suspend|ignor|disregard|skip|disabl|write to|contradict|violat|break|breach|exempt|reinterpret|redefin|remov|drop|delet|claim|reveal|disclos|outrank|supersed|trump|replac|waiv|exceed|argu|touch|reach|modif|rewrit|undo|stand above|rank above|conflict|cit|quot|repeat|fight|test|question|compet|beat|go against|step around|work around|get around|sidestep|shorten|narrow|judge|authori[sz]|free of|above|beyond|outside|against|over|wid[eo]|extend|stretch|explain|interpret|summari[sz]|renam|reorder|renumber|abolish|repeal|revok|void|undercut|undermin|erod|hollow|excus|outweigh|trad|bargain|negotiat|dilut|adjust|tamper|paus|wish)\\w*";
 const HOLDS =
   "(?:(?:always|still|also|then|simply|both|of this agent) )*(?:wins?|holds?|prevails?|governs?|decides?|defines?|stands?|stays?|remains?|binds?|comes? (?:first|into play)|goes? first|takes? (?:precedence|priority)|outranks?|overrides? (?:this|these|it|every\\w*|any\\w*|all|whatever|higher\\S*|users?|mutable|layers? [6-9]|lower|what|dynamic)\\b|(?:is|are) (?:right|final|the law|above|binding|fixed|immutable|untouched|in force|still|satisfied|unclear|missing|locked|never \\w+)|(?:is|are) not (?:optional|negotiable|ours|yours|mine|up for|open|edited|changed|touched|written here|affected)|ha(?:s|ve) (?:the last word|priority|precedence)|requires?|forbids?|(?:it |itself )?cannot be|can't be|can only be|must (?:hold|be kept|stay|win|not|never)|may not|keeps?|ensures?|leaves? room|already settles?|and this|and the operator|and operator)";
 const KEEPS =
@@ -48,6 +50,8 @@ const BOWS: readonly RegExp[] = [
   String.raw`\b${IT}\b (?:${HOLDS})(?!\w)(?![^.;]*\b${LESS}\b)`,
   // It is kept.
   String.raw`${ACTOR}${KEEPS} ${IT}\b(?![^.;]*\b${LESS}\b)(?! (?:and )?(?:as|like|:))`,
+  // What is done is held against it, or what is doubtful left to the operator.
+  String.raw`\b(?:compar|check|measur|weigh|test|hold|judg)\w* [^.;]{0,40}?(?:with|against) ${IT}\b(?![^.;]*\b${LESS}\b)|\b(?:ask|leave (?:it|that|this) to|wait for|put (?:it|that) to) (?:the|my|your|our) (?:operator|owner)\b`,
   // It is left alone, or what it says is said.
   String.raw`\bleaves? ${IT} (?:as (?:it|they) (?:is|are)|alone|untouched|unchanged)\b|(?<!matter )\b(?:what|as) ${IT} (?:says?|asks?|requires?|demands?|sets?)\b`,
   // What conflicts with it is nothing.

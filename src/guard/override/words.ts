@@ -2,7 +2,7 @@ import { VOCABULARY } from "./vocabulary.ts";
 
 /** Right as they stand, though one letter away from a word of the vocabulary. */
 const RIGHT = new Set(
-  "lawyer lawyers player players later lager laser ruler rulers roles ignored ignores priorities exceptions replaced replaces operates instruct optionally layered precedent precedents previously trial trail quiet quite angle angel form from there three".split(
+  "charger chargers charged lawyer lawyers player players later lager laser ruler rulers roles ignored ignores priorities exceptions replaced replaces operates instruct optionally layered precedent precedents previously trial trail quiet quite angle angel form from there three".split(
     " ",
   ),
 );
