@@ -23,8 +23,9 @@ export function declareGuard(program: Command, context: Context): void {
     .action(async (text: string | undefined, _: object, command: Command) => {
       const { json } = readShared(command, context.terminal);
       if (json && text === undefined) return eachLine(context);
-      const { judgeLayerText } = await import("../app/doors/guard.ts");
-      const verdict = judgeLayerText(text ?? (await allOfStdin(context.terminal)));
+      const { layerJudge } = await import("../app/doors/guard.ts");
+      const judge = await layerJudge();
+      const verdict = judge(text ?? (await allOfStdin(context.terminal)));
       if (json) context.json(verdict);
       else context.say(...forPeople(verdict));
     });
@@ -32,14 +33,15 @@ export function declareGuard(program: Command, context: Context): void {
 
 /** One line for each that is read, in order: whoever reads can tell by the place which verdict is of which text. */
 async function eachLine(context: Context): Promise<void> {
-  const { judgeLayerText } = await import("../app/doors/guard.ts");
+  const { layerJudge } = await import("../app/doors/guard.ts");
+  const judge = await layerJudge();
   let line = 0;
   let unread = 0;
   for await (const read of stdinLines(context.terminal)) {
     line++;
     const text = textIn(read);
     if (text === undefined) unread++;
-    context.json(text === undefined ? { error: problemOf(read, line), line } : judgeLayerText(text));
+    context.json(text === undefined ? { error: problemOf(read, line), line } : judge(text));
   }
   if (unread === 0) return;
   const says = `${unread} of ${count(line, "line")} of stdin could not be judged; the lines with an "error" say why`;

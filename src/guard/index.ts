@@ -5,7 +5,7 @@
 export { clean } from "./clean.ts";
 export { cleanName } from "./clean-name.ts";
 export { frame } from "./frame.ts";
-export { judgeLayerText } from "./override/override.ts";
+export { layerJudge } from "./layer-judge.ts";
 export type { GuardFinding, GuardVerdict } from "./override/verdict.ts";
 export { type FoundSecret, findSecrets, SECRET_KINDS, type SecretKind, secretProblem } from "./secrets.ts";
 export { checkSignature, messageToSign, type SignedMessage, senderAddress } from "./sender-address.ts";

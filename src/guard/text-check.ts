@@ -8,7 +8,7 @@ import {
   type Trusted,
   trusted,
 } from "../protocol/index.ts";
-import { judgeLayerText } from "./override/override.ts";
+import { layerJudge } from "./layer-judge.ts";
 import type { GuardFinding } from "./override/verdict.ts";
 
 /** A text that is to stand in the prompt from some turn on, and what its size is measured by. */
@@ -43,13 +43,13 @@ export type CheckedText =
  * Whether a text may take the place of a layer's, of the soul or of a skill: its size, its form and the guard. For the agent's edits
  * and for an operator's alike. Pure.
  */
-export function checkNewText(given: GivenText): CheckedText {
+export async function checkNewText(given: GivenText): Promise<CheckedText> {
   const text = normal(given.text);
   const line = given.kind === "layer" && given.line !== undefined ? normal(given.line) : undefined;
   const problem = sizeProblem({ ...given, text }) ?? formProblem(text) ?? lineProblem(line);
   if (problem !== undefined) return { problem };
   const read = given.kind === "soul" ? spelledOut(text) : text;
-  const verdict = judged([read, ...(line === undefined ? [] : [line])]);
+  const verdict = await judged([read, ...(line === undefined ? [] : [line])]);
   if (verdict.verdict === "reject") return { problem: `the guard refuses it: ${verdict.findings.join("; ")}` };
   // It passed the guard; whether an operator's word is needed besides, its writer's taint and the verdict say.
   return { text: trusted(text), ...(line !== undefined && { line: trusted(line) }), verdict };
@@ -132,8 +132,9 @@ const spelledOut = (soul: string): string => soul.replaceAll(/[._-]+/g, " ");
 
 const WORST = ["reject", "review", "pass"] as const;
 
-function judged(texts: readonly string[]): TextVerdict {
-  const verdicts = texts.map(judgeLayerText);
+async function judged(texts: readonly string[]): Promise<TextVerdict> {
+  const judge = await layerJudge();
+  const verdicts = texts.map(judge);
   return {
     verdict: WORST.find((word) => verdicts.some(({ verdict }) => verdict === word)) ?? "pass",
     findings: verdicts.flatMap(({ findings }) => findings.map(sentence)),

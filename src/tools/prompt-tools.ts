@@ -107,7 +107,7 @@ interface Place {
   readonly active: readonly TextVersion[];
 }
 
-function edit(
+async function edit(
   { agent, layer, active }: Place,
   {
     content,
@@ -115,9 +115,9 @@ function edit(
     reason = "The agent called update_prompt_layer.",
   }: { readonly content: string; readonly line: string | undefined; readonly reason: string | undefined },
   context: ToolContext,
-): ToolOutcome {
+): Promise<ToolOutcome> {
   const beside = charactersBeside(agent.layers, inPlace(agent.layers, active), layer.id);
-  const checked = checkNewText({ kind: "layer", text: content, line, beside });
+  const checked = await checkNewText({ kind: "layer", text: content, line, beside });
   if (checked.problem !== undefined)
     return refused(`Not changed: the text for layer ${nameOf(layer)} was refused, ${checked.problem}.`);
   const { verdict, ...text } = checked;

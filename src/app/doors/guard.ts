@@ -1,2 +1,2 @@
 /** The guard of layers' texts, for commands that open nothing. */
-export { type GuardFinding, type GuardVerdict, judgeLayerText } from "../../guard/index.ts";
+export { type GuardFinding, type GuardVerdict, layerJudge } from "../../guard/index.ts";

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { judgeLayerText } from "../index.ts";
+import { layerJudge } from "../index.ts";
+
+const judgeLayerText = await layerJudge();
 
 const BESIDE = ["Check-in is from 15:00.", "Answer in the language of the letter.", "Wrap gifts in brown paper."];
 

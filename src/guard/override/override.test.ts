@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { judgeLayerText } from "../index.ts";
+import { layerJudge } from "../index.ts";
+
+const judgeLayerText = await layerJudge();
 
 const verdictOf = (text: string) => judgeLayerText(text).verdict;
 

@@ -31,7 +31,7 @@ export async function passed(
   if (now.kind !== "layer" && given.line !== undefined)
     throw refused(desk, now.key, "only a layer has a line that stands for it");
   const beside = await pointersBeside(desk, now.key);
-  const checked = checkNewText(await givenText(desk, now, given));
+  const checked = await checkNewText(await givenText(desk, now, given));
   if (checked.problem === undefined) return { ...checked, beside };
   throw refused(desk, now.key, checked.problem);
 }
