@@ -1,6 +1,6 @@
-import { createAnthropic } from "@ai-sdk/anthropic";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Opening } from "./access.ts";
+import { providerPackage } from "./provider-package.ts";
 
 const ADDRESS = "https://api.anthropic.com/v1";
 
@@ -9,5 +9,6 @@ const ADDRESS = "https://api.anthropic.com/v1";
  * environment, where a stranger's setting could send prompts elsewhere.
  */
 export function anthropicModel(name: string, { key, url = ADDRESS, fetch }: Opening): LanguageModelV4 {
+  const { createAnthropic }: typeof import("@ai-sdk/anthropic") = providerPackage("@ai-sdk/anthropic");
   return createAnthropic({ apiKey: key, baseURL: url, fetch })(name);
 }

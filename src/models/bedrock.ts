@@ -1,6 +1,6 @@
-import { createRequire } from "node:module";
 import type { EmbeddingModelV4, LanguageModelV4 } from "@ai-sdk/provider";
 import type { Opening } from "./access.ts";
+import { providerPackage } from "./provider-package.ts";
 
 /**
  * A model on Amazon Bedrock over its Converse API. With a Bedrock key that key is sent; with an access key of AWS each request is
@@ -17,8 +17,7 @@ export function bedrockEmbedding(name: string, opening: Opening): EmbeddingModel
 
 function bedrock(opening: Opening) {
   const { key, url = "", region = REGION_OF_ADDRESS.exec(url)?.[1] ?? "us-east-1", signing, fetch } = opening;
-  // Loaded when it is needed: most programs never speak to it.
-  const { createAmazonBedrock }: typeof import("@ai-sdk/amazon-bedrock") = load("@ai-sdk/amazon-bedrock");
+  const { createAmazonBedrock }: typeof import("@ai-sdk/amazon-bedrock") = providerPackage("@ai-sdk/amazon-bedrock");
   const access =
     signing === undefined
       ? { apiKey: key }
@@ -30,8 +29,6 @@ function bedrock(opening: Opening) {
         };
   return createAmazonBedrock({ ...access, region, baseURL: url, fetch });
 }
-
-const load = createRequire(import.meta.url);
 
 const REGION_OF_ADDRESS = /^https:\/\/bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\./;
 

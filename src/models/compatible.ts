@@ -1,6 +1,6 @@
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { EmbeddingModelV4, LanguageModelV4 } from "@ai-sdk/provider";
 import { NO_KEY, type Opening } from "./access.ts";
+import { providerPackage } from "./provider-package.ts";
 
 /**
  * A model of any server that speaks OpenAI's Chat Completions: Ollama, vLLM, llama.cpp and many hosts. Without a key none is
@@ -16,6 +16,8 @@ export function compatibleEmbedding(name: string, opening: Opening): EmbeddingMo
 }
 
 function compatible({ provider, key, url = "", fetch }: Opening) {
+  const name = "@ai-sdk/openai-compatible";
+  const { createOpenAICompatible }: typeof import("@ai-sdk/openai-compatible") = providerPackage(name);
   const auth = key === NO_KEY ? {} : { apiKey: key };
   return createOpenAICompatible({
     name: provider,

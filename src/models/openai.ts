@@ -1,6 +1,6 @@
-import { createOpenAI } from "@ai-sdk/openai";
 import type { EmbeddingModelV4, LanguageModelV4 } from "@ai-sdk/provider";
 import type { Opening } from "./access.ts";
+import { providerPackage } from "./provider-package.ts";
 
 const ADDRESS = "https://api.openai.com/v1";
 
@@ -13,4 +13,7 @@ export function openaiEmbedding(name: string, opening: Opening): EmbeddingModelV
   return openai(opening).embeddingModel(name);
 }
 
-const openai = ({ key, url = ADDRESS, fetch }: Opening) => createOpenAI({ apiKey: key, baseURL: url, fetch });
+function openai({ key, url = ADDRESS, fetch }: Opening) {
+  const { createOpenAI }: typeof import("@ai-sdk/openai") = providerPackage("@ai-sdk/openai");
+  return createOpenAI({ apiKey: key, baseURL: url, fetch });
+}

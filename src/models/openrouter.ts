@@ -1,6 +1,6 @@
-import { createRequire } from "node:module";
 import type { EmbeddingModelV4, LanguageModelV4 } from "@ai-sdk/provider";
 import type { Fetch, Opening } from "./access.ts";
+import { providerPackage } from "./provider-package.ts";
 
 const ADDRESS = "https://openrouter.ai/api/v1";
 
@@ -19,12 +19,10 @@ export function openrouterEmbedding(name: string, opening: Opening): EmbeddingMo
 }
 
 function openrouter({ key, url = ADDRESS, fetch }: Opening) {
-  // Loaded when it is needed: most programs never speak to it.
-  const { createOpenRouter }: typeof import("@openrouter/ai-sdk-provider") = load("@openrouter/ai-sdk-provider");
+  const { createOpenRouter }: typeof import("@openrouter/ai-sdk-provider") =
+    providerPackage("@openrouter/ai-sdk-provider");
   return createOpenRouter({ apiKey: key, baseURL: url, compatibility: "strict", fetch });
 }
-
-const load = createRequire(import.meta.url);
 
 /** A message as the package writes it. */
 interface Written {
