@@ -16,6 +16,7 @@ import {
 import type { JournalKey } from "../stores/index.ts";
 import { ask, mustAsk, schemaDigest, waitingText } from "./approvals.ts";
 import { handledOf, unansweredOf } from "./inbox/staged.ts";
+import { endOf, isReply, lastWord, withWord } from "./last-round.ts";
 import { patiently } from "./patiently.ts";
 import type { RecordedResult } from "./run-options.ts";
 import { limitsOf, type Ran, runTool } from "./run-tool.ts";
@@ -38,26 +39,35 @@ export async function* answerCalls(
   const calls = reply.parts.filter((part) => part.type === "call");
   if (calls.length === 0) return { stop: stopOf(reply), messages: said };
 
-  let stop = limitReached(work);
-  const results: ResultPart[] = [];
+  const stop = limitReached(work) ?? (work.isLast ? "calls" : undefined);
+  const results: ((room: number) => ResultPart)[] = [];
   const trusts: Trust[] = [];
   for (const call of calls) {
-    stop ??= work.calls >= work.cast.limits.calls ? "calls" : undefined;
+    const limit = stop ?? (work.calls >= work.cast.limits.calls ? "calls" : undefined);
     yield { type: "tool-start", call: call.id, tool: call.tool };
-    const { outcome, trust } = stop === undefined ? await answer(work, compilation, call) : notRun(stop);
-    results.push(
-      frameResult(
-        call,
-        { ...outcome, trust, at: work.parts.clock() },
-        roomFor(work, compilation, calls.length),
-        work.cast.count,
-      ),
-    );
+    const isRun = limit === undefined || isReply(work, call, limit);
+    const { outcome, trust } = isRun ? await answer(work, compilation, call) : notRun(limit);
+    const came = { ...outcome, trust, at: work.parts.clock() };
+    results.push((room) => frameResult(call, came, room, work.cast.count));
     trusts.push(trust);
     yield { type: "tool-end", call: call.id, tool: call.tool, failed: outcome.failed };
   }
-  const answered = add(work, { role: "tool", parts: results }, lowestTrust(trusts));
-  return { stop, messages: [...said, answered] };
+  const parts = framed(work, compilation, { results, isOver: stop !== undefined });
+  const answered = add(work, { role: "tool", parts }, lowestTrust(trusts));
+  return { stop: stop && endOf(work, stop), messages: [...said, answered] };
+}
+
+/** All results, each in its share of the room; the last with the platform's word where the model is asked only once more. */
+function framed(
+  work: Work,
+  compilation: Compilation,
+  { results, isOver }: { readonly results: readonly ((room: number) => ResultPart)[]; readonly isOver: boolean },
+): readonly ResultPart[] {
+  const word = isOver ? undefined : lastWord(work);
+  work.isLast = word !== undefined;
+  const room = roomFor(work, compilation, results.length);
+  const last = room - (word === undefined ? 0 : work.cast.count(`\n${word}`));
+  return results.map((one, i) => (i < results.length - 1 ? one(room) : withWord(one(last), word)));
 }
 
 function stopOf({ finish }: Reply): StopReason {

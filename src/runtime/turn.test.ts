@@ -114,10 +114,33 @@ describe("limits", () => {
     expect(parts.flatMap((part) => (part.type === "result" ? [part.id] : []))).toEqual(calls);
   });
 
-  it("stops at the agent's calls", async () => {
+  it("tells the model before the last round that it must answer, once, behind what its calls came to", async () => {
+    const { say, open, sent } = await stage([calling(), calling(), "I saw it."], {
+      budgets: { turn: { rounds: 3, calls: 32, seconds: 120 } },
+    });
+    expect(endOf(await say(await open(), "Look twice"))).toMatchObject({ because: "answered", text: "I saw it." });
+    const told = sent.map(({ messages }) => JSON.stringify(messages).split("answer now").length - 1);
+    expect(told).toEqual([0, 0, 1]);
+    const [result] = sent[2]?.messages.at(-1)?.parts ?? [];
+    expect(result).toMatchObject({
+      text: expect.stringMatching(
+        /^\[result · contact · .*\]\n\| saw it\n\(This turn calls its model once more\. .*answer now\.\)$/,
+      ),
+    });
+  });
+
+  it("runs no more than the agent's calls, asks once for an answer without them, and stops where there is none", async () => {
     const many = { parts: [1, 2, 3].map((n) => ({ call: "look", id: `c${n}`, input: { at: "it" } })) };
-    const { say, open } = await stage([many], { budgets: { turn: { rounds: 8, calls: 2, seconds: 120 } } });
-    expect(endOf(await say(await open(), "All"))).toMatchObject({ because: "calls", totals: { calls: 2 } });
+    const budgets = { turn: { rounds: 8, calls: 2, seconds: 120 } };
+    const heeding = await stage([many, "I saw two."], { budgets });
+    expect(endOf(await heeding.say(await heeding.open(), "All"))).toMatchObject({
+      because: "answered",
+      text: "I saw two.",
+      totals: { calls: 2 },
+    });
+    expect(JSON.stringify(heeding.sent[1]?.messages)).toContain("Not run: the turn has reached its limit of calls.");
+    const deaf = await stage([many, many], { budgets });
+    expect(endOf(await deaf.say(await deaf.open(), "All"))).toMatchObject({ because: "calls", totals: { calls: 2 } });
   });
 
   it("stops when the money of a turn is spent", async () => {

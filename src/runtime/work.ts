@@ -72,6 +72,8 @@ export interface Work {
   /** Calls that wait for a person from the commit on. */
   readonly approvals: NewApproval[];
   calls: number;
+  /** Whether the model was told that it is asked for the last time. */
+  isLast: boolean;
   /** Calls that count for the limit of their tool. */
   readonly used: Map<ToolName, number>;
   /** How often each call that acts outside was asked for. */
@@ -105,6 +107,7 @@ export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: Run
     replies: new Map(),
     approvals: [],
     calls: 0,
+    isLast: false,
     used: new Map(),
     outside: new Map(),
     misfits: 0,

@@ -46,15 +46,20 @@ describe("a sentence about a turn that did not end well", () => {
     expect(err).toContain(says);
   });
 
-  it.each([
-    ["rounds", "rounds: 1"],
-    ["calls", "calls: 0"],
-  ])("that ended for its %s names the key", async (key, limit) => {
-    const cwd = project((yaml) =>
-      yaml.replace("  companion:\n", `  companion:\n    budgets: { turn: { ${limit} } }\n`),
-    );
-    const { err } = await strata(["chat", "companion"], { cwd, input: "Remember that my cat is called Miso.\n" });
-    expect(err).toContain(`budgets.turn.${key} says how often`);
+  const limited = (limit: string) => {
+    const edit = (yaml: string) =>
+      yaml.replace("  companion:\n", `  companion:\n    budgets: { turn: { ${limit} } }\n`);
+    return strata(["chat", "companion"], { cwd: project(edit), input: "Remember that my cat is called Miso.\n" });
+  };
+
+  it("that ended for its rounds names the key", async () => {
+    expect((await limited("rounds: 1")).err).toContain("budgets.turn.rounds says how often");
+  });
+
+  it("is none where it may call no more tools: the agent answers what it could not do", async () => {
+    const { out, err } = await limited("calls: 0");
+    expect(out).toContain('That did not work (memory_save): "Not run: the turn has reached its limit of calls');
+    expect(err).not.toContain("the turn ended early");
   });
 
   it("says that the provider went silent, and what becomes of the message", async () => {

@@ -128,10 +128,11 @@ async function poverty(on: Automaton): Promise<void> {
   expect(liveLayer(low.sent[0], "state")).toContain("tier: LowCycles");
   expect(prefixOf(low.sent[0])).toContain("# Layer 9 · change\nChange layers 6 to 9 when");
 
-  const critical = await on.say(BEN, "And now?", call("memory_stats", {}), call("memory_stats", {}), "Not reached.");
+  const critical = await on.say(BEN, "And now?", call("memory_stats", {}), "I have little left.", "Not reached.");
   expect(liveLayer(critical.sent[0], "state")).toContain("tier: Critical");
   expect(critical.sent).toHaveLength(2);
-  expect(endOf(critical)).toMatchObject({ type: "done", because: "rounds" });
+  expect(JSON.stringify(critical.sent[1]?.messages)).toContain("answer now");
+  expect(endOf(critical)).toMatchObject({ type: "done", because: "answered", text: "I have little left." });
   const compact = prefixOf(critical.sent[0]);
   for (const whole of [
     "# Layer 0 · precedence\n",

@@ -198,6 +198,24 @@ describe("a turn over the messages of several senders", () => {
     expect(await on.run()).toEqual([]);
   });
 
+  it("answers each also where its model may be called once more or once at all", async () => {
+    const rounds = (n: number) => ({ budgets: { ...AGENT.budgets, turn: { rounds: n, calls: 32, seconds: 120 } } });
+    const saving = { parts: [{ call: "memory_save", input: { content: "Ann likes tea" } }] };
+    const answering = { parts: [call("ann", "yes"), call("bob", "no"), ...saving.parts] };
+    for (const [script, n] of [
+      [[saving, answering], 2],
+      [[answering], 1],
+    ] as const) {
+      const on = await inbox(script, rounds(n));
+      for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+      const events = await on.run();
+      expect(endOf(events)).toMatchObject({ type: "done", because: "answered", totals: { rounds: n } });
+      expect(events.map(({ type }) => type)).not.toContain("unanswered");
+      expect([await on.mail("ann"), await on.mail("bob")]).toEqual([["yes"], ["no"]]);
+      if (n === 2) expect(JSON.stringify(on.sent[1]?.messages)).toContain("only `reply_to_sender` is run");
+    }
+  });
+
   it("tells how many it left without a reply, and nothing where each has one", async () => {
     const on = await inbox([{ parts: [call("bob", "yes")] }, "done", politely, politely]);
     const told = async () => {

@@ -181,6 +181,16 @@ describe("an agent that lives on credits", () => {
     expect(endOf(await on.say(thread, "Look."))).toMatchObject({ because: "rounds", totals: { rounds: 2 } });
   });
 
+  it("answers while it is Critical: the second time it is told that it must", async () => {
+    const on = await livingStage([LOOK, "I have looked."], { credits: CREDITS });
+    await on.pay(1);
+    expect(endOf(await on.say(await on.open(), "Look."))).toMatchObject({
+      because: "answered",
+      text: "I have looked.",
+    });
+    expect(JSON.stringify(on.sent[1]?.messages)).toContain("answer now");
+  });
+
   it("is answered by no model whose price is not known", async () => {
     const card = cardOf("anthropic:claude-sonnet-4-5");
     const parts = { cardOf: (model: string) => ({ ...card, priced: model !== "some:model" }) };
