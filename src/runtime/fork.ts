@@ -18,7 +18,7 @@ import { checkTalk } from "./consolidate/consolidate-thread.ts";
 import { checkPaid } from "./life/tick.ts";
 import type { Parts } from "./parts.ts";
 import type { TurnParts } from "./purse.ts";
-import { REPLAY } from "./recording.ts";
+import { checkRecorded, REPLAY } from "./recording.ts";
 import type { ForkOptions, RegenerateOptions } from "./runtime.ts";
 import { runTurn } from "./turn.ts";
 
@@ -26,12 +26,24 @@ import { runTurn } from "./turn.ts";
 type Point = NonNullable<Thread["forkedFrom"]>;
 
 /** A thread that goes on where a turn of another ended. The parent is only read. */
-export async function fork(parts: Parts, actor: Actor, id: ThreadId, { turn, key }: ForkOptions): Promise<Thread> {
+export async function fork(parts: Parts, actor: Actor, id: ThreadId, options: ForkOptions): Promise<Thread> {
+  const { turn, key = ownName(parts, "fork") } = options;
   const parent = await threadOf(parts, actor, id, "post");
   authorize(actor, "read", parent.scope);
   const turns = await parts.store.turns(parent.scope, id);
   const point = turn === undefined ? lastDone(parent, turns) : after(parent, turns, turn);
-  return branch(parts, parent, point, key ?? ownName(parts, "fork"));
+  return branch(parts, parent, point, { key, channel: channelOf(parent, options) });
+}
+
+/** Where who goes on with a recording talks, where nobody says so: nothing is sent to anybody from where it is. */
+const LIVING = "chat";
+
+/** @throws StrataError `invalid_input` for a channel on which nobody talks */
+function channelOf(parent: Thread, { channel }: ForkOptions): string {
+  if (channel === undefined) return parent.channel === REPLAY ? LIVING : parent.channel;
+  checkTalk({ channel });
+  checkRecorded({ channel });
+  return channel;
 }
 
 /** The same messages once more, on a fork from before the turn. */
@@ -55,7 +67,9 @@ export async function* regenerate(
   const isSent = parent.channel !== REPLAY && sendsAgain(parts, turn, options);
   if (options.recorded === undefined) await checkPaid(parts, agent);
   const turns = await parts.store.turns(parent.scope, parent.id);
-  const thread = await branch(parts, parent, before(parent, turns, turn), ownName(parts, "again"));
+  // What a recording holds stays where it is, also when it is answered otherwise: it is not to be sent to anybody today.
+  const beside = { key: ownName(parts, "again"), channel: parent.channel };
+  const thread = await branch(parts, parent, before(parent, turns, turn), beside);
   const events = turn.events.map(({ kind, trust, channel, name, proof, content, at }) => {
     // Without the channel's own id: under it the message is known already and would not be stored again.
     const said = { kind, trust, channel, content, at, ...(name !== undefined && { name }), ...(proof && { proof }) };
@@ -105,8 +119,13 @@ function sendsAgain(
 /** A key that no other conversation has. */
 const ownName = (parts: Parts, what: string): string => `${what} ${Buffer.from(parts.random(10)).toString("hex")}`;
 
-async function branch(parts: Parts, parent: Thread, forkedFrom: Point, key: string): Promise<Thread> {
-  const { scope, channel, version } = parent;
+async function branch(
+  parts: Parts,
+  parent: Thread,
+  forkedFrom: Point,
+  { key, channel }: Pick<Thread, "key" | "channel">,
+): Promise<Thread> {
+  const { scope, version } = parent;
   checkTalk(parent);
   checkOne(parent);
   // Nothing is stored here: a thread that is closed says so.

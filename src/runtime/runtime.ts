@@ -70,6 +70,8 @@ export interface ForkOptions {
   readonly turn?: TurnId;
   /** What the new conversation is called; asked for again, the same fork is given. Left out, a name of its own. */
   readonly key?: string;
+  /** Where it takes place. Left out, where the other does; of a recording, `chat`: its own channel is nobody's to talk on. */
+  readonly channel?: string;
 }
 
 /** A person's word about a call. */

@@ -94,6 +94,8 @@ describe("threads", () => {
     shaped(made, "post", "/v1/threads/{id}/fork");
     expect(made).toMatchObject({ status: 200, body: { key: "other", forkedFrom: { thread, turn }, turns: 0 } });
     expect(await json(`POST /v1/threads/${thread}/fork`, { body: { key: "other" } })).toEqual(made);
+    const elsewhere = await json(`POST /v1/threads/${thread}/fork`, { body: { channel: "mail" } });
+    expect(elsewhere).toMatchObject({ status: 200, body: { channel: "mail", forkedFrom: { thread, turn } } });
     const own = await json(`POST /v1/threads/${thread}/fork`, { body: {} });
     expect(at(own.body, "id")).not.toBe(at(made.body, "id"));
     expect(await json(`POST /v1/threads/${thread}/fork`, { body: { key: "main" } })).toMatchObject({

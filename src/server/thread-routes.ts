@@ -60,10 +60,18 @@ export const THREAD_ROUTES: readonly Route[] = [
         .unwrap()
         .optional()
         .describe("The new conversation's key: sent twice, the same fork is given. Left out, a name of its own."),
+      channel: FIELDS.channel
+        .unwrap()
+        .optional()
+        .describe("Where the new conversation takes place. Left out, where the other does; of a recording, `chat`."),
     }),
     answer: THREAD,
-    handle: ({ runtime }, { actor, path: { id }, body: { turn, key } }) =>
-      runtime.fork(actor, id, { ...(turn !== undefined && { turn }), ...(key !== undefined && { key }) }),
+    handle: ({ runtime }, { actor, path: { id }, body: { turn, key, channel } }) =>
+      runtime.fork(actor, id, {
+        ...(turn !== undefined && { turn }),
+        ...(key !== undefined && { key }),
+        ...(channel !== undefined && { channel }),
+      }),
   }),
   route({
     method: "get",

@@ -337,6 +337,31 @@ describe("the channel of recordings", () => {
       });
   });
 
+  it("is left by a fork, which is a conversation like any other: it goes on from what was recorded, and its replies are sent", async () => {
+    const { tries, send } = receiver();
+    const real = { now: Date.parse("2026-11-21T08:00:00Z") };
+    const parts = { sendDelivery: send, wall: () => real.now };
+    const on = await stage(["Long ago.", "Yes, still."], { agent: AGENT, parts });
+    const text = JSON.stringify({ thread: "old", from: "contact", text: "Bread?" });
+    const exchanges = readRecording(text, { file: "old.jsonl", digest: "d", gap: 1_000 });
+    const plan = { actor: OPERATOR, agent: AGENT.name, digest: "d", exchanges, setClock: () => undefined };
+    const [turn] = await collect(replay(on.runtime, { ...plan, wait: async () => undefined }));
+    const recorded = turn?.thread ?? threadId("");
+    const forked = await on.runtime.fork(OPERATOR, recorded, { key: "living" });
+    expect(forked).toMatchObject({ channel: "chat", forkedFrom: { thread: recorded } });
+    expect((await on.runtime.fork(OPERATOR, recorded, { key: "living" })).id).toBe(forked.id);
+    await on.runtime.post(OPERATOR, forked, [message("Bread still?", on.time.at)]);
+    expect(endOf(await collect(on.runtime.runInbox(OPERATOR, AGENT.name)))).toMatchObject({ text: "Yes, still." });
+    expect(JSON.stringify(on.sent[1]?.messages)).toContain("Long ago.");
+    real.now += MINUTE;
+    await look(on.runtime);
+    expect(tries).toMatchObject([{ text: "Yes, still.", contact: "old", channel: "chat" }]);
+    const named = await on.runtime.fork(OPERATOR, recorded, { channel: "mail" });
+    expect(named.channel).toBe("mail");
+    for (const channel of ["replay", "consolidation"])
+      await expect(on.runtime.fork(OPERATOR, recorded, { channel })).rejects.toMatchObject({ code: "invalid_input" });
+  });
+
   it.each(["tick", "inbox"])(
     "is another than %s, on which whoever writes is answered like everywhere",
     async (channel) => {
