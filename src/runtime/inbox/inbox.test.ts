@@ -338,6 +338,24 @@ describe("a turn of several senders that is interrupted", () => {
     expect(await on.problems()).toEqual([]);
   });
 
+  it("law 5: tells those who are left nothing of what it did for all, where it is taken up again without one of them", async () => {
+    const on = await inbox([RINGING, new Error("never asked"), RINGING, politely, "You alone, hello."]);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    const settle = on.store.settle;
+    on.store.settle = async () => {
+      throw new Error("killed");
+    };
+    const [begun] = await on.run();
+    on.store.settle = settle;
+    on.holders.alive = false;
+    await on.runtime.withdraw(OPERATOR, (await on.open("ann")).id);
+    const [again] = await on.run();
+    expect(again).toMatchObject({ type: "turn-start", turn: begun?.type === "turn-start" && begun.turn, events: 1 });
+    expect(on.rung).toEqual(["door"]);
+    expect(told(on.sent)).toContain("in an earlier try");
+    expect(told(on.sent)).not.toContain("rang");
+  });
+
   it("law 7: two workers at once take no message twice and leave none", async () => {
     const on = await inbox(Array.from({ length: 20 }, () => politely));
     const names = ["ann", "bob", "cid", "dee", "eve", "fay", "gil", "hal"];

@@ -2,6 +2,7 @@ import {
   type ContactId,
   type ContactScope,
   canonicalJson,
+  type Digest,
   isBatch,
   keyedDigest,
   StrataError,
@@ -14,6 +15,7 @@ import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { keepOwn, ownText, present, scopeKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
+import { stagedRows } from "./staged.ts";
 import { insert, plain, query } from "./statement.ts";
 import { openRow } from "./threads.ts";
 import { foundTurn } from "./turns.ts";
@@ -28,8 +30,7 @@ export function beginCall(db: Connection, scope: ContactScope, key: JournalKey, 
   return db.write(() => {
     const name = entryName(db, scope, key);
     const parts = partNames(db, key);
-    const known =
-      findEntry(db, name) ?? findFailed(db, name) ?? findFailedTogether(db, scope, key) ?? findPart(db, parts);
+    const known = findTogether(db, name, key) ?? findFailed(db, name) ?? findPart(db, parts);
     if (known) return stateOf(db, known);
     if (foundTurn(db, scope, key.turn).status !== "running") throw ended(key);
     for (const one of [name, ...parts])
@@ -72,9 +73,11 @@ function entryName(db: Connection, scope: ContactScope, key: JournalKey): EntryN
     });
   }
   openRow(db, scope, thread);
-  const input = keyedDigest(scopeKey(db, scope), canonicalJson(key.input));
-  return { ...owner(scope), thread, turn, ordinal, tool, input };
+  return { ...owner(scope), thread, turn, ordinal, tool, input: inputDigest(db, scope, key) };
 }
+
+const inputDigest = (db: Connection, scope: ContactScope, { input }: Pick<JournalKey, "input">): Digest =>
+  keyedDigest(scopeKey(db, scope), canonicalJson(input));
 
 /** The names under which a call of a turn of several is known in its senders' own. */
 const partNames = (db: Connection, { senders = [], ...key }: JournalKey): readonly EntryName[] =>
@@ -131,24 +134,25 @@ function findFailed(db: Connection, { turn: _, ...call }: EntryName): Row<"journ
 }
 
 /**
- * The same call of a turn of several senders that failed, where all of them whose messages still wait are in this one, too: nobody
- * else is told what came of it. Such a turn has a key of its own, so its inputs have digests of their own.
+ * The same call of a turn of several senders: of this one as it was before it was interrupted, or of one that failed over messages
+ * which wait in this one. What came of it is told where all for whom it was made are in this turn. Such turns have keys of their own,
+ * so their inputs have digests of their own.
  */
-function findFailedTogether(db: Connection, scope: ContactScope, key: JournalKey): Row<"journal"> | undefined {
-  if (!isBatch(scope)) return undefined;
-  const { thread, ordinal, tool } = key;
-  const { org, agent } = scope;
-  for (const { batch, contact } of db.all(plain<Earlier>(FAILED_TOGETHER, org, thread, org, org, thread))) {
+function findTogether(db: Connection, name: EntryName, key: JournalKey): Row<"journal"> | undefined {
+  const { org, agent, thread, ordinal, tool } = name;
+  const own = findEntry(db, name);
+  if (own) return isForThese(db, own, key) ? own : { ...own, outcome: null };
+  if (!isBatch(name)) return undefined;
+  for (const { batch, contact } of db.all(plain<Earlier>(FAILED_TOGETHER, org, thread, org))) {
     const whose = { org, agent, contact };
-    const input = keyedDigest(scopeKey(db, whose), canonicalJson(key.input));
-    const call = { ...whose, thread: batch, ordinal, tool, input };
-    const found = db.first(
+    const call = { ...whose, thread: batch, ordinal, tool, input: inputDigest(db, whose, key) };
+    const entry = db.first(
       query
         .selectFrom("journal")
         .selectAll()
         .where((eb) => eb.and(call)),
     );
-    if (found) return found;
+    if (entry && isForThese(db, entry, key)) return entry;
   }
   return undefined;
 }
@@ -158,7 +162,7 @@ interface Earlier {
   readonly contact: ContactId;
 }
 
-/** Turns of several that failed over messages which wait in this one; none that had a sender who is not in it. */
+/** Turns of several that failed over messages which wait in this one, the newest first. */
 const FAILED_TOGETHER = `select distinct staged.batch as batch, staged.batch_contact as contact from staged
   join turn on turn.org = staged.org and turn.id = staged.turn and turn.status = 'failed'
   join turn_event on turn_event.org = turn.org and turn_event.agent = turn.agent and turn_event.contact = turn.contact
@@ -166,9 +170,17 @@ const FAILED_TOGETHER = `select distinct staged.batch as batch, staged.batch_con
   join event on event.org = turn_event.org and event.id = turn_event.event and event.status = 'pending'
   join thread on thread.org = staged.org and thread.id = staged.batch and thread.erased_link is null
   where staged.org = ? and staged.thread in (select thread from staged where batch = ? and org = ?)
-  and not exists (select 1 from staged as other where other.org = staged.org and other.batch = staged.batch
-    and other.thread not in (select thread from staged where org = ? and batch = ?))
   order by staged.batch desc`;
+
+/** Whether all for whom a call of a turn of several was made are among these. One of before that was noted was made for all of them. */
+function isForThese(db: Connection, { org, thread }: EntryName, { senders, ...key }: JournalKey): boolean {
+  const all = stagedRows(db, { org, id: thread }).flatMap((row) =>
+    row.turn === null ? [] : { ...row, turn: row.turn },
+  );
+  const noted = all.filter(({ thread, turn, ...row }) => findEntry(db, entryName(db, row, { ...key, thread, turn })));
+  const concerned = noted.length === 0 ? all : noted;
+  return concerned.every((row) => senders?.some(({ thread }) => thread === row.thread));
+}
 
 function stateOf(db: Connection, entry: Row<"journal">): JournalState {
   if (entry.outcome === null) return { state: entry.ended_at === null ? "unknown" : "elsewhere" };

@@ -40,7 +40,8 @@ export function noteStaged(db: Connection, batch: Row<"thread">, sender: Row<"th
   );
 }
 
-function stagedRows(db: Connection, { org, id }: Pick<Row<"thread">, "org" | "id">): readonly Row<"staged">[] {
+/** All that a thread of several senders ever staged, in that order. */
+export function stagedRows(db: Connection, { org, id }: Pick<Row<"thread">, "org" | "id">): readonly Row<"staged">[] {
   return db.all(rowsOf({ org, batch: id })).sort((a, b) => a.number - b.number);
 }
 
