@@ -32,9 +32,6 @@ interface Listing extends OfAgent {
 const COLUMNS = [{ head: "when (UTC)" }, { head: "who" }, { head: "did" }, { head: "about" }] as const;
 
 function actLines(acts: readonly Act[], style: Style): readonly string[] {
-  const [head = "", ...rows] = table(
-    COLUMNS,
-    acts.map(({ at, role, what, about }) => [minute(at), role, what, printable(about)]),
-  );
-  return [style.dim(head), ...rows];
+  const rows = acts.map(({ at, role, what, about }) => [minute(at), role, what, printable(about)]);
+  return table(COLUMNS, rows, style);
 }

@@ -6,6 +6,7 @@ import { answeringOf } from "./answering.ts";
 import { attentionLines } from "./attention.ts";
 import type { Context } from "./context.ts";
 import { agentNamed, inSession, shortVersion } from "./session.ts";
+import { setIn } from "./set-in.ts";
 import { count, number, oneLine, type Style } from "./style.ts";
 import { table } from "./table.ts";
 
@@ -42,7 +43,7 @@ function declareList(parent: Command, context: Context): void {
           const made = `${count(layers, "layer")}, ${count(tools, "tool")}`;
           context.say(
             `${context.style.bold(name)}, version ${shortVersion(version)}, answered by ${model}, ${made}`,
-            `  ${description}`,
+            ...setIn(description, "  ", context.style),
             ...(problem === undefined ? [] : [context.style.yellow(`  cannot answer yet: ${problem}`)]),
           );
         }
@@ -133,7 +134,7 @@ const COLUMNS = [
   { head: "trust" },
   { head: "tokens", right: true },
   { head: "budget", right: true },
-  { head: "source" },
+  { head: "source", least: 20 },
 ] as const;
 
 function view(agent: Shown, style: Style): readonly string[] {
@@ -148,13 +149,12 @@ function view(agent: Shown, style: Style): readonly string[] {
     layer.budget === undefined ? "" : number(layer.budget),
     layer.source,
   ]);
-  const [head = "", ...lines] = table(COLUMNS, rows);
   const locked = layers.filter(({ mutability }) => mutability === "immutable").length;
   const { rounds, calls, seconds, dollars } = budgets.turn;
   const cost = dollars === undefined ? "" : `, $${dollars}`;
   return [
     `${style.bold(name)}, version ${shortVersion(version)}`,
-    agent.description,
+    ...setIn(agent.description, "", style),
     ...agent.attention.map((line) => style.yellow(line)),
     "",
     `declared ${file ?? "in a program"}`,
@@ -168,8 +168,7 @@ function view(agent: Shown, style: Style): readonly string[] {
     `tools    ${tools.map((tool) => toolText(tool, agent.rules)).join(", ") || "none"}`,
     ...(output === undefined ? [] : [`output   one JSON value that fits ${oneLine(JSON.stringify(output), 2_000)}`]),
     "",
-    style.dim(head),
-    ...lines,
+    ...table(COLUMNS, rows, style),
   ];
 }
 

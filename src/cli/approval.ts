@@ -16,6 +16,7 @@ import type { Context } from "./context.ts";
 import { type OfAgent, ofAgent, withName } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
 import { inRecord, inSession, type Session } from "./session.ts";
+import { setIn } from "./set-in.ts";
 import { count, printable, type Style } from "./style.ts";
 import { jsonTeller, plainTeller } from "./teller.ts";
 
@@ -169,13 +170,15 @@ function lines(approval: Approval, style: Style): readonly string[] {
   const isOpen = status === "approved";
   return [
     style.dim(`${id} · ${scope.agent} with ${printable(scope.contact)} · ${isoSecond(askedAt)} · ${status}${by}`),
-    `  ${style.bold(tool)} ${printable(JSON.stringify(input))}`,
-    ...(note === undefined ? [] : [`  note: ${printable(note)}`]),
+    ...setIn(JSON.stringify(input), { first: `  ${style.bold(tool)} `, more: "    " }, style),
+    ...(note === undefined ? [] : setIn(note, { first: "  note: ", more: "    " }, style)),
     ...(isOpen
       ? [`  no end is recorded: if it does not run just now, look at what it was to change, then ${settling(id)}`]
       : []),
-    ...(outcome === undefined ? [] : [`  ${outcome.failed ? "failed" : "answered"}: ${printable(outcome.text)}`]),
+    ...(outcome === undefined ? [] : setIn(outcome.text, { first: `  ${came(outcome)}: `, more: "    " }, style)),
   ];
 }
+
+const came = ({ failed }: { readonly failed: boolean }): string => (failed ? "failed" : "answered");
 
 const settling = (id: Approval["id"]): string => `\`strata approval settle ${id} --note TEXT\``;

@@ -5,7 +5,7 @@ type Attention = Awaited<ReturnType<App["runtime"]["attention"]>>[number];
 
 /** Why no turn of an agent begins, and what wakes it. */
 export const sleepsLine = (agent: string, asleep: string): string =>
-  `${agent} sleeps, because ${asleep}: \`strata credits add DOLLARS --agent ${agent}\` wakes it`;
+  `${agent} sleeps, because ${asleep}: \`strata credits add DOLLARS ${agent}\` wakes it`;
 
 /** What of an agent waits for an operator, one line for each thing with the next step. */
 export function attentionLines({
@@ -16,26 +16,30 @@ export function attentionLines({
   undeliverable,
   asleep,
 }: Attention): readonly string[] {
-  const one = `--agent ${agent}`;
+  const texts = (n: number): string => `${count(n, "edited text")} of ${agent} ${n === 1 ? "is" : "are"}`;
   return [
-    ...(proposals === 0
-      ? []
-      : [`${count(proposals, "proposal")} of ${agent} waiting: \`strata layer proposals ${one}\` shows what it is`]),
+    ...(proposals === 0 ? [] : [proposalsLine(proposals, agent)]),
     ...(displaced === 0
       ? []
       : [
-          `${count(displaced, "edited text")} of ${agent} not sent, for its layer was declared elsewhere or no more: \`strata layer list ${one}\` shows what is declared; write it anew, roll it back, or declare the layer again`,
+          `${texts(displaced)} not sent, for the layer was declared elsewhere or no more: \`strata layer list ${agent}\` shows what is declared; write it anew, roll it back, or declare the layer again`,
         ]),
     ...(outdated === 0
       ? []
       : [
-          `${count(outdated, "edited text")} of ${agent} sent though strata.yaml says another text since: \`strata layer diff LAYER 0 VERSION ${one}\` compares them`,
+          `${texts(outdated)} sent though strata.yaml says another text since: \`strata layer list ${agent}\` shows which`,
         ]),
     ...(asleep === undefined ? [] : [sleepsLine(agent, asleep)]),
     ...(undeliverable === 0
       ? []
       : [
-          `${count(undeliverable, "message")} of ${agent} could not be delivered: \`strata outbox list --status undeliverable ${one}\` shows which`,
+          `${count(undeliverable, "message")} of ${agent} could not be delivered: \`strata outbox list ${agent} --status undeliverable\` shows ${which(undeliverable)}`,
         ]),
   ];
 }
+
+/** How many proposals wait, and where they are seen. */
+export const proposalsLine = (proposals: number, agent: string): string =>
+  `${count(proposals, "proposal")} of ${agent} ${proposals === 1 ? "waits" : "wait"}: \`strata layer proposals ${agent}\` shows ${which(proposals)}`;
+
+const which = (n: number): string => (n === 1 ? "it" : "them");

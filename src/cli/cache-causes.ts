@@ -111,21 +111,17 @@ const REQUEST_COLUMNS = [
 ] as const;
 
 function requestTable({ requests, totals }: Explanation, style: Style): readonly string[] {
-  const [head = "", ...rows] = table(
-    REQUEST_COLUMNS,
-    requests.map((request) => [
-      `${number(request.seq)}.${request.n}`,
-      isoSecond(request.at),
-      ...taken(request.predicted),
-      ...(request.billed === undefined ? ["", "", ""] : taken(request.billed)),
-      request.efficiency.toFixed(2),
-      causeOf(request),
-    ]),
-  );
+  const rows = requests.map((request) => [
+    `${number(request.seq)}.${request.n}`,
+    isoSecond(request.at),
+    ...taken(request.predicted),
+    ...(request.billed === undefined ? ["", "", ""] : taken(request.billed)),
+    request.efficiency.toFixed(2),
+    causeOf(request),
+  ]);
   return [
     style.dim(`predicted read, write and input${totals.billed === 0 ? "" : ", then billed"}`),
-    style.dim(head),
-    ...rows,
+    ...table(REQUEST_COLUMNS, rows, style),
   ];
 }
 
@@ -177,8 +173,8 @@ function causeTable({ totals, priced }: Explanation, style: Style): readonly str
   const { tokens, cost, dollars } = totals.avoidable;
   const sum = ["avoidable", "", "", number(tokens), number(Math.round(cost)), money(dollars), "in all"];
   const [avoidable, rest] = [true, false].map((is) => totals.causes.filter(({ cause }) => isAvoidable(cause) === is));
-  const [head = "", ...rows] = table(CAUSE_COLUMNS, [...(avoidable ?? []).map(row), sum, ...(rest ?? []).map(row)]);
-  return [style.dim("what was paid above the optimum, and why"), style.dim(head), ...rows];
+  const rows = [...(avoidable ?? []).map(row), sum, ...(rest ?? []).map(row)];
+  return [style.dim("what was paid above the optimum, and why"), ...table(CAUSE_COLUMNS, rows, style)];
 }
 
 /** Only what prediction and bill agree on is claimed. */

@@ -33,7 +33,7 @@ export function comparisonTable(what: string, comparison: Comparison, style: Sty
   const { requests, threads, models } = comparison;
   const { tokens, optimum } = totals(comparison);
   const sums = sumsOf(comparison);
-  const [head = "", ...rows] = table(COLUMNS, [
+  const rows = [
     [
       "optimum",
       number(Math.round(optimum)),
@@ -44,13 +44,12 @@ export function comparisonTable(what: string, comparison: Comparison, style: Sty
     ],
     ...sums.filter(({ layout }) => layout !== "none").map(row),
     ["none", number(tokens), ratio(tokens / optimum), "1.00", "0.0%", LAYOUT_SAYS.none],
-  ]);
+  ];
   return [
     style.bold(`${printable(what)}: ${count(requests.length, "request")} in ${count(threads, "thread")}`),
     style.dim(`by the rules of ${printable(models.join(", "))}; costs in tokens of plain input`),
     "",
-    style.dim(head),
-    ...rows,
+    ...table(COLUMNS, rows, style),
     ...refusals(sums, style),
     "",
     ...plot(comparison, style),
@@ -82,13 +81,12 @@ function plot(comparison: Comparison, style: Style): readonly string[] {
     steps.map((cost) => bar(cost / top)).join(""),
     number(Math.round(steps.at(-1) ?? 0)),
   ]);
-  const [, ...lines] = table([{ head: "" }, { head: "" }, { head: "", right: true }], rows);
   const last = Math.max(...comparison.requests.map(({ n }) => n));
   return [
     style.dim(
       `cost of a thread's requests 1 to ${number(last)}, the last on the right; █ is ${number(Math.round(top))}`,
     ),
-    ...lines,
+    ...table([{ head: "" }, { head: "" }, { head: "", right: true }], rows, style),
   ];
 }
 

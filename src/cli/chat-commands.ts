@@ -153,6 +153,5 @@ function layersView({ entries, tokens, limit }: Ledger, style: Style): readonly 
     number(cost),
     fate,
   ]);
-  const [head = "", ...lines] = table(COLUMNS, rows);
-  return [style.dim(head), ...lines, `${number(tokens)} tokens of ${number(limit)} that may be sent`];
+  return [...table(COLUMNS, rows, style), `${number(tokens)} tokens of ${number(limit)} that may be sent`];
 }

@@ -44,8 +44,8 @@ export async function explainSizes(context: Context, sizing: Sizing): Promise<vo
     const tokens = sent instanceof StrataError ? sums : { ...sums, sent: sumOf(sizes, "sent") };
     context.json({ agent: agent.name, model, ...chosen, layers: sizes, tokens });
   } else {
-    const [head = "", ...rows] = table(COLUMNS, sizes.map(rowOf));
-    context.say(titleOf(prompts, context.style), "", context.style.dim(head), ...rows, "", ...totals(sizes));
+    const rows = table(COLUMNS, sizes.map(rowOf), context.style);
+    context.say(titleOf(prompts, context.style), "", ...rows, "", ...totals(sizes));
   }
   if (sent instanceof StrataError) context.fail(sent);
 }

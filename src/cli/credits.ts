@@ -101,12 +101,14 @@ function declareList(parent: Command, context: Context): void {
     );
 }
 
-const COLUMNS = [{ head: "when (UTC)" }, { head: "dollars", right: true }, { head: "by" }, { head: "note" }] as const;
+const COLUMNS = [
+  { head: "when (UTC)" },
+  { head: "dollars", right: true },
+  { head: "by" },
+  { head: "note", least: 20 },
+] as const;
 
 function paymentLines(payments: readonly TopUp[], style: Style): readonly string[] {
-  const [head = "", ...rows] = table(
-    COLUMNS,
-    payments.map(({ at, dollars: paid, by, note }) => [minute(at), dollars(paid), by, oneLine(note, 40)]),
-  );
-  return [style.dim(head), ...rows];
+  const rows = payments.map(({ at, dollars: paid, by, note }) => [minute(at), dollars(paid), by, oneLine(note)]);
+  return table(COLUMNS, rows, style);
 }

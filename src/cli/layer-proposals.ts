@@ -5,7 +5,8 @@ import type { Context } from "./context.ts";
 import { nameGiven, type OfAgent, ofAgent, onAgent } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
 import { inSession } from "./session.ts";
-import { count, printable, type Style } from "./style.ts";
+import { setIn } from "./set-in.ts";
+import { count, type Style } from "./style.ts";
 import { type Chosen, choosing, keyOf, LAYER, nameOf, why } from "./text-options.ts";
 import { versionLines } from "./text-view.ts";
 
@@ -47,8 +48,9 @@ function lines(proposal: Proposal, style: Style): readonly string[] {
   return [
     `${style.cyan(`${agent}, ${nameOf(proposal)}`)}, ${head}`,
     ...more,
-    ...text.split("\n").map((line) => `  ${style.dim("│")} ${printable(line)}`),
-    `  \`strata layer approve ${layer} ${n}${skill} --agent ${agent}\` makes it active.`,
+    ...setIn(text, `  ${style.dim("│")} `, style),
+    `  \`strata layer approve ${layer} ${n} ${agent}${skill}\` makes it active,`,
+    `  \`strata layer reject ${layer} ${n} ${agent}${skill}\` says no to it.`,
     "",
   ];
 }

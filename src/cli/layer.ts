@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { App } from "../app.ts";
 import { layerId, TEXT_LIMITS } from "../protocol/index.ts";
+import { proposalsLine } from "./attention.ts";
 import type { Context } from "./context.ts";
 import { declareDecide, declareProposals } from "./layer-proposals.ts";
 import { declareActivate, declareDiff, declareHistory, declareRollback } from "./layer-versions.ts";
@@ -71,7 +72,6 @@ const COLUMNS = [
 ] as const;
 
 function listLines(agent: string, layers: readonly LayerView[], style: Style): readonly string[] {
-  const [head = "", ...rows] = table(COLUMNS, layers.map(row));
   const stored = layers.filter(({ source, text }) => source === undefined && text !== undefined);
   const characters = stored.reduce((sum, one) => sum + (one.characters ?? 0), 0);
   const waiting = layers.reduce((sum, { proposals }) => sum + proposals, 0);
@@ -79,11 +79,10 @@ function listLines(agent: string, layers: readonly LayerView[], style: Style): r
   return [
     `${style.bold(agent)}, ${count(layers.length, "layer")} in the order of the prompt`,
     "",
-    style.dim(head),
-    ...rows,
+    ...table(COLUMNS, layers.map(row), style),
     "",
     style.dim(room),
-    ...(waiting === 0 ? [] : [style.yellow(`${count(waiting, "proposal")} waiting: \`strata layer proposals\``)]),
+    ...(waiting === 0 ? [] : [style.yellow(proposalsLine(waiting, agent))]),
   ];
 }
 
@@ -115,12 +114,18 @@ function declareShow(parent: Command, context: Context): void {
       onAgent(context, { command, named, options }, async ({ app, agent }) => {
         const layer = await app.runtime.layer(app.operator, agent.name, layerId(word));
         const passed = passedLines(layer.passedOver ?? [], agentWords(app, agent), context.style);
-        return { json: layer, lines: view(layer, passed, context.style) };
+        return { json: layer, lines: view(agent.name, layer, { passed, style: context.style }) };
       }),
     );
 }
 
-function view(layer: LayerView, passed: readonly string[], style: Style): readonly string[] {
+interface Around {
+  /** What is told of edits that the declaration has passed over. */
+  readonly passed: readonly string[];
+  readonly style: Style;
+}
+
+function view(agent: string, layer: LayerView, { passed, style }: Around): readonly string[] {
   const { id, rank, mutability, scope, version, wordsOf, characters, proposals, source, text } = layer;
   const made = version === undefined ? "" : version === 0 ? ", as declared" : `, version ${version}`;
   const size = characters === undefined ? "" : `, ${count(characters, "character")}`;
@@ -129,7 +134,7 @@ function view(layer: LayerView, passed: readonly string[], style: Style): readon
   return [
     `${style.bold(id)}, rank ${rank}, ${mutability}${made}`,
     `words of the ${wordsOf}, scope ${scope}${size}`,
-    ...(proposals === 0 ? [] : [style.yellow(`${count(proposals, "proposal")} waiting: \`strata layer proposals\``)]),
+    ...(proposals === 0 ? [] : [style.yellow(proposalsLine(proposals, agent))]),
     ...passed,
     "",
     text === undefined ? style.dim(nothing) : printable(text),

@@ -32,10 +32,8 @@ export function ledgerTable(
     fateOf(entry, style),
     cache.get(entry) ?? "",
   ]);
-  const [head = "", ...lines] = table(COLUMNS, rows);
   return [
-    style.dim(head),
-    ...lines,
+    ...table(COLUMNS, rows, style),
     `${number(ledger.tokens)} tokens of ${number(ledger.limit)} that may be sent`,
     ...edited(ledger),
   ];

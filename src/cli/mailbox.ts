@@ -4,6 +4,7 @@ import { outboxId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { type OfAgent, ofAgent, onRecordOfAgent, turnOfAgent } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
+import { setIn } from "./set-in.ts";
 import { count, minute, oneLine, printable, type Style } from "./style.ts";
 
 type Runtime = App["runtime"];
@@ -60,7 +61,7 @@ function waitingLines({ contact, event, status }: Waiting, style: Style): readon
   const text = content.map((part) => (part.type === "text" ? part.text : `(${part.type})`)).join(" ");
   return [
     `${style.cyan(printable(contact))} ${style.dim(`· ${minute(at)} · ${what}`)}`,
-    `  ${oneLine(text, BEGINNING)}`,
+    ...setIn(oneLine(text, BEGINNING), "  ", style),
     style.dim(`  ${id} on ${event.thread}`),
   ];
 }
@@ -101,7 +102,7 @@ function saidLines({ contact, id, at, status, text, thread }: Outgoing, style: S
   const state = status === "undeliverable" ? style.yellow(status) : status;
   return [
     `to ${style.cyan(printable(contact))} ${style.dim(`· ${minute(at)} ·`)} ${state}`,
-    `  ${oneLine(text, BEGINNING)}`,
+    ...setIn(oneLine(text, BEGINNING), "  ", style),
     style.dim(`  ${id} on ${thread}`),
   ];
 }

@@ -1,4 +1,5 @@
 import { isoSecond, type Memory, type Scope } from "../protocol/index.ts";
+import { setIn } from "./set-in.ts";
 import { count, number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
 
@@ -8,7 +9,10 @@ type Shown = Memory & { readonly scope?: Scope };
 export function memoryLines(memories: readonly Shown[], style: Style, none: string): readonly string[] {
   if (memories.length === 0) return [none];
   return [
-    ...memories.flatMap((memory) => [style.dim(memoryHead(memory)), `  ${indented(memory.content)}`]),
+    ...memories.flatMap((memory) => [
+      ...setIn(memoryHead(memory), { first: "", more: "    " }, style).map(style.dim),
+      ...setIn(memory.content, "  ", style),
+    ]),
     style.dim(count(memories.length, "memory", "memories")),
   ];
 }
@@ -62,7 +66,5 @@ export function memoryView(memory: Memory, style: Style): readonly string[] {
   const known = rows.flatMap(([name, value]) =>
     value === undefined || value === "" ? [] : [[name, printable(value)]],
   );
-  return [style.bold(id), ...table([{ head: "" }, { head: "" }], known).slice(1), "", `  ${indented(content)}`];
+  return [style.bold(id), ...table([{ head: "" }, { head: "" }], known, style), "", ...setIn(content, "  ", style)];
 }
-
-export const indented = (text: string): string => printable(text).split("\n").join("\n  ");

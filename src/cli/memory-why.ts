@@ -8,7 +8,7 @@ import { inRecord } from "./session.ts";
 import { oneLine, type Style } from "./style.ts";
 import { table } from "./table.ts";
 
-/** How wide the table may get. */
+/** How wide the table may get where no terminal says it. */
 const WIDTH = 80;
 
 /** `strata memory why`: what a search finds, and what each score is made of. */
@@ -35,17 +35,18 @@ export function declareWhy(memory: Command, context: Context): void {
 /** The scores as a table, cut into as many as its width asks for; then what each candidate is. */
 export function whyLines(hits: readonly MemoryHit[], style: Style): readonly string[] {
   const names = [...new Set(hits.flatMap(({ features }) => Object.keys(features)))];
+  const room = Number.isFinite(style.width) ? style.width : WIDTH;
   return [
-    ...blocks(hits, names).flatMap(([head = "", ...rows]) => [style.dim(head), ...rows, ""]),
+    ...blocks(hits, names, room).flatMap(([head = "", ...rows]) => [style.dim(head), ...rows, ""]),
     ...hits.flatMap((hit, n) => [
-      `${style.bold(`${n + 1}`)}  ${style.dim(oneLine(memoryHead(hit), WIDTH - 4))}`,
-      `   ${oneLine(hit.content, WIDTH - 4)}`,
+      `${style.bold(`${n + 1}`)}  ${style.dim(oneLine(memoryHead(hit), style.width - 4))}`,
+      `   ${oneLine(hit.content, style.width - 4)}`,
     ]),
   ];
 }
 
 /** As many features side by side as fit. */
-function blocks(hits: readonly MemoryHit[], names: readonly string[]): readonly (readonly string[])[] {
+function blocks(hits: readonly MemoryHit[], names: readonly string[], room: number): readonly (readonly string[])[] {
   const wanted = table(
     [
       { head: "#", right: true },
@@ -59,10 +60,11 @@ function blocks(hits: readonly MemoryHit[], names: readonly string[]): readonly 
       figure(evidence),
       ...names.map((name) => figure(features[name])),
     ]),
+    { dim: (head) => head, width: Number.POSITIVE_INFINITY },
   );
-  if (Math.max(...wanted.map((line) => line.length)) <= WIDTH || names.length < 2) return [wanted];
+  if (Math.max(...wanted.map((line) => line.length)) <= room || names.length < 2) return [wanted];
   const half = Math.ceil(names.length / 2);
-  return [...blocks(hits, names.slice(0, half)), ...blocks(hits, names.slice(half))];
+  return [...blocks(hits, names.slice(0, half), room), ...blocks(hits, names.slice(half), room)];
 }
 
 const column = (head: string) => ({ head, right: true }) as const;

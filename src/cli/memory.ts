@@ -228,15 +228,19 @@ function declareStats(memory: Command, context: Context): void {
     });
 }
 
+const COLUMNS = [
+  { head: "kind" },
+  { head: "memories", right: true },
+  { head: "characters", right: true },
+  { head: "newest" },
+] as const;
+
 function statsLines(stats: Stats, style: Style): readonly string[] {
-  const [head = "", ...rows] = table(
-    [{ head: "kind" }, { head: "memories", right: true }, { head: "characters", right: true }, { head: "newest" }],
-    stats.map(({ kind, memories, characters, newest }) => [
-      kind,
-      number(memories),
-      number(characters),
-      isoSecond(newest),
-    ]),
-  );
-  return [style.dim(head), ...rows];
+  const rows = stats.map(({ kind, memories, characters, newest }) => [
+    kind,
+    number(memories),
+    number(characters),
+    isoSecond(newest),
+  ]);
+  return table(COLUMNS, rows, style);
 }

@@ -110,8 +110,7 @@ const COLUMNS = [
 ] as const;
 
 function list(rows: readonly Row[], style: Style): readonly string[] {
-  const [head = "", ...lines] = table(COLUMNS, rows.map(cells));
-  return [style.dim(head), ...lines];
+  return table(COLUMNS, rows.map(cells), style);
 }
 
 function cells({ price, priced, ...row }: Row): readonly string[] {
@@ -167,8 +166,8 @@ function view(row: Row, style: Style): readonly string[] {
     ["price.output", cost(price.output)],
   ];
   const lines = values.map(([name, value]) => [name, value, sourceOf(row, name)]);
-  const [head = "", ...body] = table([{ head: "value" }, { head: "is" }, { head: "as said by" }], lines);
-  return [style.bold(row.model), originOf(row), "", style.dim(head), ...body];
+  const columns = [{ head: "value" }, { head: "is" }, { head: "as said by" }];
+  return [style.bold(row.model), originOf(row), "", ...table(columns, lines, style)];
 }
 
 function originOf({ family, checked, known, nearest: near }: Row): string {

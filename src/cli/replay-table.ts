@@ -17,16 +17,12 @@ export interface ReplayReport {
 /** The end of a replay for a person: counts, then what each piece cost. */
 export function replayTable(report: ReplayReport, style: Style): readonly string[] {
   const { file, agent, tally, milliseconds } = report;
-  const [head = "", ...pieces] = table(
-    COLUMNS,
-    [...tally.pieces.values()].sort(inOrder).map((piece) => pieceRow(piece, tally)),
-  );
+  const pieces = [...tally.pieces.values()].sort(inOrder).map((piece) => pieceRow(piece, tally));
   return [
     style.bold(`${file} through ${agent}`),
-    ...table([{ head: "" }, { head: "", right: true }, { head: "" }], counts(report)).slice(1),
+    ...table([{ head: "" }, { head: "", right: true }, { head: "" }], counts(report), style),
     "",
-    style.dim(head),
-    ...pieces,
+    ...table(COLUMNS, pieces, style),
     "",
     `${duration(milliseconds)}${tally.turns.fresh === 0 ? "" : `, ${duration(milliseconds / tally.turns.fresh)} a fresh turn`}`,
   ];

@@ -4,7 +4,8 @@ import { CONVERSATION_LIMITS, contactId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { type OfAgent, ofAgent, onRecordOfAgent } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
-import { ago, count, minute, number, oneLine, printable, type Style } from "./style.ts";
+import { setIn } from "./set-in.ts";
+import { ago, count, minute, number, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
 
 type Runtime = App["runtime"];
@@ -43,11 +44,12 @@ const COLUMNS = [{ head: "sender" }, { head: "entries", right: true }, { head: "
 
 function listLines(heads: readonly Head[], style: Style): readonly string[] {
   const now = Date.now();
-  const [head = "", ...rows] = table(
-    COLUMNS,
-    heads.map(({ contact, entries, lastActivity }) => [oneLine(contact, 50), number(entries), ago(now - lastActivity)]),
-  );
-  return [style.dim(head), ...rows];
+  const rows = heads.map(({ contact, entries, lastActivity }) => [
+    printable(contact),
+    number(entries),
+    ago(now - lastActivity),
+  ]);
+  return table(COLUMNS, rows, style);
 }
 
 function declareShow(parent: Command, context: Context): void {
@@ -70,13 +72,10 @@ function logLines({ contact, entries }: Log, agent: string, style: Style): reado
     ...entries.flatMap(({ at, body, reply, turn, proof }) => [
       "",
       style.dim([minute(at), turn, ...(proof === undefined ? [] : [proof])].join(" · ")),
-      `${style.cyan(printable(contact))}: ${hanging(body)}`,
-      `${style.cyan(agent)}: ${hanging(reply)}`,
+      ...setIn(body, { first: `${style.cyan(printable(contact))}: `, more: "  " }, style),
+      ...setIn(reply, { first: `${style.cyan(agent)}: `, more: "  " }, style),
     ]),
     "",
     style.dim(`${count(entries.length, "entry", "entries")} of at most ${CONVERSATION_LIMITS.entries}, times in UTC`),
   ];
 }
-
-/** Lines after the first stand further in: nothing that was said can look like a line of ours. */
-const hanging = (text: string): string => printable(text).replaceAll("\n", "\n  ");

@@ -41,24 +41,24 @@ const COLUMNS = [
   { head: "version", right: true },
   { head: "words of" },
   { head: "characters", right: true },
-  { head: "begins" },
+  { head: "begins", least: 16 },
 ] as const;
+
+/** So much of a skill is shown in the list of them. */
+const BEGINNING = 60;
 
 function listLines({ name }: Agent, skills: readonly SkillView[], style: Style): readonly string[] {
   if (skills.length === 0) return [`${name} has no skills yet; \`strata skill set NAME --text TEXT\` writes one.`];
-  const [head = "", ...rows] = table(
-    COLUMNS,
-    skills.map((one) => [
-      one.name,
-      one.enabled ? "enabled" : "disabled",
-      number(one.version),
-      one.wordsOf,
-      number(one.text.length),
-      oneLine(one.text, 24),
-    ]),
-  );
+  const rows = skills.map((one) => [
+    one.name,
+    one.enabled ? "enabled" : "disabled",
+    number(one.version),
+    one.wordsOf,
+    number(one.text.length),
+    oneLine(one.text, BEGINNING),
+  ]);
   const enabled = skills.filter((one) => one.enabled).length;
-  return [style.dim(head), ...rows, style.dim(`${enabled} of at most ${TEXT_LIMITS.skills} are enabled`)];
+  return [...table(COLUMNS, rows, style), style.dim(`${enabled} of at most ${TEXT_LIMITS.skills} are enabled`)];
 }
 
 /** The argument that names a skill. */

@@ -3,8 +3,10 @@ import type { Output, Terminal } from "./terminal.ts";
 
 type Paint = (text: string) => string;
 
-/** Colours where a person looks, and none anywhere else. */
+/** How a stream is written to: in colours and lines of its width where a person looks, plain and uncut anywhere else. */
 export interface Style {
+  /** How many signs a line of the terminal has. Where there is none, a line has no end. */
+  readonly width: number;
   readonly bold: Paint;
   readonly dim: Paint;
   readonly red: Paint;
@@ -12,14 +14,22 @@ export interface Style {
   readonly cyan: Paint;
 }
 
-/** The colours of one stream: none unless it is a terminal and `NO_COLOR` is not set. */
+/** The style of one stream: colours only on a terminal, and not where `NO_COLOR` is set. */
 export function styleOf(stream: Output, { env }: Pick<Terminal, "env">): Style {
   const colours = stream.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
   const paint =
-    (format: keyof Style): Paint =>
+    (format: Exclude<keyof Style, "width">): Paint =>
     (text) =>
       colours && text !== "" ? styleText(format, text, { validateStream: false }) : text;
-  return { bold: paint("bold"), dim: paint("dim"), red: paint("red"), yellow: paint("yellow"), cyan: paint("cyan") };
+  return {
+    // A terminal that does not say how wide it is counts as a usual one.
+    width: stream.isTTY === true ? stream.columns || 80 : Number.POSITIVE_INFINITY,
+    bold: paint("bold"),
+    dim: paint("dim"),
+    red: paint("red"),
+    yellow: paint("yellow"),
+    cyan: paint("cyan"),
+  };
 }
 
 const NUMBER = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
@@ -68,8 +78,8 @@ export function printable(text: string): string {
   );
 }
 
-/** The beginning of a text on one line. */
-export function oneLine(text: string, length: number): string {
+/** A text on one line, or its beginning. */
+export function oneLine(text: string, length = Number.POSITIVE_INFINITY): string {
   const line = printable(text.replace(/\s+/g, " ").trim());
   const signs = [...line];
   return signs.length <= length ? line : `${signs.slice(0, length - 1).join("")}…`;

@@ -1,21 +1,25 @@
 import type { TextMove, TextVersion } from "../protocol/index.ts";
 import { changedLines, diffLines } from "../protocol/index.ts";
+import { setIn } from "./set-in.ts";
 import { count, minute, number, oneLine, printable, type Style } from "./style.ts";
 import { table } from "./table.ts";
 
 /** A version for a person: what it is, who wrote it and why, and what the guard said. */
 export function versionLines(version: TextVersion, style: Style): readonly string[] {
-  const { n, status, active, at, by, turn, trust, inputs, verdict, parent, digest, reason, text } = version;
-  const state = active ? "active" : status === "kept" ? "kept" : status;
-  const where = turn === undefined ? "" : ` in ${turn}`;
+  const { n, status, active, at, by, turn, trust, verdict, parent, digest, reason, text } = version;
+  const over = parent === 0 ? "the declared text" : `version ${parent}`;
   return [
-    `${style.bold(`version ${n}`)} · ${state} · ${minute(at)} · by the ${by}${where}`,
-    `  ${count(text.length, "character")} over version ${parent} · words of the ${trust} · saw ${inputs}`,
-    `  guard: ${verdict.verdict}${verdict.findings.map((finding) => `; ${printable(finding)}`).join("")}`,
-    `  reason: ${oneLine(reason, 200)}`,
+    `${style.bold(`version ${n}`)} · ${active ? "active" : status} · ${minute(at)} · by the ${by}`,
+    `  ${count(text.length, "character")} over ${over} · words of the ${trust}`,
+    ...(turn === undefined ? [] : [`  turn: ${turn}${readOf(version)}`]),
+    ...setIn([verdict.verdict, ...verdict.findings].join("; "), { first: "  guard: ", more: "    " }, style),
+    ...setIn(oneLine(reason), { first: "  reason: ", more: "    " }, style),
     style.dim(`  sha256 ${digest}`),
   ];
 }
+
+/** What the turn had read before it wrote, where that is trusted less than the agent itself. */
+const readOf = ({ inputs }: TextVersion): string => (inputs === "contact" ? ", after words of a contact" : "");
 
 const MOVES = [
   { head: "when (UTC)" },
@@ -23,23 +27,20 @@ const MOVES = [
   { head: "version", right: true },
   { head: "active" },
   { head: "by" },
-  { head: "reason" },
+  { head: "reason", least: 16 },
 ] as const;
 
 /** What was done with versions, one line each. */
 export function moveLines(moves: readonly TextMove[], style: Style): readonly string[] {
-  const [head = "", ...rows] = table(
-    MOVES,
-    moves.map(({ at, kind, n, from, to, by, reason }) => [
-      minute(at),
-      kind,
-      number(n),
-      from === to ? pointer(to) : `${pointer(from)} → ${pointer(to)}`,
-      by,
-      oneLine(reason, 24),
-    ]),
-  );
-  return [style.dim(head), ...rows];
+  const rows = moves.map(({ at, kind, n, from, to, by, reason }) => [
+    minute(at),
+    kind,
+    number(n),
+    from === to ? pointer(to) : `${pointer(from)} → ${pointer(to)}`,
+    by,
+    oneLine(reason),
+  ]);
+  return table(MOVES, rows, style);
 }
 
 const pointer = (to: number | null): string => (to === null ? "none" : number(to));

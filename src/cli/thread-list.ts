@@ -33,6 +33,5 @@ function threadTable(threads: readonly Thread[], style: Style): readonly string[
     number(turns),
     ago(now - lastActivity),
   ]);
-  const [head = "", ...lines] = table(COLUMNS, rows);
-  return [style.dim(head), ...lines];
+  return table(COLUMNS, rows, style);
 }

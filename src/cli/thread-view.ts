@@ -19,13 +19,12 @@ const COLUMNS = [
 /** A thread as lines for a person: whose it is, then a row per turn. Tokens are those of all the turn's requests together. */
 export function threadView(thread: Thread, turns: readonly TurnRecord[], style: Style): readonly string[] {
   const { scope, channel, createdAt, lastActivity, forkedFrom } = thread;
-  const [head = "", ...rows] = table(COLUMNS, turns.map(row));
   return [
     `${style.bold(thread.id)} · ${scope.agent} with ${printable(scope.contact)} · channel ${printable(channel)}`,
     `pinned to version ${shortVersion(thread.version)} · begun ${isoSecond(createdAt)} · last activity ${isoSecond(lastActivity)}`,
     ...(forkedFrom === undefined ? [] : [`forked from ${forkedFrom.thread}`]),
     "",
-    ...(turns.length === 0 ? ["No turn yet."] : [style.dim(head), ...rows]),
+    ...(turns.length === 0 ? ["No turn yet."] : table(COLUMNS, turns.map(row), style)),
     "",
     `${count(turns.length, "turn")}; \`strata explain TURN\` shows each piece of its requests.`,
   ];

@@ -6,6 +6,7 @@ import { nameGiven, type OfAgent, ofAgent } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
 import { goOn } from "./regenerate.ts";
 import { inRecord } from "./session.ts";
+import { setIn } from "./set-in.ts";
 import { count, minute, printable, type Style } from "./style.ts";
 import { tellThreads } from "./thread-list.ts";
 
@@ -137,7 +138,7 @@ function conversation(thread: Thread, slots: readonly Slot[], style: Style): rea
     ...(forkedFrom === undefined ? [] : [style.dim(fromWhere(thread))]),
     ...slots.flatMap(({ at, from, kind, text }) => {
       const what = kind === "message" || kind === "reply" ? "" : ` (${kind})`;
-      return ["", `${style.dim(minute(at))}  ${style.cyan(printable(from))}${what}`, printable(text)];
+      return ["", `${style.dim(minute(at))}  ${style.cyan(printable(from))}${what}`, ...setIn(text, "  ", style)];
     }),
     "",
     style.dim(slots.length === 0 ? "Nothing was said yet." : `${count(slots.length, "message")}, times in UTC`),

@@ -111,13 +111,11 @@ export function diffView({ before, after, pieces, texts }: TurnDiff, style: Styl
   const head = `${style.bold(before.turn)} (epoch ${number(before.epoch)}) → ${style.bold(after.turn)} (epoch ${number(after.epoch)})`;
   const total = `${number(before.tokens)} → ${number(after.tokens)} tokens (${signed(after.tokens - before.tokens)}), ${number(pieces.length - changed.length)} of ${number(pieces.length)} pieces the same`;
   if (changed.length === 0 && texts.length === 0) return [head, total, "", "The two requests are the same."];
-  const [title = "", ...rows] = table(COLUMNS, changed.map(row));
   return [
     head,
     total,
     "",
-    style.dim(title),
-    ...rows,
+    ...table(COLUMNS, changed.map(row), style),
     ...texts.flatMap(({ part, lines }) => [
       "",
       style.bold(part),

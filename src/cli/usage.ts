@@ -82,8 +82,7 @@ const COLUMNS = [
 
 function usageTable(rows: readonly Row[], style: Style): readonly string[] {
   const all = { ...rows.reduce(sum, NOTHING), agent: "all", priced: !rows.some(isUncounted) };
-  const [head = "", ...lines] = table(COLUMNS, [...rows, ...(rows.length > 1 ? [all] : [])].map(cells));
-  return [style.dim(head), ...lines];
+  return table(COLUMNS, [...rows, ...(rows.length > 1 ? [all] : [])].map(cells), style);
 }
 
 /** Something was used of a model that has no price. */

@@ -32,7 +32,7 @@ describe("strata thread fork", () => {
     await strata(["chat", "companion", "--thread", fork?.id ?? ""], { cwd, input: "And here?\n" });
     await strata(["chat", "companion", "--as", "ann"], { cwd, input: "And there?\n" });
     const shown = async (id = "") => (await strata(["thread", "show", id], { cwd })).out;
-    expect(await shown(fork?.id)).toMatch(/ann\nAnd here\?/);
+    expect(await shown(fork?.id)).toMatch(/ann\n {2}And here\?/);
     expect(await shown(fork?.id)).not.toContain("And there?");
     expect(await shown(thread)).toContain("And there?");
     expect(await shown(thread)).not.toContain("And here?");

@@ -98,9 +98,11 @@ describe("strata layer", () => {
     expect(list.out).toContain("guard: review; it allows what only the layers above may allow");
     expect(list.out).toContain("│ Look ␛[31mfour times.");
     expect(list.out).not.toContain("\u001b");
-    expect((await run("doctor")).out).toMatch(/^warn {2}attention 2 proposals of automaton waiting: `strata layer/m);
-    expect((await run("agent show automaton")).out).toContain("2 proposals of automaton waiting");
-    expect((await run("layer list")).out).toContain("2 proposals waiting: `strata layer proposals`");
+    expect((await run("doctor")).out).toMatch(/^warn {2}attention 2 proposals of automaton wait: `strata layer/m);
+    expect((await run("agent show automaton")).out).toContain("2 proposals of automaton wait:");
+    expect((await run("layer list")).out).toContain(
+      "2 proposals of automaton wait: `strata layer proposals automaton` shows them",
+    );
     expect((await run("layer approve 6 1")).out).toBe("Version 1 of loop is active: the next turn uses it.\n");
     const stale = await run("layer approve 6 2");
     expect(stale).toMatchObject({ code: 7, err: expect.stringContaining("approve it with `--over 1` or") });

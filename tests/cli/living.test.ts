@@ -64,8 +64,7 @@ describe("strata credits and life", () => {
     const before = await run("life show");
     expect((await run("credits show")).out).toContain("$0.0000 spent since, $0.0000 in the last hour\n");
     expect(before.out).toMatch(/^automaton is bootstrapping\ntier {5}Critical\nbalance {2}\$0\.0000/);
-    const sleeps =
-      "automaton sleeps, because it has no credits yet: `strata credits add DOLLARS --agent automaton` wakes it\n";
+    const sleeps = "automaton sleeps, because it has no credits yet: `strata credits add DOLLARS automaton` wakes it\n";
     expect(before.out).toContain(sleeps);
     expect((await run("credits show")).out).toContain(sleeps);
     const refused = await run("life tick");

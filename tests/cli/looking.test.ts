@@ -31,7 +31,7 @@ describe("strata thread", () => {
     const { cwd, threads } = await stage();
     const { out } = await strata(["thread", "show", threads[0]?.id ?? ""], { cwd });
     expect(out).toMatch(
-      /ann\nRemember that my cat is called Miso\.\n\n\d{4}-\d\d-\d\d \d\d:\d\d {2}companion\nI saved/,
+      /ann\n {2}Remember that my cat is called Miso\.\n\n\d{4}-\d\d-\d\d \d\d:\d\d {2}companion\n {2}I saved/,
     );
     expect(out).toContain("4 messages, times in UTC");
     const [shown] = jsonLines<{ slots: readonly { from: string; text: string }[]; waiting: number }>(

@@ -125,7 +125,11 @@ describe("strata memory", () => {
       cwd,
       input: "Yesterday I saw Ida at the shop in Oslo.\nRemember that Ida likes 3 teas.\n",
     });
-    const { out } = await strata(["memory", "why", "When", "did", "I", "see Ida in Oslo?"], { cwd });
+    const { out } = await strata(["memory", "why", "When", "did", "I", "see Ida in Oslo?"], {
+      cwd,
+      columns: 80,
+      env: { NO_COLOR: "1" },
+    });
     const lines = out.trimEnd().split("\n");
     expect(lines[0]).toMatch(/^# +score +evidence +\w+/);
     expect(lines[1]).toMatch(/^1 +\d+\.\d\d +\d+\.\d\d/);

@@ -39,12 +39,15 @@ export interface Around {
   readonly signal?: AbortSignal;
   /** Makes stderr a terminal, and sees what is written there. */
   readonly watch?: (text: string) => void;
+  /** Makes stdout a terminal of so many columns. */
+  readonly columns?: number;
 }
 
 /** Runs a command line in this process. */
 export async function strata(argv: readonly string[], around: Around): Promise<Ran> {
-  const { cwd, input = "", env = {}, signal, watch } = around;
+  const { cwd, input = "", env = {}, signal, watch, columns } = around;
   const [stdout, stderr] = [collector(), collector()];
+  if (columns !== undefined) Object.assign(stdout.stream, { isTTY: true, columns });
   if (watch !== undefined) {
     Object.assign(stderr.stream, { isTTY: true, columns: 80 });
     stderr.stream.on("data", (chunk: Buffer) => watch(chunk.toString("utf8")));
