@@ -1,4 +1,6 @@
 import { AUTHORITY, any, BINDING, DET, HIGHER, HOLD, MESSAGE, OFF, OPERATOR, SELF, SENDER, UNDO } from "./classes.ts";
+import { once } from "./once.ts";
+import { pattern } from "./pattern.ts";
 
 /** One kind of act that takes the force of what stands above, in as many words as the classes allow. */
 interface Act {
@@ -190,6 +192,6 @@ export const ACTS: readonly Act[] = [
 /** The acts as they are tried: what is made of their patterns, behind each one's cheap test. */
 export const TRIED = ACTS.map(({ only, patterns, isNegative }) => ({
   only,
-  patterns: patterns.map((source) => new RegExp(source, "u")),
+  patterns: once(() => patterns.map((source) => pattern(source))),
   isNegative: isNegative ?? false,
 }));

@@ -1,5 +1,6 @@
 import { TRIED } from "./acts.ts";
 import { foreignClaim, foreignOverride } from "./languages.ts";
+import { pattern } from "./pattern.ts";
 import { BOWING, CERTAIN, CLAIMS, GOVERNING, GRANT, KEPT, TURNED, UNKEPT, WEAKENING } from "./phrases.ts";
 import {
   deniesRequests,
@@ -31,18 +32,17 @@ export interface Spoken {
   readonly text: string;
 }
 
-const pattern = (source: string): RegExp => new RegExp(source, "u");
 const governing = pattern(GOVERNING);
-const everyGoverning = new RegExp(GOVERNING, "gu");
+const everyGoverning = pattern(GOVERNING, "gu");
 const certain = pattern(CERTAIN);
 const weakening = pattern(`\\b${WEAKENING}(?![\\p{L}\\p{N}])`);
 const unkept = pattern(UNKEPT);
 const turned = pattern(TURNED);
-const bowing = BOWING.map(pattern);
-const kept = KEPT.map(pattern);
-const claims = CLAIMS.map(pattern);
-const relations = RELATIONS.map(pattern);
-const drops = DROPS.map(pattern);
+const bowing = BOWING.map((source) => pattern(source));
+const kept = KEPT.map((source) => pattern(source));
+const claims = CLAIMS.map((source) => pattern(source));
+const relations = RELATIONS.map((source) => pattern(source));
+const drops = DROPS.map((source) => pattern(source));
 const grant = pattern(GRANT);
 
 /** What is wrong with a sentence; nothing for most. */
@@ -80,7 +80,9 @@ function actIn(sentence: string): string | undefined {
   for (const { only, patterns, isNegative } of TRIED) {
     if (!only.test(sentence)) continue;
     const isAct = (at: number) => (isNegative ? !shuns(sentence, at) : !isDenied(sentence, at));
-    const found = patterns.map((one) => one.exec(sentence)).find((one) => one !== null && isAct(one.index));
+    const found = patterns()
+      .map((one) => one.exec(sentence))
+      .find((one) => one !== null && isAct(one.index));
     if (found && !bows(sentence)) return found[0];
   }
   return undefined;

@@ -1,4 +1,5 @@
 import { withoutMarks } from "./marks.ts";
+import { once } from "./once.ts";
 import { TONGUES } from "./tongues.ts";
 import { VOCABULARY } from "./vocabulary.ts";
 
@@ -30,10 +31,7 @@ export const englishWords = (text: string): number =>
   (text.toLowerCase().match(/[a-z']{2,}/g) ?? []).filter(isEnglishWord).length;
 
 /** How often a letter follows another, and begins or ends a word, in all those languages: its share in bits, the rarer the lower. */
-let following: ReadonlyMap<string, number> | undefined;
-
-function pairs(): ReadonlyMap<string, number> {
-  if (following !== undefined) return following;
+const pairs = once((): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>();
   const add = (key: string): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
   for (const word of new Set([...COMMON, ...ENGLISH])) {
@@ -43,13 +41,12 @@ function pairs(): ReadonlyMap<string, number> {
       add(closed.slice(i - 1, i + 1));
     }
   }
-  following = new Map(
+  return new Map(
     [...counts].flatMap(([key, count]) =>
       key.length < 2 ? [] : [[key, Math.log2(count / (counts.get(key.slice(0, 1)) ?? count))] as const],
     ),
   );
-  return following;
-}
+});
 
 /** What a pair costs that no word has. */
 const NEVER = -9;

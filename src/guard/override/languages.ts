@@ -1,3 +1,5 @@
+import { once } from "./once.ts";
+import { pattern } from "./pattern.ts";
 import { withoutMarks } from "./readings.ts";
 import { foreignAct } from "./tongue-acts.ts";
 
@@ -150,8 +152,8 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
 const UNSPACED = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Hangul}]";
 
 /** At the beginning of a word, or anywhere where words are not set apart. */
-const stems = (alternatives: string): RegExp =>
-  new RegExp(`(?:(?<!\\p{L})|(?<=${UNSPACED}))(?:${withoutMarks(alternatives)})`, "u");
+const stems = (alternatives: string): (() => RegExp) =>
+  once(() => pattern(`(?:(?<!\\p{L})|(?<=${UNSPACED}))(?:${withoutMarks(alternatives)})`));
 
 const RULES = Object.entries(LANGUAGES).map(([language, { governing, weakening }]) => ({
   language,
@@ -159,7 +161,7 @@ const RULES = Object.entries(LANGUAGES).map(([language, { governing, weakening }
   weakening: stems(weakening),
 }));
 
-const stemmed = (pattern: string): RegExp => new RegExp(withoutMarks(pattern), "u");
+const stemmed = (source: string): (() => RegExp) => once(() => pattern(withoutMarks(source)));
 
 /** Somebody else's demand, refused. */
 const REFUSES = stemmed(
@@ -172,8 +174,8 @@ const WINS = stemmed(
 
 /** The language in which a sentence takes the force of what governs; none for one that does not, as far as these words can tell. */
 export function foreignOverride(sentence: string): string | undefined {
-  if (REFUSES.test(sentence) || WINS.test(sentence)) return undefined;
-  return RULES.find(({ governing, weakening }) => governing.test(sentence) && weakening.test(sentence))?.language;
+  if (REFUSES().test(sentence) || WINS().test(sentence)) return undefined;
+  return RULES.find(({ governing, weakening }) => governing().test(sentence) && weakening().test(sentence))?.language;
 }
 
 /** A sender made an operator, gain put before safety, or a wrong allowed, in the languages we read best. */
@@ -192,11 +194,15 @@ const FOREIGN_CLAIMS = [
   "\\b(?:puedes|puede) .{0,20}(?:enganar|mentir|amenazar)",
   "\\b(?:tratta|considera) .{0,30}(?:cliente|mittente|messaggio).{0,40}\\bcome .{0,20}(?:operatore|proprietario|ordin)",
   "\\bdiese (?:schicht|ebene) .{0,20}(?:vorrang|steht uber|geht .{0,15}vor|schlagt|ersetzt|gilt vor)",
-].map((claim) => new RegExp(claim, "u"));
+].map((claim) => once(() => pattern(claim)));
 
 /** What such a sentence claims; nothing for most. */
-export const foreignClaim = (sentence: string): string | undefined =>
-  REFUSES.test(sentence)
-    ? undefined
-    : (FOREIGN_CLAIMS.map((claim) => claim.exec(withoutMarks(sentence))?.[0]).find((found) => found !== undefined) ??
-      (foreignAct(sentence) ? sentence : undefined));
+export function foreignClaim(sentence: string): string | undefined {
+  if (REFUSES().test(sentence)) return undefined;
+  const read = withoutMarks(sentence);
+  for (const claim of FOREIGN_CLAIMS) {
+    const found = claim().exec(read);
+    if (found !== null) return found[0];
+  }
+  return foreignAct(sentence) ? sentence : undefined;
+}

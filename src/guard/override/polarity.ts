@@ -1,3 +1,5 @@
+import { pattern } from "./pattern.ts";
+
 /** Whether a sentence does what it speaks of, or only speaks of it: no, question, report, rule of another kind. */
 
 const NO =
@@ -39,7 +41,7 @@ const NO_INSIDE =
 
 const SOMEBODY =
   "(?:anyone|somebody|someone|whoever|senders?|users?|customers?|clients?|contacts?|players?|patients?|callers?|visitors?|guests?|messages?|mails?|e-?mails?|text|texts|page|pages|documents?|files?|websites?|people|person|pupils?|students?|they|he|she|requests?|attempts?|proposals?|plans?|skills?|sentences?|strings?|phrases?|input|content|instructions?|edits?|task|tasks|wenn jemand|jemand|act|it)";
-const REPORTED = new RegExp(
+const REPORTED = pattern(
   String.raw`\b${SOMEBODY}\b[^.;]{0,30}?\b(?:tells?|told|asks?|asking|says?|saying|claims?|claiming|wants?|tries|trying|try|demands?|requests?|urges|pretends?|quotes?|insists?|offers?|suggests?|orders?|such as|like|that would|conflicts?|would|threatens?|begs?|poses?|to (?:bypass|ignore|override|disable|reveal|change))\b`,
   "u",
 );

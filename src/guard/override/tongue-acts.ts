@@ -1,3 +1,5 @@
+import { once } from "./once.ts";
+import { pattern } from "./pattern.ts";
 import { withoutMarks } from "./readings.ts";
 
 /** In one language: what holds an agent and how it is said to be needless, and whose word is made the operator's. Stems. */
@@ -137,8 +139,8 @@ const ACTS: Readonly<Record<string, Acts>> = {
 };
 
 const UNSPACED = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}]";
-const stems = (alternatives: string): RegExp =>
-  new RegExp(`(?:(?<![\\p{L}])|(?<=${UNSPACED}))(?:${withoutMarks(alternatives)})`, "u");
+const stems = (alternatives: string): (() => RegExp) =>
+  once(() => pattern(`(?:(?<![\\p{L}])|(?<=${UNSPACED}))(?:${withoutMarks(alternatives)})`));
 
 /** How far apart two words may stand to be of one clause. */
 const NEAR = 60;
@@ -149,10 +151,12 @@ const TRIED = Object.values(ACTS).map(({ hold, needless, lower, higher, made, hi
   hidden: { act: stems(hidden), to: stems(higher) },
 }));
 
-const near = (sentence: string, one: RegExp, other: RegExp): boolean => {
-  const [a, b] = [one.exec(sentence), other.exec(sentence)];
-  return a !== null && b !== null && a.index !== b.index && Math.abs(a.index - b.index) <= NEAR;
-};
+function near(sentence: string, one: () => RegExp, other: () => RegExp): boolean {
+  const a = one().exec(sentence);
+  if (a === null) return false;
+  const b = other().exec(sentence);
+  return b !== null && a.index !== b.index && Math.abs(a.index - b.index) <= NEAR;
+}
 
 /** What no shop waives for a small order: who holds it, or what it holds back. */
 const GRAVE = stems(
@@ -164,7 +168,7 @@ export function foreignAct(sentence: string): boolean {
   const read = withoutMarks(sentence);
   return TRIED.some(
     ({ needless, made, hidden }) =>
-      (near(read, needless.act, needless.to) && GRAVE.test(read)) ||
+      (near(read, needless.act, needless.to) && GRAVE().test(read)) ||
       (near(read, made.act, made.to) && near(read, made.to, made.of)) ||
       near(read, hidden.act, hidden.to),
   );

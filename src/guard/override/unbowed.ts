@@ -4,10 +4,11 @@
  * this knows the few ways to bow and holds up the rest, where the patterns know the ways to override and let the rest pass. All
  * in lower case: texts are folded before they are read.
  */
+import { pattern } from "./pattern.ts";
 import { NAMED } from "./unbowed-names.ts";
 
 const DETERMINERS = "(?:(?:the|your|my|its|our|all|every|these|any|a) )*";
-const ABOVE = new RegExp(
+const ABOVE = pattern(
   [
     String.raw`(?<![\w/.'-])${DETERMINERS}(?:`,
     "(?:platform|safety|constitutional|immutable|protected|core|higher|upper|foundational|topmost|lower-numbered) ",
@@ -56,7 +57,7 @@ const BOWS: readonly RegExp[] = [
   String.raw`\bleaves? ${IT} (?:as (?:it|they) (?:is|are)|alone|untouched|unchanged)\b|(?<!matter )\b(?:what|as) ${IT} (?:says?|asks?|requires?|demands?|sets?)\b`,
   // What conflicts with it is nothing.
   String.raw`\b(?:conflict\w*|contradict\w*|differ\w*|disagree\w*|collid\w*|clash\w*)\b[^.;]*\b${IT}\b[^.;]*\b(?:void|mistake|wrong|loses?|gives? way|yields?|drop|has no effect|tell the operator|ask the operator|stop)\b`,
-].map((source) => new RegExp(source, "u"));
+].map((source) => pattern(source));
 
 /** Told only to be resisted, or as what others say and ask. */
 const SPOKEN_OF =
@@ -67,7 +68,7 @@ const FORCELESS =
   /\b(?:do(?:es)? not|don't|doesn't|need not|needn't|not|never|no longer|without|stop|cease|quit) (?:have to |need to |be |to be |to |been |being )?(?:appl\w*|follow\w*|obey\w*|enforce\w*|load\w*|read\w*|recogni[sz]e|heed\w*|consult\w*|bind\w*|bound|hold|held|count|valid|in (?:force|effect)|binding|subject|cover\w*|exist\w*|concern\w*|extend|matter\w*)\b/u;
 
 /** Nothing but names, or a heading without a verb. */
-const TITLE = new RegExp(
+const TITLE = pattern(
   String.raw`^(?:#[^.!?]*|(?:(?!#)\W|\d)*(?:(?:\w+ ){1,3}and )?${IT}(?: ?[,&/+] ?${IT}| and ${IT})*\W*(?:\([^)]*\))?\W*)$`,
   "u",
 );

@@ -1,3 +1,4 @@
+import { once } from "./once.ts";
 import { VOCABULARY } from "./vocabulary.ts";
 
 /** Right as they stand, though one letter away from a word of the vocabulary. */
@@ -10,17 +11,15 @@ const RIGHT = new Set(
 const SHORTEST = 5;
 const SHORTEST_EDITED = 7;
 
-let neighbours: ReadonlyMap<string, string> | undefined;
-
 /** Words with one letter missing, by what is left of them. */
-const shortened = (): ReadonlyMap<string, string> => {
-  neighbours ??= new Map(
-    [...VOCABULARY]
-      .filter((word) => word.length >= SHORTEST_EDITED)
-      .flatMap((word) => withoutOne(word).map((rest) => [rest, word] as const)),
-  );
-  return neighbours;
-};
+const shortened = once(
+  (): ReadonlyMap<string, string> =>
+    new Map(
+      [...VOCABULARY]
+        .filter((word) => word.length >= SHORTEST_EDITED)
+        .flatMap((word) => withoutOne(word).map((rest) => [rest, word] as const)),
+    ),
+);
 
 const withoutOne = (word: string): readonly string[] =>
   [...word].map((_, at) => word.slice(0, at) + word.slice(at + 1));
