@@ -32,10 +32,11 @@ export function styleOf(stream: Output, { env }: Pick<Terminal, "env">): Style {
   };
 }
 
-const NUMBER = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
-
-/** `1,182` */
-export const number = (value: number): string => NUMBER.format(value);
+/** `1,182`, `3.4`. Whole numbers do without `Intl`, which takes a while to load. */
+export function number(value: number): string {
+  if (Number.isSafeInteger(value)) return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+  return value.toLocaleString("en-US", { maximumFractionDigits: 1 });
+}
 
 /** `1 request`, `2 requests` */
 export const count = (value: number, noun: string, plural = `${noun}s`): string =>
