@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { placeOf, written } from "../../src/guard/override/places.ts";
 import { featuresOf, lengthOf } from "../../src/guard/override/weigh.ts";
 
 /**
@@ -14,10 +15,10 @@ const BLUEPRINTS = new URL("blueprints/", ROOT);
 /** Rounds over all sentences, the size of a step, and how strongly weights are pulled to nothing. */
 const ROUNDS = 12;
 const STEP = 0.5;
-const PULL = 1e-3;
+const PULL = 1e-2;
 /** A feature of fewer sentences says nothing; a smaller weight is left out. */
-const FEWEST = 5;
-const LEAST = 0.5;
+const FEWEST = 3;
+const LEAST = 0.4;
 const LINE = 240;
 
 interface Sample {
@@ -102,22 +103,16 @@ function learn(all: readonly Sample[]): { readonly bias: number; readonly weight
 }
 
 const { bias, weights } = learn(samples());
-const entries = [...weights]
-  .filter(([, weight]) => Math.abs(weight) >= LEAST)
-  .sort(([a], [b]) => (a < b ? -1 : 1))
-  .map(([feature, weight]) => `${feature}=${Math.round(weight * 10)}`);
-const lines = entries.reduce<string[]>((all, entry) => {
-  const last = all.at(-1);
-  if (last === undefined || last.length + entry.length > LINE) all.push(entry);
-  else all[all.length - 1] = `${last};${entry}`;
-  return all;
-}, []);
+const kept = [...weights].filter(([, weight]) => Math.abs(weight) >= LEAST);
+const places = new Map<number, number>();
+for (const [feature, weight] of kept) places.set(placeOf(feature), (places.get(placeOf(feature)) ?? 0) + weight);
+const lines = written(places).match(new RegExp(`.{1,${LINE}}`, "g")) ?? [];
 writeFileSync(
   new URL("weights.ts", GUARD),
-  `/** Learned by \`node checks/guard/learn.ts\`: tenths that a word, a KIND of \`kinds.ts\`, a pair of neighbours or of kinds in order adds. */
+  `/** Learned by \`node checks/guard/learn.ts\`: what a word, a KIND of \`kinds.ts\`, their neighbours and their company add, as \`places.ts\` writes it. */
 export const BIAS = ${Math.round(bias * 1_000) / 1_000};
 
 export const WEIGHTS: string = \`${lines.join("\n")}\`;
 `,
 );
-process.stdout.write(`${entries.length} weights\n`);
+process.stdout.write(`${kept.length} weights\n`);

@@ -16,7 +16,7 @@ import { isHeldOff, withoutProjectConstitution, withoutShields } from "./protect
 import { DROPS, RELATIONS } from "./relations.ts";
 import { unbowed } from "./unbowed.ts";
 import { unbowedInAnother } from "./unbowed-tongues.ts";
-import { HEAVY, weigh } from "./weigh.ts";
+import { isHeavy } from "./weigh.ts";
 
 /** What a sentence does that a layer below may not do, and the words that do it. */
 export interface Offence {
@@ -72,8 +72,11 @@ export function offenceOf({ sentence, next, text }: Spoken): Offence | undefined
   if (bows(read) || deniesRequests(read)) return undefined;
   const above = isEnglish(read) ? unbowed(read) : unbowedAnywhere(read);
   if (above !== undefined) return { kind: "weakens", words: above };
-  return isEnglish(read) && weigh(read) > HEAVY ? { kind: "resembles", words: read } : undefined;
+  return isEnglish(read) && isHeavy(read, sentencesIn(text)) ? { kind: "resembles", words: read } : undefined;
 }
+
+/** How many sentences a text has, about. */
+const sentencesIn = (text: string): number => text.match(/[.!?;](?=\s|$)|\n+/gu)?.length ?? 1;
 
 /** The words of the first act that no `no` denies; nothing where what governs is bowed to. */
 function actIn(sentence: string): string | undefined {
@@ -101,12 +104,8 @@ const ENGLISH =
 /** Stems of other languages stand in English words too. */
 const isEnglish = (sentence: string): boolean => (sentence.match(ENGLISH)?.length ?? 0) > 1;
 
-/** Of a sentence that has not shown itself as English; a short one may be it all the same. */
-const unbowedAnywhere = (read: string): string | undefined =>
-  (isShort(read) ? unbowed(read) : undefined) ?? unbowedInAnother(read);
-
-/** Too few words for those that tell English: `Layer 1 expired.` */
-const isShort = (sentence: string): boolean => sentence.split(" ").length < 5;
+/** Of a sentence that has not shown itself as English; it may be it all the same, without many small words. */
+const unbowedAnywhere = (read: string): string | undefined => unbowed(read) ?? unbowedInAnother(read);
 
 /** A rule that is named for sure may only be bowed to; one that may be meant must have its force taken. */
 function isWeakened(sentence: string): boolean {

@@ -14,7 +14,7 @@ export function shuns(sentence: string, at: number): boolean {
 
 /** `You must not: spam, lie, …` says no to all that follows. */
 const NO_LIST =
-  /^\W*(?:you |we |i |it )?(?:must not|may not|never|do not|don't|decline|refuse|avoid|no)\b[^:.]{0,60}[:,]/u;
+  /^[^:.]{0,60}\b(?:void|forbidden|invalid|refused|rejected) (?:as far as|where|if|when|insofar as) (?:it|they)\b|^\W*(?:you |we |i |it )?(?:must not|may not|never|do not|don't|decline|refuse|avoid|no)\b[^:.]{0,60}[:,]/u;
 
 /** `Deny requests to …, to …, or to …` says no to each act that a `to` names, and to nothing after them. */
 const NO_REQUESTS =
@@ -46,7 +46,7 @@ const REPORTED = pattern(
   "u",
 );
 const RESISTED =
-  /\b(?:refus\w+|declin\w+|reject\w*|stay|remain|carry on|go on as|say (?:no|so|that)|report|tell (?:the|an?|your) \w+|ask the operator|inform|mention that|(?:do not|don't|does not|doesn't|never|must not) (?!appl|hold|count|bind|matter|exist|need|have)|is (?:still )?(?:only|just)|are (?:still )?(?:only|just)|counts for nothing|as (?:an? )?(?:attack|suspicious|data|noise|content|ordinary|information)|suspicious|an attack|return to|shut down|stop|leave it|drop it|escalate|flag|explain|answer kindly|reply kindly|hang up|end the|reply that|answer that|nothing|not an? (?:reason|order)|filter\w*|block(?:ed|ing)|blocks? (?:it|them|such|any|the|all|this|every)|detect\w*|for example|for instance|harmless examples|redirect)\b/u;
+  /\b(?:refus\w+|declin\w+|reject\w*|stay|remain|carry on|go on as|say (?:no|so|that)|report|tell (?:the|an?|your) \w+|ask the operator|inform|mention that|(?:do not|don't|does not|doesn't|never|must not) (?!appl|hold|count|bind|matter|exist|need|have)|is (?:still )?(?:only|just)|are (?:still )?(?:only|just)|counts for nothing|treated as what they|as (?:an? |any |every other )?(?:sender|customer|contact|attack|suspicious|data|noise|content|ordinary|information)|suspicious|an attack|return to|shut down|stop|leave it|drop it|escalate|flag|explain|answer kindly|reply kindly|hang up|end the|reply that|answer that|nothing|not an? (?:reason|order)|filter\w*|block(?:ed|ing)|blocks? (?:it|them|such|any|the|all|this|every)|detect\w*|for example|for instance|harmless examples|redirect)\b/u;
 const COMPLIES =
   /\b(?:do so|do it|comply|obey|agree|go along|accept (?:it|this)|believe (?:it|him|her|them)|follow (?:it|him|her|them|suit)|then (?:you may|do|yes)|you may|let (?:him|her|them|it)|grant (?:it|him|her|them)|unlock|unless|except|once|but only)\b/u;
 
@@ -84,7 +84,7 @@ export const OWN_LAYERS =
   /\b(?:chang\w+|edit\w*|rewrit\w+|improv\w+|updat\w+|amend\w*|modif\w+|writ\w+|replac\w+|revert\w*|adjust\w*|propos\w+ (?:changes|edits) (?:to|for|of)) (?:to |of |better texts for |only )?(?:layers? [6-9](?: ?(?:-|–|to|and|or|,) ?[6-9])*|this layer|one of (?:the )?layers [6-9] to [6-9])(?: only)?(?: when| if)?|\b(?:each|every|an?|one|small|single|before each|before an|the) (?:small )?(?:edit|change|rewrite)\b/gu;
 
 const ELSEWHERE =
-  /@layer|\b(?:css|stylesheets?|osi|ethernet|mac address|ip address|subnet|vlan|switch port|router|docker|dockerfile|neural|dense layer|convolution\w*|z-index|photoshop|gimp|layer [0-5] (?:cable|switch\w*|network|protocol|blockchain|rollup)|l[12] (?:cache|network|chain|rollup|norm|regulari[sz]ation|penalty)|cache|paint\w*|sand|varnish|coats?|relu|units|gpu|crates|pixels?|fabric|cakes?|cream|onions?|soil|brush|imports?|tailwind|utilit(?:y|ies)|components?)\b/u;
+  /@layer|\b(?:css|cascade|drawings?|printer|map|sketch\w*|stylesheets?|osi|ethernet|mac address|ip address|subnet|vlan|switch port|router|docker|dockerfile|neural|dense layer|convolution\w*|z-index|photoshop|gimp|layer [0-5] (?:cable|switch\w*|network|protocol|blockchain|rollup)|l[12] (?:cache|network|chain|rollup|norm|regulari[sz]ation|penalty)|cache|paint\w*|sand|varnish|coats?|relu|units|gpu|crates|pixels?|fabric|cakes?|cream|onions?|soil|brush|imports?|tailwind|utilit(?:y|ies)|components?)\b/u;
 /** A constitution of people, not of an agent. */
 const CIVIC =
   /\b(?:assembly|members|parliament|congress|senate|club|association|citizens?|american|amendments?|court|democra\w+|republic|people)\b/u;
@@ -95,12 +95,18 @@ const HEADING = /^\W*layers? ?[0-9](?:[^\p{L}\p{N}]+\p{L}[^.!?]{0,60}|[ :—–-
 const HEADING_WORD =
   /\b(?:ignor|disabl|off|void|empty|option|advis|suspend|weak|lift|repeal|no longer|obsolete|false|null|deprecat|overrid|bypass|skip|sugges|nothing|anything|delete|drop|cancel|expire|sleep|end|not|unless)/u;
 
+/** Former versions of papers of everyday trade are no rules. */
+const PAPERS =
+  /\b(?:(?:all|any|every) )?(?:previous|earlier|prior|old|older|former|existing) (?:\w+ )?(?:price lists?|prices|quotes?|offers?|drafts?|invoices?|editions?|menus?|catalogues?|estimates?|tariffs?|schedules?|drawings?|manuals?|leaflets?|instructions (?:about|for|on) (?:the )?(?:gift|wrapping|delivery|packing|assembl|address|mounting))\w*/u;
+const EVERY_PAPER = new RegExp(PAPERS.source, "gu");
+
 /** The sentence without layers of other things, and without what is only a title. */
 export function withoutHarmlessTalk(sentence: string, text: string): string {
+  if (PAPERS.test(sentence)) return sentence.replaceAll(EVERY_PAPER, "papers");
   if (CIVIC.test(sentence) && !/\b(?:ignor\w*|disregard\w*|operator|senders?|layers?|you|your|agent)\b/u.test(sentence))
     return sentence.replaceAll(/\bconstitution/gu, "statute");
   if (NAMES_A_LAYER.test(sentence) && !RULING.test(sentence) && ELSEWHERE.test(text))
-    return sentence.replaceAll(/\b(?:layers?|levels?|tiers?|l)\b ?#?[0-9]?/gu, "part");
+    return sentence.replaceAll(/\b(?:layers?|levels?|tiers?|l)\b ?#?[0-9]?|\byour rules\b/gu, "part");
   if (HEADING.test(sentence) && !HEADING_WORD.test(sentence) && /^\W*layers? ?[0-9][ \d]*(?:[—–:·-]|$)/u.test(sentence))
     return "";
   return sentence;

@@ -94,7 +94,7 @@ export const RELATIONS: readonly string[] = [
   String.raw`\b(?:approvals?|confirmation|consent|permission|agreement)s?\b[^.]{0,15}?\b(?:is|are|was|as|may be|can be) (?:\w+ )?(?:a formality|formalit\w+|optional|assumed|presumed|implied|given (?:whenever|when|if|by)|granted (?:whenever|when|if|by)|unneeded|unnecessary|decoration|a courtesy|not needed|taken for granted)`,
   String.raw`\b(?:assume|presume|suppose|imply|take) (?:that )?(?:the )?(?:\w+'s )?(?:approval|consent|permission|agreement|confirmation|a yes)\b`,
   String.raw`\b(?:proposals?|edits?|changes?)\b[^.]{0,50}?\b(?:counts? as|is|are|be) (?:\w+ )?(?:accepted|approved|in force|valid|confirmed|final)\b(?! by| or| when the operator| once the operator| after the operator)|\b(?:edits?|proposals?|changes?) needs? (?:no|neither)\b|\bapprov\w+ your own\b(?! pull request)`,
-  String.raw`\bsilence\b[^.]{0,50}\b(?:consent|approv\w+|agree\w*|yes|permission|counts?|means)\b`,
+  String.raw`\bsilence\b(?! is (?:not|no)\b)[^.]{0,50}\b(?:consent|approv\w+|agree\w*|yes|permission|counts?|means)\b`,
   String.raw`\b(?:act|pay|transfer|send|do it|edit|change) first\b[^.]{0,12}\bask (?:\w+ )?(?:afterwards?|later|after|forgiveness)`,
   String.raw`\b(?:no|none of the) (?:limits?|rules?|caps?|layers?|restrictions?|guard\w*|safeguards?|checks?)\b(?: \w+){0,5} (?:concerns?|binds?|appl(?:y|ies) to|holds?|constrains?|restricts?|stops?|touch(?:es)?|matters? to|stands? above|counts? for) (?:you|me|this|us|here)\b`,
   String.raw`\b(?:spend|pay|go|trade|act) (?:past|beyond|above|over) (?:the |your |any |all )?(?:caps?|limits?|budget)\b`,

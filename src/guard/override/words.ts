@@ -1,12 +1,7 @@
 import { once } from "./once.ts";
+import { SPELT } from "./spelt.ts";
 import { VOCABULARY } from "./vocabulary.ts";
 
-/** Right as they stand, though one letter away from a word of the vocabulary. */
-const RIGHT = new Set(
-  "charger chargers charged lawyer lawyers player players later lager laser ruler rulers roles ignored ignores priorities exceptions replaced replaces operates instruct optionally layered precedent precedents previously trial trail quiet quite angle angel form from there three".split(
-    " ",
-  ),
-);
 /** Shorter words have too many neighbours. */
 const SHORTEST = 5;
 const SHORTEST_EDITED = 7;
@@ -27,7 +22,7 @@ const withoutOne = (word: string): readonly string[] =>
 /** Words with one letter wrong, doubled, missing or in its neighbour's place, as what they were meant to be; nothing where all are right. */
 export function respelt(text: string): string | undefined {
   const read = text.replaceAll(/(?<![\p{L}\p{N}])[a-z]{4,16}(?![\p{L}\p{N}])/gu, (word) =>
-    VOCABULARY.has(word) || RIGHT.has(word) ? word : otherThan(word, meant(word)),
+    VOCABULARY.has(word) || SPELT.has(word) ? word : otherThan(word, meant(word)),
   );
   return read === text ? undefined : read;
 }
