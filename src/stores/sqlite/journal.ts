@@ -143,7 +143,8 @@ function findTogether(db: Connection, name: EntryName, key: JournalKey): Row<"jo
   const own = findEntry(db, name);
   if (own) return isForThese(db, own, key) ? own : { ...own, outcome: null };
   if (!isBatch(name)) return undefined;
-  for (const { batch, contact } of db.all(plain<Earlier>(FAILED_TOGETHER, org, thread, org))) {
+  const earlier = db.all(plain<Earlier>(FAILED_TOGETHER, org, thread));
+  for (const { batch, contact } of earlier.sort((a, b) => (a.batch < b.batch ? 1 : -1))) {
     const whose = { org, agent, contact };
     const call = { ...whose, thread: batch, ordinal, tool, input: inputDigest(db, whose, key) };
     const entry = db.first(
@@ -162,15 +163,18 @@ interface Earlier {
   readonly contact: ContactId;
 }
 
-/** Turns of several that failed over messages which wait in this one, the newest first. */
-const FAILED_TOGETHER = `select distinct staged.batch as batch, staged.batch_contact as contact from staged
+/**
+ * Turns of several that failed over messages which wait in this one. Read from this one on, sender by sender: SQLite would else begin
+ * with all that was ever staged.
+ */
+const FAILED_TOGETHER = `select distinct staged.batch as batch, staged.batch_contact as contact
+  from staged as now indexed by staged_batch cross join staged indexed by staged_sender on staged.org = now.org and staged.agent = now.agent and staged.contact = now.contact and staged.thread = now.thread
   join turn on turn.org = staged.org and turn.id = staged.turn and turn.status = 'failed'
   join turn_event on turn_event.org = turn.org and turn_event.agent = turn.agent and turn_event.contact = turn.contact
     and turn_event.turn = turn.id
   join event on event.org = turn_event.org and event.id = turn_event.event and event.status = 'pending'
   join thread on thread.org = staged.org and thread.id = staged.batch and thread.erased_link is null
-  where staged.org = ? and staged.thread in (select thread from staged where batch = ? and org = ?)
-  order by staged.batch desc`;
+  where now.org = ? and now.batch = ?`;
 
 /** Whether all for whom a call of a turn of several was made are among these. One of before that was noted was made for all of them. */
 function isForThese(db: Connection, { org, thread }: EntryName, { senders, ...key }: JournalKey): boolean {

@@ -2,12 +2,13 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { batchContact } from "../../protocol/index.ts";
+import { batchContact, toolName } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
-import { exchange, NOW, newThread, OWNER, open, said, scopeOf, VERSION } from "../contract/sample.contract.ts";
+import { exchange, NOW, newThread, OWNER, open, said, scopeOf, take, VERSION } from "../contract/sample.contract.ts";
 import { dueDeliveries } from "./agent/mail.ts";
 import { openBatch } from "./batches.ts";
 import { type Connection, connect } from "./connection.ts";
+import { beginCall } from "./journal.ts";
 import { openSqlite } from "./open.ts";
 import type { Statement } from "./statement.ts";
 
@@ -84,6 +85,27 @@ describe("a look for what waits", () => {
     await written("ann", "bob", "cid", "dee", "eve", "fay", "gil");
     const triedOf = (most: number) => asked(nextTurn(most)).filter((text) => text.includes('from "turn"')).length;
     expect([triedOf(1), triedOf(3)]).toEqual([1, 3]);
+  });
+});
+
+describe("a look for what a turn of several senders has done already", () => {
+  it("reads what was staged of its senders, and of nobody else", async () => {
+    await written("ann", "bob");
+    const store = await openSqlite(file);
+    const id = newThread();
+    const how = { channel: "inbox", version: VERSION, most: 5, nameOf: String, except: [], at: NOW, now: NOW };
+    const batch = await store.openBatch(OWNER, { ...how, id, contact: batchContact(id), alive: () => true });
+    const claim = batch && (await take(store, batch));
+    await store.close();
+    if (claim === undefined) throw new Error("nothing waits");
+    const senders = claim.staged?.map(({ thread, turn }) => ({ scope: thread.scope, thread: thread.id, turn })) ?? [];
+    const call = { thread: id, turn: claim.turn, ordinal: 1, tool: toolName("ring"), input: {}, senders };
+    const texts = asked((db) => expect(beginCall(db, claim.thread.scope, call, NOW)).toEqual({ state: "new" }));
+    const staged = [...found("now", texts), ...found("staged", texts)];
+    expect(staged).toEqual([
+      "SEARCH now USING INDEX staged_batch (org=? AND batch=?)",
+      "SEARCH staged USING INDEX staged_sender (org=? AND agent=? AND contact=?)",
+    ]);
   });
 });
 
