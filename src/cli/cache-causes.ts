@@ -107,7 +107,7 @@ const REQUEST_COLUMNS = [
   { head: "write", right: true },
   { head: "input", right: true },
   { head: "efficiency", right: true },
-  { head: "cost most" },
+  { head: "cost most", least: 20, wraps: true },
 ] as const;
 
 function requestTable({ requests, totals }: Explanation, style: Style): readonly string[] {
@@ -155,7 +155,7 @@ const CAUSE_COLUMNS = [
   { head: "tokens", right: true },
   { head: "cost", right: true },
   { head: "dollars", right: true },
-  { head: "" },
+  { head: "", least: 20, wraps: true },
 ] as const;
 
 function causeTable({ totals, priced }: Explanation, style: Style): readonly string[] {

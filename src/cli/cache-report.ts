@@ -25,7 +25,7 @@ const COLUMNS = [
   { head: "× optimum", right: true },
   { head: "× no caching", right: true },
   { head: "read", right: true },
-  { head: "" },
+  { head: "", least: 20, wraps: true },
 ] as const;
 
 /** The comparison for a person: a table, then a plot. */

@@ -105,7 +105,7 @@ const COLUMNS = [
   { head: "when (UTC)" },
   { head: "dollars", right: true },
   { head: "by" },
-  { head: "note", least: 20 },
+  { head: "note", least: 20, wraps: true },
 ] as const;
 
 function paymentLines(payments: readonly TopUp[], style: Style): readonly string[] {

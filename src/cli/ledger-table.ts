@@ -1,5 +1,5 @@
 import { type Ledger, type LedgerEntry, never, type Request } from "../protocol/index.ts";
-import { number, type Style } from "./style.ts";
+import { count, number, type Style } from "./style.ts";
 import { table } from "./table.ts";
 
 const COLUMNS = [
@@ -10,7 +10,7 @@ const COLUMNS = [
   { head: "trust" },
   { head: "tokens", right: true },
   { head: "wanted", right: true },
-  { head: "fate" },
+  { head: "fate", least: 14, wraps: true },
   { head: "cache" },
 ] as const;
 
@@ -67,7 +67,7 @@ function fateOf(entry: LedgerEntry, style: Style): string {
 function itemsOf({ shown, of, left = [], because }: NonNullable<LedgerEntry["items"]>): string {
   const without = left.map((one) => `${one.items} ${one.because}`);
   const more = [...without, ...(because === undefined ? [] : [because])].join(", ");
-  return `, ${shown} of ${of} items${more === "" ? "" : ` (${more})`}`;
+  return `, ${shown} of ${count(of, "item")}${more === "" ? "" : ` (${more})`}`;
 }
 
 /** Each mark stands at the last piece before it. */
@@ -83,7 +83,7 @@ function cacheMarks(
       after.zone === "system"
         ? entries.findLast((one) => layers.some((layer) => layer === one.piece))
         : entries.findLast((one) => one.place === piece);
-    if (entry !== undefined) found.set(entry, `cached ${lifetime} up to here`);
+    if (entry !== undefined) found.set(entry, `${lifetime} up to here`);
   }
   return found;
 }

@@ -57,12 +57,16 @@ const BEGINNING = 200;
 
 function waitingLines({ contact, event, status }: Waiting, style: Style): readonly string[] {
   const { id, kind, at, trust, proof, content } = event;
-  const what = [status, kind, trust, ...(proof === undefined ? [] : [proof])].join(" · ");
+  const more = [
+    ...(kind === "message" ? [] : [kind]),
+    ...(trust === "contact" ? [] : [`by the ${trust}`]),
+    ...(proof === undefined ? [] : [proof]),
+  ];
   const text = content.map((part) => (part.type === "text" ? part.text : `(${part.type})`)).join(" ");
   return [
-    `${style.cyan(printable(contact))} ${style.dim(`· ${minute(at)} · ${what}`)}`,
+    `${style.cyan(printable(contact))} ${style.dim(`· ${minute(at)} ·`)} ${status}`,
     ...setIn(oneLine(text, BEGINNING), "  ", style),
-    style.dim(`  ${id} on ${event.thread}`),
+    style.dim(`  ${[`${id} on ${event.thread}`, ...more].join(" · ")}`),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { App } from "../app.ts";
 import type { Context } from "./context.ts";
-import { about, limited, scopeOf, type Whose, whose } from "./memory-options.ts";
+import { limited, scopeOf, type Whose, whose } from "./memory-options.ts";
 import { withName } from "./on-agent.ts";
 import { showProgress } from "./progress.ts";
 import { inSession, type Session } from "./session.ts";
@@ -34,7 +34,9 @@ export function declareConsolidate(memory: Command, context: Context): void {
         const scope = scopeOf(session, options);
         const all = await consolidate(context, session, options);
         if (session.json) return context.json(all);
-        context.say(...(all.length === 0 ? [none(about(scope), options)] : [...all.map(line), total(all)]));
+        context.say(
+          ...(all.length === 0 ? [none(scope.contact ?? scope.agent, options)] : [...all.map(line), total(all)]),
+        );
       });
     });
 }

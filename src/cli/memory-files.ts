@@ -86,7 +86,7 @@ interface Told {
 }
 
 function summary(file: string, { saved, known, evicted }: Report, { about: whom, isCheck }: Told): string {
-  const first = `${count(saved, "memory", "memories")} about ${whom} ${isCheck ? "would be" : saved === 1 ? "is" : "are"} saved`;
+  const first = `${count(saved, "memory", "memories")} ${whom} ${isCheck ? "would be" : saved === 1 ? "is" : "are"} saved`;
   const rest = [
     ...(known > 0 ? [`${number(known)} known already`] : []),
     ...(evicted > 0 ? [`${number(evicted)} less useful had to go for them`] : []),
@@ -137,7 +137,7 @@ export function declareExport(memory: Command, context: Context): void {
         const texts = runtime.exportMemories(operator, scope, { format, ...filterOf(options) });
         if (out === undefined) for await (const text of texts) context.terminal.stdout.write(text);
         else await writeOutput(out, cwd, texts);
-        if (out !== undefined) context.note(`The memories about ${about(scope)} are in ${out}.`);
+        if (out !== undefined) context.note(`The memories ${about(scope)} are in ${out}.`);
       });
     });
 }

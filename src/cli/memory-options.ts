@@ -107,12 +107,14 @@ export function scopeOf({ app }: Session, { agent, as, agentOwn }: Whose): Scope
   return { org: chosen.org, agent: chosen.name, contact: agentOwn === true ? null : contactNamed(chosen, as) };
 }
 
-/** Whom the memories are about, in a sentence. */
-export const about = ({ contact, agent }: Scope): string => contact ?? `all contacts of ${agent}`;
+/** Whose memories, behind "memories" in a sentence. */
+export const about = ({ contact, agent }: Scope): string =>
+  contact === null ? `of ${agent}'s own` : `about ${contact}`;
 
 export function unknownMemory(id: Memory["id"], scope: Scope): StrataError {
+  const whom = scope.contact === null ? "of its own" : about(scope);
   const next = "`strata memory list` shows them; --agent, --as and --agent-own choose whose";
-  return new StrataError("memory_not_found", `${scope.agent} has no memory ${id} about ${about(scope)}: ${next}`, {
+  return new StrataError("memory_not_found", `${scope.agent} has no memory ${id} ${whom}: ${next}`, {
     id,
   });
 }

@@ -26,7 +26,7 @@ export function declareWhy(memory: Command, context: Context): void {
         const hits = await runtime.explainMemories(operator, scope, wish);
         noteTrouble(context, session, scope);
         if (session.json) return context.json({ query, hits });
-        const none = `Nothing about ${about(scope)} shares a word with ${JSON.stringify(query)}.`;
+        const none = `Nothing ${about(scope)} shares a word with ${JSON.stringify(query)}.`;
         context.say(...(hits.length === 0 ? [none] : whyLines(hits, context.style)));
       }),
     );

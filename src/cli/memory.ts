@@ -85,7 +85,7 @@ function declareList(memory: Command, context: Context): void {
 }
 
 const nothing = (scope: Scope, isFiltered: boolean): string =>
-  isFiltered ? `No memory about ${about(scope)} is of that kind.` : `Nothing is remembered about ${about(scope)} yet.`;
+  isFiltered ? `No memory ${about(scope)} is of that kind.` : `Nothing is remembered ${about(scope)} yet.`;
 
 /** The argument that names a memory. */
 const MEMORY = ["<id>", "the memory, mem_…"] as const;
@@ -126,7 +126,7 @@ function declareSearch(memory: Command, context: Context): void {
         });
         noteTrouble(context, session, scope);
         if (session.json) return context.json(found);
-        const none = `No memory about ${about(scope)} matches ${JSON.stringify(query)}; try other or fewer words.`;
+        const none = `No memory ${about(scope)} matches ${JSON.stringify(query)}; try other or fewer words.`;
         context.say(...memoryLines(found, context.style, none));
       }),
     );

@@ -1,19 +1,22 @@
 import { stripVTControlCharacters } from "node:util";
+import { setIn } from "./set-in.ts";
 import type { Style } from "./style.ts";
 
 /** One column: its heading, and on which side its cells stand. */
 export interface Column {
   readonly head: string;
   readonly right?: true;
-  /** Where lines are too short for the table, its cells may be cut down to so many signs. What somebody must copy is never cut. */
+  /** Where lines are too short for the table, it may get as narrow as this: for free text, and not for what somebody must copy. */
   readonly least?: number;
+  /** Then its cells take several lines. Others are cut, and end in `…`. */
+  readonly wraps?: true;
 }
 
 type Row = readonly string[];
 
 /**
  * Rows as aligned lines under their dim headings, where there are any. Columns without any content are left out; cells may be
- * coloured. A table too wide for the terminal is put closer together, then cut where it may be, and else each row takes several lines.
+ * coloured. A table too wide for the terminal is put closer together, then made narrower where it may be, else its rows are folded.
  */
 export function table(
   columns: readonly Column[],
@@ -25,11 +28,9 @@ export function table(
     return cells.some((cell) => cell !== "") ? [{ ...column, at, width: widest([column.head, ...cells]) }] : [];
   });
   const { parts, gap } = fitted(used, room);
-  const heads = parts.map((part, n) => lineOf(part, (column) => column.head, { n, gap }));
-  const lines = rows.flatMap((row) =>
-    parts.map((part, n) => lineOf(part, ({ at }) => row[at] ?? "", { n, gap })).filter((line) => line !== ""),
-  );
-  return [...heads.filter((head) => head !== "").map(dim), ...lines];
+  const lines = (cellOf: (column: Shown) => string): readonly string[] =>
+    parts.flatMap((part, n) => linesOf(part, cellOf, { before: n === 0 ? "" : INDENT, gap }));
+  return [...lines(({ head }) => head).map(dim), ...rows.flatMap((row) => lines(({ at }) => row[at] ?? ""))];
 }
 
 /** A column that is shown: which cell of a row it is, and how wide. */
@@ -44,8 +45,8 @@ interface Fitted {
   readonly gap: number;
 }
 
-/** So much further in stand the lines of a row after its first. */
-const INDENT = 2;
+/** Before the lines of a folded row after its first. */
+const INDENT = "  ";
 
 function fitted(columns: readonly Shown[], room: number): Fitted {
   const [wide, close] = [2, 1];
@@ -79,34 +80,40 @@ function folded(columns: readonly Shown[], room: number): readonly (readonly Sho
   const parts: Shown[][] = [];
   for (const column of columns) {
     const last = parts.at(-1);
-    const indent = parts.length > 1 ? INDENT : 0;
+    const indent = parts.length > 1 ? INDENT.length : 0;
     if (last !== undefined && indent + spread([...last, column], 2) <= room) last.push(column);
-    else parts.push([...narrowed([column], column.width + (last === undefined ? 0 : INDENT) - room)]);
+    else parts.push([...narrowed([column], column.width + (last === undefined ? 0 : INDENT.length) - room)]);
   }
   return parts;
 }
 
-/** @param n which line of its row it is, from 0 */
-function lineOf(
+/** The cells side by side; nothing where all are empty. */
+function linesOf(
   columns: readonly Shown[],
   cellOf: (column: Shown) => string,
-  { n, gap }: { readonly n: number; readonly gap: number },
-): string {
-  const cells = columns.map((column) => pad(cut(cellOf(column), column.width), column));
-  const line = cells.join(" ".repeat(gap)).trimEnd();
-  return line === "" || n === 0 ? line : " ".repeat(INDENT) + line;
+  { before, gap }: { readonly before: string; readonly gap: number },
+): readonly string[] {
+  const cells = columns.map((column) => cellLines(cellOf(column), column));
+  const lines = Array.from({ length: Math.max(...cells.map((cell) => cell.length)) }, (_, n) =>
+    columns
+      .map((column, at) => pad(cells[at]?.[n] ?? "", column))
+      .join(" ".repeat(gap))
+      .trimEnd(),
+  );
+  return lines.filter((line) => line !== "").map((line) => before + line);
+}
+
+/** A cell as lines of its column's width. The colour of a cell stands around all of it and stays. */
+function cellLines(cell: string, { width, wraps }: Shown): readonly string[] {
+  if (widthOf(cell) <= width) return [cell];
+  const plain = stripVTControlCharacters(cell);
+  const lines = wraps === true ? setIn(plain, "", { width }) : [`${[...plain].slice(0, width - 1).join("")}…`];
+  return lines.map((line) => cell.replace(plain, () => line));
 }
 
 function pad(cell: string, { width, right }: Shown): string {
   const blanks = " ".repeat(Math.max(0, width - widthOf(cell)));
   return right === true ? blanks + cell : cell + blanks;
-}
-
-/** The colour of a cell stands around all of it and stays. */
-function cut(cell: string, to: number): string {
-  const plain = stripVTControlCharacters(cell);
-  const signs = [...plain];
-  return signs.length <= to ? cell : cell.replace(plain, () => `${signs.slice(0, to - 1).join("")}…`);
 }
 
 const widthOf = (cell: string): number => [...stripVTControlCharacters(cell)].length;

@@ -27,7 +27,7 @@ const MOVES = [
   { head: "version", right: true },
   { head: "active" },
   { head: "by" },
-  { head: "reason", least: 16 },
+  { head: "reason", least: 16, wraps: true },
 ] as const;
 
 /** What was done with versions, one line each. */

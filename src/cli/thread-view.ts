@@ -12,8 +12,8 @@ const COLUMNS = [
   { head: "end" },
   { head: "requests", right: true },
   { head: "tokens sent", right: true },
-  { head: "cut" },
-  { head: "epoch" },
+  { head: "cut", least: 8, wraps: true },
+  { head: "epoch", least: 8, wraps: true },
 ] as const;
 
 /** A thread as lines for a person: whose it is, then a row per turn. Tokens are those of all the turn's requests together. */

@@ -21,7 +21,7 @@ describe("strata compose", () => {
       (row) => row[1],
     );
     expect(places).toEqual(["tools", ...Array(7).fill("system"), "transcript", "message", "tail", "tail"]);
-    expect(out).toMatch(/^system +workspace +40 +agent +operator +\d+ +kept +cached 5m up to here$/m);
+    expect(out).toMatch(/^system +workspace +40 +agent +operator +\d+ +kept +5m up to here$/m);
     expect(out).toMatch(/^[\d,]+ tokens of 59,904 that may be sent$/m);
     expect(out).toContain("| Where is my cat?");
     expect(out).toMatch(/# Layer 0 · precedence.+\| Where is my cat\?.+# Layer \d+ · clock/s);

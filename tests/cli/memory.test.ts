@@ -147,7 +147,11 @@ describe("strata memory", () => {
   it.each([
     [["memory", "save", `The key is AKIA${"IOSFODNN7EXAMPLE"}`], 2, "an AWS access key, at character 12"],
     [["memory", "save", "x", "--supersedes", "mem_01jd8k3v5x9m2q7r4t6w8y0zab"], 3, "mem_01jd8k3v5x9m2q7r4t6w8y0zab"],
-    [["memory", "show", "mem_01jd8k3v5x9m2q7r4t6w8y0zab", "--agent-own"], 3, "about all contacts of companion"],
+    [
+      ["memory", "show", "mem_01jd8k3v5x9m2q7r4t6w8y0zab", "--agent-own"],
+      3,
+      "companion has no memory mem_01jd8k3v5x9m2q7r4t6w8y0zab of its own",
+    ],
     [["memory", "list", "--agent-own", "--as", "ann"], 2, "cannot be used with"],
     [["memory", "list", "--kind", "facts"], 2, "message, fact, block, summary"],
     [["memory", "list", "--since", "yesterday"], 2, "a date such as 2026-11-21"],

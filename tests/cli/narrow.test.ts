@@ -42,17 +42,19 @@ describe("a table on a terminal", () => {
     expect(out).toContain(ADDRESS);
   });
 
-  it("cuts what is free text where its lines are too short, and nothing where nobody looks", async () => {
+  it("breaks or cuts what is free text where its lines are too short, and nothing where nobody looks", async () => {
     const run = await busy();
     for (const [list, all] of [
       ["layer history 6", REASON],
       ["credits list", `for December: ${REASON}`],
     ] as const) {
       const narrow = (await run(list.split(" "), 80)).out;
-      expect(narrow, list).toMatch(new RegExp(`  ${all.slice(0, 16)}.*…$`, "m"));
+      expect(narrow, list).toMatch(new RegExp(`  ${all.slice(0, 14)}.*\n {30}`));
+      expect(narrow.replaceAll(/\s+/g, " "), list).toContain(all);
       expect((await run(list.split(" "))).out, list).toContain(`  ${all}\n`);
       expect((await run(list.split(" "), 200)).out, list).toContain(`  ${all}\n`);
     }
+    expect((await run(["skill", "list"], 80)).out).toMatch(/ {2}Bake bread.*…$/m);
   });
 
   it("takes several lines for each row, the later ones further in, where nothing may be cut", async () => {
