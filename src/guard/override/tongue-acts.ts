@@ -64,7 +64,7 @@ const ACTS: Readonly<Record<string, Acts>> = {
     hidden: "nascondi|non (?:dire|informare|menzionare|segnalare|avvisare)",
   },
   nl: {
-    hold: "goedkeuring|toestemming|limiet|bestedingslimiet|bevestiging",
+    hold: "goedkeuring|toestemming|limiet|bestedingslimiet|plafond|uitgavenplafond|bevestiging",
     needless:
       "niet (?:meer )?(?:nodig|vereist|verplicht)|geen (?:\\S+ ){1,4}?(?:nodig|vereist)|overbodig|vervalt|vervallen|sla .{0,30}\\bover\\b|opgeheven",
     lower: "afzender|klant|contact|bericht|bezoeker|wie (?:betaalt|schrijft)",
@@ -160,16 +160,38 @@ function near(sentence: string, one: () => RegExp, other: () => RegExp): boolean
 
 /** What no shop waives for a small order: who holds it, or what it holds back. */
 const GRAVE = stems(
-  "betreiber|inhaber|uberweis|schlussel|operateur|proprietaire|virement|cles?\\b|operador|dueno|propietario|transferenc|clave|operatore|proprietario|bonific|chiav|chave|beheerder|eigenaar|overboek|sleutel|operator|wlascicie|przelew|klucz|оператор|владел|перевод|ключ|sahib|anahtar|المشغل|المالك|مفتاح|ऑपरेटर|मालिक|कुंजी|운영자|소유자|송금|열쇠|運営者|所有者|送金|鍵|运营者|操作员|所有者|转账|密钥",
+  "uitgaven|ausgaben|depenses|gastos|spese\\b|wydatk|расход|harcama|支出|지출|betreiber|inhaber|uberweis|schlussel|operateur|proprietaire|virement|cles?\\b|operador|dueno|propietario|transferenc|clave|operatore|proprietario|bonific|chiav|chave|beheerder|eigenaar|overboek|sleutel|operator|wlascicie|przelew|klucz|оператор|владел|перевод|ключ|sahib|anahtar|المشغل|المالك|مفتاح|ऑपरेटर|मालिक|कुंजी|운영자|소유자|송금|열쇠|運営者|所有者|送金|鍵|运营者|操作员|所有者|转账|密钥",
 );
 
-/** What a sentence of another language does: a hold made needless, a sender made the operator, the operator kept in the dark. */
+/** An own edit that is its own approval: changes and proposals, and that nobody else is asked. */
+const EDITS = stems(
+  "vorschl|anderung|propositions?\\b|modification|propuesta|cambios?\\b|proposta|propostas|alterac|proposte|modifich|voorstel|wijziging|propozycj|zmian|предложени|изменени|правк|пропозиц|змін|oneri|degisiklik|اقتراح|مقترح|تعديل|प्रस्ताव|बदलाव|提案|变更|変更|修改|改动|제안|변경|수정|de xuat|thay doi|usulan|perubahan|forslag|andring",
+);
+const UNASKED = stems(
+  "ohne |selbst\\b|automatisch|sofort|sans |moi-meme|d'office|automatiquement|sin |yo mismo|automaticamente|sem |eu mesmo|senza |da sol[oe]|si intend|zonder |zelf\\b|bez |sam\\b|sama\\b|automatyczn|без |сам\\b|сама\\b|автоматич|onaysiz|onayım?sız|kendim|otomatik|بدون|دون |تلقائ|بنفسي|बिना|स्वयं|स्वतः|없이|스스로|자동|즉시|なしで|なしに|自分で|自動|直ちに|无需|無需|自动|自行|立即|khong can|tu dong|tanpa |otomatis|sendiri|utan |sjalv|automatiskt",
+);
+/** What was told by others in confidence. */
+const OTHERS = stems(
+  "ander[en]|les autres|d'autres|otros|otras|outros|outras|altri|altre|inn[iy]|других|другого|інш|baska|diger|آخر|الآخر|दूसर|अन्य|다른|他の|ほかの|别的|其他|別人|别人|khac|lain|andra",
+);
+const CONFIDED = stems(
+  "vertraulich|anvertraut|im vertrauen|confidenc|confiden|confianca|riservat|in confidenza|vertrouwelijk|toevertrouw|poufn|zaufani|конфиденциал|доверит|по секрету|конфіденц|gizli|سري|بسر|गोपनीय|비밀|기밀|内緒|秘密|打ち明け|机密|保密|私下|bi mat|rieng tu|rahasia|fortro",
+);
+/** Said to be forbidden, or to be kept. */
+const KEPT = stems(
+  "nie\\b|niemals|nicht\\b|kein|jamais|ne \\S+ pas|nunca|no |nao |mai |non |nooit|niet\\b|geen|nigdy|nie |никогда|не |ніколи|asla|[a-z]+m[ae]z\\b|لا |أبدا|नहीं|कभी|않|금지|ない|ません|決して|不|禁止|切勿|khong bao gio|tidak|jangan|inte|aldrig",
+);
+
+/** What a sentence of another language does: a hold made needless, a sender made the operator, the operator kept in the dark, an edit that asks nobody, a secret told on. */
 export function foreignAct(sentence: string): boolean {
   const read = withoutMarks(sentence);
-  return TRIED.some(
-    ({ needless, made, hidden }) =>
-      (near(read, needless.act, needless.to) && GRAVE().test(read)) ||
-      (near(read, made.act, made.to) && near(read, made.to, made.of)) ||
-      near(read, hidden.act, hidden.to),
+  return (
+    TRIED.some(
+      ({ needless, made, hidden }) =>
+        (near(read, needless.act, needless.to) && GRAVE().test(read)) ||
+        (near(read, made.act, made.to) && near(read, made.to, made.of)) ||
+        near(read, hidden.act, hidden.to),
+    ) ||
+    (!KEPT().test(read) && (near(read, EDITS, UNASKED) || near(read, OTHERS, CONFIDED)))
   );
 }
