@@ -1,8 +1,9 @@
 import type { Argument, Command } from "commander";
 import type { App } from "../app.ts";
-import { type Agent, StrataError, type TurnEvent } from "../protocol/index.ts";
+import { type Agent, isBatch, isReserved, StrataError, type TurnEvent } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { chosenAgent, inRecord, inSession, type Session } from "./session.ts";
+import { count, printable } from "./style.ts";
 import { jsonTeller, plainTeller } from "./teller.ts";
 
 /** Whose, by the option. */
@@ -92,11 +93,22 @@ export const turnOfAgent = (
     let began = false;
     for await (const event of begin({ ...session, agent }, context.terminal.signal)) {
       began = true;
+      if (event.type === "turn-start" && !session.json) context.note(...(await whoseTurn(session, event)));
       tell(event);
       if (event.type === "failed") context.fail(event.error);
     }
     if (!began && !session.json) context.say(`Nothing waits for ${agent.name}.`);
   });
+
+/** Who is answered; nobody in a turn of the agent's own. */
+async function whoseTurn(
+  { app: { runtime, operator } }: Session,
+  { thread, events }: Extract<TurnEvent, { type: "turn-start" }>,
+): Promise<readonly string[]> {
+  const { scope } = await runtime.thread(operator, thread);
+  if (isBatch(scope)) return [`· ${count(events, "message")} of several senders`];
+  return isReserved(scope.contact) ? [] : [`· ${count(events, "message")} of ${printable(scope.contact)}`];
+}
 
 /** How the next command names the agent: not at all where it is the first. */
 export function agentWords(app: App, agent: Agent): string {

@@ -123,6 +123,17 @@ describe("strata layer", () => {
     expect(await shown("layer history 6")).toBe(sha256);
   });
 
+  it("says of a text that is already as it shall be that nothing was changed", async () => {
+    const run = of(await living());
+    for (const [line, says] of [
+      ["skill enable invoicing", "the skill invoicing of automaton is enabled already, and nothing was changed"],
+      ["skill disable haggling", "the skill haggling of automaton is disabled already, and nothing was changed"],
+      ["layer activate 6 0", "the layer loop of automaton is as it was declared already, and nothing was changed"],
+      ["soul set patient-gardener", "the layer soul of automaton says that already, and nothing was changed"],
+    ] as const)
+      expect(await run(line), line).toMatchObject({ code: 2, out: "", err: expect.stringContaining(says) });
+  });
+
   it("says of the layer of skills with which option the skill is named", async () => {
     const { err } = await of(await living())("layer history 11");
     expect(err).toContain("`--skill NAME`");

@@ -43,6 +43,19 @@ describe("strata inbox and outbox", () => {
     expect((await run("inbox run --json")).out).toBe("");
   });
 
+  it("tell what waited for credits, whose it is, and answer it once there are some", async () => {
+    const run = of(await living());
+    expect((await run("chat automaton --as ann", "I want tea.\n")).code).toBe(15);
+    await run("credits add 20");
+    expect((await run("inbox list")).out).toMatch(
+      /^ann · \d{4}-\d\d-\d\d \d\d:\d\d · waiting\n {2}I want tea\.\n {2}evt_\w{26} on thr_\w{26}\n1 message\n$/,
+    );
+    const { out, err } = await run("inbox run");
+    expect(out).toContain("I have read your message");
+    expect(err).toMatch(/^· 1 message of ann\n/);
+    expect((await run("outbox list")).out).toMatch(/^to ann · /);
+  });
+
   it("list what waits and what was said, and mark what was delivered", async () => {
     const run = await talked();
     expect((await run("inbox list")).out).toBe("Nothing waits for automaton.\n");

@@ -106,6 +106,12 @@ export function refused({ agent }: Desk, key: TextKey, problem: string): StrataE
   });
 }
 
+/** That a text is already as somebody wants it to be. */
+export function standsAlready({ agent }: Desk, key: TextKey, is: string): StrataError {
+  const message = `${textName(key)} of ${agent.name} ${is} already, and nothing was changed`;
+  return new StrataError("text_refused", message, { ...key, problem: `it ${is} already` });
+}
+
 export const keyOf = ({
   layer,
   part,

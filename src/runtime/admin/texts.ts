@@ -24,7 +24,7 @@ import {
   keptVersion,
   keyOf,
   passed,
-  refused,
+  standsAlready,
   versionOf,
 } from "./check-text.ts";
 import { type Desk, note } from "./desk.ts";
@@ -38,7 +38,7 @@ export async function editText(desk: Desk, { layer, part, text, line, reason }: 
   const now = await editableText(desk, keyOf({ layer, part }));
   const checked = await passed(desk, now, { text, line });
   if (now.text === checked.text && now.line === (checked.line ?? now.line)) {
-    throw refused(desk, now.key, "it is what stands there already, and nothing was changed");
+    throw standsAlready(desk, now.key, "says that");
   }
   const { owner, parts, actor } = desk;
   const edit = {
@@ -159,7 +159,7 @@ export async function activateText(desk: Desk, choice: TextChoice): Promise<Text
   const now = await editableText(desk, key);
   // What is displaced may still be put away for the declared text that is sent in its place.
   if (now.version === n && now.stands === n)
-    throw refused(desk, key, `version ${n} is active already, and nothing was changed`);
+    throw standsAlready(desk, key, n === 0 ? "is as it was declared" : `goes by version ${n}`);
   const { beside } = n === 0 ? await checkDeclared(desk, now) : await keptVersion(desk, now, n);
   const kind = now.version !== null && n < (now.stands ?? 0) ? "rolled back" : "activated";
   const { owner, parts, actor } = desk;
@@ -171,7 +171,7 @@ export async function disableSkill(desk: Desk, { name, reason }: SkillChoice): P
   const why = checkedReason(reason);
   const key = { layer: skillsLayer(desk.agent).id, part: name };
   const { enabled } = await skillNamed(desk, name);
-  if (!enabled) throw refused(desk, key, "it is disabled already, and nothing was changed");
+  if (!enabled) throw standsAlready(desk, key, "is disabled");
   const { owner, parts, actor } = desk;
   const request = { to: null, kind: "disabled", by: actor.role, reason: why, at: parts.clock() } as const;
   return parts.store.moveText(owner, key, request);
@@ -181,6 +181,6 @@ export async function disableSkill(desk: Desk, { name, reason }: SkillChoice): P
 export async function enableSkill(desk: Desk, { name, reason }: SkillChoice): Promise<TextMove> {
   const key = { layer: skillsLayer(desk.agent).id, part: name };
   const { enabled } = await skillNamed(desk, name);
-  if (enabled) throw refused(desk, key, "it is enabled already, and nothing was changed");
+  if (enabled) throw standsAlready(desk, key, "is enabled");
   return activateText(desk, { ...key, n: await lastActive(desk, key), reason });
 }

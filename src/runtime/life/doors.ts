@@ -79,7 +79,7 @@ async function topUp(parts: TurnParts, agent: Agent, payment: Omit<TopUp, "id">)
     throw new StrataError("invalid_input", message, { agent: agent.name });
   }
   if (!Number.isFinite(dollars) || dollars === 0 || Math.abs(dollars) > MOST) {
-    const message = `a payment is a number of US dollars up to ${MOST}, or less than nothing to take back a mistake; this one is ${dollars}`;
+    const message = `a payment is a number of US dollars up to ${MOST.toLocaleString("en-US")}, or less than nothing to take back a mistake; this one is ${dollars}`;
     throw new StrataError("invalid_input", message, { dollars });
   }
   if (words.length > TEXT_LIMITS.reason) {
