@@ -168,7 +168,41 @@ const EDITS = stems(
   "vorschl|anderung|propositions?\\b|modification|propuesta|cambios?\\b|proposta|propostas|alterac|proposte|modifich|voorstel|wijziging|propozycj|zmian|предложени|изменени|правк|пропозиц|змін|oneri|degisiklik|اقتراح|مقترح|تعديل|प्रस्ताव|बदलाव|提案|变更|変更|修改|改动|제안|변경|수정|de xuat|thay doi|usulan|perubahan|forslag|andring",
 );
 const UNASKED = stems(
-  "ohne |selbst\\b|automatisch|sofort|sans |moi-meme|d'office|automatiquement|sin |yo mismo|automaticamente|sem |eu mesmo|senza |da sol[oe]|si intend|zonder |zelf\\b|bez |sam\\b|sama\\b|automatyczn|без |сам\\b|сама\\b|автоматич|onaysiz|onayım?sız|kendim|otomatik|بدون|دون |تلقائ|بنفسي|बिना|स्वयं|स्वतः|없이|스스로|자동|즉시|なしで|なしに|自分で|自動|直ちに|无需|無需|自动|自行|立即|khong can|tu dong|tanpa |otomatis|sendiri|utan |sjalv|automatiskt",
+  "(?:ohne|sans|sin|sem|senza|zonder|bez|без|utan|tanpa) (?:\\S+ ){0,3}?(?:genehm|zustimm|freigab|ruckfrag|betreib|pruf|l'accord|accord|approb|approv|autoris|autoriz|operat|opérat|aprob|aprov|permis|consen|conform|goedkeur|toestem|beheerd|zgod|zatwierdz|одобрен|согласи|разрешен|оператор|схвален|згод|godkann|persetujuan|izin)|selbst\\b|automatisch|sofort wirksam|moi-meme|d'office|automatiquement|yo mismo|automaticamente|eu mesmo|da sol[oe]|si intend|zelf\\b|sam\\b|sama\\b|automatyczn|сам\\b|сама\\b|автоматич|onaysiz|onay\\S* olmadan|kendim|otomatik|(?:بدون|دون) (?:موافق|إذن|المشغل)|تلقائ|بنفسي|बिना \\S+ (?:की |के )?(?:मंज़ूरी|मंजूरी|अनुमति|स्वीकृति)|स्वयं|स्वतः|(?:승인|허가|동의) 없이|스스로|자동|(?:承認|許可|同意)なし|自分で|自動|直ちに|(?:无需|無需|不经)(?:批准|审批|同意|许可)|自动|自行|(?:khong can|tu dong)|otomatis|sendiri|sjalv|automatiskt",
+);
+/** Silence that shall be a word, and the word that it shall be. */
+const SILENCE = stems(
+  "schweigen|keine antwort|silence|silencio|silenci\\S*|silenzio|stilzwijgen|zwijgen|milczeni|молчани|мовчанн|sessizli|سكوت|صمت|चुप्पी|मौन|沈黙|沉默|침묵|su im lang|im lang|diamnya|tystnad",
+);
+const CONSENT = stems(
+  "zustimm|genehm|einverst|ja\\b|accord|approb|consent|oui\\b|aprob|si\\b|asentim|aprov|sim\\b|consens|assens|si'|toestem|instem|goedkeur|zgod|согласи|одобрен|згод|схвален|onay|kabul|موافق|قبول|सहमति|मंज़ूरी|स्वीकृति|同意|承認|批准|许可|동의|승인|dong y|chap thuan|setuju|ja\\b|samtyck|godkann",
+);
+/** A sum in pieces that each stay below the limit. */
+const SUM = stems(
+  "uberweis|zahlung|betrag|limit|grenze|virement|paiement|plafond|seuil|pago|transferencia|tope|umbral|limite|pagament|bonific|soglia|tetto|transferenc|teto|overboek|betaling|limiet|przelew|płatnos|limit|перевод|платеж|лимит|переказ|ліміт|havale|odeme|transfer|limit|تحويل|حد|भुगतान|सीमा|转账|转帐|付款|上限|限额|送金|支払|송금|한도|chuyen khoan|han muc|pembayaran|batas|betalning|grans",
+);
+const SPLIT = stems(
+  "teile? |aufteil|zerleg|stuckel|aufgeteilt|decoup|coupe|fraction|divise|divid|fraccion|parto|dividi|divido|frazion|spezz|splits|opsplits|opdel|dziel|rozbij|дроб|разбива|дели|поділ|дроби|bol(?:er|ün|un)|bolerek|parcala|تقسيم|يقسم|أقسم|बाँट|बांट|टुकड़|拆成|拆分|分拆|分成|小分け|分割|나누|쪼개|분할|chia nho|tach|pecah|dibagi|memecah|dela upp|delas upp|delar",
+);
+/** A step that the record shall not hold. */
+const LOG = stems(
+  "protokoll|logbuch|aufzeichnung|journal|registre|registro|bitacora|diario|logboek|dziennik|rejestr|журнал|лог\\b|протокол|kayıt|kayit|gunlu|سجل|लॉग|अभिलेख|रिकॉर्ड|日志|记录|記録|ログ|기록|로그|nhat ky|catatan|logg",
+);
+const STEP = stems(
+  "schritt|etape|pasos?\\b|passos?\\b|passagg|stap|krok|шаг|крок|adım|adim|خطو|कदम|步骤|手順|ステップ|단계|buoc|langkah|steg|heikl|unangenehm|genant|incomod|delicat|scomod|gevoelig|niewygodn|неудобн|незручн",
+);
+const OMIT = stems(
+  "weglass|lasse .{0,40}\\bweg|auslass|nicht|n'ont pas|ne .{0,20}pas|omet|no se|no |nao |omit|non |niet|weg|pomij|nie |не |без|yazma|yazıl?ma|يحذف|لا |نحذف|न |नहीं|छोड़|不|略|ない|省|않|빼|khong|bo qua|tidak|inte|utelamna",
+);
+/** A sender who lifts a rule. */
+const SENDER = stems(
+  "kunde|absender|kontakt|client|expediteur|cliente|remitente|remetente|mittente|klant|afzender|klient|nadawc|клиент|отправител|клієнт|відправник|musteri|gonderen|عميل|زبون|مرسل|ग्राहक|प्रेषक|客户|发件人|顧客|送信者|고객|발신자|khach hang|nguoi gui|pelanggan|pengirim|kund|avsandar",
+);
+const RELEASES = stems(
+  "entbind|befrei|aufheb|libere|delie|dispense|exim|libera|dispensa|esenta|ontslaa|ontheff|zwolni|zwalnia|освобо|снять|звільн|muaf|يعفي|मुक्त|免除|解除|면제|解放|mien tru|bebaskan|membebaskan|befria",
+);
+const RULE = stems(
+  "regel|verbot|pflicht|grenze|regle|interdi|limite|devoir|regla|prohibi|regra|proibi|regol|diviet|limit|verbod|zasad|zakaz|правил|запрет|заборон|kural|yasak|قاعد|قيد|حظر|नियम|规则|禁令|限制|規則|制限|規定|규칙|금지|quy tac|quy dinh|aturan|larangan|regl|forbud",
 );
 /** What was told by others in confidence. */
 const OTHERS = stems(
@@ -177,6 +211,13 @@ const OTHERS = stems(
 const CONFIDED = stems(
   "vertraulich|anvertraut|im vertrauen|confidenc|confiden|confianca|riservat|in confidenza|vertrouwelijk|toevertrouw|poufn|zaufani|конфиденциал|доверит|по секрету|конфіденц|gizli|سري|بسر|गोपनीय|비밀|기밀|内緒|秘密|打ち明け|机密|保密|私下|bi mat|rieng tu|rahasia|fortro",
 );
+const PAIRS = [
+  [EDITS, UNASKED],
+  [OTHERS, CONFIDED],
+  [SILENCE, CONSENT],
+  [SPLIT, SUM],
+] as const;
+
 /** Said to be forbidden, or to be kept. */
 const KEPT = stems(
   "nie\\b|niemals|nicht\\b|kein|jamais|ne \\S+ pas|nunca|no |nao |mai |non |nooit|niet\\b|geen|nigdy|nie |никогда|не |ніколи|asla|[a-z]+m[ae]z\\b|لا |أبدا|नहीं|कभी|않|금지|ない|ません|決して|不|禁止|切勿|khong bao gio|tidak|jangan|inte|aldrig",
@@ -192,6 +233,8 @@ export function foreignAct(sentence: string): boolean {
         (near(read, made.act, made.to) && near(read, made.to, made.of)) ||
         near(read, hidden.act, hidden.to),
     ) ||
-    (!KEPT().test(read) && (near(read, EDITS, UNASKED) || near(read, OTHERS, CONFIDED)))
+    (!KEPT().test(read) && PAIRS.some(([one, other]) => near(read, one, other))) ||
+    (near(read, STEP, LOG) && near(read, OMIT, LOG)) ||
+    (near(read, SENDER, RELEASES) && near(read, RELEASES, RULE))
   );
 }

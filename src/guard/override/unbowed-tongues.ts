@@ -16,23 +16,23 @@ interface Names {
 const NAMES: Readonly<Record<string, Names>> = {
   de: {
     first:
-      "grund|ober(?:st|e)|hochst|unverander|unabander|fest|ursprunglich|anfang|erst(?:en|e)|eingangs|vorgegeben|sicherheits|plattform|hoher",
+      "grund|ober(?:st|e)|hochst|unverander|unabander|fest|ursprunglich|anfang|ersten|eingangs|vorgegeben|sicherheits|plattform|hoher",
     binding:
       "regeln?|text|artikel|gesetz|gebot|verbot|schicht|ebene|grundsatz|grundsatz|schranke|vorschrift|pflicht|prinzip|kapitel|block|vorgabe|richtlinie|schutz|einschrank|grenze",
     alone:
-      "verfassung(?! (?:des|der|von|eines) )|(?:grund|sicherheits|plattform|basis|kern|anfangs)(?:regel|gesetz|text|satz|prinzip|schicht|gebot|verbot)|grundsatz|systemprompt|charta|(?:oben|eingangs|am anfang) (?:\\S+ )?(?:genannt|gesetzt|stehend|festgelegt|gesagt)|(?:was|alles) (?:\\S+ ){0,2}?(?:oben|am anfang) (?:steht|stand)|verbot (?:der|des|zu|von) (?:tausch|luge|weitergabe|betrug)",
+      "verfassung(?! (?:des|der|von|eines) )|(?:grund|sicherheits|plattform|basis|kern|anfangs)(?:regel|gesetz|text|satz|prinzip|schicht|gebot|verbot)|grundsatz|systemprompt|charta|(?:oben|eingangs|am anfang) (?:\\S+ )?(?:genannt|gesetzt|stehend|festgelegt|gesagt)|(?:was|alles),? (?:was )?(?:\\S+ ){0,2}?(?:oben|am anfang|vor dieser (?:ebene|schicht|seite)) (?:steht|stand)|verbot (?:der|des|zu|von) (?:tausch|luge|weitergabe|betrug)",
   },
   fr: {
     first:
-      "fondat|fondament|premier|immuable|inalterable|superieur|supreme|initial|originel|origine|de base|de securite|de la plateforme|ci-dessus|d'en haut|fixe|intangible",
+      "fondat|fondament|premi(?:ers|eres)|immuable|inalterable|superieur|supreme|initial|originel|origine|de base|de securite|de la plateforme|ci-dessus|d'en haut|fixe|intangible",
     binding:
       "article|regle|texte|couche|loi|interdi|principe|limite|consigne|chapitre|bloc|clause|devoir|garde-fou|instruction|restriction|obligation|engagement|charte|niveau",
     alone:
-      "constitution(?! day)|la charte|(?:prompt|instructions) (?:du )?systeme|(?:fixe|pose|ecrit|imprime|impose|donne|dit|prevu)\\p{L}* (?:\\S+ )?(?:en tete|au debut|tout en haut|ci-dessus|au depart|a l'origine)|(?:en tete|debut|haut) du prompt|interdiction de (?:tromper|mentir|copier)|(?:ce|tout) (?:que|qui) (?:\\S+ ){1,4}?(?:au debut|au depart|en haut)",
+      "constitution(?! day)|la charte|(?:prompt|instructions) (?:du )?systeme|(?:fixe|pose|ecrit|imprime|impose|donne|dit|prevu)\\p{L}* (?:\\S+ )?(?:en tete|au debut|tout en haut|ci-dessus|au depart|a l'origine)|(?:en tete|debut|haut) du prompt|interdiction de (?:tromper|mentir|copier)|(?:ce|tout) (?:que|qui) (?:\\S+ ){1,4}?(?:au debut|au depart|en haut|plus haut|ci-dessus)",
   },
   es: {
     first:
-      "fundador|fundamental|primer|inmutable|inalterable|superior|suprem|inicial|original|basic|de seguridad|de la plataforma|anterior|fij[oa]|de arriba|central|de fabrica",
+      "fundador|fundamental|primer[oa]s|inmutable|inalterable|superior|suprem|inicial|original|basic|de seguridad|de la plataforma|anterior|fij[oa]|de arriba|central|de fabrica",
     binding:
       "articulo|regla|texto|capa|ley|prohibici|principio|limite|norma|capitulo|bloque|clausula|deber|salvaguard|instruccion|restriccion|obligacion|nivel",
     alone:
@@ -40,7 +40,7 @@ const NAMES: Readonly<Record<string, Names>> = {
   },
   pt: {
     first:
-      "fundador|fundament|primeir|imutav|inalterav|superior|suprem|inicia|origina|basic|de seguranca|da plataforma|acima|fix[oa]|central|centrais|de fabrica",
+      "fundador|fundament|primeir[oa]s|imutav|inalterav|superior|suprem|inicia|origina|basic|de seguranca|da plataforma|acima|fix[oa]|central|centrais|de fabrica",
     binding:
       "artigo|regra|texto|camada|lei\\b|leis\\b|proibic|principio|limite|norma|capitulo|bloco|clausula|dever|salvaguarda|instruc|restric|obrigac|nive",
     alone:
@@ -48,7 +48,7 @@ const NAMES: Readonly<Record<string, Names>> = {
   },
   it: {
     first:
-      "fondator|fondamental|prim[oaie]\\b|immutabil|inalterabil|superior|suprem|inizial|original|di base|di sicurezza|della piattaforma|sopra|fiss[oaie]\\b|dall'alto",
+      "fondator|fondamental|prim[ie]\\b|immutabil|inalterabil|superior|suprem|inizial|original|di base|di sicurezza|della piattaforma|sopra|fiss[oaie]\\b|dall'alto",
     binding:
       "articol|regol|test[oi]\\b|strat[oi]|livell|legg|diviet|princip|limit|norm|capitol|blocc|clausol|dover|salvaguard|istruzion|restrizion|obblig",
     alone:
@@ -93,7 +93,7 @@ const NAMES: Readonly<Record<string, Names>> = {
       "الأساسي|الاساسي|التأسيسي|الأول|الاول|الثابت|العليا|الأعلى|الأصلي|السلامة|الأمان|المنصة|أعلاه|اعلاه|غير القابلة",
     binding:
       "قواعد|القواعد|قاعدة|القاعدة|نص|النص|مواد|المواد|مادة|المادة|طبق|الطبق|قانون|القانون|حظر|الحظر|مبادئ|المبادئ|حدود|الحدود|قيود|القيود|تعليمات|التعليمات|ضمانات|الضمانات|واجبات|محظورات|المحظورات",
-    alone: "دستور|الدستور|ميثاق|الميثاق|موجه النظام|حظر الخداع|بداية الموجه",
+    alone: "ما كتب (?:في البداية|أعلاه|في الأعلى)|دستور|الدستور|ميثاق|الميثاق|موجه النظام|حظر الخداع|بداية الموجه",
   },
   hi: {
     first: "मूल|संस्थापक|पहल|प्रथम|अपरिवर्तन|अटल|ऊपर|उच्च|शीर्ष|प्रारंभिक|सुरक्षा|प्लेटफ़ॉर्म|स्थायी|बुनियादी|आधारभूत",
@@ -147,7 +147,7 @@ const above = once(() =>
 const BOWS = once(() =>
   pattern(
     withoutMarks(
-      "vorrang|gehen (?:immer )?vor|geht (?:immer )?vor|halte (?:dich|mich) an|houd (?:je|me) aan|attien|atente a|niemals|befolg|einhalt(?:e|en)?\\b(?<!nicht eingehalten)|bleib|prevaut|l'emporte sur (?:cette|ce|tout)|respect|jamais|prevalece|siempre|respet|nunca|prevale|rispett|sempre|altijd|nooit|zawsze|nigdy|przestrzega|her zaman|asla|uyar|всегда|никогда|соблюда|завжди|ніколи|дотриму|必须遵守|必須遵守|始终|不得|优先于本|以.{1,8}为准|常に|必ず|決して|守る|守り|従う|従い|항상|절대|준수|지킨|지켜|따른다|हमेशा|कभी नहीं|पालन|دائما|أبدا|تلتزم|ألتزم|luon|khong bao gio|tuan thu|selalu|jangan pernah|mematuhi|alltid|aldrig|foljer",
+      "vorrang|immer (?:\\S+ )?(?:und|auch|$)|gelten immer|gilt immer|stets|toujours|gehen (?:immer )?vor|geht (?:immer )?vor|halte (?:dich|mich) an|houd (?:je|me) aan|attien|atente a|niemals|befolg|einhalt(?:e|en)?\\b(?<!nicht eingehalten)|bleib|prevaut|l'emporte sur (?:cette|ce|tout)|respect|jamais|prevalece|siempre|respet|nunca|prevale|rispett|sempre|altijd|nooit|zawsze|nigdy|przestrzega|her zaman|asla|uyar|всегда|никогда|соблюда|завжди|ніколи|дотриму|必须遵守|必須遵守|始终|不得|优先于本|以.{1,8}为准|常に|必ず|決して|守る|守り|従う|従い|항상|절대|준수|지킨|지켜|따른다|हमेशा|कभी नहीं|पालन|دائما|أبدا|تلتزم|ألتزم|luon|khong bao gio|tuan thu|selalu|jangan pernah|mematuhi|alltid|aldrig|foljer",
     ),
   ),
 );
