@@ -165,10 +165,26 @@ function view(agent: Shown, style: Style): readonly string[] {
     `budget   ${count(budgets.total, "token")} in all, ${number(budgets.reply)} of them for the reply`,
     `turn     at most ${count(rounds, "request")}, ${count(calls, "tool call")}, ${count(seconds, "second")}${cost}`,
     ...(budgets.spend === undefined ? [] : [`spend    ${spendText(budgets.spend)}`]),
+    ...livingLines(agent),
     `tools    ${tools.map((tool) => toolText(tool, agent.rules)).join(", ") || "none"}`,
     ...(output === undefined ? [] : [`output   one JSON value that fits ${oneLine(JSON.stringify(output), 2_000)}`]),
     "",
     ...table(COLUMNS, rows, style),
+  ];
+}
+
+/** How it lives by itself, and whom it knows: nothing where it is as most agents are. */
+function livingLines({ life, senders, inbox }: Pick<Agent, "life" | "senders" | "inbox">): readonly string[] {
+  const { tick, credits, account } = life ?? {};
+  const lives = [
+    ...(tick === undefined ? [] : [`every ${count(tick, "minute")} a turn of its own`]),
+    ...(credits === undefined ? [] : [`credits low at $${credits.low}, critical at $${credits.critical}`]),
+    ...(account === undefined ? [] : [`account ${account.address}`]),
+  ];
+  return [
+    ...(lives.length === 0 ? [] : [`life     ${lives.join("; ")}`]),
+    ...(senders === undefined ? [] : ["senders  Ethereum addresses, proven where a message is signed"]),
+    ...(inbox === undefined ? [] : ["inbox    batch: a turn may answer several senders"]),
   ];
 }
 
