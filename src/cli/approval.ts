@@ -17,7 +17,7 @@ import { type OfAgent, ofAgent, withName } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
 import { inRecord, inSession, type Session } from "./session.ts";
 import { setIn } from "./set-in.ts";
-import { count, printable, type Style } from "./style.ts";
+import { count, type Style } from "./style.ts";
 import { jsonTeller, plainTeller } from "./teller.ts";
 
 interface Listing extends OfAgent {
@@ -168,8 +168,9 @@ function lines(approval: Approval, style: Style): readonly string[] {
   const { id, scope, tool, input, status, askedAt, note, outcome, decidedBy } = approval;
   const by = decidedBy === undefined ? "" : ` by the ${decidedBy}`;
   const isOpen = status === "approved";
+  const head = `${id} · ${scope.agent} with ${scope.contact} · ${isoSecond(askedAt)} · ${status}${by}`;
   return [
-    style.dim(`${id} · ${scope.agent} with ${printable(scope.contact)} · ${isoSecond(askedAt)} · ${status}${by}`),
+    ...setIn(head, { first: "", more: "    " }, style).map(style.dim),
     ...setIn(JSON.stringify(input), { first: `  ${style.bold(tool)} `, more: "    " }, style),
     ...(note === undefined ? [] : setIn(note, { first: "  note: ", more: "    " }, style)),
     ...(isOpen

@@ -2,7 +2,8 @@ import type { Thread, TurnRecord } from "../app.ts";
 import { isoSecond } from "../protocol/index.ts";
 import { cuts } from "./sent-line.ts";
 import { shortVersion } from "./session.ts";
-import { count, number, printable, type Style } from "./style.ts";
+import { setIn } from "./set-in.ts";
+import { count, number, type Style } from "./style.ts";
 import { table } from "./table.ts";
 import { endOf } from "./turn-view.ts";
 
@@ -19,9 +20,14 @@ const COLUMNS = [
 /** A thread as lines for a person: whose it is, then a row per turn. Tokens are those of all the turn's requests together. */
 export function threadView(thread: Thread, turns: readonly TurnRecord[], style: Style): readonly string[] {
   const { scope, channel, createdAt, lastActivity, forkedFrom } = thread;
+  const pinned = `pinned to version ${shortVersion(thread.version)} · begun ${isoSecond(createdAt)} · last activity ${isoSecond(lastActivity)}`;
   return [
-    `${style.bold(thread.id)} · ${scope.agent} with ${printable(scope.contact)} · channel ${printable(channel)}`,
-    `pinned to version ${shortVersion(thread.version)} · begun ${isoSecond(createdAt)} · last activity ${isoSecond(lastActivity)}`,
+    ...setIn(
+      `${scope.agent} with ${scope.contact} · channel ${channel}`,
+      { first: `${style.bold(thread.id)} · `, more: "  " },
+      style,
+    ),
+    ...setIn(pinned, { first: "", more: "  " }, style),
     ...(forkedFrom === undefined ? [] : [`forked from ${forkedFrom.thread}`]),
     "",
     ...(turns.length === 0 ? ["No turn yet."] : table(COLUMNS, turns.map(row), style)),

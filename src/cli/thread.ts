@@ -134,7 +134,11 @@ function declareWithdraw(thread: Command, context: Context): void {
 function conversation(thread: Thread, slots: readonly Slot[], style: Style): readonly string[] {
   const { id, scope, channel, forkedFrom } = thread;
   return [
-    `${style.bold(id)} · ${scope.agent} with ${printable(scope.contact)} · channel ${printable(channel)}`,
+    ...setIn(
+      `${scope.agent} with ${scope.contact} · channel ${channel}`,
+      { first: `${style.bold(id)} · `, more: "  " },
+      style,
+    ),
     ...(forkedFrom === undefined ? [] : [style.dim(fromWhere(thread))]),
     ...slots.flatMap(({ at, from, kind, text }) => {
       const what = kind === "message" || kind === "reply" ? "" : ` (${kind})`;
