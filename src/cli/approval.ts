@@ -57,10 +57,13 @@ function declareList(parent: Command, context: Context): void {
         context.say(
           ...found.flatMap((one) => lines(one, context.style)),
           context.style.dim(count(found.length, "call")),
+          ...(found.some(({ status }) => status === "waiting") ? [DECIDING] : []),
         );
       });
     });
 }
+
+const DECIDING = "`strata approval approve ID` runs one, `strata approval deny ID` refuses it.";
 
 function approvalsOf(
   { runtime, operator }: App,

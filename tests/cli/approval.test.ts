@@ -36,7 +36,10 @@ describe("strata approval", () => {
     const [call] = await listed(cwd);
     expect(call).toMatchObject({ tool: "write", status: "waiting" });
     expect(notes(cwd)).toBe(false);
+    const how = "`strata approval approve ID` runs one, `strata approval deny ID` refuses it.";
+    expect((await strata(["approval", "list"], { cwd })).out).toContain(`1 call\n${how}\n`);
     const { out, code } = await strata(["approval", "approve", call?.id ?? ""], { cwd });
+    expect((await strata(["approval", "list", "--status", "all"], { cwd })).out).not.toContain(how);
     expect(code).toBe(0);
     expect(out).toMatch(/ · done by the operator\n {2}write \{.*\n {2}answered: .*notes\.txt/);
     expect(out).toContain("I have read the approval of the contact");
