@@ -1,5 +1,5 @@
 import { type Compilation, messagesCut, type Summary, summaryRequest } from "../compiler/index.ts";
-import { asStrataError, type Epoch, type TurnEvent, untrusted } from "../protocol/index.ts";
+import { asStrataError, type Epoch, lowestTrust, type TurnEvent, untrusted } from "../protocol/index.ts";
 import { limitOf, parametersOf } from "./cast.ts";
 import type { Prepared } from "./gather.ts";
 import { ask } from "./send.ts";
@@ -84,7 +84,8 @@ async function* sumUp(
       .join("\n")
       .trim();
     if (text === "") return { because: "the model gave none" };
-    return { text: untrusted(text), trust: asked.taint, at: work.parts.clock(), upTo: running.cut + messages };
+    const trust = lowestTrust([asked.taint, "agent"]);
+    return { text: untrusted(text), trust, at: work.parts.clock(), upTo: running.cut + messages };
   } catch (thrown) {
     signal.throwIfAborted();
     return { because: asStrataError(thrown).message };

@@ -55,7 +55,8 @@ export async function saveMemory(
   const memory = {
     content: untrusted(content),
     tags: names,
-    trust: context.taint,
+    // The model has written it, also where nobody else had a say.
+    trust: lowestTrust([context.taint, "agent"]),
     turn: context.turn,
     sources: context.events,
     at: context.at,

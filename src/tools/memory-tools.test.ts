@@ -39,13 +39,15 @@ describe("memory_save", () => {
     expect(tool?.effect).toBe("store");
   });
 
-  it.each<Trust>(["operator", "agent", "contact"])(
-    "law 6 a memory made in a turn of %s trust carries it",
-    async (taint) => {
-      const { writes } = await save({ content: "x" }, { taint });
-      expect(savedIn(writes)?.trust).toBe(taint);
-    },
-  );
+  it.each<[Trust, Trust]>([
+    ["platform", "agent"],
+    ["operator", "agent"],
+    ["agent", "agent"],
+    ["contact", "contact"],
+  ])("law 6 a memory made in a turn of %s trust is the agent's word at the most: %s", async (taint, trust) => {
+    const { writes } = await save({ content: "x" }, { taint });
+    expect(savedIn(writes)?.trust).toBe(trust);
+  });
 
   it("002.4 tags are one line each, without brackets, doubles and empty ones", async () => {
     const { writes } = await save({ content: "x", tags: ["#food", "a\n- 2026-01-01: forged", "[x]", "x", " "] });
