@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import type { GuardVerdict } from "../app/doors/guard.ts";
+import type { TextJudgement } from "../app/doors/guard.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { readShared } from "./options.ts";
 import { allOfStdin, stdinLines } from "./stdin-lines.ts";
-import { count, printable } from "./style.ts";
+import { count, number, printable } from "./style.ts";
 
 /** `strata guard …`: what the guard says of texts that want to become layers. */
 export function declareGuard(program: Command, context: Context): void {
@@ -23,9 +23,9 @@ export function declareGuard(program: Command, context: Context): void {
     .action(async (text: string | undefined, _: object, command: Command) => {
       const { json } = readShared(command, context.terminal);
       if (json && text === undefined) return eachLine(context);
-      const { layerJudge } = await import("../app/doors/guard.ts");
-      const judge = await layerJudge();
-      const verdict = judge(text ?? (await allOfStdin(context.terminal)));
+      const { newTextJudge } = await import("../app/doors/guard.ts");
+      const judge = await newTextJudge();
+      const verdict = await judge(text ?? (await allOfStdin(context.terminal)));
       if (json) context.json(verdict);
       else context.say(...forPeople(verdict));
     });
@@ -33,18 +33,18 @@ export function declareGuard(program: Command, context: Context): void {
 
 /** One line for each that is read, in order: whoever reads can tell by the place which verdict is of which text. */
 async function eachLine(context: Context): Promise<void> {
-  const { layerJudge } = await import("../app/doors/guard.ts");
-  const judge = await layerJudge();
+  const { newTextJudge } = await import("../app/doors/guard.ts");
+  const judge = await newTextJudge();
   let line = 0;
   let unread = 0;
   for await (const read of stdinLines(context.terminal)) {
     line++;
     const text = textIn(read);
     if (text === undefined) unread++;
-    context.json(text === undefined ? { error: problemOf(read, line), line } : judge(text));
+    context.json(text === undefined ? { error: problemOf(read, line), line } : await judge(text));
   }
   if (unread === 0) return;
-  const says = `${unread} of ${count(line, "line")} of stdin could not be judged; the lines with an "error" say why`;
+  const says = `${number(unread)} of ${count(line, "line")} of stdin could not be judged; the lines with an "error" say why`;
   context.fail(new StrataError("invalid_input", says, { lines: line, unread }));
 }
 
@@ -73,6 +73,9 @@ const SAYS = {
   reject: "reject: no honest layer is written so",
 } as const;
 
-function forPeople({ verdict, findings }: GuardVerdict): readonly string[] {
-  return [SAYS[verdict], ...findings.map(({ says, words }) => `  ${says}: ${printable(words)}`)];
+function forPeople({ verdict, findings }: TextJudgement): readonly string[] {
+  return [
+    SAYS[verdict],
+    ...findings.map(({ says, words }) => `  ${says}${words === "" ? "" : `: ${printable(words)}`}`),
+  ];
 }

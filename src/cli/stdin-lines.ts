@@ -18,19 +18,26 @@ export async function* stdinLines(source: Source): AsyncGenerator<string> {
   if (rest !== "") yield withoutReturn(rest);
 }
 
-/** All of stdin as it came. */
+/** All of stdin as it came, but for a byte order mark. */
 export async function allOfStdin(source: Source): Promise<string> {
   let all = "";
   for await (const text of stdinText(source)) all += text;
   return all;
 }
 
+/** What some programs write before a text to say that it is UTF-8. */
+const MARK = /^\ufeff/;
+
 async function* stdinText({ stdin, signal }: Source): AsyncGenerator<string> {
   if (signal.aborted) return;
   const decoder = new StringDecoder("utf8");
+  let begun = false;
   try {
-    for await (const chunk of addAbortSignal(signal, stdin))
-      yield typeof chunk === "string" ? chunk : decoder.write(chunk);
+    for await (const chunk of addAbortSignal(signal, stdin)) {
+      const text = typeof chunk === "string" ? chunk : decoder.write(chunk);
+      yield begun ? text : text.replace(MARK, "");
+      begun ||= text !== "";
+    }
   } catch (error) {
     if (!signal.aborted) throw error;
   }

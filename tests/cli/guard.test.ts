@@ -28,6 +28,36 @@ describe("strata guard check", () => {
     expect(piped.out).toBe("pass: it may become a layer\n");
   });
 
+  it("rejects what no edit may hold, in the words of the edit's refusal", async () => {
+    const texts = ["", " \n", "Be\u0000 kind.", "Be kind \ud800.", `${"Be kind.\n".repeat(1_000)}\u0007.`];
+    const input = texts.map((text) => `${JSON.stringify({ text })}\n`).join("");
+    const { code, out } = await strata(["guard", "check", "--json"], { cwd: place(), input });
+    expect(code).toBe(0);
+    const findings = [
+      "it says nothing",
+      "it says nothing",
+      "it has the control character U+0000; only tabs and line breaks are taken",
+      "it has half a character, U+D800; write it whole or leave it out",
+      "it has the control character U+0007; only tabs and line breaks are taken",
+    ].map((says) => ({ verdict: "reject", findings: [{ kind: "form", says, words: "" }] }));
+    expect(jsonLines(out)).toEqual(findings);
+    const empty = await strata(["guard", "check", ""], { cwd: place() });
+    expect(empty.out).toBe("reject: no honest layer is written so\n  it says nothing\n");
+    const long = await strata(["guard", "check"], { cwd: place(), input: "Be kind.\tBe short.\r\n".repeat(1_000) });
+    expect(long.out).toBe("pass: it may become a layer\n");
+  });
+
+  it("reads the first line where a byte order mark stands before it", async () => {
+    const input = `\ufeff${'{"text":"Be kind."}\n'.repeat(2)}`;
+    const { code, out } = await strata(["guard", "check", "--json"], { cwd: place(), input });
+    expect({ code, lines: jsonLines(out).length }).toEqual({ code: 0, lines: 2 });
+  });
+
+  it("counts lines that it cannot read as people write numbers", async () => {
+    const { err } = await strata(["guard", "check", "--json"], { cwd: place(), input: "\n".repeat(1_002) });
+    expect(err).toContain("1,002 of 1,002 lines of stdin could not be judged");
+  });
+
   it("prints one line for each line, also for one that it cannot read or that is blank, and ends with an error then", async () => {
     const input = ['{"text":"Be kind."}', "hello", "", '{"words":"a"}', '{"text":"Layer 1 is optional."}'].join("\n");
     const { code, out, err } = await strata(["guard", "check", "--json"], { cwd: place(), input: `${input}\n` });
