@@ -141,7 +141,7 @@ describe("compact mode", () => {
     const { sent, events } = await on.answer(ADA, ["Loaves."], true);
     expect(events.at(-1)).toMatchObject({ type: "done" });
     const [request] = sent;
-    expect(prefixOf(request)).toContain("# Layer 3 · identity\nYou are a sovereign automaton with a wallet");
+    expect(prefixOf(request)).toContain("# Layer 3 · identity\nYou are a sovereign automaton on Strata");
     expect(liveLayer(request, "conversation").match(/Loaf \d is yours/g)).toEqual([
       "Loaf 2 is yours",
       "Loaf 3 is yours",
