@@ -23,6 +23,8 @@ type Decoded = Iterable<readonly [string, string]>;
 export function* codedLetters(text: string): Decoded {
   yield* fromMorse(text);
   yield* fromSpoken(text);
+  for (const [run] of text.toLowerCase().matchAll(NAMED_RUN))
+    yield ["names of letters", lettersOf(run, /double[- ]u|[a-z]+/g, (name) => NAMES.get(name.replace(/[- ]/, "")))];
   yield* fromFigures(text);
   const named = text.replaceAll(/latin (?:small|capital) letter ([a-z])\b[\s,;]*/gi, "$1");
   if (named !== text) yield ["names of letters", named];
@@ -54,6 +56,14 @@ function* fromSpoken(text: string): Decoded {
 }
 
 const SPOKEN_RUN = new RegExp(`(?:\\b(?:${[...SPOKEN.keys()].join("|")})\\b[^a-z]{0,4}){6,}`, "g");
+
+/** The letters as they are read out. */
+const NAMES: ReadonlyMap<string, string> = new Map(
+  "a:ay a:eh b:bee b:be c:cee c:see c:sea d:dee e:ee f:ef f:eff g:gee h:aitch h:haitch i:eye i:i j:jay k:kay k:key l:el l:ell m:em n:en o:oh o:o p:pee q:cue q:queue r:ar r:are s:ess s:es t:tee t:tea u:you u:yu v:vee w:doubleu x:ex y:why y:wye z:zee z:zed"
+    .split(" ")
+    .map((pair) => [pair.slice(2), pair.slice(0, 1)] as const),
+);
+const NAMED_RUN = new RegExp(`(?:\\b(?:double[- ]u|${[...NAMES.keys()].join("|")})\\b[^a-z]{0,4}){8,}`, "g");
 
 /** Bytes as bits, octal or decimal numbers; places in the alphabet. */
 function* fromFigures(text: string): Decoded {

@@ -1,7 +1,31 @@
 import { codedLetters } from "./coded-letters.ts";
+import { denseCodes } from "./dense-codes.ts";
+import { numberCodes } from "./number-codes.ts";
+import { twoSigns } from "./two-signs.ts";
 import { wordsApart } from "./words-apart.ts";
 
-const NAMED: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: " " };
+const NAMED: Readonly<Record<string, string>> = {
+  lt: "<",
+  gt: ">",
+  amp: "&",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
+  shy: "",
+  zwnj: "",
+  zwj: "",
+  period: ".",
+  comma: ",",
+  excl: "!",
+  sol: "/",
+  hyphen: "-",
+  tab: " ",
+  newline: "\n",
+  lowbar: "_",
+  ensp: " ",
+  emsp: " ",
+  thinsp: " ",
+};
 
 /** What is decoded again, where an encoding stands inside another. */
 const TWICE = 4;
@@ -16,6 +40,9 @@ export function* decodings(text: string): Iterable<readonly [string, string]> {
 function* decodedOnce(text: string): Iterable<readonly [string, string]> {
   yield* unescaped(text);
   yield* codedLetters(text);
+  yield* numberCodes(text);
+  yield* twoSigns(text);
+  yield* denseCodes(text);
   for (const [run] of text.matchAll(/(?:[A-Za-z0-9+/_-]{4,}\n?){4,}={0,2}/g))
     yield* decoded("base64", run.replaceAll("\n", ""), "base64");
   for (const [run] of text.matchAll(
@@ -36,17 +63,26 @@ function* unescaped(text: string): Iterable<readonly [string, string]> {
   const entities = text
     .replaceAll(/&#x([0-9a-f]{1,6});?/gi, (_, hex: string) => codePoint(Number.parseInt(hex, 16)))
     .replaceAll(/&#(\d{1,7});?/g, (_, digits: string) => codePoint(Number(digits)))
-    .replaceAll(/&([a-z]{2,4});/gi, (whole, name: string) => NAMED[name.toLowerCase()] ?? whole);
+    .replaceAll(/&([a-z]{2,7});/gi, (whole, name: string) => NAMED[name.toLowerCase()] ?? whole)
+    .replaceAll(/&([a-z])(?:fr|opf|scr);/gi, "$1");
   if (entities !== text) yield ["entities", entities];
   const percent = text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => fromHex(run.replaceAll("%", "")));
   if (percent !== text) yield [/(?:%[0-9a-f]{2}){4}/i.test(text) ? "percent signs" : "a percent sign", percent];
-  const printed = text.replaceAll(/(?:=[0-9A-F]{2})+/g, (run) => fromHex(run.replaceAll("=", "")));
+  const printed = text
+    .replaceAll(/=\?[\w-]{3,12}\?q\?([^?\n]+)\?=/gi, (_, words: string) => words.replaceAll("_", " "))
+    .replaceAll(/(?<=[A-Za-z ])=\n(?=[A-Za-z ])/g, "")
+    .replaceAll(/(?:=[0-9A-F]{2})+/g, (run) => fromHex(run.replaceAll("=", "")));
   if (printed !== text) yield ["quoted printable", printed];
   const escaped = text
     .replaceAll(
-      /\\u\{([0-9a-f]{1,6})\}|\\u([0-9a-f]{4})|(?:\\x|0x)([0-9a-f]{2}),? ?|U\+([0-9a-f]{4,6})\b[ ,]?/gi,
+      /\\u\{([0-9a-f]{1,6})\}|(?:\\u|%u|\\U0000|\\00)([0-9a-f]{4}) ?|(?:\\x|0x)([0-9a-f]{2}),? ?|U\+([0-9a-f]{4,6})\b[ ,]?/gi,
       (_, ...found: readonly (string | undefined)[]) =>
         codePoint(Number.parseInt(found.slice(0, 4).find((one) => one !== undefined) ?? "", 16)),
+    )
+    .replaceAll(/\\N\{latin (?:small|capital) letter ([a-z])\}/gi, "$1")
+    .replaceAll(/\+([A-Za-z0-9/]{3,})-/g, (whole, run: string) => utf16(run) ?? whole)
+    .replaceAll(/\[([a-z])([a-z])\]/gi, (whole, one: string, other: string) =>
+      one.toLowerCase() === other.toLowerCase() ? one : whole,
     )
     .replaceAll(/\\([0-3]?[0-7]{2})/g, (_, octal: string) => codePoint(Number.parseInt(octal, 8)))
     .replaceAll(/\\0{0,4}([2-7][0-9a-f]) ?/gi, (_, hex: string) => codePoint(Number.parseInt(hex, 16)))
@@ -56,6 +92,16 @@ function* unescaped(text: string): Iterable<readonly [string, string]> {
 }
 
 const codePoint = (code: number): string => (code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : "");
+
+/** What stands in UTF-7. */
+function utf16(run: string): string | undefined {
+  const bytes = Buffer.from(run, "base64");
+  const text = bytes
+    .subarray(0, bytes.length - (bytes.length % 2))
+    .swap16()
+    .toString("utf16le");
+  return /^[ -~]+$/.test(text) ? text : undefined;
+}
 
 const fromHex = (digits: string): string => Buffer.from(digits, "hex").toString("utf8");
 

@@ -3,7 +3,7 @@ import { isEnglishWord } from "./language.ts";
 
 /** Letters of another script inside Latin words, as the Latin ones they look like; capitals stay. */
 export const lookalikes = (text: string): string =>
-  text.replaceAll(/[\p{L}\p{M}]+/gu, (word) =>
+  text.replaceAll(/[\p{L}\p{M}\u0660-\u0669\u0e50-\u0e59]+/gu, (word) =>
     [...word].every((sign) => /\p{ASCII}/u.test(sign) || CONFUSABLE.has(sign))
       ? word.replaceAll(/\P{ASCII}/gu, (sign) => CONFUSABLE.get(sign) ?? sign)
       : word,
@@ -46,6 +46,15 @@ const LEET: Readonly<Record<string, string>> = {
   "×": "x",
   "∂": "d",
   ø: "o",
+  µ: "u",
+  μ: "u",
+  "®": "r",
+  "©": "c",
+  "°": "o",
+  "†": "t",
+  "‡": "t",
+  "₹": "r",
+  "₫": "d",
 };
 
 /** Letters drawn with several signs. */
@@ -61,9 +70,17 @@ const DRAWN: readonly (readonly [string, string])[] = [
   ["|-|", "h"],
   ["|_|", "u"],
   ["|<", "k"],
+  ["|3", "b"],
+  ["|=", "f"],
+  ["|>", "p"],
+  ["|2", "r"],
+  ["_|", "j"],
+  ["|_", "l"],
+  ["`/", "y"],
+  ["()", "o"],
 ];
 
-const SIGN = String.raw`\d@$€£¥₵₤₦¤₱₮₩₣₳₴₭₲₽฿¢§ß×∂ø`;
+const SIGN = String.raw`\d@$€£¥₵₤₦¤₱₮₩₣₳₴₭₲₽฿¢§ß×∂øµμ®©°†‡₹₫`;
 const WORD = new RegExp(String.raw`[\p{L}\p{N}!+|${SIGN}]{2,80}`, "gu");
 const MIXED = new RegExp(String.raw`\p{L}[${SIGN}!+|]|[${SIGN}|!]\p{L}`, "u");
 const TO_READ = new RegExp(`[${SIGN}]|[!+|](?=[\\p{L}\\d])`, "gu");

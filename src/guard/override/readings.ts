@@ -1,10 +1,17 @@
 import { withoutHidden } from "../hidden.ts";
 import { acrostics, columns } from "./columns.ts";
 import { decodings } from "./decodings.ts";
+import { games } from "./games.ts";
 import { englishWords } from "./language.ts";
 import { lookalikes, undigited } from "./letters-alike.ts";
 import { withoutMarks } from "./marks.ts";
+import { withReplacements, withValues } from "./named-values.ts";
+import { nearly } from "./nearly.ts";
+import { pieces } from "./pieces.ts";
 import { respelled } from "./respelled.ts";
+import { romanised } from "./romanised.ts";
+import { initials, rows } from "./rows.ts";
+import { transposed } from "./transposed.ts";
 import { rejoined, spelled, turnings, undoubled } from "./turned.ts";
 import {
   assigned,
@@ -19,6 +26,7 @@ import {
   unnumbered,
   unparted,
 } from "./unwrapped.ts";
+import { unhidden } from "./wildcards.ts";
 
 export { withoutMarks } from "./marks.ts";
 
@@ -61,17 +69,24 @@ function linesBeside(text: string, other: string): string {
 /** How it was hidden, what it says, and which part of the text says so: all of it, if nothing is given. */
 type Read = Iterable<readonly [string, string | undefined, string?]>;
 
+/** How often what is decoded is read as a text of its own. */
+const DEEPEST = 1;
+
 /** Each disguise, taken off the text; nothing, or the same text, where it does not wear it. */
-function* unfolded(plain: string): Read {
+function* unfolded(plain: string, depth = 0): Read {
   const tags = taggedText(plain);
   if (tags !== "") yield ["hidden characters", folded(tags)];
-  for (const [by, decoded] of decodings(plain)) yield [by, folded(decoded)];
+  for (const [by, decoded] of decodings(plain)) {
+    yield [by, folded(decoded)];
+    if (depth < DEEPEST)
+      for (const [how, read] of unfolded(linesBeside(decoded, plain), depth + 1)) yield [`${by} and ${how}`, read];
+  }
   const written = lookalikes(withoutDress(plain));
   yield ["look-alike letters", folded(written)];
   yield ["pictures inside words", folded(plain.replaceAll(/(?<=\p{L})\p{Extended_Pictographic}+(?=\p{L})/gu, ""))];
   yield ["words joined by signs", shouted(plain.normalize("NFKC"))];
   yield* spelledApart(written);
-  yield* wordsOf(written, "");
+  yield* wordsOf(written, "", plain);
   for (const one of ["i", "l"] as const) {
     const letters = undigited(written, one);
     if (letters === undefined) continue;
@@ -94,7 +109,7 @@ function* spelledApart(written: string): Read {
 }
 
 /** How words can be hidden whose letters are plain; `by` names what was taken off the letters before. */
-function* wordsOf(written: string, by: string): Read {
+function* wordsOf(written: string, by: string, plain = ""): Read {
   const named = (how: string): string => (by === "" ? how : by);
   const base = folded(written);
   for (const [how, turned, from] of turnings(base)) yield [named(how), turned, from];
@@ -108,6 +123,20 @@ function* wordsOf(written: string, by: string): Read {
   for (const [how, column] of acrostics(written)) yield [named(how), folded(column)];
   yield [named("line breaks"), rewrapped(written)];
   yield [named("signs between words"), withoutSigns(base)];
+  if (by !== "") return;
+  for (const read of pieces(written)) yield ["signs inside words", folded(read)];
+  for (const read of rows(written)) yield ["rows", folded(read)];
+  for (const read of initials(written)) yield ["letters of words", folded(read)];
+  for (const read of transposed(written)) yield ["letters in another place", folded(read)];
+  yield ["values of names", foldedIf(withValues(written))];
+  yield ["letters to be replaced", foldedIf(withReplacements(written))];
+  for (const [read, from] of nearly(base)) yield ["misspelling", read, from];
+  for (const [read, from] of games(base)) yield ["filling letters", read, from];
+  for (const [read, from] of unhidden(unblanked(written, true))) yield ["hidden letters", read, from];
+  for (const read of romanised(plain)) {
+    yield ["letters of another script", read];
+    for (const [right] of nearly(read)) yield ["letters of another script", right];
+  }
 }
 
 const UNWRAPPINGS: readonly (readonly [string, (text: string) => string | undefined])[] = [
