@@ -155,7 +155,7 @@ function declareEdit(parent: Command, context: Context): void {
         const version = await app.runtime.editText(app.operator, agent.name, edit);
         const skill = version.part === undefined ? "" : ` --skill ${version.part}`;
         const back = `\`strata layer rollback ${version.layer}${skill}${agentWords(app, agent)}\` takes it back.`;
-        return { json: version, lines: editedLine(version, nameOf(version), back) };
+        return { json: version, lines: editedLine(version, { name: nameOf(version), back, style: context.style }) };
       });
     });
 }

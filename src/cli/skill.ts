@@ -107,7 +107,7 @@ function declareSet(parent: Command, context: Context): void {
         const edit = { layer: layerWith(agent, "skills").id, part: name, text, reason: why(options) };
         const version = await app.runtime.editText(app.operator, agent.name, edit);
         const back = `\`strata skill disable ${name}${agentWords(app, agent)}\` takes it out.`;
-        return { json: version, lines: editedLine(version, name, back) };
+        return { json: version, lines: editedLine(version, { name, back, style: context.style }) };
       });
     });
 }

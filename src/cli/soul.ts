@@ -42,7 +42,7 @@ function declareSet(parent: Command, context: Context): void {
         const layer = layerWith(agent, "soul").id;
         const version = await app.runtime.editText(app.operator, agent.name, { layer, text, reason: why(options) });
         const back = `\`strata layer rollback ${layer}${agentWords(app, agent)}\` takes it back.`;
-        return { json: version, lines: editedLine(version, "the soul", back) };
+        return { json: version, lines: editedLine(version, { name: "the soul", back, style: context.style }) };
       }),
     );
 }

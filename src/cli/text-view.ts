@@ -60,12 +60,24 @@ function coloured(line: string, style: Style): string {
   return line.startsWith("-") ? style.red(line) : style.dim(line);
 }
 
+/** How an edit by a person is told. */
+interface Telling {
+  readonly name: string;
+  /** The sentence that says how it is taken back. */
+  readonly back: string;
+  readonly style: Style;
+}
+
 /** What came of an edit by a person. */
-export function editedLine({ n, status, verdict }: TextVersion, name: string, back: string): readonly string[] {
-  const told =
-    status === "kept"
-      ? `Version ${n} of ${name} is active: the next turn uses it. ${back}`
-      : `Version ${n} of ${name} waits: a text was changed meanwhile. \`strata layer proposals\` shows it.`;
-  const guard = verdict.verdict === "pass" ? [] : verdict.findings.map((one) => `The guard says: ${printable(one)}`);
-  return [told, ...guard];
+export function editedLine(version: TextVersion, { name, back, style }: Telling): readonly string[] {
+  const { n, status, verdict } = version;
+  if (status !== "kept")
+    return [`Version ${n} of ${name} waits: a text was changed meanwhile. \`strata layer proposals\` shows it.`];
+  const told = `Version ${n} of ${name} is active: the next turn uses it.`;
+  if (verdict.verdict === "pass") return [`${told} ${back}`];
+  const found = verdict.findings.map(printable).join("; ");
+  return [
+    told,
+    style.yellow(`Careful: of an agent's own edit the guard would have this looked at first: ${found}. ${back}`),
+  ];
 }
