@@ -7,15 +7,15 @@ import {
   lockFile,
   writeLock,
 } from "../agents/index.ts";
-import type { Agent } from "../protocol/index.ts";
+import { type Agent, usualPayment } from "../protocol/index.ts";
 
 /** The lock of a folder's strata.yaml. */
 export interface ProjectLock {
   readonly file: string;
   /** How many layers it locks, by agent. */
   readonly layers: ReadonlyMap<string, number>;
-  /** The agents that live on credits: no turn of theirs begins before the first payment. */
-  readonly onCredits: ReadonlySet<string>;
+  /** The agents that live on credits, with a first payment in US dollars: before it no turn of theirs begins. */
+  readonly payments: ReadonlyMap<string, number>;
   /** @throws StrataError `lock_missing`, `lock_mismatch` with the difference */
   readonly check: () => void;
   /** Whether it says all that it would say if it were written now. */
@@ -32,7 +32,7 @@ export function projectLock({ folder, env }: { readonly folder: string; readonly
   return {
     file: lockFile(project),
     layers: new Map(agents.map((agent) => [agent.name, locked(agent)])),
-    onCredits: new Set(agents.filter(({ life }) => life?.credits !== undefined).map(({ name }) => name)),
+    payments: new Map(agents.flatMap(({ name, life }) => (life?.credits ? [[name, usualPayment(life.credits)]] : []))),
     check: () => checkLock(project),
     isCurrent: () => isLockCurrent(project),
     write: (writing) => writeLock(project, writing),

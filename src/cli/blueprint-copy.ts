@@ -51,6 +51,8 @@ export interface Made {
   readonly agents: readonly string[];
   /** Those of them that answer nobody before they were topped up. */
   readonly onCredits: readonly string[];
+  /** What may be paid in for each of these, in US dollars. */
+  readonly payments: Readonly<Record<string, number>>;
   /** The environment variables that it wants. */
   readonly variables: readonly string[];
 }
@@ -77,7 +79,8 @@ export function copyBlueprint(
     files: [...written, ...ignoreLines(folder, copy.ignored)],
     leftOut,
     agents: [...lock.layers.keys()],
-    onCredits: [...lock.onCredits],
+    onCredits: [...lock.payments.keys()],
+    payments: Object.fromEntries(lock.payments),
     variables,
   };
 }

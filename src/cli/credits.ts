@@ -17,7 +17,7 @@ export function declareCredits(program: Command, context: Context): void {
   const credits = program
     .command("credits")
     .description("show what an agent may still spend, top it up, and list the payments")
-    .addHelpText("after", "\nExample:\n  $ strata credits add 5");
+    .addHelpText("after", "\nExample:\n  $ strata credits add 10");
   declareShow(credits, context);
   declareAdd(credits, context);
   declareList(credits, context);
@@ -63,7 +63,7 @@ function declareAdd(parent: Command, context: Context): void {
   ofAgent(parent.command("add").addArgument(amount))
     .description("top up the credits; an agent that sleeps for want of them wakes")
     .option("--note <text>", "what for, for the record", "")
-    .addHelpText("after", '\nExamples:\n  $ strata credits add 5 --note "for December"\n  $ strata credits add -- -5')
+    .addHelpText("after", '\nExamples:\n  $ strata credits add 10 --note "for December"\n  $ strata credits add -- -5')
     .action((paid: number, named: string | undefined, options: Paying, command: Command) =>
       onAgent(context, { command, named, options }, async ({ app, agent }) => {
         const payment = { dollars: paid, note: untrusted(options.note) };
@@ -80,7 +80,7 @@ const MOST = 1_000_000;
 function sum(text: string): number {
   const value = /^-?\d{1,7}(?:\.\d{1,6})?$/.test(text) ? Number(text) : 0;
   if (value !== 0 && Math.abs(value) <= MOST) return value;
-  throw new InvalidArgumentError(`It must be US dollars other than 0, at most ${number(MOST)}, as in 5 or 0.25.`);
+  throw new InvalidArgumentError(`It must be US dollars other than 0, at most ${number(MOST)}, as in 10 or 0.25.`);
 }
 
 interface Listing extends OfAgent {

@@ -56,11 +56,12 @@ async function chooseBlueprint({ terminal }: Context): Promise<string> {
 }
 
 function report(folder: string, { cwd, env }: Context["terminal"], made: Made): readonly string[] {
-  const { from, files, leftOut, agents, onCredits, variables } = made;
+  const { from, files, leftOut, agents, payments, variables } = made;
   const where = relative(cwd, folder);
   const flag = where === "" ? "" : ` --folder ${/^[\w./-]+$/.test(where) ? where : JSON.stringify(where)}`;
   const [agent = USUAL] = agents;
-  const lives = onCredits.includes(agent);
+  const payment = payments[agent];
+  const lives = payment !== undefined;
   const unset = variables.filter((name) => !env[name]);
   const change = `The texts${from === undefined ? " in layers/" : ""} are yours to change; \`strata lock\` accepts a change.`;
   return [
@@ -71,7 +72,7 @@ function report(folder: string, { cwd, env }: Context["terminal"], made: Made): 
     "",
     `See what it would send, ${lives ? "give it credits to live on, " : ""}then talk to it:`,
     `  strata compose ${agent}${flag} --message "Hello"`,
-    ...(lives ? [`  strata credits add 5 ${agent}${flag}`] : []),
+    ...(lives ? [`  strata credits add ${payment} ${agent}${flag}`] : []),
     `  strata chat ${agent}${flag}`,
     "",
     ...(unset.length > 0

@@ -1,5 +1,5 @@
 import type { App } from "../app.ts";
-import { type AgentName, asStrataError } from "../protocol/index.ts";
+import { type AgentName, asStrataError, type CreditRules, usualPayment } from "../protocol/index.ts";
 import { sleepsLine } from "./attention.ts";
 import type { Context } from "./context.ts";
 import { changesOf, every } from "./every.ts";
@@ -28,15 +28,17 @@ export function runOwnTurns({ note, style }: Context, { runtime, operator }: App
     }
   };
   const wasLow = new Set<AgentName>();
-  const purse = async (name: AgentName): Promise<void> => {
+  const purse = async (name: AgentName, rules: CreditRules): Promise<void> => {
     try {
       const { tier, asleep } = (await runtime.funds(operator, name)) ?? UNPAID;
       if (tier !== "Normal") wasLow.add(name);
-      tell(name, wasLow.has(name) ? livesOn(name, tier, asleep) : "");
+      tell(name, wasLow.has(name) ? livesOn(name, { tier, asleep, rules }) : "");
     } catch (thrown) {
       tell(name, `It is not known what ${name} lives on: ${asStrataError(thrown).message}`);
     }
   };
+  const pursesOf = (name: AgentName, rules: CreditRules | undefined) =>
+    rules === undefined ? [] : [[`purse of ${name}`, () => purse(name, rules)] as const];
   return every(EVERY, () =>
     runtime
       .agents(operator)
@@ -44,7 +46,7 @@ export function runOwnTurns({ note, style }: Context, { runtime, operator }: App
         ...(life?.tick === undefined
           ? []
           : [[`turn of ${name}`, (signal: AbortSignal) => turn(name, signal)] as const]),
-        ...(life?.credits === undefined ? [] : [[`purse of ${name}`, () => purse(name)] as const]),
+        ...pursesOf(name, life?.credits),
       ]),
   );
 }
@@ -52,9 +54,15 @@ export function runOwnTurns({ note, style }: Context, { runtime, operator }: App
 /** Of an agent that lives on no credits any more. */
 const UNPAID = { tier: "Normal", asleep: undefined } as const;
 
+interface Lives {
+  readonly tier: string;
+  readonly asleep: string | undefined;
+  readonly rules: CreditRules;
+}
+
 /** What an operator should know of an agent's money. It changes with the tier and not with each cent. */
-function livesOn(name: AgentName, tier: string, asleep: string | undefined): string {
+function livesOn(name: AgentName, { tier, asleep, rules }: Lives): string {
   if (asleep !== undefined) return `${sleepsLine(name, asleep)}; what waits for it keeps waiting.`;
-  const add = `\`strata credits add 5 --agent ${name}\` tops it up`;
+  const add = `\`strata credits add ${usualPayment(rules)} --agent ${name}\` tops it up`;
   return tier === "Normal" ? `${name} has credits again.` : `${name} runs low on credits: it is ${tier}. ${add}.`;
 }

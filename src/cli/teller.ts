@@ -136,6 +136,6 @@ const EARLY: Readonly<Record<Exclude<StopReason, "answered">, string>> = {
   rounds: "the model was asked as often as one turn allows; budgets.turn.rounds says how often",
   calls: "the tools were called as often as one turn allows; budgets.turn.calls says how often",
   dollars: "the money that it may spend is spent; budgets.turn.dollars and budgets.spend say how much that is",
-  credits: "the agent has no credits left; `strata credits add 5` tops it up",
+  credits: "the agent has no credits left; `strata credits add DOLLARS` tops it up",
   "recording ended": "the recording ended",
 };

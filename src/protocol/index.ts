@@ -119,6 +119,7 @@ export {
   type SurvivalTier,
   type TextOrigin,
   type TextVerdict,
+  usualPayment,
   type Vitals,
 } from "./life.ts";
 export { changedLines, type DiffLine, diffLines } from "./line-diff.ts";

@@ -50,6 +50,9 @@ export interface CreditRules {
   readonly rounds: number;
 }
 
+/** US dollars that an operator is proposed to pay in: after them the agent is not `LowCycles` at once. */
+export const usualPayment = ({ low }: Pick<CreditRules, "low">): number => Math.ceil(2 * low);
+
 /** How an agent is, at a time. */
 export interface Vitals {
   /** US dollars that are left; none where it lives on no credits. */

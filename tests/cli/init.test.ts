@@ -35,10 +35,10 @@ describe("strata init", () => {
     const steps = out.match(/^ {2}strata \S.*$/gm)?.map((line) => line.trim());
     expect(steps).toEqual([
       'strata compose sovereign --folder own --message "Hello"',
-      "strata credits add 5 sovereign --folder own",
+      "strata credits add 10 sovereign --folder own",
       "strata chat sovereign --folder own",
     ]);
-    await strata("credits add 5 sovereign --folder own".split(" "), { cwd });
+    await strata("credits add 10 sovereign --folder own".split(" "), { cwd });
     expect((await strata("chat sovereign --folder own".split(" "), { cwd, input: "Hello\n" })).code).toBe(0);
     expect((await strata(["init", "companion", "--folder", "other"], { cwd })).out).not.toContain("credits");
   });

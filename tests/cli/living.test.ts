@@ -82,7 +82,7 @@ describe("strata credits and life", () => {
     expect(before.out).toContain(sleeps);
     expect((await run("credits show")).out).toContain(sleeps);
     const refused = await run("life tick");
-    expect(refused).toMatchObject({ code: 15, err: expect.stringContaining("credits") });
+    expect(refused).toMatchObject({ code: 15, err: expect.stringContaining("`strata credits add 10 automaton`") });
     expect((await run("credits add 6 --note december")).out).toBe("automaton has $6.0000 now.\n");
     expect((await run("credits add -- -2")).out).toBe("automaton has $4.0000 now.\n");
     expect((await run("credits show")).out).toMatch(/^automaton has \$4\.0000, LowCycles; nothing was spent/);

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { type Agent, StrataError } from "../../protocol/index.ts";
+import { type Agent, StrataError, usualPayment } from "../../protocol/index.ts";
 import type { AgentOwner, Credits } from "../../stores/index.ts";
 import type { Parts } from "../parts.ts";
 import type { Purse } from "../purse.ts";
@@ -68,8 +68,9 @@ export async function meansOf(parts: CreditParts, agent: Agent): Promise<Means> 
 export const asleepFor = ({ want }: Means): string | undefined => want && `it ${want}`;
 
 /** Of an agent that was paid for once, `want` may be left out. */
-export function outOfCredits({ name }: Agent, { left, want = WANTS.spent }: Means): StrataError {
+export function outOfCredits({ name, life }: Agent, { left, want = WANTS.spent }: Means): StrataError {
+  const payment = life?.credits === undefined ? "DOLLARS" : usualPayment(life.credits);
   const balance = `${left < 0 ? "-" : ""}$${Math.abs(left).toFixed(4)}`;
-  const message = `${name} ${want} (its balance is ${balance}) and sleeps; what waits for it keeps waiting until \`strata credits add 5 ${name}\` or \`POST /v1/agents/${name}/credits\` tops it up`;
+  const message = `${name} ${want} (its balance is ${balance}) and sleeps; what waits for it keeps waiting until \`strata credits add ${payment} ${name}\` or \`POST /v1/agents/${name}/credits\` tops it up`;
   return new StrataError("out_of_credits", message, { agent: name, balance: left });
 }

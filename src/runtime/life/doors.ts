@@ -1,4 +1,4 @@
-import { type Agent, StrataError, TEXT_LIMITS } from "../../protocol/index.ts";
+import { type Agent, StrataError, TEXT_LIMITS, usualPayment } from "../../protocol/index.ts";
 import type { Credits, TopUp } from "../../stores/index.ts";
 import { deskOf, note } from "../admin/desk.ts";
 import type { AgentDoors, Funds, LifeView } from "../agent-doors.ts";
@@ -88,7 +88,7 @@ async function topUp(parts: TurnParts, agent: Agent, payment: Omit<TopUp, "id">)
   }
   const owner = ownerOf(agent);
   if (dollars < 0 && (await parts.store.topUps(owner, 1)).length === 0) {
-    const message = `${agent.name} has no credits yet, so there is no payment to take back; pay first, with \`strata credits add 5 ${agent.name}\` or \`POST /v1/agents/${agent.name}/credits\``;
+    const message = `${agent.name} has no credits yet, so there is no payment to take back; pay first, with \`strata credits add ${usualPayment(agent.life.credits)} ${agent.name}\` or \`POST /v1/agents/${agent.name}/credits\``;
     throw new StrataError("invalid_input", message, { agent: agent.name, dollars });
   }
   await parts.store.topUp(owner, payment);
