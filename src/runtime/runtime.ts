@@ -134,7 +134,7 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
   newestThreads(actor: Actor, whose: Whose): Promise<readonly Thread[]>;
   slots(actor: Actor, id: ThreadId): Promise<readonly Slot[]>;
   /** Stores events on the thread, all or none; a known `externalId` is not stored again. Answers at once.
-   * @throws StrataError `not_allowed` when an event claims more trust than the actor has */
+   * @throws StrataError `not_allowed` when an event claims more trust than the actor has; `invalid_input` where an `externalId` stands for another message */
   post(actor: Actor, thread: Thread, events: readonly SignedEvent[]): Promise<readonly StoredEvent[]>;
   pending(actor: Actor, thread: Thread): Promise<readonly StoredEvent[]>;
   /** Takes back all that waits on the thread without an answer. Operators only.

@@ -356,6 +356,17 @@ describe("law 7: one commit", () => {
     expect(await store.slots(thread.scope, thread.id)).toHaveLength(2);
   });
 
+  it("a turn whose contact is erased meanwhile says so, and not that another worker took it", async () => {
+    const { runtime, open, time, agent } = await stage(["too late"]);
+    const thread = await open();
+    await runtime.post(OPERATOR, thread, [message("Hi", time.at)]);
+    const turn = runtime.run(OPERATOR, thread);
+    await turn.next();
+    await runtime.erase(OPERATOR, { agent: agent.name, contact: thread.scope.contact });
+    const error = { code: "thread_not_found", message: expect.stringMatching(/^ann was erased while turn .* ran/) };
+    expect(endOf(await collect(turn))).toMatchObject({ type: "failed", error });
+  });
+
   it("a call that acts outside is not made again when an interrupted turn is taken up", async () => {
     const ringing = { parts: [{ call: "ring", id: "c1", input: { bell: "door" } }] };
     const first = await stage([ringing, { parts: [], end: "hang" }]);

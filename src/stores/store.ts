@@ -291,8 +291,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   threads(scope: Scope, limit: number): Promise<readonly Thread[]>;
   slots(scope: ContactScope, thread: ThreadId): Promise<readonly Slot[]>;
 
-  /** Stores events in order, all or none; one whose `(channel, externalId)` is known of this contact is not stored again, unless it was taken back. Proven ones are known to each other alone, by `externalId`, for ever. Gives all as stored.
-   * @throws StrataError `thread_not_found`; `invalid_input` for a proven one that is known with other words, or is gone */
+  /** Stores events in order, all or none; one whose `(channel, externalId)` is known of this contact is not stored again, unless it was taken back or erased. Proven ones are known to each other alone, by `externalId`, for ever. Gives all as stored.
+   * @throws StrataError `thread_not_found`; `invalid_input` for one that is known with other content, or a proven one that is gone */
   receive(scope: ContactScope, thread: ThreadId, events: readonly ArrivingEvent[]): Promise<readonly StoredEvent[]>;
   pending(scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]>;
   /** Takes back all that waits on the thread: no turn will handle it, and one that was interrupted ends as failed. Gives what was taken back.
@@ -322,7 +322,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   leases(org: OrgId): Promise<readonly HeldThread[]>;
   /** False when the lease is lost. */
   renew(claim: Claim, until: number): Promise<boolean>;
-  /** The one commit. Gives the turn's link in the chain. @throws StrataError `lease_lost`: then nothing was written. */
+  /** The one commit. Gives the turn's link in the chain.
+   * @throws StrataError `lease_lost`, or where a contact was erased meanwhile `thread_not_found` (`turn_cancelled` in a turn of several): then nothing was written. */
   settle(claim: Claim, outcome: TurnOutcome): Promise<Settled>;
 
   /** Journals a call before it acts. @throws StrataError `turn_not_found`, `lease_lost` when the turn has ended */

@@ -250,7 +250,10 @@ function erasure(openStore: OpenStore): void {
       await store.receive(ANN, thread.id, [said("Hi")]);
       const claim = await take(store, thread);
       await store.eraseContact(ANN, OPERATOR, NOW);
-      await expect(store.settle(claim, ran(claim).outcome)).rejects.toMatchObject({ code: "lease_lost" });
+      await expect(store.settle(claim, ran(claim).outcome)).rejects.toMatchObject({
+        code: "thread_not_found",
+        message: expect.stringMatching(/^ann was erased while turn trn_\w+ ran; nothing of it was kept/),
+      });
       expect(await store.renew(claim, NOW + 99_000)).toBe(false);
       expect(await store.turn(ANN, claim.turn)).toMatchObject({
         status: "failed",

@@ -156,7 +156,7 @@ export function threadContract(openStore: OpenStore): void {
       const thread = await open(store);
       const [first] = await store.receive(thread.scope, thread.id, [said("Hi", { externalId: "m1" })]);
       const again = await store.receive(thread.scope, thread.id, [
-        said("Hi again", { externalId: "m1" }),
+        said("Hi", { externalId: "m1", at: NOW + 5, name: untrusted("Ann") }),
         said("New", { externalId: "m2" }),
         said("New", { externalId: "m2" }),
         said("Hi", { externalId: "m1", channel: "sms" }),
@@ -212,7 +212,7 @@ export function threadContract(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("law 7 what is signed is never lost, and never another's answer: in any order of ids, texts, proofs and channels", async () => {
+    it("law 7 nothing is lost in silence, and nothing is another's answer: in any order of ids, texts, proofs and channels", async () => {
       const store = await openStore();
       const sent = fc.record({
         proof: fc.constantFrom("proven", "claimed", undefined),
@@ -231,14 +231,14 @@ export function threadContract(openStore: OpenStore): void {
             const key = proof === "proven" ? `signed ${id}` : `${channel} ${id}`;
             const known = first.get(key);
             const stored = store.receive(thread.scope, thread.id, [event]);
-            if (proof === "proven" && known !== undefined && known !== text) {
+            if (known !== undefined && known !== text) {
               await expect(stored).rejects.toMatchObject({ code: "invalid_input" });
               continue;
             }
-            first.set(key, known ?? text);
+            first.set(key, text);
             const [got] = await stored;
             expect(got?.proof === "proven").toBe(proof === "proven");
-            expect(got?.content).toEqual([{ type: "text", text: known ?? text }]);
+            expect(got?.content).toEqual([{ type: "text", text }]);
           }
           expect(await store.pending(thread.scope, thread.id)).toHaveLength(first.size);
         }),
@@ -263,6 +263,47 @@ export function threadContract(openStore: OpenStore): void {
       const anew = await open(store);
       const again = store.receive(anew.scope, anew.id, [signed("Pay Bob.")]);
       await expect(again).rejects.toMatchObject(refused);
+      await store.close();
+    });
+
+    it("law 7 refuses an id that stands for another message, and stores nothing of what came with it", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const picture = (data: string) => ({ type: "image", mediaType: "image/png", data }) as const;
+      const [first] = await store.receive(thread.scope, thread.id, [
+        said("Look", { externalId: "m1", content: [picture("AAAA")] }),
+      ]);
+      for (const other of [
+        said("Look", { externalId: "m1" }),
+        said("", { externalId: "m1", content: [picture("BBBB")] }),
+      ]) {
+        const late = store.receive(thread.scope, thread.id, [said("Beside it", { externalId: "m2" }), other]);
+        await expect(late).rejects.toMatchObject({
+          code: "invalid_input",
+          message: expect.stringMatching(/"m1" of ann on test stands for another message.* another external id/),
+        });
+      }
+      expect(await store.pending(thread.scope, thread.id)).toEqual([first]);
+      await store.close();
+    });
+
+    it("law 7 knows no more what was erased: its id is free for what comes next, which is not lost", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      await store.receive(thread.scope, thread.id, [said("Hi", { externalId: "m1" })]);
+      await store.eraseContact(thread.scope, { org: thread.scope.org, role: "operator" }, NOW);
+      const anew = await open(store);
+      const receive = () => store.receive(anew.scope, anew.id, [said("Are you there?", { externalId: "m1" })]);
+      const [event] = await receive();
+      expect(event).toMatchObject({
+        thread: anew.id,
+        status: "pending",
+        externalId: "m1",
+        content: [{ text: "Are you there?" }],
+      });
+      expect(await receive()).toEqual([event]);
+      expect(await store.pending(anew.scope, anew.id)).toEqual([event]);
+      expect(await problems(store, anew.scope.org)).toEqual([]);
       await store.close();
     });
 

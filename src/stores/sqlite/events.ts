@@ -1,5 +1,12 @@
 import { sql } from "kysely";
-import { type ContactScope, type StoredEvent, StrataError, type ThreadId, type TurnId } from "../../protocol/index.ts";
+import {
+  type ContactScope,
+  canonicalJson,
+  type StoredEvent,
+  StrataError,
+  type ThreadId,
+  type TurnId,
+} from "../../protocol/index.ts";
 import type { ArrivingEvent } from "../decision.ts";
 import { type EventText, toEvent, type WithText, wordsOf } from "../rows.ts";
 import type { Row } from "../tables.ts";
@@ -61,22 +68,43 @@ const newestSeq = fixed((at: InThread) =>
  * whoever only claims to be the sender could else take an id first, and what the sender signs under it would be lost.
  */
 function knownEvent(db: Connection, scope: ContactScope, event: ArrivingEvent): StoredEvent | undefined {
-  const { externalId, channel, proof } = event;
+  const { externalId, proof } = event;
   if (externalId === undefined) return undefined;
   if (proof === "proven") return knownSigned(db, scope, { ...event, externalId });
+  return knownUnsigned(db, scope, { ...event, externalId });
+}
+
+type Named = ArrivingEvent & { readonly externalId: string };
+
+/** An id stands for one message: with another one it is a mistake of the channel's, and what comes would be lost in silence. */
+function knownUnsigned(db: Connection, scope: ContactScope, event: Named): StoredEvent | undefined {
+  const { externalId, channel, content } = event;
   const row = db.first(unsignedEvent({ ...owner(scope), channel, externalId }));
-  return row && toEvent(row);
+  if (row === undefined) return undefined;
+  if (row.text === null) return freed(db, scope, row);
+  const known = toEvent(row);
+  if (canonicalJson(known.content) === canonicalJson(content)) return known;
+  const says = `the id ${JSON.stringify(externalId)} of ${scope.contact} on ${channel} stands for another message, which was taken in as ${known.id}`;
+  const details = { contact: scope.contact, id: externalId, event: known.id };
+  throw new StrataError("invalid_input", `${says}: send this one with another external id`, details);
+}
+
+/** What was erased is known no more: nobody can tell whether it was the same. */
+function freed(db: Connection, scope: ContactScope, { id }: Pick<Row<"event">, "id">): undefined {
+  const erased = { ...owner(scope), id };
+  db.run(
+    query
+      .updateTable("event")
+      .set({ external_id: null })
+      .where((eb) => eb.and(erased)),
+  );
 }
 
 /**
  * A signature counts once, whatever the channel: anybody who has seen it could send it again after its message was taken back. Its
  * id stands for the text that was signed, and is no answer to another one.
  */
-function knownSigned(
-  db: Connection,
-  scope: ContactScope,
-  { externalId, content }: ArrivingEvent & { readonly externalId: string },
-): StoredEvent | undefined {
+function knownSigned(db: Connection, scope: ContactScope, { externalId, content }: Named): StoredEvent | undefined {
   const row = db.first(signedEvent({ ...owner(scope), externalId }));
   if (row === undefined) return undefined;
   if (row.status === "withdrawn") throw signedBefore(scope, externalId, "was taken back");

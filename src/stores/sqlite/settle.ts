@@ -1,4 +1,11 @@
-import { type ContactScope, type Digest, StrataError, type ThreadId, type TurnId } from "../../protocol/index.ts";
+import {
+  type ContactScope,
+  type Digest,
+  isBatch,
+  StrataError,
+  type ThreadId,
+  type TurnId,
+} from "../../protocol/index.ts";
 import type { MessageMark } from "../digests.ts";
 import type { ChainHead, Claim, Settled, TurnEnd, TurnOutcome } from "../store.ts";
 import type { Row } from "../tables.ts";
@@ -14,6 +21,7 @@ import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
 import { outcomeFor } from "./staged-outcome.ts";
 import { fixed, insert, query } from "./statement.ts";
+import { findThread } from "./threads.ts";
 import { turnLink } from "./turn-link.ts";
 import { findTurn } from "./turns.ts";
 
@@ -53,13 +61,26 @@ function settleOne(db: Connection, claim: Claim, outcome: TurnOutcome): Settled 
   };
 }
 
-/** The thread, if the claim is still its newest and the claim's turn runs. @throws StrataError `lease_lost` */
+/**
+ * The thread, if the claim is still its newest and the claim's turn runs.
+ * @throws StrataError `lease_lost`; where a contact of the turn was erased `thread_not_found`, in a turn of several `turn_cancelled`
+ */
 function fenced(db: Connection, claim: Claim): Row<"thread"> {
   const { scope, id } = claim.thread;
   const held = db.first(heldThread({ ...owner(scope), id, fence: claim.fence, holder: claim.holder }));
   if (held && findTurn(db, scope, claim.turn)?.status === "running") return held;
+  if (typeof findThread(db, scope, id)?.erased_link === "number") throw erasedMeanwhile(claim);
   const says = `another worker took thread ${id} over while turn ${claim.turn} ran; nothing of this attempt was kept`;
   throw new StrataError("lease_lost", `${says}: read the thread again, the other worker's turn stands`, { thread: id });
+}
+
+function erasedMeanwhile({ turn, thread: { scope, id } }: Claim): StrataError {
+  if (isBatch(scope)) {
+    const says = `one of the senders of turn ${turn} was erased while it ran; nothing of it was kept, and the others wait for the next`;
+    return new StrataError("turn_cancelled", says, { turn, thread: id });
+  }
+  const says = `${scope.contact} was erased while turn ${turn} ran; nothing of it was kept, and thread ${id} is closed`;
+  return new StrataError("thread_not_found", `${says}: open a new one to talk with this contact`, { turn, thread: id });
 }
 
 interface Held {
