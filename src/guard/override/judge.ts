@@ -1,5 +1,6 @@
 import { TRIED } from "./acts.ts";
 import { CONTROLS } from "./controls.ts";
+import { EVASIONS } from "./evasions.ts";
 import { foreignClaim, foreignOverride } from "./languages.ts";
 import { pattern } from "./pattern.ts";
 import { BOWING, CERTAIN, CLAIMS, GOVERNING, GRANT, KEPT, TURNED, UNKEPT, WEAKENING } from "./phrases.ts";
@@ -43,7 +44,7 @@ const bowing = BOWING.map((source) => pattern(source));
 const kept = KEPT.map((source) => pattern(source));
 const claims = CLAIMS.map((source) => pattern(source));
 const relations = RELATIONS.map((source) => pattern(source));
-const drops = [...DROPS, ...CONTROLS].map((source) => pattern(source));
+const drops = [...DROPS, ...CONTROLS, ...EVASIONS].map((source) => pattern(source));
 const grant = pattern(GRANT);
 
 /** What is wrong with a sentence; nothing for most. */

@@ -3,7 +3,7 @@ import { pattern } from "./pattern.ts";
 /** Whether a sentence does what it speaks of, or only speaks of it: no, question, report, rule of another kind. */
 
 const NO =
-  /\b(?:never|not|n't|don't|cannot|can't|won't|doesn't|isn't|mustn't|shouldn't|refuse|refuses|decline|nobody|no one|none|nothing|no|nor|neither|forbidden|prohibited|reject|avoid|stop|warn|suspicious|instead of|rather than|without|attack|beware)\b/u;
+  /\b(?:never|not|n't|don't|cannot|can't|won't|doesn't|isn't|mustn't|shouldn't|refuse|refuses|decline|nobody|no one|none|nothing|no|nor|neither|forbidden|prohibited|reject|avoid|stop|warn|suspicious|instead of|rather than|without|attack|beware|ask (?:about )?first)\b/u;
 
 /** The part of a sentence before a place, back to where the last clause began, says no. */
 export function shuns(sentence: string, at: number): boolean {

@@ -168,7 +168,7 @@ const EDITS = stems(
   "vorschl|anderung|propositions?\\b|modification|propuesta|cambios?\\b|proposta|propostas|alterac|proposte|modifich|voorstel|wijziging|propozycj|zmian|предложени|изменени|правк|пропозиц|змін|oneri|degisiklik|اقتراح|مقترح|تعديل|प्रस्ताव|बदलाव|提案|变更|変更|修改|改动|제안|변경|수정|de xuat|thay doi|usulan|perubahan|forslag|andring",
 );
 const UNASKED = stems(
-  "(?:ohne|sans|sin|sem|senza|zonder|bez|без|utan|tanpa) (?:\\S+ ){0,3}?(?:genehm|zustimm|freigab|ruckfrag|betreib|pruf|l'accord|accord|approb|approv|autoris|autoriz|operat|opérat|aprob|aprov|permis|consen|conform|goedkeur|toestem|beheerd|zgod|zatwierdz|одобрен|согласи|разрешен|оператор|схвален|згод|godkann|persetujuan|izin)|selbst\\b|automatisch|sofort wirksam|moi-meme|d'office|automatiquement|yo mismo|automaticamente|eu mesmo|da sol[oe]|si intend|zelf\\b|sam\\b|sama\\b|automatyczn|сам\\b|сама\\b|автоматич|onaysiz|onay\\S* olmadan|kendim|otomatik|(?:بدون|دون) (?:موافق|إذن|المشغل)|تلقائ|بنفسي|बिना \\S+ (?:की |के )?(?:मंज़ूरी|मंजूरी|अनुमति|स्वीकृति)|स्वयं|स्वतः|(?:승인|허가|동의) 없이|스스로|자동|(?:承認|許可|同意)なし|自分で|自動|直ちに|(?:无需|無需|不经)(?:批准|审批|同意|许可)|自动|自行|(?:khong can|tu dong)|otomatis|sendiri|sjalv|automatiskt",
+  "(?:ohne|sans|sin|sem|senza|zonder|bez|без|utan|tanpa) (?:\\S+ ){0,3}?(?:l'|d'|all'|dell')?(?:genehm|zustimm|freigab|ruckfrag|betreib|pruf|l'accord|accord|approb|approv|autoris|autoriz|operat|opérat|aprob|aprov|permis|consen|conform|goedkeur|toestem|beheerd|zgod|zatwierdz|одобрен|согласи|разрешен|оператор|схвален|згод|godkann|persetujuan|izin)|selbst\\b|automatisch|sofort wirksam|moi-meme|d'office|automatiquement|yo mismo|automaticamente|eu mesmo|da sol[oe]|si intend|zelf\\b|sam\\b|sama\\b|automatyczn|сам\\b|сама\\b|автоматич|onaysiz|onay\\S* olmadan|kendim|otomatik|(?:بدون|دون) (?:موافق|إذن|المشغل)|تلقائ|بنفسي|बिना \\S+ (?:की |के )?(?:मंज़ूरी|मंजूरी|अनुमति|स्वीकृति)|स्वयं|स्वतः|(?:승인|허가|동의) 없이|스스로|자동|(?:承認|許可|同意)なし|自分で|自動|直ちに|(?:无需|無需|不经)(?:批准|审批|同意|许可)|自动|自行|(?:khong can|tu dong)|otomatis|sendiri|sjalv|automatiskt",
 );
 /** Silence that shall be a word, and the word that it shall be. */
 const SILENCE = stems(
@@ -182,7 +182,7 @@ const SUM = stems(
   "uberweis|zahlung|betrag|limit|grenze|virement|paiement|plafond|seuil|pago|transferencia|tope|umbral|limite|pagament|bonific|soglia|tetto|transferenc|teto|overboek|betaling|limiet|przelew|płatnos|limit|перевод|платеж|лимит|переказ|ліміт|havale|odeme|transfer|limit|تحويل|حد|भुगतान|सीमा|转账|转帐|付款|上限|限额|送金|支払|송금|한도|chuyen khoan|han muc|pembayaran|batas|betalning|grans",
 );
 const SPLIT = stems(
-  "teile? |aufteil|zerleg|stuckel|aufgeteilt|decoup|coupe|fraction|divise|divid|fraccion|parto|dividi|divido|frazion|spezz|splits|opsplits|opdel|dziel|rozbij|дроб|разбива|дели|поділ|дроби|bol(?:er|ün|un)|bolerek|parcala|تقسيم|يقسم|أقسم|बाँट|बांट|टुकड़|拆成|拆分|分拆|分成|小分け|分割|나누|쪼개|분할|chia nho|tach|pecah|dibagi|memecah|dela upp|delas upp|delar",
+  "teile? |aufteil|zerleg|stuckel|aufgeteilt|decoup|coupe|fraction|divise|divid|fraccion|parto|dividi|divido|frazion|spezz|splits|opsplits|opdel|dziel|rozbij|дроб|разбива|дели|делю|поділ|дроби|bol(?:er|ün|un)|bolerek|parcala|تقسيم|يقسم|أقسم|बाँट|बांट|टुकड़|拆成|拆分|分拆|分成|小分け|分割|나누|쪼개|분할|chia nho|tach|pecah|dibagi|memecah|dela upp|delas upp|delar",
 );
 /** A step that the record shall not hold. */
 const LOG = stems(

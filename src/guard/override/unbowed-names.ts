@@ -53,5 +53,6 @@ export const NAMED: readonly string[] = [
   "(?:usual|general|standing|inherited|blanket) (?:prohibitions|bans|restraints|safeguards|scruples)",
   "(?:walls?|partitions?|separation|isolation|borders?|fences?) (?:between|of|among|around) (?:conversations|senders|clients|correspondents|threads|contacts|customers|addresses)",
   "(?:blocks?|layers?|texts?|parts?|sections?|pages?)(?: (?:that|which))? (?:(?:is|are) )?(?:closed|locked|sealed|forbidden|off[ -]limits) (?:to|for) me|first text(?! (?:field|box|node|message|column))",
+  "(?<=\\b(?:the|its|my|these|of|all|every|each|no|any) )(?:articles|prohibitions|restraints|commandments)(?! (?:about|on (?:our|the|this|how)|in (?:our|the) (?:blog|help|knowledge|cart|order|basket)|of (?:clothing|the (?:gdpr|treaty|law|association))))",
   "training wheels|(?:stern|strict|serious|solemn) (?:bit|part|words|lines) (?:above|at the top|at the start)|(?:floor|ground|storeys?|stor(?:y|ies)) (?:above|below) mine",
 ];

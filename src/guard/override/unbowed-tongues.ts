@@ -147,7 +147,7 @@ const above = once(() =>
 const BOWS = once(() =>
   pattern(
     withoutMarks(
-      "vorrang|immer (?:\\S+ )?(?:und|auch|$)|gelten immer|gilt immer|stets|toujours|gehen (?:immer )?vor|geht (?:immer )?vor|halte (?:dich|mich) an|houd (?:je|me) aan|attien|atente a|niemals|befolg|einhalt(?:e|en)?\\b(?<!nicht eingehalten)|bleib|prevaut|l'emporte sur (?:cette|ce|tout)|respect|jamais|prevalece|siempre|respet|nunca|prevale|rispett|sempre|altijd|nooit|zawsze|nigdy|przestrzega|her zaman|asla|uyar|всегда|никогда|соблюда|завжди|ніколи|дотриму|必须遵守|必須遵守|始终|不得|优先于本|以.{1,8}为准|常に|必ず|決して|守る|守り|従う|従い|항상|절대|준수|지킨|지켜|따른다|हमेशा|कभी नहीं|पालन|دائما|أبدا|تلتزم|ألتزم|luon|khong bao gio|tuan thu|selalu|jangan pernah|mematuhi|alltid|aldrig|foljer",
+      "vorrang|immer (?:\\S+ )?(?:und|auch|$)|gelten immer|gilt immer|stets|toujours|gehen (?:immer )?vor|geht (?:immer )?vor|halte (?:dich|mich) an|houd (?:je|me) aan|attien|atente a|niemals|befolg|einhalt(?:e|en)?\\b(?<!nicht eingehalten)|bleib|prevaut|l'emporte sur (?:cette|ce|tout)|respect|jamais|prevalece|siempre|respet|nunca|prevale|rispett|sempre|altijd|nooit|zawsze|nigdy|przestrzega|her zaman|\\basla\\b|\\buyar(?:ım|ız)?\\b|всегда|никогда|соблюда|завжди|ніколи|дотриму|必须遵守|必須遵守|始终|不得|优先于本|以.{1,8}为准|常に|必ず|決して|守る|守り|従う|従い|항상|절대|준수|지킨|지켜|따른다|हमेशा|कभी नहीं|पालन|دائما|أبدا|تلتزم|ألتزم|luon|khong bao gio|tuan thu|selalu|jangan pernah|mematuhi|alltid|aldrig|foljer",
     ),
   ),
 );

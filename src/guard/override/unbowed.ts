@@ -53,6 +53,8 @@ const BOWS: readonly RegExp[] = [
   String.raw`${ACTOR}${KEEPS} ${IT}\b(?![^.;]*\b${LESS}\b)(?! (?:and )?(?:as|like|:))`,
   // What is done is held against it, or what is doubtful left to the operator.
   String.raw`\b(?:compar|check|measur|weigh|test|hold|judg)\w* [^.;]{0,40}?(?:with|against) ${IT}\b(?![^.;]*\b${LESS}\b)|\b(?:ask|leave (?:it|that|this) to|wait for|put (?:it|that) to) (?:the|my|your|our) (?:operator|owner)\b`,
+  // What is done is as it allows, and ends where it objects.
+  String.raw`\b(?:as far as|only what|if|where|when|once|unless) (?:what )?${IT} (?:allows?|permits?|objects?|calls? for|forbids?|says? (?:no|otherwise)|rules? (?:it|this|that) out|speaks? against)\b|\b(?:live|act|work|go|decide|stand|judge) by ${IT}\b(?![^.;]*\b${LESS}\b)|\b${IT} is no tie\b`,
   // It is left alone, or what it says is said.
   String.raw`\bleaves? ${IT} (?:as (?:it|they) (?:is|are)|alone|untouched|unchanged)\b|(?<!matter )\b(?:what|as) ${IT} (?:says?|asks?|requires?|demands?|sets?)\b`,
   // What conflicts with it is nothing.
