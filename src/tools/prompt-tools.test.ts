@@ -77,11 +77,15 @@ const version = (id: string, text: string, n: number): TextVersion => ({
 interface Given {
   readonly taint?: Trust;
   readonly active?: readonly TextVersion[];
+  readonly layers?: readonly Layer[];
 }
 
-function update(input: Json, { taint = "operator", active = [] }: Given = {}) {
+function update(input: Json, { taint = "operator", active = [], layers = AGENT.layers }: Given = {}) {
   const store = { activeTexts: async () => active };
-  const tools = promptTools({ store, agentOf: ({ agent }) => (agent === AGENT.name ? AGENT : undefined) });
+  const tools = promptTools({
+    store,
+    agentOf: ({ agent }) => (agent === AGENT.name ? { ...AGENT, layers } : undefined),
+  });
   return call(tools, "update_prompt_layer", input, contextOf("~self", { taint }));
 }
 
@@ -176,6 +180,16 @@ describe("update_prompt_layer", () => {
     );
     expect((await update({ layer_id: 6, content: "x".repeat(left) }, { active })).failed).toBe(false);
     expect((await update({ layer_id: 6, content: "Decide.", line: "x".repeat(201) })).failed).toBe(true);
+  });
+
+  it("000.49 a text that is declared past the limits may be made shorter, and none of them longer", async () => {
+    const layers = [...AGENT.layers, layer(8, "memory", "versioned", "m".repeat(5_300))];
+    const same = await update({ layer_id: 7, content: "Answer few people" }, { layers });
+    expect(same).toMatchObject({ failed: false, text: expect.stringContaining("together have 0 left") });
+    const more = await update({ layer_id: 7, content: "Answer few people." }, { layers });
+    expect(more.text).toContain("it has 18 characters, and 17 are left for it: all texts of the prefix together have ");
+    expect((await update({ layer_id: 8, content: "m".repeat(4_001) }, { layers })).text).toContain("4000 are left");
+    expect((await update({ layer_id: 8, content: "m".repeat(4_000) }, { layers })).failed).toBe(false);
   });
 
   it("000.49 S20 characters are counted alike at the exact borders, whatever they are, and none is cut in two", async () => {

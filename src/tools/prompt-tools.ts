@@ -1,11 +1,9 @@
 import { z } from "zod";
-import { charactersBeside, checkNewText } from "../guard/index.ts";
 import {
   type Agent,
   activeText,
   EDIT_TOOL,
   idsOf,
-  inPlace,
   type Layer,
   layersNamed,
   lowestTrust,
@@ -22,6 +20,7 @@ import {
 } from "../protocol/index.ts";
 import type { AgentOwner, Store } from "../stores/index.ts";
 import { defineTool } from "./define-tool.ts";
+import { charactersOf, checkLayerText } from "./layer-text.ts";
 import { edited, refused } from "./outcome.ts";
 
 /** What is asked before a text is changed. */
@@ -116,8 +115,8 @@ async function edit(
   }: { readonly content: string; readonly line: string | undefined; readonly reason: string | undefined },
   context: ToolContext,
 ): Promise<ToolOutcome> {
-  const beside = charactersBeside(agent.layers, inPlace(agent.layers, active), layer.id);
-  const checked = await checkNewText({ kind: "layer", text: content, line, beside });
+  const place = { layers: agent.layers, active, layer: layer.id };
+  const checked = await checkLayerText(place, { text: content, line });
   if (checked.problem !== undefined)
     return refused(`Not changed: the text for layer ${nameOf(layer)} was refused, ${checked.problem}.`);
   const { verdict, ...text } = checked;
@@ -141,7 +140,10 @@ async function edit(
       .filter((one) => one.layer !== layer.id && one.part === undefined)
       .map((one) => ({ layer: one.layer, stands: one.n })),
   };
-  return edited(because === undefined ? keptText(layer, text.text, beside) : proposedText(layer, because), version);
+  return edited(
+    because === undefined ? keptText(layer, text.text, charactersOf(place).beside) : proposedText(layer, because),
+    version,
+  );
 }
 
 /** Law 6: what somebody outside had a say in waits for an operator, and so does what the guard wants looked at. */

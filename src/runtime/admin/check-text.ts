@@ -1,7 +1,6 @@
-import { type CheckedText, charactersBeside, checkNewText, type GivenText } from "../../guard/index.ts";
+import { type CheckedText, charactersBeside, checkNewText } from "../../guard/index.ts";
 import {
   activeSkills,
-  inPlace,
   isInPlace,
   StrataError,
   TEXT_LIMITS,
@@ -12,6 +11,7 @@ import {
   textName,
   type Untrusted,
 } from "../../protocol/index.ts";
+import { charactersOf, checkLayerText, type LayerPlace } from "../../tools/index.ts";
 import type { Desk } from "./desk.ts";
 import { activeTexts, type EditableText } from "./editable-text.ts";
 
@@ -31,7 +31,7 @@ export async function passed(
   if (now.kind !== "layer" && given.line !== undefined)
     throw refused(desk, now.key, "only a layer has a line that stands for it");
   const beside = await pointersBeside(desk, now.key);
-  const checked = await checkNewText(await givenText(desk, now, given));
+  const checked = await checkedText(desk, now, given);
   if (checked.problem === undefined) return { ...checked, beside };
   throw refused(desk, now.key, checked.problem);
 }
@@ -47,24 +47,28 @@ export async function pointersBeside(
   );
 }
 
-async function givenText(
+async function checkedText(
   desk: Desk,
   now: EditableText,
-  { text, line }: { readonly text: string; readonly line?: string | undefined },
-): Promise<GivenText> {
+  given: { readonly text: string; readonly line?: string | undefined },
+): Promise<CheckedText> {
   const { key, kind } = now;
+  const { text } = given;
   switch (kind) {
     case "layer":
-      return { kind, text, line, beside: await charactersOfOthers(desk, key) };
+      return checkLayerText(await placeOf(desk, key), given);
     case "soul":
-      return { kind, text };
+      return checkNewText({ kind, text });
     case "skill":
-      return { kind, text, enabled: await othersEnabled(desk, now) };
+      return checkNewText({ kind, text, enabled: await othersEnabled(desk, now) });
   }
 }
 
-const charactersOfOthers = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Promise<number> =>
-  charactersBeside(agent.layers, inPlace(agent.layers, await parts.store.activeTexts(owner)), layer);
+const placeOf = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Promise<LayerPlace> => ({
+  layers: agent.layers,
+  active: await parts.store.activeTexts(owner),
+  layer,
+});
 
 async function othersEnabled(desk: Desk, { layer, key }: EditableText): Promise<number> {
   const skills = activeSkills(desk.agent, layer, await activeTexts(desk));
@@ -91,8 +95,8 @@ export async function checkDeclared(desk: Desk, now: EditableText): Promise<Meas
     throw refused(desk, key, `${TEXT_LIMITS.skills} skills are enabled, and no more may be; disable one first`);
   }
   if (kind !== "layer") return { beside };
-  const others = await charactersOfOthers(desk, key);
-  const left = Math.max(0, TEXT_LIMITS.stored - others);
+  const { beside: others, now: standing } = charactersOf(await placeOf(desk, key));
+  const left = Math.max(0, TEXT_LIMITS.stored - others, standing);
   const asDeclared = charactersBeside(desk.agent.layers, [], key.layer);
   if (declared.length <= left || others <= asDeclared) return { beside };
   const says = `its declared text has ${declared.length} characters, and ${left} are left for it: all texts of the prefix together may have ${TEXT_LIMITS.stored}, of which the others take ${others}`;

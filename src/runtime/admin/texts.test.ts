@@ -167,6 +167,31 @@ describe("an operator's edit", () => {
     });
   });
 
+  it("is refused for the sum of all texts only where it makes more of a sum that is past its limit by declaration", async () => {
+    const { layers } = automaton();
+    const inbox = { layer: layerId("inbox") };
+    const long: Readonly<Record<string, number>> = { identity: 4_700, loop: 5_300, inbox: 12 };
+    const declared = layers.map((one) => {
+      const length = long[one.id];
+      return length === undefined
+        ? one
+        : { ...one, source: { kind: "text", text: trusted("d".repeat(length)) } as const };
+    });
+    const set = await automatonStage([], { layers: declared });
+    expect(await desk(set).edit(inbox, "i".repeat(11))).toMatchObject({ n: 1, active: true });
+    expect(await desk(set).edit(inbox, "j".repeat(11))).toMatchObject({ n: 2, active: true });
+    await expect(desk(set).edit(inbox, "i".repeat(12))).rejects.toMatchObject({
+      code: "text_refused",
+      message: expect.stringContaining(
+        "it has 12 characters, and 11 are left for it: all texts of the prefix together have 10030, where 8000 may be",
+      ),
+    });
+    await expect(desk(set).edit(LOOP, "l".repeat(4_001))).rejects.toMatchObject({
+      message: expect.stringContaining("it has 4001 characters, and 4000 are left for it: a layer may have 4000"),
+    });
+    expect(await desk(set).edit(LOOP, "l".repeat(4_000))).toMatchObject({ active: true });
+  });
+
   it.each([
     ["precedence", "text_refused", "immutable"],
     ["clock", "text_refused", "filled anew each turn"],
