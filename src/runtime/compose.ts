@@ -1,6 +1,7 @@
 import { requestOf } from "../compiler/index.ts";
 import {
   type Agent,
+  asStrataError,
   type ContactScope,
   eventId,
   issueId,
@@ -16,6 +17,7 @@ import { compileFor } from "./gather.ts";
 import type { Parts } from "./parts.ts";
 import { planRequest } from "./plan-request.ts";
 import type { Composed, ComposeOptions, Conversation } from "./runtime.ts";
+import { inWindow } from "./window.ts";
 
 /** As many threads of one contact are looked through for the conversation. */
 const MOST_THREADS = 1_000;
@@ -44,7 +46,10 @@ export async function compose(
   const at = parts.clock();
   const cold = coldCache(cast, past, at);
   const room = uncut ? withRoom(cast) : cast;
-  const { compilation, since } = await compileFor(parts, room, { scope, turn, events, epoch, thread, cold, mode });
+  const occasion = { scope, turn, events, epoch, thread, cold, mode };
+  const { compilation, since } = await compileFor(parts, room, occasion).catch((thrown) => {
+    throw inWindow(room, asStrataError(thrown));
+  });
   const bare = requestOf(compilation, parametersOf(cast));
   const { request } = planRequest(
     { cast, past: { ...past, ...(since !== undefined && { since }) }, requests: [] },

@@ -11,6 +11,7 @@ import { readOutput } from "../tools/index.ts";
 import { limitReached } from "./calls.ts";
 import { unansweredOf } from "./inbox/staged.ts";
 import { outOfCredits } from "./life/credits.ts";
+import { inWindow } from "./window.ts";
 import { add, type Ending, type Work } from "./work.ts";
 
 /** What the agent said, or, where it does not fit the agent's `output`, what to say to the model so that it answers once more. */
@@ -55,7 +56,7 @@ export function heard(work: Work, stop: StopReason): Said {
  */
 export function stoppedBy(work: Work, error: StrataError): Ending {
   if (error.code !== "out_of_credits" || work.cast.agent.output !== undefined || !hasSpoken(work)) {
-    return { status: "failed", error };
+    return { status: "failed", error: inWindow(work.cast, error) };
   }
   return { status: "done", stop: "credits", reply: wholeOf(textsOf(work)) };
 }

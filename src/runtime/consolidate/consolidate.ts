@@ -21,6 +21,7 @@ import type { TurnParts } from "../purse.ts";
 import { reach } from "../senders.ts";
 import { checkSpend } from "../spend.ts";
 import { PAUSE } from "../stretches.ts";
+import { inWindow } from "../window.ts";
 import type { ConsolidateDoors, Consolidated, ConsolidateWish } from "./consolidate-doors.ts";
 import { byOf, type Group, groups, summedUp } from "./consolidate-groups.ts";
 import { consolidateIdle, type IdleRecord } from "./consolidate-idle.ts";
@@ -133,7 +134,7 @@ function tooSmall(cast: Cast): StrataError {
   const { name } = cast.agent;
   const limit = limitOf(cast);
   const message = `${name} may send ${limit} tokens, which is too little for a memory to sum up: raise budgets.total`;
-  return new StrataError("budget_too_small", message, { agent: name, limit });
+  return inWindow(cast, new StrataError("budget_too_small", message, { agent: name, limit }));
 }
 
 /** The memory that an answer becomes: it carries what it was made from, and is trusted no more than any of it. */
