@@ -151,8 +151,7 @@ describe("obligations", () => {
       ],
     });
     const [, cut] = itemsOf(content);
-    expect(cut?.text).toHaveLength(100);
-    expect(cut?.text.endsWith("…")).toBe(true);
+    expect(cut?.text).toBe(`${"An order for paint. ".repeat(5).trim()}…`);
   });
 
   it("000.21 a turn of its own has nothing to answer", async () => {
@@ -225,23 +224,83 @@ describe("conversation", () => {
     ]);
   });
 
-  it("000.36 000.40 an exchange takes 50 tokens: 5 of 500 characters a side add 250 for each of 0, 1, 3 and 5 senders", async () => {
-    const long = (n: number): ConversationLog["entries"][number] => {
-      return { ...exchange(n, "word ".repeat(100), "reply ".repeat(83)), ...(n > 1 && { proof: "claimed" }) };
-    };
+  /** Ordinary prose of that many characters. */
+  const prose = (n: number, length: number): string =>
+    `(${n}) ${"I would like to order two loaves of rye for Saturday, and a seeded one if any is left by then. ".repeat(6)}`
+      .slice(0, length)
+      .replace(/.$/, ".");
+  /** What is shown of the sides of each exchange, the oldest first. */
+  const sidesOf = (content: LayerContent, n = 0): readonly string[] =>
+    linesOf(content, n).flatMap((line) => /^(?:them.*?|you): (.*)$/.exec(line)?.[1] ?? []);
+  const isCutAtWord = (shown: string, whole: string): boolean =>
+    shown.endsWith("…") && whole.startsWith(shown.slice(0, -1)) && /[\s,.]/.test(whole.charAt(shown.length - 1));
+  const told = (entries: ConversationLog["entries"], more: Partial<GatherContext> = {}): Promise<LayerContent> =>
+    gathered(SOURCE, { events: [event("Hi")], store: storeWith(new Map([[ADA, entries]])), ...more });
+
+  it("000.36 of five exchanges in ordinary prose the newest stands whole, and of the four before it enough to be understood", async () => {
+    const entries = [1, 2, 3, 4, 5].map((n) => exchange(n, prose(n, 185), prose(n + 10, 185)));
+    const shown = sidesOf(await told(entries));
+    expect(shown).toHaveLength(10);
+    expect(shown.slice(8)).toEqual([entries[4]?.body, entries[4]?.reply]);
+    for (const [i, text] of shown.slice(0, 8).entries()) {
+      const { body = "", reply = "" } = entries[Math.floor(i / 2)] ?? {};
+      expect(text.length).toBeGreaterThanOrEqual(80);
+      expect(text).toSatisfy((cut: string) => isCutAtWord(cut, i % 2 === 0 ? body : reply));
+    }
+  });
+
+  it("000.36 in compact mode the newest of two in ordinary prose stands whole, too", async () => {
+    const entries = [1, 2].map((n) => exchange(n, prose(n, 185), prose(n + 10, 185)));
+    const shown = sidesOf(await told(entries, { mode: "compact" }));
+    expect(shown.slice(2)).toEqual([entries[1]?.body, entries[1]?.reply]);
+    for (const text of shown.slice(0, 2)) expect(text.length).toBeGreaterThanOrEqual(80);
+  });
+
+  it("000.36 one exchange as long as the log keeps shortens no other that is short", async () => {
+    const entries = [
+      exchange(1, prose(1, 500), prose(2, 500)),
+      ...[2, 3, 4].map((n) => exchange(n)),
+      exchange(5, prose(5, 500), prose(6, 500)),
+    ];
+    const shown = sidesOf(await told(entries));
+    expect(shown.slice(2, 8)).toEqual([2, 3, 4].flatMap((n) => [`question ${n}`, `answer ${n}`]));
+    expect(shown.slice(8)).toEqual([entries[4]?.body, entries[4]?.reply]);
+    for (const text of shown.slice(0, 2)) expect(text.length).toBeGreaterThanOrEqual(250);
+  });
+
+  it("000.36 where a model takes very many tokens for a word, fewer exchanges are shown, and those to be understood", async () => {
+    const entries = [1, 2, 3, 4, 5].map((n) => exchange(n, prose(n, 500), prose(n + 10, 500)));
+    const content = await told(entries, { count: (text) => text.length });
+    const shown = sidesOf(content);
+    expect(shown).toHaveLength(4);
+    expect(shown[2]).toMatch(/^\(5\) I would like/);
+    expect(content).toMatchObject({ left: [{ because: "exchanges without room", items: 3 }] });
+    for (const text of shown) expect(text.length).toBeGreaterThanOrEqual(50);
+  });
+
+  it("000.36 000.40 of each of five exchanges 50 tokens are told on average, for each of 1, 3 and 5 senders, beside frames and days", async () => {
     const threads = [1, 2, 3, 4, 5].map((n) => threadId(`thr_${id(n)}`));
     const senders = new Map(threads.map((thread, n) => [thread, contactId(`${ADA.slice(0, -1)}${n}`)]));
-    const store = storeWith(new Map([...senders.values()].map((one) => [one, [1, 2, 3, 4, 5].map(long)])));
-    for (const many of [0, 1, 3, 5]) {
+    const said = [1, 2, 3, 4, 5].map((n) => exchange(n, prose(n, 120), prose(n + 10, 120)));
+    const store = storeWith(new Map([...senders.values()].map((one) => [one, said])));
+    for (const many of [1, 3, 5]) {
       const events = threads.slice(0, many).map((thread) => event("Hi", { thread }));
       const content = await gathered(SOURCE, { events, senders, store });
-      const texts = itemsOf(content).map(({ kind, trust, at, text, name }) => frame({ kind, trust, at }, text, name));
-      const intro = content.kind === "items" ? (content.intro ?? "") : "";
-      const tokens = count(intro) + texts.reduce((sum, text) => sum + count(text), 0);
-      expect(tokens).toBeLessThanOrEqual(250 * many);
-      expect(tokens).toBeGreaterThanOrEqual(200 * many);
-      expect(texts.join("\n").match(/^\| you: /gm) ?? []).toHaveLength(5 * many);
+      const words = itemsOf(content).flatMap((_, n) => sidesOf(content, n));
+      expect(words).toHaveLength(10 * many);
+      const tokens = words.reduce((sum, text) => sum + count(text), 0);
+      expect(tokens).toBeGreaterThan(250 * many * 0.9);
+      expect(tokens).toBeLessThan(250 * many * 1.2);
     }
+  });
+
+  it("000.36 five exchanges as long as the log keeps are told in 600 tokens, of two in compact mode in 250", async () => {
+    const tokensOf = async (more: Partial<GatherContext>): Promise<number> => {
+      const entries = [1, 2, 3, 4, 5].map((n) => exchange(n, prose(n, 500), prose(n + 10, 500)));
+      return sidesOf(await told(entries, more)).reduce((sum, text) => sum + count(text), 0);
+    };
+    expect(await tokensOf({})).toBeLessThanOrEqual(600);
+    expect(await tokensOf({ mode: "compact" })).toBeLessThanOrEqual(250);
   });
 
   it("000.36 what one short exchange leaves of the room, the others have", async () => {

@@ -1,4 +1,4 @@
-import { clean, truncateText } from "../guard/index.ts";
+import { clean } from "../guard/index.ts";
 import {
   type ContentItem,
   type EventPart,
@@ -11,6 +11,7 @@ import {
 } from "../protocol/index.ts";
 import type { GatherContext } from "./context.ts";
 import { senderOf } from "./senders.ts";
+import { shorten } from "./shorten.ts";
 
 /** Characters of a message that are shown as its beginning, and how many messages are. */
 const PREVIEW = 100;
@@ -52,5 +53,5 @@ function nameOf(event: StoredEvent, context: GatherContext): Untrusted | undefin
 
 function beginning(content: readonly EventPart[]): string {
   const said = content.map((part) => (part.type === "text" ? part.text : `(${part.type})`)).join(" ");
-  return truncateText(clean(untrusted(said)).replace(/\s+/gu, " ").trim(), PREVIEW, "…");
+  return shorten(clean(untrusted(said)).replace(/\s+/gu, " ").trim(), PREVIEW);
 }

@@ -11,12 +11,18 @@ const SENDERS = DIGITS.map(sender);
 const TENTH = ["vitals", "obligations", "conversation", "recent", "allowance"];
 
 describe("the sovereign with `inbox: batch`", () => {
-  it("000.40 000.34 layer 10 has about 200, 450, 950 and 1,450 tokens for 0, 1, 3 and 5 senders", async () => {
+  it("000.40 000.34 layer 10 has about 200, 450, 950 and 1,450 tokens for 0, 1, 3 and 5 senders, beside 160 around each log", async () => {
     const on = await automaton("batch");
     await on.pay(50);
     const count = await tokenCounter({ factor: 1 });
     const sizeOf = (request: Request | undefined): number =>
       TENTH.reduce((sum, layer) => sum + count(liveLayer(request, layer)), 0);
+    // Frames with addresses, days, and who said it: all that is not what was said.
+    const aroundLogs = (request: Request | undefined): number => {
+      const log = liveLayer(request, "conversation");
+      const said = log.split("\n").flatMap((line) => /^\| (?:them|you)[^:]*: (.*)$/.exec(line)?.[1] ?? []);
+      return count(log) - said.reduce((sum, text) => sum + count(text), 0);
+    };
     const words = "of the dark rye bread, with the thick crust that you told me about on market day";
     for (const from of SENDERS)
       for (const n of DIGITS)
@@ -31,7 +37,8 @@ describe("the sovereign with `inbox: batch`", () => {
       for (const from of SENDERS.slice(0, many)) await on.post(from, "Is it ready?");
       const { sent } = await on.inbox("It is.");
       expect(liveLayer(sent[0], "conversation").match(/^\| you: /gm)).toHaveLength(5 * many);
-      sizes.push(sizeOf(sent[0]));
+      expect(aroundLogs(sent[0])).toBeLessThan(50 + 160 * many);
+      sizes.push(sizeOf(sent[0]) - aroundLogs(sent[0]));
     }
     for (const [i, wanted] of [200, 450, 950, 1_450].entries()) {
       expect(sizes[i], `${i}: ${sizes}`).toBeGreaterThan(wanted * 0.8);

@@ -151,6 +151,22 @@ describe("compact mode", () => {
     expect(request?.parameters.maxTokens).toBe(1_024);
   });
 
+  it("S18 in that window two exchanges in ordinary prose fit, the newest of them whole", async () => {
+    const on = await automaton();
+    await on.pay(5);
+    const prose = (n: number): string =>
+      `Of order ${n}: two loaves of rye for Saturday, and a seeded one if any is left from the morning; one of them cut, the others whole, and all of it in paper please, as I come by bicycle at noon or a little later.`;
+    for (const n of [1, 2, 3]) await on.say(ADA, prose(n), prose(n + 10));
+    await on.post(ADA, prose(4));
+    const { sent, events } = await on.answer(ADA, ["Loaves."], true);
+    expect(events.at(-1)).toMatchObject({ type: "done" });
+    const log = liveLayer(sent[0], "conversation");
+    expect(log.match(/^\| (?:them|you)/gm)).toHaveLength(4);
+    for (const n of [3, 13])
+      expect(log).toContain(`: Of order ${n}: two loaves of rye for Saturday, and a seeded one if any is left`);
+    expect(log).toMatch(/: Of order 2: two loaves of rye for Saturday,? .*…$/m);
+  });
+
   it("S18 no message is so long that it hides how the automaton is, what waits and what it may still do", async () => {
     const on = await automaton();
     await on.pay(5);
