@@ -10,7 +10,8 @@ import { respelt } from "./words.ts";
  * plain words or disguised, and for what imitates the prompt's own structure. A courtesy and no guarantee: the engine gives
  * such a layer no rank whatever it says.
  */
-export function judgeLayerText(text: string): GuardVerdict {
+export function judgeLayerText(whole: string): GuardVerdict {
+  const text = whole.slice(0, LONGEST);
   const structure = structureOf(text);
   const readings = readingsOf(text);
   const disguise = structure.length > 0 ? undefined : disguiseOf(text, readings);
@@ -19,7 +20,7 @@ export function judgeLayerText(text: string): GuardVerdict {
     ...structure,
     ...(spoken === undefined ? [] : [spoken]),
     ...(disguise === undefined ? [] : [disguise]),
-    ...(text.length > LONGEST ? [unread(text)] : []),
+    ...(whole.length > LONGEST ? [unread(whole)] : []),
   ];
   if (structure.length > 0) return { verdict: "reject", findings };
   return { verdict: findings.length > 0 ? "review" : "pass", findings };

@@ -51,11 +51,13 @@ const isSentence = (said: readonly string[]): boolean => {
 const GOING_ON =
   /^(?:and|or|the|a|an|to|of|all|any|every|this|that|these|over|for|from|by|with|my|your|is|are|in|no|not|as|at|be)\b/;
 
+const MOST_COLUMNS = 24;
+
 /** Each column of a table. */
 function* cells(lines: readonly string[]): Iterable<string> {
   const table = lines.filter((line) => line.includes("|")).map((line) => line.split("|").map((cell) => cell.trim()));
   if (table.length < FEWEST) return;
-  for (let at = 0; at < (table[0]?.length ?? 0); at++) {
+  for (let at = 0; at < Math.min(MOST_COLUMNS, table[0]?.length ?? 0); at++) {
     const column = table.map((row) => row[at] ?? "").filter((cell) => /[\p{L}\p{N}]/u.test(cell));
     for (const said of [column, column.slice(1)]) if (said.length >= FEWEST && isSentence(said)) yield said.join(" ");
   }
@@ -81,6 +83,7 @@ function* grid(lines: readonly string[]): Iterable<string> {
 
 const LONE = 0.8;
 
+const LONGEST_NUMBERED = 40;
 const NUMBERED = /^\W*(\d{1,2})\W+([\p{L}'’]+|\d)\W*$|^\W*([\p{L}'’]+)\W*(\d{1,2})\W*$/u;
 
 /** `layer(3) the(2) ignore(1)`, in the order of its numbers. */
@@ -91,7 +94,9 @@ function* numbered(line: string): Iterable<string> {
       : line
           .replaceAll(/(\d{1,2}\W{0,2}) (?=\p{L})/gu, line.search(/\d/) < line.search(/\p{L}/u) ? "$1" : "$1 ")
           .split(/\s+/);
-  const found = words.map((word) => NUMBERED.exec(word)).filter((one) => one !== null);
+  const found = words
+    .map((word) => (word.length > LONGEST_NUMBERED ? null : NUMBERED.exec(word)))
+    .filter((one) => one !== null);
   if (found.length < FEWEST || found.length < words.length * 0.7) return;
   const said = found.map(([, before, word, other, after]) => [Number(before ?? after), word ?? other ?? ""] as const);
   yield said.map(([, word]) => word).join(" ");
