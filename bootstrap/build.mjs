@@ -1,6 +1,6 @@
 // Behind `npm run build`: makes `dist` anew, so that no file of an older build is packed. Another folder may be named.
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { globSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -9,3 +9,17 @@ const out = resolve(process.argv[2] ?? join(root, "dist"));
 rmSync(out, { recursive: true, force: true });
 const args = ["node_modules/typescript/bin/tsc", "--project", "bootstrap/tsconfig.build.json", "--outDir", out];
 process.exitCode = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" }).status ?? 1;
+if (process.exitCode === 0) removeHiddenTypes();
+
+/** The package has one door: types that it does not lead to are of no use to anybody. */
+function removeHiddenTypes() {
+  const kept = new Set();
+  const left = [join(out, "index.d.ts")];
+  for (let file = left.pop(); file !== undefined; file = left.pop()) {
+    if (kept.has(file)) continue;
+    kept.add(file);
+    for (const [, named] of readFileSync(file, "utf8").matchAll(/(?:from |import\(|import )"(\.[^"]+)"/g))
+      left.push(join(dirname(file), named.replace(/\.(?:js|ts)$/, ".d.ts")));
+  }
+  for (const name of globSync("**/*.d.ts", { cwd: out })) if (!kept.has(join(out, name))) rmSync(join(out, name));
+}
