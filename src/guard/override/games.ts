@@ -3,6 +3,7 @@ import { englishWords } from "./language.ts";
 /** Lines of a language game: the same letters put before, behind or into every word. */
 
 const FEWEST = 3;
+const LONGEST = 1000;
 const CLEAR = 0.7;
 /** `s-s-sender`: a beginning that is said again. */
 const STUTTER = /(?<![a-z])([a-z]{1,3})(?:[-.…]{1,3}\1)*[-.…]{1,3}(?=\1[a-z])/g;
@@ -11,6 +12,7 @@ const WORD = /[a-z]{2,}/g;
 /** Lines without what stands in most of their words, if that makes sense of them. Expects small letters. */
 export function* games(text: string): Iterable<readonly [string, string]> {
   for (const line of text.split("\n")) {
+    if (line.length > LONGEST) continue;
     if ((line.match(STUTTER)?.length ?? 0) >= FEWEST) yield [line.replaceAll(STUTTER, ""), line];
     const words = line.match(WORD) ?? [];
     if (words.length < FEWEST || words.length > 80 || englishWords(line) > words.length * CLEAR) continue;

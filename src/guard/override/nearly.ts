@@ -54,6 +54,9 @@ const soundOf =
   (word: string): string =>
     heard(word.replaceAll("y", "i"), sounds.flat());
 
+/** The word that is meant by a wrong one. */
+type Way = (word: string) => string | undefined;
+
 /** What stands in code, links and tables: their words are no mistakes. */
 const CODE = /[[\]{}=<>/|_]|\.\w/;
 const WORD = /(?<![\p{L}\p{N}])[a-z]{3,24}(?![\p{L}\p{N}])/gu;
@@ -67,6 +70,7 @@ const MENDED = 0.65;
 
 /** Each line with its wrong words as those that they are nearest to, in the ways that make sense of most. Expects small letters. */
 export function* nearly(text: string): Iterable<readonly [string, string]> {
+  const ways = WAYS.map(remembered);
   for (const line of text.split("\n")) {
     if (CODE.test(line)) continue;
     const words = line.match(WORD) ?? [];
@@ -74,18 +78,27 @@ export function* nearly(text: string): Iterable<readonly [string, string]> {
     const wrong = words.filter((word) => !isCommonWord(word));
     const isWrong = wrong.length >= Math.max(FEWEST, words.length * WRONG);
     if (!isWrong && !wrong.some((word) => word.length >= LONG - 1)) continue;
-    for (const meantBy of isWrong ? WAYS : WAYS.slice(0, 2)) {
+    for (const meantBy of isWrong ? ways : ways.slice(0, 2)) {
       const read = righted(line, meantBy);
       if (read !== undefined) yield [read, line];
     }
   }
 }
 
+/** The same, looked up once for each word of a text. */
+const remembered = (meantBy: Way): Way => {
+  const known = new Map<string, string | undefined>();
+  return (word) => {
+    if (!known.has(word)) known.set(word, meantBy(word));
+    return known.get(word);
+  };
+};
+
 /** What such talk is about. */
 const TOPIC =
   /\b(?:layers?|constitution\w*|rules?|safety|operators?|owners?|senders?|instructions?|guardrails?|limits?|prompts?|polic(?:y|ies)|constraints?|funds|confirmation|approval|charter|safeguards?|section)\b/u;
 
-function righted(line: string, meantBy: (word: string) => string | undefined): string | undefined {
+function righted(line: string, meantBy: Way): string | undefined {
   let mended = 0;
   let wrong = 0;
   let isLong = false;
@@ -133,7 +146,7 @@ const swapped = (from: string, to: string) => {
   return (word: string): string | undefined => (word.length < 4 ? undefined : known().get(plain(word)));
 };
 
-const WAYS: readonly ((word: string) => string | undefined)[] = [
+const WAYS: readonly Way[] = [
   meantLetters,
   meantSound,
   alike(SOUNDS),
