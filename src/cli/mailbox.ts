@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import type { App } from "../app.ts";
 import { outboxId } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { declarePost } from "./inbox-post.ts";
 import { type OfAgent, ofAgent, onRecordOfAgent, turnOfAgent } from "./on-agent.ts";
 import { wholeNumber } from "./options.ts";
 import { setIn } from "./set-in.ts";
@@ -22,7 +23,7 @@ const listing = (command: Command): Command =>
 export function declareInbox(program: Command, context: Context): void {
   const inbox = program
     .command("inbox")
-    .description("list the messages that wait for an agent, each look is recorded; and let it handle them")
+    .description("list the messages that wait for an agent, each look is recorded; add one, and let it handle them")
     .addHelpText("after", "\nExample:\n  $ strata inbox list");
   listing(inbox.command("list"))
     .description("list what waits, the oldest first; what a turn handles now is staged")
@@ -34,6 +35,7 @@ export function declareInbox(program: Command, context: Context): void {
         return { json: found, lines: listed(lines, `Nothing waits for ${agent.name}.`, context.style) };
       }),
     );
+  declarePost(inbox, context);
   declareRun(inbox, context);
 }
 

@@ -65,6 +65,7 @@ const COMMANDS: readonly (readonly [string, string])[] = [
   ["memory search Roses. --agent-own --agent", "Roses."],
   ["memory why Roses. --agent-own --agent", "Roses."],
   ["contact erase of-gardener --yes", "whom gardener knew"],
+  ["inbox post Hello.", "waits for gardener"],
 ];
 
 describe("a command about one agent", () => {
