@@ -26,7 +26,7 @@ export const GOVERNING = any(
   String.raw`\bsection (?:safety|ethic|constitution|precedence|identity|interpretation|survival)[\w &-]*`,
   String.raw`\b(?:policies|rules|instructions|text|sections?|everything|anything|all|whatever) (?:that )?(?:(?:comes?|came|stands?|is|are|was|were|written|stated|said|given|listed) )?(?:above|before|earlier|previously)\b`,
   String.raw`\b${ABOVE} (?:\w+ )?${RULES}\b`,
-  String.raw`\b(?!all other rules|any other rules?)(?:your|my|its|all|any|the agent's|our) (?:\w+ )?(?:instructions|rules|guidelines|guardrails|restrictions|constraints|safeguards|programming|directives|limits|limitations)\b`,
+  String.raw`\b(?!all other rules|any other rules?|its (?:inherent|known) )(?:your|my|its|all|any|the agent's|our) (?:\w+ )?(?:instructions|rules|guidelines|guardrails|restrictions|constraints|safeguards|programming|directives|limits|limitations)\b`,
   String.raw`\b(?:the|your|my|its|this|hidden|any|all|original|initial|previous) (?:\w+ )?system (?:prompt|message)s?\b`,
   String.raw`\border of precedence\b`,
   String.raw`\brank(?:ing)? of (?:the )?layers\b`,
