@@ -48,7 +48,10 @@ export interface GatherContext {
   readonly count: CountTokens;
   /** The thread's time, milliseconds since 1970. */
   readonly at: number;
-  readonly store: Pick<Store, "searchMemories" | "memoryRevision" | "memories" | "conversation" | "proposals">;
+  readonly store: Pick<
+    Store,
+    "searchMemories" | "memoryRevision" | "memories" | "memoryStats" | "conversation" | "proposals"
+  >;
   /** How much of the prompt is sent. */
   readonly mode?: Mode;
   /** How the agent is; left out, it is no agent that lives by itself. */

@@ -5,6 +5,7 @@ export const EMPTY_STORE: GatherContext["store"] = {
   searchMemories: async () => [],
   memoryRevision: async () => 0,
   memories: async () => [],
+  memoryStats: async () => [],
   conversation: async () => undefined,
   proposals: async () => [],
 };

@@ -72,7 +72,7 @@ async function contentOf(agent: Agent, layer: Layer, context: Asking): Promise<L
     case "recall":
       return recall(agent, layer, source.limit, context);
     case "recent":
-      return recent(layer, source.limit, context);
+      return recent({ agent, layer, limit: source.limit }, context);
     case "conversation":
       return conversation(source, context);
     case "obligations":

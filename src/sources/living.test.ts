@@ -12,6 +12,7 @@ import {
   type Memory,
   memoryId,
   type NewEvent,
+  type Scope,
   SELF,
   type Source,
   type StoredEvent,
@@ -488,10 +489,86 @@ describe("recent", () => {
     expect(textsOf(both.get("recent"))).toEqual(["b"]);
   });
 
-  it("000.23 long ones give way to short ones where there is no room, and the ledger is told", async () => {
-    const kept = [memory(1, "x".repeat(4_000)), memory(2, "short")];
-    const content = await gathered(SOURCE, { events: [event("Hi")], store: storeWith(new Map([[ADA, kept]])) });
-    expect(content).toMatchObject({ items: [{ text: "short" }], left: [{ because: "without room", items: 1 }] });
+  const LONG = `The wallet of the shop was opened in May. ${"Each Friday the till is counted, and what is over goes there. ".repeat(70)}`;
+  const REMEMBERING: Agent = { ...AGENT, tools: [toolName("recall")] };
+
+  it("000.23 of one that is too long its beginning is shown, cut at a word, with how long it is in all", async () => {
+    for (const length of [1_300, 4_000]) {
+      const kept = [memory(1, LONG.slice(0, length))];
+      const content = await gathered(SOURCE, { events: [event("Hi")], store: storeWith(new Map([[ADA, kept]])) });
+      const [text = ""] = textsOf(content);
+      const [, beginning = ""] = new RegExp(`^(.*)… \\(${length} characters in all\\)$`).exec(text) ?? [];
+      expect(beginning.length).toBeGreaterThan(900);
+      expect(LONG.startsWith(beginning) && /[\s,.]/.test(LONG.charAt(beginning.length))).toBe(true);
+      const frames = itemsOf(content).map(({ kind, trust, at, text: one }) => frame({ kind, trust, at }, one));
+      expect(frames.reduce((sum, one) => sum + count(one), 0)).toBeLessThanOrEqual(300);
+    }
+  });
+
+  it("000.23 a long one leaves short ones whole, and several long ones share what is left, the newest first", async () => {
+    const kept = [memory(1, LONG), memory(2, "short"), memory(3, `Older. ${LONG}`)];
+    const texts = textsOf(await gathered(SOURCE, { events: [event("Hi")], store: storeWith(new Map([[ADA, kept]])) }));
+    expect(texts).toHaveLength(3);
+    expect(texts[0]).toMatch(/^The wallet of the shop .*… \(\d+ characters in all\)$/);
+    expect(texts[1]).toBe("short");
+    expect(texts[2]).toMatch(/^Older\. The wallet .*… \(\d+ characters in all\)$/);
+    for (const text of [texts[0], texts[2]]) expect(text?.length).toBeGreaterThan(400);
+  });
+
+  it("000.23 where too little would be left of each, the newest are shown", async () => {
+    const kept = [1, 2, 3].map((n) => memory(n, `Number ${n}. ${LONG}`));
+    const small = layer(SOURCE, { budget: 90 });
+    const contents = await gatherAll([small], { events: [event("Hi")], store: storeWith(new Map([[ADA, kept]])) });
+    const texts = textsOf(contents.get("recent"));
+    expect(texts).toHaveLength(1);
+    expect(texts[0]).toMatch(/^Number 1\. The wallet of the shop was opened in May\./);
+  });
+
+  it("000.23 says how many more were saved, and which tool finds them", async () => {
+    const store = {
+      ...storeWith(new Map([[ADA, [1, 2, 3, 4, 5].map((n) => memory(n, `fact ${n}`))]])),
+      memoryStats: async ({ contact }: Scope) =>
+        contact === ADA
+          ? [
+              { kind: "fact", memories: 12, characters: 99, newest: AT } as const,
+              { kind: "message", memories: 40, characters: 99, newest: AT } as const,
+            ]
+          : [],
+    };
+    const context = { events: [event("Hi")], store };
+    expect(await gathered(SOURCE, context, REMEMBERING)).toMatchObject({
+      intro: "9 older memories are not among these; `recall` finds them.",
+      left: [{ because: "not shown", items: 9 }],
+    });
+    expect(await gathered(SOURCE, context)).toMatchObject({ intro: "9 older memories are not among these." });
+    const all = await gathered(
+      { kind: "recent", limit: 20 },
+      { ...context, store: { ...store, memoryStats: async () => [] } },
+    );
+    expect(all).not.toHaveProperty("intro");
+    expect(all).not.toHaveProperty("left");
+  });
+
+  it("000.23 the ledger says that recall shows all only where it does, and where there is no room it says so", async () => {
+    const found: MemoryHit = {
+      ...memory(1, "a"),
+      scope: SCOPE,
+      score: 1,
+      evidence: 100,
+      features: {},
+      session: "1",
+      place: 0,
+    };
+    const context = { events: [event("Where is the a?")] };
+    const layers = [layer(SOURCE), layer({ kind: "recall", limit: 3 })];
+    const store = storeWith(new Map([[ADA, [memory(1, "a")]]]), [found]);
+    const both = await gatherAll(layers, { ...context, store });
+    expect(both.get("recent")).toEqual({ kind: "empty", because: "recall shows all of it" });
+    const tight = await gatherAll([layer(SOURCE, { budget: 5 }), ...layers.slice(1)], {
+      ...context,
+      store: storeWith(new Map([[ADA, [memory(2, LONG)]]])),
+    });
+    expect(tight.get("recent")).toEqual({ kind: "empty", because: "its budget has no room for a memory" });
   });
 });
 

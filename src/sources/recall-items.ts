@@ -25,13 +25,16 @@ export function fill(
   let tokens = room.tokens;
   for (const hit of hits) {
     if (chosen.length >= room.items) break;
-    const cost = count(framed(itemOf([hit])));
+    const cost = costOf(hit, count);
     if (cost > tokens) continue;
     chosen.push(hit);
     tokens -= cost;
   }
   return { hits: chosen, left: hits.length - chosen.length };
 }
+
+/** Tokens of one hit as it is shown by itself. */
+export const costOf = (hit: Shown, count: CountTokens): number => count(framed(itemOf([hit])));
 
 /** The hits as items, the best first: those that were said one after the other as one. */
 export function itemsOf(hits: readonly Shown[]): readonly ContentItem[] {

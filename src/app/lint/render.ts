@@ -158,6 +158,7 @@ async function contentsOf(agent: Agent, world: World) {
       searchMemories: async () => [memory],
       memoryRevision: async () => 0,
       memories: async () => [memory],
+      memoryStats: async () => [],
       proposals: async () => [],
       conversation: async () => undefined,
     },
