@@ -40,8 +40,12 @@ type Measured = Pick<NewText, "beside">;
 
 /** Who moves the pointer of a text: to a version, 0 for the declared one, or to nothing, which needs no room: a skill is disabled. */
 export type MoveRequest = Deed & { readonly kind: "activated" | "rolled back" | "disabled" } & (
-    | ({ readonly to: number } & Measured)
-    | { readonly to: null; readonly beside?: never }
+    | ({
+        readonly to: number;
+        /** Said where the pointer stands on nothing as long as nobody has moved it, and not on the declared text. */
+        readonly atFirst?: null;
+      } & Measured)
+    | { readonly to: null; readonly beside?: never; readonly atFirst?: never }
   );
 
 /** An operator's word about a proposal. `over`: the version whose place it shall take; left out, its `parent`. */

@@ -475,7 +475,8 @@ describe("skills", () => {
     await desk(set).edit(skill("cooking"), "Boil water.");
     await desk(set).edit(skill("invoicing"), "Write the sum first.");
     await desk(set).disable("invoicing");
-    await desk(set).enable("haggling");
+    // Declared as disabled, it stood on nothing.
+    expect(await desk(set).enable("haggling")).toMatchObject({ kind: "activated", n: 0, from: null, to: 0 });
     expect(await desk(set).skills()).toMatchObject([
       { name: "cooking", enabled: true, version: 1, text: "Boil water." },
       { name: "haggling", enabled: true, version: 0, text: "Name a price once." },
@@ -484,7 +485,7 @@ describe("skills", () => {
     expect(await desk(set).layer("skills")).toMatchObject({
       text: "- cooking: Boil water.\n- haggling: Name a price once.",
     });
-    expect(await desk(set).enable("invoicing")).toMatchObject({ to: 1, kind: "activated" });
+    expect(await desk(set).enable("invoicing")).toMatchObject({ from: null, to: 1, kind: "activated" });
     expect(await desk(set).skills()).toMatchObject([{}, {}, { enabled: true, text: "Write the sum first." }]);
   });
 

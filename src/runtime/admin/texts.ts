@@ -2,6 +2,7 @@ import {
   digestOf,
   placeOf,
   skillName,
+  standsAtFirst,
   type TextKey,
   type TextMove,
   type TextPointer,
@@ -163,7 +164,9 @@ export async function activateText(desk: Desk, choice: TextChoice): Promise<Text
   const { beside } = n === 0 ? await checkDeclared(desk, now) : await keptVersion(desk, now, n);
   const kind = now.version !== null && n < (now.stands ?? 0) ? "rolled back" : "activated";
   const { owner, parts, actor } = desk;
-  return parts.store.moveText(owner, key, { to: n, kind, by: actor.role, reason, at: parts.clock(), beside });
+  const atFirst = standsAtFirst(desk.agent, key.part) ? {} : { atFirst: null };
+  const deed = { kind, by: actor.role, reason, at: parts.clock() } as const;
+  return parts.store.moveText(owner, key, { ...deed, to: n, beside, ...atFirst });
 }
 
 /** Takes a skill out of the prompt. */

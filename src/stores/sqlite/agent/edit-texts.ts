@@ -210,7 +210,7 @@ export function moveText(db: Connection, owner: AgentOwner, of: TextKey, request
     const key = columnsOf(owner, of);
     if (to !== null && to !== 0) inStatus(db, key, to, "kept");
     if (to !== null) checkBeside(db, key, request.beside);
-    const was = pointerOf(db, key);
+    const was = pointerOf(db, key, request.atFirst);
     const why = keepShared(db, owner.org, reason);
     const row = recordMove(db, key, { ...NO_VERSION, kind, n: to ?? was ?? 0, was, stands: to, by, at, reason: why });
     return toTextMove(row, reason);

@@ -13,10 +13,10 @@ export const NO_VERSION = {
   ...{ verdict: null, trust: null, inputs: null, parent: null, rank: null, source: null, declared: null },
 } as const;
 
-/** Where the pointer of a text stands; on the declared text where nobody has moved it. */
-export function pointerOf(db: Connection, key: TextColumns): number | null {
+/** Where the pointer of a text stands; on the declared text where nobody has moved it, unless that is said otherwise. */
+export function pointerOf(db: Connection, key: TextColumns, atFirst: number | null = 0): number | null {
   const last = newestMove(db, key);
-  return last ? last.stands : 0;
+  return last ? last.stands : atFirst;
 }
 
 /** Writes a row and its link. What was proposed waits, until a row decides about it. */
