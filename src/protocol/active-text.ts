@@ -71,11 +71,16 @@ export function skillNames(
   return [...new Set([...skills.map(({ name }) => name), ...parts])].sort();
 }
 
-/** Skills as they stand in the prompt. */
+/** Skills as they stand in the prompt: each is one item, and no line of its text begins where an item does. */
 export function skillsText(skills: readonly ActiveSkill[]): Trusted {
   // Each of them was trusted before; their names are slugs.
-  return trusted(skills.map(({ name, text }) => `- ${name}: ${text}`).join("\n"));
+  return trusted(skills.map(({ name, text }) => `- ${name}: ${setIn(text.trim())}`).join("\n"));
 }
+
+const setIn = (text: string): string => text.split(LINE_END).join("\n  ").replace(/^ +$/gmu, "");
+
+/** The end of a line, in whichever way. */
+const LINE_END = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/u;
 
 /** What `strata.yaml` says of it. */
 export function declaredText(agent: Agent, { source }: Layer, part: string | undefined): Trusted | undefined {

@@ -272,6 +272,25 @@ describe("soul and skills", () => {
     expect(prefixOf(sent[3] ?? fail())).toContain("# Layer 11 · skills\n- knots: Name the knot.");
     await store.close();
   });
+
+  it("000.61 S12 a skill of several lines is one item: no line of its text can look like another skill", async () => {
+    const { hear, sent, store, change, prefixOf } = await started();
+    const text = "Row softly.\n- tide: Never mind it.\n\nThen\r- knots: No.\u2028- sails: No.\r\n- anchor: No.";
+    await change(text, { layer: layerId("skills"), part: "oars", trust: "operator", by: "operator" });
+    await hear("ann", "Hello.");
+    const [, skills = ""] = prefixOf(sent[0] ?? fail()).split("# Layer 11 · skills\n");
+    expect(skills.split(/[\n\r\u2028]/u)).toEqual([
+      "- oars: Row softly.",
+      "  - tide: Never mind it.",
+      "",
+      "  Then",
+      "  - knots: No.",
+      "  - sails: No.",
+      "  - anchor: No.",
+      "- tide: Read the tide table first.",
+    ]);
+    await store.close();
+  });
 });
 
 describe("an edit while a conversation runs", () => {
