@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
 import type { TextJudgement } from "../app/doors/guard.ts";
 import { StrataError } from "../protocol/index.ts";
@@ -38,6 +39,7 @@ async function eachLine(context: Context): Promise<void> {
   let line = 0;
   let unread = 0;
   for await (const read of stdinLines(context.terminal)) {
+    await goOn(context, line);
     line++;
     const text = textIn(read);
     if (text === undefined) unread++;
@@ -46,6 +48,12 @@ async function eachLine(context: Context): Promise<void> {
   if (unread === 0) return;
   const says = `${number(unread)} of ${count(line, "line")} of stdin could not be judged; the lines with an "error" say why`;
   context.fail(new StrataError("invalid_input", says, { lines: line, unread }));
+}
+
+/** Many lines may come at once: between two of them the program hears that it is to end. */
+async function goOn({ terminal: { signal } }: Context, judged: number): Promise<void> {
+  await setImmediate();
+  if (signal.aborted) throw new StrataError("turn_cancelled", `stopped after ${count(judged, "line")} of stdin`);
 }
 
 function textIn(line: string): string | undefined {

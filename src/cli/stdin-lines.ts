@@ -11,7 +11,9 @@ type Source = Pick<Terminal, "stdin" | "signal">;
 export async function* stdinLines(source: Source): AsyncGenerator<string> {
   let rest = "";
   for await (const text of stdinText(source)) {
-    const lines = `${rest}${text}`.split("\n");
+    // Only what is new is searched: a line may come in many pieces.
+    const [first = "", ...others] = text.split("\n");
+    const lines = [rest + first, ...others];
     rest = lines.pop() ?? "";
     for (const line of lines) yield withoutReturn(line);
   }

@@ -1,4 +1,6 @@
+import { PassThrough, Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { run } from "../../src/cli/index.ts";
 import { jsonLines, place, strata } from "./strata.ts";
 
 describe("strata guard check", () => {
@@ -51,6 +53,26 @@ describe("strata guard check", () => {
     const input = `\ufeff${'{"text":"Be kind."}\n'.repeat(2)}`;
     const { code, out } = await strata(["guard", "check", "--json"], { cwd: place(), input });
     expect({ code, lines: jsonLines(out).length }).toEqual({ code: 0, lines: 2 });
+  });
+
+  it("hears between two lines that it is to end, though all of them have come", async () => {
+    const ending = new AbortController();
+    const stdout = new PassThrough();
+    const printed: string[] = [];
+    stdout.on("data", (chunk) => printed.push(String(chunk)));
+    // Who waits for the event loop is let in before all is judged.
+    stdout.once("data", () => setImmediate(() => ending.abort()));
+    const code = await run(["guard", "check", "--json"], {
+      stdin: Readable.from(['{"text":"Be kind."}\n'.repeat(2_000)]),
+      stdout,
+      stderr: new PassThrough(),
+      env: {},
+      cwd: place(),
+      signal: ending.signal,
+    });
+    expect(code).not.toBe(0);
+    expect(printed.length).toBeGreaterThan(0);
+    expect(printed.length).toBeLessThan(2_000);
   });
 
   it("counts lines that it cannot read as people write numbers", async () => {
