@@ -76,8 +76,6 @@ const DRAWN: readonly (readonly [string, string])[] = [
   ["|2", "r"],
   ["_|", "j"],
   ["|_", "l"],
-  ["`/", "y"],
-  ["()", "o"],
 ];
 
 const SIGN = String.raw`\d@$€£¥₵₤₦¤₱₮₩₣₳₴₭₲₽฿¢§ß×∂øµμ®©°†‡₹₫`;

@@ -69,6 +69,9 @@ function linesBeside(text: string, other: string): string {
 /** How it was hidden, what it says, and which part of the text says so: all of it, if nothing is given. */
 type Read = Iterable<readonly [string, string | undefined, string?]>;
 
+/** Marks that a sign or a picture has no use for. */
+const MARKED = /(?<=[!-~\p{Extended_Pictographic}])(?!\ufe0f)\p{M}+/gu;
+
 /** How often what is decoded is read as a text of its own. */
 const DEEPEST = 1;
 
@@ -76,10 +79,11 @@ const DEEPEST = 1;
 function* unfolded(plain: string, depth = 0): Read {
   const tags = taggedText(plain);
   if (tags !== "") yield ["hidden characters", folded(tags)];
-  for (const [by, decoded] of decodings(plain)) {
+  const bare = plain.replaceAll(MARKED, "");
+  for (const [by, decoded] of decodings(bare)) {
     yield [by, folded(decoded)];
     if (depth < DEEPEST)
-      for (const [how, read] of unfolded(linesBeside(decoded, plain), depth + 1)) yield [`${by} and ${how}`, read];
+      for (const [how, read] of unfolded(linesBeside(decoded, bare), depth + 1)) yield [`${by} and ${how}`, read];
   }
   const written = lookalikes(withoutDress(plain));
   yield ["look-alike letters", folded(written)];
@@ -91,6 +95,7 @@ function* unfolded(plain: string, depth = 0): Read {
     const letters = undigited(written, one);
     if (letters === undefined) continue;
     yield ["digits for letters", folded(letters)];
+    yield* inPieces(letters);
     if (isMostly(written, letters)) yield* wordsOf(letters, "digits for letters");
   }
 }
@@ -124,7 +129,7 @@ function* wordsOf(written: string, by: string, plain = ""): Read {
   yield [named("line breaks"), rewrapped(written)];
   yield [named("signs between words"), withoutSigns(base)];
   if (by !== "") return;
-  for (const read of pieces(written)) yield ["signs inside words", folded(read)];
+  yield* inPieces(written);
   for (const read of rows(written)) yield ["rows", folded(read)];
   for (const read of initials(written)) yield ["letters of words", folded(read)];
   for (const read of transposed(written)) yield ["letters in another place", folded(read)];
@@ -136,6 +141,15 @@ function* wordsOf(written: string, by: string, plain = ""): Read {
   for (const read of romanised(plain)) {
     yield ["letters of another script", read];
     for (const [right] of nearly(read)) yield ["letters of another script", right];
+  }
+}
+
+/** Words in pieces, and with those that are written nearly right. */
+function* inPieces(written: string): Read {
+  for (const read of pieces(written)) {
+    const line = folded(read);
+    yield ["signs inside words", line];
+    for (const [right] of nearly(line)) yield ["signs inside words", right];
   }
 }
 
