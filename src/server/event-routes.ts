@@ -40,7 +40,10 @@ export const EVENT_ROUTES: readonly Route[] = [
       if (query.mode === "queue") return Response.json({ event }, { status: 202 });
       const events = turns.run((stop) => answering(runtime, { actor, event, stop }), gone);
       if (query.mode === "stream") return streamed(events, [{ type: "received", event }]);
-      return { event, done: orNothing(await endOf(events)) };
+      const done = orNothing(await endOf(events));
+      // As it is now, and not as it waited.
+      const taken = (await runtime.turn(actor, done.turn)).events.find(({ id }) => id === event.id);
+      return { event: taken ?? event, done };
     },
   }),
   route({

@@ -25,8 +25,11 @@ describe("posting and waiting", () => {
     expect(status).toBe(200);
     expect(shape("/v1/threads/{id}/events")?.parse(body)).toEqual(body);
     expect(body).toMatchObject({
+      // As it is now: the turn that answered it has taken it.
       event: {
         thread,
+        status: "consumed",
+        turn: at(body, "done", "turn"),
         kind: "message",
         trust: "contact",
         channel: "http",
