@@ -19,7 +19,7 @@ export function blobIn(text: string): string | undefined {
 
 /** Without quotes and brackets around it, and without what names it. */
 const bare = (run: string): string =>
-  run.replace(/^[\w-]{1,20}[:=](?=[^/\s]\S{15})/, "").replaceAll(/^[^\w<]+|[^\w=>~]+$/g, "");
+  run.replace(/^[\w-]{1,20}[:=](?=[^/\s]\S{15})/, "").replaceAll(/^[^\w<]+|(?<![^\w=>~])[^\w=>~]+$/g, "");
 
 function isBlob(run: string): boolean {
   if (run.length < 20 || REPOSITORY.test(run) || ADDRESS.test(run) || UUID.test(run) || !/^[\x21-\x7e]+$/.test(run))

@@ -34,7 +34,7 @@ export function* codedLetters(text: string): Decoded {
 function* fromMorse(text: string): Decoded {
   const plain = text.replaceAll(/[·•*]/g, ".").replaceAll(/[–—−_]/g, "-");
   for (const [run] of plain.matchAll(/(?:(?<![^\s/|'"`:])[.-]{1,6}(?:[ \t]*[/|\n][ \t]*|[ \t]+|$)){6,}/g)) {
-    const words = run.trim().split(/\s*[/|\n]\s*|\s{3,}/);
+    const words = run.trim().split(/\s{0,20}[/|\n]\s*|\s{3,}/);
     yield [
       "Morse",
       words

@@ -70,7 +70,8 @@ const LABEL =
   /^(?:[^\p{L}\p{N}]*(?:(?:step|word|line|part|item|no)\W{0,2})?\d{1,3}[^\p{L}\p{N}]+|[^\p{L}\p{N}]*[\p{L}\p{N}_]{1,4}\s?[:=]\s?|[^\p{L}\p{N}]+)/iu;
 
 /** Without what marks or numbers a line, and without what closes it. */
-const withoutLabel = (line: string): string => line.replace(LABEL, "").replace(/[^\p{L}\p{N}]+$/u, "");
+const withoutLabel = (line: string): string =>
+  line.replace(LABEL, "").replace(/(?<![^\p{L}\p{N}])[^\p{L}\p{N}]+$/u, "");
 
 const wordsOf = (line: string): readonly string[] => withoutLabel(line).match(/[\p{L}\p{N}'’]+/gu) ?? [];
 

@@ -45,18 +45,20 @@ function* decodedOnce(text: string): Iterable<readonly [string, string]> {
   yield* denseCodes(text);
   for (const [run] of text.matchAll(/(?:[A-Za-z0-9+/_-]{4,}\n?){4,}={0,2}/g))
     yield* decoded("base64", run.replaceAll("\n", ""), "base64");
-  for (const [run] of text.matchAll(
-    /(?:[A-Za-z0-9+/_-]{2,12}(?:["'\s+,]|\n[-*\s]*){1,5}){3,}[A-Za-z0-9+/_-]{1,12}={0,2}/g,
-  ))
+  for (const [run] of text.matchAll(PIECES_OF_64))
     if (/\d|[a-z][A-Z]/.test(run))
       yield* decoded("base64", run.replaceAll(/["'\s,]|(?<=["'\s])\+|\n[-*]/g, ""), "base64");
   for (const [run] of text
     .replaceAll(/^[0-9a-f]{6,8}:?\s+/gim, "")
-    .matchAll(/(?:(?:0x)?[0-9a-f]{2}[\s:,]{0,2}){7,}[0-9a-f]{2}(?![0-9a-z])/gi))
+    .matchAll(/(?<![0-9a-f]{2})(?:(?:0x)?[0-9a-f]{2}[\s:,]{0,2}){7,}[0-9a-f]{2}(?![0-9a-z])/gi))
     yield* decoded("hex", run.replaceAll(/0x|[\s:,]/gi, ""), "hex");
   for (const [run] of text.matchAll(/(?:\b[A-Z2-7]{16,}={0,6}(?![A-Za-z0-9]))|\b[a-z2-7]{24,}={0,6}(?![A-Za-z0-9])/g))
     if (/\d/.test(run) || /[A-Z]/.test(run)) yield* readable("base32", base32(run));
 }
+
+/** Short pieces with blanks, quotes, or the marks of a list between them. What is read of a piece and between two is not read again in another way. */
+const PIECES_OF_64 =
+  /(?:(?=([A-Za-z0-9+/_-]{2,12}))\1(?=((?:["'\s+,]|(?<=\n[-*\s]{0,8})[-*]){1,12}))\2){3,}[A-Za-z0-9+/_-]{1,12}={0,2}/g;
 
 /** Ways to write a character by its number, in the languages that have one. */
 function* unescaped(text: string): Iterable<readonly [string, string]> {
@@ -107,7 +109,7 @@ const fromHex = (digits: string): string => Buffer.from(digits, "hex").toString(
 
 function decoded(by: string, run: string, encoding: "base64" | "hex"): Iterable<readonly [string, string]> {
   const once = Buffer.from(run, encoding).toString("utf8");
-  const ended = once.replaceAll(/^\ufffd+|\ufffd+$/g, "");
+  const ended = once.replaceAll(/^\ufffd+|(?<!\ufffd)\ufffd+$/g, "");
   const hex = /^(?:[0-9a-f]{2}){8,}$/i.test(ended);
   const again = hex || /^[A-Za-z0-9+/_-]{16,}={0,2}$/.test(ended);
   return readable(by, again ? Buffer.from(ended, hex ? "hex" : "base64").toString("utf8") : ended);

@@ -2,6 +2,7 @@ import { TRIED } from "./acts.ts";
 import { CONTROLS } from "./controls.ts";
 import { EVASIONS } from "./evasions.ts";
 import { foreignClaim, foreignOverride } from "./languages.ts";
+import { ofLast } from "./last.ts";
 import { pattern } from "./pattern.ts";
 import { BOWING, CERTAIN, CLAIMS, GOVERNING, GRANT, KEPT, TURNED, UNKEPT, WEAKENING } from "./phrases.ts";
 import {
@@ -78,7 +79,7 @@ export function offenceOf({ sentence, next, text }: Spoken): Offence | undefined
 }
 
 /** How many sentences a text has, about. */
-const sentencesIn = (text: string): number => text.match(/[.!?;](?=\s|$)|\n+/gu)?.length ?? 1;
+const sentencesIn = ofLast((text) => text.match(/[.!?;](?=\s|$)|\n+/gu)?.length ?? 1);
 
 /** The words of the first act that no `no` denies; nothing where what governs is bowed to. */
 function actIn(sentence: string): string | undefined {

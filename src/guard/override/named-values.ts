@@ -13,6 +13,8 @@ const GIVEN: readonly RegExp[] = [
   new RegExp(String.raw`${NAME}\s+(?:means|stands for|is short for|equals)\s+${VALUE}`, "gu"),
 ];
 const MOST = 24;
+/** What has grown longer is not replaced in again: each replacement may double it. */
+const LONGEST = 20_000;
 
 /** A text with the words in place of the names that it gives them; nothing where it gives none. */
 export function withValues(text: string): string | undefined {
@@ -43,6 +45,8 @@ export function withReplacements(text: string): string | undefined {
     ),
     ...text.matchAll(/replace(?:All)?\(\s?["'`/](\S{1,3}?)["'`/]g?,\s?["'`](\w{0,3})["'`]\)/gi),
   ];
-  const read = said.slice(0, MOST).reduce((now, [, from = "", to = ""]) => now.replaceAll(from, to), text);
+  const read = said
+    .slice(0, MOST)
+    .reduce((now, [, from = "", to = ""]) => (now.length > LONGEST ? now : now.replaceAll(from, to)), text);
   return read === text ? undefined : read;
 }

@@ -13,7 +13,7 @@ const CONTRACTED = String.raw`['’](?:s|t|re|ve|ll|d|m|em)(?!\p{L})`;
 /** Signs between two words, with no blank among them. */
 const BETWEEN = new RegExp(String.raw`(?<=[\p{L}\p{N}])(?!${CONTRACTED})[^\p{L}\p{N}\s]+(?=[\p{L}\p{N}])`, "gu");
 /** Letters with signs or figures between them. */
-const CHUNK = new RegExp(String.raw`\p{L}+(?:(?!${CONTRACTED})[^\p{L}\s]+\p{L}+)+`, "gu");
+const CHUNK = new RegExp(String.raw`(?<!\p{L})\p{L}+(?:(?!${CONTRACTED})[^\p{L}\s]+\p{L}+)+`, "gu");
 const PART = /[^\p{L}]+/u;
 
 /** A line with blanks in place of what stands between its words. */

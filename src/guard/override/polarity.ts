@@ -1,3 +1,4 @@
+import { ofLast } from "./last.ts";
 import { pattern } from "./pattern.ts";
 
 /** Whether a sentence does what it speaks of, or only speaks of it: no, question, report, rule of another kind. */
@@ -85,6 +86,8 @@ export const OWN_LAYERS =
 
 const ELSEWHERE =
   /@layer|\b(?:css|cascade|drawings?|printer|map|sketch\w*|stylesheets?|osi|ethernet|mac address|ip address|subnet|vlan|switch port|router|docker|dockerfile|neural|dense layer|convolution\w*|z-index|photoshop|gimp|layer [0-5] (?:cable|switch\w*|network|protocol|blockchain|rollup)|l[12] (?:cache|network|chain|rollup|norm|regulari[sz]ation|penalty)|cache|paint\w*|sand|varnish|coats?|relu|units|gpu|crates|pixels?|fabric|cakes?|cream|onions?|soil|brush|imports?|tailwind|utilit(?:y|ies)|components?)\b/u;
+const isOfOtherThings = ofLast((text) => ELSEWHERE.test(text));
+
 /** A constitution of people, not of an agent. */
 const CIVIC =
   /\b(?:assembly|members|parliament|congress|senate|club|association|citizens?|american|amendments?|court|democra\w+|republic|people)\b/u;
@@ -105,7 +108,7 @@ export function withoutHarmlessTalk(sentence: string, text: string): string {
   if (PAPERS.test(sentence)) return sentence.replaceAll(EVERY_PAPER, "papers");
   if (CIVIC.test(sentence) && !/\b(?:ignor\w*|disregard\w*|operator|senders?|layers?|you|your|agent)\b/u.test(sentence))
     return sentence.replaceAll(/\bconstitution/gu, "statute");
-  if (NAMES_A_LAYER.test(sentence) && !RULING.test(sentence) && ELSEWHERE.test(text))
+  if (NAMES_A_LAYER.test(sentence) && !RULING.test(sentence) && isOfOtherThings(text))
     return sentence.replaceAll(/\b(?:layers?|levels?|tiers?|l)\b ?#?[0-9]?|\byour rules\b/gu, "part");
   if (HEADING.test(sentence) && !HEADING_WORD.test(sentence) && /^\W*layers? ?[0-9][ \d]*(?:[—–:·-]|$)/u.test(sentence))
     return "";

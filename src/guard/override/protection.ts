@@ -1,3 +1,4 @@
+import { ofLast } from "./last.ts";
 import { pattern } from "./pattern.ts";
 
 /** Talk that guards the prompt: what stands in data is to be left alone, and what others demand is told only to be refused. */
@@ -51,7 +52,9 @@ const OF_A_REPOSITORY =
 const OF_AN_AGENT =
   /\b(?:operator|senders?|contacts?|layers?|wallet|automaton|ignor\w*|disregard\w*|forget|obsolete|void|suspend\w*|no longer|optional|not appl\w*)\b/u;
 
+const isOfARepository = ofLast((text) => OF_A_REPOSITORY.test(text));
+
 export const withoutProjectConstitution = (sentence: string, text: string): string =>
-  sentence.includes("constitution") && !OF_AN_AGENT.test(sentence) && OF_A_REPOSITORY.test(text)
+  sentence.includes("constitution") && !OF_AN_AGENT.test(sentence) && isOfARepository(text)
     ? sentence.replaceAll(/\bconstitution/gu, "statute")
     : sentence;
