@@ -1,7 +1,5 @@
 import { join } from "node:path";
 import {
-  blueprintFolder,
-  blueprintNames,
   checkLock,
   immutableText,
   loadModules,
@@ -39,7 +37,7 @@ import {
 import { checkAccounts } from "./accounts.ts";
 import { type CardOf, cardsOf } from "./cards.ts";
 import type { AppOptions } from "./options.ts";
-import { accessOf } from "./projects.ts";
+import { accessOf, isOwn } from "./projects.ts";
 
 /** What the projects declare at a time: replaced as a whole by a reload. */
 export interface Declared {
@@ -92,12 +90,10 @@ export async function declaredBy(projects: readonly Project[], options: AppOptio
   const vault = vaultOf(projects);
   const modulesAnew = modules.flatMap(({ anew }) => anew);
   const found = { projects, org: orgOf(projects), agents, tools, sources, modulesAnew, vault, access, cardOf };
+  // Shipped blueprints stand beside each other: one that cannot be paid for here says so when it is to answer, and stops no other.
   for (const project of checked.filter(isOwn)) checkPrices(project, modelNameOf, cardOf);
   return { ...found, modelNameOf, modelOf, embedderOf: embeddersOf(access), wireOf };
 }
-
-/** Shipped blueprints stand beside each other: one that cannot be paid for here says so when it is to answer, and stops no other. */
-const isOwn = ({ folder }: Project): boolean => !blueprintNames().some((name) => blueprintFolder(name) === folder);
 
 /** A recording's tool shows what the one shows that it stands in for. */
 function showing(tool: Tool, real: readonly Tool[]): Tool {

@@ -11,6 +11,7 @@ import {
   type ThreadLength,
 } from "../wire/index.ts";
 import { type Declared, declaredBy } from "./declare.ts";
+import { type TextWarning, textWarnings } from "./declared-texts.ts";
 import { observe } from "./lint/observe.ts";
 import { counterFor, renderIn } from "./lint/render.ts";
 import { type FilePlace, placeOf, textsOf } from "./lint/texts.ts";
@@ -46,6 +47,8 @@ export interface LintReport {
   /** Tokens of tools and system. */
   readonly prefix: number;
   readonly findings: readonly PlacedFinding[];
+  /** What is to be known of texts that may be edited. */
+  readonly texts: readonly TextWarning[];
   /** The lock that is still to be written; none where the agent's immutable layers are locked. */
   readonly lockMissing?: string;
 }
@@ -134,6 +137,7 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
     length: subject.length,
     prefix: subject.prefix.reduce((sum, { tokens }) => sum + tokens, 0),
     findings: lintSubject(subject).map((found) => placed(found, agent, declared.projects)),
+    texts: await textWarnings(agent),
   };
 }
 

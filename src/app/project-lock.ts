@@ -8,6 +8,7 @@ import {
   writeLock,
 } from "../agents/index.ts";
 import { type Agent, usualPayment } from "../protocol/index.ts";
+import { type TextWarning, warningsOf } from "./declared-texts.ts";
 
 /** The lock of a folder's strata.yaml. */
 export interface ProjectLock {
@@ -16,6 +17,8 @@ export interface ProjectLock {
   readonly layers: ReadonlyMap<string, number>;
   /** The agents that live on credits, with a first payment in US dollars: before it no turn of theirs begins. */
   readonly payments: ReadonlyMap<string, number>;
+  /** What is to be known of texts that may be edited: the lock does not hold them. */
+  readonly warnings: () => Promise<readonly TextWarning[]>;
   /** @throws StrataError `lock_missing`, `lock_mismatch` with the difference */
   readonly check: () => void;
   /** Whether it says all that it would say if it were written now. */
@@ -33,6 +36,7 @@ export function projectLock({ folder, env }: { readonly folder: string; readonly
     file: lockFile(project),
     layers: new Map(agents.map((agent) => [agent.name, locked(agent)])),
     payments: new Map(agents.flatMap(({ name, life }) => (life?.credits ? [[name, usualPayment(life.credits)]] : []))),
+    warnings: () => warningsOf([project]),
     check: () => checkLock(project),
     isCurrent: () => isLockCurrent(project),
     write: (writing) => writeLock(project, writing),

@@ -15,6 +15,10 @@ export function projectsOf(options: Omit<AppOptions, "data">): readonly Project[
   }
 }
 
+/** Whether it is no shipped blueprint. */
+export const isOwn = ({ folder }: Project): boolean =>
+  !blueprintNames().some((name) => blueprintFolder(name) === folder);
+
 /** How a provider is reached: as the first project says that knows it. */
 export function accessOf(projects: readonly Project[]): Secrets {
   return (name) => {

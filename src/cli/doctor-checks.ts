@@ -9,6 +9,7 @@ import { answeringOf, problemsOf } from "./answering.ts";
 import { attentionLines } from "./attention.ts";
 import { unreadLine } from "./life.ts";
 import { count, number } from "./style.ts";
+import { textWarning } from "./text-view.ts";
 
 /** What came of looking at one thing. `code` says what kind of failure it is. */
 export interface Check {
@@ -38,7 +39,7 @@ export async function examine(place: Place): Promise<readonly Check[]> {
       await check("config", () => config(place)),
     ];
     // Without a readable strata.yaml there is nothing to be locked.
-    if (checks.at(-1)?.state === "ok") checks.push(await check("lock", () => lock(place)));
+    if (checks.at(-1)?.state === "ok") checks.push(await check("lock", () => lock(place)), ...(await texts(place)));
     if (hasRecord) checks.push(await check("record", () => inApp({ ...engine, data: place.data }, record)));
     if (checks.some(({ state }) => state === "fail")) return checks;
     const real = hasRecord ? place : { ...place, data: join(empty, "agents") };
@@ -172,6 +173,18 @@ function lock(place: Place): Outcome {
   found.check();
   const locked = [...found.layers.values()].reduce((sum, layers) => sum + layers, 0);
   return ok(`${count(locked, "immutable layer")}, each as it was locked`);
+}
+
+/** Texts that may be edited, as they are declared. */
+async function texts(place: Place): Promise<readonly Check[]> {
+  if (!isProject(place)) return [];
+  const looked = await check("texts", async () => {
+    const warnings = await projectLock(place).warnings();
+    return warnings.length === 0
+      ? ok("those that may be edited are as an edit could be")
+      : warn(warnings.map(textWarning).join("\n"));
+  });
+  return [looked];
 }
 
 async function record(app: App): Promise<Outcome> {

@@ -75,15 +75,25 @@ function listLines(agent: string, layers: readonly LayerView[], style: Style): r
   const stored = layers.filter(({ source, text }) => source === undefined && text !== undefined);
   const characters = stored.reduce((sum, one) => sum + (one.characters ?? 0), 0);
   const waiting = layers.reduce((sum, { proposals }) => sum + proposals, 0);
-  const room = `${number(characters)} of ${count(TEXT_LIMITS.stored, "character")} that all texts of the prefix may have`;
+  const room = roomLine(characters, layers);
   return [
     `${style.bold(agent)}, ${count(layers.length, "layer")} in the order of the prompt`,
     "",
     ...table(COLUMNS, layers.map(row), style),
     "",
-    style.dim(room),
+    characters > TEXT_LIMITS.stored && isEdited(layers) ? style.yellow(room) : style.dim(room),
     ...(waiting === 0 ? [] : [style.yellow(proposalsLine(waiting, agent))]),
   ];
+}
+
+const isEdited = (layers: readonly LayerView[]): boolean =>
+  layers.some(({ mutability, source }) => mutability === "versioned" && source === undefined);
+
+/** Where nobody may edit a text, they may have as many as they are declared with. */
+function roomLine(characters: number, layers: readonly LayerView[]): string {
+  if (!isEdited(layers)) return `${count(characters, "character")} in all texts of the prefix`;
+  const room = `${number(characters)} of ${count(TEXT_LIMITS.stored, "character")} that all texts of the prefix may have`;
+  return characters <= TEXT_LIMITS.stored ? room : `${room}: an edit may not make them more`;
 }
 
 const row = ({

@@ -16,7 +16,9 @@ interface Options {
 export function declareLint(program: Command, context: Context): void {
   program
     .command("lint")
-    .description("find what breaks the provider's cache or costs more than it must; nothing is sent or stored")
+    .description(
+      "find what breaks the provider's cache or costs more than it must, and declared texts that no edit could say; nothing is sent or stored",
+    )
     .argument("[agent]", "the agent's name (default: all agents)")
     .option("--turns <n>", "how long threads are (default: as the record tells, else 50)", wholeNumber(1, 1_000_000))
     .option("--model <ref>", "whose cache is meant: `provider:name` (default: the agent's model)", modelRef)
@@ -36,7 +38,8 @@ export function declareLint(program: Command, context: Context): void {
       });
       const findings = reports.flatMap((report) => report.findings);
       const errors = findings.filter(({ severity }) => severity === "error").length;
-      if (json) context.json({ errors, warnings: findings.length - errors, agents: reports });
+      const texts = reports.reduce((sum, report) => sum + report.texts.length, 0);
+      if (json) context.json({ errors, warnings: findings.length - errors + texts, agents: reports });
       else {
         context.say(...reports.flatMap((report) => forPeople(report, context)));
         for (const file of new Set(reports.map(({ lockMissing }) => lockMissing)))
@@ -62,11 +65,12 @@ function failed(errors: number): StrataError {
 const SAID = { option: "as told", record: "the median of the record", default: "there is no record yet" } as const;
 
 function forPeople(report: LintReport, context: Context): readonly string[] {
-  const { agent, model, length, rates, priced, prefix, findings } = report;
+  const { agent, model, length, rates, priced, prefix, findings, texts } = report;
   const prices = priced ? "" : ", no prices known: the usual ones";
   return [
     `${context.style.bold(agent)} with ${printable(model)} · ${count(prefix, "token")} before the conversation · reads at ${rates.read}, writes at ${rates.write}${prices} · threads of ${count(length.turns, "turn")} (${SAID[length.from]})`,
     ...(findings.length === 0 ? ["  Nothing that breaks the cache."] : findings.flatMap((one) => lines(one, context))),
+    ...texts.map(({ piece, says }) => `  ${context.style.yellow("warning")} ${piece}: ${printable(says)}`),
   ];
 }
 

@@ -4,6 +4,7 @@ import { StrataError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { readShared } from "./options.ts";
 import { count } from "./style.ts";
+import { textWarning } from "./text-view.ts";
 
 interface Options {
   readonly check?: true;
@@ -23,8 +24,10 @@ export function declareLock(program: Command, context: Context): void {
       const lock = await lockIn(folder, context);
       if (options.check === true) lock.check();
       const was = options.check === true ? "current" : renew(context, lock, options);
-      if (json) context.json({ file: lock.file, was, layers: Object.fromEntries(lock.layers) });
-      else context.say(...report(lock, was));
+      const warnings = await lock.warnings();
+      if (json) return context.json({ file: lock.file, was, layers: Object.fromEntries(lock.layers), warnings });
+      context.say(...report(lock, was));
+      context.note(...warnings.map((one) => context.style.yellow(textWarning(one))));
     });
 }
 

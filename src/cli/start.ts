@@ -12,6 +12,7 @@ import { wholeNumber } from "./options.ts";
 import { runOwnTurns } from "./own-turns.ts";
 import { inSession, type Session, shortVersion } from "./session.ts";
 import { isInteractive } from "./terminal.ts";
+import { textWarning } from "./text-view.ts";
 import { reloadOnChange } from "./watch.ts";
 
 interface Options {
@@ -47,6 +48,7 @@ export function declareStart(program: Command, context: Context): void {
         );
         try {
           await announce(context, session, listening);
+          await warn(context, session);
           // What was said while no program made vectors. Where that fails, the next turn tells.
           session.app.runtime.embedLater(session.app.operator).catch(() => undefined);
           await run(context, session);
@@ -81,6 +83,13 @@ async function run(context: Context, { app, json }: Session): Promise<void> {
 function companion({ runtime, operator }: App): Agent | undefined {
   const agents = runtime.agents(operator);
   return agents.find((agent) => agent.name === "companion") ?? agents[0];
+}
+
+/** What is to be known of the texts that are declared. */
+async function warn({ note, style }: Context, { app, json }: Session): Promise<void> {
+  if (json) return;
+  const { warningsOf } = await import("../app/doors/texts.ts");
+  note(...(await warningsOf(app.projects)).map((one) => style.yellow(textWarning(one))));
 }
 
 async function announce(

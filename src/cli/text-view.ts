@@ -1,3 +1,4 @@
+import type { TextWarning } from "../app/doors/texts.ts";
 import type { TextMove, TextVersion } from "../protocol/index.ts";
 import { changedLines, diffLines } from "../protocol/index.ts";
 import { setIn } from "./set-in.ts";
@@ -59,6 +60,9 @@ function coloured(line: string, style: Style): string {
   if (line.startsWith("+")) return style.cyan(line);
   return line.startsWith("-") ? style.red(line) : style.dim(line);
 }
+
+/** What is to be known of a declared text, on a line of its own. */
+export const textWarning = ({ agent, piece, says }: TextWarning): string => `${agent}, ${piece}: ${printable(says)}`;
 
 /** How an edit by a person is told. */
 interface Telling {

@@ -1,0 +1,84 @@
+import type { Project } from "../agents/index.ts";
+import { checkNewText, type GivenText, layerJudge } from "../guard/index.ts";
+import { type Agent, type AgentName, type Layer, TEXT_LIMITS } from "../protocol/index.ts";
+import { isOwn } from "./projects.ts";
+
+/** What somebody should know of a declared text that would be refused, or held up, as an edit. It is sent all the same. */
+export interface TextWarning {
+  readonly agent: AgentName;
+  /** `layer loop`, `skill invoicing`, `soul`, `all texts`. */
+  readonly piece: string;
+  readonly says: string;
+}
+
+type Warning = Omit<TextWarning, "agent">;
+
+/** Of all agents of these projects; what is shipped was looked at before. */
+export async function warningsOf(projects: readonly Project[]): Promise<readonly TextWarning[]> {
+  const agents = projects.filter(isOwn).flatMap((project) => [...project.agents.values()]);
+  return (await Promise.all(agents.map(textWarnings))).flat();
+}
+
+/**
+ * Looks at what may be edited: its size, and what the guard says of it, which is loaded where there is such a text. What nobody
+ * may edit is the operator's alone, whatever it says and however long it is.
+ */
+export async function textWarnings(agent: Agent): Promise<readonly TextWarning[]> {
+  const found = [...sizes(agent), ...(await judged(agent))];
+  return found.map((one) => ({ agent: agent.name, ...one }));
+}
+
+function sizes({ layers }: Agent): readonly Warning[] {
+  const edited = layers.filter(({ mutability }) => mutability === "versioned");
+  const long = edited.filter((layer) => charactersOf(layer) > TEXT_LIMITS.layer);
+  const sum = layers.reduce((all, layer) => all + charactersOf(layer), 0);
+  const warnings = long.map((layer) => ({
+    piece: `layer ${layer.id}`,
+    says: `it has ${number(charactersOf(layer))} characters, and an edit of it may have ${number(TEXT_LIMITS.layer)}`,
+  }));
+  if (sum <= TEXT_LIMITS.stored || !edited.some(({ source }) => source.kind === "text")) return warnings;
+  const says = `those of the prefix have ${number(sum)} characters together, where edits may leave ${number(TEXT_LIMITS.stored)}: until there are no more than that, an edit may only keep a text's length or shorten it`;
+  return [...warnings, { piece: "all texts", says }];
+}
+
+const charactersOf = ({ source }: Layer): number => (source.kind === "text" ? source.text.length : 0);
+
+const number = (value: number): string => value.toLocaleString("en-US");
+
+async function judged({ layers, soul, skills = [] }: Agent): Promise<readonly Warning[]> {
+  const texts: readonly (GivenText & Pick<Warning, "piece">)[] = [
+    ...layers.flatMap(({ id, mutability, source, line }) =>
+      mutability === "versioned" && source.kind === "text"
+        ? [{ piece: `layer ${id}`, kind: "layer", text: source.text, line, beside: 0 } as const]
+        : [],
+    ),
+    ...(soul === undefined ? [] : [{ piece: "soul", kind: "soul", text: soul } as const]),
+    ...skills.map(({ name, text }) => ({ piece: `skill ${name}`, kind: "skill", text, enabled: 0 }) as const),
+  ];
+  const found: Warning[] = [];
+  for (const { piece, ...given } of texts) {
+    const says = await warningFor(given);
+    if (says !== undefined) found.push({ piece, says });
+  }
+  return found;
+}
+
+async function warningFor(given: GivenText): Promise<string | undefined> {
+  // Its length is told of already, and what it says counts, too.
+  if (given.kind === "layer" && given.text.length > TEXT_LIMITS.layer) return longWarning(given.text);
+  const checked = await checkNewText(given);
+  if (checked.problem !== undefined)
+    return `it is sent as it is declared; as an edit, it would be refused: ${checked.problem}`;
+  const { verdict, findings } = checked.verdict;
+  return verdict === "pass" ? undefined : heldUp(findings);
+}
+
+async function longWarning(text: string): Promise<string | undefined> {
+  const { verdict, findings } = (await layerJudge())(text);
+  return verdict === "pass"
+    ? undefined
+    : heldUp(findings.map(({ says, words }) => `${says}: ${JSON.stringify(words)}`));
+}
+
+const heldUp = (findings: readonly string[]): string =>
+  `it is sent as it is declared; as an edit, the guard would hold it up: ${findings.join("; ")}`;
