@@ -20,6 +20,8 @@ export interface ToolContext {
   readonly events: readonly EventId[];
   /** In a turn with messages of several senders: who of them has no reply yet. Left out in all others. */
   readonly unanswered?: readonly ContactId[];
+  /** Beside them: who has one. */
+  readonly answered?: readonly ContactId[];
   /** Milliseconds since 1970. */
   readonly at: number;
   /** The lowest trust in the prompt that led to the call. */

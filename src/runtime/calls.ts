@@ -192,7 +192,7 @@ async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPar
       turn,
       call: call.id,
       events,
-      ...(unanswered && { unanswered }),
+      ...(unanswered && { unanswered, answered: [...work.replies.keys()] }),
       at: parts.clock(),
       taint,
       state: IN_TURN,

@@ -28,20 +28,22 @@ export function replyTool(): Tool {
     effect: "store",
     // Its answers are the sentences below; senders are named as their channels do.
     trust: "contact",
-    run: ({ sender, text }, { unanswered }) => {
+    run: ({ sender, text }, { unanswered, answered = [] }) => {
       if (unanswered === undefined)
         return refused("Not sent: this turn has messages of one sender, and your final text is the reply.");
       // No two of a turn are shown alike.
-      const to = unanswered.find((one) => shownSender(one) === shownSender(sender));
-      if (to === undefined) return refused(`Not sent: ${stranger(sender, unanswered)}`);
+      const isMeant = (one: ContactId): boolean => shownSender(one) === shownSender(sender);
+      const to = unanswered.find(isMeant);
+      if (to === undefined)
+        return refused(`Not sent: ${whyNot(sender, answered.some(isMeant))} ${waiting(unanswered)}`);
       const left = unanswered.filter((one) => one !== to);
       return replying(`It is sent when the turn ends. ${waiting(left)}`, { sender: to, text: spoken(text) });
     },
   });
 }
 
-const stranger = (sender: string, left: readonly ContactId[]): string =>
-  `${JSON.stringify(sender)} is none of those who wait for a reply in this turn. ${waiting(left)}`;
+const whyNot = (sender: string, isAnswered: boolean): string =>
+  `${JSON.stringify(sender)} ${isAnswered ? "has a reply already in this turn, and gets one only" : "is none of those who wait for a reply in this turn"}.`;
 
 const waiting = (left: readonly ContactId[]): string =>
   left.length === 0
