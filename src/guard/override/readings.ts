@@ -213,7 +213,7 @@ function unblanked(text: string, isMarked = false): string {
     .replaceAll(/(?:\(\p{L}\)){2,}/gu, (run) => run.replaceAll(/[()]/g, ""));
   if (isMarked) return plain;
   return plain
-    .replaceAll(/(?<=\p{L})(?:\*\*|__|~~|[*`\u2010\u2011]|<[^<>\n]{0,30}>)+(?=\p{L})/gu, "")
+    .replaceAll(/(?<=\p{L})(?:__|~~|[*`\u2010\u2011]|<[^<>\n]{0,30}>)+(?=\p{L})/gu, "")
     .replaceAll(/\\[a-z]{2,12}\{([^{}\n]{0,80})\}/g, "$1")
     .replaceAll(/<\/?[a-z]{1,10}>/gu, " ")
     .replaceAll(/[*_`~"'“”‘’«»]+/g, (quote) => (/[_]/.test(quote) ? quote : quote.includes("'") ? "'" : ""));
