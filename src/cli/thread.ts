@@ -67,6 +67,7 @@ function declareShow(thread: Command, context: Context): void {
 interface ForkOptions {
   readonly turn?: string;
   readonly key?: string;
+  readonly channel?: string;
 }
 
 function declareFork(thread: Command, context: Context): void {
@@ -76,10 +77,15 @@ function declareFork(thread: Command, context: Context): void {
     .argument("<id>", "the thread, thr_…")
     .option("--turn <id>", "after which turn (default: the last one that is done)")
     .option("--key <name>", "the new conversation's name; given again, the same fork is shown (default: a new name)")
+    .option("--channel <name>", "where it takes place (default: where this one does; of a recording, chat)")
     .addHelpText("after", "\nExample:\n  $ strata thread fork thr_01jd8k3v5x9m2q7r4t6w8y0zab --key other-way")
-    .action((text: string, { turn, key }: ForkOptions, command: Command) => {
+    .action((text: string, { turn, key, channel }: ForkOptions, command: Command) => {
       const id = threadId(text);
-      const wanted = { ...(turn !== undefined && { turn: turnId(turn) }), ...(key !== undefined && { key }) };
+      const wanted = {
+        ...(turn !== undefined && { turn: turnId(turn) }),
+        ...(key !== undefined && { key }),
+        ...(channel !== undefined && { channel }),
+      };
       return inRecord(context, command, async ({ app: { runtime, operator }, json }) => {
         const fork = await runtime.fork(operator, id, wanted);
         if (json) return context.json(fork);

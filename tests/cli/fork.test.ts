@@ -39,6 +39,14 @@ describe("strata thread fork", () => {
     expect((await strata(["verify"], { cwd })).out).toContain("The record is whole.");
   });
 
+  it("takes place where it is said, and nowhere that nobody talks", async () => {
+    const { cwd, thread } = await talked();
+    const fork = (channel: string) => strata(["thread", "fork", thread, "--channel", channel, "--json"], { cwd });
+    const [made] = jsonLines<{ channel: string }>((await fork("mail")).out);
+    expect(made).toMatchObject({ channel: "mail", forkedFrom: { thread } });
+    expect(await fork("replay")).toMatchObject({ code: 2, err: expect.stringContaining("name another channel") });
+  });
+
   it.each([
     [["--as", "bob"], /is a thread of companion with ann; `strata chat companion --thread thr_\w+` goes on with it/],
     [["--new"], /give one of them/],
