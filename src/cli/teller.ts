@@ -94,7 +94,7 @@ export function plainTeller(context: Context): Teller {
       case "tool-start":
         return aside(`→ ${event.tool}`);
       case "tool-end":
-        return event.failed ? aside(`→ ${event.tool} failed; the agent was told why`) : undefined;
+        return event.failed ? aside(failedNote(event)) : undefined;
       case "done":
         endLine();
         if (!streams && event.text !== "") context.say(printable(event.text));
@@ -117,6 +117,9 @@ export function unansweredSays({ senders, of, waits }: Extract<TurnEvent, { type
   const next = waits ? "what they wrote keeps waiting" : "what they wrote counts as handled";
   return `${senders} of ${of} senders got no reply; ${next}`;
 }
+
+const failedNote = ({ tool, skipped }: Extract<TurnEvent, { type: "tool-end" }>): string =>
+  `→ ${tool} ${skipped ? "was not run: the turn ended" : "failed; the agent was told why"}`;
 
 const versionName = (text: VersionKey): string => `version ${text.n} of ${textName(text)}`;
 

@@ -61,7 +61,14 @@ export type TurnEvent =
    */
   | { readonly type: "unanswered"; readonly senders: number; readonly of: number; readonly waits: boolean }
   | { readonly type: "tool-start"; readonly call: string; readonly tool: ToolName }
-  | { readonly type: "tool-end"; readonly call: string; readonly tool: ToolName; readonly failed: boolean }
+  /** `skipped`: it was not run, for the turn ends here, and the agent hears no more of it. */
+  | {
+      readonly type: "tool-end";
+      readonly call: string;
+      readonly tool: ToolName;
+      readonly failed: boolean;
+      readonly skipped?: true;
+    }
   | {
       readonly type: "done";
       readonly turn: TurnId;

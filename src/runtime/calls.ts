@@ -50,7 +50,8 @@ export async function* answerCalls(
     const came = { ...outcome, trust, at: work.parts.clock() };
     results.push((room) => frameResult(call, came, room, work.cast.count));
     trusts.push(trust);
-    yield { type: "tool-end", call: call.id, tool: call.tool, failed: outcome.failed };
+    const skipped = !isRun && stop !== undefined;
+    yield { type: "tool-end", call: call.id, tool: call.tool, failed: outcome.failed, ...(skipped && { skipped }) };
   }
   const parts = framed(work, compilation, { results, isOver: stop !== undefined });
   const answered = add(work, { role: "tool", parts }, lowestTrust(trusts));

@@ -52,13 +52,17 @@ describe("a sentence about a turn that did not end well", () => {
     return strata(["chat", "companion"], { cwd: project(edit), input: "Remember that my cat is called Miso.\n" });
   };
 
-  it("that ended for its rounds names the key", async () => {
-    expect((await limited("rounds: 1")).err).toContain("budgets.turn.rounds says how often");
+  it("that ended for its rounds names the key, and claims of no call that the agent heard of it", async () => {
+    const { err } = await limited("rounds: 1");
+    expect(err).toContain("budgets.turn.rounds says how often");
+    expect(err).toContain("→ memory_save was not run: the turn ended");
+    expect(err).not.toContain("the agent was told why");
   });
 
   it("is none where it may call no more tools: the agent answers what it could not do", async () => {
     const { out, err } = await limited("calls: 0");
     expect(out).toContain('That did not work (memory_save): "Not run: the turn has reached its limit of calls');
+    expect(err).toContain("→ memory_save failed; the agent was told why");
     expect(err).not.toContain("the turn ended early");
   });
 
