@@ -1,5 +1,6 @@
 import type { ContactId, EventId, MemoryId, ThreadId, TurnId } from "./ids.ts";
 import type { Json } from "./json.ts";
+import type { Layer } from "./layer.ts";
 import type { AgentState } from "./life.ts";
 import type { NewMemory } from "./memory.ts";
 import type { ToolSchema } from "./request.ts";
@@ -76,6 +77,8 @@ export interface SenderReply {
 /** A tool an agent may be given. */
 export interface Tool {
   readonly schema: ToolSchema;
+  /** What a provider is told of it for an agent with these layers. Left out: `schema`. */
+  schemaFor?(layers: readonly Layer[]): ToolSchema;
   readonly effect: ToolEffect;
   /** How far its results may be trusted; `contact` unless it only tells what the platform itself wrote. */
   readonly trust: Trust;

@@ -99,7 +99,14 @@ function modeFor(
 ): Mode {
   if (agent.mode !== "auto") return agent.mode;
   if (running !== undefined) return running.mode;
-  return chooseMode({ agent, window: card.window, tools: tools.schemas(agent.tools), contents, count, tier });
+  return chooseMode({
+    agent,
+    window: card.window,
+    tools: tools.schemas(agent.tools, agent.layers),
+    contents,
+    count,
+    tier,
+  });
 }
 
 async function compileWith(
@@ -132,7 +139,8 @@ async function compileWith(
     mode,
     limit: limitOf(cast),
     // A running epoch holds the schemas it was sent with: it goes on when a tool has gone, which then answers that it has.
-    tools: occasion.epoch === undefined || agent.history === "log" ? parts.tools.schemas(agent.tools) : [],
+    tools:
+      occasion.epoch === undefined || agent.history === "log" ? parts.tools.schemas(agent.tools, agent.layers) : [],
     epoch: occasion.epoch,
     contents,
     count,

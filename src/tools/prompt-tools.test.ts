@@ -112,6 +112,42 @@ describe("update_prompt_layer", () => {
     expect(tool).toMatchObject({ effect: "store", limits: { calls: 1 }, states: ["executing actions"] });
   });
 
+  it("000.47 its schema names the layers that the agent may edit, in the same bytes each time", () => {
+    const schemas = (layers: readonly Layer[]) => toolset(tool ? [tool] : []).schemas(AGENT.tools, layers);
+    expect(schemas(AGENT.layers)).toMatchObject([
+      {
+        name: "update_prompt_layer",
+        input: {
+          properties: {
+            layer_id: {
+              description: "The layer's number or name: 6 (decisions), 7 (inbox).",
+              anyOf: [
+                { type: "integer", minimum: 6, maximum: 7 },
+                { type: "string", enum: ["decisions", "inbox"] },
+              ],
+            },
+          },
+          required: ["layer_id", "content"],
+        },
+      },
+    ]);
+    expect(JSON.stringify(schemas(AGENT.layers.toReversed()))).toBe(JSON.stringify(schemas(AGENT.layers)));
+    expect(schemas(AGENT.layers.slice(0, 2))).toEqual([tool?.schema]);
+  });
+
+  it.each([
+    [5.5, "there is no layer 5.5"],
+    [true, '"layer_id" is true and names no layer'],
+    [["decisions"], '"layer_id" is a list and names no layer'],
+    [undefined, '"layer_id" is missing and names no layer'],
+  ])("000.48 tells of %j which layers there are", async (layer_id, says) => {
+    const input = { content: "Decide.", ...(layer_id !== undefined && { layer_id }) };
+    expect(await update(input)).toEqual({
+      failed: true,
+      text: `Not changed: ${says}. Those that can be changed: 6 (decisions), 7 (inbox).`,
+    });
+  });
+
   it("000.46 000.47 a good edit is one write of the commit, with whose words it is, its turn, verdict and parent", async () => {
     const outcome = await update({ layer_id: 6, content: "Decide in three steps.\n", line: "Three steps." });
     expect(editIn(outcome)).toEqual({

@@ -15,10 +15,12 @@ import {
   type Tool,
   type ToolContext,
   type ToolOutcome,
+  type ToolSchema,
   type Trust,
   untrusted,
 } from "../protocol/index.ts";
 import type { AgentOwner, Store } from "../stores/index.ts";
+import { shown } from "./argument-problem.ts";
 import { defineTool } from "./define-tool.ts";
 import { charactersOf, checkLayerText } from "./layer-text.ts";
 import { edited, refused } from "./outcome.ts";
@@ -36,13 +38,32 @@ export function promptTools(texts: Texts): readonly Tool[] {
 }
 
 function updatePromptLayer(texts: Texts): Tool {
+  // Whatever it names, the answer says which layers there are.
+  const tool = editTool(texts, z.unknown().optional());
+  const schemaFor = (layers: readonly Layer[]): ToolSchema => editTool(texts, layerIdOf(layers)).schema;
+  return { ...tool, schema: schemaFor([]), schemaFor };
+}
+
+/** What names a layer that may be changed: numbers have bounds and no list, which not all providers take of numbers. */
+function layerIdOf(layers: readonly Layer[]): z.ZodType {
+  const editable = layers.filter(isEditable).toSorted((one, other) => one.rank - other.rank);
+  const [first] = editable;
+  const last = editable.at(-1);
+  if (first === undefined || last === undefined)
+    return z.union([z.int(), z.string().min(1).max(64)]).describe("The layer's number or name.");
+  return z
+    .union([z.int().min(first.rank).max(last.rank), z.enum(editable.map(({ id }) => id))])
+    .describe(`The layer's number or name: ${editable.map(nameOf).join(", ")}.`);
+}
+
+function editTool(texts: Texts, layerId: z.ZodType): Tool {
   return defineTool({
     name: EDIT_TOOL,
     description:
       "Replaces the whole text of one of your versioned layers, from the next turn on. No other layer can be changed, and no " +
       "text may weaken the layers above it. Once a turn. After text of a contact, it becomes a proposal to your operator.",
     input: z.object({
-      layer_id: z.union([z.int(), z.string().min(1).max(64)]).describe("The layer's number or name."),
+      layer_id: layerId,
       content: z
         .string()
         .describe(
@@ -76,10 +97,12 @@ function updatePromptLayer(texts: Texts): Tool {
 type FoundLayer = { readonly problem: string } | { readonly problem?: never; readonly layer: Layer };
 
 /** By name, or by a rank that no other layer shares. */
-function layerOf({ layers }: Agent, wanted: number | string): FoundLayer {
+function layerOf({ layers }: Agent, wanted: unknown): FoundLayer {
+  const isName = typeof wanted === "number" || typeof wanted === "string";
+  if (!isName) return { problem: `"layer_id" is ${shown(wanted)} and names no layer. ${editableOf(layers)}` };
   const found = layersNamed(layers, String(wanted));
   const [layer] = found;
-  if (layer === undefined) return { problem: `there is no layer ${JSON.stringify(wanted)}. ${editableOf(layers)}` };
+  if (layer === undefined) return { problem: `there is no layer ${shown(wanted)}. ${editableOf(layers)}` };
   if (found.length > 1)
     return { problem: `${wanted} is the rank of several layers: ${idsOf(found)}. ${editableOf(layers)}` };
   if (isEditable(layer)) return { layer };

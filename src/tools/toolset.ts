@@ -1,10 +1,10 @@
-import { StrataError, suggestion, type Tool, type ToolName, type ToolSchema } from "../protocol/index.ts";
+import { type Layer, StrataError, suggestion, type Tool, type ToolName, type ToolSchema } from "../protocol/index.ts";
 import { outcomeOf } from "./outcome.ts";
 
 /** The tools there are, by name. */
 export interface Toolset {
-  /** What a provider is told of these tools, sorted by name. @throws StrataError `tool_not_found` */
-  schemas(names: readonly ToolName[]): readonly ToolSchema[];
+  /** What a provider is told of these tools for an agent with these layers, sorted by name. @throws StrataError `tool_not_found` */
+  schemas(names: readonly ToolName[], layers?: readonly Layer[]): readonly ToolSchema[];
   get(name: ToolName): Tool | undefined;
 }
 
@@ -20,13 +20,13 @@ export function toolset(tools: readonly Tool[]): Toolset {
       throw new StrataError("invalid_input", `two tools are named ${name}; rename one of them`, { name });
     byName.set(name, checked(tool));
   }
-  const schemaOf = (name: string): ToolSchema => {
+  const schemaOf = (name: string, layers: readonly Layer[]): ToolSchema => {
     const tool = byName.get(name);
     if (tool === undefined) throw notFound(name, [...byName.keys()]);
-    return tool.schema;
+    return tool.schemaFor?.(layers) ?? tool.schema;
   };
   return {
-    schemas: (names) => [...new Set<string>(names)].sort().map(schemaOf),
+    schemas: (names, layers = []) => [...new Set<string>(names)].sort().map((name) => schemaOf(name, layers)),
     get: (name) => byName.get(name),
   };
 }
@@ -39,6 +39,7 @@ function checked(tool: Tool): Tool {
     get schema() {
       return tool.schema;
     },
+    ...(tool.schemaFor !== undefined && { schemaFor: (layers) => tool.schemaFor?.(layers) ?? tool.schema }),
     effect,
     trust,
     ...(limits !== undefined && { limits }),

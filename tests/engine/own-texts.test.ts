@@ -76,7 +76,10 @@ describe("an agent's edit of its own layer", () => {
   it("000.54 000.53 is offered to the model, and the next turn, whoever writes in it, uses the new text", async () => {
     const { tick, say } = await turns();
     const [first, second] = await tick(edit(6, "Decide in three steps."), "Done.");
-    expect(first?.prefix.tools.map(({ name }) => name)).toContain("update_prompt_layer");
+    expect(first?.prefix.tools.find(({ name }) => name === "update_prompt_layer")?.input).toMatchObject({
+      properties: { layer_id: { anyOf: [{ minimum: 6, maximum: 7 }, { enum: ["decisions", "inbox"] }] } },
+    });
+    expect(first?.prefix.tools).toEqual(second?.prefix.tools);
     expect(shown(first)).toContain("update_prompt_layer · 1 call · only while executing actions");
     expect(shown(second)).toContain("Layer 6 (decisions) will be changed when this turn ends, unless");
     expect(systemOf(second)).toContain("Decide in four steps.");
