@@ -22,6 +22,7 @@ import {
   type Runtime,
   type Vectors,
 } from "../runtime/index.ts";
+import type { Accounts } from "../sources/index.ts";
 import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store } from "../stores/index.ts";
 import type { ModelCard } from "../wire/index.ts";
 import { accountsOf } from "./accounts.ts";
@@ -125,6 +126,7 @@ function joined(options: AppOptions, { declared, current, vectors }: Joining): A
   const clock = (): number => time.at ?? Date.now();
   const accounts = accountsOf(() => now.projects, clock);
   const parts = partsOf({ store, vectors, accounts, now: () => now, clock });
+  if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
   return {
     runtime: createRuntime(parts),
@@ -162,10 +164,16 @@ function joined(options: AppOptions, { declared, current, vectors }: Joining): A
       })),
     backup: (...given) => store.backup(...given),
     close: async () => {
+      accounts.close();
       await vectors.close();
       await store.close();
     },
   };
+}
+
+/** What accounts hold is read while the program begins, so that its first turn does not wait for it. */
+function beginReading(accounts: Accounts, agents: readonly Agent[]): void {
+  for (const { life } of agents) if (life?.account !== undefined) void accounts.balance(life.account, 0);
 }
 
 /** What stays for as long as the program runs, and what a reload replaces. */

@@ -7,7 +7,7 @@ import { type App, type AppOptions, openApp, recordFile } from "../app.ts";
 import { asStrataError, type ErrorCode } from "../protocol/index.ts";
 import { answeringOf, problemsOf } from "./answering.ts";
 import { attentionLines } from "./attention.ts";
-import { unreadLine } from "./life.ts";
+import { PATIENCE, unreadLine } from "./life.ts";
 import { count, number } from "./style.ts";
 import { textWarning } from "./text-view.ts";
 
@@ -284,7 +284,9 @@ const withAccounts = ({ runtime, operator }: App) =>
 /** Accounts on a chain: what keeps their balances from being read. */
 async function accounts(app: App): Promise<Outcome> {
   const { runtime, operator } = app;
-  const lives = await Promise.all(withAccounts(app).map(({ name }) => runtime.life(operator, name)));
+  const lives = await Promise.all(
+    withAccounts(app).map(({ name }) => runtime.life(operator, name, { wait: PATIENCE })),
+  );
   const lines = lives.flatMap(({ agent, vitals: { wallet, unread, at } }) =>
     unread === undefined ? [] : [`${agent}: ${wallet} was not read, ${unreadLine(unread, at)}`],
   );

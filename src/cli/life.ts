@@ -8,6 +8,9 @@ import { ago, dollars, number, printable, type Style } from "./style.ts";
 
 type LifeView = Awaited<ReturnType<App["runtime"]["life"]>>;
 
+/** So long the account's server is waited for by who wants to see what it says, in milliseconds. */
+export const PATIENCE = 5_000;
+
 /** `strata life …`: how an agent is that lives by itself, and a turn of its own. */
 export function declareLife(program: Command, context: Context): void {
   const life = program
@@ -24,7 +27,7 @@ function declareShow(parent: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  $ strata life show sovereign")
     .action((named: string | undefined, options: OfAgent, command: Command) =>
       onAgent(context, { command, named, options }, async ({ app, agent }) => {
-        const life = await app.runtime.life(app.operator, agent.name);
+        const life = await app.runtime.life(app.operator, agent.name, { wait: PATIENCE });
         return { json: withoutBigints(life), lines: lifeLines(life, context.style) };
       }),
     );

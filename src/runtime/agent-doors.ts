@@ -223,7 +223,8 @@ export interface AgentDoors {
   conversations(actor: Actor, agent: AgentName, limit: number): Promise<readonly ConversationHead[]>;
   conversation(actor: Actor, agent: AgentName, sender: ContactId): Promise<ConversationLog | undefined>;
 
-  life(actor: Actor, agent: AgentName): Promise<LifeView>;
+  /** `wait`: milliseconds that the first balance of its account is waited for in this program; without it hardly any. */
+  life(actor: Actor, agent: AgentName, options?: { readonly wait?: number }): Promise<LifeView>;
   /** What the agent lives on, without anything else of its life; none where it lives on no credits. */
   funds(actor: Actor, agent: AgentName): Promise<Funds | undefined>;
   /** @throws StrataError `invalid_input` where the agent lives on no credits */

@@ -98,7 +98,7 @@ describe("vitals", () => {
       "- runway: 31 hours",
       "- tier: LowCycles",
       "- wallet: 0x52908400098527886E0F7030069857D2E4169EE7",
-      "- native balance: 1.234567 ether, read 2 minutes ago",
+      "- native balance: 1.234567 in its native coin, read 2 minutes ago",
       "- turn: 17",
       "- time: 2026-11-21T09:30:05Z",
       "- state: loading context",
@@ -120,7 +120,9 @@ describe("vitals", () => {
     [400_000, "4 days ago"],
   ])("000.20 a balance that was read %i s ago was read %s", async (seconds, says) => {
     const native = { wei: 1n, at: AT - seconds * 1_000 };
-    expect(await told({ wallet: ADA, native })).toContain(`- native balance: 0.000000 ether, read ${says}`);
+    expect(await told({ wallet: ADA, native })).toContain(
+      `- native balance: 0.000000 in its native coin, read ${says}`,
+    );
   });
 
   it("000.20 small sums keep their cents, and a short runway is no zero", async () => {

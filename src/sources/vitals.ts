@@ -31,14 +31,15 @@ function hours(runway: number): string {
 
 function walletLines({ wallet, native, at }: Vitals): readonly string[] {
   if (wallet === undefined) return [];
-  const balance = native === undefined ? "unknown" : `${ether(native.wei)} ether, read ${ago(at - native.at)}`;
+  const balance =
+    native === undefined ? "unknown" : `${coins(native.wei)} in its native coin, read ${ago(at - native.at)}`;
   return [`wallet: ${wallet}`, `native balance: ${balance}`];
 }
 
 const WEI = 10n ** 18n;
 
 /** With six decimals, the rest cut off: never more than there is. */
-function ether(wei: bigint): string {
+function coins(wei: bigint): string {
   const decimals = String((wei % WEI) / 10n ** 12n).padStart(6, "0");
   return `${wei / WEI}.${decimals}`;
 }

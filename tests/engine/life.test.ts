@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type App, type AppOptions, openApp } from "../../src/app.ts";
+import { scripted } from "../../src/models/index.ts";
 import { agentName, untrusted } from "../../src/protocol/index.ts";
 import { localChain } from "../../src/sources/index.contract.ts";
+import { localServer } from "../local-server.ts";
 
 type Config = NonNullable<AppOptions["config"]>;
 type AgentConfig = Config["agents"][string];
@@ -16,7 +18,11 @@ const REFERENCE = "$" + "{CHAIN}";
 /** Strata over one agent with that life, in a folder that is gone with the test. */
 async function living(
   life: NonNullable<AgentConfig["life"]>,
-  { env = {}, model = "rehearsal" }: { readonly env?: AppOptions["env"]; readonly model?: string } = {},
+  {
+    env = {},
+    model = "rehearsal",
+    source = 20_000,
+  }: { readonly env?: AppOptions["env"]; readonly model?: string; readonly source?: number } = {},
 ): Promise<App> {
   const folder = mkdtempSync(join(tmpdir(), "strata-life-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -29,7 +35,7 @@ async function living(
     history: "log",
     life,
     layers,
-    budgets: { source: 20_000 },
+    budgets: { source },
   } as const;
   const config: Config = { organization: "home", model, agents: { automaton } };
   const app = await openApp({ folder, config, data: join(folder, ".strata"), env });
@@ -58,7 +64,7 @@ describe("an agent with a life", () => {
       code: "config_invalid",
       message: expect.stringMatching(/agents\.automaton\.life\.account\.address: .*checksum/),
     });
-    const lower = await living({ account: { address: WALLET.toLowerCase(), rpc: "https://chain.example" } });
+    const lower = await living({ account: { address: WALLET.toLowerCase(), rpc: "http://127.0.0.1:9" } });
     expect(lower.runtime.agents(lower.operator)).toHaveLength(1);
   });
 
@@ -80,5 +86,21 @@ describe("an agent with a life", () => {
       state: "sleeping",
     });
     for await (const { type } of verify(operator.org)) expect(type).toBe("checked");
+  });
+
+  it("shows in the first turn of a program what its account holds on a node that takes half a second, read from the start on", async () => {
+    const heard = Promise.withResolvers<void>();
+    const port = await localServer((_request, response) => {
+      heard.resolve();
+      response.setHeader("content-type", "application/json");
+      setTimeout(() => response.end('{"jsonrpc":"2.0","id":1,"result":"0x14d1120d7b160000"}'), 500);
+    });
+    const account = { address: WALLET, rpc: `http://127.0.0.1:${port}` };
+    const { runtime, operator } = await living({ account }, { source: 300 });
+    await heard.promise;
+    const { model, sent } = scripted(["Well."]);
+    for await (const event of runtime.tick(operator, AUTOMATON, { model }))
+      if (event.type === "failed") throw event.error;
+    expect(JSON.stringify(sent[0]?.tail)).toContain("native balance: 1.500000 in its native coin, read ");
   });
 });

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Agent, type Layer, layerId } from "../../protocol/index.ts";
 import { localChain } from "../../sources/index.contract.ts";
-import { openAccounts } from "../../sources/index.ts";
-import { endOf, sampleAgent } from "../stage.contract.ts";
+import { type AccountParts, openAccounts } from "../../sources/index.ts";
+import { endOf, OPERATOR, sampleAgent } from "../stage.contract.ts";
 import { type Living, livingAgent, livingStage, MINUTE } from "./living.contract.ts";
 
 const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
@@ -24,9 +24,10 @@ function showingVitals(url: string, source: number): Agent {
   return { ...agent, budgets: { ...agent.budgets, source } };
 }
 
-async function withAccount(url: string, source = 20_000): Promise<Living> {
+async function withAccount(url: string, source = 20_000, more: Partial<AccountParts> = {}): Promise<Living> {
   const time = { now: (): number => 0 };
-  const accounts = openAccounts({ urlOf: (rpc) => ("url" in rpc ? rpc.url : undefined), clock: () => time.now() });
+  const urlOf: AccountParts["urlOf"] = (rpc) => ("url" in rpc ? rpc.url : undefined);
+  const accounts = openAccounts({ urlOf, clock: () => time.now(), ...more });
   const replies = Array<string>(9).fill("Well.");
   const on = await livingStage(replies, {}, { agent: showingVitals(url, source), parts: { accounts } });
   time.now = () => on.time.at;
@@ -49,10 +50,10 @@ describe("the account of an agent", () => {
     ends.push(chain.stop);
     const on = await withAccount(chain.url);
     await chain.send(WALLET, 2n * ETHER);
-    expect(await told(on)).toMatch(/^2\.000000 ether, read .*minute/);
+    expect(await told(on)).toMatch(/^2\.000000 in its native coin, read .*minute/);
     await chain.send(WALLET, ETHER / 2n);
     on.time.at += MINUTE;
-    expect(await told(on)).toMatch(/^2\.500000 ether/);
+    expect(await told(on)).toMatch(/^2\.500000 in its native coin/);
     expect((await on.life()).vitals).toMatchObject({
       wallet: WALLET,
       native: { wei: (5n * ETHER) / 2n, at: on.time.at },
@@ -67,8 +68,8 @@ describe("the account of an agent", () => {
     await chain.stop();
     on.time.at += 90 * MINUTE;
     const says = await told(on);
-    expect(says).toContain("2.000000 ether");
-    expect(says).not.toBe("2.000000 ether, read less than a minute ago");
+    expect(says).toContain("2.000000 in its native coin");
+    expect(says).not.toBe("2.000000 in its native coin, read less than a minute ago");
     expect((await on.life()).vitals.native?.at).toBe(on.time.at - 90 * MINUTE);
   });
 
@@ -86,5 +87,51 @@ describe("the account of an agent", () => {
     const port = typeof address === "object" && address !== null ? address.port : 0;
     const on = await withAccount(`http://127.0.0.1:${port}`, 300);
     expect(await told(on)).toBe("unknown");
+  });
+
+  /** Time that passes where it is told to: for how long was waited, and what ends it. */
+  function patience() {
+    const waits: { readonly milliseconds: number; readonly end: () => void }[] = [];
+    const timer: AccountParts["timer"] = (milliseconds, end) => {
+      waits.push({ milliseconds, end });
+      return () => {};
+    };
+    return { waits, timer };
+  }
+
+  it("is waited for in the first turn of a program, longer than a source may take", async () => {
+    const { waits, timer } = patience();
+    const read = Promise.withResolvers<bigint>();
+    const on = await withAccount("http://chain.example", 300, { timer, read: () => read.promise });
+    const says = told(on);
+    await vi.waitFor(() => expect(waits.map(({ milliseconds }) => milliseconds)).toEqual([2_000]));
+    read.resolve(3n * ETHER);
+    expect(await says).toMatch(/^3\.000000 in its native coin/);
+  });
+
+  it("whose server never answers is waited for once, and no later turn waits longer than a source may take", async () => {
+    const { waits, timer } = patience();
+    const never = new Promise<bigint>(() => {});
+    const on = await withAccount("http://chain.example", 300, {
+      read: () => never,
+      timer: (milliseconds, end) => {
+        const cancel = timer(milliseconds, end);
+        end();
+        return cancel;
+      },
+    });
+    expect(await told(on)).toBe("unknown");
+    expect(await told(on)).toBe("unknown");
+    expect(waits.map(({ milliseconds }) => milliseconds)).toEqual([2_000, 150, 150]);
+  });
+
+  it("is waited for by who asks how the agent is, for as long as they say", async () => {
+    const { waits, timer } = patience();
+    const read = Promise.withResolvers<bigint>();
+    const on = await withAccount("http://chain.example", 300, { timer, read: () => read.promise });
+    const asked = on.runtime.life(OPERATOR, on.owner.agent, { wait: 5_000 });
+    await vi.waitFor(() => expect(waits.map(({ milliseconds }) => milliseconds)).toEqual([5_000]));
+    read.resolve(3n * ETHER);
+    expect((await asked).vitals.native?.wei).toBe(3n * ETHER);
   });
 });

@@ -15,7 +15,11 @@ export type LifeDoors = Pick<AgentDoors, "life" | "funds" | "topUp" | "topUps" |
 /** The doors to agents' lives, for operators. */
 export function lifeDoors(parts: () => TurnParts, run: Run): LifeDoors {
   return {
-    life: async (actor, name) => lifeOf(parts(), deskOf(parts(), actor, name).agent),
+    life: async (actor, name, { wait = 0 } = {}) => {
+      const { agent } = deskOf(parts(), actor, name);
+      if (agent.life?.account !== undefined && wait > 0) await parts().accounts?.first(agent.life.account, wait);
+      return lifeOf(parts(), agent);
+    },
     funds: async (actor, name) => fundsOf(parts(), deskOf(parts(), actor, name).agent),
     topUp: async (actor, name, payment) => {
       const { agent } = deskOf(parts(), actor, name);

@@ -7,6 +7,7 @@ import type { Ending, Work } from "../work.ts";
 import { asleepFor, type Means, meansOf, outOfCredits, ownerOf } from "./credits.ts";
 import { INTERRUPTED, type LifeParts, othersRun, writeLife } from "./record.ts";
 import { isWaiting } from "./states.ts";
+import { firstRead } from "./vitals.ts";
 
 /**
  * What a turn does with the state of an agent that lives by itself: written down at its start and at its end, in memory between.
@@ -46,6 +47,7 @@ export async function fallAsleep(parts: LifeParts, agent: Agent, means: Means): 
 export async function wakes(work: Work): Promise<void> {
   const { parts, cast, lease, recorded } = work;
   if (cast.agent.life === undefined || recorded !== undefined) return;
+  await firstRead(parts, cast.agent, lease.signal);
   const owner = ownerOf(cast.agent);
   let from: LifeRecord["state"] = "idle";
   await writeLife(parts, owner, async (record) => {

@@ -21,8 +21,15 @@ export interface Accounts {
    * what comes later is there the next time. Never throws: where it cannot be read, it gives the last that was, or nothing.
    */
   balance(account: ChainAccount, milliseconds: number): Promise<Balance | undefined>;
+  /**
+   * Waits so long for the first balance of the account, once: whoever asks when that is over waits for nothing. A program that
+   * has just begun knows none, and a server may take longer than a source may.
+   */
+  first(account: ChainAccount, milliseconds: number): Promise<void>;
   /** When and why the last try failed or is late, without the server's address; nothing where it did not. */
   trouble(account: ChainAccount): Trouble | undefined;
+  /** Whatever is being read is given up. */
+  close(): void;
 }
 
 export interface AccountParts {
@@ -32,7 +39,7 @@ export interface AccountParts {
   readonly clock: () => number;
   /** Real time by default. */
   readonly timer?: Timer;
-  readonly read?: (url: string, address: string) => Promise<bigint>;
+  readonly read?: (url: string, address: string, signal: AbortSignal) => Promise<bigint>;
 }
 
 /** For so long a server that failed is not asked again, at most; in milliseconds. */
@@ -44,11 +51,14 @@ interface Known {
   /** When it was asked last. */
   asked?: number;
   failed?: Trouble | undefined;
+  /** Whether somebody has waited for its first balance until there was one or the time was up. */
+  awaited?: true;
 }
 
 /** Reads balances, keeps them, and asks each server once for all who wait. */
 export function openAccounts({ urlOf, clock, timer = realTimer, read = readBalance }: AccountParts): Accounts {
   const known = new Map<string, Known>();
+  const closing = new AbortController();
   const knownOf = (account: ChainAccount): Known => {
     const key = JSON.stringify([account.rpc, account.address.toLowerCase()]);
     const one = known.get(key) ?? {};
@@ -59,31 +69,39 @@ export function openAccounts({ urlOf, clock, timer = realTimer, read = readBalan
     try {
       const url = urlOf(rpc);
       if (url === undefined) throw new Error("the variable with its server's address is not set");
-      one.last = { wei: await read(url, address), at: clock() };
+      one.last = { wei: await read(url, address, closing.signal), at: clock() };
       one.failed = undefined;
     } catch (thrown) {
       one.failed = { at: clock(), because: thrown instanceof Error ? thrown.message : String(thrown) };
     }
   };
+  const balance = async (account: ChainAccount, milliseconds: number): Promise<Balance | undefined> => {
+    const one = knownOf(account);
+    const now = clock();
+    const age = account.cached * 1_000;
+    if (one.last !== undefined && now - one.last.at < age) return one.last;
+    if (one.failed !== undefined && now - one.failed.at < Math.min(age, REST)) return one.last;
+    if (one.reading === undefined) one.asked = now;
+    // What fails at once has ended before it stands here: only a step later it is no reading any more.
+    one.reading ??= readOnce(one, account).finally(() => {
+      one.reading = undefined;
+    });
+    if (milliseconds > 0) await within(milliseconds, one.reading, timer);
+    return one.last;
+  };
   return {
-    balance: async (account, milliseconds) => {
+    balance,
+    first: async (account, milliseconds) => {
       const one = knownOf(account);
-      const now = clock();
-      const age = account.cached * 1_000;
-      if (one.last !== undefined && now - one.last.at < age) return one.last;
-      if (one.failed !== undefined && now - one.failed.at < Math.min(age, REST)) return one.last;
-      if (one.reading === undefined) one.asked = now;
-      // What fails at once has ended before it stands here: only a step later it is no reading any more.
-      one.reading ??= readOnce(one, account).finally(() => {
-        one.reading = undefined;
-      });
-      await within(milliseconds, one.reading, timer);
-      return one.last;
+      if (one.awaited || one.last !== undefined) return;
+      await balance(account, milliseconds);
+      one.awaited = true;
     },
     trouble: (account) => {
       const { failed, reading, asked = clock() } = knownOf(account);
       return reading === undefined ? failed : { at: asked, because: "its server has not answered yet" };
     },
+    close: () => closing.abort(),
   };
 }
 

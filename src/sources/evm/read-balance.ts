@@ -11,9 +11,10 @@ const ethereum = () => import("viem/utils");
  * The native balance of an address in wei, as the server's newest block has it.
  * @throws Error with a reason that names no address of a server: it may hold a key
  */
-export async function readBalance(url: string, address: string): Promise<bigint> {
+export async function readBalance(url: string, address: string, signal?: AbortSignal): Promise<bigint> {
   const { getHttpRpcClient, hexToBigInt, isHex } = await ethereum();
-  const options = { timeout: PATIENCE, maxResponseBodySize: LONGEST_ANSWER };
+  const limits = { timeout: PATIENCE, maxResponseBodySize: LONGEST_ANSWER };
+  const options = { ...limits, ...(signal && { fetchOptions: { signal } }) };
   const body = { method: "eth_getBalance", params: [address, "latest"] };
   const answer: { readonly result?: unknown; readonly error?: unknown } = await getHttpRpcClient(url, options)
     .request({ body })
