@@ -79,7 +79,7 @@ export async function declaredBy(projects: readonly Project[], options: AppOptio
   const sources = sourcesOf([...(options.sources ?? []), ...modules.flatMap((one) => one.sources)]);
   const checked = options.recordOnly === true ? [] : projects;
   for (const project of checked) check(project, tools, sources);
-  for (const project of checked) await checkAccounts(project);
+  for (const project of projects) await checkAccounts(project);
   const access = accessOf(projects);
   const cardOf = cardsOf(projects, access);
   const usual = usualModelOf(projects) ?? "rehearsal";

@@ -119,14 +119,44 @@ describe("a payment", () => {
   });
 });
 
+/** A folder whose automaton has that account. */
+async function withAccount(address: string, port: number): Promise<ReturnType<typeof of>> {
+  const cwd = await living();
+  const file = join(cwd, "strata.yaml");
+  const account = `account: { address: "${address}", rpc: "http://127.0.0.1:${port}" }`;
+  writeFileSync(file, readFileSync(file, "utf8").replace("    life:\n", `    life:\n      ${account}\n`));
+  return of(cwd);
+}
+
+const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+
+describe("an account", () => {
+  it("on a node that takes half a second is read by `life show` and by doctor, each a program that begins anew", async () => {
+    const port = await localServer((_request, response) => {
+      response.setHeader("content-type", "application/json");
+      setTimeout(() => response.end('{"jsonrpc":"2.0","id":1,"result":"0x14d1120d7b160000"}'), 500);
+    });
+    const run = await withAccount(WALLET, port);
+    expect((await run("life show")).out).toContain(`account  ${WALLET}, 1.5 in its native coin, read just now`);
+    expect((await run("doctor")).out).toMatch(/^ok {4}accounts {2}1 account read$/m);
+  });
+
+  it("with a wrong checksum is refused by every command, with the form that is right", async () => {
+    const wrong = WALLET.replace("C8", "c8");
+    const run = await withAccount(wrong, 9);
+    for (const line of ["life show", "credits show", "agent show automaton", "life tick", "inbox list"])
+      expect(await run(line), line).toMatchObject({
+        code: 4,
+        err: expect.stringContaining(`checksum, which for these digits is ${WALLET}`),
+      });
+    expect((await run("doctor")).out.replaceAll(/\s+/g, " ")).toContain(`which for these digits is ${WALLET}`);
+  });
+});
+
 describe("an account that cannot be read", () => {
   it("is told with the reason and the time of the last try by `life show`, for programs too, and by doctor", async () => {
-    const cwd = await living();
     const port = await localServer((_request, response) => void response.end("<html>Welcome</html>"));
-    const file = join(cwd, "strata.yaml");
-    const account = `account: { address: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", rpc: "http://127.0.0.1:${port}" }`;
-    writeFileSync(file, readFileSync(file, "utf8").replace("    life:\n", `    life:\n      ${account}\n`));
-    const run = of(cwd);
+    const run = await withAccount(WALLET, port);
     expect((await run("life show")).out).toMatch(/its balance was never read; tried just now: its server/);
     const [life] = jsonLines<object>((await run("life show --json")).out);
     expect(life).toMatchObject({
