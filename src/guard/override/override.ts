@@ -11,20 +11,23 @@ import { respelt } from "./words.ts";
  * such a layer no rank whatever it says.
  */
 export function judgeLayerText(whole: string): GuardVerdict {
-  const text = whole.slice(0, LONGEST);
+  const text = whole.slice(0, LONGEST).replaceAll(PILED, "$1");
   const structure = structureOf(text);
-  const readings = readingsOf(text);
+  const { readings, areAll } = readingsOf(text);
   const disguise = structure.length > 0 ? undefined : disguiseOf(text, readings);
   const spoken = firstSpoken(readings);
   const findings = [
     ...structure,
     ...(spoken === undefined ? [] : [spoken]),
     ...(disguise === undefined ? [] : [disguise]),
-    ...(whole.length > LONGEST ? [unread(whole)] : []),
+    ...(whole.length > LONGEST ? [unread(whole)] : areAll ? [] : [MANIFOLD]),
   ];
   if (structure.length > 0) return { verdict: "reject", findings };
   return { verdict: findings.length > 0 ? "review" : "pass", findings };
 }
+
+/** Marks piled up on one letter higher than Unicode asks anybody to bear: to put them in order takes quadratic time. */
+const PILED = /(\p{M}{30})\p{M}+/gu;
 
 /** What was not read may say anything. */
 const unread = (text: string): GuardFinding => ({
@@ -32,6 +35,12 @@ const unread = (text: string): GuardFinding => ({
   says: `it is longer than the ${LONGEST} characters that are read; the rest begins with`,
   words: text.slice(LONGEST, LONGEST + 120),
 });
+
+const MANIFOLD: GuardFinding = {
+  kind: "unread",
+  says: "it can be read in more ways than are tried",
+  words: "",
+};
 
 const SENTENCES = /(?<=[.!?。！？;])\s+|\n+/u;
 
@@ -76,7 +85,7 @@ function firstOffence(text: string, judged: Set<string>): Offence | undefined {
     const known = `${sentence}\n${next}`;
     if (sentence.length < SHORTEST_SENTENCE || judged.has(known)) continue;
     judged.add(known);
-    for (const piece of piecesOf(sentence)) {
+    for (const piece of new Set(piecesOf(sentence))) {
       const offence = offenceOf({ sentence: piece, next, text });
       if (offence !== undefined) return offence;
     }

@@ -43,19 +43,51 @@ export interface Reading {
 /** Longer texts are no layers; what is judged is bounded so that judging takes bounded time. */
 export const LONGEST = 20_000;
 
+/** A reading may be longer than the text: a sign may stand for a phrase, a name for a sentence. */
+const LONGEST_READING = 2 * LONGEST;
+/** What the longest phrase of one sign leaves of that. */
+const LONGEST_OF_PHRASES = LONGEST_READING / 20;
+/** How many readings there may be, and how long they may be together; texts that people write have far fewer. */
+const MOST_READINGS = 2_000;
+const LONGEST_TOGETHER = 60 * LONGEST;
+
+/** All readings of a text, and whether they are all: else what is left may say anything. */
+export interface Readings {
+  readonly readings: readonly Reading[];
+  readonly areAll: boolean;
+}
+
 /** The text as a reader would take it, and again with each disguise that it wears taken off. */
-export function readingsOf(text: string): readonly Reading[] {
-  const plain = text.slice(0, LONGEST).toWellFormed();
+export function readingsOf(text: string): Readings {
+  const isLong = text.normalize("NFKC").length > LONGEST_READING;
+  const plain = text.slice(0, isLong ? LONGEST_OF_PHRASES : LONGEST).toWellFormed();
   const base = folded(plain);
+  const stands = linesOf(base);
   const readings: Reading[] = [{ by: "", text: base, won: 0 }];
   const known = new Set([base]);
-  for (const [by, read, from = base] of unfolded(plain)) {
-    if (read === undefined || read.trim() === "" || known.has(read)) continue;
-    known.add(read);
-    const [others, replaced] = [linesBeside(read, from), linesBeside(from, read)];
-    readings.push({ by, text: others, won: englishWords(others) - englishWords(replaced) });
+  let [ways, together, areAll] = [0, 0, !isLong];
+  for (const [by, whole, from = base] of unfolded(plain)) {
+    if (whole === undefined || whole.trim() === "" || known.has(whole)) continue;
+    if (++ways > MOST_READINGS || together > LONGEST_TOGETHER) return { readings, areAll: false };
+    const read = whole.slice(0, LONGEST_READING);
+    if (read.length < whole.length) areAll = false;
+    known.add(whole);
+    const replaced = from === base ? stands : linesOf(from);
+    const others = linesBeside(read, from);
+    together += read.length;
+    readings.push({ by, text: others, won: englishWords(others) - englishBeside(replaced, read) });
   }
-  return readings;
+  return { readings, areAll };
+}
+
+/** The lines of a text, and how many English words each has: counted once, however many readings there are. */
+const linesOf = (text: string) => text.split("\n").map((line) => ({ line, english: englishWords(line) }));
+
+/** How many English words stand in those lines that another text has not, each with what follows it. */
+function englishBeside(lines: ReturnType<typeof linesOf>, other: string): number {
+  const known = new Set(other.split("\n"));
+  const isNew = (at: number): boolean => at >= 0 && !known.has(lines[at]?.line ?? "");
+  return lines.reduce((sum, { english }, i) => sum + (isNew(i) || isNew(i - 1) ? english : 0), 0);
 }
 
 /** The lines of one text that the other has not, each with what follows it. */

@@ -6,6 +6,20 @@ import { VOCABULARY } from "./vocabulary.ts";
 
 const WORD = /(?<![\p{L}\p{N}])[\p{L}\p{N}]*(?:[^\p{L}\p{N}\s'’"“”,;:]{1,4}[\p{L}\p{N}]*)+/gu;
 const WORDS = once(() => [...VOCABULARY, ...ENGLISH_WORDS].filter((word) => /^[a-z]{2,}$/.test(word)));
+/** The words of a length that begin with a letter, where both are known. */
+const formOf = (length?: number, first?: string): string => `${length ?? ""}${first ?? ""}`;
+const byForm = once(() => {
+  const forms = new Map<string, string[]>();
+  for (const word of WORDS())
+    for (const length of [word.length, undefined])
+      for (const first of [word.slice(0, 1), undefined]) {
+        const form = formOf(length, first);
+        const words = forms.get(form);
+        if (words === undefined) forms.set(form, [word]);
+        else words.push(word);
+      }
+  return forms;
+});
 const FEWEST = 2;
 const MOST = 40;
 /** How many of a line's words are hidden so. */
@@ -37,6 +51,9 @@ function meant(word: string): string | undefined {
   const letters = body.match(/[a-z]/gi)?.length ?? 0;
   if (letters < Math.min(2, body.length - 1) || isEnglishWord(body.toLowerCase())) return undefined;
   const fits = new RegExp(`^${source}$`);
-  const found = WORDS().find((one) => fits.test(one));
+  const isFixed = !/[^a-z]{3}/i.test(body);
+  const found = byForm()
+    .get(formOf(isFixed ? body.length : undefined, /^[a-z]/i.exec(body)?.[0].toLowerCase()))
+    ?.find((one) => fits.test(one));
   return found === undefined ? undefined : found + end;
 }
