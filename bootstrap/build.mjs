@@ -18,7 +18,7 @@ function removeHiddenTypes() {
   for (let file = left.pop(); file !== undefined; file = left.pop()) {
     if (kept.has(file)) continue;
     kept.add(file);
-    for (const [, named] of readFileSync(file, "utf8").matchAll(/(?:from |import\(|import )"(\.[^"]+)"/g))
+    for (const [, named = ""] of readFileSync(file, "utf8").matchAll(/(?:from |import\(|import )"(\.[^"]+)"/g))
       left.push(join(dirname(file), named.replace(/\.(?:js|ts)$/, ".d.ts")));
   }
   for (const name of globSync("**/*.d.ts", { cwd: out })) if (!kept.has(join(out, name))) rmSync(join(out, name));

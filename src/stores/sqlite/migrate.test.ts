@@ -262,6 +262,39 @@ describe("a database that knew calls by their place in a turn", () => {
   });
 });
 
+describe("a database in which a turn failed twice, and its second try made one call more", () => {
+  it("knows both calls in a third try", async () => {
+    const path = join(folder, "tries.sqlite");
+    const store = await openSqlite(path);
+    const thread = await open(store, ANN);
+    await store.receive(ANN, thread.id, [said("Ring twice")]);
+    const ring = { tool: toolName("ring"), input: { bell: "door" } };
+    for (const place of [1, 2]) {
+      const claim = await take(store, thread);
+      const key = { thread: thread.id, turn: claim.turn, ordinal: place, ...ring };
+      await store.beginCall(ANN, key, NOW);
+      await store.endCall(ANN, key, { text: untrusted(`ring ${place}`), failed: false }, NOW);
+      await store.settle(
+        claim,
+        ran(claim, { more: { end: { status: "failed", code: "model_failed", message: "no" } } }).outcome,
+      );
+    }
+    const third = await take(store, thread);
+    await store.close();
+    const db = connect(path, { random: randomBytes, patience: 100 });
+    for (const text of calls.statements) db.run(plain(text));
+    db.close();
+    const again = await openSqlite(path);
+    const states: string[] = [];
+    for (const ordinal of [1, 2, 3]) {
+      const found = await again.beginCall(ANN, { thread: thread.id, turn: third.turn, ordinal, ...ring }, NOW);
+      states.push(found.state === "done" ? found.outcome.text : found.state);
+    }
+    expect(states).toEqual(["ring 1", "ring 2", "new"]);
+    await again.close();
+  });
+});
+
 /** A turn of several senders that begins there. */
 const batchOf = (id: ThreadId) => ({
   id,

@@ -1,15 +1,22 @@
 import type { Migration } from "../migration.ts";
 
-const SAME = "org, agent, contact, turn, tool, input";
+/** Turns before this one on its thread that were done: what failed since the last of them was tried again. A turn that runs has no row yet. */
+const DONE_BEFORE = `(select count(*) from turn as done where done.org = journal.org and done.agent = journal.agent
+  and done.contact = journal.contact and done.thread = journal.thread and done.status = 'done'
+  and (turn.seq is null or done.seq < turn.seq))`;
 
-/** A call was known by its place among all calls of its turn; now it is by which of those it is that ask for the same. */
+const SAME = "journal.org, journal.agent, journal.contact, journal.thread, journal.tool, journal.input";
+
+/** A call was known by its place among all calls of its turn and of its turn's failed tries; now it is by which of those it is that ask for the same. */
 export const calls: Migration = {
   number: 13,
   name: "calls",
   statements: [
     // In two steps, so that no row takes a number that another still has.
     `update journal set ordinal = -same.nth from (
-        select rowid as row, row_number() over (partition by ${SAME} order by ordinal) as nth from journal) as same
+        select journal.rowid as row, dense_rank() over (partition by ${SAME}, ${DONE_BEFORE} order by journal.ordinal) as nth
+          from journal left join turn on turn.org = journal.org and turn.agent = journal.agent and turn.contact = journal.contact
+            and turn.id = journal.turn) as same
       where same.row = journal.rowid`,
     `update journal set ordinal = -ordinal`,
   ],
