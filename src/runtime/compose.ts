@@ -14,6 +14,7 @@ import { type Cast, castOf, parametersOf, upToDate } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
 import { compileFor } from "./gather.ts";
+import { firstRead } from "./life/vitals.ts";
 import type { Parts } from "./parts.ts";
 import { planRequest } from "./plan-request.ts";
 import type { Composed, ComposeOptions, Conversation } from "./runtime.ts";
@@ -46,6 +47,7 @@ export async function compose(
   const at = parts.clock();
   const cold = coldCache(cast, past, at);
   const room = uncut ? withRoom(cast) : cast;
+  await firstRead(parts, cast.agent);
   const occasion = { scope, turn, events, epoch, thread, cold, mode };
   const { compilation, since } = await compileFor(parts, room, occasion).catch((thrown) => {
     throw inWindow(room, asStrataError(thrown));

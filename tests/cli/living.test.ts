@@ -131,7 +131,7 @@ async function withAccount(address: string, port: number): Promise<ReturnType<ty
 const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
 describe("an account", () => {
-  it("on a node that takes half a second is read by `life show` and by doctor, each a program that begins anew", async () => {
+  it("on a node that takes half a second is read by `life show`, doctor and compose, each a program that begins anew", async () => {
     const port = await localServer((_request, response) => {
       response.setHeader("content-type", "application/json");
       setTimeout(() => response.end('{"jsonrpc":"2.0","id":1,"result":"0x14d1120d7b160000"}'), 500);
@@ -139,6 +139,8 @@ describe("an account", () => {
     const run = await withAccount(WALLET, port);
     expect((await run("life show")).out).toContain(`account  ${WALLET}, 1.5 in its native coin, read just now`);
     expect((await run("doctor")).out).toMatch(/^ok {4}accounts {2}1 account read$/m);
+    const told = await run("compose automaton --message hi");
+    expect(told.out).toContain("native balance: 1.500000 in its native coin, read less than a minute ago");
   });
 
   it("with a wrong checksum is refused by every command, with the form that is right", async () => {

@@ -16,16 +16,16 @@ const ANSWERS = { state: "idle" } as const;
 /** A program's first turn waits so long for the first balance, in milliseconds; mostly it was read while the program began. */
 const FIRST_READ = 2_000;
 
-/** Before a turn shows its vitals: of an account that this program has not read yet the first balance, if it comes soon. */
-export async function firstRead({ accounts }: VitalParts, agent: Agent, signal: AbortSignal): Promise<void> {
+/** Before vitals are shown to a model: of an account that this program has not read yet the first balance, if it comes soon. */
+export async function firstRead({ accounts }: VitalParts, agent: Agent, signal?: AbortSignal): Promise<void> {
   const account = agent.life?.account;
   if (account === undefined || accounts === undefined) return;
   if (!agent.layers.some(({ source }) => source.kind === "vitals")) return;
   const stopped = Promise.withResolvers<void>();
   const stop = (): void => stopped.resolve();
-  signal.addEventListener("abort", stop, { once: true });
+  signal?.addEventListener("abort", stop, { once: true });
   await Promise.race([accounts.first(account, FIRST_READ), stopped.promise]);
-  signal.removeEventListener("abort", stop);
+  signal?.removeEventListener("abort", stop);
 }
 
 /** How the agent is, now. */
