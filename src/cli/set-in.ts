@@ -13,7 +13,7 @@ export interface Margin {
  */
 export function setIn(text: string, margin: string | Margin, { width }: Pick<Style, "width">): readonly string[] {
   const { first, more } = typeof margin === "string" ? { first: margin, more: margin } : margin;
-  const wide = ({ length }: string, before: string): boolean => length + widthOf(before) > width;
+  const wide = ({ length }: string, before: string): boolean => length > 0 && length + widthOf(before) > width;
   const lines: string[] = [];
   for (const line of printable(text).split("\n")) {
     let rest = line;
