@@ -26,8 +26,10 @@ export function judgeLayerText(whole: string): GuardVerdict {
   return { verdict: findings.length > 0 ? "review" : "pass", findings };
 }
 
+/** A mark that has a place in the order of marks; those that choose a variant have none. */
+const MARK = String.raw`(?:(?![\ufe00-\ufe0f\u{e0100}-\u{e01ef}])\p{M})`;
 /** Marks piled up on one letter higher than Unicode asks anybody to bear: to put them in order takes quadratic time. */
-const PILED = /(\p{M}{30})\p{M}+/gu;
+const PILED = new RegExp(`(${MARK}{30})${MARK}+`, "gu");
 
 /** What was not read may say anything. */
 const unread = (text: string): GuardFinding => ({

@@ -65,8 +65,9 @@ export function readingsOf(text: string): Readings {
   const stands = linesOf(base);
   const readings: Reading[] = [{ by: "", text: base, won: 0 }];
   const known = new Set([base]);
+  const left = { decoded: MOST_DECODED };
   let [ways, together, areAll] = [0, 0, !isLong];
-  for (const [by, whole, from = base] of unfolded(plain)) {
+  for (const [by, whole, from = base] of unfolded(plain, left)) {
     if (whole === undefined || whole.trim() === "" || known.has(whole)) continue;
     if (++ways > MOST_READINGS || together > LONGEST_TOGETHER) return { readings, areAll: false };
     const read = whole.slice(0, LONGEST_READING);
@@ -77,7 +78,7 @@ export function readingsOf(text: string): Readings {
     together += read.length;
     readings.push({ by, text: others, won: englishWords(others) - englishBeside(replaced, read) });
   }
-  return { readings, areAll };
+  return { readings, areAll: areAll && left.decoded >= 0 };
 }
 
 /** The lines of a text, and how many English words each has: counted once, however many readings there are. */
@@ -104,18 +105,24 @@ type Read = Iterable<readonly [string, string | undefined, string?]>;
 /** Marks that a sign or a picture has no use for. */
 const MARKED = /(?<=[!-~\p{Extended_Pictographic}])(?!\ufe0f)\p{M}+/gu;
 
-/** How often what is decoded is read as a text of its own. */
-const DEEPEST = 1;
+/** How much of what is decoded is read as a text of its own. */
+const MOST_DECODED = 2 * LONGEST;
 
 /** Each disguise, taken off the text; nothing, or the same text, where it does not wear it. */
-function* unfolded(plain: string, depth = 0): Read {
+function* unfolded(plain: string, left?: { decoded: number }): Read {
   const tags = taggedText(plain);
   if (tags !== "") yield ["hidden characters", folded(tags)];
   const bare = plain.replaceAll(MARKED, "");
+  const known = new Set<string>();
   for (const [by, decoded] of decodings(bare)) {
+    if (known.has(decoded)) continue;
+    known.add(decoded);
     yield [by, folded(decoded)];
-    if (depth < DEEPEST)
-      for (const [how, read] of unfolded(linesBeside(decoded, bare), depth + 1)) yield [`${by} and ${how}`, read];
+    if (left === undefined) continue;
+    const beside = linesBeside(decoded, bare);
+    left.decoded -= beside.length;
+    if (left.decoded < 0) continue;
+    for (const [how, read] of unfolded(beside)) yield [`${by} and ${how}`, read];
   }
   const written = lookalikes(withoutDress(plain));
   yield ["look-alike letters", folded(written)];
