@@ -174,6 +174,20 @@ describe("an event that is sent twice", () => {
     expect(await slots(stand, thread)).toEqual(["Hi!", "Once."]);
     expect(stand.sent).toHaveLength(1);
   });
+
+  it("with another text is refused, and answered where what it stood for was erased: neither is lost", async () => {
+    const stand = await stage(["Once.", "Anew."]);
+    const post = async (text: string) =>
+      stand.json(`POST /v1/threads/${await stand.open()}/events`, { body: { text, externalId: "m1" } });
+    await post("Hi!");
+    expect(await post("Bye!")).toMatchObject({
+      status: 400,
+      body: { error: { code: "invalid_input", message: expect.stringContaining("another external id") } },
+    });
+    await stand.json("DELETE /v1/contacts/ann?agent=companion");
+    const body = { event: { content: [{ text: "Are you there?" }], status: "consumed" }, done: { text: "Anew." } };
+    expect(await post("Are you there?")).toMatchObject({ status: 200, body });
+  });
 });
 
 describe("a reply that nobody has listened to", () => {
