@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { App } from "../app.ts";
 import { type StoredEvent, StrataError, untrusted } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { chatConversation, senderOf } from "./conversation.ts";
@@ -24,6 +25,8 @@ export function declarePost(inbox: Command, context: Context): void {
     .action(async (text: string | undefined, named: string | undefined, options: Options, command: Command) => {
       const says = await textOf(context, text);
       await inSession(context, command, async ({ app, json }) => {
+        const isAlone = named === undefined && options.agent === undefined;
+        if (isAlone && text !== undefined) checkNoAgent(context, app, text);
         const { runtime, operator } = app;
         const agent = chosenAgent(app, nameGiven(named, options));
         const talkers = { app, agent, contact: await senderOf(app, agent, options.as) };
@@ -50,6 +53,14 @@ async function textOf({ terminal }: Context, text: string | undefined): Promise<
   const given = text === undefined || text === "-" ? (await allOfStdin(terminal)).replace(/\r?\n$/, "") : text;
   if (given.trim() !== "") return given;
   throw new StrataError("invalid_input", "the message says nothing: write it behind the command, or give it on stdin");
+}
+
+/** One word that names an agent, with something on stdin, would be posted as the message, and the letter lost without a word. */
+function checkNoAgent({ terminal }: Context, { runtime, operator }: App, text: string): void {
+  if (terminal.stdin.isTTY === true || !runtime.agents(operator).some(({ name }) => name === text)) return;
+  const says = `${text} is an agent's name, and stood where the message stands`;
+  const next = `\`strata inbox post - ${text}\` posts what is on stdin to ${text}; to post the word itself, name the agent, too, as with \`--agent ${text}\``;
+  throw new StrataError("invalid_input", `${says}: ${next}`, { agent: text });
 }
 
 function told({ id, thread, status, turn }: StoredEvent, agent: string): readonly string[] {

@@ -64,4 +64,14 @@ describe("strata inbox post", () => {
     const { cwd } = await automaton();
     await refuses(cwd, ["inbox", "post"], { exit: 2, says: "the message says nothing" });
   });
+
+  it("refuses one word that names an agent while something may be on stdin, and says how to write it", async () => {
+    const { cwd, run } = await automaton();
+    await refuses(cwd, ["inbox", "post", "automaton"], { exit: 2, says: "`strata inbox post - automaton`" });
+    expect((await run(["inbox", "list", "--json"])).out).toBe("[]\n");
+    const letter = posted(await run(["inbox", "post", "--agent", "automaton", "--json"], "A letter.\n"));
+    expect(letter).toMatchObject({ content: [{ text: "A letter." }] });
+    const word = posted(await run(["inbox", "post", "automaton", "--agent", "automaton", "--json"]));
+    expect(word).toMatchObject({ content: [{ text: "automaton" }] });
+  });
 });
