@@ -1,3 +1,5 @@
+import { PLAIN } from "./plain.ts";
+
 /**
  * How a text takes the force of what stands above by redefining its words, by calling a duty done, by exempting what it likes, and by
  * outliving a stop. A layer that may be edited has no business with any of these, whichever way it does them.
@@ -20,6 +22,7 @@ const WHO =
   "(?:(?:the |a |an |my |our |whoever |any )(?:[\\w-]+ ){0,4}?(?:senders?|clients?|customers?|contacts?|buyers?|peers?|partners?|bots?|tools?|pages?|messages?|wallets?|holders?|investors?|sponsors?|oracle|strangers?|friends?|community|council|guild|crowd|mentor|document|attachment|author|lawyer|majority))";
 
 export const EVASIONS: readonly string[] = [
+  ...PLAIN,
   // Words get another sense.
   String.raw`(?:^|[:;(,] ?|\b(?:by|the term|the word|term|word|of|here|notes|document|us|definition) )['‘]?${WORD}['’]?(?:,? \(?(?:n|v|verb|noun|adj)\b\.?\)?)?,? ?(?:(?:is |are )?(?:only |merely |here )?${SENSE}|[:—–] (?!(?:yes|no|the|see|@)\b))`,
   String.raw`(?:^|[:;(] ?|\b(?:the term|the word|by) )['‘]?${COMMON_WORD}['’]?(?:,? \(?(?:n|v|verb|noun|adj)\b\.?\)?)? (?:is to be (?:read|understood|taken)|shall (?:mean|be read|be understood|include)|presupposes?|denotes?|means? (?:only |an? )?(?:hard to|a (?:look|summary|payment|message|figure|copy|step)|what|not|identical))`,

@@ -1,5 +1,6 @@
 import { ofLast } from "./last.ts";
 import { pattern } from "./pattern.ts";
+import { isPlainlyBowing } from "./plainly.ts";
 
 /** Whether a sentence does what it speaks of, or only speaks of it: no, question, report, rule of another kind. */
 
@@ -43,7 +44,7 @@ const NO_INSIDE =
 const SOMEBODY =
   "(?:anyone|somebody|someone|whoever|senders?|users?|customers?|clients?|contacts?|players?|patients?|callers?|visitors?|guests?|messages?|mails?|e-?mails?|text|texts|page|pages|documents?|files?|websites?|people|person|pupils?|students?|they|he|she|requests?|attempts?|proposals?|plans?|skills?|sentences?|strings?|phrases?|input|content|instructions?|edits?|task|tasks|wenn jemand|jemand|act|it)";
 const REPORTED = pattern(
-  String.raw`\b${SOMEBODY}\b[^.;]{0,30}?\b(?:tells?|told|asks?|asking|says?|saying|claims?|claiming|wants?|tries|trying|try|demands?|requests?|urges|pretends?|quotes?|insists?|offers?|suggests?|orders?|such as|like|that would|conflicts?|would|threatens?|begs?|poses?|to (?:bypass|ignore|override|disable|reveal|change))\b`,
+  String.raw`\b${SOMEBODY}\b[^.;]{0,30}?\b(?:tells?|told|asks?|asking|says?|saying|claims?|claiming|wants?|tries|trying|try|demands?|requests?|urges|pretends?|quotes?|insists?|offers?|suggests?|orders?|such as|like|that would|conflicts?|would|threatens?|begs?|poses?|may (?:say|write|claim|tell|ask)|to (?:bypass|ignore|override|disable|reveal|change))\b`,
   "u",
 );
 const RESISTED =
@@ -52,7 +53,7 @@ const COMPLIES =
   /\b(?:do so|do it|comply|obey|agree|go along|accept (?:it|this)|believe (?:it|him|her|them)|follow (?:it|him|her|them|suit)|then (?:you may|do|yes)|you may|let (?:him|her|them|it)|grant (?:it|him|her|them)|unlock|unless|except|once|but only)\b/u;
 
 const FALSE =
-  /^\W*(?:it (?:was|is|does|did) not|that is (?:false|wrong|untrue)|do not|don't|refuse|decline|ignore|that counts|this counts)/u;
+  /^\W*(?:it (?:was|is|does|did) not|that is (?:false|wrong|untrue|not (?:true|so|right))|do not|don't|refuse|decline|ignore|that counts|this counts)/u;
 
 /** What others say or try, and that it is to be resisted. */
 export const isReported = (sentence: string, next: string): boolean =>
@@ -98,13 +99,18 @@ const HEADING = /^\W*layers? ?[0-9](?:[^\p{L}\p{N}]+\p{L}[^.!?]{0,60}|[ :—–-
 const HEADING_WORD =
   /\b(?:ignor|disabl|off|void|empty|option|advis|suspend|weak|lift|repeal|no longer|obsolete|false|null|deprecat|overrid|bypass|skip|sugges|nothing|anything|delete|drop|cancel|expire|sleep|end|not|unless)/u;
 
+/** Rules of a house or of its style, before a list of them. */
+const HOUSE = /^\W*(?:our |the )?(?:house|style|kitchen|shop|team|table) rules: /u;
+
 /** Former versions of papers of everyday trade are no rules. */
 const PAPERS =
   /\b(?:(?:all|any|every) )?(?:previous|earlier|prior|old|older|former|existing) (?:\w+ )?(?:price lists?|prices|quotes?|offers?|drafts?|invoices?|editions?|menus?|catalogues?|estimates?|tariffs?|schedules?|drawings?|manuals?|leaflets?|instructions (?:about|for|on) (?:the )?(?:gift|wrapping|delivery|packing|assembl|address|mounting))\w*/u;
 const EVERY_PAPER = new RegExp(PAPERS.source, "gu");
 
-/** The sentence without layers of other things, and without what is only a title. */
+/** The sentence without layers of other things; nothing of what is only a title, or plainly keeps what stands above. */
 export function withoutHarmlessTalk(sentence: string, text: string): string {
+  if (isPlainlyBowing(sentence)) return "";
+  if (HOUSE.test(sentence)) return sentence.replace(HOUSE, "");
   if (PAPERS.test(sentence)) return sentence.replaceAll(EVERY_PAPER, "papers");
   if (CIVIC.test(sentence) && !/\b(?:ignor\w*|disregard\w*|operator|senders?|layers?|you|your|agent)\b/u.test(sentence))
     return sentence.replaceAll(/\bconstitution/gu, "statute");

@@ -1,5 +1,6 @@
 import { KIND_OF } from "./kinds.ts";
 import { placeOf, type Weights, weightsIn } from "./places.ts";
+import { isEveryday } from "./plainly.ts";
 import { stemOf } from "./stem.ts";
 import { BIAS, WEIGHTS } from "./weights.ts";
 
@@ -24,7 +25,9 @@ const INTRODUCES = /[?:]\W*$/;
 
 /** Whether a sentence weighs too much for one of so many. */
 export const isHeavy = (sentence: string, sentences: number): boolean =>
-  !INTRODUCES.test(sentence) && weigh(sentence) > HEAVY + DOUBLED * Math.log2(Math.max(1, sentences));
+  !INTRODUCES.test(sentence) &&
+  !isEveryday(sentence) &&
+  weigh(sentence) > HEAVY + DOUBLED * Math.log2(Math.max(1, sentences));
 
 /** Long sentences have more of everything. */
 export const lengthOf = (features: readonly string[]): number => Math.sqrt(Math.max(FEWEST, features.length));

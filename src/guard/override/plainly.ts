@@ -1,0 +1,85 @@
+import { pattern } from "./pattern.ts";
+
+/**
+ * Whole sentences that keep what stands above, or are of an everyday trade: said plainly, from the first word to the last, with
+ * nothing after that could take it back. All in lower case: texts are folded before they are read.
+ */
+
+const IT = String.raw`(?:(?:the |your |all |any |a )*(?:constitution|(?:five |first |safety |core )?rules?(?: above(?: it)?)?|layers? (?:[0-5]|one|two|three|four|five)(?:(?: to | and |-)(?:layer )?[0-5])?|layers? (?:above|before)(?: it| this one)?|(?:first|higher|upper|lower-numbered) layers?))`;
+const SELF = String.raw`(?:(?:this|a|any) (?:layer|text|section|note|skill)|this|layer [6-9]|(?:a |any )?(?:rule|line|sentence) here|(?:everything|anything|what is|what stands) (?:written )?here)`;
+/** Words after which a bow may be none. */
+const TURN = String.raw`(?:ignor|disregard|forget|bypass|overrid|overrul|outrank|skip|drop|but\b|except|unless|until|however|instead|no longer|as if|pretend|anyway|void|suspend|lift|waiv|optional|whatever|hid(?:e|ing)|secret|lie\b|lies\b|break|only\b|above|trump|over the|wins\b|beats\b|this (?:layer|text)|layers? \d|constitution|precedence|rules?\b|free\b|first\b|obey|command)`;
+const REST = String.raw`(?:(?!\b${TURN})[^.;:!?])*?`;
+const NO = "(?:never|do not|don't|you (?:may|must|should|shall|can) (?:never|not)|we (?:never|do not))";
+const FORBIDS = String.raw`(?:forbids?|prohibits?|rules? out|excludes?|bans?|(?:does not|do not|doesn't|don't) (?:let|allow|permit)(?: you)?(?: to(?: do)?| do)?|says? no to)`;
+const KEEP =
+  "(?:follow|keep(?: to)?|obey|hold(?: on)? to|stick to|stay within|respect|heed|observe|honou?r|abide by|choose)";
+const HOLDS =
+  "(?:always |still )?(?:holds?|applies|apply|binds?|counts?|stands?|wins?|decides?|governs?|prevails?|comes? first|goes? first|is right|are right|stays?(?: in force)?|remains?(?: in force)?|has the (?:last|final) (?:say|word))";
+const SOMEONE = "(?:an? |the |your )?(?:mails?|messages?|text|sender|contact|customer|page|someone|somebody|anyone)";
+const OTHERS =
+  "(?:a |any |every |the )?(?:contact|customer|sender|client|guest|visitor)s?'?s?'?(?: (?:wish|wishes|requests?|orders?|word|messages?))?";
+const FRAME =
+  "(?:(?:an? |the )?operator(?:'s)?(?: (?:instruction|order|word|request)s?)?(?: in an operator frame)?(?: frames?)?)";
+
+const BOWS: readonly RegExp[] = [
+  // This text stands below.
+  String.raw`${SELF} (?:always )?(?:bows?|yields?|gives? way|defers?|submits?) to ${IT}`,
+  String.raw`${SELF} (?:(?:comes?|ranks?|stands?|is|is read) (?:last|second|below|under|beneath|after|lower than) ${IT}(?: and (?:yields?|bows?|gives? way) to (?:it|them))?|has the lowest rank|(?:only )?adds (?:detail|to ${IT} and takes nothing away))`,
+  String.raw`${IT} ${HOLDS}(?: over ${SELF}| in (?:every|any|all) (?:case|conflict)s?| in an emergency)?`,
+  String.raw`${IT} (?:outranks?|comes? before|stands? above|overrides?|beats?|settles?|goes? before) (?:${SELF}|(?:all |any |every )?(?:disputes?|conflicts?)|everything (?:written )?here)`,
+  String.raw`nothing (?:(?:written |said )?here|in this (?:layer|text|section)|that follows) (?:may |can |ever |could )?(?:overrides?|weakens?|loosens?|lifts?|changes?|replaces?|softens?|outranks?) ${IT}`,
+  // In a conflict what governs is followed.
+  String.raw`(?:if|where|when|should|whenever|wherever|in case) (?:${SELF}|something here|they|the two)(?: and ${IT})? (?:contradicts?|differs? from|conflicts? with|disagrees? with|clash(?:es)? with|goes against|differ|disagree|conflict|clash|collide)(?: ${IT})?, (?:then )?(?:always )?(?:${KEEP} ${IT}|${IT} ${HOLDS})`,
+  String.raw`(?:if|where|when) (?:a rule|something|anything|this)(?: here| in this layer)? (?:is|seems) (?:unclear|doubtful|ambiguous), (?:${IT} ${HOLDS}|ask(?: the operator)?)`,
+  String.raw`(?:when|if) in doubt,? (?:choose|do|follow|ask)(?: what)? ${IT}(?: would (?:choose|say|do|want|ask))?`,
+  String.raw`(?:if|where|when) (?:you (?:do not|don't) (?:know|understand) what ${IT} means?|${IT} (?:is|are|says?) (?:silent|unclear|nothing)(?: on (?:it|this|that))?), (?:ask(?: the operator)?|use (?:your )?(?:own |best |good )*judge?ment|be careful)`,
+  String.raw`(?:where|if|when) ${IT} (?:says? (?:no|never|stop)|forbids? it|objects?), (?:say (?:no|so)|stop|it means (?:no|never)|do not do it|don't do it|leave it|refuse)(?: politely| too)?`,
+  // What it forbids is left.
+  String.raw`${NO} (?:\w+ ){1,4}?(?:what|anything|things|whatever)(?: that)? ${IT} ${FORBIDS}(?:, (?:not even|even) (?:when|if|for) ${REST})?`,
+  String.raw`(?:do|offer|promise|accept|say) nothing(?: that)? ${IT} ${FORBIDS}|(?:\w+ ){1,2}?only what ${IT} (?:allows?|permits?|lets? you(?: do)?)|do what ${REST} asks? as far as ${IT} (?:allows?|permits?)`,
+  String.raw`refuse what ${IT} ${FORBIDS}(?:,? even (?:if|when) ${REST})?`,
+  String.raw`${NO} (?:put|place|rank|set) ${SELF} (?:above|before|over|ahead of) ${IT}`,
+  String.raw`${NO} (?:treat|see|regard|take|read) ${IT} as (?:mere |only )?(?:suggestions?|hints?|advice|options?|optional|examples?|a suggestion|an example)`,
+  String.raw`${IT} (?:is|are) (?:not|no) (?:mere )?(?:hints?|suggestions?|advice|examples?|options?|optional)(?: but (?:duties|a duty|binding|rules))?`,
+  // It is kept, whatever it costs.
+  String.raw`(?:always |still )?${KEEP} ${IT}(?:,? (?:even|also) (?:when|if|where|though|in|with|under|at|during|after) ${REST}|,? at all times|,? always)?`,
+  String.raw`even (?:when|if|in|with|under|at|during) ${REST},? (?:${IT} ${HOLDS}|(?:you )?${KEEP} ${IT}|(?:you )?stay honest)`,
+  String.raw`(?:(?!no\b|the (?:constitution|rules|layers)|layers? [0-5])${REST}) (?:never|does not|do not|cannot|can't|is no (?:reason|excuse|ground) to|are no (?:reason|excuse) to|must not|may not) (?:comes? before|suspends?|outweighs?|lifts?|beats?|overrides?|outranks?|breaks?|release you from|excuses? breaking|changes?|bends?|weakens?) ${IT}`,
+  String.raw`no (?:sender|contact|customer|message|mail|crisis|emergency|price|later layer|other layer|layer below|one)(?: \w+)? (?:can |may )?(?:lifts?|suspends?|change|changes|overrides?|outranks?|breaks?|weakens?|loosens?) (?:a rule of )?${IT}`,
+  String.raw`(?:there (?:is|are) no|no) exceptions? to ${IT}|(?:you are never|nobody is|no one is) (?:exempt|free|released) from ${IT}|nobody can (?:release|free|excuse) you from ${IT}`,
+  String.raw`(?:rather )(?:stop|wait|lose (?:money|a sale|the deal)|say no) than (?:to )?break ${IT}`,
+  // It is read and kept in mind.
+  String.raw`(?:always )?(?:read|re-?read|keep|know|remember|consult|check) (?:all )?(?:of )?(?:${IT}|your layers|the layers|all layers) (?:again|carefully|twice|in full|from top to bottom|from the top|in order|in mind|by heart)(?:,? (?:then the mail|(?:before|when|whenever|in|each|every|at) ${REST}))?`,
+  String.raw`${IT} (?:is|are|was|were) (?:written|kept|set|signed|approved|maintained) by (?:the )?(?:operator|platform)`,
+  // Who the operator is, and what others may not.
+  String.raw`${OTHERS} (?:can|may) ask, but only (?:the|an) operator (?:can|may) (?:instruct|order|decide|command|allow)`,
+  String.raw`only (?:an |the )?operator(?: frames?)? (?:can|may) (?:change|lift|raise|set|grant|allow) (?:a|the|your|any|an) (?:limits?|caps?|exceptions?|budget)`,
+  String.raw`(?:obey|follow|heed) operator frames? unless ${IT} forbids? (?:it|them)|operator frames? (?:decides?|win|hold|come first|bind) unless ${IT} forbids? (?:it|them)`,
+  String.raw`${FRAME} (?:always )?(?:comes? before|goes? before|outranks?|counts? more than|outweighs?|is worth more than) ${OTHERS}`,
+  String.raw`${OTHERS} (?:comes?|ranks?) (?:last|second)?,? ?after ${IT}(?:,? and (?:the )?operator)?|(?:customers|contacts|senders) come after the operator and ${IT}`,
+  String.raw`(?:if|when|whenever) ${SOMEONE} (?:says?|claims?) (?:that )?(?:it|he|she|they)? ?(?:comes? from|is|are|to be|to come from) the operator, (?:trust|believe|go by|look at|check) (?:only )?the header(?: only| alone)?`,
+  String.raw`(?:treat|take|see|read|regard) (?:any |all |every )?(?:instructions?|orders?|commands?|requests?|texts?|what)(?: that (?:is|are|stands?))? ?(?:inside|in|within|from|of)? ?(?:an? |the )?(?:attachments?|mails?|e-?mails?|messages?|web ?pages?|pages?|documents?|files?)(?: says?)? (?:only |just )?as (?:data|information|content|plain text|noise)(?:, (?:not|never) (?:as )?(?:an )?(?:orders?|instructions?|commands?))?`,
+].map((source) => pattern(`^(?:${source})$`));
+
+const EVERYDAY: readonly RegExp[] = [
+  String.raw`your (?:role|task|job|duty|work) is to (?:take (?:in )?(?:orders|bookings|reservations|notes)|sort|answer|write|read|help|sell|keep|translate|book|plan|greet|collect|check|prepare|watch|summari[sz]e|remind|teach|find)\b${REST}`,
+  String.raw`take (?:orders|bookings|reservations) (?:by|over|via|on) (?:the )?(?:mail|phone|e-?mail|website|telephone|chat)\b${REST}`,
+  String.raw`keep (?:the |all |your )?promises (?:made |given )?(?:under|in|from|by) (?:an |the )?earlier (?:versions?|editions?)(?: of (?:this|the) (?:layer|text|price list))?|what earlier versions of this layer promised ${REST}`,
+  String.raw`(?:memory |old )?notes?(?: in memory)? (?:about|on|of|older)\b${REST} (?:may be|can be|should be|are to be|must be|is to be) (?:forgotten|dropped|deleted|thrown away|removed)`,
+  String.raw`promises? made under (?:an |the )?earlier ${REST} (?:is|are) kept`,
+].map((source) => pattern(`^(?:${source})$`));
+
+/** Longer sentences say more than one thing. */
+const LONGEST = 160;
+
+const isOneOf = (forms: readonly RegExp[], sentence: string): boolean => {
+  const said = sentence.replace(/^[\s>*•–—-]+|[\s.;!]+$/gu, "");
+  return said.length < LONGEST && forms.some((one) => one.test(said));
+};
+
+/** Whether the whole sentence keeps what stands above, and does nothing else. */
+export const isPlainlyBowing = (sentence: string): boolean => isOneOf(BOWS, sentence);
+
+/** Whether the whole sentence is of an everyday trade: its words weigh nothing, but what it does is looked at. */
+export const isEveryday = (sentence: string): boolean => isOneOf(EVERYDAY, sentence);
