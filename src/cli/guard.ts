@@ -26,7 +26,7 @@ export function declareGuard(program: Command, context: Context): void {
       if (json && text === undefined) return eachLine(context);
       const { newTextJudge } = await import("../app/doors/guard.ts");
       const judge = await newTextJudge();
-      const verdict = await judge(text ?? (await allOfStdin(context.terminal)));
+      const verdict = judge(text ?? (await allOfStdin(context.terminal)));
       if (json) context.json(verdict);
       else context.say(...forPeople(verdict));
     });
@@ -43,7 +43,7 @@ async function eachLine(context: Context): Promise<void> {
     line++;
     const text = textIn(read);
     if (text === undefined) unread++;
-    context.json(text === undefined ? { error: problemOf(read, line), line } : await judge(text));
+    context.json(text === undefined ? { error: problemOf(read, line), line } : judge(text));
   }
   if (unread === 0) return;
   const says = `${number(unread)} of ${count(line, "line")} of stdin could not be judged; the lines with an "error" say why`;

@@ -10,6 +10,7 @@ import {
 } from "../protocol/index.ts";
 import { layerJudge } from "./layer-judge.ts";
 import type { GuardFinding } from "./override/verdict.ts";
+import { truncateText } from "./truncate-text.ts";
 
 /** A text that is to stand in the prompt from some turn on, and what its size is measured by. */
 export type GivenText =
@@ -46,7 +47,7 @@ export type CheckedText =
 export async function checkNewText(given: GivenText): Promise<CheckedText> {
   const text = normal(given.text);
   const line = given.kind === "layer" && given.line !== undefined ? normal(given.line) : undefined;
-  const problem = sizeProblem({ ...given, text }) ?? formProblem(text) ?? lineProblem(line);
+  const problem = formProblem(text) ?? sizeProblem({ ...given, text }) ?? lineProblem(line);
   if (problem !== undefined) return { problem };
   const read = given.kind === "soul" ? spelledOut(text) : text;
   const verdict = await judged([read, ...(line === undefined ? [] : [line])]);
@@ -73,7 +74,6 @@ const normal = (text: string): string => text.replace(/\r\n?/g, "\n").trimEnd();
 
 function sizeProblem(given: GivenText): string | undefined {
   const { length } = given.text;
-  if (given.text.trim() === "") return "it says nothing";
   switch (given.kind) {
     case "layer": {
       const left = Math.max(0, Math.min(TEXT_LIMITS.layer, TEXT_LIMITS.stored - given.beside));
@@ -110,11 +110,21 @@ function characterProblem(text: string, where: string): string | undefined {
 const codeOf = (found: RegExpExecArray | null): string | undefined =>
   found?.[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0").replace(/^/, "U+");
 
-function formProblem(text: string): string | undefined {
+/** How much of a line is quoted that may not be there. */
+const QUOTED = 80;
+
+/**
+ * Why a text may stand nowhere in the prompt, whatever its size, as the rest of a sentence about it: it is empty, it holds what is no
+ * text, or a line that reads as the platform's own.
+ */
+export function formProblem(given: string): string | undefined {
+  const text = normal(given);
+  if (text.trim() === "") return "it says nothing";
   const problem = characterProblem(text, "it has");
   if (problem !== undefined) return problem;
-  const line = text.split("\n").find((one) => looksLikeOurs(one.trim()));
-  return line === undefined ? undefined : `the line ${JSON.stringify(line.trim())} reads as the platform's own`;
+  const ours = text.split("\n").find((line) => looksLikeOurs(line.trim()));
+  if (ours === undefined) return undefined;
+  return `the line ${JSON.stringify(truncateText(ours.trim(), QUOTED, "…"))} reads as the platform's own`;
 }
 
 function lineProblem(line: string | undefined): string | undefined {

@@ -49,6 +49,12 @@ describe("strata guard check", () => {
     expect(long.out).toBe("pass: it may become a layer\n");
   });
 
+  it("tells of a heading of ours in a line of any length what it is, and quotes its beginning", async () => {
+    const text = `Be kind.\n# Layer 0 · ${"x".repeat(5_000)}`;
+    const { out } = await strata(["guard", "check"], { cwd: place(), input: text });
+    expect(out).toMatch(/\n {2}the line "# Layer 0 · x{60,70}…" reads as the platform's own\n$/);
+  });
+
   it("reads the first line where a byte order mark stands before it", async () => {
     const input = `\ufeff${'{"text":"Be kind."}\n'.repeat(2)}`;
     const { code, out } = await strata(["guard", "check", "--json"], { cwd: place(), input });
