@@ -278,11 +278,9 @@ function noRoom(compilation: Compilation, live: readonly LedgerEntry[], limit: n
   const prefix =
     tokensAt(compilation.epoch.prefixEntries, "tools") + tokensAt(compilation.epoch.prefixEntries, "system");
   const tail = tokensAt(live, "tail");
-  return new StrataError(
-    "budget_too_small",
-    `the prefix (${prefix}), this turn's messages (${own}) and the live layers (${tail}) leave no room in the ${limit} tokens that may be sent; raise budgets.total or lower budgets.result`,
-    { prefix, own, tail, limit },
-  );
+  const what = `the prefix (${prefix}), this turn's messages (${own}) and the live layers (${tail}) leave no room in the ${limit} tokens that may be sent`;
+  const details = { prefix, own, tail, limit, what };
+  return new StrataError("budget_too_small", `${what}; raise budgets.total or lower budgets.result`, details);
 }
 
 const tokensAt = (entries: readonly LedgerEntry[], place: LedgerEntry["place"]): number =>

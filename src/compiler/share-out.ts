@@ -66,9 +66,11 @@ function tooSmall(pieces: readonly Piece[], room: Allotment, limit: number): Str
     .slice(0, 6)
     .map((one) => `${one.piece} ${one.tokens}`)
     .join(", ");
+  const what = `what must be sent needs ${sum} tokens and only ${limit} may be sent (${listed})`;
+  const details = { needed: sum, limit, pieces: must, what };
   return new StrataError(
     "budget_too_small",
-    `what must be sent needs ${sum} tokens and only ${limit} may be sent (${listed}); raise budgets.total, lower budgets.reply or shorten these`,
-    { needed: sum, limit, pieces: must },
+    `${what}; raise budgets.total, lower budgets.reply or shorten these`,
+    details,
   );
 }

@@ -1,7 +1,6 @@
 import { requestOf } from "../compiler/index.ts";
 import {
   type Agent,
-  asStrataError,
   type ContactScope,
   eventId,
   issueId,
@@ -18,7 +17,6 @@ import { firstRead } from "./life/vitals.ts";
 import type { Parts } from "./parts.ts";
 import { planRequest } from "./plan-request.ts";
 import type { Composed, ComposeOptions, Conversation } from "./runtime.ts";
-import { inWindow } from "./window.ts";
 
 /** As many threads of one contact are looked through for the conversation. */
 const MOST_THREADS = 1_000;
@@ -49,9 +47,7 @@ export async function compose(
   const room = uncut ? withRoom(cast) : cast;
   await firstRead(parts, cast.agent);
   const occasion = { scope, turn, events, epoch, thread, cold, mode };
-  const { compilation, since } = await compileFor(parts, room, occasion).catch((thrown) => {
-    throw inWindow(room, asStrataError(thrown));
-  });
+  const { compilation, since } = await compileFor(parts, room, occasion);
   const bare = requestOf(compilation, parametersOf(cast));
   const { request } = planRequest(
     { cast, past: { ...past, ...(since !== undefined && { since }) }, requests: [] },

@@ -23,6 +23,7 @@ import type { Parts } from "./parts.ts";
 import { limitsOf } from "./run-tool.ts";
 import { type StoredTexts, storedTexts } from "./stored-texts.ts";
 import { undoneFor } from "./undone.ts";
+import { inWindow } from "./window.ts";
 
 /** What a turn's first request is about. */
 export interface Occasion {
@@ -162,7 +163,8 @@ async function compileWith(
         ...(texts.since !== undefined && { since: texts.since }),
       };
     } catch (thrown) {
-      if (taken <= 1 || asStrataError(thrown).code !== "budget_too_small") throw thrown;
+      const error = asStrataError(thrown);
+      if (taken <= 1 || error.code !== "budget_too_small") throw inWindow(cast, error, mode);
     }
   }
 }

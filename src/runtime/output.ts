@@ -56,7 +56,7 @@ export function heard(work: Work, stop: StopReason): Said {
  */
 export function stoppedBy(work: Work, error: StrataError): Ending {
   if (error.code !== "out_of_credits" || work.cast.agent.output !== undefined || !hasSpoken(work)) {
-    return { status: "failed", error: inWindow(work.cast, error) };
+    return { status: "failed", error: inWindow(work.cast, error, work.sent?.ledger.mode) };
   }
   return { status: "done", stop: "credits", reply: wholeOf(textsOf(work)) };
 }

@@ -27,8 +27,8 @@ describe("what does not fit into a model's window", () => {
     await expect(composed).rejects.toThrow(/the window of \S+ is 600 tokens/);
   });
 
-  it("names no mode that is on already", async () => {
-    const on = await small({ mode: "compact" });
+  it.each(["compact", "auto"] as const)("names no mode that is on already: %s", async (mode) => {
+    const on = await small({ mode });
     const end = endOf(await on.say(await on.open(), LONG));
     expect(end.type === "failed" && end.error.message).toMatch(/a larger one, shorter texts, fewer tools or/);
   });

@@ -133,8 +133,9 @@ async function unlessBusy<T>(turn: Promise<T>): Promise<T | undefined> {
 function tooSmall(cast: Cast): StrataError {
   const { name } = cast.agent;
   const limit = limitOf(cast);
-  const message = `${name} may send ${limit} tokens, which is too little for a memory to sum up: raise budgets.total`;
-  return inWindow(cast, new StrataError("budget_too_small", message, { agent: name, limit }));
+  const what = `${name} may send ${limit} tokens, which is too little for a memory to sum up`;
+  const details = { agent: name, limit, what };
+  return inWindow(cast, new StrataError("budget_too_small", `${what}: raise budgets.total`, details));
 }
 
 /** The memory that an answer becomes: it carries what it was made from, and is trusted no more than any of it. */
