@@ -4,6 +4,7 @@ import { digestOf, untrusted } from "../../protocol/index.ts";
 import {
   exchange,
   NOW,
+  newEvent,
   newThread,
   type OpenStore,
   open,
@@ -287,11 +288,32 @@ export function threadContract(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("law 7 takes no word of an operator for a contact's message with the same id and text", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const event = said("Hi", { externalId: "m1" });
+      const [first] = await store.receive(thread.scope, thread.id, [event]);
+      for (const other of [{ kind: "instruction", trust: "operator" }, { trust: "operator" }] as const) {
+        await expect(
+          store.receive(thread.scope, thread.id, [{ ...event, id: newEvent(), ...other }]),
+        ).rejects.toMatchObject({
+          code: "invalid_input",
+          message: expect.stringContaining(`stands for another message, which was taken in as ${first?.id}`),
+        });
+      }
+      expect(await store.pending(thread.scope, thread.id)).toEqual([first]);
+      await store.close();
+    });
+
     it("law 7 knows no more what was erased: its id is free for what comes next, which is not lost", async () => {
       const store = await openStore();
       const thread = await open(store);
       await store.receive(thread.scope, thread.id, [said("Hi", { externalId: "m1" })]);
+      const claim = await take(store, thread);
+      await store.settle(claim, ran(claim).outcome);
       await store.eraseContact(thread.scope, { org: thread.scope.org, role: "operator" }, NOW);
+      const [erased] = (await store.turns(thread.scope, thread.id)).flatMap(({ events }) => events);
+      expect(erased).not.toHaveProperty("externalId");
       const anew = await open(store);
       const receive = () => store.receive(anew.scope, anew.id, [said("Are you there?", { externalId: "m1" })]);
       const [event] = await receive();

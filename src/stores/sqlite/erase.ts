@@ -5,6 +5,7 @@ import { closeProposals } from "./agent/proposals.ts";
 import { closeApprovals } from "./approvals.ts";
 import { append } from "./chain.ts";
 import type { Connection } from "./connection.ts";
+import { freeErasedIds } from "./events.ts";
 import { countChange, memoryScope } from "./memory/memory-scope.ts";
 import { unindexScope } from "./memory/units.ts";
 import { knownKey } from "./pieces.ts";
@@ -81,6 +82,7 @@ function forget(db: Connection, scope: ContactScope): void {
       .set({ text: null })
       .where((eb) => eb.and(whose)),
   );
+  freeErasedIds(db, scope);
   dropLog(db, scope);
   // Who would have been given a message may have quoted it.
   db.run(

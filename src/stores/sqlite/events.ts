@@ -76,22 +76,40 @@ function knownEvent(db: Connection, scope: ContactScope, event: ArrivingEvent): 
 
 type Named = ArrivingEvent & { readonly externalId: string };
 
-/** An id stands for one message: with another one it is a mistake of the channel's, and what comes would be lost in silence. */
+/** An id stands for one message, of one kind and trusted as it was: with another one it is a mistake of the channel's, and what comes would be lost in silence. */
 function knownUnsigned(db: Connection, scope: ContactScope, event: Named): StoredEvent | undefined {
-  const { externalId, channel, content } = event;
+  const { externalId, kind, trust, channel, content } = event;
   const row = db.first(unsignedEvent({ ...owner(scope), channel, externalId }));
-  if (row === undefined) return undefined;
-  if (row.text === null) return freed(db, scope, row);
+  if (row === undefined || row.text === null) return undefined;
   const known = toEvent(row);
-  if (canonicalJson(known.content) === canonicalJson(content)) return known;
+  const isSame = known.kind === kind && known.trust === trust;
+  if (isSame && canonicalJson(known.content) === canonicalJson(content)) return known;
   const says = `the id ${JSON.stringify(externalId)} of ${scope.contact} on ${channel} stands for another message, which was taken in as ${known.id}`;
   const details = { contact: scope.contact, id: externalId, event: known.id };
   throw new StrataError("invalid_input", `${says}: send this one with another external id`, details);
 }
 
-/** What was erased is known no more: nobody can tell whether it was the same. */
-function freed(db: Connection, scope: ContactScope, { id }: Pick<Row<"event">, "id">): undefined {
-  const erased = { ...owner(scope), id };
+/**
+ * What was erased is known no more, for nobody can tell whether it was the same: its id is free for what comes next. A signature
+ * counts once all the same, so a signed one keeps its own.
+ */
+export function freeErasedIds(db: Connection, scope: ContactScope): void {
+  db.run(
+    query
+      .updateTable("event")
+      .set({ external_id: null })
+      .where((eb) => eb.and(owner(scope)))
+      .where("external_id", "is not", null)
+      .where("proof", "is not", "proven"),
+  );
+}
+
+/** The same for one id that was erased before erasing did so. */
+function freeErasedId(db: Connection, scope: ContactScope, { externalId, channel, proof }: ArrivingEvent): void {
+  if (externalId === undefined || proof === "proven") return;
+  const row = db.first(unsignedEvent({ ...owner(scope), channel, externalId }));
+  if (row?.text !== null) return;
+  const erased = { ...owner(scope), id: row.id };
   db.run(
     query
       .updateTable("event")
@@ -142,6 +160,7 @@ interface Arrival {
 
 function add(db: Connection, scope: ContactScope, { event, thread, key, seq }: Arrival): StoredEvent {
   const { id, kind, trust, channel, name, content, at, proof = null } = event;
+  freeErasedId(db, scope, event);
   const said: EventText = { ...(name !== undefined && { name }), content };
   const text = JSON.stringify(said);
   const row: Row<"event"> = {

@@ -192,6 +192,28 @@ describe("a database of the schema before proof told events apart", () => {
   });
 });
 
+describe("a database whose erased messages kept their ids", () => {
+  it("takes in what comes under such an id, once", async () => {
+    const path = join(folder, "erased.sqlite");
+    const store = await openSqlite(path);
+    const thread = await open(store, ANN);
+    const [first] = await store.receive(ANN, thread.id, [said("Hi", { externalId: "m1" })]);
+    await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
+    await store.close();
+    const db = new BetterSqlite3(path);
+    expect(db.prepare(`update event set external_id = 'm1' where id = ?`).run(first?.id).changes).toBe(1);
+    db.close();
+    const again = await openSqlite(path);
+    const anew = await open(again, ANN);
+    const receive = () => again.receive(ANN, anew.id, [said("Are you there?", { externalId: "m1" })]);
+    const stored = await receive();
+    expect(stored).toMatchObject([{ status: "pending", externalId: "m1" }]);
+    expect(await receive()).toEqual(stored);
+    expect(await problems(again, ANN.org)).toEqual([]);
+    await again.close();
+  });
+});
+
 describe("a database that counted each sender's part of a common turn", () => {
   it("counts the turn once", async () => {
     const path = join(folder, "counts.sqlite");
