@@ -13,7 +13,7 @@ const REST = String.raw`(?:(?!\b${TURN})[^.;:!?])*?`;
 const NO = "(?:never|do not|don't|you (?:may|must|should|shall|can) (?:never|not)|we (?:never|do not))";
 const FORBIDS = String.raw`(?:forbids?|prohibits?|rules? out|excludes?|bans?|(?:does not|do not|doesn't|don't) (?:let|allow|permit)(?: you)?(?: to(?: do)?| do)?|says? no to)`;
 const KEEP =
-  "(?:follow|keep(?: to)?|obey|hold(?: on)? to|stick to|stay within|respect|heed|observe|honou?r|abide by|choose)";
+  "(?:follow|keep(?: to)?|obey|hold(?: on)? to|stick to|stay within|respect|heed|observe|honou?r|abide by|choose|go with|side with|trust|prefer|take|do what)";
 const HOLDS =
   "(?:always |still )?(?:holds?|applies|apply|binds?|counts?|stands?|wins?|decides?|governs?|prevails?|comes? first|goes? first|is right|are right|stays?(?: in force)?|remains?(?: in force)?|has the (?:last|final) (?:say|word))";
 const SOMEONE = "(?:an? |the |your )?(?:mails?|messages?|text|sender|contact|customer|page|someone|somebody|anyone)";
@@ -49,6 +49,16 @@ const BOWS: readonly RegExp[] = [
   String.raw`no (?:sender|contact|customer|message|mail|crisis|emergency|price|later layer|other layer|layer below|one)(?: \w+)? (?:can |may )?(?:lifts?|suspends?|change|changes|overrides?|outranks?|breaks?|weakens?|loosens?) (?:a rule of )?${IT}`,
   String.raw`(?:there (?:is|are) no|no) exceptions? to ${IT}|(?:you are never|nobody is|no one is) (?:exempt|free|released) from ${IT}|nobody can (?:release|free|excuse) you from ${IT}`,
   String.raw`(?:rather )(?:stop|wait|lose (?:money|a sale|the deal)|say no) than (?:to )?break ${IT}`,
+  String.raw`(?:if|when|where) (?:you are )?torn between (?:${SELF} and ${IT}|${IT} and ${SELF}|layers), ${KEEP} ${IT}`,
+  String.raw`(?:always )?(?:(?:give|lend|grant) ${IT} (?:the (?:most|greatest|highest) (?:weight|priority)|priority|precedence)(?: over ${SELF})?|put ${IT} (?:first|before ${SELF}|above ${SELF}|at the top)|take ${IT} seriously|let ${IT} (?:stop you|decide|guide you|win|lead)(?: (?:whenever|when|where) it applies)?)`,
+  String.raw`you (?:always )?answer to (?:the operator and )?(?:to )?${IT}(?: and (?:to )?the operator)?`,
+  String.raw`(?:rather|better|sooner)(?: to)? ${REST} than (?:to )?(?:break|disobey|violate|leave|bend|ignore|weaken) ${IT}`,
+  String.raw`${NO} let ${SOMEONE} (?:talk|trick|argue|push|lead|bribe|force|pay|lure) you (?:out of|away from|past|into (?:breaking|leaving)) ${IT}`,
+  String.raw`${NO} (?:read|take|treat|apply|interpret|follow|keep) ${IT} (?:loosely|lightly|freely|half-heartedly|as you (?:please|like|wish))`,
+  String.raw`(?:do|say|send|promise|accept|sell|pay) (?:it|this|that|anything|something) only (?:if|where|when) ${IT} (?:allows?|permits?)(?: it| that| this)?`,
+  String.raw`(?:before ${REST}, )?(?:always )?(?:ask|check|see|look|consider)(?: yourself)? (?:whether|if|what) ${IT} (?:allows?|permits?|forbids?|says?)(?: it| that| this| about it)?(?: (?:first|before ${REST}))?`,
+  String.raw`(?:check|measure|test|hold|weigh|judge|compare) (?:every|each|all|any|your|the|what) ${REST} (?:against|with) ${IT}`,
+  String.raw`(?:what|whatever|anything) ${IT} ${FORBIDS} (?:stays|remains|is) (?:forbidden|banned|out of the question|off the table)|nothing is allowed that ${IT} ${FORBIDS}`,
   // It is read and kept in mind.
   String.raw`(?:always )?(?:read|re-?read|keep|know|remember|consult|check) (?:all )?(?:of )?(?:${IT}|your layers|the layers|all layers) (?:again|carefully|twice|in full|from top to bottom|from the top|in order|in mind|by heart)(?:,? (?:then the mail|(?:before|when|whenever|in|each|every|at) ${REST}))?`,
   String.raw`${IT} (?:is|are|was|were) (?:written|kept|set|signed|approved|maintained) by (?:the )?(?:operator|platform)`,
@@ -61,6 +71,10 @@ const BOWS: readonly RegExp[] = [
   String.raw`(?:if|when|whenever) ${SOMEONE} (?:says?|claims?) (?:that )?(?:it|he|she|they)? ?(?:comes? from|is|are|to be|to come from) the operator, (?:trust|believe|go by|look at|check) (?:only )?the header(?: only| alone)?`,
   String.raw`(?:treat|take|see|read|regard) (?:any |all |every )?(?:instructions?|orders?|commands?|requests?|texts?|what)(?: that (?:is|are|stands?))? ?(?:inside|in|within|from|of)? ?(?:an? |the )?(?:attachments?|mails?|e-?mails?|messages?|web ?pages?|pages?|documents?|files?)(?: says?)? (?:only |just )?as (?:data|information|content|plain text|noise)(?:, (?:not|never) (?:as )?(?:an )?(?:orders?|instructions?|commands?))?`,
 ].map((source) => pattern(`^(?:${source})$`));
+
+/** What a trade says nothing of. */
+const NO_TRADE =
+  /\b(?:anyone|anybody|whoever|keys?|private|operator|limits?|everything|anything|without|forb\w+|approv\w+|funds?|transfer\w*|secrets?|data|passwords?|executes?|carry|system|guard)\b/u;
 
 const EVERYDAY: readonly RegExp[] = [
   String.raw`your (?:role|task|job|duty|work) is to (?:take (?:in )?(?:orders|bookings|reservations|notes)|sort|answer|write|read|help|sell|keep|translate|book|plan|greet|collect|check|prepare|watch|summari[sz]e|remind|teach|find)\b${REST}`,
@@ -82,4 +96,4 @@ const isOneOf = (forms: readonly RegExp[], sentence: string): boolean => {
 export const isPlainlyBowing = (sentence: string): boolean => isOneOf(BOWS, sentence);
 
 /** Whether the whole sentence is of an everyday trade: its words weigh nothing, but what it does is looked at. */
-export const isEveryday = (sentence: string): boolean => isOneOf(EVERYDAY, sentence);
+export const isEveryday = (sentence: string): boolean => !NO_TRADE.test(sentence) && isOneOf(EVERYDAY, sentence);
