@@ -323,7 +323,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** False when the lease is lost. */
   renew(claim: Claim, until: number): Promise<boolean>;
   /** The one commit. Gives the turn's link in the chain.
-   * @throws StrataError `lease_lost`, or where a contact was erased meanwhile `thread_not_found` (`turn_cancelled` in a turn of several): then nothing was written. */
+   * @throws StrataError `lease_lost`, also where one of several senders was erased, or `thread_not_found` where the only one was: then nothing was written. */
   settle(claim: Claim, outcome: TurnOutcome): Promise<Settled>;
 
   /** Journals a call before it acts. @throws StrataError `turn_not_found`, `lease_lost` when the turn has ended */

@@ -305,7 +305,7 @@ function erasing(openStore: OpenStore): void {
       await erase(store, ANN);
       const late = store.settle(claim, done(claim));
       await expect(late).rejects.toMatchObject({
-        code: "turn_cancelled",
+        code: "lease_lost",
         message: expect.stringMatching(/^one of the senders of turn trn_\w+ was erased while it ran/),
       });
       const { claim: next } = await staged(store);

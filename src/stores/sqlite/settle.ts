@@ -63,7 +63,7 @@ function settleOne(db: Connection, claim: Claim, outcome: TurnOutcome): Settled 
 
 /**
  * The thread, if the claim is still its newest and the claim's turn runs.
- * @throws StrataError `lease_lost`; where a contact of the turn was erased `thread_not_found`, in a turn of several `turn_cancelled`
+ * @throws StrataError `lease_lost`, also where one of several senders was erased; `thread_not_found` where the only one was
  */
 function fenced(db: Connection, claim: Claim): Row<"thread"> {
   const { scope, id } = claim.thread;
@@ -77,7 +77,7 @@ function fenced(db: Connection, claim: Claim): Row<"thread"> {
 function erasedMeanwhile({ turn, thread: { scope, id } }: Claim): StrataError {
   if (isBatch(scope)) {
     const says = `one of the senders of turn ${turn} was erased while it ran; nothing of it was kept, and the others wait for the next`;
-    return new StrataError("turn_cancelled", says, { turn, thread: id });
+    return new StrataError("lease_lost", says, { turn, thread: id });
   }
   const says = `${scope.contact} was erased while turn ${turn} ran; nothing of it was kept, and thread ${id} is closed`;
   return new StrataError("thread_not_found", `${says}: open a new one to talk with this contact`, { turn, thread: id });
