@@ -30,18 +30,18 @@ export async function textWarnings(agent: Agent): Promise<readonly TextWarning[]
 
 function sizes({ layers }: Agent): readonly Warning[] {
   const edited = layers.filter(({ mutability }) => mutability === "versioned");
-  const long = edited.filter((layer) => charactersOf(layer) > TEXT_LIMITS.layer);
-  const sum = layers.reduce((all, layer) => all + charactersOf(layer), 0);
+  const long = edited.filter((layer) => lengthOf(layer) > TEXT_LIMITS.layer);
+  const sum = layers.reduce((all, layer) => all + lengthOf(layer), 0);
   const warnings = long.map((layer) => ({
     piece: `layer ${layer.id}`,
-    says: `it has ${number(charactersOf(layer))} characters, and an edit of it may have ${number(TEXT_LIMITS.layer)}`,
+    says: `it has ${number(lengthOf(layer))} characters, and an edit of it may have ${number(TEXT_LIMITS.layer)}`,
   }));
   if (sum <= TEXT_LIMITS.stored || !edited.some(({ source }) => source.kind === "text")) return warnings;
   const says = `those of the prefix have ${number(sum)} characters together, where edits may leave ${number(TEXT_LIMITS.stored)}: until there are no more than that, an edit may only keep a text's length or shorten it`;
   return [...warnings, { piece: "all texts", says }];
 }
 
-const charactersOf = ({ source }: Layer): number => (source.kind === "text" ? source.text.length : 0);
+const lengthOf = ({ source }: Layer): number => (source.kind === "text" ? source.text.length : 0);
 
 const number = (value: number): string => value.toLocaleString("en-US");
 
@@ -49,7 +49,7 @@ async function judged({ layers, soul, skills = [] }: Agent): Promise<readonly Wa
   const texts: readonly (GivenText & Pick<Warning, "piece">)[] = [
     ...layers.flatMap(({ id, mutability, source, line }) =>
       mutability === "versioned" && source.kind === "text"
-        ? [{ piece: `layer ${id}`, kind: "layer", text: source.text, line, beside: 0 } as const]
+        ? [{ piece: `layer ${id}`, kind: "layer", text: source.text, line, beside: 0, now: 0 } as const]
         : [],
     ),
     ...(soul === undefined ? [] : [{ piece: "soul", kind: "soul", text: soul } as const]),

@@ -1,24 +1,37 @@
 import { describe, expect, it } from "vitest";
-import { type Layer, layerId, type Source, TEXT_LIMITS, trusted } from "../protocol/index.ts";
-import { type CheckedText, charactersBeside, checkNewText, type GivenText } from "./index.ts";
+import { type Layer, layerId, type Source, TEXT_LIMITS, type TextVersion, trusted } from "../protocol/index.ts";
+import { type CheckedText, checkNewText, type GivenText, prefixSize } from "./index.ts";
 
 const layer = (text: string, beside = 0, line?: string): Promise<CheckedText> =>
-  checkNewText({ kind: "layer", text, beside, line });
+  checkNewText({ kind: "layer", text, beside, now: 0, line });
 const problem = async (given: GivenText): Promise<string | undefined> => (await checkNewText(given)).problem;
 
 describe("checkNewText", () => {
   it("000.41 S20 a layer has at most 4,000 characters, and all texts of the prefix together at most 8,000", async () => {
     expect([TEXT_LIMITS.layer, TEXT_LIMITS.stored]).toEqual([4_000, 8_000]);
     expect((await layer("x".repeat(4_000), 4_000)).problem).toBeUndefined();
-    expect((await layer("x".repeat(4_001))).problem).toMatch(/^it has 4001 characters, and 4000 are left for it/);
+    expect((await layer("x".repeat(4_001))).problem).toMatch(
+      /^it has 4,001 characters, and 4,000 are left for it: a layer may have 4,000$/,
+    );
   });
 
   it("000.42 S11 a text that would pass the total is refused with the characters that are left", async () => {
     expect((await layer("x".repeat(1_201), 6_800)).problem).toBe(
-      "it has 1201 characters, and 1200 are left for it: a layer may have 4000, and all texts of the prefix together 8000, of which the others take 6800",
+      "it has 1,201 characters, and 1,200 are left for it: all texts of the prefix together may have 8,000, of which the others take 6,800",
     );
     expect((await layer("x", 9_000)).problem).toContain("0 are left");
     expect((await layer("x".repeat(1_200), 6_800)).problem).toBeUndefined();
+  });
+
+  it("000.42 an edit that makes the sum no larger is never refused for it, however large it is", async () => {
+    const edit = (length: number, now: number) =>
+      problem({ kind: "layer", text: "x".repeat(length), beside: 9_000, now });
+    expect(await edit(12, 12)).toBeUndefined();
+    expect(await edit(1_013, 1_012)).toBe(
+      "it has 1,013 characters, and 1,012 are left for it: all texts of the prefix together have 10,012, where 8,000 may be, so none of them may grow",
+    );
+    expect(await edit(4_000, 5_300)).toBeUndefined();
+    expect(await edit(4_001, 5_300)).toMatch(/ 4,000 are left for it: a layer may have 4,000$/);
   });
 
   it.each([
@@ -38,8 +51,8 @@ describe("checkNewText", () => {
     [
       "line",
       200,
-      { kind: "layer", text: "Count.", beside: 0, line: "x".repeat(200) },
-      { kind: "layer", text: "Count.", beside: 0, line: "x".repeat(201) },
+      { kind: "layer", text: "Count.", beside: 0, now: 0, line: "x".repeat(200) },
+      { kind: "layer", text: "Count.", beside: 0, now: 0, line: "x".repeat(201) },
     ],
   ] as const)("S20 the limit `%s` is %i", async (limit, value, fits, doesNot) => {
     expect(TEXT_LIMITS[limit]).toBe(value);
@@ -100,7 +113,7 @@ describe("checkNewText", () => {
   });
 });
 
-it("000.42 what is beside a layer: immutable texts, active versions of the others, without soul, skills and what is live", () => {
+it("000.42 what is beside a layer: immutable texts, versions of the others that stand in their place, without soul, skills and what is live", () => {
   const of = (id: string, source: Source): Layer => ({
     id: layerId(id),
     rank: 1,
@@ -121,11 +134,19 @@ it("000.42 what is beside a layer: immutable texts, active versions of the other
     of("skills", { kind: "skills" }),
     of("state", { kind: "vitals" }),
   ];
+  const version = (id: string, words: string, place: Partial<TextVersion["place"]> = {}) => ({
+    layer: layerId(id),
+    text: trusted(words),
+    place: { rank: 1, source: "text", ...place } as const,
+  });
   const active = [
-    { layer: layerId("inbox"), text: trusted("four") },
-    { layer: layerId("soul"), text: trusted("automaton") },
-    { layer: layerId("skills"), part: "inbox", text: trusted("x".repeat(900)) },
+    version("inbox", "four"),
+    version("soul", "automaton", { source: "soul" }),
+    { ...version("skills", "x".repeat(900), { source: "skills" }), part: "inbox" },
   ];
-  expect(charactersBeside(layers, active, layerId("loop"))).toBe(104);
-  expect(charactersBeside(layers, [], layerId("inbox"))).toBe(120);
+  const size = (id: string, standing = active) => prefixSize({ layers, active: standing, layer: layerId(id) });
+  expect(size("loop")).toEqual({ now: 20, beside: 104 });
+  expect(size("inbox")).toEqual({ now: 4, beside: 120 });
+  expect(size("inbox", [])).toEqual({ now: 30, beside: 120 });
+  expect(size("inbox", [version("inbox", "four", { rank: 2 })])).toEqual({ now: 30, beside: 120 });
 });

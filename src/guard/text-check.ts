@@ -1,26 +1,12 @@
-import {
-  type Layer,
-  type LayerId,
-  looksLikeOurs,
-  TEXT_LIMITS,
-  type TextVerdict,
-  type TextVersion,
-  type Trusted,
-  trusted,
-} from "../protocol/index.ts";
+import { looksLikeOurs, TEXT_LIMITS, type TextVerdict, type Trusted, trusted } from "../protocol/index.ts";
 import { layerJudge } from "./layer-judge.ts";
 import type { GuardFinding } from "./override/verdict.ts";
+import { layerSizeProblem, number, type PrefixSize } from "./text-size.ts";
 import { truncateText } from "./truncate-text.ts";
 
 /** A text that is to stand in the prompt from some turn on, and what its size is measured by. */
 export type GivenText =
-  | {
-      readonly kind: "layer";
-      readonly text: string;
-      readonly line?: string | undefined;
-      /** Characters of all other texts of the prefix: `charactersBeside`. */
-      readonly beside: number;
-    }
+  | ({ readonly kind: "layer"; readonly text: string; readonly line?: string | undefined } & PrefixSize)
   | { readonly kind: "soul"; readonly text: string }
   | {
       readonly kind: "skill";
@@ -56,35 +42,19 @@ export async function checkNewText(given: GivenText): Promise<CheckedText> {
   return { text: trusted(text), ...(line !== undefined && { line: trusted(line) }), verdict };
 }
 
-/** Characters of all texts of the prefix but one layer's: the immutable ones, and of the others what is active. */
-export function charactersBeside(
-  layers: readonly Layer[],
-  active: readonly Pick<TextVersion, "layer" | "part" | "text">[],
-  layer: LayerId,
-): number {
-  const edited = new Map(active.flatMap((one) => (one.part === undefined ? [[one.layer, one.text]] : [])));
-  return layers.reduce(
-    (sum, { id, source }) =>
-      id === layer || source.kind !== "text" ? sum : sum + (edited.get(id) ?? source.text).length,
-    0,
-  );
-}
-
 const normal = (text: string): string => text.replace(/\r\n?/g, "\n").trimEnd();
 
 function sizeProblem(given: GivenText): string | undefined {
   const { length } = given.text;
   switch (given.kind) {
-    case "layer": {
-      const left = Math.max(0, Math.min(TEXT_LIMITS.layer, TEXT_LIMITS.stored - given.beside));
-      if (length <= left) return undefined;
-      return `it has ${length} characters, and ${left} are left for it: a layer may have ${TEXT_LIMITS.layer}, and all texts of the prefix together ${TEXT_LIMITS.stored}, of which the others take ${given.beside}`;
-    }
+    case "layer":
+      return layerSizeProblem(length, given);
     case "soul":
       if (SLUG.test(given.text)) return undefined;
       return `a soul is a name of 1 to ${TEXT_LIMITS.soul} of a-z, 0-9, ".", "_" and "-", starting and ending with a letter or digit`;
     case "skill":
-      if (length > TEXT_LIMITS.skill) return `it has ${length} characters, and a skill may have ${TEXT_LIMITS.skill}`;
+      if (length > TEXT_LIMITS.skill)
+        return `it has ${number(length)} characters, and a skill may have ${number(TEXT_LIMITS.skill)}`;
       if (given.enabled < TEXT_LIMITS.skills) return undefined;
       return `${given.enabled} skills are enabled, and no more than ${TEXT_LIMITS.skills} may be; disable one first`;
   }
@@ -131,7 +101,8 @@ function lineProblem(line: string | undefined): string | undefined {
   if (line === undefined) return undefined;
   if (line.trim() === "") return "its line says nothing; leave it out";
   if (line.includes("\n")) return "its line has a line break";
-  if (line.length > TEXT_LIMITS.line) return `its line has ${line.length} characters, and may have ${TEXT_LIMITS.line}`;
+  if (line.length > TEXT_LIMITS.line)
+    return `its line has ${number(line.length)} characters, and may have ${TEXT_LIMITS.line}`;
   const problem = characterProblem(line, "its line has");
   if (problem !== undefined) return problem;
   return looksLikeOurs(line.trim()) ? "its line reads as the platform's own" : undefined;

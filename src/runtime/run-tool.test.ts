@@ -42,7 +42,7 @@ describe("a text that an agent writes with a secret's value in it", () => {
     expect(fits.kept).toHaveLength(TEXT_LIMITS.layer);
     const long = await writing(holding(TEXT_LIMITS.layer - longer + 1));
     expect(long.kept).toBeUndefined();
-    expect(long.answered).toContain(`it has ${TEXT_LIMITS.layer + 1} characters, and ${TEXT_LIMITS.layer} are left`);
+    expect(long.answered).toContain("it has 4,001 characters, and 4,000 are left");
     const inbox = "b".repeat(TEXT_LIMITS.layer);
     const left = TEXT_LIMITS.stored - TEXT_LIMITS.layer - "A lower layer wins.You are an automaton.".length;
     expect((await writing(holding(left - longer), inbox)).kept).toHaveLength(left);

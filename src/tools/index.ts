@@ -4,7 +4,6 @@
  * renders a prompt (its answers are untrusted text that the runtime frames).
  */
 export { defineTool, type ToolDefinition } from "./define-tool.ts";
-export { charactersOf, checkLayerText, type LayerPlace } from "./layer-text.ts";
 export { memoryTools } from "./memory-tools.ts";
 export { type ReadOutput, readOutput } from "./output.ts";
 export { promptTools } from "./prompt-tools.ts";

@@ -92,6 +92,8 @@ function update(input: Json, { taint = "operator", active = [], layers = AGENT.l
 const editIn = ({ writes = [] }: ToolOutcome): NewText | undefined =>
   writes.flatMap((write) => (write.kind === "edit" ? [write.edit] : []))[0];
 
+const shown = (count: number): string => count.toLocaleString("en-US");
+
 describe("update_prompt_layer", () => {
   const [tool] = promptTools({ store: { activeTexts: async () => [] }, agentOf: () => AGENT });
 
@@ -207,12 +209,12 @@ describe("update_prompt_layer", () => {
   it("000.49 000.42 S11 refuses what has no room, and names the characters that are left", async () => {
     const [most, total] = [TEXT_LIMITS.layer, TEXT_LIMITS.stored];
     expect((await update({ layer_id: 6, content: "x".repeat(most + 1) })).text).toContain(
-      `and ${most} are left for it`,
+      `and ${shown(most)} are left for it`,
     );
     const active = [version("inbox", "z".repeat(3_900), 1)];
     const left = total - 3_000 - 500 - 3_900;
     expect((await update({ layer_id: 6, content: "x".repeat(left + 1) }, { active })).text).toContain(
-      `it has ${left + 1} characters, and ${left} are left for it`,
+      `it has ${shown(left + 1)} characters, and ${shown(left)} are left for it`,
     );
     expect((await update({ layer_id: 6, content: "x".repeat(left) }, { active })).failed).toBe(false);
     expect((await update({ layer_id: 6, content: "Decide.", line: "x".repeat(201) })).failed).toBe(true);
@@ -224,7 +226,7 @@ describe("update_prompt_layer", () => {
     expect(same).toMatchObject({ failed: false, text: expect.stringContaining("together have 0 left") });
     const more = await update({ layer_id: 7, content: "Answer few people." }, { layers });
     expect(more.text).toContain("it has 18 characters, and 17 are left for it: all texts of the prefix together have ");
-    expect((await update({ layer_id: 8, content: "m".repeat(4_001) }, { layers })).text).toContain("4000 are left");
+    expect((await update({ layer_id: 8, content: "m".repeat(4_001) }, { layers })).text).toContain("4,000 are left");
     expect((await update({ layer_id: 8, content: "m".repeat(4_000) }, { layers })).failed).toBe(false);
   });
 
@@ -233,12 +235,14 @@ describe("update_prompt_layer", () => {
     const [most, total] = [TEXT_LIMITS.layer, TEXT_LIMITS.stored];
     const whole = await update({ layer_id: 6, content: pairs(most) });
     expect(editIn(whole)?.text).toBe(pairs(most));
-    const over = `it has ${most + 2} characters, and ${most} are left for it`;
+    const over = `it has ${shown(most + 2)} characters, and ${shown(most)} are left for it`;
     expect((await update({ layer_id: 6, content: pairs(most + 2) })).text).toContain(over);
     const left = total - 3_000 - 500 - 3_900;
     const active = [version("inbox", pairs(3_900), 1)];
     expect((await update({ layer_id: 6, content: pairs(left) }, { active })).text).toContain("together have 0 left");
-    expect((await update({ layer_id: 6, content: pairs(left + 2) }, { active })).text).toContain(`${left} are left`);
+    expect((await update({ layer_id: 6, content: pairs(left + 2) }, { active })).text).toContain(
+      `${shown(left)} are left`,
+    );
     expect(editIn(await update({ layer_id: 6, content: "Decide.", line: pairs(200) }))?.line).toBe(pairs(200));
     expect((await update({ layer_id: 6, content: "Decide.", line: pairs(202) })).failed).toBe(true);
   });

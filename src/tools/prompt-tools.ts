@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkNewText, prefixSize } from "../guard/index.ts";
 import {
   type Agent,
   activeText,
@@ -22,7 +23,6 @@ import {
 import type { AgentOwner, Store } from "../stores/index.ts";
 import { shown } from "./argument-problem.ts";
 import { defineTool } from "./define-tool.ts";
-import { charactersOf, checkLayerText } from "./layer-text.ts";
 import { edited, refused } from "./outcome.ts";
 
 /** What is asked before a text is changed. */
@@ -138,8 +138,8 @@ async function edit(
   }: { readonly content: string; readonly line: string | undefined; readonly reason: string | undefined },
   context: ToolContext,
 ): Promise<ToolOutcome> {
-  const place = { layers: agent.layers, active, layer: layer.id };
-  const checked = await checkLayerText(place, { text: content, line });
+  const size = prefixSize({ layers: agent.layers, active, layer: layer.id });
+  const checked = await checkNewText({ kind: "layer", text: content, line, ...size });
   if (checked.problem !== undefined)
     return refused(`Not changed: the text for layer ${nameOf(layer)} was refused, ${checked.problem}.`);
   const { verdict, ...text } = checked;
@@ -164,7 +164,7 @@ async function edit(
       .map((one) => ({ layer: one.layer, stands: one.n })),
   };
   return edited(
-    because === undefined ? keptText(layer, text.text, charactersOf(place).beside) : proposedText(layer, because),
+    because === undefined ? keptText(layer, text.text, size.beside) : proposedText(layer, because),
     version,
   );
 }

@@ -83,7 +83,7 @@ describe("strata layer", () => {
     expect(await run("layer edit 6 --text a --file b")).toMatchObject({ code: 2, err: expect.stringContaining("two") });
     expect(await run("layer edit 6 --file nowhere.md")).toMatchObject({ code: 3 });
     const long = await run("layer edit 6 --text", ["x".repeat(4_001)]);
-    expect(long).toMatchObject({ code: 2, err: expect.stringContaining("4000 are left") });
+    expect(long).toMatchObject({ code: 2, err: expect.stringContaining("4,000 are left") });
     const [error] = jsonLines<object>((await run("layer show 99 --json")).err);
     expect(error).toMatchObject({ error: { code: "text_not_found" } });
   });

@@ -1,4 +1,4 @@
-import { type CheckedText, charactersBeside, checkNewText } from "../../guard/index.ts";
+import { type CheckedText, checkNewText, type PrefixSize, prefixSize, sumProblem } from "../../guard/index.ts";
 import {
   activeSkills,
   isInPlace,
@@ -11,7 +11,6 @@ import {
   textName,
   type Untrusted,
 } from "../../protocol/index.ts";
-import { charactersOf, checkLayerText, type LayerPlace } from "../../tools/index.ts";
 import type { Desk } from "./desk.ts";
 import { activeTexts, type EditableText } from "./editable-text.ts";
 
@@ -56,7 +55,7 @@ async function checkedText(
   const { text } = given;
   switch (kind) {
     case "layer":
-      return checkLayerText(await placeOf(desk, key), given);
+      return checkNewText({ kind, ...given, ...(await sizeBeside(desk, key)) });
     case "soul":
       return checkNewText({ kind, text });
     case "skill":
@@ -64,11 +63,8 @@ async function checkedText(
   }
 }
 
-const placeOf = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Promise<LayerPlace> => ({
-  layers: agent.layers,
-  active: await parts.store.activeTexts(owner),
-  layer,
-});
+const sizeBeside = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Promise<PrefixSize> =>
+  prefixSize({ layers: agent.layers, active: await parts.store.activeTexts(owner), layer });
 
 async function othersEnabled(desk: Desk, { layer, key }: EditableText): Promise<number> {
   const skills = activeSkills(desk.agent, layer, await activeTexts(desk));
@@ -95,12 +91,11 @@ export async function checkDeclared(desk: Desk, now: EditableText): Promise<Meas
     throw refused(desk, key, `${TEXT_LIMITS.skills} skills are enabled, and no more may be; disable one first`);
   }
   if (kind !== "layer") return { beside };
-  const { beside: others, now: standing } = charactersOf(await placeOf(desk, key));
-  const left = Math.max(0, TEXT_LIMITS.stored - others, standing);
-  const asDeclared = charactersBeside(desk.agent.layers, [], key.layer);
-  if (declared.length <= left || others <= asDeclared) return { beside };
-  const says = `its declared text has ${declared.length} characters, and ${left} are left for it: all texts of the prefix together may have ${TEXT_LIMITS.stored}, of which the others take ${others}`;
-  throw refused(desk, key, says);
+  const size = await sizeBeside(desk, key);
+  const asDeclared = prefixSize({ layers: desk.agent.layers, active: [], layer: key.layer });
+  const problem = size.beside <= asDeclared.beside ? undefined : sumProblem(declared.length, size);
+  if (problem === undefined) return { beside };
+  throw refused(desk, key, `as it is declared, ${problem}`);
 }
 
 export function refused({ agent }: Desk, key: TextKey, problem: string): StrataError {

@@ -22,6 +22,8 @@ function desk({ runtime, agent: { name } }: Stage) {
   };
 }
 
+const shown = (count: number): string => count.toLocaleString("en-US");
+
 describe("the layers of an agent", () => {
   it("000.55 000.72 are told in the order of the prompt, each with its kind, text, version and whose words it is", async () => {
     const set = await automatonStage();
@@ -157,13 +159,13 @@ describe("an operator's edit", () => {
     const set = await automatonStage();
     await expect(desk(set).edit(LOOP, "a".repeat(TEXT_LIMITS.layer + 1))).rejects.toMatchObject({
       code: "text_refused",
-      message: expect.stringContaining(`${TEXT_LIMITS.layer} are left`),
+      message: expect.stringContaining(`${shown(TEXT_LIMITS.layer)} are left`),
     });
     await desk(set).edit(LOOP, "a ".repeat(TEXT_LIMITS.layer / 2 - 1).trim());
     const beside = "A lower layer wins.You are an automaton.".length + TEXT_LIMITS.layer - 3;
     await expect(desk(set).edit({ layer: layerId("inbox") }, "b".repeat(TEXT_LIMITS.layer))).rejects.toMatchObject({
       code: "text_refused",
-      message: expect.stringContaining(`${TEXT_LIMITS.stored - beside} are left`),
+      message: expect.stringContaining(`${shown(TEXT_LIMITS.stored - beside)} are left`),
     });
   });
 
@@ -183,11 +185,11 @@ describe("an operator's edit", () => {
     await expect(desk(set).edit(inbox, "i".repeat(12))).rejects.toMatchObject({
       code: "text_refused",
       message: expect.stringContaining(
-        "it has 12 characters, and 11 are left for it: all texts of the prefix together have 10030, where 8000 may be",
+        "it has 12 characters, and 11 are left for it: all texts of the prefix together have 10,030, where 8,000 may be",
       ),
     });
     await expect(desk(set).edit(LOOP, "l".repeat(4_001))).rejects.toMatchObject({
-      message: expect.stringContaining("it has 4001 characters, and 4000 are left for it: a layer may have 4000"),
+      message: expect.stringContaining("it has 4,001 characters, and 4,000 are left for it: a layer may have 4,000"),
     });
     expect(await desk(set).edit(LOOP, "l".repeat(4_000))).toMatchObject({ active: true });
   });
@@ -260,7 +262,7 @@ describe("law 2 a text whose layer was declared anew", () => {
     const inbox = { layer: layerId("inbox") };
     await expect(desk(immutable).edit(inbox, "b".repeat(left + 1))).rejects.toMatchObject({
       code: "text_refused",
-      message: expect.stringContaining(`${left} are left`),
+      message: expect.stringContaining(`${shown(left)} are left`),
     });
     expect(await desk(immutable).edit(inbox, "b".repeat(left))).toMatchObject({ active: true });
     expect(await desk(immutable).decide(n, "rejected")).toMatchObject({ status: "rejected" });
