@@ -168,7 +168,7 @@ const NOT_AGAIN = {
   unknown:
     "This call began before an interruption and its end is not known; look at what it was to change before calling again.",
   elsewhere:
-    "Not run: this very call was made in an earlier try, for these messages and for those of others, and what came of it is not told here. Take it as done.",
+    "Not run: this very call was made in an earlier try for messages of several senders, and what came of it is not told here. Take it as done.",
 } as const;
 
 /** A call is known by what it asks for: the next try may ask for the same in another order, or for fewer senders. */

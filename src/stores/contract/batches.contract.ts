@@ -250,6 +250,29 @@ function committing(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("law 7: tells what came of a call that was made for one sender alone where that one is left alone with it", async () => {
+      const store = await waiting(openStore);
+      const { claim } = await staged(store);
+      const [ann, bob] = claim.staged ?? [];
+      if (ann === undefined || bob === undefined) throw new Error("two are staged");
+      const call = { ordinal: 1, tool: toolName("ring"), input: { bell: "door" } };
+      const senders = [{ scope: ann.thread.scope, thread: ann.thread.id, turn: ann.turn }];
+      const key = { ...call, thread: claim.thread.id, turn: claim.turn, senders };
+      expect(await store.beginCall(claim.thread.scope, key, NOW)).toEqual({ state: "new" });
+      const outcome = { text: untrusted("rang"), failed: false };
+      await store.endCall(claim.thread.scope, key, outcome, NOW);
+      const handled = { ...claim, staged: [ann, { ...bob, events: [] }] };
+      const failed = { end: { status: "failed", code: "model_failed", message: "no" } } as const;
+      await store.settle(handled, done(handled, { more: failed }));
+      const alone = async ({ thread }: Claim) => {
+        const { turn } = await take(store, thread);
+        return store.beginCall(thread.scope, { ...call, thread: thread.id, turn }, NOW);
+      };
+      expect(await alone(ann)).toEqual({ state: "done", outcome });
+      expect(await alone(bob)).toEqual({ state: "new" });
+      await store.close();
+    });
+
     it("handles the messages of a sender without a reply, and notes none in their log", async () => {
       const store = await waiting(openStore);
       const { claim } = await staged(store);

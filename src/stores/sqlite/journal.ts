@@ -15,9 +15,9 @@ import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { keepOwn, ownText, present, scopeKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
-import { stagedRows } from "./staged.ts";
+import { stagedIn, stagedRows } from "./staged.ts";
 import { insert, plain, query } from "./statement.ts";
-import { openRow } from "./threads.ts";
+import { findThread, openRow } from "./threads.ts";
 import { foundTurn } from "./turns.ts";
 
 /**
@@ -31,7 +31,7 @@ export function beginCall(db: Connection, scope: ContactScope, key: JournalKey, 
     const name = entryName(db, scope, key);
     const parts = partNames(db, key);
     const known = findTogether(db, name, key) ?? findFailed(db, name) ?? findPart(db, parts);
-    if (known) return stateOf(db, known);
+    if (known) return stateOf(db, toldOf(db, known, key));
     if (foundTurn(db, scope, key.turn).status !== "running") throw ended(key);
     for (const one of [name, ...parts])
       db.run(insert("journal", { ...one, begun_at: at, outcome: null, ended_at: null }));
@@ -139,20 +139,13 @@ function findFailed(db: Connection, { turn: _, ...call }: EntryName): Row<"journ
  * so their inputs have digests of their own.
  */
 function findTogether(db: Connection, name: EntryName, key: JournalKey): Row<"journal"> | undefined {
-  const { org, agent, thread, ordinal, tool } = name;
+  const { org, agent, thread } = name;
   const own = findEntry(db, name);
   if (own) return isForThese(db, own, key) ? own : { ...own, outcome: null };
   if (!isBatch(name)) return undefined;
   const earlier = db.all(plain<Earlier>(FAILED_TOGETHER, org, thread));
   for (const { batch, contact } of earlier.sort((a, b) => (a.batch < b.batch ? 1 : -1))) {
-    const whose = { org, agent, contact };
-    const call = { ...whose, thread: batch, ordinal, tool, input: inputDigest(db, whose, key) };
-    const entry = db.first(
-      query
-        .selectFrom("journal")
-        .selectAll()
-        .where((eb) => eb.and(call)),
-    );
+    const entry = findCall(db, { org, agent, contact }, batch, key);
     if (entry && isForThese(db, entry, key)) return entry;
   }
   return undefined;
@@ -184,6 +177,33 @@ function isForThese(db: Connection, { org, thread }: EntryName, { senders, ...ke
   const noted = all.filter(({ thread, turn, ...row }) => findEntry(db, entryName(db, row, { ...key, thread, turn })));
   const concerned = noted.length === 0 ? all : noted;
   return concerned.every((row) => senders?.some(({ thread }) => thread === row.thread));
+}
+
+/** Of a sender's part of a call the entry that says what came of it, where all for whom it was made are in this turn. */
+function toldOf(db: Connection, entry: Row<"journal">, key: JournalKey): Row<"journal"> {
+  if (entry.outcome !== null || entry.ended_at === null || isBatch(entry)) return entry;
+  const part = stagedIn(db, entry, entry.turn);
+  if (part === undefined) return entry;
+  const { org, agent, batch, batch_contact: contact } = part;
+  const whose = { org, agent, contact };
+  // What was said to an erased sender, too, is told nobody any more.
+  if (findThread(db, whose, batch)?.erased_link !== null) return entry;
+  const whole = findCall(db, whose, batch, key);
+  const { senders = [] } = key;
+  const all = senders.length > 0 ? senders : [{ scope: whose, thread: key.thread, turn: key.turn }];
+  return whole && isForThese(db, whole, { ...key, senders: all }) ? whole : entry;
+}
+
+/** A call of a turn of several senders, in that turn's own name. */
+function findCall(db: Connection, whose: ContactScope, thread: ThreadId, key: JournalKey): Row<"journal"> | undefined {
+  const { ordinal, tool } = key;
+  const call = { ...owner(whose), thread, ordinal, tool, input: inputDigest(db, whose, key) };
+  return db.first(
+    query
+      .selectFrom("journal")
+      .selectAll()
+      .where((eb) => eb.and(call)),
+  );
 }
 
 function stateOf(db: Connection, entry: Row<"journal">): JournalState {
