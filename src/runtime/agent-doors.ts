@@ -70,7 +70,7 @@ export interface VersionsChoice extends Partial<TextKey> {
   readonly limit?: number;
 }
 
-/** What was done: before a move, or with versions before one only, and how much at most; left out, 100. */
+/** What was done: before a move of one layer's text, or with its versions before one only, and how much at most; left out, 100. */
 export interface MovesChoice extends Partial<TextKey> {
   readonly before?: number;
   readonly below?: number;

@@ -49,6 +49,14 @@ const STRANGERS: readonly (readonly [string, Actor])[] = [
 ];
 
 describe("the doors of operators", () => {
+  it.each([{ before: 2 }, { part: "haggling" }])("refuse of versions and moves %j without a layer", async (page) => {
+    const { runtime } = await automatonStage([]);
+    const refusal = { code: "invalid_input", message: expect.stringContaining("no layer was named") };
+    await expect(runtime.textVersions(OPERATOR, name, page)).rejects.toMatchObject(refusal);
+    await expect(runtime.textMoves(OPERATOR, name, page)).rejects.toMatchObject(refusal);
+    await expect(runtime.textMoves(OPERATOR, name, { below: 2 })).rejects.toMatchObject(refusal);
+  });
+
   it.each(Object.entries(DOORS))(
     "S15 %s is closed to everybody else, and changes and tells nothing",
     async (_, knock) => {

@@ -1,6 +1,7 @@
 import {
   digestOf,
   placeOf,
+  StrataError,
   skillName,
   standsAtFirst,
   type TextKey,
@@ -62,8 +63,12 @@ export async function editText(desk: Desk, { layer, part, text, line, reason }: 
 /** As many versions as are told at once where nobody says how many. */
 const USUAL = 100;
 
-/** @throws StrataError `text_not_found` for a layer or skill that is not there */
+/**
+ * @throws StrataError `text_not_found` for a layer or skill that is not there; `invalid_input` for a page of all texts, or a part of
+ * no layer
+ */
 export async function textVersions(desk: Desk, choice: VersionsChoice): Promise<readonly TextVersion[]> {
+  checkOfLayer(choice);
   const { layer, part, before, limit = USUAL } = choice;
   const key = layer && textNamed(desk.agent, keyOf({ layer, part }));
   if (key !== undefined) await checkThere(desk, key);
@@ -78,12 +83,26 @@ async function seen(desk: Desk, versions: readonly TextVersion[]): Promise<reado
   return versions;
 }
 
-/** @throws StrataError `text_not_found` for a layer or skill that is not there */
+/** @throws StrataError as `textVersions` */
 export async function textMoves(desk: Desk, choice: MovesChoice): Promise<readonly TextMove[]> {
+  checkOfLayer(choice);
   const { layer, part, limit = USUAL, ...page } = choice;
   const key = layer && textNamed(desk.agent, keyOf({ layer, part }));
   if (key !== undefined) await checkThere(desk, key);
   return desk.parts.store.textMoves(desk.owner, { ...page, ...(key !== undefined && { key }), limit });
+}
+
+/** Versions and moves are counted text by text, so a number says nothing of all of them; and a part is one of a layer. */
+function checkOfLayer({ layer, ...rest }: MovesChoice): void {
+  if (layer !== undefined) return;
+  const { part, before, below } = rest;
+  const given = Object.entries({ part, before, below }).find(([, value]) => value !== undefined);
+  if (given === undefined) return;
+  const [field, value] = given;
+  const says = `${field} ${JSON.stringify(value)} is of one layer's text, and no layer was named`;
+  throw new StrataError("invalid_input", `${says}: name its layer, or leave it out to see those of all texts`, {
+    field,
+  });
 }
 
 async function checkThere(desk: Desk, key: TextKey): Promise<void> {
