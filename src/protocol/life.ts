@@ -50,8 +50,9 @@ export interface CreditRules {
   readonly rounds: number;
 }
 
-/** US dollars that an operator is proposed to pay in: after them the agent is not `LowCycles` at once. */
-export const usualPayment = ({ low }: Pick<CreditRules, "low">): number => Math.ceil(2 * low);
+/** US dollars that an operator is proposed to pay in: after them the agent is not `LowCycles` at once, whatever it owes. */
+export const usualPayment = ({ low }: Pick<CreditRules, "low">, balance = 0): number =>
+  Math.ceil(2 * low - Math.min(0, balance));
 
 /** How an agent is, at a time. */
 export interface Vitals {

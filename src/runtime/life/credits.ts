@@ -69,7 +69,7 @@ export const asleepFor = ({ want }: Means): string | undefined => want && `it ${
 
 /** Of an agent that was paid for once, `want` may be left out. */
 export function outOfCredits({ name, life }: Agent, { left, want = WANTS.spent }: Means): StrataError {
-  const payment = life?.credits === undefined ? "DOLLARS" : usualPayment(life.credits);
+  const payment = life?.credits === undefined ? "DOLLARS" : usualPayment(life.credits, left);
   const balance = `${left < 0 ? "-" : ""}$${Math.abs(left).toFixed(4)}`;
   const message = `${name} ${want} (its balance is ${balance}) and sleeps; what waits for it keeps waiting until \`strata credits add ${payment} ${name}\` or \`POST /v1/agents/${name}/credits\` tops it up`;
   return new StrataError("out_of_credits", message, { agent: name, balance: left });
