@@ -19,6 +19,8 @@ export interface ProjectLock {
   readonly payments: ReadonlyMap<string, number>;
   /** What is to be known of texts that may be edited: the lock does not hold them. */
   readonly warnings: () => Promise<readonly TextWarning[]>;
+  /** As at the start. @throws StrataError `config_invalid` for an account whose address is mistyped */
+  readonly checkAccounts: () => Promise<void>;
   /** @throws StrataError `lock_missing`, `lock_mismatch` with the difference */
   readonly check: () => void;
   /** Whether it says all that it would say if it were written now. */
@@ -37,6 +39,7 @@ export function projectLock({ folder, env }: { readonly folder: string; readonly
     layers: new Map(agents.map((agent) => [agent.name, locked(agent)])),
     payments: new Map(agents.flatMap(({ name, life }) => (life?.credits ? [[name, usualPayment(life.credits)]] : []))),
     warnings: () => warningsOf([project]),
+    checkAccounts: async () => (await import("./accounts.ts")).checkAccounts(project),
     check: () => checkLock(project),
     isCurrent: () => isLockCurrent(project),
     write: (writing) => writeLock(project, writing),

@@ -22,6 +22,7 @@ export function declareLock(program: Command, context: Context): void {
     .action(async (options: Options, command: Command) => {
       const { folder, json } = readShared(command, context.terminal);
       const lock = await lockIn(folder, context);
+      await lock.checkAccounts();
       if (options.check === true) lock.check();
       const was = options.check === true ? "current" : renew(context, lock, options);
       const warnings = await lock.warnings();

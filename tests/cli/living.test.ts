@@ -92,6 +92,16 @@ describe("strata credits and life", () => {
     for (const wrong of ["0", "many", "1e9", "NaN"]) expect((await run(`credits add ${wrong}`)).code, wrong).toBe(2);
   });
 
+  it("propose a payment with which an agent that owes something is well again", async () => {
+    const run = of(await living());
+    await run("credits add 5");
+    expect((await run("credits add -- -13")).out).toBe("automaton has -$8.0000 now.\n");
+    const { err } = await run("life tick");
+    const proposed = /`strata (credits add \d+ automaton)`/.exec(err)?.[1] ?? err;
+    expect((await run(proposed)).out).toBe("automaton has $10.0000 now.\n");
+    expect((await run("credits show")).out).toMatch(/^automaton has \$10\.0000, Normal; /);
+  });
+
   it("give the agent a turn of its own, which is no message to anybody", async () => {
     const run = of(await living());
     await run("credits add 20");
@@ -146,7 +156,15 @@ describe("an account", () => {
   it("with a wrong checksum is refused by every command, with the form that is right", async () => {
     const wrong = WALLET.replace("C8", "c8");
     const run = await withAccount(wrong, 9);
-    for (const line of ["life show", "credits show", "agent show automaton", "life tick", "inbox list"])
+    for (const line of [
+      "life show",
+      "credits show",
+      "agent show automaton",
+      "life tick",
+      "inbox list",
+      "lock",
+      "lock --check",
+    ])
       expect(await run(line), line).toMatchObject({
         code: 4,
         err: expect.stringContaining(`checksum, which for these digits is ${WALLET}`),
