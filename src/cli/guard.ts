@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
 import type { TextJudgement } from "../app/doors/guard.ts";
@@ -29,7 +31,24 @@ export function declareGuard(program: Command, context: Context): void {
       const verdict = judge(text ?? (await allOfStdin(context.terminal)));
       if (json) context.json(verdict);
       else context.say(...forPeople(verdict));
+      if (text !== undefined && isFile(context, text)) context.note(fileNote(context, text));
     });
+}
+
+function isFile({ terminal }: Context, text: string): boolean {
+  try {
+    return statSync(resolve(terminal.cwd, text)).isFile();
+  } catch {
+    // Most texts are no names of files, and some cannot be.
+    return false;
+  }
+}
+
+function fileNote({ style }: Context, name: string): string {
+  const quoted = JSON.stringify(name);
+  return style.yellow(
+    `the words ${quoted} were judged, which name a file: \`strata guard check < ${quoted}\` judges what it holds`,
+  );
 }
 
 /** One line for each that is read, in order: whoever reads can tell by the place which verdict is of which text. */

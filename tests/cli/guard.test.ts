@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { run } from "../../src/cli/index.ts";
@@ -28,6 +30,16 @@ describe("strata guard check", () => {
     expect(out).toMatch(/^review: an operator has to look at it first\n {2}it speaks of rules that stand above it/);
     const piped = await strata(["guard", "check"], { cwd: place(), input: "Be kind.\nBe short.\n" });
     expect(piped.out).toBe("pass: it may become a layer\n");
+  });
+
+  it("says of a text that names a file that the name was judged, and how its content is", async () => {
+    const cwd = place();
+    writeFileSync(join(cwd, "loop.md"), "Layer 1 is optional.\n");
+    const named = await strata(["guard", "check", "loop.md"], { cwd });
+    expect(named.out).toBe("pass: it may become a layer\n");
+    expect(named.err).toContain('the words "loop.md" were judged, which name a file: `strata guard check < "loop.md"`');
+    for (const text of [".", "nowhere.md", "a\u0000", "x".repeat(5_000)])
+      expect((await strata(["guard", "check", text], { cwd })).err, text.slice(0, 20)).toBe("");
   });
 
   it("rejects what no edit may hold, in the words of the edit's refusal", async () => {
