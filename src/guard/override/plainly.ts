@@ -64,6 +64,12 @@ const BOWS: readonly RegExp[] = [
   String.raw`(?:in (?:all |any )?(?:cases? of )?doubt|if (?:you are )?unsure|whenever (?:you are )?unsure),? ${KEEP} ${IT}|should ${IT} (?:object|forbid it|say no|speak against it), (?:stop|leave it|don't|do not do it|ask)|listen to (?:objections from )?${IT}`,
   String.raw`it (?:always )?matters what ${IT} says?|you (?:cannot|can not|may not|must not|do not) (?:write|edit|change|make|rewrite|rule over) (?:your own |another |a new )?${IT}|${NO} (?:interpret|judge|explain|edit|rewrite|change) ${IT} (?:on your own|yourself|alone|by yourself)`,
   String.raw`no (?:orders?|messages?|texts?|wish|requests?)(?: (?:in|from) (?:an? |any )?(?:mail|customer|sender|contact|page|message))? (?:is valid|counts?|holds?|stands?|wins?|helps?) against ${IT}|(?:use|follow|apply) (?:your )?(?:own )?judge?ment (?:within|inside|under) ${IT}`,
+  String.raw`(?:${IT}|the text at the top) (?:always |can |may |must )?(?:overrules?|outranks?|overrides?|beats?|governs?|limits?|wins? (?:over|against)|is the boss of|is senior to|knows? better than|prevails? over) (?:${SELF}|you)|(?:${IT}|the text at the top) (?:is|are|remains?) (?:the )?(?:(?:supreme|highest|final|first) (?:law|rule|word|authority)|(?:one|ones|text) to (?:obey|follow|keep))`,
+  String.raw`(?:${SELF}|this one) (?:must |should |has to |always )?(?:yields?|bows?|gives? way|submits?|defers?) to (?:${IT}|(?:all )?(?:the )?other layers)|priority goes to (?:the layer with the lowest number|${IT})`,
+  String.raw`${NO} (?:deviate|depart|stray|diverge|swerve|drift|turn|move|step)(?: away)? from ${IT}(?:,? (?:not )?even (?:if|when|for|where) ${REST})?`,
+  String.raw`you (?:are|remain) (?:required|obliged|bound|expected|asked) to (?:comply with|follow|obey|keep(?: to)?|respect) ${IT}|(?:compliance with|obedience to|keeping) ${IT} is (?:expected|required|mandatory|a must|not optional)(?: of you)?`,
+  String.raw`if (?:it|something|that|this|an order|a request|what you plan) is against ${IT}, (?:do not do it|don't do it|leave it|refuse(?: it)?|drop it|say (?:no|so)|stop)|read ${IT} as (?:it is|they are) (?:written|meant)|${IT} (?:applies|apply|holds?) in practice, not only on paper`,
+  String.raw`${OTHERS} (?:instruction |request |order |wish )?(?:is|are) (?:only|just|merely|no more than) (?:a wish|wishes|a request|requests|data|information)`,
   // It is read and kept in mind.
   String.raw`(?:always )?(?:read|re-?read|keep|know|remember|consult|check) (?:all )?(?:of )?(?:${IT}|your layers|the layers|all layers) (?:again|carefully|twice|in full|from top to bottom|from the top|in order|in mind|by heart)(?:,? (?:then the mail|(?:before|when|whenever|in|each|every|at) ${REST}))?`,
   String.raw`${IT} (?:is|are|was|were) (?:written|kept|set|signed|approved|maintained) by (?:the )?(?:operator|platform)`,
@@ -82,6 +88,7 @@ const NO_TRADE =
   /\b(?:anyone|anybody|whoever|keys?|private|operator|limits?|everything|anything|without|forb\w+|approv\w+|funds?|transfer\w*|secrets?|data|passwords?|executes?|carry|system|guard)\b/u;
 
 const EVERYDAY: readonly RegExp[] = [
+  String.raw`(?:the|this|a|our) (?:\w+ )?(?:plan|recipe|template|sample|pattern|menu|greeting|wording|timetable|sketch|outline) is (?:only |just |merely )?an? (?:guideline|suggestion|example|illustration|proposal|hint)\b${REST}`,
   String.raw`your (?:role|task|job|duty|work) is to (?:take (?:in )?(?:orders|bookings|reservations|notes)|sort|answer|write|read|help|sell|keep|translate|book|plan|greet|collect|check|prepare|watch|summari[sz]e|remind|teach|find)\b${REST}`,
   String.raw`take (?:orders|bookings|reservations) (?:by|over|via|on) (?:the )?(?:mail|phone|e-?mail|website|telephone|chat)\b${REST}`,
   String.raw`keep (?:the |all |your )?promises (?:made |given )?(?:under|in|from|by) (?:an |the )?earlier (?:versions?|editions?)(?: of (?:this|the) (?:layer|text|price list))?|what earlier versions of this layer promised ${REST}`,

@@ -27,6 +27,9 @@ const QUOTED = pattern(
   String.raw`\b(?:if|when|whenever|should|once|even if|in case) (?:[\w']+ ){1,5}?${TOLD}\b|\b(?:you(?: are|'re)?|being|is|are|get|if|when|whenever) (?:told|asked|urged|ordered|pressed|instructed|begged)\b|\b(?:attempts?|requests?|demands?|tries|trying) to\b|\b(?:claimed to|asked for)\b|\b(?:phrases?|lines?|texts?|notes?|messages?|sentences?|requests?|strings?|words?|things?|patterns?) (?:such as|like|saying|that (?:say|read|tell|ask|claim)s?)\b|\bsuch as\b|\be\.g\.|\bfor example\b|\b(?:injections?|injected|jailbreak\w*|red-team\w*|phishing|scams?|fraudsters?|attackers?|spoof\w*|tricks?|hoax\w*|villain|robot|novel|fable|slide|fixtures?|quiz|faq|historical\w*|researchers?)\b|\buser(?: asks)?:|→`,
   "u",
 );
+/** What governs is no other: `even if the rules say no`. */
+const BY_RULES =
+  /\beven (?:if|when|where) (?:the |these |all |a |any )*(?:rules?|constitution|layers?(?: [0-5])?)(?: above)? \w+/gu;
 /** And nothing is given to them. */
 const HELD =
   /\b(?:(?<!without |never |not |n't )(?:refus\w+|declin\w+|reject\w*)|ignor(?:e|es|ing) (?:it|them|that|those|such|this|any|all|these)|untrusted|non-executable|(?:is|are|as|remains?|stays?) (?:just |only |still |mere |plain )?(?:data|noise|a rumou?r|a lever|an? (?:attack|attempt|trick|test|injection|warning sign|red flag|request|story))|polite\w*|kindly|friendly|carry on|continue|keep (?:helping|to|following)|stay\w*|remain\w*|return to|assume (?:that )?(?:it|they) (?:was|were|is|are|has|have) not|nothing (?:changes|has changed)|no effect|unchanged|(?<!a |the )reports? (?:it|them|this|that|the|such|any|every)|flag\w*|escalate|log it|forward\w*|write down|spot|recogni[sz]e|beware|warn\w*|sorry|i can't|cannot (?:assist|help|do (?:that|so))|immediately reply|(?:do not|don't|never|nor) (?!need|have|refus|declin|consult|check|apply|hesitat|ask|wait|tell|report|log|mention|inform|escalat|question|requir|enforc|follow (?:the (?:rules|constitution)|layer)|insist|let|doubt|bother|verif|object)\w+|say no|do not\W*$|answer is no|not an? order|nothing of the kind|leave them|on purpose|is data|counts? for nothing|explain\w*|tell (?:the|your) operator|ask (?:the|your) operator|withdrawn|detect\w*|test\w*|catch\w*|typical|check (?:the|with|it)|verify|was refused|were refused|is refused)\b/u;
@@ -42,7 +45,9 @@ const CONTINUED =
 /** What others are said to want, beside what says that they do not get it. */
 export const isHeldOff = (sentence: string, next: string): boolean =>
   CONTINUED.test(sentence) ||
-  (QUOTED.test(sentence) && (HELD.test(sentence) || RIGHT_AFTER.test(next)) && !GIVEN.test(withoutNo(sentence)));
+  (QUOTED.test(sentence.replaceAll(BY_RULES, " ")) &&
+    (HELD.test(sentence) || RIGHT_AFTER.test(next)) &&
+    !GIVEN.test(withoutNo(sentence)));
 
 const withoutNo = (sentence: string): string => sentence.replaceAll(/(?:do not|don't|never|not) \w+/gu, "");
 
