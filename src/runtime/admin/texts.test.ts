@@ -560,6 +560,24 @@ describe("an earlier version", () => {
     await expect(desk(set).activate(LOOP, 1)).rejects.toMatchObject({ code: "text_refused" });
     expect(await desk(set).layer("loop")).toMatchObject({ version: 0 });
   });
+
+  it("comes back as it is declared where there is room, however long it is, and is told the room where there is none", async () => {
+    const { layers } = automaton();
+    const declared = layers.map((one) =>
+      one.id === "loop" ? { ...one, source: { kind: "text", text: trusted("d".repeat(5_300)) } as const } : one,
+    );
+    const set = await automatonStage([], { layers: declared });
+    await desk(set).edit(LOOP, "Look.");
+    expect(await desk(set).activate(LOOP, 0)).toMatchObject({ to: 0 });
+    await desk(set).edit(LOOP, "Look.");
+    await desk(set).edit({ layer: layerId("inbox") }, "i".repeat(3_000));
+    await expect(desk(set).activate(LOOP, 0)).rejects.toMatchObject({
+      code: "text_refused",
+      message: expect.stringMatching(
+        /as it is declared, it has 5,300 characters, and 4,960 are left for it: all texts .* 8,000, of which .* 3,040$/,
+      ),
+    });
+  });
 });
 
 describe("a proposal", () => {
