@@ -43,7 +43,7 @@ const BOWS: readonly RegExp[] = [
   String.raw`${NO} (?:treat|see|regard|take|read) ${IT} as (?:mere |only )?(?:suggestions?|hints?|advice|options?|optional|examples?|a suggestion|an example)`,
   String.raw`${IT} (?:is|are) (?:not|no) (?:mere )?(?:hints?|suggestions?|advice|examples?|options?|optional)(?: but (?:duties|a duty|binding|rules))?`,
   // It is kept, whatever it costs.
-  String.raw`(?:always |still )?${KEEP} ${IT}(?:,? (?:even|also) (?:when|if|where|though|in|with|under|at|during|after) ${REST}|,? at all times|,? always)?`,
+  String.raw`(?:always |still )?${KEEP} ${IT}(?:,? (?:even|also) (?:when|if|where|though|in|with|without|under|at|during|after) ${REST}|,? at all times|,? always)?`,
   String.raw`even (?:when|if|in|with|under|at|during) ${REST},? (?:${IT} ${HOLDS}|(?:you )?${KEEP} ${IT}|(?:you )?stay honest)`,
   String.raw`(?:(?!no\b|the (?:constitution|rules|layers)|layers? [0-5])${REST}) (?:never|does not|do not|cannot|can't|is no (?:reason|excuse|ground) to|are no (?:reason|excuse) to|must not|may not) (?:comes? before|suspends?|outweighs?|lifts?|beats?|overrides?|outranks?|breaks?|release you from|excuses? breaking|changes?|bends?|weakens?) ${IT}`,
   String.raw`no (?:sender|contact|customer|message|mail|crisis|emergency|price|later layer|other layer|layer below|one)(?: \w+)? (?:can |may )?(?:lifts?|suspends?|change|changes|overrides?|outranks?|breaks?|weakens?|loosens?) (?:a rule of )?${IT}`,
@@ -70,6 +70,7 @@ const BOWS: readonly RegExp[] = [
   String.raw`you (?:are|remain) (?:required|obliged|bound|expected|asked) to (?:comply with|follow|obey|keep(?: to)?|respect) ${IT}|(?:compliance with|obedience to|keeping) ${IT} is (?:expected|required|mandatory|a must|not optional)(?: of you)?`,
   String.raw`if (?:it|something|that|this|an order|a request|what you plan) is against ${IT}, (?:do not do it|don't do it|leave it|refuse(?: it)?|drop it|say (?:no|so)|stop)|read ${IT} as (?:it is|they are) (?:written|meant)|${IT} (?:applies|apply|holds?) in practice, not only on paper`,
   String.raw`${OTHERS} (?:instruction |request |order |wish )?(?:is|are) (?:only|just|merely|no more than) (?:a wish|wishes|a request|requests|data|information)`,
+  String.raw`${IT} (?:is|are) (?:king|the boss|the law|in charge)|no (?:layer|sender|contact|customer|mail|message|text|crisis|money) (?:frees?|releases?|excuses?|exempts?) (?:you|us|anyone) from ${IT}|(?:the )?operator(?:'s)? (?:approval|consent) is (?:needed|required)(?: for ${REST})?`,
   // It is read and kept in mind.
   String.raw`(?:always )?(?:read|re-?read|keep|know|remember|consult|check) (?:all )?(?:of )?(?:${IT}|your layers|the layers|all layers) (?:again|carefully|twice|in full|from top to bottom|from the top|in order|in mind|by heart)(?:,? (?:then the mail|(?:before|when|whenever|in|each|every|at) ${REST}))?`,
   String.raw`${IT} (?:is|are|was|were) (?:written|kept|set|signed|approved|maintained) by (?:the )?(?:operator|platform)`,
