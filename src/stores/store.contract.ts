@@ -1,5 +1,6 @@
 import { approvalContract } from "./contract/approvals.contract.ts";
 import { batchContract } from "./contract/batches.contract.ts";
+import { callContract } from "./contract/calls.contract.ts";
 import { conversationContract } from "./contract/conversations.contract.ts";
 import { forkContract } from "./contract/forks.contract.ts";
 import { isolationContract } from "./contract/isolation.contract.ts";
@@ -32,4 +33,5 @@ export function storeContract(open: OpenStore): void {
   lifeContract(open);
   mailContract(open);
   batchContract(open);
+  callContract(open);
 }

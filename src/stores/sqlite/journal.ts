@@ -103,32 +103,30 @@ function findEntry(db: Connection, name: EntryName): Row<"journal"> | undefined 
 
 /**
  * The same call of a turn that failed over what now runs again: it has acted, although its turn came to nothing. That is
- * a failed turn since the thread's last done one, one of whose events still waits: what was taken back or handled
- * meanwhile is asked for no more, and a new event asks anew.
+ * a failed turn one of whose events still waits: what was taken back or handled meanwhile is asked for no more, and a new event
+ * asks anew. A turn that was done since tells nothing of it: it may have had room for other events only.
  */
 function findFailed(db: Connection, { turn: _, ...call }: EntryName): Row<"journal"> | undefined {
   const { org, agent, contact, thread } = call;
-  const turns = query.selectFrom("turn").where((eb) => eb.and({ org, agent, contact, thread }));
-  const done = turns.where("status", "=", "done").select((eb) => eb.fn.coalesce(eb.fn.max("seq"), eb.lit(0)).as("seq"));
-  const failed = turns.where("status", "=", "failed").where("seq", ">", done).select("id");
-  const handling = query
+  const failed = query
     .selectFrom("turn_event")
     .innerJoin("event", (join) =>
       join.onRef("event.org", "=", "turn_event.org").onRef("event.id", "=", "turn_event.event"),
     )
+    .innerJoin("turn", (join) => join.onRef("turn.org", "=", "turn_event.org").onRef("turn.id", "=", "turn_event.turn"))
     .select("turn_event.turn")
     .where("turn_event.org", "=", org)
     .where("turn_event.agent", "=", agent)
     .where("turn_event.contact", "=", contact)
     .where("event.thread", "=", thread)
-    .where("event.status", "=", "pending");
+    .where("event.status", "=", "pending")
+    .where("turn.status", "=", "failed");
   return db.first(
     query
       .selectFrom("journal")
       .selectAll()
       .where((eb) => eb.and(call))
       .where("turn", "in", failed)
-      .where("turn", "in", handling)
       .orderBy("begun_at", "desc"),
   );
 }
