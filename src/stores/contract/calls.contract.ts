@@ -65,12 +65,12 @@ const ringing = {
   end: "done",
 } as const;
 
-/** What has acted for all is known for one who had no room in the turn that was done since. */
+/** What has acted for two messages is known for the one that had no room in the turn that was done since. */
 const LEFT_OUT: Deed[] = [
-  { ...ringing, erase: { who: "ann", before: 1 } },
-  { ...ringing, taken: 1 },
   { deed: "message", who: "ann" },
-  ringing,
+  { ...ringing, alone: "ann", end: "failed" },
+  { ...ringing, alone: "ann", taken: 1 },
+  { ...ringing, alone: "ann" },
 ];
 
 interface World {
