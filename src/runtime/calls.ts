@@ -53,19 +53,19 @@ export async function* answerCalls(
     const skipped = !isRun && stop !== undefined;
     yield { type: "tool-end", call: call.id, tool: call.tool, failed: outcome.failed, ...(skipped && { skipped }) };
   }
-  const parts = framed(work, compilation, { results, isOver: stop !== undefined });
+  const word = stop === undefined ? lastWord(work) : undefined;
+  work.isLast = word !== undefined;
+  const parts = framed(work, compilation, { results, word });
   const answered = add(work, { role: "tool", parts }, lowestTrust(trusts));
   return { stop: stop && endOf(work, stop), messages: [...said, answered] };
 }
 
-/** All results, each in its share of the room; the last with the platform's word where the model is asked only once more. */
+/** All results, each in its share of the room; the last with the platform's word, where there is one. */
 function framed(
   work: Work,
   compilation: Compilation,
-  { results, isOver }: { readonly results: readonly ((room: number) => ResultPart)[]; readonly isOver: boolean },
+  { results, word }: { readonly results: readonly ((room: number) => ResultPart)[]; readonly word: string | undefined },
 ): readonly ResultPart[] {
-  const word = isOver ? undefined : lastWord(work);
-  work.isLast = word !== undefined;
   const room = roomFor(work, compilation, results.length);
   const last = room - (word === undefined ? 0 : work.cast.count(`\n${word}`));
   return results.map((one, i) => (i < results.length - 1 ? one(room) : withWord(one(last), word)));
