@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import type { Command } from "commander";
-import { createContext } from "./context.ts";
 import { createProgram } from "./program.ts";
+import { createContext } from "./shell/context.ts";
 
 const HEAD = `# The commands
 

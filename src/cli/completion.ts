@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import { never } from "../protocol/index.ts";
 import { completionScript, SHELLS, type Shell, type Words } from "./completion-script.ts";
-import type { Context } from "./context.ts";
+import type { Context } from "./shell/context.ts";
 
 /** `strata completion SHELL`: a script that lets a shell complete commands and options. */
 export function declareCompletion(program: Command, context: Context): void {

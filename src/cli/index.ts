@@ -4,4 +4,4 @@
  */
 export { commandsPage } from "./commands-page.ts";
 export { run } from "./run.ts";
-export type { Input, Output, Terminal } from "./terminal.ts";
+export type { Input, Output, Terminal } from "./shell/terminal.ts";

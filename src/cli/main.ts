@@ -3,7 +3,7 @@
  * The `strata` program: wires the process to `run` and leaves with its exit code. It acts when it is loaded, so that the
  * bootstrap can import it instead of starting another process.
  */
-import "./blank-variables.ts";
+import "./project/blank-variables.ts";
 import { enableCompileCache } from "node:module";
 
 // Compiled once and kept in the system's folder for what is temporary: the next start takes about half as long. What is

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { VERSION } from "../app.ts";
-import type { Context } from "./context.ts";
-import { declareShared } from "./options.ts";
+import type { Context } from "./shell/context.ts";
+import { declareShared } from "./shell/options.ts";
 
 /** How wide help is where no terminal says. */
 const WIDTH = 80;
@@ -39,37 +39,37 @@ type Declare = (program: Command, context: Context) => void;
 
 /** What declares each command, in the order of the help: begin, talk, look, keep. It is loaded with its command and not before. */
 const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
-  init: async () => (await import("./init.ts")).declareInit,
-  start: async () => (await import("./start.ts")).declareStart,
-  chat: async () => (await import("./chat.ts")).declareChat,
-  compose: async () => (await import("./compose.ts")).declareCompose,
-  explain: async () => (await import("./explain.ts")).declareExplain,
-  thread: async () => (await import("./thread.ts")).declareThread,
-  turn: async () => (await import("./turn.ts")).declareTurn,
-  memory: async () => (await import("./memory.ts")).declareMemory,
-  contact: async () => (await import("./contact.ts")).declareContact,
-  approval: async () => (await import("./approval.ts")).declareApproval,
-  agent: async () => (await import("./agent.ts")).declareAgent,
-  layer: async () => (await import("./layer.ts")).declareLayer,
-  soul: async () => (await import("./soul.ts")).declareSoul,
-  skill: async () => (await import("./skill.ts")).declareSkill,
-  conversation: async () => (await import("./sender-log.ts")).declareConversation,
-  inbox: async () => (await import("./mailbox.ts")).declareInbox,
-  outbox: async () => (await import("./mailbox.ts")).declareOutbox,
-  life: async () => (await import("./life.ts")).declareLife,
-  credits: async () => (await import("./credits.ts")).declareCredits,
-  usage: async () => (await import("./usage.ts")).declareUsage,
-  models: async () => (await import("./models.ts")).declareModels,
-  replay: async () => (await import("./replay.ts")).declareReplay,
-  cache: async () => (await import("./cache.ts")).declareCache,
-  doctor: async () => (await import("./doctor.ts")).declareDoctor,
-  lint: async () => (await import("./lint.ts")).declareLint,
-  guard: async () => (await import("./guard.ts")).declareGuard,
-  export: async () => (await import("./export.ts")).declareExport,
-  backup: async () => (await import("./backup.ts")).declareBackup,
-  lock: async () => (await import("./lock.ts")).declareLock,
-  verify: async () => (await import("./verify.ts")).declareVerify,
-  anchor: async () => (await import("./anchor.ts")).declareAnchor,
+  init: async () => (await import("./project/init.ts")).declareInit,
+  start: async () => (await import("./start/start.ts")).declareStart,
+  chat: async () => (await import("./chat/chat.ts")).declareChat,
+  compose: async () => (await import("./turn/compose.ts")).declareCompose,
+  explain: async () => (await import("./turn/explain.ts")).declareExplain,
+  thread: async () => (await import("./turn/thread.ts")).declareThread,
+  turn: async () => (await import("./turn/turn.ts")).declareTurn,
+  memory: async () => (await import("./memory/memory.ts")).declareMemory,
+  contact: async () => (await import("./agent/contact.ts")).declareContact,
+  approval: async () => (await import("./turn/approval.ts")).declareApproval,
+  agent: async () => (await import("./agent/agent.ts")).declareAgent,
+  layer: async () => (await import("./layer/layer.ts")).declareLayer,
+  soul: async () => (await import("./layer/soul.ts")).declareSoul,
+  skill: async () => (await import("./layer/skill.ts")).declareSkill,
+  conversation: async () => (await import("./agent/sender-log.ts")).declareConversation,
+  inbox: async () => (await import("./agent/mailbox.ts")).declareInbox,
+  outbox: async () => (await import("./agent/mailbox.ts")).declareOutbox,
+  life: async () => (await import("./agent/life.ts")).declareLife,
+  credits: async () => (await import("./agent/credits.ts")).declareCredits,
+  usage: async () => (await import("./turn/usage.ts")).declareUsage,
+  models: async () => (await import("./project/models.ts")).declareModels,
+  replay: async () => (await import("./turn/replay.ts")).declareReplay,
+  cache: async () => (await import("./cache/cache.ts")).declareCache,
+  doctor: async () => (await import("./project/doctor.ts")).declareDoctor,
+  lint: async () => (await import("./project/lint.ts")).declareLint,
+  guard: async () => (await import("./layer/guard.ts")).declareGuard,
+  export: async () => (await import("./record/export.ts")).declareExport,
+  backup: async () => (await import("./record/backup.ts")).declareBackup,
+  lock: async () => (await import("./layer/lock.ts")).declareLock,
+  verify: async () => (await import("./record/verify.ts")).declareVerify,
+  anchor: async () => (await import("./record/anchor.ts")).declareAnchor,
   completion: async () => (await import("./completion.ts")).declareCompletion,
 };
 

@@ -2,9 +2,9 @@ import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { CommanderError } from "commander";
 import { asStrataError, StrataError } from "../protocol/index.ts";
-import { createContext } from "./context.ts";
 import { createProgram } from "./program.ts";
-import type { Terminal } from "./terminal.ts";
+import { createContext } from "./shell/context.ts";
+import type { Terminal } from "./shell/terminal.ts";
 
 /** Misuse of the command line, where the error table has no say. */
 const USAGE = 2;

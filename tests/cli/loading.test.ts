@@ -45,7 +45,7 @@ async function loadedBy(argv: readonly string[], until?: string): Promise<Loaded
 }
 
 /** Commands of which nothing is loaded where another one runs. */
-const OTHERS = ["cli/memory.ts", "cli/chat.ts", "cli/cache.ts"];
+const OTHERS = ["cli/memory/memory.ts", "cli/chat/chat.ts", "cli/cache/cache.ts"];
 
 /** What is loaded by those alone who use it. */
 const RARE = /^(?:viem|gpt-tokenizer|@openrouter\/.*|@ai-sdk\/(?!provider$).*)$/;

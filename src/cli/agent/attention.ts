@@ -1,0 +1,45 @@
+import type { App } from "../../app.ts";
+import { count } from "../shell/style.ts";
+
+type Attention = Awaited<ReturnType<App["runtime"]["attention"]>>[number];
+
+/** Why no turn of an agent begins, and what wakes it. */
+export const sleepsLine = (agent: string, asleep: string): string =>
+  `${agent} sleeps, because ${asleep}: \`strata credits add DOLLARS ${agent}\` wakes it`;
+
+/** What of an agent waits for an operator, one line for each thing with the next step. */
+export function attentionLines({
+  agent,
+  proposals,
+  displaced,
+  outdated,
+  undeliverable,
+  asleep,
+}: Attention): readonly string[] {
+  const texts = (n: number): string => `${count(n, "edited text")} of ${agent} ${n === 1 ? "is" : "are"}`;
+  return [
+    ...(proposals === 0 ? [] : [proposalsLine(proposals, agent)]),
+    ...(displaced === 0
+      ? []
+      : [
+          `${texts(displaced)} not sent, for the layer was declared elsewhere or no more: \`strata layer list ${agent}\` shows what is declared; write it anew, roll it back, or declare the layer again`,
+        ]),
+    ...(outdated === 0
+      ? []
+      : [
+          `${texts(outdated)} sent though strata.yaml says another text since: \`strata layer list ${agent}\` shows which`,
+        ]),
+    ...(asleep === undefined ? [] : [sleepsLine(agent, asleep)]),
+    ...(undeliverable === 0
+      ? []
+      : [
+          `${count(undeliverable, "message")} of ${agent} could not be delivered: \`strata outbox list ${agent} --status undeliverable\` shows ${which(undeliverable)}`,
+        ]),
+  ];
+}
+
+/** How many proposals wait, and where they are seen. */
+export const proposalsLine = (proposals: number, agent: string): string =>
+  `${count(proposals, "proposal")} of ${agent} ${proposals === 1 ? "waits" : "wait"}: \`strata layer proposals ${agent}\` shows ${which(proposals)}`;
+
+const which = (n: number): string => (n === 1 ? "it" : "them");

@@ -1,0 +1,96 @@
+import { number } from "../shell/style.ts";
+import { type Comparison, inSteps, type Series, seriesOf } from "./cache-compare.ts";
+
+const SIZE = { width: 960, height: 480 };
+/** The plot's own edges inside the picture. */
+const PLOT = { left: 84, right: 820, top: 56, bottom: 420 };
+const POINTS = 400;
+
+/** The optimum, then the layouts; told apart also where colours are not. */
+const INK = ["#5f6b7a", "#c2410c", "#0f766e", "#7c3aed", "#b45309", "#be185d", "#1d4ed8"];
+
+/** A picture of what each request costs under each layout. No script, nothing from elsewhere. */
+export function svgChart(what: string, comparison: Comparison): string {
+  const series = seriesOf(comparison).map(({ name, costs }) => ({ name, costs: inSteps(costs, POINTS) }));
+  const last = Math.max(...comparison.requests.map(({ n }) => n));
+  const top = rounded(Math.max(1, ...series.flatMap(({ costs }) => costs)));
+  const title = `What each request of ${what} costs`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE.width} ${SIZE.height}" role="img" font-family="system-ui, sans-serif" font-size="13">`,
+    `<title>${escaped(title)}</title>`,
+    `<rect width="${SIZE.width}" height="${SIZE.height}" fill="#ffffff"/>`,
+    `<text x="${PLOT.left}" y="26" font-size="16" fill="#111827">${escaped(title)}</text>`,
+    `<text x="${PLOT.left}" y="44" fill="#5f6b7a">in tokens of plain input, by the rules of ${escaped(comparison.models.join(", "))}</text>`,
+    ...grid(top, last),
+    ...series.map((one, at) => line(one, INK[at % INK.length] ?? "", { top, dashed: at === 0 })),
+    ...labels(series, top),
+    "</svg>\n",
+  ].join("\n");
+}
+
+/** The picture in a page of its own. */
+export function htmlChart(what: string, comparison: Comparison): string {
+  return [
+    "<!doctype html>",
+    '<html lang="en">',
+    `<head><meta charset="utf-8"><title>${escaped(what)}</title>`,
+    "<style>body { margin: 2rem; } svg { max-width: 100%; height: auto; }</style></head>",
+    `<body>${svgChart(what, comparison)}</body>`,
+    "</html>\n",
+  ].join("\n");
+}
+
+const x = (share: number): string => (PLOT.left + share * (PLOT.right - PLOT.left)).toFixed(1);
+const y = (share: number): string => (PLOT.bottom - share * (PLOT.bottom - PLOT.top)).toFixed(1);
+
+/** The next 1, 2 or 5 with noughts behind it. */
+function rounded(value: number): number {
+  const ten = 10 ** Math.floor(Math.log10(value));
+  return ([1, 2, 5].find((step) => step * ten >= value) ?? 10) * ten;
+}
+
+function grid(top: number, last: number): readonly string[] {
+  const rows = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
+    `<line x1="${PLOT.left}" x2="${PLOT.right}" y1="${y(share)}" y2="${y(share)}" stroke="#e5e7eb"/>`,
+    `<text x="${PLOT.left - 8}" y="${y(share)}" dy="4" text-anchor="end" fill="#5f6b7a">${number(top * share)}</text>`,
+  ]);
+  const ends = [
+    `<text x="${x(0)}" y="${PLOT.bottom + 20}" fill="#5f6b7a">request 1</text>`,
+    `<text x="${x(1)}" y="${PLOT.bottom + 20}" text-anchor="end" fill="#5f6b7a">request ${number(last)}</text>`,
+  ];
+  return [...rows, ...ends];
+}
+
+function line(
+  { costs }: Series,
+  ink: string,
+  { top, dashed }: { readonly top: number; readonly dashed: boolean },
+): string {
+  const whole = costs.length === 1 ? [...costs, ...costs] : costs;
+  const points = whole.map((cost, at) => `${x(at / (whole.length - 1))},${y(cost / top)}`);
+  const dash = dashed ? ' stroke-dasharray="5 4"' : "";
+  return `<polyline points="${points.join(" ")}" fill="none" stroke="${ink}" stroke-width="2"${dash}/>`;
+}
+
+const LABEL = 18;
+
+/** Names at the ends of their lines, moved apart where they would cover each other. */
+function labels(series: readonly Series[], top: number): readonly string[] {
+  const wanted = series.map(({ name, costs }, at) => ({ name, at, y: Number(y((costs.at(-1) ?? 0) / top)) }));
+  let below = Number.POSITIVE_INFINITY;
+  return wanted
+    .toSorted((a, b) => b.y - a.y)
+    .map(({ name, at, y: end }) => {
+      below = Math.min(end, below - LABEL);
+      return `<text x="${PLOT.right + 8}" y="${below.toFixed(1)}" dy="4" fill="${INK[at % INK.length]}">${escaped(name)}</text>`;
+    });
+}
+
+const SIGNS: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+/** A text that can mean nothing but itself; signs that XML does not allow are left out. */
+function escaped(text: string): string {
+  return text
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")
+    .replace(/[&<>"']/g, (sign) => SIGNS[sign] ?? "");
+}

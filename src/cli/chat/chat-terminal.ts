@@ -1,0 +1,114 @@
+import { createInterface, type Interface, type Key } from "node:readline";
+import { asStrataError, type TurnId } from "../../protocol/index.ts";
+import type { Context } from "../shell/context.ts";
+import { count } from "../shell/style.ts";
+import { plainTeller } from "../shell/teller.ts";
+import { answerCommand, type ChatCommand, readCommand } from "./chat-commands.ts";
+import { speak, type Talk } from "./conversation.ts";
+import { messageReader } from "./message-reader.ts";
+
+/** The chat with a person at a terminal. Ctrl-C stops the turn that runs, else drops what is typed, else leaves. */
+export async function chatInTerminal(context: Context, talk: Talk): Promise<void> {
+  const { stdin, stdout, signal } = context.terminal;
+  const prompt = `${context.style.cyan(talk.contact)} › `;
+  const lines = createInterface({ input: stdin, output: stdout, prompt, terminal: true });
+  const message = messageReader();
+  const pastes = pastesOf(context, lines);
+  const turns = turnsOf(context, talk);
+  let closed = false;
+  const ask = (): void => {
+    // Lines that were typed ahead are still answered.
+    if (closed) return;
+    lines.setPrompt(message.isOpen() ? "… " : prompt);
+    lines.prompt();
+  };
+  const stop = (): void => {
+    if (turns.stop()) return;
+    if (message.isOpen() || lines.line !== "") {
+      message.clear();
+      // The end of the line, then all before it.
+      for (const name of ["e", "u"]) lines.write(null, { ctrl: true, name });
+      stdout.write("\n");
+      ask();
+    } else lines.close();
+  };
+  const end = (): void => {
+    turns.stop();
+    lines.close();
+  };
+  lines.on("SIGINT", stop);
+  signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end();
+  // Whoever leaves by Ctrl-D or Ctrl-C leaves the cursor behind the prompt.
+  lines.on("close", () => {
+    closed = true;
+    stdout.write("\n");
+  });
+  ask();
+  for await (const line of lines) {
+    const text = pastes.held() ? message.paste(line) : message.take(line);
+    // What was put together of several lines, or stands in a block, is said as it is.
+    const command = text === line || line === "" ? readCommand(text ?? "") : undefined;
+    if (command?.name === "/quit") break;
+    if (text !== undefined) await turns.answer(command ?? text);
+    if (signal.aborted) break;
+    ask();
+  }
+  lines.close();
+  pastes.end();
+  signal.removeEventListener("abort", end);
+}
+
+/** Asks the terminal to say where a paste begins and ends, and remembers of each line whether it came inside of one. */
+function pastesOf({ terminal: { stdin, stdout } }: Context, lines: Interface) {
+  const inside: boolean[] = [];
+  let pasting = false;
+  const hear = (_sign: unknown, { name }: Key): void => {
+    if (name === "paste-start" || name === "paste-end") pasting = name === "paste-start";
+  };
+  stdin.on("keypress", hear);
+  lines.on("line", () => void inside.push(pasting));
+  stdout.write("\u001b[?2004h");
+  return {
+    /** Asked once for each line, in their order. */
+    held: (): boolean => inside.shift() ?? false,
+    end: (): void => {
+      stdin.off("keypress", hear);
+      stdout.write("\u001b[?2004l");
+    },
+  };
+}
+
+/** The turns of one chat: at most one runs, and the last one is remembered. */
+function turnsOf(context: Context, talk: Talk) {
+  const tell = plainTeller(context);
+  let running: AbortController | undefined;
+  let last: TurnId | undefined;
+  const run = async (typed: ChatCommand | string, signal: AbortSignal): Promise<TurnId | undefined> => {
+    const onWaiting = (messages: number): void =>
+      context.note(
+        `${count(messages, "message")} without an answer: /retry runs the turn again, /withdraw takes back what waits.`,
+      );
+    const saying = { tell, signal, onFailure: context.complain, onWaiting };
+    if (typeof typed === "string") return speak(context, talk, typed, saying);
+    return answerCommand(typed, { context, talk, last, saying });
+  };
+  return {
+    /** Answers a message or a command; an empty message needs no answer. */
+    answer: async (typed: ChatCommand | string): Promise<void> => {
+      if (typeof typed === "string" && typed.trim() === "") return;
+      running = new AbortController();
+      try {
+        last = (await run(typed, running.signal)) ?? last;
+      } catch (thrown) {
+        context.complain(asStrataError(thrown));
+      }
+      running = undefined;
+    },
+    /** False when none runs. */
+    stop: (): boolean => {
+      running?.abort();
+      return running !== undefined;
+    },
+  };
+}

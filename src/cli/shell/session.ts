@@ -1,0 +1,87 @@
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+import { type App, type AppOptions, openApp, recordFile } from "../../app.ts";
+import { type Agent, agentName, StrataError } from "../../protocol/index.ts";
+import type { Context } from "./context.ts";
+import { readShared, type Shared } from "./options.ts";
+
+/** A command at work: its shared options and the opened app. */
+export interface Session extends Shared {
+  readonly app: App;
+}
+
+/** What only some commands want of the app. */
+export type Wishes = Pick<AppOptions, "recordedTools" | "wire" | "recordOnly">;
+
+/** Opens the app for as long as the work takes. */
+export async function inSession(
+  { terminal }: Context,
+  command: Command,
+  work: (session: Session) => Promise<void>,
+  wishes: Wishes = {},
+): Promise<void> {
+  const shared = readShared(command, terminal);
+  const { folder, data, named } = shared;
+  const app = await openApp({ folder, data, mustDeclare: named, env: terminal.env, ...wishes });
+  try {
+    await work({ ...shared, app });
+  } finally {
+    await app.close();
+  }
+}
+
+/**
+ * The same for commands that only look at the record or mend it: where no data is, nothing is made; modules are left alone, and
+ * what is missing to run a turn is no error.
+ * @throws StrataError `file_not_found`
+ */
+export async function inRecord(
+  context: Context,
+  command: Command,
+  work: (session: Session) => Promise<void>,
+): Promise<void> {
+  await inData(context, command, { work, recordOnly: true });
+}
+
+/** The same for commands that go on from what is recorded, with all that a turn needs. @throws StrataError `file_not_found` */
+export async function onRecord(
+  context: Context,
+  command: Command,
+  work: (session: Session) => Promise<void>,
+): Promise<void> {
+  await inData(context, command, { work, recordOnly: false });
+}
+
+async function inData(
+  context: Context,
+  command: Command,
+  { work, recordOnly }: { readonly work: (session: Session) => Promise<void>; readonly recordOnly: boolean },
+): Promise<void> {
+  const { data } = readShared(command, context.terminal);
+  if (!existsSync(recordFile(data))) {
+    const next = "name the data folder with --data, or begin with `strata chat AGENT` (`strata agent list` names them)";
+    throw new StrataError("file_not_found", `there is no data in ${data}; ${next}`, { data });
+  }
+  await inSession(context, command, work, { recordOnly });
+}
+
+/** @throws StrataError `agent_not_found`, `invalid_id` */
+export function agentNamed({ runtime, operator }: App, name: string): Agent {
+  return runtime.agent(operator, agentName(name));
+}
+
+/** The first signs of a version tell it apart for people. */
+export const shortVersion = (version: string): string => version.slice(0, 12);
+
+/** The agent that was named, else the first one. @throws StrataError `agent_not_found`, `invalid_id`, `config_missing` */
+export function chosenAgent(app: App, name: string | undefined): Agent {
+  if (name !== undefined) return agentNamed(app, name);
+  const first = app.runtime.agents(app.operator)[0];
+  if (first !== undefined) return first;
+  throw new StrataError("config_missing", "no agent is declared; `strata init` makes one");
+}
+
+/** The agent that was named, else all of them. @throws StrataError `agent_not_found`, `invalid_id` */
+export function chosenAgents(app: App, name: string | undefined): readonly Agent[] {
+  return name === undefined ? app.runtime.agents(app.operator) : [agentNamed(app, name)];
+}

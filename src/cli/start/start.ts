@@ -1,0 +1,133 @@
+import type { Command } from "commander";
+import { type App, type Serving, serve, VERSION } from "../../app.ts";
+import type { Agent } from "../../protocol/index.ts";
+import { converse } from "../chat/chat.ts";
+import { senderOf } from "../chat/conversation.ts";
+import type { Context } from "../shell/context.ts";
+import { wholeNumber } from "../shell/options.ts";
+import { inSession, type Session, shortVersion } from "../shell/session.ts";
+import { isInteractive } from "../shell/terminal.ts";
+import { textWarning } from "../shell/text-view.ts";
+import { answeringOf, problemsOf } from "./answering.ts";
+import { deliverReplies } from "./deliver-work.ts";
+import { consolidateInIdleTime } from "./idle-work.ts";
+import { runInboxes } from "./inbox-work.ts";
+import { runOwnTurns } from "./own-turns.ts";
+import { reloadOnChange } from "./watch.ts";
+
+interface Options {
+  readonly port: number;
+  readonly host?: string;
+  readonly hostName?: readonly string[];
+  readonly watch?: true;
+}
+
+/** `strata start`: serves until it is stopped; in a terminal with a chat. */
+export function declareStart(program: Command, context: Context): void {
+  program
+    .command("start")
+    .description("serve on this machine; in a terminal, chat with the companion at once")
+    .option("--port <n>", "the port to serve on; 0 takes a free one", wholeNumber(0, 65_535), 4600)
+    .option("--host <address>", "the address to listen at (default: 127.0.0.1, this machine alone)")
+    .option("--host-name <name...>", "more names that clients may call it by, as those of a proxy in front of it")
+    .option(
+      "--watch",
+      "read the project again when its files change, for the threads that begin from then on; locked texts are taken at a start only",
+    )
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ strata start --port 4601 --watch\n  $ strata start --host 0.0.0.0 --host-name strata.example.org",
+    )
+    .action((options: Options, command: Command) =>
+      inSession(context, command, async (session) => {
+        const { port, host, hostName: hosts } = options;
+        const listening = await serve(session.app, port, { ...(host && { host }), ...(hosts && { hosts }) });
+        const stop = options.watch === true ? reloadOnChange(context, session) : () => {};
+        const works = [consolidateInIdleTime, runOwnTurns, runInboxes, deliverReplies].map((work) =>
+          work(context, session.app),
+        );
+        try {
+          await announce(context, session, listening);
+          await warn(context, session);
+          // What was said while no program made vectors. Where that fails, the next turn tells.
+          session.app.runtime.embedLater(session.app.operator).catch(() => undefined);
+          await run(context, session);
+        } finally {
+          stop();
+          await Promise.all(works.map((end) => end()));
+          await listening.close();
+        }
+        context.note("Stopped.");
+      }),
+    );
+}
+
+async function run(context: Context, { app, json }: Session): Promise<void> {
+  const { terminal, note } = context;
+  const agent = companion(app);
+  if (isInteractive(terminal) && !json && agent !== undefined) {
+    note(
+      "",
+      "Below is a chat; leaving it stops the server. The dim line after each reply says what was sent to the model.",
+    );
+    return converse(
+      context,
+      { app, agent, contact: await senderOf(app, agent) },
+      { json: false, wanted: { anew: false } },
+    );
+  }
+  if (terminal.signal.aborted) return;
+  await new Promise((resolve) => terminal.signal.addEventListener("abort", resolve, { once: true }));
+}
+
+function companion({ runtime, operator }: App): Agent | undefined {
+  const agents = runtime.agents(operator);
+  return agents.find((agent) => agent.name === "companion") ?? agents[0];
+}
+
+/** What is to be known of the texts that are declared. */
+async function warn({ note, style }: Context, { app, json }: Session): Promise<void> {
+  if (json) return;
+  const { warningsOf } = await import("../../app/doors/texts.ts");
+  note(...(await warningsOf(app.projects)).map((one) => style.yellow(textWarning(one))));
+}
+
+async function announce(
+  { say, json, style, terminal }: Context,
+  session: Session,
+  { url, link, tokenFile }: Serving,
+): Promise<void> {
+  const { app, data } = session;
+  const agents = app.runtime.agents(app.operator);
+  // The server serves also where no model can answer.
+  const models = await answeringOf(app, agents);
+  if (session.json) {
+    const listed = models.map(({ agent: { name, version }, model, problem }) => ({
+      name,
+      version,
+      model,
+      problem: problem?.message,
+    }));
+    return json({ url, version: VERSION, agents: listed, data, tokenFile });
+  }
+  say(
+    `${style.bold(`Strata ${VERSION}`)} serves on ${style.cyan(url)} (health: ${url}/health)`,
+    ...models.map(
+      ({ agent, model }) =>
+        `agent    ${style.bold(agent.name)}, version ${shortVersion(agent.version)}, answered by ${model}`,
+    ),
+    `data     ${data}`,
+    `token    ${tokenFile} (who has it is the operator)`,
+    // What is not a terminal is often a log, and a token in a log is read by others.
+    ...(terminal.stdout.isTTY === true ? [`link     ${link}`] : []),
+    `routes   GET ${url}/v1/openapi.json`,
+    `config   ${app.projects.map((project) => project.file).join(", ")}`,
+    ...problemsOf(models).flatMap(({ message }) => ["", style.yellow(message)]),
+    ...(models.some(({ model }) => model === "rehearsal") ? ["", ...REHEARSAL] : []),
+  );
+}
+
+const REHEARSAL = [
+  "`rehearsal` is no real model: it thinks nothing up, it quotes what it finds in the request and uses the tools it is",
+  "plainly asked to use. For a real model, set ANTHROPIC_API_KEY in the environment, or `model:` in strata.yaml.",
+];
