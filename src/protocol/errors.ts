@@ -42,7 +42,12 @@ export const ERRORS = {
   not_allowed: { status: 403, exit: 6, retry: false, says: "this actor may not do that" },
   thread_busy: { status: 409, exit: 7, retry: true, says: "another worker holds the thread" },
   approval_decided: { status: 409, exit: 7, retry: false, says: "a person has decided about that call already" },
-  lease_lost: { status: 409, exit: 7, retry: true, says: "another worker took the thread over while the turn ran" },
+  lease_lost: {
+    status: 409,
+    exit: 7,
+    retry: true,
+    says: "the turn lost its thread while it ran: another worker took it over, or a sender was erased",
+  },
   store_busy: { status: 503, exit: 7, retry: true, says: "the database is locked by another program" },
   store_failed: { status: 500, exit: 8, retry: false, says: "the database refused to read or write" },
   store_newer: { status: 409, exit: 8, retry: false, says: "the data was written by a newer Strata" },

@@ -119,7 +119,7 @@ export function unansweredSays({ senders, of, waits }: Extract<TurnEvent, { type
 }
 
 const failedNote = ({ tool, skipped }: Extract<TurnEvent, { type: "tool-end" }>): string =>
-  `→ ${tool} ${skipped ? "was not run: the turn ended" : "failed; the agent was told why"}`;
+  `→ ${tool} ${skipped ? "was not run: the turn ended" : "failed, and its answer says why"}`;
 
 const versionName = (text: VersionKey): string => `version ${text.n} of ${textName(text)}`;
 
