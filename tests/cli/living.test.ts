@@ -73,7 +73,7 @@ describe("strata inbox and outbox", () => {
 describe("strata credits and life", () => {
   it("tell that an agent has nothing, top it up, and show how it is", async () => {
     const run = of(await living());
-    expect((await run("agent show automaton")).out).toContain("\nlife     credits low at $5, critical at $1\n");
+    expect((await run("agent show")).out).toContain("\nlife     credits low at $5, critical at $1\n");
     expect((await run("doctor")).out).toMatch(/^warn {2}attention automaton sleeps, because it has no credits yet: /m);
     const before = await run("life show");
     expect((await run("credits show")).out).toContain("$0.0000 spent since, $0.0000 in the last hour\n");

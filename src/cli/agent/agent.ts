@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { App } from "../../app.ts";
 import { type Agent, type Layer, never, type Source, type ToolName } from "../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
-import { agentNamed, inSession, shortVersion } from "../shell/session.ts";
+import { chosenAgent, inSession, shortVersion } from "../shell/session.ts";
 import { setIn } from "../shell/set-in.ts";
 import { count, number, oneLine, type Style } from "../shell/style.ts";
 import { table } from "../shell/table.ts";
@@ -71,11 +71,11 @@ function declareShow(parent: Command, context: Context): void {
   parent
     .command("show")
     .description("show an agent: its layers with rank, scope, trust and tokens, its tools, model, budgets and lock")
-    .argument("<name>", "the agent's name")
+    .argument("[name]", "which agent (default: the first agent)")
     .addHelpText("after", "\nExample:\n  $ strata agent show companion")
-    .action((name: string, _options: unknown, command: Command) =>
+    .action((name: string | undefined, _options: unknown, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
-        const shown = await look(app, agentNamed(app, name));
+        const shown = await look(app, chosenAgent(app, name));
         if (json) context.json(shown);
         else context.say(...view(shown, context.style));
       }),
