@@ -1,14 +1,7 @@
+import { LETTERS, MORSE } from "./alphabet.ts";
 import { wordsApart } from "./words-apart.ts";
 
 /** Codes in which a group of signs, a word or a figure stands for one letter. */
-
-const LETTERS = "abcdefghijklmnopqrstuvwxyz";
-
-const MORSE: ReadonlyMap<string, string> = new Map(
-  ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.. ----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----."
-    .split(" ")
-    .map((code, i) => [code, `${LETTERS}0123456789`[i] ?? ""]),
-);
 
 /** Both spellings of some. */
 const SPOKEN: ReadonlyMap<string, string> = new Map(

@@ -1,3 +1,4 @@
+import { LETTERS, signOf } from "./alphabet.ts";
 import { englishWords } from "./language.ts";
 import { wordsApart } from "./words-apart.ts";
 
@@ -25,7 +26,6 @@ const BASES: readonly (readonly [RegExp, number])[] = [
   [/^[0-9a-z]{1,2}$/i, 36],
 ];
 
-const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 /** Places in the alphabet, from one, from nought and from its end. */
 const PLACES: readonly ((place: number) => string | undefined)[] = [
   (place) => LETTERS[place - 1],
@@ -66,10 +66,7 @@ function* joined(run: string): Decoded {
     yield* readable(twos.map((one) => LETTERS[Number(one) - 1] ?? "").join(""));
 }
 
-const charOf = (digits: string, base: number): string => {
-  const code = Number.parseInt(digits, base);
-  return code > 31 && code < 127 ? String.fromCharCode(code) : "\0";
-};
+const charOf = (digits: string, base: number): string => signOf(Number.parseInt(digits, base));
 
 const KEYS = ["", "", "abc", "def", "ghi", "jkl", "mno", "pqrs", "tuv", "wxyz"];
 const keyed = (presses: string): string => KEYS[Number(presses[0])]?.[presses.length - 1] ?? "\0";

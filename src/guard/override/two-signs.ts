@@ -1,3 +1,4 @@
+import { LETTERS, MORSE, signOf } from "./alphabet.ts";
 import { englishWords } from "./language.ts";
 import { wordsApart } from "./words-apart.ts";
 
@@ -6,13 +7,8 @@ import { wordsApart } from "./words-apart.ts";
 type Decoded = Iterable<readonly [string, string]>;
 
 const FEWEST = 20;
-const LETTERS = "abcdefghijklmnopqrstuvwxyz";
-/** The signs of Morse, a to z and 0 to 9, dots as 0 and strokes as 1. */
-const MORSE: ReadonlyMap<string, string> = new Map(
-  "01 1000 1010 100 0 0010 110 0000 00 0111 101 0100 11 10 111 0110 1101 010 000 1 001 0001 011 1001 1011 1100 11111 01111 00111 00011 00001 00000 10000 11000 11100 11110"
-    .split(" ")
-    .map((code, i) => [code, `${LETTERS}0123456789`[i] ?? ""]),
-);
+/** Dots as 0 and strokes as 1. */
+const MORSE_BITS = new Map([...MORSE].map(([code, sign]) => [code.replaceAll(".", "0").replaceAll("-", "1"), sign]));
 
 /** Words for the two signs. */
 const SPOKEN: readonly (readonly [RegExp, string])[] = [
@@ -56,8 +52,8 @@ function* readingsOf(run: string): Iterable<string> {
   for (const read of [run, run.replaceAll(/[01]/g, (bit) => (bit === "0" ? "1" : "0"))]) {
     const bits = read.replaceAll(/[^01]/g, "");
     for (const [width, letterOf] of [
-      [8, byte],
-      [7, byte],
+      [8, signOf],
+      [7, signOf],
       [5, place],
       [5, placeFromOne],
     ] as const)
@@ -68,7 +64,6 @@ function* readingsOf(run: string): Iterable<string> {
   }
 }
 
-const byte = (code: number): string => (code > 31 && code < 127 ? String.fromCharCode(code) : "\0");
 const place = (code: number): string => LETTERS[code] ?? "\0";
 const placeFromOne = (code: number): string => LETTERS[code - 1] ?? "\0";
 
@@ -79,7 +74,7 @@ function morse(run: string): string {
   for (const gap of gaps) counts.set(gap, (counts.get(gap) ?? 0) + 1);
   const [joint = " "] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? [];
   return (run.match(/[01]+|[^01]+/g) ?? [])
-    .map((part) => (/[01]/.test(part) ? (MORSE.get(part) ?? "\0") : part === joint ? "" : " "))
+    .map((part) => (/[01]/.test(part) ? (MORSE_BITS.get(part) ?? "\0") : part === joint ? "" : " "))
     .join("")
     .trim();
 }
