@@ -426,6 +426,9 @@ describe("recent", () => {
     support: 1,
     ...more,
   });
+  const hitOf = (found: Memory): MemoryHit => {
+    return { ...found, scope: SCOPE, score: 1, evidence: 100, features: {}, session: "1", place: 0 };
+  };
   const storeWith = (
     kept: ReadonlyMap<ContactId | null, readonly Memory[]>,
     hits: readonly MemoryHit[] = [],
@@ -475,15 +478,7 @@ describe("recent", () => {
   });
 
   it("000.23 what recall shows is not shown twice", async () => {
-    const found: MemoryHit = {
-      ...memory(1, "The key is under the mat."),
-      scope: SCOPE,
-      score: 1,
-      evidence: 100,
-      features: {},
-      session: "1",
-      place: 0,
-    };
+    const found = hitOf(memory(1, "The key is under the mat."));
     const store = storeWith(new Map([[ADA, [memory(1, "The key is under the mat."), memory(2, "b")]]]), [found]);
     const layers = [layer(SOURCE), layer({ kind: "recall", limit: 3 })];
     const both = await gatherAll(layers, { events: [event("Where is the key?")], store });
@@ -552,15 +547,7 @@ describe("recent", () => {
   });
 
   it("000.23 the ledger says that recall shows all only where it does, and where there is no room it says so", async () => {
-    const found: MemoryHit = {
-      ...memory(1, "a"),
-      scope: SCOPE,
-      score: 1,
-      evidence: 100,
-      features: {},
-      session: "1",
-      place: 0,
-    };
+    const found = hitOf(memory(1, "a"));
     const context = { events: [event("Where is the a?")] };
     const layers = [layer(SOURCE), layer({ kind: "recall", limit: 3 })];
     const store = storeWith(new Map([[ADA, [memory(1, "a")]]]), [found]);
