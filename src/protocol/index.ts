@@ -237,4 +237,4 @@ export {
   type Untrusted,
   untrusted,
 } from "./trust.ts";
-export type { StopReason, TurnEvent, TurnTotals } from "./turn.ts";
+export { STOP_REASONS, type StopReason, type TurnEvent, type TurnTotals } from "./turn.ts";

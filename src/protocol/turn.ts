@@ -7,15 +7,17 @@ import type { RetryEvent, Usage } from "./model.ts";
 import type { VersionKey } from "./text-version.ts";
 
 /** Why a turn that ended well ended when it did. */
-export type StopReason =
-  | "answered"
-  | "length"
-  | "refused"
-  | "rounds"
-  | "calls"
-  | "dollars"
-  | "credits"
-  | "recording ended";
+export const STOP_REASONS = [
+  "answered",
+  "length",
+  "refused",
+  "rounds",
+  "calls",
+  "dollars",
+  "credits",
+  "recording ended",
+] as const;
+export type StopReason = (typeof STOP_REASONS)[number];
 
 /** Totals of a turn. `milliseconds` by the wall clock. */
 export interface TurnTotals {
@@ -56,10 +58,17 @@ export type TurnEvent =
   /** Edits of the turn that wait for an operator after all: another text was changed before it ended. Told once it is committed. */
   | { readonly type: "overtaken"; readonly texts: readonly VersionKey[] }
   /**
-   * Of a turn of several senders: so many of them got no reply. Their messages count as handled, or wait where the agent's credits ended
-   * the turn. Told once it is committed.
+   * So many of the turn's senders got no reply, and `because` of what the turn ended. Their messages count as handled, or wait where the
+   * agent's credits ended a turn of several. Told once it is committed.
    */
-  | { readonly type: "unanswered"; readonly senders: number; readonly of: number; readonly waits: boolean }
+  | {
+      readonly type: "unanswered";
+      readonly turn: TurnId;
+      readonly senders: number;
+      readonly of: number;
+      readonly waits: boolean;
+      readonly because: StopReason;
+    }
   | { readonly type: "tool-start"; readonly call: string; readonly tool: ToolName }
   /** `skipped`: it was not run, for the turn ends here, and the agent hears no more of it. */
   | {
@@ -74,6 +83,8 @@ export type TurnEvent =
       readonly turn: TurnId;
       readonly text: string;
       readonly because: StopReason;
+      /** How many senders got no reply; left out where each has one. */
+      readonly unanswered?: number;
       readonly totals: TurnTotals;
     }
   | { readonly type: "failed"; readonly turn: TurnId; readonly error: StrataError; readonly totals: TurnTotals };

@@ -13,6 +13,7 @@ import type {
   TextVersion,
   Trust,
   TurnEvent,
+  TurnId,
   Untrusted,
   VersionKey,
   Vitals,
@@ -120,6 +121,8 @@ export interface Attention {
   readonly passedOver: readonly PassedOver[];
   /** Messages that nobody could be given. */
   readonly undeliverable: number;
+  /** Turns of the last seven days that left their sender without a reply, while nothing was said on their thread since: the newest first. */
+  readonly unanswered: readonly TurnId[];
   /** Why it sleeps until somebody does something about it. */
   readonly asleep?: string;
 }

@@ -70,13 +70,13 @@ const textsOf = ({ added }: Work): readonly (readonly string[])[] =>
   );
 
 function wholeOf(texts: readonly (readonly string[])[]): Spoken | null {
-  const said = texts.flat();
-  return said.length === 0 ? null : spoken(said.join("\n\n"));
+  const said = texts.flat().join("\n\n");
+  return said.trim() === "" ? null : spoken(said);
 }
 
 /** Whether a sender is told anything: of several, each is told what is said to it alone. */
 const hasSpoken = (work: Work): boolean =>
-  unansweredOf(work) === undefined ? (wholeOf(textsOf(work)) ?? "").trim() !== "" : work.replies.size > 0;
+  unansweredOf(work) === undefined ? wholeOf(textsOf(work)) !== null : work.replies.size > 0;
 
 /** The platform's own word, framed like everything that comes after the system. */
 function asked(work: Work, problem: string): TranscriptMessage {

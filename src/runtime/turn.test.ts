@@ -95,6 +95,45 @@ describe("a turn", () => {
   });
 });
 
+describe("a turn without a reply", () => {
+  const calling = () => ({ parts: [{ call: "look", input: { at: "it" } }] });
+  const short = { budgets: { turn: { rounds: 1, calls: 32, seconds: 120 } } };
+
+  it("says `unanswered`, with why it ended, where its rounds are used up and where it ends in empty text", async () => {
+    for (const [script, because, options] of [
+      [calling(), "rounds", short],
+      ["  \n", "answered", {}],
+      [{ parts: [] }, "answered", {}],
+    ] as const) {
+      const { say, open, store, runtime, time } = await stage([script, "Here I am."], options);
+      const thread = await open();
+      const events = await say(thread, "Are you there?");
+      const turn = endOf(events).turn;
+      expect(events.at(-2)).toEqual({ type: "unanswered", turn, senders: 1, of: 1, waits: false, because });
+      expect(endOf(events)).toMatchObject({ type: "done", text: "", because, unanswered: 1 });
+      expect(await store.outbox(thread.scope, 9)).toEqual([]);
+      expect((await runtime.turn(OPERATOR, turn)).end).toEqual({ status: "done", stop: because, reply: null });
+      expect(await runtime.attention(OPERATOR)).toMatchObject([{ unanswered: [turn] }]);
+      if (because === "rounds") continue;
+      time.at += 1_000;
+      expect(endOf(await say(thread, "Hello?"))).not.toHaveProperty("unanswered");
+      expect(await runtime.attention(OPERATOR)).toMatchObject([{ unanswered: [] }]);
+    }
+  });
+
+  it("waits for an operator no longer than a week, and not where its contact was erased", async () => {
+    const { say, open, runtime, time } = await stage(["", ""]);
+    await say(await open(), "Are you there?");
+    await say(await open("bob"), "Are you there?");
+    const unanswered = async () => (await runtime.attention(OPERATOR)).flatMap((one) => one.unanswered);
+    expect(await unanswered()).toHaveLength(2);
+    await runtime.erase(OPERATOR, { contact: contactId("bob") });
+    expect(await unanswered()).toHaveLength(1);
+    time.at += 8 * 86_400_000;
+    expect(await unanswered()).toEqual([]);
+  });
+});
+
 describe("limits", () => {
   const calling = () => ({ parts: [{ call: "look", input: { at: "it" } }] });
 

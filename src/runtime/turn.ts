@@ -112,10 +112,18 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   }
   if (settled.evicted) yield { type: "evicted", memories: settled.evicted };
   if (settled.overtaken) yield { type: "overtaken", texts: settled.overtaken };
-  yield* leftUnanswered(work, ending.stop);
+  const left = leftUnanswered(work, ending);
+  if (left !== undefined) yield left;
   // Told only now: what is advised about a waiting call works at once.
   for (const { id, tool, input } of work.approvals) yield { type: "approval", approval: id, tool, input };
-  yield { type: "done", turn, text: ending.reply ?? "", because: ending.stop, totals };
+  yield {
+    type: "done",
+    turn,
+    text: ending.reply ?? "",
+    because: ending.stop,
+    ...(left && { unanswered: left.senders }),
+    totals,
+  };
   if (ending.reply === null || work.unheard) return;
   // The turn is done whatever happens here: a message that stays marked as waiting is shown once more.
   await parts.store.deliver(thread.scope, outcome.outbox, parts.clock()).catch(() => false);

@@ -194,6 +194,9 @@ export const ATTENTION = z
     outdated: z.number(),
     passedOver: list(PASSED_OVER).describe("Which edited texts those are."),
     undeliverable: z.number(),
+    unanswered: list(z.string()).describe(
+      "Turns of the last seven days that left their sender without a reply, while nothing was said on their thread since.",
+    ),
     asleep: z.string().optional().describe("Why it sleeps until somebody does something about it."),
   })
   .meta({ id: "Attention", description: "What of an agent waits for an operator." });

@@ -71,7 +71,8 @@ async function takerOf(runtime: Runtime, actor: Actor, { id, thread, turn }: Sto
 /** How a recorded turn ended, as it told it then. */
 function doneOf({ id, end, totals }: TurnRecord): Done {
   if (end?.status === "done" && totals !== undefined) {
-    return { type: "done", turn: id, text: end.reply ?? "", because: end.stop, totals };
+    const left = end.reply === null ? { unanswered: 1 } : {};
+    return { type: "done", turn: id, text: end.reply ?? "", because: end.stop, ...left, totals };
   }
   throw new StrataError(
     "record_broken",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { APPROVAL_STATUSES, EDIT_ENDS, ERRORS, MODES, PROOFS, TRUSTS } from "../protocol/index.ts";
+import { APPROVAL_STATUSES, EDIT_ENDS, ERRORS, MODES, PROOFS, STOP_REASONS, TRUSTS } from "../protocol/index.ts";
 
 // The shapes of answers, as the OpenAPI document tells them. They are those of `--json` on the command line.
 
@@ -145,8 +145,18 @@ const SENT = {
   milliseconds: z.number(),
 };
 
+const BECAUSE = z
+  .enum(STOP_REASONS)
+  .describe(
+    "Why it ended: `answered` by the model's own will; `length` at the longest reply; `refused` by the model or its provider's filter; `rounds`, `calls`, `dollars` or `credits` where that limit was reached; `recording ended` in a replay.",
+  );
+
 const END = z.union([
-  z.object({ status: z.literal("done"), stop: z.string(), reply: z.string().nullable() }),
+  z.object({
+    status: z.literal("done"),
+    stop: BECAUSE,
+    reply: z.string().nullable().describe("Null where the sender got none."),
+  }),
   z.object({ status: z.literal("failed"), code: z.string(), message: z.string() }),
 ]);
 
@@ -214,7 +224,8 @@ export const DONE = z
     type: z.literal("done"),
     turn: z.string(),
     text: z.string().describe("All that the agent said."),
-    because: z.string().describe("Why it ended: `answered`, or a limit."),
+    because: BECAUSE,
+    unanswered: z.number().optional().describe("How many senders got no reply; left out where each has one."),
     totals: TOTALS,
   })
   .meta({ id: "Done", description: "A turn's good end, the last of its events." });

@@ -1,5 +1,5 @@
 import { type Context, Hono } from "hono";
-import { type Actor, StrataError } from "../protocol/index.ts";
+import { type Actor, StrataError, type TurnEvent } from "../protocol/index.ts";
 import { errorResponse } from "./error-response.ts";
 import type { HealthReport } from "./health.ts";
 import { readBody } from "./read-body.ts";
@@ -14,6 +14,8 @@ export interface ServerParts extends Omit<Doors, "turns"> {
   /** Who asks with that token; nobody for one that is not known. Today that is the operator; other roles come in here. */
   readonly actorOf: (token: string) => Actor | undefined;
   readonly health: () => HealthReport;
+  /** Sees what the turns tell that clients ask for, for whoever looks after the server. */
+  readonly watch?: ((event: TurnEvent) => void) | undefined;
 }
 
 /** A request in, a response out. No port, no process. */
@@ -32,7 +34,7 @@ const OPEN: readonly string[] = ["/", "/health"];
 
 /** The routes over what they answer with. Every request is let in by its host first, then by its token. */
 export function createServer(parts: ServerParts): Server {
-  const turns = openTurns();
+  const turns = openTurns(parts.watch);
   const server = new Hono<Env>();
   server.use(async (context, next) => {
     await next();

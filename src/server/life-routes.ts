@@ -25,7 +25,7 @@ export const LIFE_ROUTES: readonly Route[] = [
   route({
     method: "get",
     url: "/v1/attention",
-    says: "What waits for an operator, agent by agent: proposals, mail that nobody took, and who sleeps for want of credits.",
+    says: "What waits for an operator, agent by agent: proposals, turns that left somebody without a reply, mail that nobody took, and who sleeps for want of credits.",
     path: NOTHING,
     query: NOTHING,
     body: NOTHING,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Actor } from "../protocol/index.ts";
+import type { Actor, TurnEvent } from "../protocol/index.ts";
 import { createServer, type Server } from "./create-server.ts";
 import type { HealthReport } from "./health.ts";
 import { type Listening, listen } from "./listen.ts";
@@ -24,6 +24,8 @@ export interface ServeOptions {
   readonly host?: string;
   /** More names that clients may call it by, as `Host` gives them: those of a proxy in front of it. */
   readonly hosts?: readonly string[];
+  /** Sees what the turns tell that clients ask for. */
+  readonly watch?: (event: TurnEvent) => void;
 }
 
 /** A server that answers, and the key to it. */
@@ -39,7 +41,7 @@ export interface Serving extends Listening {
  * @throws StrataError `port_taken`, `invalid_input`, `file_not_found` for the token's file
  */
 export async function serveOperator(served: Served, options: ServeOptions): Promise<Serving> {
-  const { host = "127.0.0.1", hosts, port } = options;
+  const { host = "127.0.0.1", hosts, port, watch } = options;
   const tokenFile = join(served.data, "operator.token");
   const token = operatorToken(tokenFile, served.random);
   const serverAt = (got: number): Server =>
@@ -48,6 +50,7 @@ export async function serveOperator(served: Served, options: ServeOptions): Prom
       site: siteOf({ host, port: got }, hosts),
       actorOf: (given) => (isSameToken(given, token) ? served.operator : undefined),
       health: () => healthOf(served),
+      watch,
     });
   const listening = await listen(serverAt, { host, port });
   return { ...listening, link: `${listening.url}/#token=${token}`, tokenFile };

@@ -16,8 +16,8 @@ export interface Turns {
   readonly close: () => Promise<void>;
 }
 
-/** No turn yet. */
-export function openTurns(): Turns {
+/** No turn yet. Every event of every turn is also told to `watch`. */
+export function openTurns(watch: (event: TurnEvent) => void = () => undefined): Turns {
   const stop = new AbortController();
   const running = new Set<Promise<unknown>>();
   return {
@@ -30,7 +30,7 @@ export function openTurns(): Turns {
     },
     run: (begin, gone) => {
       const start = (to: ReadableStreamDefaultController<TurnEvent>): void => {
-        const ended = feed(begin(stop.signal), to, gone).finally(() => running.delete(ended));
+        const ended = feed(watched(begin(stop.signal), watch), to, gone).finally(() => running.delete(ended));
         running.add(ended);
       };
       return new ReadableStream({ start });
@@ -40,6 +40,16 @@ export function openTurns(): Turns {
       await Promise.all(running);
     },
   };
+}
+
+async function* watched(
+  events: AsyncIterable<TurnEvent>,
+  watch: (event: TurnEvent) => void,
+): AsyncGenerator<TurnEvent> {
+  for await (const event of events) {
+    watch(event);
+    yield event;
+  }
 }
 
 /** Never throws: what goes wrong is told to the reader, if there still is one. */

@@ -236,6 +236,14 @@ export interface MailStore {
     owner: AgentOwner,
   ): Promise<{ readonly inbox: number; readonly outbox: number; readonly undeliverable: number }>;
   /**
+   * Turns since then that left a sender without a reply, the newest first: the last done one of each thread, those of threads of these
+   * channels left out. Of an erased contact there is none.
+   */
+  unanswered(
+    owner: AgentOwner,
+    wish: { readonly since: number; readonly except: readonly string[]; readonly limit: number },
+  ): Promise<readonly TurnId[]>;
+  /**
    * Waiting messages of the agent that are due, leased to the holder until then: nobody is given them before, the holder neither, and
    * none of the same thread. So they arrive in their order: none is due before an older one of its thread is, unless that one could
    * not be delivered. The oldest first; last those of threads where one could not be delivered.

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type App, openApp, recordFile } from "../../src/app.ts";
@@ -155,20 +155,71 @@ describe("a turn of several senders", () => {
     expect(whole).toContain("received (3, of 3 senders)");
     for (const name of ["ann", "bob", "cid"]) expect(whole).toContain(`I am ${name}.`);
     expect(whole).toMatch(/^ann · trn_\w+ · answered$/mu);
-    expect(whole).toMatch(/^bob · trn_\w+ · not answered$/mu);
+    expect(whole).toMatch(/^bob · trn_\w+ · unanswered$/mu);
     expect(whole).toContain("said to none of the senders\nThat was all.");
     const bobs = (await run("explain", threadOf(/ bob /u))).out;
     expect(bobs).toContain("in a batch");
     const part = (await run("explain", idOf(bobs, "trn"))).out;
     expect(part).toContain(`handled with messages of other senders: \`strata explain ${handling}\``);
-    expect(part).toMatch(/\nreply\nnot answered\n$/u);
+    expect(part).toMatch(/\nreply\nunanswered\n$/u);
   }, 40_000);
 
   it("tells of it under strata start", async () => {
     const { start } = await answering();
     const server = start();
     await until(
-      () => /2 of 3 senders got no reply; .*: `strata explain trn_\w+` tells who they are/u.test(server.sofar().err),
+      () => /2 of 3 senders got no reply; .*: `strata explain trn_\w+` tells more/u.test(server.sofar().err),
+      () => JSON.stringify(server.sofar()),
+    );
+    await stopped(server);
+  }, 40_000);
+});
+
+describe("a turn that ends without a word", () => {
+  const silence = async () => {
+    const { url } = await messagesServer([
+      { type: "text", text: " " },
+      { type: "text", text: "" },
+      { type: "text", text: "Here." },
+    ]);
+    const model = `model: anthropic:claude-sonnet-4-5\nproviders: {anthropic: {key: "\${TEST_KEY}", url: "${url}"}}`;
+    const { cwd, app, start } = await office("    life: {}", { model, env: { TEST_KEY: "not-a-real-key" } });
+    await app.close();
+    const env = { TEST_KEY: "not-a-real-key" };
+    const run = (...argv: string[]) => strata(argv, { cwd, env, input: "Are you there?\n" });
+    return { cwd, start, run };
+  };
+
+  it("says `unanswered` in chat, explain, doctor, attention and over HTTP, and where it is served", async () => {
+    const { cwd, run, start } = await silence();
+    const chatted = await run("chat", "clerk");
+    expect(chatted.err).toContain("unanswered: the agent said nothing; the message counts as handled");
+    const thread = /thr_\w+/.exec((await run("explain")).out)?.[0] ?? "";
+    const threaded = (await run("explain", thread)).out;
+    expect(threaded).toContain("done: answered, unanswered");
+    const turn = /trn_\w+/.exec(threaded)?.[0] ?? "";
+    expect((await run("explain", turn)).out).toMatch(/\nreply\nunanswered\n$/u);
+    expect((await run("doctor")).out).toContain(`attention 1 message of a contact was left unanswered by clerk`);
+    expect((await run("agent", "show", "clerk")).out).toContain(`\`strata explain ${turn}\` shows it`);
+
+    const server = start();
+    await server.says("routes");
+    await until(
+      () => server.sofar().err.includes("1 message of a contact was left unanswered by clerk"),
+      () => JSON.stringify(server.sofar()),
+    );
+    const base = /http:\/\/[\d.:]+/.exec(server.sofar().out)?.[0];
+    const token = readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim();
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const body = JSON.stringify({ text: "Hello?" });
+    const posted = await fetch(`${base}/v1/threads/${thread}/events`, { method: "POST", headers, body });
+    const said = JSON.stringify(await posted.json());
+    expect(JSON.parse(said)).toMatchObject({ done: { text: "", because: "answered", unanswered: 1 } });
+    const newest = /trn_\w+/.exec(said)?.[0];
+    const attention = await (await fetch(`${base}/v1/attention`, { headers })).json();
+    expect(attention).toMatchObject({ agents: [{ unanswered: [newest] }] });
+    await until(
+      () => server.sofar().err.includes(`(the turn ended: answered): \`strata explain ${newest}\` tells more`),
       () => JSON.stringify(server.sofar()),
     );
     await stopped(server);

@@ -14,6 +14,7 @@ export function attentionLines({
   displaced,
   outdated,
   undeliverable,
+  unanswered,
   asleep,
 }: Attention): readonly string[] {
   const texts = (n: number): string => `${count(n, "edited text")} of ${agent} ${n === 1 ? "is" : "are"}`;
@@ -30,12 +31,22 @@ export function attentionLines({
           `${texts(outdated)} sent though strata.yaml says another text since: \`strata layer list ${agent}\` shows which`,
         ]),
     ...(asleep === undefined ? [] : [sleepsLine(agent, asleep)]),
+    ...unansweredLines({ agent, unanswered }),
     ...(undeliverable === 0
       ? []
       : [
           `${count(undeliverable, "message")} of ${agent} could not be delivered: \`strata outbox list ${agent} --status undeliverable\` shows ${which(undeliverable)}`,
         ]),
   ];
+}
+
+/** That turns left somebody without a reply. */
+export function unansweredLines({ agent, unanswered }: Pick<Attention, "agent" | "unanswered">): readonly string[] {
+  const [newest] = unanswered;
+  if (newest === undefined) return [];
+  const turns = count(unanswered.length, "message of a contact was", "messages of contacts were");
+  const shows = `\`strata explain ${newest}\` shows ${unanswered.length === 1 ? "it" : "the newest"}, \`strata turn regenerate ${newest}\` answers it once more`;
+  return [`${turns} left unanswered by ${agent}: ${shows}`];
 }
 
 /** How many proposals wait, and where they are seen. */

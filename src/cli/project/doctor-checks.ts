@@ -275,7 +275,9 @@ async function approvals({ runtime, operator }: App): Promise<Outcome> {
 /** What agents wait for that only an operator can do. */
 async function attention({ runtime, operator }: App): Promise<Outcome> {
   const lines = (await runtime.attention(operator)).flatMap(attentionLines);
-  return lines.length === 0 ? ok("no proposal waits, no agent sleeps for want of credits") : warn(lines.join("\n"));
+  return lines.length === 0
+    ? ok("no proposal waits, nobody was left without a reply, no agent sleeps for want of credits")
+    : warn(lines.join("\n"));
 }
 
 const withAccounts = ({ runtime, operator }: App) =>

@@ -98,7 +98,7 @@ export function plainTeller(context: Context): Teller {
       case "done":
         endLine();
         if (!streams && event.text !== "") context.say(printable(event.text));
-        context.note(...endingNote(event.because, event.text));
+        context.note(...endingNote(event));
         return end(event.totals);
       case "failed":
         endLine();
@@ -112,10 +112,17 @@ export function plainTeller(context: Context): Teller {
   };
 }
 
+export type Unanswered = Extract<TurnEvent, { type: "unanswered" }>;
+
+/** The same for an operator who did not watch the turn. */
+export const unansweredLine = (event: Unanswered): string =>
+  `${unansweredSays(event)} (the turn ended: ${event.because}): \`strata explain ${event.turn}\` tells more`;
+
 /** That senders got no reply: how many, and what becomes of their messages. */
-export function unansweredSays({ senders, of, waits }: Extract<TurnEvent, { type: "unanswered" }>): string {
+export function unansweredSays({ senders, of, waits }: Unanswered): string {
+  if (of === 1) return "unanswered: the agent said nothing; the message counts as handled";
   const next = waits ? "what they wrote keeps waiting" : "what they wrote counts as handled";
-  return `${senders} of ${of} senders got no reply; ${next}`;
+  return `unanswered: ${senders} of ${of} senders got no reply; ${next}`;
 }
 
 const failedNote = ({ tool, skipped }: Extract<TurnEvent, { type: "tool-end" }>): string =>
@@ -127,8 +134,8 @@ const versionName = (text: VersionKey): string => `version ${text.n} of ${textNa
 const refusedNote = (changed: string | null, because: string): string =>
   `the provider would not have the model's earlier reasoning back (${printable(because)}), which is a mistake of Strata's, please report it: against the record ${changed === null ? "nothing" : printable(changed)} is changed; asked again without that reasoning`;
 
-function endingNote(because: StopReason, text: string): readonly string[] {
-  const silent = text === "" ? ["(the agent said nothing)"] : [];
+function endingNote({ because, text, unanswered }: Extract<TurnEvent, { type: "done" }>): readonly string[] {
+  const silent = text === "" && unanswered === undefined ? ["(the agent said nothing)"] : [];
   return because === "answered" ? silent : [...silent, `(the turn ended early: ${EARLY[because]})`];
 }
 

@@ -1,7 +1,7 @@
 import type { App } from "../../app.ts";
 import { type Agent, type AgentName, asStrataError } from "../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
-import { unansweredSays } from "../shell/teller.ts";
+import { type Unanswered, unansweredLine } from "../shell/teller.ts";
 import { every, onceEach } from "./every.ts";
 
 /** How often a server looks what waits for its agents, and how long it leaves one whose turn failed; in milliseconds. */
@@ -16,8 +16,7 @@ const LEFT = 30_000;
  */
 export function runInboxes({ note, style }: Context, { runtime, operator }: App): () => Promise<void> {
   const tell = onceEach((trouble) => note(style.yellow(trouble)));
-  const unanswered = (turn: string, says: string): void =>
-    note(style.yellow(`${says}: \`strata explain ${turn}\` tells who they are`));
+  const unanswered = (event: Unanswered): void => note(style.yellow(unansweredLine(event)));
   const rests = new Map<AgentName, number>();
   const empty = async ({ name, inbox }: Agent, signal: AbortSignal): Promise<void> => {
     if ((rests.get(name) ?? 0) > performance.now()) return;
@@ -37,7 +36,7 @@ export function runInboxes({ note, style }: Context, { runtime, operator }: App)
 
 /** What runs turns, and who is told that senders got no reply. */
 interface Handling extends Pick<App, "runtime" | "operator"> {
-  readonly unanswered: (turn: string, says: string) => void;
+  readonly unanswered: (event: Unanswered) => void;
 }
 
 /** Turn after turn until nothing waits; or why it ended before. */
@@ -48,11 +47,9 @@ async function emptied(
   try {
     for (let more = true; more && !options.signal.aborted; ) {
       more = false;
-      let turn = "";
       for await (const event of runtime.runInbox(operator, name, options)) {
         more = true;
-        if (event.type === "turn-start") turn = event.turn;
-        if (event.type === "unanswered") unanswered(turn, unansweredSays(event));
+        if (event.type === "unanswered") unanswered(event);
         // That it has no credits is told as how the agent lives.
         if (event.type === "failed") return event.error.code === "out_of_credits" ? undefined : event.error.message;
       }

@@ -1,11 +1,13 @@
 import type { Command } from "commander";
 import { type App, type Serving, serve, VERSION } from "../../app.ts";
-import type { Agent } from "../../protocol/index.ts";
+import type { Agent, TurnEvent } from "../../protocol/index.ts";
+import { unansweredLines } from "../agent/attention.ts";
 import { converse } from "../chat/chat.ts";
 import { senderOf } from "../chat/conversation.ts";
 import type { Context } from "../shell/context.ts";
 import { wholeNumber } from "../shell/options.ts";
 import { inSession, type Session, shortVersion } from "../shell/session.ts";
+import { unansweredLine } from "../shell/teller.ts";
 import { isInteractive } from "../shell/terminal.ts";
 import { textWarning } from "../shell/text-view.ts";
 import { answeringOf, problemsOf } from "./answering.ts";
@@ -41,7 +43,10 @@ export function declareStart(program: Command, context: Context): void {
     .action((options: Options, command: Command) =>
       inSession(context, command, async (session) => {
         const { port, host, hostName: hosts } = options;
-        const listening = await serve(session.app, port, { ...(host && { host }), ...(hosts && { hosts }) });
+        const watch = (event: TurnEvent): void => {
+          if (event.type === "unanswered") context.note(context.style.yellow(unansweredLine(event)));
+        };
+        const listening = await serve(session.app, port, { ...(host && { host }), ...(hosts && { hosts }), watch });
         const stop = options.watch === true ? reloadOnChange(context, session) : () => {};
         const works = [consolidateInIdleTime, runOwnTurns, runInboxes, deliverReplies].map((work) =>
           work(context, session.app),
@@ -85,11 +90,12 @@ function companion({ runtime, operator }: App): Agent | undefined {
   return agents.find((agent) => agent.name === "companion") ?? agents[0];
 }
 
-/** What is to be known of the texts that are declared. */
+/** What is to be known of the texts that are declared, and who was left without a reply. */
 async function warn({ note, style }: Context, { app, json }: Session): Promise<void> {
   if (json) return;
   const { warningsOf } = await import("../../app/doors/texts.ts");
-  note(...(await warningsOf(app.projects)).map((one) => style.yellow(textWarning(one))));
+  const left = (await app.runtime.attention(app.operator)).flatMap(unansweredLines);
+  note(...[...(await warningsOf(app.projects)).map(textWarning), ...left].map((one) => style.yellow(one)));
 }
 
 async function announce(

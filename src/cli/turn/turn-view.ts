@@ -3,6 +3,7 @@ import type { App, TurnRecord } from "../../app.ts";
 import {
   asStrataError,
   isoSecond,
+  isReserved,
   type Request,
   type StoredEvent,
   type TurnEdit,
@@ -48,13 +49,13 @@ function sendersEvents(parts: readonly TurnRecord[], style: Style): readonly str
 }
 
 /** Whether a sender got a reply. */
-function answeredOf({ end, status }: TurnRecord): string {
+function answeredOf({ end, status, scope }: TurnRecord): string {
   if (end === undefined) return status;
-  if (end.status === "failed") return `${endOf({ status, end })}, keeps waiting`;
+  if (end.status === "failed") return `${endOf({ status, end, scope })}, keeps waiting`;
   return end.reply === null ? NOT_ANSWERED : "answered";
 }
 
-const NOT_ANSWERED = "not answered";
+const NOT_ANSWERED = "unanswered";
 
 function head(turn: TurnRecord, style: Style): readonly string[] {
   const { totals, link } = turn;
@@ -76,9 +77,12 @@ function head(turn: TurnRecord, style: Style): readonly string[] {
 }
 
 /** How a turn ended, in a few words. */
-export function endOf({ status, end }: Pick<TurnRecord, "status" | "end">): string {
+export function endOf({ status, end, scope }: Pick<TurnRecord, "status" | "end" | "scope">): string {
   if (end === undefined) return status;
-  return end.status === "done" ? `done: ${end.stop}` : `failed: ${end.code}`;
+  if (end.status === "failed") return `failed: ${end.code}`;
+  // A turn of the agent's own answers nobody, and of several senders each has an end of their own.
+  const isLeft = end.reply === null && end.stop !== "recording ended" && !isReserved(scope.contact);
+  return `done: ${end.stop}${isLeft ? `, ${NOT_ANSWERED}` : ""}`;
 }
 
 function events({ events: received }: TurnRecord, style: Style): readonly string[] {
@@ -177,11 +181,11 @@ const BECAME: Readonly<Record<TurnEdit["became"], string>> = {
   overtaken: "was proposed to an operator, because another text was changed before the turn ended",
 };
 
-function ending({ end, batch }: TurnRecord, parts: readonly TurnRecord[], style: Style): readonly string[] {
+function ending({ end, batch, scope }: TurnRecord, parts: readonly TurnRecord[], style: Style): readonly string[] {
   if (end === undefined) return [];
   if (end.status === "failed") return ["", style.bold("failed"), `${end.code}: ${printable(end.message)}`];
   const isToNobody = parts.filter(({ events }) => events.length > 0).length > 1;
-  const nothing = batch === undefined ? "(nothing)" : NOT_ANSWERED;
+  const nothing = batch === undefined && isReserved(scope.contact) ? "(nothing)" : NOT_ANSWERED;
   const head = isToNobody ? "said to none of the senders" : "reply";
   return ["", style.bold(head), end.reply === null ? nothing : printable(end.reply)];
 }

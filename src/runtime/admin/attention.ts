@@ -1,6 +1,11 @@
 import type { AgentDoors, Attention, PassedOver } from "../agent-doors.ts";
+import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
+import { REPLAY } from "../recording.ts";
 import type { Desk } from "./desk.ts";
 import { passedOver } from "./passed-over.ts";
+
+/** A turn that left somebody without a reply waits for an operator so long; in milliseconds. Whoever still wants an answer then has asked again. */
+const UNANSWERED_FOR = 7 * 86_400_000;
 
 /** What waits for an operator, agent by agent. */
 export function attention(desks: readonly Desk[], fundsOf: AgentDoors["funds"]): Promise<readonly Attention[]> {
@@ -9,6 +14,8 @@ export function attention(desks: readonly Desk[], fundsOf: AgentDoors["funds"]):
       const { parts, owner } = desk;
       const counts = await parts.store.proposalCounts(owner);
       const { undeliverable } = await parts.store.mailCounts(owner);
+      const since = parts.clock() - UNANSWERED_FOR;
+      const unanswered = await parts.store.unanswered(owner, { since, except: [CONSOLIDATION, REPLAY], limit: 100 });
       // Who has no credits sleeps, whether a turn has noticed already or not.
       const asleep = (await fundsOf(desk.actor, owner.agent))?.asleep;
       const passed = passedOver(desk.agent, await parts.store.activeTexts(owner));
@@ -20,6 +27,7 @@ export function attention(desks: readonly Desk[], fundsOf: AgentDoors["funds"]):
         outdated: inState("outdated"),
         passedOver: passed,
         undeliverable,
+        unanswered,
         ...(asleep !== undefined && { asleep }),
       };
     }),

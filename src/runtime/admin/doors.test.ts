@@ -261,12 +261,13 @@ describe("what waits for an operator", () => {
         outdated: 0,
         passedOver: [],
         undeliverable: 0,
+        unanswered: [],
         asleep: "it has no credits yet",
       },
     ]);
     await set.runtime.topUp(OPERATOR, name, { dollars: 1, note: untrusted("") });
     expect(await set.runtime.attention(OPERATOR)).toEqual([
-      { agent: "automaton", proposals: 1, displaced: 0, outdated: 0, passedOver: [], undeliverable: 0 },
+      { agent: "automaton", proposals: 1, displaced: 0, outdated: 0, passedOver: [], undeliverable: 0, unanswered: [] },
     ]);
     await set.runtime.topUp(OPERATOR, name, { dollars: -1, note: untrusted("a mistake") });
     expect(await set.runtime.attention(OPERATOR, name)).toMatchObject([{ asleep: "it has no credits left" }]);

@@ -145,7 +145,8 @@ describe("a turn over the messages of several senders", () => {
   });
 
   it("leaves who has no room in it to the next, and each message is handled once", async () => {
-    const budgets = { ...AGENT.budgets, total: 3_000, reply: 400 };
+    const turn = { rounds: 8, calls: 96, seconds: 120 };
+    const budgets = { ...AGENT.budgets, total: 3_000, reply: 400, turn };
     const on = await inbox(
       Array.from({ length: 40 }, () => politely),
       { budgets },
@@ -223,8 +224,36 @@ describe("a turn over the messages of several senders", () => {
       for (const sender of ["ann", "bob", "cid"]) await on.post(sender, "hi");
       return (await on.run()).filter(({ type }) => type === "unanswered");
     };
-    expect(await told()).toEqual([{ type: "unanswered", senders: 2, of: 3, waits: false }]);
+    expect(await told()).toMatchObject([{ type: "unanswered", senders: 2, of: 3, waits: false, because: "answered" }]);
     expect(await told()).toEqual([]);
+  });
+
+  it("takes no more senders and messages than its calls can answer; the rest keeps waiting", async () => {
+    const turn = { rounds: 8, calls: 9, seconds: 120 };
+    const on = await inbox(
+      Array.from({ length: 40 }, () => politely),
+      { budgets: { ...AGENT.budgets, turn } },
+    );
+    const names = ["ann", "bob", "cid"];
+    for (const sender of names) for (let n = 0; n < 5; n++) await on.post(sender, `secret-${sender}`);
+    const first = await on.run();
+    // Seven messages and two replies: nine calls.
+    expect(named(on.sent[0])).toEqual(["ann", "bob"]);
+    expect(await on.runtime.inbox(OPERATOR, on.agent.name, 99)).toHaveLength(15 - 7);
+    expect(first.map(({ type }) => type)).not.toContain("unanswered");
+    while ((await on.run()).length > 0);
+    expect(await on.runtime.inbox(OPERATOR, on.agent.name, 99)).toEqual([]);
+    for (const request of on.sent) expect(wordsOf(request).match(/\[message ·/gu)?.length ?? 0).toBeLessThan(8);
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("takes no more senders than its agent may answer by a rule of the tool", async () => {
+    const rules = [{ tool: toolName(REPLY_TOOL), calls: 2 }];
+    const on = await inbox([politely, politely, politely, politely], { rules });
+    for (const sender of ["ann", "bob", "cid"]) await on.post(sender, `secret-${sender}`);
+    await on.run();
+    expect(named(on.sent[0])).toEqual(["ann", "bob"]);
+    expect((await on.runtime.inbox(OPERATOR, on.agent.name, 9)).map(({ contact }) => contact)).toEqual(["cid"]);
   });
 
   it("saves nothing to memory: of whom it is nobody could know", async () => {
@@ -426,7 +455,9 @@ describe("a turn of several senders that the credits of its agent end", () => {
     const on = await poor([{ parts: [call("ann", "yes")] }, { parts: [call("eve", "psst")], ...DEAR }, "You alone."]);
     const events = await on.run();
     expect(endOf(events)).toMatchObject({ type: "done", because: "credits" });
-    expect(events).toContainEqual({ type: "unanswered", senders: 1, of: 2, waits: true });
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "unanswered", senders: 1, of: 2, waits: true, because: "credits" }),
+    );
     expect(await on.mail("ann")).toEqual(["yes"]);
     expect(await on.waiting()).toEqual(["bob"]);
     const bob = await on.open("bob");

@@ -1,13 +1,17 @@
 import type { Compilation } from "../../compiler/index.ts";
 import {
   type ContactId,
+  isBatch,
+  isReserved,
   issueId,
   outboxId,
+  REPLY_TOOL,
   type Spoken,
   type StopReason,
   type StoredEvent,
   type ThreadId,
   type TurnEvent,
+  toolName,
   untrusted,
 } from "../../protocol/index.ts";
 import type { Claim, StagedReply } from "../../stores/index.ts";
@@ -15,6 +19,7 @@ import type { Cast } from "../cast.ts";
 import { compileFor, type Occasion, type Prepared } from "../gather.ts";
 import type { Lease } from "../lease.ts";
 import type { Parts } from "../parts.ts";
+import { limitsOf } from "../run-tool.ts";
 import { unremembered } from "../unremembered.ts";
 
 /** What of a running turn says whom it answers. */
@@ -54,11 +59,19 @@ export function unansweredOf(work: Answering): readonly ContactId[] | undefined 
   return handled.map(({ thread }) => thread.scope.contact).filter((contact) => !work.replies.has(contact));
 }
 
-/** What the turn tells where it left any of several senders without a reply. */
-export function leftUnanswered(work: Answering, stop: StopReason): Extract<TurnEvent, { type: "unanswered" }>[] {
-  const senders = unansweredOf(work)?.length ?? 0;
-  const of = handledOf(work).length;
-  return senders === 0 ? [] : [{ type: "unanswered", senders, of, waits: stop === "credits" }];
+/** What the turn tells where it left its sender, or any of several, without a reply. */
+export function leftUnanswered(
+  work: Answering & { readonly toNobody: boolean },
+  { stop, reply }: { readonly stop: StopReason; readonly reply: Spoken | null },
+): Extract<TurnEvent, { type: "unanswered" }> | undefined {
+  const { turn, thread } = work.lease.claim;
+  // Turns of its own answer nobody, and what is replayed was answered in its time.
+  const isForOne = !work.toNobody && (!isReserved(thread.scope.contact) || isBatch(thread.scope));
+  const several = unansweredOf(work);
+  const senders = several?.length ?? (isForOne && reply === null ? 1 : 0);
+  if (senders === 0) return undefined;
+  const [of, waits] = several === undefined ? [1, false] : [handledOf(work).length, stop === "credits"];
+  return { type: "unanswered", turn, senders, of, waits, because: stop };
 }
 
 const isHandled = ({ events }: Claim): boolean => events.length > 0;
@@ -85,11 +98,29 @@ export function repliesOf(
 }
 
 /**
- * The turn's first request. Where not all messages of several senders have room, it is made anew for those that have: nothing of the
- * others is in it then.
+ * The turn's first request. Where not all messages of several senders can be answered or have room, it is made for those that can: nothing
+ * of the others is in it, and they keep waiting.
  */
 export async function compileStaged(parts: Parts, cast: Cast, occasion: Occasion): Promise<Prepared> {
-  const prepared = await compileFor(parts, cast, occasion);
-  if (occasion.senders === undefined || prepared.taken === occasion.events.length) return prepared;
-  return compileStaged(parts, cast, { ...occasion, events: occasion.events.slice(0, prepared.taken) });
+  const events = occasion.senders === undefined ? occasion.events : answerable(parts, cast, occasion.events);
+  const prepared = await compileFor(parts, cast, { ...occasion, events });
+  if (occasion.senders === undefined || prepared.taken === events.length) return prepared;
+  return compileStaged(parts, cast, { ...occasion, events: events.slice(0, prepared.taken) });
+}
+
+/** Messages of several senders, from the first on, for which the turn's calls suffice: one for each message, and each sender's reply. */
+function answerable(
+  { tools }: Pick<Parts, "tools">,
+  { agent, limits }: Cast,
+  events: readonly StoredEvent[],
+): readonly StoredEvent[] {
+  const tool = tools.get(toolName(REPLY_TOOL));
+  const replies = tool === undefined ? limits.calls : limitsOf(agent, tool).calls;
+  const senders = new Set<ThreadId>();
+  const tooMany = events.findIndex(({ thread }, i) => {
+    senders.add(thread);
+    // The final text is the reply to a sender that is alone.
+    return senders.size > 1 && (senders.size > replies || i + 1 + senders.size > limits.calls);
+  });
+  return tooMany < 0 ? events : events.slice(0, tooMany);
 }

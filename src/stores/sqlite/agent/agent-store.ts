@@ -7,7 +7,7 @@ import { conversation, conversations } from "./conversations.ts";
 import { credits, topUp, topUps } from "./credits.ts";
 import { decideText, editText, moveText } from "./edit-texts.ts";
 import { life, moveLife } from "./life.ts";
-import { dueDeliveries, inbox, mail, mailCounts, noteDelivery } from "./mail.ts";
+import { dueDeliveries, inbox, mail, mailCounts, noteDelivery, unanswered } from "./mail.ts";
 import { proposalCounts, proposals } from "./proposals.ts";
 import { turnCount } from "./tally.ts";
 import { activeTexts, textMoves, textPointers, textVersions } from "./texts.ts";
@@ -41,6 +41,7 @@ export function agentStore(bound: Bind): AgentStore & Pick<Store, "openBatch"> {
     inbox: bound(inbox),
     mail: bound(mail),
     mailCounts: bound(mailCounts),
+    unanswered: bound(unanswered),
     dueDeliveries: bound(dueDeliveries),
     noteDelivery: bound(noteDelivery),
     noteAct: bound(noteAct),

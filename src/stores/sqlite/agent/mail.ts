@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type ContactId, type OutboxId, SELF } from "../../../protocol/index.ts";
+import { type ContactId, type OutboxId, SELF, type TurnId } from "../../../protocol/index.ts";
 import type { AgentOwner, DeliveryTry, MailStore, MailWish, WaitingMessage } from "../../agent-store.ts";
 import type { OutboxMessage } from "../../outbox-message.ts";
 import { toEvent, toOutbox } from "../../rows.ts";
@@ -90,6 +90,23 @@ function countOf(db: Connection, of: AgentOwner, status: OutboxMessage["status"]
     .clearSelect()
     .select((eb) => eb.fn.countAll<number>().as("count"));
   return db.first(counted)?.count ?? 0;
+}
+
+/** Turns that ended well and said nothing to their sender, and after which nothing was said on their thread. */
+export function unanswered(
+  db: Connection,
+  { org, agent }: AgentOwner,
+  { since, except, limit }: Parameters<MailStore["unanswered"]>[1],
+): readonly TurnId[] {
+  const left = except.map(() => "?").join(", ");
+  const found = `select turn.id from turn join thread on thread.org = turn.org and thread.id = turn.thread
+    where turn.org = ? and turn.agent = ? and turn.status = 'done' and turn.words is null and turn.ended_at >= ?
+      and turn.contact not in ('${SELF}', '~inbox') and not turn.contact glob '~inbox:*'
+      and thread.erased_link is null and thread.channel not in (${left})
+      and not exists (select 1 from turn as later where later.org = turn.org and later.agent = turn.agent
+        and later.contact = turn.contact and later.thread = turn.thread and later.seq > turn.seq and later.status = 'done')
+    order by turn.ended_at desc, turn.id desc limit ${atMost(limit)}`;
+  return db.column(plain<TurnId>(found, org, agent, since, ...except));
 }
 
 /** Who wants to deliver, until when, and how much. */
