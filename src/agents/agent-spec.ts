@@ -136,6 +136,7 @@ const SPEC = z.strictObject({
   recall: z.enum(RECALLS),
   history: z.enum(HISTORIES),
   senders: maybe(z.literal("ethereum")),
+  instructions: maybe(z.literal("members")),
   inbox: maybe(z.literal("batch")),
   deliver: maybe(z.strictObject({ url: z.string(), key: maybe(z.string()) })),
   life: maybe(LIFE),

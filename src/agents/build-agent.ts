@@ -53,6 +53,7 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
     recall: config.recall ?? (recalls ? "auto" : "none"),
     history: config.history,
     ...(config.senders === "ethereum" && { senders: config.senders }),
+    ...(config.instructions === "members" && { instructions: config.instructions }),
     ...(config.inbox === "batch" && { inbox: config.inbox }),
     ...(config.deliver && { deliver: config.deliver }),
     ...(config.life && { life: buildLife(config.life) }),

@@ -4,6 +4,7 @@ import {
   DEFAULT_BUDGETS,
   HISTORIES,
   INBOXES,
+  INSTRUCTIONS,
   LAYER_SCOPES,
   MODES,
   MUTABILITIES,
@@ -231,6 +232,12 @@ const AGENT = z.strictObject({
     .default("named")
     .describe(
       "Who may write: `named` anybody by any name; `ethereum` whoever has an address, and a message may be signed with its key.",
+    ),
+  instructions: z
+    .enum(INSTRUCTIONS)
+    .default("operators")
+    .describe(
+      "Who may post an `instruction` to it: `operators` alone, or `members` of the organization as well. Contacts never may.",
     ),
   inbox: z
     .enum(INBOXES)

@@ -59,6 +59,9 @@ export const HISTORIES = ["transcript", "log"] as const;
 /** Who may write: anybody by any name, or whoever has an Ethereum address. */
 export const SENDERS = ["named", "ethereum"] as const;
 
+/** Who may instruct it, and not only write to it. */
+export const INSTRUCTIONS = ["operators", "members"] as const;
+
 /** Whose messages a turn of the inbox takes: of one sender, or of several, each in frames of their own. */
 export const INBOXES = ["each", "batch"] as const;
 
@@ -109,6 +112,8 @@ export interface Agent {
   readonly history: (typeof HISTORIES)[number];
   /** Left out: `named`. */
   readonly senders?: "ethereum";
+  /** Whose instructions it takes beside its operators'. Left out: nobody's. */
+  readonly instructions?: "members";
   /** Left out: `each`. */
   readonly inbox?: "batch";
   /** Where its replies are sent by themselves. None: whoever runs a turn shows its reply, or fetches it from the outbox. */

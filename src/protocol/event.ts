@@ -15,6 +15,25 @@ export const EVENT_KINDS = [
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
+const OUTSIDE: readonly EventKind[] = ["message", "call-ended"];
+
+/** Deny by default. What the platform says of itself (`approval`, `warning`, `peer`) no door takes from anybody else. */
+const MAY_SAY: Readonly<Record<Trust, readonly EventKind[]>> = {
+  platform: EVENT_KINDS,
+  operator: [...OUTSIDE, "instruction", "scheduled"],
+  member: OUTSIDE,
+  agent: OUTSIDE,
+  contact: OUTSIDE,
+};
+
+/**
+ * Whether an event of that kind can be somebody's word.
+ * @param instructions `members`: they may instruct the agent as well
+ */
+export function maySay(trust: Trust, kind: EventKind, instructions?: "members"): boolean {
+  return MAY_SAY[trust].includes(kind) || (trust === "member" && kind === "instruction" && instructions === "members");
+}
+
 /** Something to handle, as a door hands it in. The door stamps `kind` and `trust`; content never does. */
 export interface NewEvent {
   readonly kind: EventKind;

@@ -78,6 +78,9 @@ export function reaches(actor: Actor, scope: Scope): boolean {
   );
 }
 
+/** Whether the actor's role may do it in its own reach. */
+export const may = (actor: Actor, action: Action): boolean => MAY[actor.role].includes(action);
+
 /** The role in a sentence. */
 export const withArticle = (role: Role): string => `${/^[aeiou]/.test(role) ? "an" : "a"} ${role}`;
 
@@ -86,7 +89,7 @@ export const withArticle = (role: Role): string => `${/^[aeiou]/.test(role) ? "a
  * @throws StrataError `not_allowed`
  */
 export function authorize(actor: Actor, action: Action, scope: Scope): void {
-  if (MAY[actor.role].includes(action) && reaches(actor, scope)) return;
+  if (may(actor, action) && reaches(actor, scope)) return;
   const whose = `${scope.org}/${scope.agent}/${scope.contact ?? "-"}`;
   throw new StrataError(
     "not_allowed",

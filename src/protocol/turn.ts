@@ -28,13 +28,14 @@ export interface TurnTotals {
   readonly milliseconds: number;
 }
 
-/** What a turn tells while it runs. It always ends in exactly one `done` or `failed`. */
+/** What a turn tells while it runs, cut to what the actor who asked may know. It always ends in exactly one `done` or `failed`. */
 export type TurnEvent =
   | {
       readonly type: "turn-start";
       readonly turn: TurnId;
       readonly thread: ThreadId;
-      readonly model: ModelRef;
+      /** Left out for a contact. */
+      readonly model?: ModelRef;
       readonly events: number;
     }
   /** A layer's source failed or was late; the turn goes on without it. */
@@ -85,6 +86,7 @@ export type TurnEvent =
       readonly because: StopReason;
       /** How many senders got no reply; left out where each has one. */
       readonly unanswered?: number;
-      readonly totals: TurnTotals;
+      /** Left out for a contact, like those of a failed turn. */
+      readonly totals?: TurnTotals;
     }
-  | { readonly type: "failed"; readonly turn: TurnId; readonly error: StrataError; readonly totals: TurnTotals };
+  | { readonly type: "failed"; readonly turn: TurnId; readonly error: StrataError; readonly totals?: TurnTotals };

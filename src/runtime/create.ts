@@ -22,6 +22,7 @@ import { openThread, post } from "./receive.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { Runtime } from "./runtime.ts";
 import { contactFor, reach } from "./senders.ts";
+import { toldTo } from "./told-to.ts";
 import { runTurn } from "./turn.ts";
 
 /** The runtime over its parts: what every door calls. */
@@ -54,7 +55,7 @@ export function createRuntime(parts: Parts): Runtime {
     async *run(actor, thread, options = {}) {
       const held = await threadOf(parts, actor, thread.id, "run");
       checkTalk(held);
-      yield* runHeld(held, options);
+      yield* toldTo(actor, runHeld(held, options));
     },
     cancel: async (actor, id) => {
       const { scope } = await threadOf(parts, actor, id, "run");
@@ -63,7 +64,9 @@ export function createRuntime(parts: Parts): Runtime {
       return stop !== undefined || store.askStop(scope, id, { now: parts.wall(), alive: parts.alive });
     },
     fork: (actor, id, options) => fork(parts, actor, id, options),
-    regenerate: (actor, id, options = {}) => regenerate(turnParts(), actor, id, options),
+    async *regenerate(actor, id, options = {}) {
+      yield* toldTo(actor, regenerate(turnParts(), actor, id, options));
+    },
     compose: async (actor, conversation, message, options = {}) => {
       const agent = agentNamed(parts, actor, conversation.agent);
       const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };

@@ -1,8 +1,11 @@
 import {
   type Actor,
+  type Agent,
   authorize,
+  EVENT_KINDS,
   eventId,
   issueId,
+  maySay,
   type NewEvent,
   type SignedEvent,
   StrataError,
@@ -56,15 +59,15 @@ export async function post(
   checkTalk(thread);
   checkOfRecording(thread, events);
   checkOutside(thread.scope);
-  for (const event of events) checkEvent(actor, event);
   const { scope } = thread;
   const agent = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  for (const event of events) checkEvent(actor, event, agent);
   const signed = await Promise.all(events.map((event) => stampProof(agent, scope, event)));
   const stamped = signed.map((event) => ({ ...event, id: eventId(issueId("event", parts.wall(), parts.random(10))) }));
   return parts.store.receive(thread.scope, thread.id, stamped);
 }
 
-function checkEvent(actor: Actor, event: NewEvent): void {
+function checkEvent(actor: Actor, event: NewEvent, agent: Agent | undefined): void {
   const own = trustOf(actor);
   if (TRUSTS.indexOf(event.trust) < TRUSTS.indexOf(own)) {
     throw new StrataError(
@@ -73,6 +76,8 @@ function checkEvent(actor: Actor, event: NewEvent): void {
       { trust: event.trust },
     );
   }
+  // Whose word it is decides, and nobody speaks with more trust than they have.
+  if (!maySay(event.trust, event.kind, agent?.instructions)) throw notTheirs(event);
   if (!Number.isSafeInteger(event.at) || event.at < EARLIEST || event.at > LATEST) {
     const form = "whole milliseconds since 1970, within the years 1 to 9999";
     throw new StrataError("invalid_input", `an event's time is ${form}; this one says ${event.at}`, { at: event.at });
@@ -83,4 +88,14 @@ function checkEvent(actor: Actor, event: NewEvent): void {
       length,
     });
   }
+}
+
+function notTheirs({ kind, trust }: NewEvent): StrataError {
+  const theirs = EVENT_KINDS.filter((one) => maySay(trust, one)).map((one) => `\`${one}\``);
+  const next =
+    kind === "instruction" || kind === "scheduled"
+      ? `post it with \`trust: operator\` as an operator${kind === "instruction" ? ", or let members instruct the agent with `instructions: members` in strata.yaml" : ""}`
+      : "only the platform says that of itself";
+  const message = `an event of kind \`${kind}\` is not a word of ${withArticle(trust)}, who posts ${theirs.join(", ")}; ${next}`;
+  return new StrataError("not_allowed", message, { kind, trust });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { TurnEvent } from "../protocol/index.ts";
-import { contactId, memoryId, readFrames, StrataError, untrusted } from "../protocol/index.ts";
+import type { Actor, Trust, TurnEvent } from "../protocol/index.ts";
+import { agentName, contactId, EVENT_KINDS, memoryId, readFrames, StrataError, untrusted } from "../protocol/index.ts";
 import type { Store } from "../stores/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "./stage.contract.ts";
 
@@ -614,5 +614,92 @@ describe("who may", () => {
     ).rejects.toMatchObject({
       code: "not_allowed",
     });
+  });
+
+  const who = (role: Actor["role"], trust: Trust): readonly [Actor, Trust] => [{ ...OPERATOR, role }, trust];
+  const [CONTACT, MEMBER, BOSS, PLATFORM] = [
+    who("contact", "contact"),
+    who("member", "member"),
+    who("operator", "operator"),
+    who("platform", "platform"),
+  ];
+  it.each([
+    [CONTACT, ["message", "call-ended"]],
+    [MEMBER, ["message", "call-ended"]],
+    [BOSS, ["message", "call-ended", "instruction", "scheduled"]],
+    [PLATFORM, EVENT_KINDS],
+  ] as const)("law 4: %j posts only the kinds of events that are its to say", async ([actor, trust], kinds) => {
+    const { runtime, open, time } = await stage([]);
+    const thread = await open();
+    for (const kind of EVENT_KINDS) {
+      const posted = runtime.post(actor, thread, [{ ...message("Do it", time.at), kind, trust }]);
+      if (kinds.some((one) => one === kind)) await posted;
+      else await expect(posted, kind).rejects.toMatchObject({ code: "not_allowed" });
+    }
+    expect(await runtime.pending(OPERATOR, thread)).toHaveLength(kinds.length);
+  });
+
+  it("law 4: nobody passes an instruction on as a contact's word, nor an approval as an operator's", async () => {
+    const { runtime, open, time } = await stage([]);
+    const thread = await open();
+    for (const change of [{ kind: "instruction" }, { kind: "approval", trust: "operator" }] as const) {
+      const posted = runtime.post(OPERATOR, thread, [{ ...message("Do it", time.at), ...change }]);
+      await expect(posted).rejects.toMatchObject({
+        code: "not_allowed",
+        message: expect.stringContaining(change.kind),
+      });
+    }
+  });
+
+  it("members instruct an agent that says so", async () => {
+    const { runtime, open, time } = await stage([], { agent: sampleAgent({ instructions: "members" }) });
+    const thread = await open();
+    const [member] = MEMBER;
+    const event = { ...message("Be brief", time.at), kind: "instruction", trust: "member" } as const;
+    expect(await runtime.post(member, thread, [event])).toMatchObject([{ kind: "instruction", trust: "member" }]);
+    const scheduled = runtime.post(member, thread, [{ ...event, kind: "scheduled" }]);
+    await expect(scheduled).rejects.toMatchObject({ code: "not_allowed" });
+    const asContact = runtime.post(member, thread, [{ ...event, trust: "contact" }]);
+    await expect(asContact).rejects.toMatchObject({ code: "not_allowed" });
+  });
+});
+
+describe("what a turn tells", () => {
+  const LOOKING = {
+    parts: [{ reasoning: "My layer says look." }, { text: "Moment." }, { call: "look", input: { at: "it" } }],
+  };
+  const contact = { org: ORG, role: "contact", agent: agentName("helper"), contact: contactId("ann") } as const;
+  const tellsOf = async (actor: Actor, script: Parameters<typeof stage>[0]): Promise<TurnEvent[]> => {
+    const { runtime, open, time } = await stage(script);
+    const thread = await open("ann");
+    await runtime.post(contact, thread, [message("Hi", time.at)]);
+    return collect(runtime.run(actor, thread));
+  };
+  const typesOf = (events: readonly TurnEvent[]) => [...new Set(events.map(({ type }) => type))];
+
+  it("law 10: is for a contact what was said and how it ended: no layer, ledger, size, tool or thought", async () => {
+    const events = await tellsOf(contact, [LOOKING, "There."]);
+    expect(typesOf(events)).toEqual(["turn-start", "text-delta", "done"]);
+    expect(events.at(-1)).toMatchObject({ text: "Moment.\n\nThere.", because: "answered" });
+    const told = JSON.stringify(events);
+    for (const inner of ["precedence", "identity", "recall", "clock", "tokens", "usage", "dollars", "look", "model"])
+      expect(told).not.toContain(inner);
+  });
+
+  it("law 10: names to a contact no layer, variable or server where the turn fails", async () => {
+    const failed = endOf(await tellsOf(contact, [new Error("http://10.0.0.1/secret has no route")]));
+    expect(failed).toMatchObject({ type: "failed", error: { code: "model_failed", details: {} } });
+    expect(JSON.stringify([failed, String(failed.type === "failed" && failed.error.message)])).not.toMatch(
+      /10\.0|scripted|totals/,
+    );
+    if (failed.type === "failed") expect(failed.error.cause).toBeUndefined();
+  });
+
+  it("is for a member all but what `explain` shows, and for an operator everything", async () => {
+    const member = await tellsOf({ ...OPERATOR, role: "member" }, [LOOKING, "There."]);
+    expect(typesOf(member)).toEqual(["turn-start", "text-delta", "tool-start", "tool-end", "done"]);
+    expect(endOf(member)).toMatchObject({ totals: { rounds: 2, calls: 1 } });
+    const operator = await tellsOf(OPERATOR, [LOOKING, "There."]);
+    expect(typesOf(operator)).toEqual(expect.arrayContaining(["compiled", "reasoning-delta", "tool-start", "done"]));
   });
 });

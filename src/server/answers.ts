@@ -226,7 +226,7 @@ export const DONE = z
     text: z.string().describe("All that the agent said."),
     because: BECAUSE,
     unanswered: z.number().optional().describe("How many senders got no reply; left out where each has one."),
-    totals: TOTALS,
+    totals: TOTALS.optional().describe("Left out for a contact."),
   })
   .meta({ id: "Done", description: "A turn's good end, the last of its events." });
 

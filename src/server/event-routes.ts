@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { type SignedEvent, type StoredEvent, StrataError, type Untrusted } from "../protocol/index.ts";
+import {
+  type Actor,
+  type SignedEvent,
+  type StoredEvent,
+  StrataError,
+  type Trust,
+  trustOf,
+  type Untrusted,
+} from "../protocol/index.ts";
 import type { Runtime } from "../runtime/index.ts";
 import { answering, type Done } from "./answering.ts";
 import { DONE, EVENT } from "./answers.ts";
@@ -36,7 +44,7 @@ export const EVENT_ROUTES: readonly Route[] = [
     ],
     handle: async ({ runtime, turns, clock }, { actor, path, query, body, gone }) => {
       const thread = await runtime.thread(actor, path.id);
-      const event = first(await runtime.post(actor, thread, [newEvent(thread, body, clock())]));
+      const event = first(await runtime.post(actor, thread, [newEvent(thread, spokenBy(actor, body), clock())]));
       if (query.mode === "queue") return Response.json({ event }, { status: 202 });
       const events = turns.run((stop) => answering(runtime, { actor, event, stop }), gone);
       if (query.mode === "stream") return streamed(events, [{ type: "received", event }]);
@@ -80,9 +88,17 @@ export const EVENT_ROUTES: readonly Route[] = [
   }),
 ];
 
+type Body = z.output<typeof BODY>;
+
+/** A contact's words reach the server through a channel of the operator's; instructions are the operator's own. */
+function spokenBy(actor: Actor, { trust, ...body }: Body): Body & { readonly trust: Trust } {
+  const isOwn = body.kind === "instruction" || body.kind === "scheduled";
+  return { ...body, trust: trust ?? (isOwn ? trustOf(actor) : "contact") };
+}
+
 function newEvent(
   { channel }: Awaited<ReturnType<Runtime["thread"]>>,
-  { text, name, externalId, signature, kind, trust }: z.output<typeof BODY>,
+  { text, name, externalId, signature, kind, trust }: ReturnType<typeof spokenBy>,
   at: number,
 ): SignedEvent {
   return {

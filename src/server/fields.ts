@@ -65,7 +65,12 @@ export const FIELDS = {
       "For agents with `senders: ethereum`: the sender's personal signature (EIP-191), 0x and hexadecimal digits, of `Strata message to ORGANIZATION/AGENT`, a line `id: ` and the `externalId`, an empty line and the text.",
     ),
   kind: z.enum(EVENT_KINDS).default("message").describe("What happened."),
-  trust: z.enum(TRUSTS).default("contact").describe("Who speaks; never more than the token's own trust."),
+  trust: z
+    .enum(TRUSTS)
+    .optional()
+    .describe(
+      "Who speaks; never more than the token's own trust. Default: `contact`; for an instruction and what is scheduled, the token's own.",
+    ),
   limit: wholeNumber(1_000, 20).describe("At most so many."),
   query: says(1_000).describe("Words to search by; without them, the newest."),
   content: says(4_000).describe("What to remember.").transform(untrusted),

@@ -43,7 +43,7 @@ describe("the OpenAPI document", () => {
       schema: {
         additionalProperties: false,
         required: ["text"],
-        properties: { kind: { default: "message" }, trust: { default: "contact" }, externalId: { type: "string" } },
+        properties: { kind: { default: "message" }, trust: { type: "string" }, externalId: { type: "string" } },
       },
     });
   });

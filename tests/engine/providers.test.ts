@@ -241,7 +241,8 @@ describe("a provider named in strata.yaml", () => {
       const text = n === 0 ? "The sea was calm and the wind was fair. ".repeat(300) : `And on day ${n}?`;
       const events = await say(app, text);
       const [compiled, done] = [events.find(({ type }) => type === "compiled"), events.at(-1)];
-      if (compiled?.type !== "compiled" || done?.type !== "done") throw new Error("the turn failed");
+      if (compiled?.type !== "compiled" || done?.type !== "done" || done.totals === undefined)
+        throw new Error("failed");
       ratios.push(compiled.ledger.tokens / done.totals.usage.input);
     }
     // The long message keeps the count it was stored with: the factor must not run after it.

@@ -43,8 +43,8 @@ export function plainTeller(context: Context): Teller {
     endLine();
     context.note(text);
   };
-  const end = (totals: TurnTotals): void => {
-    context.note(sentLine(ledger, totals, model));
+  const end = (totals: TurnTotals | undefined): void => {
+    if (totals !== undefined) context.note(sentLine(ledger, totals, model));
     ledger = undefined;
   };
   return (event) => {
@@ -52,7 +52,7 @@ export function plainTeller(context: Context): Teller {
     silent = event.type === "compiled";
     switch (event.type) {
       case "turn-start":
-        model = event.model;
+        model = event.model ?? model;
         return;
       case "reasoning-delta":
         return;
