@@ -3,6 +3,8 @@
  * What is not listed here is not promised.
  */
 
+import "./app/doors/node-version.ts";
+
 export { z } from "zod";
 export { type Environment, loadProject, type Project } from "./agents/index.ts";
 export { type App, type AppOptions, openApp, type Reloaded, type ServeOptions, type Serving, serve } from "./app.ts";

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
-import { createRequire, type ResolveHookContext, registerHooks } from "node:module";
+// By its default: an old Node has no `registerHooks`, and would end while it links this instead of saying what it lacks.
+import nodeModule, { type ResolveHookContext } from "node:module";
 import { relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -64,7 +65,7 @@ function begin(folder: string, strata: URL): Reading {
   const reading: Reading = { folder, strata, mark: randomUUID().slice(0, 8), seen: new Map(), modules: new Set() };
   readings.set(folder, reading);
   // CommonJS is kept by its path alone.
-  const { cache } = createRequire(import.meta.url);
+  const { cache } = nodeModule.createRequire(import.meta.url);
   for (const path of Object.keys(cache)) if (isOf(fileOf(path), reading)) delete cache[path];
   return reading;
 }
@@ -102,7 +103,7 @@ let hooked = false;
 function hook(): void {
   if (hooked) return;
   hooked = true;
-  registerHooks({
+  nodeModule.registerHooks({
     resolve: (specifier, context, next) => {
       const entry = given.get(specifier);
       const reading = entry ?? readingOf(context);

@@ -4,7 +4,13 @@
  * bootstrap can import it instead of starting another process.
  */
 import "./project/blank-variables.ts";
-import { enableCompileCache } from "node:module";
+
+// All else is imported behind this: an old Node cannot even link it.
+await import("../app/doors/node-version.ts").catch((tooOld: unknown) => {
+  process.stderr.write(`strata: ${tooOld instanceof Error ? tooOld.message : tooOld}\n`);
+  process.exit(1);
+});
+const { enableCompileCache } = await import("node:module");
 
 // Compiled once and kept in the system's folder for what is temporary: the next start takes about half as long. What is
 // imported before is compiled each time.

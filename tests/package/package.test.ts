@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runsTypeScript } from "../../bootstrap/right-node.mjs";
 import { ROOT } from "../../checks/files.ts";
+import { tooOld } from "../../src/app/doors/node-version.ts";
 import { messagesServer } from "../errors/messages-server.ts";
 import { install, type Packed, pack, shell } from "./packed.ts";
 import { codeOf, walk, write } from "./walk.ts";
@@ -126,6 +128,44 @@ console.log(typeof openApp, ERRORS.unexpected.exit, schema.title);`;
   it("brings the program", async () => {
     const { version }: { readonly version: string } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect(await shell("npx --offline --loglevel=error strata --version", folder)).toBe(`${version}\n`);
+  });
+});
+
+/** Makes the running Node one of version 20.20.2: it says so, and its `node:module` has no more than that one had. */
+const OLD_NODE = `import { registerHooks } from "node:module";
+Object.defineProperty(process.versions, "node", { value: "20.20.2" });
+const shown = "const all = process.getBuiltinModule('node:module'); const { createRequire, builtinModules } = all;" +
+  "const { registerHooks, enableCompileCache, ...old } = all; export { createRequire, builtinModules, old as default };";
+registerHooks({
+  resolve: (name, context, next) =>
+    name === "node:module" ? { url: "data:text/javascript," + encodeURIComponent(shown), shortCircuit: true } : next(name, context),
+});
+`;
+
+describe("the package in a Node that is too old", () => {
+  const SAYS =
+    /^\[?strata: Strata needs Node 22\.18 or newer .*, and this is Node 20\.20\.2; install Node 24, from \S+ or with `nvm install 24`, and run the command again\]?$/m;
+  const inOldNode = (rest: string): Promise<string> => {
+    writeFileSync(join(folder, "old-node.mjs"), OLD_NODE);
+    return shell(`node --import ./old-node.mjs ${rest}; echo "exit $?"`, folder);
+  };
+
+  it("says in one sentence which one it needs and how to get it, and shows no stack", async () => {
+    const [said, ...rest] = (await inOldNode("node_modules/strata/dist/cli/main.js chat companion")).split("\n");
+    expect(said).toMatch(SAYS);
+    expect(rest).toEqual(["exit 1", ""]);
+  });
+
+  it("says so to a program that imports it, too", async () => {
+    writeFileSync(join(folder, "old.mjs"), 'import { openApp } from "strata"; openApp();');
+    const printed = await inOldNode("old.mjs");
+    expect(printed).toMatch(SAYS);
+    expect(printed).not.toMatch(/^\s+at /m);
+  });
+
+  it("means the same versions as the checkout's own start", () => {
+    const versions = ["18.20.0", "20.20.2", "22.17.9", "22.18.0", "23.5.0", "23.6.0", "24.0.0", "26.1.0"];
+    for (const version of versions) expect(tooOld(version) === undefined).toBe(runsTypeScript(version));
   });
 });
 

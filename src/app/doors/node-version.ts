@@ -1,0 +1,15 @@
+/**
+ * Imported for its effect, and before all else: in a Node that is too old the rest cannot even be linked, and whoever runs it would be
+ * shown a stack of ours. So this file imports nothing, and says in one sentence what is needed.
+ */
+
+/** What is said of a Node that is too old: it neither runs TypeScript as it is nor lets modules be resolved by hooks. */
+export function tooOld(version: string): string | undefined {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major >= 24 || (major === 22 && minor >= 18) || (major === 23 && minor >= 6)) return undefined;
+  return `Strata needs Node 22.18 or newer (of 23: 23.6), and this is Node ${version}; install Node 24, from https://nodejs.org/en/download or with \`nvm install 24\`, and run the command again`;
+}
+
+const says = tooOld(process.versions.node);
+// A stack would only show where it was noticed.
+if (says !== undefined) throw Object.assign(new Error(says), { stack: `strata: ${says}` });
