@@ -1,7 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { atTerminal, jsonLines, place, strata } from "./strata.ts";
+import { atTerminal, jsonLines, place, project, strata } from "./strata.ts";
 
 describe("an error", () => {
   it("is one JSON object on stderr with --json", async () => {
@@ -65,5 +65,55 @@ describe("a chat", () => {
     expect(chat.screen()).not.toContain("half a senhello");
     chat.press("\u0003");
     expect(await chat.ended).toBe(0);
+  });
+});
+
+describe("which strata.yaml is used", () => {
+  const TALKS = [
+    ["chat", "companion"],
+    ["compose", "companion", "--message", "hi"],
+    ["agent", "list"],
+    ["memory", "save", "Something."],
+    ["lint", "companion"],
+  ];
+
+  it.each(TALKS)("strata %s %s says that there is none here, and what stands in", async (...argv) => {
+    const cwd = place();
+    const { code, err } = await strata(argv, { cwd });
+    expect(code).toBe(0);
+    const [said] = err.split("\n");
+    expect(said).toBe(
+      `There is no strata.yaml in ${cwd}: the shipped agents stand in, and nothing is remembered in ${cwd}/.strata yet. --folder DIR names another folder; \`strata init companion\` makes an agent of your own here.`,
+    );
+  });
+
+  it("it says so while something is remembered, names one in a folder above, and tells programs nothing", async () => {
+    const cwd = project();
+    mkdirSync(join(cwd, "layers/drafts"));
+    const below = { cwd: join(cwd, "layers/drafts") };
+    await strata(["memory", "save", "Something."], below);
+    const { err } = await strata(["chat", "companion"], below);
+    expect(err).toContain(`shipped agents stand in, with the data in ${below.cwd}/.strata.`);
+    expect(err).toContain(`${cwd} above it has one: run this there, or add --folder ../..`);
+    expect((await strata(["agent", "list", "--json"], below)).err).toBe("");
+  });
+
+  it("it is named to a person who looks on, with the data, and to nobody else", async () => {
+    const cwd = project();
+    const looking = { cwd, watch: () => undefined };
+    for (const argv of [
+      ["agent", "list"],
+      ["chat", "companion"],
+    ]) {
+      const { err } = await strata(argv, looking);
+      expect(err).toContain(`${cwd}/strata.yaml, data in ${cwd}/.strata`);
+      expect((await strata(argv, { cwd })).err).toBe("");
+    }
+  });
+
+  it("a folder that was named and has none is refused, as before", async () => {
+    const { code, err } = await strata(["agent", "list", "--folder", "."], { cwd: place() });
+    expect({ code, lines: err.trim().split("\n").length }).toEqual({ code: 3, lines: 1 });
+    expect(err).toContain("there is no strata.yaml");
   });
 });

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { jsonLines, place, strata, until } from "./strata.ts";
+import { jsonLines, project, strata, until } from "./strata.ts";
 
 /** A folder with files in it, and the CLI there. */
 function standing(files: Readonly<Record<string, string>> = {}) {
-  const cwd = place();
+  const cwd = project();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
   const run = (...argv: readonly string[]) => strata(["memory", ...argv], { cwd });
   const contents = async (...argv: readonly string[]) => {

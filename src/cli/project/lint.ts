@@ -5,6 +5,7 @@ import { type LintReport, lint, type PlacedFinding, recordFile } from "../../app
 import { agentName, type ModelRef, StrataError } from "../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { readShared, wholeNumber } from "../shell/options.ts";
+import { tellPlace } from "../shell/session.ts";
 import { count, printable } from "../shell/style.ts";
 
 interface Options {
@@ -24,7 +25,9 @@ export function declareLint(program: Command, context: Context): void {
     .option("--model <ref>", "whose cache is meant: `provider:name` (default: the agent's model)", modelRef)
     .addHelpText("after", "\nExample:\n  $ strata lint companion --turns 200 --model anthropic:claude-opus-5-5")
     .action(async (name: string | undefined, { turns, model }: Options, command: Command) => {
-      const { folder, data, named, json } = readShared(command, context.terminal);
+      const shared = readShared(command, context.terminal);
+      const { folder, data, named, json } = shared;
+      tellPlace(context, shared);
       const record = recordFile(data);
       const reports = await lint({
         folder,

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import type { Command } from "commander";
 import { type App, type AppOptions, openApp, recordFile } from "../../app.ts";
 import { type Agent, agentName, StrataError } from "../../protocol/index.ts";
@@ -13,14 +14,50 @@ export interface Session extends Shared {
 /** What only some commands want of the app. */
 export type Wishes = Pick<AppOptions, "recordedTools" | "wire" | "recordOnly">;
 
-/** Opens the app for as long as the work takes. */
+/** Opens the app for as long as the work takes, and says before whose agents these are. */
 export async function inSession(
-  { terminal }: Context,
+  context: Context,
   command: Command,
   work: (session: Session) => Promise<void>,
   wishes: Wishes = {},
 ): Promise<void> {
-  const shared = readShared(command, terminal);
+  const shared = readShared(command, context.terminal);
+  tellPlace(context, shared);
+  await opened(context, shared, { work, wishes });
+}
+
+const CONFIG = "strata.yaml";
+
+/**
+ * Says which strata.yaml and data a command uses, to a person who looks on; that there is none here is said in a log, too: whoever
+ * stands in the wrong folder would meet an agent of the same name that knows nothing.
+ */
+export function tellPlace({ note, inJson, terminal }: Context, { folder, data, named }: Shared): void {
+  if (inJson) return;
+  const file = join(folder, CONFIG);
+  if (existsSync(file)) {
+    if (terminal.stderr.isTTY === true) note(`${file}, data in ${data}`);
+  } else if (!named) note(`There is no ${CONFIG} in ${folder}: ${standIns(data)}. ${wayOut(folder)}`);
+}
+
+const standIns = (data: string): string =>
+  existsSync(recordFile(data))
+    ? `the shipped agents stand in, with the data in ${data}`
+    : `the shipped agents stand in, and nothing is remembered in ${data} yet`;
+
+/** Where the folder that was meant may be. */
+function wayOut(folder: string): string {
+  for (let above = dirname(folder); above !== dirname(above); above = dirname(above))
+    if (existsSync(join(above, CONFIG)))
+      return `${above} above it has one: run this there, or add --folder ${relative(folder, above)}`;
+  return "--folder DIR names another folder; `strata init companion` makes an agent of your own here.";
+}
+
+async function opened(
+  { terminal }: Context,
+  shared: Shared,
+  { work, wishes }: { readonly work: (session: Session) => Promise<void>; readonly wishes: Wishes },
+): Promise<void> {
   const { folder, data, named } = shared;
   const app = await openApp({ folder, data, mustDeclare: named, env: terminal.env, ...wishes });
   try {
@@ -57,12 +94,13 @@ async function inData(
   command: Command,
   { work, recordOnly }: { readonly work: (session: Session) => Promise<void>; readonly recordOnly: boolean },
 ): Promise<void> {
-  const { data } = readShared(command, context.terminal);
+  const shared = readShared(command, context.terminal);
+  const { data } = shared;
   if (!existsSync(recordFile(data))) {
     const next = "name the data folder with --data, or begin with `strata chat AGENT` (`strata agent list` names them)";
     throw new StrataError("file_not_found", `there is no data in ${data}; ${next}`, { data });
   }
-  await inSession(context, command, work, { recordOnly });
+  await opened(context, shared, { work, wishes: { recordOnly } });
 }
 
 /** @throws StrataError `agent_not_found`, `invalid_id` */
