@@ -14,6 +14,7 @@ export default defineConfig({
     globalSetup: "checks/scratch.ts",
     setupFiles: "checks/properties.ts",
     testTimeout: 30_000,
+    hookTimeout: 30_000,
     // Two at a time: the machines that run this have two cores, and more would only make slow tests look hung.
     maxWorkers: 2,
     // The files of a worker share its modules, which takes a fifth off the run: parts are passed in, and what a test puts in place of a global goes with it.
