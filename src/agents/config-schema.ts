@@ -85,7 +85,9 @@ const LAYER = z
       ),
     budget: tokens(1)
       .optional()
-      .describe("Tokens it is cut to when not everything fits. Not for immutable layers: they are never cut."),
+      .describe(
+        "Tokens it is cut to when not everything fits. Without one, a live source then gets a quarter of the room for live layers at most. Not for immutable layers: they are never cut.",
+      ),
     minimum: tokens(0).default(0).describe("Tokens that stay reserved for it whatever happens."),
     required: z
       .boolean()

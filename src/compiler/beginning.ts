@@ -28,19 +28,21 @@ export function prefixWithin(
   size: number,
   { count }: Pick<PrefixInput, "count">,
 ): Pick<Epoch, "prefix" | "prefixEntries"> {
-  const room = shareOut(pieces, Math.max(size, leastSum(pieces)));
-  const { prefix, entries } = renderPrefix(tools, made, room, count);
+  const room = Math.max(size, leastSum(pieces));
+  const { prefix, entries } = renderPrefix(tools, made, { pieces, allotment: shareOut(pieces, room), room }, count);
   return { prefix, prefixEntries: entries };
 }
 
 /**
  * Tokens that a prefix may have, the first that leaves enough. Whole where all fits, and else one of few sizes, whatever the
- * first message says: so threads of one agent send the same bytes, and not each its own.
+ * first message says: so threads of one agent send the same bytes, and not each its own. Live layers need room, too.
  */
-export const sizesFor = (limit: number, needed: number): readonly number[] =>
-  needed <= limit
-    ? [limit]
-    : [limit - Math.min(Math.ceil(limit / 8), 2_000), limit - Math.ceil(limit / 4), limit - Math.ceil(limit / 2), 0];
+export function sizesFor(limit: number, needed: number, hasTail: boolean): readonly number[] {
+  if (needed <= limit) return [limit];
+  const eighth = limit - Math.min(Math.ceil(limit / 8), 2_000);
+  const most = hasTail ? [] : [limit - Math.min(Math.ceil(limit / 20), 2_000)];
+  return [...most, eighth, limit - Math.ceil(limit / 4), limit - Math.ceil(limit / 2), 0];
+}
 
 /**
  * The same where no message has a say at all: a quarter is always left for it. Of several events that do not fit there, fewer are

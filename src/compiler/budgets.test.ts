@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type Layer, type LayerContent, layerId } from "../protocol/index.ts";
 import { compile } from "./index.ts";
 import {
   agentOf,
@@ -11,14 +13,17 @@ import {
   inputOf,
   item,
   layer,
+  memoryNumber,
   recall,
   recount,
   refusal,
+  reply,
   request,
   said,
   says,
   systemText,
   tool,
+  turnNumber,
 } from "./samples.contract.ts";
 
 /** About 100 tokens a piece: 293 characters, the heading and 4 around. */
@@ -66,16 +71,49 @@ describe("when soft budgets are not enough", () => {
   it("layers go, from the highest rank number down", () => {
     const agent = agentOf(core, persona, style);
     const { tokens } = compile(inputOf({ agent })).ledger;
-    const made = compile(inputOf({ agent, limit: tokens - 1 }));
+    const made = compile(inputOf({ agent, limit: tokens - 50 }));
     expect(entryOf(made, "style")).toMatchObject({ fate: "dropped", because: "budget", tokens: 0 });
     expect(entryOf(made, "style").wanted).toBeGreaterThan(90);
     expect(entryOf(made, "persona").fate).toBe("kept");
     expect(systemText(made)).not.toContain("style");
   });
 
+  it("a layer is trimmed before it is dropped, and no further than it must", () => {
+    const agent = agentOf(core, persona, layer("manual", { rank: 8, budget: 500, text: long("manual").repeat(6) }));
+    const { tokens } = compile(inputOf({ agent })).ledger;
+    for (const [less, most] of [
+      [1, 500],
+      [200, 400],
+      [300, 300],
+    ] as const) {
+      const made = compile(inputOf({ agent, limit: tokens - less }));
+      expect([less, entryOf(made, "manual").fate, entryOf(made, "persona").fate]).toEqual([less, "truncated", "kept"]);
+      expect(entryOf(made, "manual").tokens).toBeLessThanOrEqual(most);
+      expect(entryOf(made, "manual").tokens).toBeGreaterThan(most - 100);
+    }
+  });
+
+  it("what was cut or dropped is given back where it fits after all", () => {
+    const large = layer("large", { rank: 8, budget: 100, text: long("large").repeat(6) });
+    const note = layer("note", { rank: 9, budget: 70, text: long("note") });
+    const agent = agentOf(core, persona, large, note);
+    const { tokens } = compile(inputOf({ agent })).ledger;
+    // The note goes to its budget first, and the large one then gives far more than was missing.
+    const made = compile(inputOf({ agent, limit: tokens - 60 }));
+    expect(entryOf(made, "large").fate).toBe("truncated");
+    expect(entryOf(made, "note").fate).toBe("kept");
+    const contents = contentsOf({ memory: { kind: "items", items: [item(long("only").repeat(4))] } });
+    const live = agentOf(core, recall({ rank: 8 }), layer("status", { rank: 9, scope: "turn", text: long("fine") }));
+    const whole = compile(inputOf({ agent: live, contents })).ledger.tokens;
+    // The status goes first; the memory then goes whole, for it is one.
+    const back = compile(inputOf({ agent: live, contents, limit: whole - 110 }));
+    expect(entryOf(back, "memory").fate).toBe("dropped");
+    expect(entryOf(back, "status").fate).toBe("kept");
+  });
+
   it("a minimum stays reserved", () => {
     const agent = agentOf(core, persona, { ...style, minimum: 50 });
-    const made = compile(inputOf({ agent, limit: compile(inputOf({ agent })).ledger.tokens - 60 }));
+    const made = compile(inputOf({ agent, limit: compile(inputOf({ agent })).ledger.tokens - 130 }));
     expect(entryOf(made, "persona").fate).toBe("dropped");
     expect(entryOf(made, "style").fate).toBe("truncated");
     expect(entryOf(made, "style").tokens).toBeGreaterThan(40);
@@ -125,6 +163,123 @@ describe("when soft budgets are not enough", () => {
     expect(request(made).tail).toEqual([]);
     expect(entryOf(made, "memory")).toMatchObject({ fate: "dropped", items: { shown: 0, of: 1 } });
   });
+});
+
+describe("a live source that floods", () => {
+  const flood = (changes: Partial<Layer> = {}): Layer => ({ ...clock(changes), id: layerId("flood"), rank: 13 });
+  const megabyte = says("flood ".repeat(170_000));
+  const others = [recall({ rank: 14 }), clock({ rank: 15 }), { ...clock({ rank: 16 }), id: layerId("runtime") }];
+  const small = {
+    memory: { kind: "items", items: [item(long("one")), item(long("two"))] },
+    time: says(long("tick")),
+    runtime: says(long("run")),
+  } as const;
+  const contents = contentsOf({ flood: megabyte, ...small });
+  const limit = 120_000;
+
+  it("takes a quarter of the tail's room at the most, and nothing from the others", () => {
+    const made = compile(inputOf({ agent: agentOf(core, flood(), ...others), contents, limit }));
+    for (const piece of ["core", "memory", "time", "runtime"]) expect(entryOf(made, piece).fate, piece).toBe("kept");
+    expect(entryOf(made, "flood")).toMatchObject({ fate: "truncated", because: "budget" });
+    expect(entryOf(made, "flood").tokens).toBeLessThanOrEqual(limit / 4);
+    expect(entryOf(made, "flood").tokens).toBeGreaterThan(limit / 5);
+  });
+
+  it("takes its budget where it names one", () => {
+    const made = compile(inputOf({ agent: agentOf(core, flood({ budget: 500 }), ...others), contents, limit }));
+    expect(entryOf(made, "runtime").fate).toBe("kept");
+    expect(entryOf(made, "flood").tokens).toBeLessThanOrEqual(500);
+    expect(entryOf(made, "flood").tokens).toBeGreaterThan(450);
+  });
+
+  it("takes no more where it must be there, and in items", () => {
+    const items = { kind: "items", items: Array.from({ length: 3_000 }, () => item(long("flood"))) } as const;
+    for (const content of [megabyte, items]) {
+      const agent = agentOf(core, flood({ required: true }), ...others);
+      const made = compile(inputOf({ agent, contents: contentsOf({ ...small, flood: content }), limit }));
+      expect(entryOf(made, "runtime").fate).toBe("kept");
+      expect(entryOf(made, "flood").tokens).toBeLessThanOrEqual(limit / 4);
+    }
+  });
+
+  it("neither shortens the prefix nor takes the room of frozen memory", () => {
+    const agent = agentOf(core, layer("persona", { rank: 20, text: long("persona") }), flood());
+    const memory = { layer: recall(), items: [{ ...item(long("saved")), id: memoryNumber(1) }], because: "cheaper" };
+    const made = compile(inputOf({ agent, contents, limit, memory }));
+    expect(entryOf(made, "persona").fate).toBe("kept");
+    expect(entryOf(made, "memory").fate).toBe("kept");
+  });
+
+  it("does not cut a conversation that its share leaves room for", () => {
+    const agent = agentOf(core, flood());
+    const { epoch } = compile(inputOf({ agent, limit: 4_000 }));
+    const transcript = Array.from({ length: 20 }, (_, n) => reply(long("talk"), turnNumber(n + 2)));
+    const made = compile(
+      inputOf({
+        agent,
+        limit: 4_000,
+        epoch: { ...epoch, transcript },
+        contents: contentsOf({ flood: says("flood ".repeat(1_500)) }),
+      }),
+    );
+    expect(made.epoch.cut).toBe(0);
+    expect(entryOf(made, "flood").tokens).toBeLessThanOrEqual(1_000);
+  });
+});
+
+describe("fill", () => {
+  const words = (tokens: number): string => "word and ".repeat(tokens).slice(0, tokens * 3);
+  const size = fc.integer({ min: 30, max: 3_000 });
+  const sizes = fc.array(
+    fc.record({
+      size,
+      isLive: fc.boolean(),
+      parts: fc.integer({ min: 0, max: 20 }),
+      budget: fc.option(fc.integer({ min: 30, max: 200 })),
+    }),
+    { minLength: 6, maxLength: 14 },
+  );
+
+  /** How full a request of such layers is, where they do not fit. */
+  function fillOf(all: typeof sizes extends fc.Arbitrary<infer T> ? T : never, share: number): number {
+    const contents: Record<string, LayerContent> = {};
+    const layers = all.map(({ size, isLive, parts, budget }, n) => {
+      const id = `layer-${n}`;
+      const soft = { rank: n + 1, ...(budget !== null && { budget: Math.ceil((size * budget) / 100) }) };
+      if (!isLive) return layer(id, { ...soft, text: words(size) });
+      const items = Array.from({ length: parts }, () => item(words(Math.ceil(size / parts))));
+      contents[id] = parts === 0 ? says(words(size)) : { kind: "items", items };
+      return { ...(parts === 0 ? clock(soft) : recall(soft)), id: layerId(id) };
+    });
+    const input = inputOf({ agent: agentOf(core, ...layers), contents: contentsOf(contents), limit: 1e7 });
+    const limit = Math.floor(compile(input).ledger.tokens * share);
+    const made = compile({ ...input, limit });
+    expect(recount(request(made), bytes3)).toBeLessThanOrEqual(limit);
+    return made.ledger.tokens / limit;
+  }
+
+  for (const [name, isLive] of [
+    ["of the prefix", false],
+    ["of the tail", true],
+    ["of both", undefined],
+  ] as const) {
+    it(`law 8: where layers ${name} give way, a request is at least 95 % full in the median of random cases, and never over`, () => {
+      const fills: number[] = [];
+      fc.assert(
+        fc.property(sizes, fc.integer({ min: 30, max: 99 }), (all, percent) => {
+          fills.push(
+            fillOf(
+              all.map((one) => ({ ...one, ...(isLive !== undefined && { isLive }) })),
+              percent / 100,
+            ),
+          );
+        }),
+        { numRuns: 200 },
+      );
+      fills.sort((a, b) => a - b);
+      expect(fills[fills.length >> 1]).toBeGreaterThanOrEqual(0.95);
+    });
+  }
 });
 
 describe("the message", () => {

@@ -19,13 +19,13 @@ import { prefixOf, prefixWithin, sizesAlone, sizesFor } from "./beginning.ts";
 import type { CompileInput } from "./compile-input.ts";
 import { cutEpoch, leastOf, total } from "./cut.ts";
 import { cutPlan, type Keep, whyCut, withPlan } from "./cut-plan.ts";
-import { drafts } from "./drafts.ts";
+import { drafts, renderWithin, type Shares } from "./drafts.ts";
 import { type Folded, folded, NOTHING_UNTOLD, runningIn, type Untold, withUntold } from "./edits.ts";
 import { eventsMessage, wholeMessage } from "./events.ts";
 import { apart, frozenWithin, renderFrozen, withFrozen } from "./frozen.ts";
-import { type Draft, pieceOf, render } from "./layers.ts";
+import { type Draft, pieceOf } from "./layers.ts";
 import { cuttable, plainly, reasonOf } from "./plainly.ts";
-import { type Allotment, fixedPiece, leastSum, type Piece, shareOut } from "./share-out.ts";
+import { fixedPiece, leastSum, liveWithin, type Piece, shareOut, wantedSum } from "./share-out.ts";
 import { carry, nothingNow, requestsLeft, toldAnew, withKept } from "./tail.ts";
 import { NOTHING_TOLD, type ToldLayers, toldIn } from "./told.ts";
 import { transcriptSum } from "./transcript-sum.ts";
@@ -64,7 +64,7 @@ export function compile(input: CompileInput): Compilation {
   const tail = drafts(agent.layers, "tail", mode, nothingNow(agent.layers, input.contents, { plan, told }), count);
   const whole = wholeMessage(input.events, count);
   const { epoch, room } = begin(input, running, { tail, whole, untold: untold.tokens });
-  const tailSent = tail.map((one) => render(one, room.allotment.get(one.layer.id), "tail", count));
+  const tailSent = renderWithin(tail, room.shares, { place: "tail", count });
   const start: Omit<Compilation, "own" | "tail" | "kept"> = {
     epoch,
     opened: epoch === input.epoch ? [] : [epoch],
@@ -173,22 +173,40 @@ function frozenPieces(epoch: Epoch, count: CountTokens): Piece[] {
   return [...prefix, fixedPiece("transcript", leastOf(epoch, count))];
 }
 
+/** Of what layers would take where they give way, this share stays free: for calls of the turn, and their results. */
+const MARGIN = 1 / 32;
+
 /**
  * Layers and message share the room; the transcript takes what is left. The message gets no more than half of the limit,
  * or, where it cannot be cut so far, what the rest can spare.
  */
 function shareRoom(
   { events, limit, count }: CompileInput,
-  whole: TranscriptMessage,
-  pieces: readonly Piece[],
-): { allotment: Allotment; message: TranscriptMessage; messageEntry: LedgerEntry } {
-  const spare = limit - leastSum(pieces);
+  { tail, whole, untold }: Coming,
+  epoch: Epoch,
+): { shares: Shares; message: TranscriptMessage; messageEntry: LedgerEntry } {
+  const fixed = [...frozenPieces(epoch, count), fixedPiece("edits", untold)];
+  const least = limit - wantedSum(fixed) - Math.min(whole.tokens, Math.floor(limit / 2));
+  const growing = transcriptSum(epoch.transcript).tokens - leastOf(epoch, count);
+  const live = tailPieces(tail, least, least - growing);
+  const spare = limit - leastSum([...fixed, ...live]);
   const { message, entry } = eventsMessage(events, [Math.min(Math.floor(limit / 2), spare), spare], count, whole);
+  const pieces = [...fixed, ...live, fixedPiece("message", message.tokens)];
+  const margin = Math.floor(limit * MARGIN);
+  const room = limit - wantedSum(fixed) - message.tokens - margin;
   return {
-    allotment: shareOut([...pieces, fixedPiece("message", message.tokens)], limit),
+    shares: { pieces, allotment: shareOut(pieces, limit, margin), room },
     message,
     messageEntry: entry,
   };
+}
+
+/** What the live layers want of a room: all of it, or no more than their shares where they would not leave enough `free`. */
+function tailPieces(tail: readonly Draft[], room: number, free: number): readonly Piece[] {
+  const pieces = tail.map(pieceOf);
+  if (wantedSum(pieces) <= free) return pieces;
+  const fits = wantedSum(pieces) <= room;
+  return tail.map((one) => (one.layer.mutability === "live" ? liveWithin(pieceOf(one), room, fits) : pieceOf(one)));
 }
 
 type Shared = ReturnType<typeof shareRoom>;
@@ -208,21 +226,20 @@ interface Coming {
 function begin(
   input: CompileInput,
   running: Epoch | undefined,
-  { tail, whole, untold }: Coming,
+  coming: Coming,
 ): { readonly epoch: Epoch; readonly room: Shared } {
   const share = (epoch: Epoch) => ({
     epoch,
-    room: shareRoom(input, whole, [
-      ...frozenPieces(epoch, input.count),
-      fixedPiece("edits", untold),
-      ...tail.map(pieceOf),
-    ]),
+    room: shareRoom(input, coming, epoch),
   });
   if (running !== undefined) return share(running);
   const isAlone = input.agent.history === "log";
   const unfit = prefixOf(input);
-  const needed = sumOf([...unfit.pieces, ...tail]) + whole.tokens;
-  const sizes = isAlone ? sizesAlone(input.limit, input.events.length) : sizesFor(input.limit, needed);
+  const beside = wantedSum(unfit.pieces) + coming.whole.tokens;
+  const needed = beside + wantedSum(tailPieces(coming.tail, input.limit - beside, input.limit - beside));
+  const sizes = isAlone
+    ? sizesAlone(input.limit, input.events.length)
+    : sizesFor(input.limit, needed, coming.tail.length > 0);
   const frozen = frozenWithin(input.limit - needed, input);
   const begun = isAlone
     ? { n: (input.epoch?.n ?? 0) + 1, reason: "alone" as const }
@@ -237,8 +254,6 @@ function begin(
   }
   throw new StrataError("unexpected", "no size for the prefix was tried: this is a bug in Strata, please report it");
 }
-
-const sumOf = (pieces: readonly Pick<Piece, "wanted">[]): number => pieces.reduce((sum, { wanted }) => sum + wanted, 0);
 
 /** Adds up what is sent; a transcript that no longer fits, or has passed its mark, is cut, deeply, in a new epoch. */
 function settleRoom(

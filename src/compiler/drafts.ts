@@ -5,8 +5,10 @@ import {
   type LayerContent,
   type LayerId,
   type Mode,
+  type Place,
 } from "../protocol/index.ts";
-import { type Draft, draft } from "./layers.ts";
+import { type Draft, draft, type Rendered, render } from "./layers.ts";
+import { type Allotment, LEAST_BEGINNING, type Piece, regrown } from "./share-out.ts";
 
 /** What the live layers' sources gave. */
 export type Contents = ReadonlyMap<LayerId, LayerContent>;
@@ -31,4 +33,41 @@ export function contentOf(layer: Layer, contents: Contents): LayerContent {
     layer.source.kind === "text" ? { kind: "text", text: layer.source.text } : undefined;
   const locked = layer.mutability === "immutable" ? written : undefined;
   return locked ?? contents.get(layer.id) ?? written ?? { kind: "empty", because: "its source was not asked" };
+}
+
+/** What the pieces of one place got, and the tokens that they may take together. */
+export interface Shares {
+  readonly pieces: readonly Piece[];
+  readonly allotment: Allotment;
+  readonly room: number;
+}
+
+/**
+ * Renders drafts into the room that each got. What is then left over, since whole items or texts were left out, is given back to
+ * what gave way, the lowest rank number first.
+ */
+export function renderWithin(
+  drafts: readonly Draft[],
+  { pieces, allotment, room }: Shares,
+  { place, count }: { readonly place: Place; readonly count: CountTokens },
+): Rendered[] {
+  const rendered = drafts.map((one) => render(one, allotment.get(one.layer.id), place, count));
+  let free = room - rendered.reduce((sum, { entry }) => sum + entry.tokens, 0);
+  const grown = (one: Draft, { entry }: Rendered): Rendered | undefined => {
+    const piece = pieces.find(({ id }) => id === one.layer.id);
+    const had = allotment.get(one.layer.id);
+    if (had === undefined || piece === undefined || free <= 0) return undefined;
+    const tokens = regrown(piece, entry.tokens + free);
+    if (tokens !== undefined && (tokens <= had || (entry.tokens === 0 && tokens < LEAST_BEGINNING))) return undefined;
+    const wider = render(one, tokens, place, count);
+    return wider.entry.tokens > entry.tokens ? wider : undefined;
+  };
+  for (const [i, one] of [...drafts.entries()].sort(([, a], [, b]) => a.layer.rank - b.layer.rank)) {
+    const had = rendered[i];
+    const wider = had && grown(one, had);
+    if (had === undefined || wider === undefined) continue;
+    rendered[i] = wider;
+    free -= wider.entry.tokens - had.entry.tokens;
+  }
+  return rendered;
 }

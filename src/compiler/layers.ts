@@ -211,12 +211,14 @@ function cutItems(
   count: CountTokens,
 ): { text: Trusted | Framed; shown: number } | undefined {
   const { items } = content;
-  for (let shown = items.length - 1; shown > 0; shown--) {
-    const text = headed(
-      layer,
-      `${framesOf(content, items.slice(0, shown))}\n(${items.length - shown} more not shown.)`,
-    );
-    if (countBlock(text, count) <= room) return { text, shown };
+  const showing = (shown: number): Trusted | Framed =>
+    headed(layer, `${framesOf(content, items.slice(0, shown))}\n(${items.length - shown} more not shown.)`);
+  let shown = 0;
+  let tooMany = items.length;
+  while (tooMany - shown > 1) {
+    const middle = Math.floor((shown + tooMany) / 2);
+    if (countBlock(showing(middle), count) <= room) shown = middle;
+    else tooMany = middle;
   }
-  return undefined;
+  return shown === 0 ? undefined : { text: showing(shown), shown };
 }

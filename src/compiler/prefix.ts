@@ -11,8 +11,8 @@ import {
   type ToolSchema,
   trusted,
 } from "../protocol/index.ts";
-import { type Draft, type Rendered, render } from "./layers.ts";
-import type { Allotment } from "./share-out.ts";
+import { renderWithin, type Shares } from "./drafts.ts";
+import type { Draft, Rendered } from "./layers.ts";
 import { countTools } from "./tokens.ts";
 
 /** The tools in the one order and spelling they are ever sent in: sorted by name, their schemas canonical. */
@@ -40,12 +40,14 @@ export function toolsEntry(tools: readonly ToolSchema[], count: CountTokens): Le
 export function renderPrefix(
   tools: readonly ToolSchema[],
   drafts: readonly Draft[],
-  room: Allotment,
+  shares: Shares,
   count: CountTokens,
 ): { prefix: Prefix; entries: readonly LedgerEntry[] } {
-  const rendered = drafts.map((one) => render(one, room.get(one.layer.id), "system", count));
+  const declared = toolsEntry(tools, count);
+  const room = shares.room - declared.tokens;
+  const rendered = renderWithin(drafts, { ...shares, room }, { place: "system", count });
   const system = LAYER_SCOPES.flatMap((scope) => block(scope, rendered));
-  return { prefix: { tools, system }, entries: [toolsEntry(tools, count), ...rendered.map((one) => one.entry)] };
+  return { prefix: { tools, system }, entries: [declared, ...rendered.map((one) => one.entry)] };
 }
 
 function block(scope: LayerScope, rendered: readonly Rendered[]): SystemBlock[] {

@@ -7,6 +7,8 @@ export interface Piece {
   readonly wanted: number;
   readonly minimum: number;
   readonly budget?: number;
+  /** It gets no more, however much is free. */
+  readonly most?: number;
   /** False for what is sent whole or not at all: immutable layers, tools. */
   readonly cuttable: boolean;
   /** True for what may go. */
@@ -23,6 +25,26 @@ export const fixedPiece = (id: string, wanted: number): Piece => ({
   droppable: false,
 });
 
+/** A live source gets so much of the tail's room where it names no budget: a flood leaves the rest to the others. */
+const LIVE_SHARE = 1 / 4;
+
+/**
+ * A live source's piece where not everything fits: it gets its budget or its share of the room, and no more. Where only the
+ * transcript would give way to it (`fits`), a budget below its share takes nothing away.
+ */
+export function liveWithin(piece: Piece, room: number, fits: boolean): Piece {
+  const { wanted, minimum, budget } = piece;
+  const share = Math.floor(Math.max(room, 0) * LIVE_SHARE);
+  // A source that must be there wants all that it has as its minimum; one that is declared is less.
+  const reserved = minimum < wanted ? minimum : 0;
+  const most = Math.max(fits ? Math.max(budget ?? 0, share) : (budget ?? share), reserved);
+  return most >= wanted || !piece.cuttable ? piece : { ...piece, most, minimum: Math.min(minimum, most) };
+}
+
+/** Tokens that pieces would take. */
+export const wantedSum = (pieces: readonly Piece[]): number =>
+  pieces.reduce((sum, { wanted, most = wanted }) => sum + Math.min(wanted, most), 0);
+
 /** Tokens that pieces take at the least. */
 export const leastSum = (pieces: readonly Piece[]): number =>
   pieces.reduce((sum, piece) => sum + (piece.cuttable || piece.droppable ? piece.minimum : piece.wanted), 0);
@@ -30,15 +52,25 @@ export const leastSum = (pieces: readonly Piece[]): number =>
 /** How much room each piece that has to give way still gets; 0 is dropped, a piece not named stays whole. */
 export type Allotment = ReadonlyMap<string, number>;
 
+/** Tokens that a piece which gave way may take where so many are free for it; nothing where all of it fits. */
+export function regrown({ wanted, minimum, budget = wanted, most }: Piece, free: number): number | undefined {
+  if (most === undefined && wanted <= free) return undefined;
+  return Math.min(Math.max(most ?? budget, minimum), free);
+}
+
+/** A beginning of fewer tokens tells nobody anything: rather it is dropped. */
+export const LEAST_BEGINNING = 64;
+
 /**
  * Shares out `limit` tokens. From the highest rank number down: first each cuttable piece goes to its budget, then what may
- * go is dropped (to its reserved minimum, where it has one), then the rest of the cuttable ones go to their minimum.
+ * go is trimmed as far as it must, and dropped (to its reserved minimum, where it has one) where too little would be left of
+ * it, then the rest of the cuttable ones are trimmed, down to their minimum. `margin` stays free of what is trimmed.
  * @throws StrataError `budget_too_small` when what must be sent does not fit
  */
-export function shareOut(pieces: readonly Piece[], limit: number): Allotment {
-  const room = new Map<string, number>();
+export function shareOut(pieces: readonly Piece[], limit: number, margin = 0): Allotment {
+  const room = new Map(pieces.flatMap(({ id, most }) => (most === undefined ? [] : [[id, most] as const])));
   const least = [...pieces].sort((a, b) => b.rank - a.rank);
-  let over = pieces.reduce((sum, piece) => sum + piece.wanted, 0) - limit;
+  let over = wantedSum(pieces) - limit;
 
   const give = (piece: Piece, tokens: number): void => {
     const now = room.get(piece.id) ?? piece.wanted;
@@ -49,8 +81,14 @@ export function shareOut(pieces: readonly Piece[], limit: number): Allotment {
   for (const piece of least) {
     if (piece.cuttable && piece.budget !== undefined) give(piece, Math.max(piece.budget, piece.minimum));
   }
-  for (const piece of least) if (piece.droppable) give(piece, piece.cuttable ? piece.minimum : 0);
-  for (const piece of least) if (piece.cuttable && !piece.droppable) give(piece, piece.minimum);
+  const trimmed = (piece: Piece): number => (room.get(piece.id) ?? piece.wanted) - over - margin;
+  for (const piece of least) {
+    if (!piece.droppable) continue;
+    const left = piece.cuttable ? trimmed(piece) : 0;
+    give(piece, left >= LEAST_BEGINNING ? Math.max(left, piece.minimum) : piece.minimum);
+  }
+  for (const piece of least)
+    if (piece.cuttable && !piece.droppable) give(piece, Math.max(trimmed(piece), piece.minimum));
 
   if (over > 0) throw tooSmall(pieces, room, limit);
   return room;
