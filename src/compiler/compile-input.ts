@@ -6,6 +6,7 @@ import type {
   LayerContent,
   LayerId,
   Mode,
+  Renewal,
   StoredEvent,
   TailPlan,
   ToolSchema,
@@ -35,6 +36,8 @@ export interface CompileInput {
   readonly memory?: FrozenMemory;
   /** True: something that the running epoch shows of memories was forgotten, so it ends here. */
   readonly forgotten?: boolean;
+  /** Why the running epoch ends here, and one begins with the prefix as the agent declares it. */
+  readonly renewal?: Renewal;
   /** What stands for the messages that a cut of this turn takes away; where it does not fit, their mark stands alone. */
   readonly summary?: Summary;
   /** What must stay of the transcript when it is cut; left out, it is cut only where it must be. */

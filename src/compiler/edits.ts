@@ -6,6 +6,7 @@ import {
   type Ledger,
   type LedgerEntry,
   layerHeading,
+  type Renewal,
   type TextPart,
   trusted,
 } from "../protocol/index.ts";
@@ -50,7 +51,8 @@ interface Running {
 export function runningIn(input: CompileInput): Running {
   const { agent, epoch, forgotten, binds, count } = input;
   if (epoch === undefined || agent.history === "log") return { running: undefined, untold: NOTHING_UNTOLD };
-  const before = forgotten ? begunAnew(epoch, input) : epoch;
+  if (input.renewal !== undefined) return { running: renewed(epoch, input, input.renewal), untold: NOTHING_UNTOLD };
+  const before = forgotten ? begunAnew(epoch, input, "forgotten") : epoch;
   const changed = changesIn(before, input);
   if (changed === undefined) return { running: before, untold: NOTHING_UNTOLD };
   const { fold, untold, layers } = changed;
@@ -71,6 +73,16 @@ export function runningIn(input: CompileInput): Running {
     transcript: binds ? plainly(begun.transcript, count) : begun.transcript,
   };
   return { running, untold: NOTHING_UNTOLD, edits: { fold, choice } };
+}
+
+/**
+ * The conversation goes on, and all before it is as it would be for a new one. Another model gets no reasoning of the one before it:
+ * that is bound to its provider.
+ */
+function renewed(epoch: Epoch, input: CompileInput, reason: Renewal): Epoch {
+  const begun = begunAnew(epoch, { ...input, binds: reason === "model" || input.binds === true }, reason);
+  const size = input.limit - Math.ceil(input.limit / 4);
+  return { ...folded(begun, prefixWithin(prefixOf(input), size, input), input.count), mode: input.mode };
 }
 
 /** The epoch with another prefix, and without what was told of it on the way. */

@@ -1,6 +1,7 @@
 import {
   type CountTokens,
   type Epoch,
+  type EpochReason,
   type FrozenMemory,
   type LedgerEntry,
   layerHeading,
@@ -58,13 +59,17 @@ export function frozenWithin(room: number, { memory, count }: Remembering): Froz
  * The same epoch begun again, with what is still remembered at its start, and without what was told of memories on the way: that
  * is told anew. What a provider refused does not come back with it, and what is bound to the old beginning is left out.
  */
-export function begunAnew(epoch: Epoch, { memory, count, binds }: Remembering & { readonly binds?: boolean }): Epoch {
+export function begunAnew(
+  epoch: Epoch,
+  { memory, count, binds }: Remembering & { readonly binds?: boolean },
+  reason: EpochReason,
+): Epoch {
   const told = withoutRecalled(epoch.transcript, count);
   const transcript = binds ? plainly(told, count) : told;
   return {
     ...withFrozen({ ...epoch, transcript }, memory && renderFrozen(memory, count)),
     n: epoch.n + 1,
-    reason: epoch.reason === "refused" ? "refused" : "forgotten",
+    reason: epoch.reason === "refused" && reason !== "model" ? "refused" : reason,
   };
 }
 

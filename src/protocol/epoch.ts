@@ -1,4 +1,6 @@
+import type { ModelRef } from "./agent.ts";
 import type { MemoryId, TurnId } from "./ids.ts";
+import type { Digest } from "./json.ts";
 import type { Mode } from "./layer.ts";
 import type { EpochReason, LedgerEntry } from "./ledger.ts";
 import { type Message, withoutReasoning } from "./message.ts";
@@ -27,6 +29,8 @@ export interface Epoch {
   readonly prefixEntries: readonly LedgerEntry[];
   readonly mode: Mode;
   readonly transcript: readonly TranscriptMessage[];
+  /** Of one that is read from the record: the agent's version and the wire of the turn that opened it. */
+  readonly openedFor?: { readonly version: Digest; readonly wire: ModelRef | null };
 }
 
 /** The memories that stand framed at the start of the epoch's transcript. */

@@ -106,7 +106,7 @@ export {
 } from "./layer.ts";
 export { idsOf, layersNamed, layerWith } from "./layer-named.ts";
 export { inPromptOrder } from "./layer-order.ts";
-export type { EpochReason, Fate, Ledger, LedgerEntry, Place } from "./ledger.ts";
+export type { EpochReason, Fate, Ledger, LedgerEntry, Place, Renewal } from "./ledger.ts";
 export {
   AGENT_STATES,
   type AgentState,

@@ -76,17 +76,26 @@ export async function broughtUpToDate(parts: Parts, thread: Thread): Promise<Thr
 export const keepVersion = (parts: Parts, agent: Agent): Promise<void> =>
   parts.store.saveAgentVersion(agent.org, agent.name, agent.version, parts.agents.spec(agent), parts.clock());
 
-/** The agent as the thread is pinned to it: the declared one, or an earlier version out of the record. */
+/**
+ * The agent as the thread is pinned to it: the declared one, or an earlier version out of the record. Its model is the declared one
+ * in any case: layers and tools are pinned, and who connects a model is answered by it.
+ */
 export async function agentAt(parts: Parts, { scope, version }: Pinned): Promise<Agent> {
-  const declared = parts.agents.all.find((agent) => agent.version === version && agent.name === scope.agent);
-  if (declared !== undefined) return declared;
+  const declared = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  if (declared?.version === version) return declared;
   const spec = await parts.store.agentVersion(scope.org, scope.agent, version);
-  if (spec !== undefined) return parts.agents.revive(spec, version);
+  if (spec !== undefined) return withModelOf(declared, parts.agents.revive(spec, version));
   throw new StrataError(
     "agent_not_found",
     `the thread is pinned to version ${version.slice(0, 12)} of ${scope.agent}, which this data does not hold; open a new thread`,
     { agent: scope.agent, version },
   );
+}
+
+function withModelOf(declared: Agent | undefined, pinned: Agent): Agent {
+  if (declared === undefined || declared.model === pinned.model) return pinned;
+  const { model: _, ...rest } = pinned;
+  return declared.model === undefined ? rest : { ...rest, model: declared.model };
 }
 
 /** Tokens that may be sent: the smaller of the agent's budget and the model's window, less the reserve for the reply. */

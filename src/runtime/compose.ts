@@ -12,7 +12,7 @@ import {
 import { type Cast, castOf, parametersOf, upToDate } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
-import { compileFor } from "./gather.ts";
+import { compileFor, renewalOf } from "./gather.ts";
 import { firstRead } from "./life/vitals.ts";
 import type { Parts } from "./parts.ts";
 import { planRequest } from "./plan-request.ts";
@@ -46,7 +46,8 @@ export async function compose(
   const cold = coldCache(cast, past, at);
   const room = uncut ? withRoom(cast) : cast;
   await firstRead(parts, cast.agent);
-  const occasion = { scope, turn, events, epoch, thread, cold, mode };
+  const renewal = renewalOf(epoch, cast.agent.version, cast.model.wire);
+  const occasion = { scope, turn, events, epoch, thread, cold, mode, renewal };
   const { compilation, since } = await compileFor(parts, room, occasion);
   const bare = requestOf(compilation, parametersOf(cast));
   const { request } = planRequest(

@@ -16,6 +16,7 @@ import { lifeDoors } from "./life/doors.ts";
 import { openLives } from "./life/lives.ts";
 import { newestApprovals, newestThreads } from "./listing.ts";
 import { memoryDoors } from "./memories.ts";
+import { changesSince, migrate } from "./migrate.ts";
 import type { Parts } from "./parts.ts";
 import { openPurse, type TurnParts } from "./purse.ts";
 import { openThread, post } from "./receive.ts";
@@ -100,7 +101,18 @@ export function createRuntime(parts: Parts): Runtime {
 
 type ThreadDoors = Pick<
   Runtime,
-  "contact" | "open" | "thread" | "nextRun" | "threads" | "newestThreads" | "slots" | "post" | "pending" | "withdraw"
+  | "contact"
+  | "open"
+  | "thread"
+  | "nextRun"
+  | "changes"
+  | "migrate"
+  | "threads"
+  | "newestThreads"
+  | "slots"
+  | "post"
+  | "pending"
+  | "withdraw"
 >;
 
 /** Conversations, and what is said in them before a turn answers it. */
@@ -114,6 +126,8 @@ function threadDoors(parts: Parts): ThreadDoors {
     threads: async (actor, scope, limit) => store.threads(await reach(parts, actor, { scope, action: "read" }), limit),
     newestThreads: (actor, whose) => newestThreads(parts, actor, whose),
     slots: async (actor, id) => store.slots((await threadOf(parts, actor, id, "read")).scope, id),
+    changes: (actor, id) => changesSince(parts, actor, id),
+    migrate: (actor, id) => migrate(parts, actor, id),
     post: (actor, thread, events) => post(parts, actor, thread, events),
     pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id, "read")).scope, thread.id),
     withdraw: async (actor, id) => {

@@ -4,9 +4,12 @@ import {
   asStrataError,
   type ContactId,
   type ContactScope,
+  type Digest,
   type Epoch,
   type Layer,
   type Mode,
+  type ModelRef,
+  type Renewal,
   type StoredEvent,
   type ThreadId,
   type TurnId,
@@ -37,6 +40,8 @@ export interface Occasion {
   readonly thread?: Thread | undefined;
   /** How much of the prompt is wanted, whatever would be chosen; a running epoch keeps its own. */
   readonly mode?: Mode | undefined;
+  /** Why the running epoch ends with this turn, where it does. */
+  readonly renewal?: Renewal | undefined;
   /** There where the provider has surely forgotten the thread. */
   readonly cold?: ColdCache | undefined;
   readonly signal?: AbortSignal;
@@ -67,7 +72,8 @@ export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): 
   const start = await atStart(parts, cast, { scope: occasion.scope, epoch: running, undone });
   const texts = await storedTexts(parts, agent, { isRunning: running !== undefined });
   const vitals = agent.life && once(() => vitalsOf(parts, agent));
-  const mode = (running === undefined ? occasion.mode : undefined) ?? modeFor(parts, cast, { running, texts });
+  const kept = occasion.renewal === undefined ? running : undefined;
+  const mode = (kept === undefined ? occasion.mode : undefined) ?? modeFor(parts, cast, { running: kept, texts });
   const setting = { ...occasion, undone, texts, vitals, mode };
   const prepared = await compileWith(parts, cast, { ...setting, start });
   const seen = seenOtherwise(start, prepared.compilation);
@@ -140,9 +146,9 @@ async function compileWith(
     mode,
     limit: limitOf(cast),
     // A running epoch holds the schemas it was sent with: it goes on when a tool has gone, which then answers that it has.
-    tools:
-      occasion.epoch === undefined || agent.history === "log" ? parts.tools.schemas(agent.tools, agent.layers) : [],
+    tools: keepsTools(agent, occasion) ? [] : parts.tools.schemas(agent.tools, agent.layers),
     epoch: occasion.epoch,
+    ...(occasion.renewal && { renewal: occasion.renewal }),
     contents,
     count,
     tail: tailPlanOf(card, agent.tail),
@@ -167,6 +173,20 @@ async function compileWith(
       if (taken <= 1 || error.code !== "budget_too_small") throw inWindow(cast, error, mode);
     }
   }
+}
+
+const keepsTools = ({ history }: Agent, { epoch, renewal }: Occasion): boolean =>
+  epoch !== undefined && renewal === undefined && history !== "log";
+
+/**
+ * Why a running epoch ends: the thread was moved to another version of its agent since, or another model answers, whose requests
+ * have another shape.
+ */
+export function renewalOf(epoch: Epoch | undefined, version: Digest, wire: ModelRef): Renewal | undefined {
+  const was = epoch?.openedFor;
+  if (was === undefined) return undefined;
+  if (was.version !== version) return "migrated";
+  return was.wire === null || was.wire === wire ? undefined : "model";
 }
 
 /** Where nothing is kept, all is read anew with each request. */

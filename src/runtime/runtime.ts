@@ -6,6 +6,7 @@ import type {
   ApprovalId,
   ApprovalStatus,
   ContactId,
+  Digest,
   Ledger,
   Mode,
   ModelRef,
@@ -74,6 +75,14 @@ export interface ForkOptions {
   readonly channel?: string;
 }
 
+/** What came of moving a thread to the declared version of its agent: the thread as it is now, and what is new in it. */
+export interface Migration {
+  readonly thread: Thread;
+  /** The version before; that of the thread where nothing had to be moved. */
+  readonly from: Digest;
+  readonly changes: readonly string[];
+}
+
 /** A person's word about a call. */
 export interface Verdict {
   /** `settled`: it was approved and its end is not known; the note says what the person found. */
@@ -128,6 +137,13 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
   thread(actor: Actor, id: ThreadId): Promise<Thread>;
   /** The thread with the version of its agent that its next turn runs: the declared one, where each turn stands alone. */
   nextRun(actor: Actor, id: ThreadId): Promise<Thread>;
+  /** What of the agent's layers and tools is declared otherwise than the thread's next turn runs them, in plain words. */
+  changes(actor: Actor, id: ThreadId): Promise<readonly string[]>;
+  /**
+   * Moves a thread to the version of its agent that is declared now, between two turns; what was said goes on. Operators only.
+   * @throws StrataError `thread_busy` while a turn runs on it, `agent_not_found` where the agent is declared no more
+   */
+  migrate(actor: Actor, id: ThreadId): Promise<Migration>;
   /** Newest activity first. */
   threads(actor: Actor, scope: Scope, limit: number): Promise<readonly Thread[]>;
   /** Of one agent or of all, newest activity first. @throws StrataError `agent_not_found` for a name never heard of */

@@ -38,8 +38,10 @@ async function* summed(
 ): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
   if (!speaksForItself(work)) return { because: "no model is asked for one" };
   // The running epoch still shows what was forgotten, and is not sent again.
-  if (compilation.opened.slice(0, -1).some(({ reason }) => reason !== "edited"))
-    return { because: "a memory was forgotten that was shown in it" };
+  const ended = compilation.opened.slice(0, -1).find(({ reason }) => reason !== "edited");
+  if (ended?.reason === "model") return { because: "another model answers now" };
+  if (ended?.reason === "migrated") return { because: "the conversation was moved to another version of its agent" };
+  if (ended !== undefined) return { because: "a memory was forgotten that was shown in it" };
   return yield* sumUp(work, epoch, messages);
 }
 

@@ -6,6 +6,7 @@ import { answerCalls } from "./calls.ts";
 import { broughtUpToDate, castOf } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
+import { renewalOf } from "./gather.ts";
 import { compileStaged, leftUnanswered, occasionOf } from "./inbox/staged.ts";
 import { hold } from "./lease.ts";
 import { acts, checkCredits, infers, persists, rests, wakes } from "./life/live.ts";
@@ -61,6 +62,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
       ...occasionOf(claim),
       scope,
       cold: coldCache(work.cast, work.past, work.parts.clock()),
+      renewal: renewalOf(claim.epoch, claim.thread.version, work.cast.model.wire),
       signal,
     });
     work.taken = prepared.taken;

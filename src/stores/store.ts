@@ -70,6 +70,9 @@ export interface ThreadOpening {
   readonly forkedFrom?: { readonly thread: ThreadId; readonly turn: TurnId | null };
 }
 
+/** To which version a thread is moved. */
+export type ThreadMove = Pick<ClaimRequest, "now" | "alive"> & { readonly version: Digest };
+
 /** Who asks for a thread, and for how long. */
 export interface ClaimRequest {
   /** The id the turn gets, unless an interrupted turn of this thread is taken up again: then it keeps its own. */
@@ -287,6 +290,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
    */
   openThread(scope: ContactScope, opening: ThreadOpening): Promise<Thread>;
   thread(scope: Scope, id: ThreadId): Promise<Thread | undefined>;
+  /** Pins the thread to that version from its next turn on. @throws StrataError `thread_busy` while a turn runs on it, `thread_not_found` */
+  moveThread(scope: ContactScope, id: ThreadId, move: ThreadMove): Promise<Thread>;
   /** Newest activity first. A scope with `contact: null` lists all contacts of the agent. */
   threads(scope: Scope, limit: number): Promise<readonly Thread[]>;
   slots(scope: ContactScope, thread: ThreadId): Promise<readonly Slot[]>;

@@ -1,8 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openApp } from "../../src/app.ts";
 import { agentName, contactId, untrusted } from "../../src/protocol/index.ts";
+import { messagesServer } from "../errors/messages-server.ts";
 import { atTerminal, jsonLines, place, project, provider, strata } from "./strata.ts";
 
 const CAT = "Remember that my cat is called Miso.\n";
@@ -104,15 +105,46 @@ describe("strata chat over a pipe", () => {
     expect(jsonLines<object>(json.out).at(-1)).toMatchObject({ type: "failed", error: { code: "model_failed" } });
   });
 
-  it("says when the thread stays with an earlier version of the agent", async () => {
+  it("says in plain words what was changed since the conversation began, and how it gets that", async () => {
     const cwd = project();
-    await strata(["chat", "companion"], { cwd, input: "hi\n" });
-    const changed = project((yaml) => yaml.replace("A personal companion", "A changed companion"));
-    const again = ["--folder", changed, "--data", `${cwd}/.strata`];
-    const old = await strata(["chat", "companion", ...again], { cwd, input: "hi\n" });
-    expect(old.err).toMatch(/began with version \w{12} of companion and stays with it; \w{12} is declared now\. --new/);
-    const anew = await strata(["chat", "companion", "--new", ...again], { cwd, input: "hi\n" });
-    expect(anew.err).not.toContain("began with version");
+    const chat = async (...more: string[]) =>
+      (await strata(["chat", "companion", ...more], { cwd, input: "hi\n" })).err;
+    await chat();
+    writeFileSync(join(cwd, "layers/shop.md"), "You answer for the Corner Shop.\n");
+    writeFileSync(join(cwd, "layers/conduct.md"), "Be kind.\n");
+    const file = join(cwd, "strata.yaml");
+    const changed = readFileSync(file, "utf8")
+      .replace("    layers:\n", "    layers:\n      - { id: shop, rank: 27, file: layers/shop.md }\n")
+      .replace("[list, memory_save, memory_search, read, write]", "[list, memory_save, memory_search, memory_forget]");
+    writeFileSync(file, changed);
+    await strata(["lock"], { cwd });
+    const told = await chat();
+    expect(told).toContain(
+      "companion was changed since this conversation began, and it goes on as it was: layer shop is new; what layer conduct says changed; tool memory_forget is new; tool read is gone; tool write is gone.",
+    );
+    const [, id = ""] =
+      /\/new \(or --new\) begins .* `strata thread migrate (thr_\w+)` moves this one/.exec(told) ?? [];
+    const [{ out, code }, again] = [await strata(["thread", "migrate", id], { cwd }), await chat()];
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("  layer shop is new\n") });
+    expect(again).toContain(`Continues thread ${id} (2 turns)`);
+    expect(again).not.toContain("was changed");
+    expect((await strata(["thread", "migrate", id], { cwd })).out).toContain(
+      "at the declared version of companion already",
+    );
+  });
+
+  it("is answered by a model that was connected meanwhile, in the conversation that rehearsal began, and says nothing of versions", async () => {
+    const cwd = project();
+    await strata(["chat", "companion"], { cwd, input: "My cat is called Miso.\n" });
+    const model = await messagesServer([{ type: "text", text: "Miso, of course." }]);
+    const file = join(cwd, "strata.yaml");
+    const providers = `providers:\n  anthropic:\n    key: \${TEST_KEY}\n    url: ${model.url}\n`;
+    writeFileSync(file, `${readFileSync(file, "utf8")}\nmodel: anthropic:claude-sonnet-4-5\n${providers}`);
+    const { out, err } = await strata(["chat", "companion"], { cwd, input: ASK, env: { TEST_KEY: "none" } });
+    expect(out).toBe("Miso, of course.\n");
+    expect(err).toMatch(/^Continues thread .*\(1 turn\)/);
+    expect(err).not.toMatch(/was changed|version/);
+    expect(model.received[0]?.body).toContain("My cat is called Miso.");
   });
 
   it("says that the next turn follows what is declared where turns stand alone, and once it did, nothing", async () => {
@@ -171,6 +203,26 @@ describe("strata chat in a terminal", () => {
     await person.sees("the turn was stopped; its messages keep waiting");
     person.press("/quit\r");
     expect(await person.ended).toBe(0);
+  });
+
+  it("begins a new conversation with /new, once something is said there", async () => {
+    const cwd = place();
+    const person = atTerminal(["chat", "companion"], { cwd });
+    await person.sees("me › ");
+    person.press("hello\r");
+    await person.sees(/· sent/);
+    person.press("/new\r");
+    await person.sees("Your next message begins a new conversation with companion.");
+    const turns = async () =>
+      (jsonLines<readonly { turns: number }[]>((await strata(["explain", "--json"], { cwd })).out)[0] ?? []).map(
+        (one) => one.turns,
+      );
+    expect(await turns()).toEqual([1]);
+    person.press("hello again\rand again\r");
+    await person.sees(/· sent[\s\S]*· sent[\s\S]*· sent/);
+    person.press("\u0004");
+    expect(await person.ended).toBe(0);
+    expect(await turns()).toEqual([2, 1]);
   });
 
   it("tells what the last request held, and what is remembered", async () => {

@@ -59,9 +59,10 @@ export async function say(
   to: Thread,
   text: string,
   script?: readonly Script<Request>[],
+  wire?: string,
 ): Promise<{ readonly text: string; readonly sent: readonly Request[]; readonly events: readonly TurnEvent[] }> {
   await app.runtime.post(app.operator, to, [said(text)]);
-  const speaker = script && scripted(script);
+  const speaker = script && scripted(script, wire);
   const events: TurnEvent[] = [];
   for await (const event of app.runtime.run(app.operator, to, speaker === undefined ? {} : { model: speaker.model }))
     events.push(event);

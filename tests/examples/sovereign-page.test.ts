@@ -8,6 +8,6 @@ import { userFolder } from "./user-folder.ts";
 const PAGE = join(ROOT, "docs/sovereign.md");
 
 it("docs/sovereign.md shows what its commands print", async () => {
-  const page = await walk(readFileSync(PAGE, "utf8"), await userFolder(), () => {});
+  const page = await walk(readFileSync(PAGE, "utf8"), await userFolder(), { install: () => {}, model: "" });
   await expect(page).toMatchFileSnapshot(PAGE);
 }, 120_000);

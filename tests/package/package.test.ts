@@ -185,29 +185,23 @@ describe("the package where nothing optional was installed", () => {
 });
 
 describe("docs/first-agent.md", () => {
-  it("runs from an empty folder, and prints what it shows (`npm test -- tests/package -u` writes it anew)", async () => {
-    const file = join(ROOT, "docs/first-agent.md");
-    const page = await walk(readFileSync(file, "utf8"), empty, () => install(packed.tarball, empty));
-    await expect(page).toMatchFileSnapshot(file);
-  }, 90_000);
-
-  it("leaves an agent whose model, at an address of one's own, is given its tool and its layer", async () => {
+  it("runs from an empty folder, its model and its tool too, and prints what it shows (`npm test -- tests/package -u` writes it anew)", async () => {
     const model = await messagesServer([
+      { type: "text", text: "Your bicycle is green." },
       { type: "tool_use", id: "toolu_1", name: "price", input: { repair: "tyre" } },
-      { type: "text", text: "That is 12 euros." },
+      { type: "text", text: "A new tyre costs 12 euros." },
     ]);
-    const file = join(empty, "strata.yaml");
-    const url = `    url: ${model.url}\n`;
-    writeFileSync(
-      file,
-      readFileSync(file, "utf8").replace(/^ {4}key: .*\n/m, (line) => line + url),
-    );
-    const printed = await shell("echo What does a tyre cost? | node_modules/.bin/strata chat companion --new", empty);
-    expect(printed).toMatch(/^→ price\nThat is 12 euros\.\n· sent .* 2 requests, 1 tool call/);
-    const [first, second] = model.received;
+    const file = join(ROOT, "docs/first-agent.md");
+    const standIns = { install: () => install(packed.tarball, empty), model: model.url };
+    const page = await walk(readFileSync(file, "utf8"), empty, standIns);
+    await expect(page).toMatchFileSnapshot(file);
+    const [going, first, second] = model.received;
+    // The conversation that rehearsal began goes on, with the layers that it began with.
+    expect(going?.body).toContain("Please remember that my bicycle is green.");
+    expect(going?.body).not.toContain("You answer for the Corner Shop");
     expect(first?.key).toBe("your-key");
     expect(first?.body).toContain("You answer for the Corner Shop");
     expect(second?.body).toContain("A tyre costs 12 euros.");
     expect(first?.body).not.toContain("your-key");
-  });
+  }, 90_000);
 });

@@ -4,20 +4,27 @@ import { shell } from "./packed.ts";
 
 const BLOCK = /^```(\w+)\n([\s\S]*?)^```$/gm;
 
+/** What stands for the world outside. */
+interface StandIns {
+  /** For the `npm install` of the page. */
+  readonly install: () => void;
+  /** The address of a server that speaks for the page's provider. */
+  readonly model: string;
+}
+
 /**
  * Does in a folder what a page says: runs its `sh` blocks, puts its `yaml` blocks into `strata.yaml` and its `ts` blocks into
  * the file named before them. Gives the page with what was printed in the `text` block below each `sh` block.
- * @param install stands for the `npm install` of the page
  */
-export async function walk(page: string, folder: string, install: () => void): Promise<string> {
+export async function walk(page: string, folder: string, standIns: StandIns): Promise<string> {
   let printed = "";
   let written = "";
   let at = 0;
   for (const block of page.matchAll(BLOCK)) {
     const [all, kind, text = ""] = block;
     const before = page.slice(at, block.index);
-    if (kind === "sh") printed = await run(text, folder, install);
-    if (kind === "yaml") addToConfig(text, folder);
+    if (kind === "sh") printed = await run(text, folder, standIns);
+    if (kind === "yaml") addToConfig(text, folder, standIns);
     if (kind === "ts") write(text, join(folder, /`([\w/]+\.ts)`/.exec(before)?.[1] ?? ""));
     const isKnown = kind !== "text" || masked(text) === masked(printed);
     written += before + (isKnown ? all : `\`\`\`text\n${printed}\`\`\``);
@@ -37,7 +44,7 @@ export function codeOf(page: string): readonly (readonly [file: string, code: st
   });
 }
 
-async function run(lines: string, folder: string, install: () => void): Promise<string> {
+async function run(lines: string, folder: string, { install }: StandIns): Promise<string> {
   if (lines.startsWith("npm install ")) install();
   const rest = lines.replace(/^npm install .*\n/, "").replaceAll("npx strata", "node_modules/.bin/strata");
   return plain(await shell(rest, folder), folder);
@@ -63,8 +70,9 @@ export function write(text: string, file: string): void {
 }
 
 /** A layer goes under the agent's layers, its list of tools takes the place of the old one, all else goes to the end. */
-function addToConfig(lines: string, folder: string): void {
+function addToConfig(given: string, folder: string, { model }: StandIns): void {
   const file = join(folder, "strata.yaml");
+  const lines = given.replace(/^ {4}key: .*\n/m, (key) => `${key}    url: ${model}\n`);
   const yaml = readFileSync(file, "utf8");
   if (lines.startsWith("      - "))
     writeFileSync(

@@ -48,6 +48,11 @@ const ALONE: Readonly<Record<string, Act>> = {
     context.note(taken.length === 0 ? "No message waits." : `${count(taken.length, "message")} taken back.`);
     return undefined;
   },
+  "/new": async ({ context, talk }) => {
+    talk.beginAnew();
+    context.note(`Your next message begins a new conversation with ${talk.agent.name}.`);
+    return undefined;
+  },
   "/retry": ({ context, talk, saying }) => retry(context, talk, saying),
 };
 
@@ -78,6 +83,7 @@ const HELP = [
   "/approve runs the oldest call that waits for you, or the one whose id stands behind it",
   "/deny    refuses it in the same way; a note may follow the id, and the agent is told",
   "/retry   runs messages again that got no answer; /withdraw takes them back",
+  "/new     begins a new conversation; what is remembered stays",
   "/quit    leaves, like Ctrl-D; Ctrl-C stops a turn that runs",
   'A line that ends in \\ goes on with the next one; """ begins and ends a block, which is said as it is.',
   "The dim line after each reply says what was sent to the model.",

@@ -93,7 +93,7 @@ async function greet({ terminal, note }: Context, { app, agent, contact, thread:
   if (thread.turns > 0) {
     note(`Continues thread ${thread.id} (${count(thread.turns, "turn")}); --new begins another.`);
   }
-  if (thread.version !== agent.version) note(await versionLine(app, agent, thread));
+  if (thread.version !== agent.version) note(...(await versionLines(app, agent, thread)));
   const waiting = (await app.runtime.pending(app.operator, thread)).length;
   if (waiting > 0)
     note(
@@ -101,13 +101,18 @@ async function greet({ terminal, note }: Context, { app, agent, contact, thread:
     );
 }
 
-/** Which version the next turn runs, where another is declared than the thread ran last. */
-async function versionLine({ runtime, operator }: App, { name, version }: Agent, thread: Thread): Promise<string> {
-  const [old, now] = [thread.version, version].map(shortVersion);
+/** What the next turn does not know yet, where its agent is declared otherwise than the conversation knows it. */
+async function versionLines({ runtime, operator }: App, { name, version }: Agent, thread: Thread): Promise<string[]> {
   const next = await runtime.nextRun(operator, thread.id);
-  return next.version === version
-    ? `${name} was declared anew since the last turn: the next one runs version ${now}, no longer ${old}.`
-    : `This thread began with version ${old} of ${name} and stays with it; ${now} is declared now. --new begins a thread with that.`;
+  const [old, now] = [thread.version, version].map(shortVersion);
+  if (next.version === version)
+    return [`${name} was declared anew since the last turn: the next one runs version ${now}, no longer ${old}.`];
+  const changes = await runtime.changes(operator, thread.id);
+  if (changes.length === 0) return [];
+  return [
+    `${name} was changed since this conversation began, and it goes on as it was: ${changes.join("; ")}.`,
+    `/new (or --new) begins a conversation with that; \`strata thread migrate ${thread.id}\` moves this one.`,
+  ];
 }
 
 const takesBack = ({ id }: Pick<Thread, "id">): string => `\`strata thread withdraw ${id}\` takes back what waits.`;

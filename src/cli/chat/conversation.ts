@@ -38,6 +38,8 @@ export interface Talk extends Talkers {
   /** None before the first message of a new conversation: whoever says nothing leaves nothing behind. */
   readonly thread: () => Thread | undefined;
   readonly open: () => Promise<Thread>;
+  /** Leaves the conversation as it is: the next message begins another. */
+  readonly beginAnew: () => void;
 }
 
 /** The chat's channel: its newest thread with a contact, forks left out, is the one that goes on. */
@@ -49,13 +51,17 @@ export type Wanted = { readonly thread: Thread } | { readonly anew: boolean };
 /** The talk that a chat goes on with. */
 export async function talkWith(talkers: Talkers, wanted: Wanted): Promise<Talk> {
   const { runtime, operator } = talkers.app;
-  const anew = "anew" in wanted && wanted.anew;
+  let anew = "anew" in wanted && wanted.anew;
   let thread = "thread" in wanted ? wanted.thread : anew ? undefined : await newestChat(talkers);
   const open = async (): Promise<Thread> => {
     thread ??= await runtime.open(operator, await chatConversation(talkers, anew));
     return thread;
   };
-  return { ...talkers, thread: () => thread, open };
+  const beginAnew = (): void => {
+    thread = undefined;
+    anew = true;
+  };
+  return { ...talkers, thread: () => thread, open, beginAnew };
 }
 
 /** Which conversation a chat with this contact goes on with; `anew` begins one even where there is one. */

@@ -4,7 +4,7 @@ import { agentName, contactId, type ThreadId, threadId, turnId } from "../../pro
 import type { Context } from "../shell/context.ts";
 import { nameGiven, type OfAgent, ofAgent } from "../shell/on-agent.ts";
 import { wholeNumber } from "../shell/options.ts";
-import { inRecord } from "../shell/session.ts";
+import { inRecord, onRecord, shortVersion } from "../shell/session.ts";
 import { setIn } from "../shell/set-in.ts";
 import { count, minute, printable, type Style } from "../shell/style.ts";
 import { goOn } from "./regenerate.ts";
@@ -19,11 +19,12 @@ interface Options extends OfAgent {
 export function declareThread(program: Command, context: Context): void {
   const thread = program
     .command("thread")
-    .description("list the conversations, read one, fork it, stop its turn")
+    .description("list the conversations, read one, fork it, move it to the newest version, stop its turn")
     .addHelpText("after", "\nExample:\n  $ strata thread list");
   declareList(thread, context);
   declareShow(thread, context);
   declareFork(thread, context);
+  declareMigrate(thread, context);
   declareCancel(thread, context);
   declareWithdraw(thread, context);
 }
@@ -99,6 +100,25 @@ function fromWhere({ forkedFrom }: Thread): string {
   if (forkedFrom === undefined) return "is no fork";
   const { thread, turn } = forkedFrom;
   return turn === null ? `begins anew, like ${thread} before its first turn` : `goes on after ${turn} of ${thread}`;
+}
+
+function declareMigrate(thread: Command, context: Context): void {
+  thread
+    .command("migrate")
+    .description("move a thread to its agent's layers and tools as they are declared now; what was said goes on")
+    .argument("<id>", "the thread, thr_…")
+    .addHelpText("after", "\nExample:\n  $ strata thread migrate thr_01jd8k3v5x9m2q7r4t6w8y0zab")
+    .action((text: string, _options: unknown, command: Command) => {
+      const id = threadId(text);
+      return onRecord(context, command, async ({ app: { runtime, operator }, json }) => {
+        const { thread: moved, from, changes } = await runtime.migrate(operator, id);
+        if (json) return context.json({ thread: moved, from, changes });
+        const { agent } = moved.scope;
+        if (from === moved.version) return context.say(`${id} is at the declared version of ${agent} already.`);
+        const names = `version ${shortVersion(moved.version)} of ${agent}, no longer ${shortVersion(from)}`;
+        context.say(`The next turn of ${id} runs ${names}.`, ...changes.map((change) => `  ${change}`));
+      });
+    });
 }
 
 function declareCancel(thread: Command, context: Context): void {

@@ -185,7 +185,11 @@ function commits(openStore: OpenStore): void {
         { thread: thread.id, index: 1, from: "companion", to: "ann", kind: "reply", text: "Yes", at: outcome.at },
       ]);
       const opened = outcome.epochs[0];
-      expect(await store.epoch(thread.scope, thread.id)).toEqual({ ...opened, transcript: outcome.messages });
+      expect(await store.epoch(thread.scope, thread.id)).toEqual({
+        ...opened,
+        openedFor: { version: thread.version, wire: outcome.wire },
+        transcript: outcome.messages,
+      });
       expect(await store.memories(thread.scope, 9)).toEqual([{ kind: "fact", ...tea, id, support: 1 }]);
       expect(await store.outbox(thread.scope, 9)).toEqual([
         {
@@ -319,7 +323,8 @@ function commits(openStore: OpenStore): void {
       const epochs = [epochOf(2, one.outcome.messages), epochOf(3, kept, { cut: 1, mode: "compact" })];
       const two = await exchange(store, thread, "two", { epochs });
       const epoch = await store.epoch(thread.scope, thread.id);
-      expect(epoch).toEqual({ ...epochs[1], transcript: [...kept, ...two.outcome.messages] });
+      const openedFor = { version: thread.version, wire: two.outcome.wire };
+      expect(epoch).toEqual({ ...epochs[1], openedFor, transcript: [...kept, ...two.outcome.messages] });
       expect(await problems(store, thread.scope.org)).toEqual([]);
       await store.close();
     });
@@ -457,7 +462,8 @@ function broken(openStore: OpenStore): void {
       const store = await openStore();
       const thread = await open(store);
       const failed = await exchange(store, thread, "one", { failed: true });
-      expect(await store.epoch(thread.scope, thread.id)).toEqual(failed.outcome.epochs[0]);
+      const openedFor = { version: thread.version, wire: failed.outcome.wire };
+      expect(await store.epoch(thread.scope, thread.id)).toEqual({ ...failed.outcome.epochs[0], openedFor });
       const again = await take(store, thread);
       expect(again).toMatchObject({ attempt: 1, epoch: { n: 1, transcript: [] } });
       expect(again.turn).not.toBe(failed.claim.turn);

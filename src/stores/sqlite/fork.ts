@@ -17,9 +17,17 @@ import { findTurn } from "./turns.ts";
 /** The newest epoch with all of its transcript; that of a fork without a turn is its parent's. */
 export function currentEpoch(db: Connection, scope: ContactScope, thread: ThreadId): Epoch | undefined {
   const row = lastEpoch(db, scope, thread);
-  if (row) return toEpoch(db, row, messagesOf(db, scope, thread, { epoch: row.n, count: Number.MAX_SAFE_INTEGER }));
+  if (row) {
+    const messages = messagesOf(db, scope, thread, { epoch: row.n, count: Number.MAX_SAFE_INTEGER });
+    return { ...toEpoch(db, row, messages), ...openedFor(db, row) };
+  }
   const from = forkedFrom(db, scope, thread);
-  return from && { ...toEpoch(db, from.epoch, from.messages), n: 1 };
+  return from && { ...toEpoch(db, from.epoch, from.messages), ...openedFor(db, from.epoch), n: 1 };
+}
+
+function openedFor(db: Connection, row: Row<"epoch">): Pick<Epoch, "openedFor"> {
+  const turn = findTurn(db, row, row.turn);
+  return turn === undefined ? {} : { openedFor: { version: turn.version, wire: turn.wire } };
 }
 
 /** Writes down what a fork begins with, if this is its first turn. Part of the commit. */

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Store } from "../store.ts";
-import { agentStore } from "./agent/agent-store.ts";
+import { agentStore, type Bind } from "./agent/agent-store.ts";
 import { approval, approvals, decideApproval, finishApproval } from "./approvals.ts";
 import { backup } from "./backup.ts";
 import { head } from "./chain.ts";
@@ -25,7 +25,7 @@ import { rebuild } from "./rebuild.ts";
 import { agents, deliver, organizations, outbox, spent, usage } from "./reports.ts";
 import { sent, starts } from "./sent.ts";
 import { settle } from "./settle.ts";
-import { agentVersion, openThread, saveAgentVersion, slots, thread, threads } from "./threads.ts";
+import { agentVersion, moveThread, openThread, saveAgentVersion, slots, thread, threads } from "./threads.ts";
 import { turn, turns } from "./turns.ts";
 import { verify } from "./verify.ts";
 
@@ -90,10 +90,7 @@ function store(db: Connection): Store {
   return {
     saveAgentVersion: bound(saveAgentVersion),
     agentVersion: bound(agentVersion),
-    openThread: bound(openThread),
-    thread: bound(thread),
-    threads: bound(threads),
-    slots: bound(slots),
+    ...threadStore(bound),
     receive: bound(receive),
     withdraw: bound(withdraw),
     pending: bound(pending),
@@ -156,6 +153,14 @@ function store(db: Connection): Store {
     close: bound((db) => db.close()),
   };
 }
+
+const threadStore = (bound: Bind): Pick<Store, "openThread" | "moveThread" | "thread" | "threads" | "slots"> => ({
+  openThread: bound(openThread),
+  moveThread: bound(moveThread),
+  thread: bound(thread),
+  threads: bound(threads),
+  slots: bound(slots),
+});
 
 async function* told<T>(found: AsyncIterable<T>, file: string): AsyncGenerator<T> {
   try {

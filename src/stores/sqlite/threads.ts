@@ -9,9 +9,10 @@ import {
 } from "../../protocol/index.ts";
 import { toSlot, toThread } from "../rows.ts";
 import type { Slot } from "../slot.ts";
-import type { Thread, ThreadOpening } from "../store.ts";
+import type { Thread, ThreadMove, ThreadOpening } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
+import { lease } from "./leases.ts";
 import { keepShared, sharedText } from "./pieces.ts";
 import { atMost, owner, within } from "./scope.ts";
 import { fixed, insert, query } from "./statement.ts";
@@ -84,6 +85,16 @@ export function pinned(db: Connection, known: Row<"thread">, version = known.ver
       .where((eb) => eb.and(wanted)),
   );
   return { ...known, version };
+}
+
+/** The same, unless a turn runs on it. */
+export function moveThread(db: Connection, scope: ContactScope, id: ThreadId, move: ThreadMove): Thread {
+  return db.write(() => {
+    const row = openRow(db, scope, id);
+    if (lease(row, move) === undefined) return toThread(pinned(db, row, move.version));
+    const message = `a turn runs on ${id} just now; try again when it has ended, or stop it with \`strata thread cancel ${id}\``;
+    throw new StrataError("thread_busy", message, { thread: id });
+  });
 }
 
 /** The row of a thread that is opened. */

@@ -104,6 +104,8 @@ function begunBy(was: KnownEpoch | undefined, is: KnownEpoch | undefined): Cause
     case "forgotten":
       return "forgotten";
     case "edited":
+    case "migrated":
+    case "model":
       return "prefix edit";
     case "alone":
       // What was said in another turn is not gone on from: said once more, it is new.

@@ -1,0 +1,81 @@
+import { type Actor, type Agent, canonicalJson, type Layer, type ThreadId } from "../protocol/index.ts";
+import { agentNamed, threadOf } from "./access.ts";
+import { agentAt, keepVersion, upToDate } from "./cast.ts";
+import { checkTalk } from "./consolidate/consolidate-thread.ts";
+import type { Parts } from "./parts.ts";
+import type { Migration } from "./runtime.ts";
+
+/**
+ * What is declared otherwise today than in the version that the thread's next turn runs, in plain words; nothing where all that
+ * the thread is pinned to is the same.
+ */
+export async function changesSince(parts: Parts, actor: Actor, id: ThreadId): Promise<readonly string[]> {
+  const thread = await upToDate(parts, await threadOf(parts, actor, id, "read"));
+  const declared = parts.agents.all.find(({ org, name }) => org === thread.scope.org && name === thread.scope.agent);
+  if (declared === undefined || declared.version === thread.version) return [];
+  return agentChanges(await agentAt(parts, thread), declared);
+}
+
+/** Moves the thread to the declared version of its agent: its next turn begins an epoch, and what was said goes on in it. */
+export async function migrate(parts: Parts, actor: Actor, id: ThreadId): Promise<Migration> {
+  const held = await threadOf(parts, actor, id, "operate");
+  checkTalk(held);
+  const declared = agentNamed(parts, actor, held.scope.agent);
+  const changes = await changesSince(parts, actor, id);
+  if (held.version === declared.version) return { thread: held, from: held.version, changes };
+  await keepVersion(parts, declared);
+  const { wall: now, alive } = parts;
+  const thread = await parts.store.moveThread(held.scope, id, { version: declared.version, now: now(), alive });
+  return { thread, from: held.version, changes };
+}
+
+/** Keys of an agent that a thread is pinned to beside its layers and tools, as people call them. */
+const KEYS: ReadonlyMap<keyof Agent, string> = new Map([
+  ["rules", "what its tools may do"],
+  ["output", "the form of its answers"],
+  ["recall", "how it recalls"],
+  ["history", "how its history is shown"],
+  ["soul", "its soul"],
+  ["skills", "its skills"],
+  ["tail", "where its live layers stand"],
+  ["summaries", "whether it sums up"],
+  ["mode", "its mode"],
+  ["budgets", "its budgets"],
+  ["life", "how it lives"],
+]);
+
+/** How an agent differs from an earlier version of itself. The model, which no thread is pinned to, is left out. Pure. */
+export function agentChanges(was: Agent, is: Agent): readonly string[] {
+  return [
+    ...appeared(idsOf(was), idsOf(is), "layer"),
+    ...is.layers.flatMap((layer) =>
+      layerChange(
+        was.layers.find(({ id }) => id === layer.id),
+        layer,
+      ),
+    ),
+    ...appeared(was.tools, is.tools, "tool"),
+    ...[...KEYS].flatMap(([key, what]) => (isSame(was[key], is[key]) ? [] : [`${what} changed`])),
+  ];
+}
+
+const idsOf = ({ layers }: Agent): readonly string[] => layers.map(({ id }) => id);
+
+const appeared = (was: readonly string[], is: readonly string[], what: string): readonly string[] => [
+  ...is.filter((name) => !was.includes(name)).map((name) => `${what} ${name} is new`),
+  ...was.filter((name) => !is.includes(name)).map((name) => `${what} ${name} is gone`),
+];
+
+function layerChange(was: Layer | undefined, is: Layer): readonly string[] {
+  if (was === undefined || isSame(was, is)) return [];
+  if (!isSame(was.source, is.source)) return [`what layer ${is.id} says changed`];
+  return [
+    was.rank === is.rank
+      ? `layer ${is.id} is declared otherwise`
+      : `the rank of layer ${is.id} is ${is.rank}, no longer ${was.rank}`,
+  ];
+}
+
+/** Canonical JSON knows no `undefined`. */
+const isSame = (one: unknown, other: unknown): boolean =>
+  one === other || (one !== undefined && other !== undefined && canonicalJson(one) === canonicalJson(other));
