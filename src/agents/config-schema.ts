@@ -221,7 +221,7 @@ const AGENT = z.strictObject({
     .enum(RECALLS)
     .optional()
     .describe(
-      "How memories come in: `search` looks for what fits on each message; `frozen` sets all that was saved at the start of a conversation, and looks for the rest; `auto` does whichever costs less by the model's prices; `tools` only when the agent searches; `none`. Default `auto` where a layer has `source: recall`, else `none`.",
+      "How memories come in: `search` looks for what fits on each message; `frozen` sets all that was saved at the start of a conversation, while the layer's `limit` and `budget` hold it, and looks for the rest; `auto` does whichever costs less by the model's prices; `tools` only when the agent searches; `none`. Default `auto` where a layer has `source: recall`, else `none`.",
     ),
   history: z
     .enum(HISTORIES)

@@ -40,7 +40,10 @@ describe("frozen memory", () => {
       await save(store, thread, `Journey ${n} went to the town of ${"far ".repeat(20)}${n}`, n);
     await save(store, thread, "The cat is called Miso", 999);
     const events = await say(thread, "What is my cat called?");
-    expect(frozen(events)).toMatchObject({ fate: "empty", because: expect.stringMatching(/^recall costs less: /) });
+    expect(frozen(events)).toMatchObject({
+      fate: "empty",
+      because: expect.stringMatching(/^201 memories are saved and the layer's limit is 5: /),
+    });
     expect(messages(sent[0])).not.toContain("Miso");
     expect(tail(sent[0])).toContain("Miso");
   });
@@ -54,9 +57,28 @@ describe("frozen memory", () => {
 
     const freezing = await stage(["ok"], { agent: sampleAgent({ recall: "frozen" }) });
     const two = await freezing.open();
-    for (let n = 1; n <= 100; n++) await save(freezing.store, two, `Journey ${n} was ${"far ".repeat(20)}${n}`, n);
-    expect(frozen(await freezing.say(two, "Hello there"))).toMatchObject({ items: { shown: 100 } });
+    for (let n = 1; n <= 5; n++) await save(freezing.store, two, `Journey ${n} was ${"far ".repeat(20)}${n}`, n);
+    expect(frozen(await freezing.say(two, "Hello there"))).toMatchObject({ items: { shown: 5 } });
   });
+
+  it.each(["auto", "frozen"] as const)(
+    "holds no more than the layer's limit and budget (recall: %s)",
+    async (recall) => {
+      const many = await stage(["ok"], { agent: sampleAgent({ recall }) });
+      const one = await many.open();
+      for (let n = 1; n <= 6; n++) await save(many.store, one, `Journey ${n} went to Rome`, n);
+      const sixth = frozen(await many.say(one, "Hello there"));
+      expect(sixth).toMatchObject({ fate: "empty", because: expect.stringMatching(/^6 memories .* limit is 5: /) });
+      expect(`${messages(many.sent[0])}${tail(many.sent[0])}`).not.toContain("Rome");
+
+      const long = await stage(["ok"], { agent: sampleAgent({ recall }) });
+      const two = await long.open();
+      for (let n = 1; n <= 2; n++) await save(long.store, two, `Journey ${n} was ${"far ".repeat(400)}`, n);
+      expect(frozen(await long.say(two, "Hello there"))).toMatchObject({
+        because: expect.stringMatching(/^more than the layer's budget of 600 tokens: /),
+      });
+    },
+  );
 
   it("stays as it is when more is saved: that comes with the tail, until the next epoch", async () => {
     const { say, open, store, sent } = await stage(["ok", "ok"]);

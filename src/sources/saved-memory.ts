@@ -89,15 +89,19 @@ async function isForgotten(
 function frozenOf(
   agent: Agent,
   layer: Layer,
-  { saved, count, read, limit }: SavedContext & { readonly saved: readonly Memory[] },
+  { saved, count, ...context }: SavedContext & { readonly saved: readonly Memory[] },
 ): FrozenMemory {
   const items = saved.map(itemOf);
   const sizes = items.map(({ kind, trust, at, text }) => count(frame({ kind, trust, at }, text)));
   const stored = sizes.reduce((sum, size) => sum + size, 0);
-  const most = layer.source.kind === "recall" ? layer.source.limit : 0;
-  const perTurn = Math.min(layer.budget ?? TOKENS, Math.ceil((stored / items.length) * Math.min(most, items.length)));
-  // Wanted in any case, it is held to the eighth alone.
-  const choice = freezeChoice({ stored, perTurn, read: agent.recall === "frozen" ? 0 : read, limit });
+  const most = {
+    memories: layer.source.kind === "recall" ? layer.source.limit : 0,
+    tokens: layer.budget ?? TOKENS,
+  };
+  const perTurn = Math.min(most.tokens, Math.ceil((stored / items.length) * Math.min(most.memories, items.length)));
+  // Wanted in any case, it is held to the layer's limits and the eighth alone.
+  const read = agent.recall === "frozen" ? 0 : context.read;
+  const choice = freezeChoice({ stored, memories: items.length, most, perTurn, read, limit: context.limit });
   return { layer, items: choice.freezes ? items : [], because: choice.because };
 }
 

@@ -4,18 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { App } from "../../src/app.ts";
 import { issueId, memoryId, type Request, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite, type Thread } from "../../src/stores/index.ts";
-import {
-  COMPANION,
-  home,
-  messagesText,
-  messageText,
-  say,
-  searching,
-  strata,
-  systemText,
-  tailText,
-  thread,
-} from "./home.ts";
+import { COMPANION, home, messagesText, messageText, say, strata, systemText, tailText, thread } from "./home.ts";
 
 const saving = (content: string) => [{ parts: [{ call: "memory_save", input: { content } }] }, "Saved."];
 
@@ -80,7 +69,7 @@ describe("the companion (seed 002)", () => {
   });
 
   it("002.3 each message is searched for by itself, and the best five stand in the request", async () => {
-    const folder = searching();
+    const folder = home();
     const app = await strata(folder);
     const ann = await thread(app);
     await remember(
@@ -91,6 +80,21 @@ describe("the companion (seed 002)", () => {
     const request = await sentFor(app, ann, "What grows in my garden beds?");
     expect(tailText(request).match(/\[memory · contact · /g)).toHaveLength(5);
     expect(tailText(await sentFor(app, ann, "Tell me about submarines"))).not.toContain("[memory");
+  });
+
+  it("002.3 as it is shipped, a request never shows more saved facts than the layer's limit, whatever the message", async () => {
+    for (const saved of [5, 6, 40]) {
+      const folder = home();
+      const app = await strata(folder);
+      const ann = await thread(app);
+      const facts = Array.from({ length: saved }, (_, n) => `Ann owns the book number ${n} of her shelf`);
+      await remember(folder, ann, facts);
+      for (const text of ["Hello there", "Which books do I own?", "Tell me about submarines"]) {
+        const request = await sentFor(app, ann, text);
+        const shown = `${messagesText(request)}${tailText(request)}`.match(/\[memory · contact · /g) ?? [];
+        expect([saved, text, shown.length <= 5]).toEqual([saved, text, true]);
+      }
+    }
   });
 
   it("002.4 memory_save stores a memory with its tags, from the model's own call", async () => {
@@ -179,10 +183,12 @@ describe("the companion (seed 002)", () => {
   });
 
   it("002.9 the order is fixed prompt, history, message, and then the memories (which would rewrite the history in front of it)", async () => {
-    const folder = searching();
+    const folder = home();
     const app = await strata(folder);
     const ann = await thread(app);
-    await remember(folder, ann, ["Ann's boat is called Argo"]);
+    // More than the layer may show: so they are looked for, and do not stand frozen at the start.
+    const journeys = Array.from({ length: 6 }, (_, n) => `Journey ${n} went to the mountains`);
+    await remember(folder, ann, ["Ann's boat is called Argo", ...journeys]);
     await say(app, ann, "Good to see you again, old friend of mine", ["Hello Ann."]);
     const request = await sentFor(app, ann, "What is my boat called?");
     expect(request.messages.map((message) => message.role)).toEqual(["user", "assistant", "user"]);

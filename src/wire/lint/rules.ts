@@ -143,7 +143,8 @@ export const RULES = {
     severity: "warning",
     finds: "memories that would cost less as a fixed part of the prefix than recalled turn by turn",
     because: "what is recalled is paid in full each turn, what is frozen is read at the price of reads",
-    remedy: "say `recall: auto`, which freezes them, or write what always holds into a text",
+    remedy:
+      "say `recall: auto`, which freezes them while the layer's `limit` and `budget` hold them, or write what always holds into a text",
   },
   "model-toggle": {
     severity: "warning",
