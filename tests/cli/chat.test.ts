@@ -52,6 +52,48 @@ describe("strata chat over a pipe", () => {
     expect(err).toContain("→ memory_save");
   });
 
+  it("says it in one row of a narrow terminal, in whole words, and counts memories that stand frozen", async () => {
+    const cwd = place();
+    for (const fact of ["My cat is called Miso.", "My bicycle is green."])
+      await strata(["memory", "save", fact], { cwd });
+    const input = "Hello there\nWhat is my cat called?\n";
+    for (const columns of [40, 60, 80, 100]) {
+      const looking = { cwd, input, watch: () => undefined, columns, env: { NO_COLOR: "1" } };
+      const { err } = await strata(["chat", "companion", "--new"], looking);
+      const sent = err.split("\n").filter((line) => line.startsWith("· "));
+      expect(sent).toHaveLength(2);
+      for (const line of sent) {
+        expect(line.length).toBeLessThanOrEqual(columns);
+        expect(line).toMatch(/^· (?:sent )?\d,\d{3} tokens(?: to rehearsal)?\b.* · [2-9] memories\b/);
+        expect(line).toMatch(/ · (?:1 request, )?[\d.]+ m?s$/);
+        expect(line).not.toMatch(/recall 0|…/);
+      }
+    }
+    const { err } = await strata(["chat", "companion"], { cwd, input });
+    expect(err).toMatch(
+      / · transcript \d+ · message \d+ · .* · recall \d+ \(\d memories, (?:2 of them )?frozen\) · nothing cut/,
+    );
+  });
+
+  it("says it no more where STRATA_QUIET=1 asks for that, nor in a chat after /quiet, until it is asked for again", async () => {
+    const cwd = place();
+    const silent = await strata(["chat", "companion"], { cwd, input: CAT, env: { STRATA_QUIET: "1" } });
+    expect(silent.out).toContain("Miso");
+    expect(silent.err).not.toContain("· sent");
+    const person = atTerminal(["chat", "companion"], { cwd });
+    await person.sees("me › ");
+    person.press("/quiet\rWhat is my cat called?\r");
+    await person.sees("is hidden: /quiet shows it again");
+    await person.sees(/is called Miso/);
+    person.press("/why\r");
+    await person.sees(/\nsystem +precedence +0 /);
+    expect(person.screen()).not.toContain("· sent");
+    person.press("/quiet\rhello\r");
+    await person.sees(/is shown again[\s\S]*· sent [\d,]+ tokens/);
+    person.press("\u0004");
+    expect(await person.ended).toBe(0);
+  });
+
   it("keeps contacts apart", async () => {
     const cwd = place();
     await strata(["chat", "companion", "--as", "ann"], { cwd, input: CAT });

@@ -39,7 +39,7 @@ export interface Around {
   readonly signal?: AbortSignal;
   /** Makes stderr a terminal, and sees what is written there. */
   readonly watch?: (text: string) => void;
-  /** Makes stdout a terminal of so many columns. */
+  /** Makes stdout a terminal of so many columns, and with `watch` stderr one as wide. */
   readonly columns?: number;
 }
 
@@ -49,7 +49,7 @@ export async function strata(argv: readonly string[], around: Around): Promise<R
   const [stdout, stderr] = [collector(), collector()];
   if (columns !== undefined) Object.assign(stdout.stream, { isTTY: true, columns });
   if (watch !== undefined) {
-    Object.assign(stderr.stream, { isTTY: true, columns: 80 });
+    Object.assign(stderr.stream, { isTTY: true, columns: columns ?? 80 });
     stderr.stream.on("data", (chunk: Buffer) => watch(chunk.toString("utf8")));
   }
   const code = await run(argv, {

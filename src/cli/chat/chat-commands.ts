@@ -14,6 +14,8 @@ export interface Asked {
   /** The last turn of this chat. */
   readonly last: TurnId | undefined;
   readonly saying: Saying;
+  /** Hides the line of what was sent, or shows it again; says whether it is hidden now. */
+  readonly toggleQuiet: () => boolean;
 }
 
 /** Newest memories that `/memory` shows. */
@@ -40,6 +42,14 @@ const ALONE: Readonly<Record<string, Act>> = {
     const turn = await lastTurn(asked);
     if (turn === undefined) asked.context.note(NOTHING);
     else asked.context.say(...(await turnView(asked.talk.app, turn, asked.context.style)));
+    return undefined;
+  },
+  "/quiet": async ({ context, toggleQuiet }) => {
+    context.note(
+      toggleQuiet()
+        ? "The line of what was sent is hidden: /quiet shows it again, /why explains a turn all the same."
+        : "The line of what was sent is shown again.",
+    );
     return undefined;
   },
   "/withdraw": async ({ context, talk: { app, thread: opened } }) => {
@@ -84,9 +94,9 @@ const HELP = [
   "/deny    refuses it in the same way; a note may follow the id, and the agent is told",
   "/retry   runs messages again that got no answer; /withdraw takes them back",
   "/new     begins a new conversation; what is remembered stays",
+  "/quiet   hides the dim line that says what was sent, or shows it again; STRATA_QUIET=1 hides it always",
   "/quit    leaves, like Ctrl-D; Ctrl-C stops a turn that runs",
   'A line that ends in \\ goes on with the next one; """ begins and ends a block, which is said as it is.',
-  "The dim line after each reply says what was sent to the model.",
 ];
 
 /** Reads a typed line as a command: a slash and a word, with or without more words. A path such as `/etc/hosts` is none. */

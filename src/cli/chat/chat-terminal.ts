@@ -2,7 +2,7 @@ import { createInterface, type Interface, type Key } from "node:readline";
 import { asStrataError, type TurnId } from "../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { count } from "../shell/style.ts";
-import { plainTeller } from "../shell/teller.ts";
+import { isQuietIn, plainTeller } from "../shell/teller.ts";
 import { answerCommand, type ChatCommand, readCommand } from "./chat-commands.ts";
 import { speak, type Talk } from "./conversation.ts";
 import { messageReader } from "./message-reader.ts";
@@ -81,7 +81,12 @@ function pastesOf({ terminal: { stdin, stdout } }: Context, lines: Interface) {
 
 /** The turns of one chat: at most one runs, and the last one is remembered. */
 function turnsOf(context: Context, talk: Talk) {
-  const tell = plainTeller(context);
+  let quiet = isQuietIn(context.terminal);
+  const tell = plainTeller(context, () => quiet);
+  const toggleQuiet = (): boolean => {
+    quiet = !quiet;
+    return quiet;
+  };
   let running: AbortController | undefined;
   let last: TurnId | undefined;
   const run = async (typed: ChatCommand | string, signal: AbortSignal): Promise<TurnId | undefined> => {
@@ -91,7 +96,7 @@ function turnsOf(context: Context, talk: Talk) {
       );
     const saying = { tell, signal, onFailure: context.complain, onWaiting };
     if (typeof typed === "string") return speak(context, talk, typed, saying);
-    return answerCommand(typed, { context, talk, last, saying });
+    return answerCommand(typed, { context, talk, last, saying, toggleQuiet });
   };
   return {
     /** Answers a message or a command; an empty message needs no answer. */

@@ -9,7 +9,8 @@ import {
 } from "../../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { sentLine } from "./sent-line.ts";
-import { count, printable } from "./style.ts";
+import { count, printable, styleOf } from "./style.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Tells a turn as it runs. What a failed turn failed of is said by the caller. */
 export type Teller = (event: TurnEvent) => void;
@@ -23,12 +24,17 @@ export function jsonTeller({ json }: Context): Teller {
   };
 }
 
+/** Whether the environment asks for no line of what was sent. */
+export const isQuietIn = ({ env }: Pick<Terminal, "env">): boolean => env["STRATA_QUIET"] === "1";
+
 /**
  * For people: tool calls and what was sent as dim lines beside the words. A terminal gets the words as they come; anything else
  * gets the whole answer once it is committed, and nothing of one that failed or was asked for again.
+ * @param isQuiet asked after each turn: whether the line of what was sent is left out
  */
-export function plainTeller(context: Context): Teller {
-  const { stdout } = context.terminal;
+export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn(context.terminal)): Teller {
+  const { terminal } = context;
+  const { stdout } = terminal;
   const streams = stdout.isTTY === true;
   let ledger: Ledger | undefined;
   let model = "no model";
@@ -44,7 +50,8 @@ export function plainTeller(context: Context): Teller {
     context.note(text);
   };
   const end = (totals: TurnTotals | undefined): void => {
-    if (totals !== undefined) context.note(sentLine(ledger, totals, model));
+    const { width } = styleOf(terminal.stderr, terminal);
+    if (totals !== undefined && !isQuiet()) context.note(sentLine(ledger, { totals, model, width }));
     ledger = undefined;
   };
   return (event) => {
