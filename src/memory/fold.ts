@@ -4,6 +4,8 @@ import { FUNCTION_SIGNS } from "./word-lists.ts";
 
 /** Longer words are told apart by so many characters and no more. */
 const LONGEST_WORD = 40;
+/** More characters of a text are not read: far longer runs without a break are more than the patterns here can take in. */
+export const LONGEST_READ = 1_000_000;
 /** A sign with more marks than any script has is somebody's play. */
 const LONGEST_CLUSTER = 5;
 
@@ -40,12 +42,12 @@ export function fold(text: string): string {
 
 /** A name as speakers are told apart by. */
 export function foldName(name: string): string {
-  return (fold(name).match(WORD) ?? []).join(" ");
+  return (fold(name.slice(0, LONGEST_READ)).match(WORD) ?? []).join(" ");
 }
 
 /** The words of a text in their order. */
 export function wordsOf(text: string): readonly Word[] {
-  return (fold(text).match(WORD) ?? []).flatMap(partsOf).flatMap(readWord);
+  return (fold(text.slice(0, LONGEST_READ)).match(WORD) ?? []).flatMap(partsOf).flatMap(readWord);
 }
 
 /** What plain words were read as: people say few different ones, and stemming each anew is most of the work. */

@@ -4,6 +4,22 @@ import { FLAGS, foldName, unitsOf } from "./index.ts";
 
 const termsOf = (text: string) => unitsOf(text, []).flatMap(({ terms }) => terms);
 
+describe("a text of any length", () => {
+  it("is read as far as anybody asks for, whatever it is made of", () => {
+    for (const text of ["한".repeat(5_000_000), `a${"\u0301".repeat(5_000_000)}`, "a".repeat(10_000_000)]) {
+      expect(unitsOf(text, []).length).toBeGreaterThan(0);
+      expect(typeof foldName(text)).toBe("string");
+    }
+  });
+
+  it("takes time by its length, also where no space parts it", () => {
+    const began = performance.now();
+    // Each of its terms used to look through the whole of it.
+    expect(unitsOf("漢".repeat(100_000), []).length).toBe(2_500);
+    expect(performance.now() - began).toBeLessThan(8_000);
+  });
+});
+
 describe("the terms of a text", () => {
   it("are its words in their order, folded, each in the form that stands for all", () => {
     expect(termsOf("She didn’t BUY Ann's children’s books; they bought them.")).toEqual(

@@ -1,4 +1,4 @@
-import { type Word, wordsOf } from "./fold.ts";
+import { LONGEST_READ, type Word, wordsOf } from "./fold.ts";
 import type { Unit } from "./lexical-index.ts";
 import { FIRST_PERSON, FIRST_PERSON_SPACELESS, NUMBER_WORDS, TIME_SPACELESS, TIME_WORDS } from "./word-lists.ts";
 
@@ -28,7 +28,8 @@ export function unitsOf(text: string, tags: readonly string[]): readonly Unit[] 
   }));
 }
 
-function partsOf(text: string): readonly Part[] {
+function partsOf(whole: string): readonly Part[] {
+  const text = whole.slice(0, LONGEST_READ);
   const words = wordsOf(text);
   if (termCount(words) <= LONGEST_UNIT) return [{ text, words }];
   const parts: { text: string; words: Word[] }[] = [];
@@ -61,16 +62,25 @@ function termCount(words: readonly Word[]): number {
 }
 
 function flagsOf({ text, words }: Part): number {
-  const has = (set: ReadonlySet<string>) => words.some(({ word }) => set.has(word));
-  const saysMe = has(FIRST_PERSON) || words.some(({ word }) => FIRST_PERSON_SPACELESS.test(word));
-  const saysWhen = has(TIME_WORDS) || words.some(({ word }) => TIME_SPACELESS.test(word) || isYear(word));
-  const counts = has(NUMBER_WORDS) || words.some(({ word }) => /\p{N}/u.test(word));
-  return (
-    (ENDS_WITH_QUESTION.test(text) ? FLAGS.question : 0) |
-    (saysMe ? FLAGS.firstPerson : 0) |
-    (saysWhen ? FLAGS.time : 0) |
-    (counts ? FLAGS.number : 0)
-  );
+  // A long run of a script without spaces is the word of each of its terms: it is looked at once.
+  const said = [...new Set(words.map(({ word }) => word))].reduce((flags, word) => flags | flagsOfWord(word), 0);
+  return said | (ENDS_WITH_QUESTION.test(text) ? FLAGS.question : 0);
+}
+
+/** The last long word, and what it is like: the units of one text come one after the other. */
+let last = { word: "", flags: 0 };
+
+function flagsOfWord(word: string): number {
+  if (word.length < LONGEST_UNIT) return readFlags(word);
+  if (word !== last.word) last = { word, flags: readFlags(word) };
+  return last.flags;
+}
+
+function readFlags(word: string): number {
+  const saysMe = FIRST_PERSON.has(word) || FIRST_PERSON_SPACELESS.test(word);
+  const saysWhen = TIME_WORDS.has(word) || TIME_SPACELESS.test(word) || isYear(word);
+  const counts = NUMBER_WORDS.has(word) || /\p{N}/u.test(word);
+  return (saysMe ? FLAGS.firstPerson : 0) | (saysWhen ? FLAGS.time : 0) | (counts ? FLAGS.number : 0);
 }
 
 function isYear(word: string): boolean {

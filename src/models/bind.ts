@@ -3,7 +3,7 @@ import type { Model, ModelEvent, ModelRef } from "../protocol/index.ts";
 import { toCallOptions } from "./call-options.ts";
 import { type Dialect, dialectOfRef } from "./dialect.ts";
 import { type Asked, becauseOf, brokenOff, cancelled, modelError } from "./failure.ts";
-import { finished, type Gathering, gathering, take } from "./reply.ts";
+import { type Cap, capOf, finished, fitting, type Gathering, gathering, take } from "./reply.ts";
 import { LONGEST_ASKED, type Pause, pauseAfter, type Retry } from "./retry.ts";
 
 /** How a language model is known, and what its errors must not repeat. */
@@ -13,33 +13,36 @@ export interface Binding {
   readonly secrets?: readonly string[];
   /** How the provider wants its calls; left out, the wire's name tells. */
   readonly dialect?: Dialect;
+  /** Its replies are known and taken whole, however long they are. */
+  readonly whole?: true;
   /** Left out, no call is repeated. */
   readonly retry?: Retry | undefined;
 }
 
 /** Makes a `Model` of any model of the AI SDK's provider interface. Always streams; the provider's shapes end here. */
 export function bindModel(languageModel: LanguageModelV4, binding: Binding): Model {
-  const { ref, wire, secrets = [], dialect = dialectOfRef(wire), retry } = binding;
+  const { ref, wire, secrets = [], dialect = dialectOfRef(wire), retry, whole } = binding;
   const asked = { ref, secrets };
   return {
     ref,
     wire,
-    send: (request, { signal }) => {
+    send: (request, { signal, count }) => {
+      const cap = whole ? undefined : capOf(request.parameters.maxTokens, count);
       const open = () => stream(languageModel, { ...toCallOptions(request, dialect), abortSignal: signal }, signal);
-      return send(open, signal, { asked, retry });
+      return send(open, signal, { asked, retry, cap });
     },
   };
 }
 
 type Open = () => AsyncIterable<LanguageModelV4StreamPart>;
-type Manner = Pick<Binding, "retry"> & { readonly asked: Asked };
+type Manner = Pick<Binding, "retry"> & { readonly asked: Asked; readonly cap: Cap | undefined };
 
 /** Tries until an answer begins. Once anything of it has come it is not asked for again: words cannot be taken back. */
-async function* send(open: Open, signal: AbortSignal, { asked, retry }: Manner): AsyncGenerator<ModelEvent> {
+async function* send(open: Open, signal: AbortSignal, { asked, retry, cap }: Manner): AsyncGenerator<ModelEvent> {
   for (let tries = 1; ; tries++) {
     const reply = gathering();
     try {
-      return yield* listen(open, reply, asked);
+      return yield* listen(open, reply, { asked, cap });
     } catch (thrown) {
       if (signal.aborted) throw cancelled(asked, signal.reason);
       const pause = reply.begun || retry === undefined ? undefined : pauseAfter(thrown, tries, retry);
@@ -52,8 +55,17 @@ async function* send(open: Open, signal: AbortSignal, { asked, retry }: Manner):
   }
 }
 
-async function* listen(open: Open, reply: Gathering, asked: Asked): AsyncGenerator<ModelEvent> {
-  for await (const part of open()) yield* take(reply, part);
+async function* listen(
+  open: Open,
+  reply: Gathering,
+  { asked, cap }: Pick<Manner, "asked" | "cap">,
+): AsyncGenerator<ModelEvent> {
+  for await (const part of open()) {
+    const taken = cap === undefined ? part : fitting(reply, part, cap);
+    if (taken !== undefined) yield* take(reply, taken);
+    // Leaving the loop ends the stream.
+    if (reply.capped) break;
+  }
   const whole = finished(reply);
   if (whole === undefined) throw brokenOff(asked);
   yield { type: "reply", reply: whole };

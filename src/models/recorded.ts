@@ -16,7 +16,7 @@ export interface RecordedReply {
 export function recordedModel(replies: readonly RecordedReply[], wire: ModelRef): Model {
   let sends = 0;
   const languageModel = localModel("recording", () => play(replies[sends++]));
-  return bindModel(languageModel, { ref: "recording", wire });
+  return bindModel(languageModel, { ref: "recording", wire, whole: true });
 }
 
 async function* play(reply: RecordedReply | undefined): AsyncGenerator<LanguageModelV4StreamPart> {

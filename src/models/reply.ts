@@ -8,11 +8,13 @@ import type {
 import {
   type AssistantPart,
   type CallPart,
+  type CountTokens,
   type FilePart,
   type FinishReason,
   type Json,
   type JsonObject,
   type ModelEvent,
+  NO_USAGE,
   type ProviderMetadata,
   type Reply,
   StrataError,
@@ -37,9 +39,92 @@ export interface Gathering {
   finish: Extract<LanguageModelV4StreamPart, { type: "finish" }> | undefined;
   /** True once anything of the answer has come, also what no rule here knows: it is paid for. */
   begun: boolean;
+  /** How much of it has come. */
+  readonly size: { bytes: number; tokens: number; uncounted: string; readonly inputs: Set<string> };
+  /** True once it has come to more than a reply may be. */
+  capped: boolean;
 }
 
-export const gathering = (): Gathering => ({ parts: [], open: new Map(), finish: undefined, begun: false });
+export const gathering = (): Gathering => ({
+  parts: [],
+  open: new Map(),
+  finish: undefined,
+  begun: false,
+  size: { bytes: 0, tokens: 0, uncounted: "", inputs: new Set() },
+  capped: false,
+});
+
+/** How long a reply may be before its stream is ended. */
+export interface Cap {
+  readonly bytes: number;
+  readonly tokens: number;
+  readonly count?: CountTokens | undefined;
+}
+
+/**
+ * A provider keeps to the tokens that it is asked for, by its own count, which is not ours: past twice as many it does not keep to them.
+ * No text has more bytes to a token than this but one that is made for it.
+ */
+export function capOf(maxTokens: number, count?: CountTokens): Cap {
+  const tokens = Math.max(2 * maxTokens, LEAST_CAP);
+  return { tokens, bytes: 16 * tokens, count };
+}
+
+const LEAST_CAP = 4_096;
+/** Characters that are counted at once: a tokenizer may take longer than the text is long. */
+const SLICE = 2_000;
+
+/** The part as far as it has room in a reply; none where nothing of it has, and from then on the reply is capped. */
+export function fitting(
+  into: Gathering,
+  part: LanguageModelV4StreamPart,
+  cap: Cap,
+): LanguageModelV4StreamPart | undefined {
+  switch (part.type) {
+    case "text-delta":
+    case "reasoning-delta":
+    case "tool-input-delta": {
+      if (part.type === "tool-input-delta") into.size.inputs.add(part.id);
+      const delta = roomFor(into, part.delta, cap);
+      return delta === part.delta ? part : { ...part, delta };
+    }
+    case "tool-call":
+      // What has streamed in was counted then.
+      if (into.size.inputs.has(part.toolCallId)) return part;
+      return roomFor(into, part.input, cap) === part.input ? part : undefined;
+    case "file":
+      into.size.bytes += filesWeight(part);
+      into.capped ||= into.size.bytes > cap.bytes;
+      return into.capped ? undefined : part;
+    default:
+      return part;
+  }
+}
+
+/** How much of the text has room: slice by slice, none cut inside a character. */
+function roomFor(into: Gathering, text: string, cap: Cap): string {
+  const { size } = into;
+  for (let from = 0; from < text.length; ) {
+    const end = /[\ud800-\udbff]/.test(text.charAt(from + SLICE - 1)) ? from + SLICE - 1 : from + SLICE;
+    const slice = text.slice(from, end);
+    size.bytes += Buffer.byteLength(slice);
+    size.uncounted += slice;
+    if (size.uncounted.length >= SLICE) {
+      size.tokens += cap.count?.(size.uncounted) ?? 0;
+      size.uncounted = "";
+    }
+    into.capped ||= size.bytes > cap.bytes || size.tokens > cap.tokens;
+    if (into.capped) return text.slice(0, from);
+    from = end;
+  }
+  return text;
+}
+
+/** A picture is large and costs few tokens: this many of its bytes weigh as much as one of a text. */
+const FILE_SHARE = 200;
+
+const filesWeight = ({ data }: LanguageModelV4File): number =>
+  data.type === "data" ? Math.ceil(data.data.length / FILE_SHARE) : 0;
 
 /** Parts of a stream that are nothing of the answer. */
 const AROUND: ReadonlySet<string> = new Set([
@@ -176,13 +261,14 @@ function merged(
 }
 
 /** The whole reply, once the stream has ended well; undefined when it broke off. */
-export function finished({ parts, finish }: Gathering): Reply | undefined {
-  if (finish === undefined || brokeOff(finish.finishReason)) return undefined;
+export function finished({ parts, finish, capped }: Gathering): Reply | undefined {
+  if (!capped && (finish === undefined || brokeOff(finish.finishReason))) return undefined;
   const said = parts.flatMap((part): AssistantPart[] => {
     if (part.type === "call" || part.type === "file") return [part];
     if (part.text.trim() === "" && (part.type === "text" || part.metadata === undefined)) return [];
     return [{ type: part.type, text: spoken(part.text), ...(part.metadata && { metadata: part.metadata }) }];
   });
+  if (capped || finish === undefined) return { parts: said, finish: "length", usage: NO_USAGE, capped: true };
   return { parts: said, finish: finishOf(finish.finishReason, said), usage: usageOf(finish.usage) };
 }
 

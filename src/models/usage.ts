@@ -12,14 +12,20 @@ export function usageOf(usage: LanguageModelV4Usage): Usage {
   if ("input_tokens" in figures && !("iterations" in figures)) return inputUsage(figures);
   if ("inputTokens" in figures) return converseUsage(figures);
   const { inputTokens, outputTokens } = usage;
-  const cacheRead = inputTokens.cacheRead ?? 0;
-  const cacheWrite = inputTokens.cacheWrite ?? 0;
+  const cacheRead = count(inputTokens, "cacheRead");
+  const cacheWrite = count(inputTokens, "cacheWrite");
   return {
     // A provider that does not tell the total has told the pieces, or nothing.
-    input: inputTokens.total ?? (inputTokens.noCache ?? 0) + cacheRead + cacheWrite,
+    input:
+      inputTokens.total === undefined
+        ? count(inputTokens, "noCache") + cacheRead + cacheWrite
+        : count(inputTokens, "total"),
     cacheRead,
     cacheWrite,
-    output: outputTokens.total ?? (outputTokens.text ?? 0) + (outputTokens.reasoning ?? 0),
+    output:
+      outputTokens.total === undefined
+        ? count(outputTokens, "text") + count(outputTokens, "reasoning")
+        : count(outputTokens, "total"),
   };
 }
 

@@ -155,6 +155,7 @@ export {
 } from "./message.ts";
 export {
   addUsage,
+  billedUsage,
   type CountTokens,
   type FinishReason,
   type Model,
@@ -162,6 +163,7 @@ export {
   NO_USAGE,
   type Prediction,
   type Reply,
+  type SendOptions,
   type Usage,
 } from "./model.ts";
 export { nearest, suggestion } from "./nearest.ts";

@@ -42,8 +42,16 @@ export type FinishReason = "stop" | "calls" | "length" | "refused" | "recording-
 export interface Reply {
   readonly parts: readonly AssistantPart[];
   readonly finish: FinishReason;
+  /** As reported. */
   readonly usage: Usage;
+  /** There where Strata ended the stream, which went on past all that was asked for: no usage was reported then. */
+  readonly capped?: true;
+  /** What it is billed by instead of `usage`, which cannot be or did not come: Strata's own count of the request and the answer. */
+  readonly estimated?: Usage;
 }
+
+/** What an answer is billed by. */
+export const billedUsage = ({ usage, estimated }: Reply): Usage => estimated ?? usage;
 
 /** A call that failed before its first word and is repeated after that pause. `attempt` counts the tries that failed. */
 export interface RetryEvent {
@@ -68,7 +76,13 @@ export interface Model {
   /** Whose request shape the dumps show: a `provider:name`. */
   readonly wire: ModelRef;
   /** @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `reasoning_refused` before anything of an answer came, `model_refused`, `turn_cancelled` */
-  send(request: Request, options: { readonly signal: AbortSignal }): AsyncIterable<ModelEvent>;
+  send(request: Request, options: SendOptions): AsyncIterable<ModelEvent>;
+}
+
+/** What ends a call. `count` lets a model see how many tokens it was sent already; without it, a reply is held to its bytes alone. */
+export interface SendOptions {
+  readonly signal: AbortSignal;
+  readonly count?: CountTokens;
 }
 
 /** Tokens of a text as one model counts them (rounded up, safe side). Pure and cached by content. */

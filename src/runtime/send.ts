@@ -1,6 +1,8 @@
-import { type Compilation, clearedTail, requestOf, unreasoned } from "../compiler/index.ts";
+import { type Compilation, clearedTail, countMessage, requestOf, unreasoned } from "../compiler/index.ts";
 import {
   asStrataError,
+  billedUsage,
+  type CountTokens,
   NO_USAGE,
   never,
   type Parameters,
@@ -79,12 +81,13 @@ export async function* askPlanned(
   const { clock, wall } = work.parts;
   const began = { at: clock(), wall: wall() };
   const { request, prediction } = plan(began.at);
+  const { parameters } = request;
   let reply: Reply | null = null;
   try {
-    reply = yield* listen(work, request);
+    reply = credible(yield* listen(work, request), { prediction, parameters, count: work.cast.count });
     // A rehearsal or a recording reports what it made up; only a provider knows how its model counts.
     const { ref, wire } = work.cast.model;
-    if (ref === wire) work.parts.observe(wire, request, reply.usage.input);
+    if (ref === wire && reply.estimated === undefined) work.parts.observe(wire, request, reply.usage.input);
     return reply;
   } finally {
     record(work, compilation, request, { ...began, reply, prediction });
@@ -92,7 +95,7 @@ export async function* askPlanned(
 }
 
 async function* listen({ cast, lease }: Work, request: Request): AsyncGenerator<TurnEvent, Reply> {
-  for await (const event of cast.model.send(request, { signal: lease.signal })) {
+  for await (const event of cast.model.send(request, { signal: lease.signal, count: cast.count })) {
     switch (event.type) {
       case "retry":
       case "text-delta":
@@ -108,6 +111,31 @@ async function* listen({ cast, lease }: Work, request: Request): AsyncGenerator<
     }
   }
   throw new StrataError("model_failed", `${cast.model.ref} ended its stream without an answer; try again`);
+}
+
+/** What Strata knows of a request and its answer by itself. */
+interface Counted {
+  readonly prediction: Prediction;
+  readonly parameters: Parameters;
+  readonly count: CountTokens;
+}
+
+/** A count that is not the provider's may be so many times too small, and a gateway may add so many tokens of its own. */
+const OFF_BY = 4;
+const ADDED = 20_000;
+
+/**
+ * Usage that cannot be is kept as it was reported and billed by what was counted here, and so is a reply that had to be ended: one
+ * absurd answer must not use up what an agent may spend, nor one without figures cost nothing.
+ */
+function credible(reply: Reply, { prediction: { read, write, writeLong, input }, parameters, count }: Counted): Reply {
+  const most = OFF_BY * (read + write + input) + ADDED;
+  const mostSaid = OFF_BY * parameters.maxTokens + ADDED;
+  const isCredible = reply.usage.input <= most && reply.usage.output <= mostSaid;
+  if (isCredible && reply.capped === undefined) return reply;
+  const output = countMessage({ role: "assistant", parts: reply.parts }, count);
+  const sent = { input: read + write + input, cacheRead: read, cacheWrite: write };
+  return { ...reply, estimated: { ...sent, ...(writeLong > 0 && { cacheWriteLong: writeLong }), output } };
 }
 
 /** What came of a request, and what was expected of it. */
@@ -136,7 +164,7 @@ function record(
     taint,
     prediction,
     reply,
-    dollars: dollars(reply?.usage ?? NO_USAGE, work.cast.prices, prediction),
+    dollars: dollars(reply === null ? NO_USAGE : billedUsage(reply), work.cast.prices, prediction),
     at: began.at,
     milliseconds: work.parts.wall() - began.wall,
   });

@@ -116,7 +116,7 @@ describe("a conversation that gets too long", () => {
       "did not finish it (refused)",
     ],
     ["breaks off", { parts: [{ text: "The first" }], end: { finish: "length" } }, "did not finish it (length)"],
-    ["says too much", "It was calm and long. ".repeat(2_000), "it would leave no room"],
+    ["says too much", "It was calm and long. ".repeat(400), "it would leave no room"],
   ])("is only marked where the model %s: half a summary is none", async (_, summary, because) => {
     const { cuts, sent } = await talked(summary, TURNS);
     expect(cuts[0]).toMatchObject({ because: expect.stringContaining(because) });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Actor, Trust, TurnEvent } from "../protocol/index.ts";
 import { agentName, contactId, EVENT_KINDS, memoryId, readFrames, StrataError, untrusted } from "../protocol/index.ts";
-import type { Store } from "../stores/index.ts";
+import { openSqlite, type Store } from "../stores/index.ts";
+import { cardOf } from "../wire/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "./stage.contract.ts";
 
 const types = (events: readonly TurnEvent[]): string => events.map((event) => event.type).join(" ");
@@ -95,6 +96,94 @@ describe("a turn", () => {
   });
 });
 
+describe("an answer that goes on and on", () => {
+  it("is ended at its cap, committed as far as it came, and billed by what was counted", async () => {
+    const endless = { parts: [{ text: "long".repeat(2_500_000) }, { text: "never heard" }] };
+    const { say, open, runtime, sent } = await stage([endless, "Short."], {
+      parts: { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") },
+    });
+    const thread = await open();
+    const end = endOf(await say(thread, "Tell me all"));
+    expect(end).toMatchObject({ type: "done", because: "length" });
+    const text = end.type === "done" ? end.text : "";
+    // Twice the 4,096 tokens that were asked for; the counter here takes three bytes for one.
+    expect(text.length).toBeGreaterThan(20_000);
+    expect(text.length).toBeLessThanOrEqual(2 * 4_096 * 3);
+    const [turn] = await runtime.turns(OPERATOR, thread.id);
+    expect(turn?.requests[0]?.reply).toMatchObject({ finish: "length", capped: true, usage: { input: 0, output: 0 } });
+    expect(turn?.totals?.usage.output).toBeGreaterThan(text.length / 4);
+    expect(turn?.totals?.dollars).toBeGreaterThan(0.1);
+    expect(endOf(await say(thread, "Again?"))).toMatchObject({ type: "done", text: "Short." });
+    expect(sent).toHaveLength(2);
+  });
+});
+
+describe("usage that cannot be", () => {
+  it("is kept as reported, billed by the estimate and marked, and does not close an agent's account", async () => {
+    const absurd = { parts: [{ text: "Hello." }], usage: { input: 1_000_000_000, output: 5 } };
+    const said = { parts: [{ text: "Bye." }], usage: { input: 500, output: 1_000_000_000 } };
+    const observed: number[] = [];
+    const { say, open, runtime } = await stage([absurd, said, "Still here."], {
+      budgets: { spend: { dollars: 1, per: "ever" } },
+      parts: {
+        cardOf: () => cardOf("anthropic:claude-sonnet-4-5"),
+        observe: (_wire, _request, reported) => void observed.push(reported),
+      },
+    });
+    const thread = await open();
+    for (const text of ["Hi", "And?"]) expect(endOf(await say(thread, text)).type).toBe("done");
+    const [first, second] = await runtime.turns(OPERATOR, thread.id);
+    const reply = first?.requests[0]?.reply;
+    expect(reply?.usage.input).toBe(1_000_000_000);
+    expect(reply?.estimated?.input).toBeGreaterThan(600);
+    expect(second?.requests[0]?.reply).toMatchObject({
+      usage: { output: 1_000_000_000 },
+      estimated: { input: expect.any(Number) },
+    });
+    expect(first?.totals?.dollars).toBeLessThan(0.01);
+    expect(first?.totals?.usage.input).toBeLessThan(10_000);
+    expect((await runtime.usage(OPERATOR, thread.scope)).input).toBeLessThan(10_000);
+    expect(observed).toEqual([]);
+    expect(endOf(await say(thread, "Still there?"))).toMatchObject({ type: "done", text: "Still here." });
+  });
+});
+
+describe("a commit that cannot be written", () => {
+  const broken = (store: Store, isBroken: (outcome: Parameters<Store["settle"]>[1]) => boolean): Store => ({
+    ...store,
+    settle: async (claim, outcome) => {
+      if (isBroken(outcome)) throw new Error("no such text");
+      return store.settle(claim, outcome);
+    },
+  });
+
+  it("is recorded as a failed turn with what it cost, and its message waits for the next", async () => {
+    for (const [isBroken, replies] of [
+      [({ end }) => end.status === "done", 1],
+      [({ messages }) => messages.length > 0, 0],
+    ] as const satisfies readonly (readonly [Parameters<typeof broken>[1], number])[]) {
+      const store = await openSqlite(":memory:");
+      const state = { broken: true };
+      const dear = { parts: [{ text: "Hello." }], usage: { input: 10_000, output: 10 } };
+      const { say, open, runtime } = await stage([dear, dear], {
+        store: broken(store, (outcome) => state.broken && isBroken(outcome)),
+        parts: { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") },
+      });
+      const thread = await open();
+      expect(endOf(await say(thread, "Hi"))).toMatchObject({ type: "failed", error: { code: "store_failed" } });
+      const [turn] = await runtime.turns(OPERATOR, thread.id);
+      expect(turn).toMatchObject({ status: "failed", end: { code: "store_failed" }, totals: { rounds: 1 } });
+      expect(turn?.totals?.dollars).toBeGreaterThan(0.02);
+      expect(turn?.requests.filter(({ reply }) => reply !== null)).toHaveLength(replies);
+      expect(await store.spent(ORG, thread.scope.agent, 0)).toBe(turn?.totals?.dollars);
+      expect(await runtime.pending(OPERATOR, thread)).toHaveLength(1);
+      state.broken = false;
+      expect(endOf(await collect(runtime.run(OPERATOR, thread))).type).toBe("done");
+      for await (const found of store.verify(ORG)) expect(found.type).toBe("checked");
+    }
+  });
+});
+
 describe("a turn without a reply", () => {
   const calling = () => ({ parts: [{ call: "look", input: { at: "it" } }] });
   const short = { budgets: { turn: { rounds: 1, calls: 32, seconds: 120 } } };
@@ -183,14 +272,14 @@ describe("limits", () => {
   });
 
   it("stops when the money of a turn is spent", async () => {
-    const dear = { ...calling(), usage: { input: 1_000_000 } };
+    const dear = { ...calling(), usage: { input: 20_000 } };
     const { say, open, parts } = await stage([dear], {
-      budgets: { turn: { rounds: 8, calls: 32, seconds: 120, dollars: 1 } },
+      budgets: { turn: { rounds: 8, calls: 32, seconds: 120, dollars: 0.05 } },
     });
     const agent = await parts.modelOf((await stage([])).agent);
     const model = { ...agent, ref: "anthropic:claude-sonnet-4-5" };
     const end = endOf(await say(await open(), "Go", { model }));
-    expect(end).toMatchObject({ because: "dollars", totals: { dollars: 3 } });
+    expect(end).toMatchObject({ because: "dollars", totals: { dollars: 0.06 } });
   });
 
   it("fails when the seconds of a turn have passed; its message keeps waiting", async () => {

@@ -17,7 +17,7 @@ import type { RunOptions } from "./run-options.ts";
 import { send } from "./send.ts";
 import { afforded, checkSpend } from "./spend.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
-import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
+import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work, withoutWords } from "./work.ts";
 
 /**
  * One turn, from the waiting events to the commit: the page to read first.
@@ -104,8 +104,10 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
     work.tab.close();
     await rests(work, ending);
   } catch (thrown) {
-    await rests(work, { status: "failed", error: asStrataError(thrown, "store_failed") }, "lost");
-    yield { type: "failed", turn, error: asStrataError(thrown, "store_failed"), totals };
+    const error = asStrataError(thrown, "store_failed");
+    await recordFailed(work, error);
+    await rests(work, { status: "failed", error }, "lost");
+    yield { type: "failed", turn, error, totals };
     return;
   }
   if (ending.status === "failed") {
@@ -129,6 +131,25 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   if (ending.reply === null || work.unheard) return;
   // The turn is done whatever happens here: a message that stays marked as waiting is shown once more.
   await parts.store.deliver(thread.scope, outcome.outbox, parts.clock()).catch(() => false);
+}
+
+/**
+ * A commit that cannot be written is recorded as a failed turn, with what it cost: whole where that can be written, else without what
+ * was sent and said. Where neither can, the lease runs out by itself and the turn is taken up again.
+ */
+async function recordFailed(work: Work, error: StrataError): Promise<void> {
+  // Whoever took the thread over, or erased its contact, has ended the turn.
+  if (error.code === "lease_lost" || error.code === "thread_not_found") return;
+  const whole = outcomeOf(work, { status: "failed", error });
+  for (const outcome of [whole, withoutWords(whole)]) {
+    try {
+      await patiently(() => work.parts.store.settle(claimOf(work), outcome));
+      work.tab.close();
+      return;
+    } catch {
+      // What cannot be written is left out next.
+    }
+  }
 }
 
 async function abandon(work: Work): Promise<void> {

@@ -1,6 +1,7 @@
 import { type Compilation, countMessage } from "../compiler/index.ts";
 import {
   addUsage,
+  billedUsage,
   type ContactId,
   isBatch,
   isReserved,
@@ -142,7 +143,10 @@ export function totalsOf({ requests, calls, parts, startedAt }: Work): TurnTotal
   return {
     rounds: requests.length,
     calls,
-    usage: requests.reduce((sum, request) => addUsage(sum, request.reply?.usage ?? NO_USAGE), NO_USAGE),
+    usage: requests.reduce(
+      (sum, request) => addUsage(sum, request.reply === null ? NO_USAGE : billedUsage(request.reply)),
+      NO_USAGE,
+    ),
     dollars: dollarsOf(requests),
     milliseconds: parts.wall() - startedAt,
   };
@@ -150,6 +154,12 @@ export function totalsOf({ requests, calls, parts, startedAt }: Work): TurnTotal
 
 const dollarsOf = (requests: readonly RequestRecord[]): number =>
   requests.reduce((sum, request) => sum + request.dollars, 0);
+
+/** Of an outcome that cannot be written, what costs and counts: how often the model was asked, and for how much. */
+export function withoutWords(outcome: TurnOutcome): TurnOutcome {
+  const requests = outcome.requests.map((request) => ({ ...request, own: 0, tail: [], reply: null }));
+  return { ...outcome, messages: [], requests };
+}
 
 /** All that the turn changes, for the one commit. */
 export function outcomeOf(work: Work, ending: Ending): TurnOutcome {

@@ -129,7 +129,15 @@ const TOTALS = z.object({
   milliseconds: z.number(),
 });
 
-const REPLY = z.object({ parts: PARTS, finish: z.string(), usage: TOKENS }).nullable();
+const REPLY = z
+  .object({
+    parts: PARTS,
+    finish: z.string(),
+    usage: TOKENS.describe("As the provider reported it."),
+    capped: z.literal(true).optional().describe("Strata ended the stream: it went on past all that was asked for."),
+    estimated: TOKENS.optional().describe("What it is billed by, where the reported usage cannot be or did not come."),
+  })
+  .nullable();
 
 const SENT = {
   n: z.number(),

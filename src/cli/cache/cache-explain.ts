@@ -102,7 +102,8 @@ async function ofModel(app: App, model: ModelRef, sent: readonly Sent[]): Promis
 
 /** What a provider reported; a rehearsal or a recording made its figures up. */
 function reported({ turn, record }: Sent): Usage | undefined {
-  return turn.model === turn.wire ? record.reply?.usage : undefined;
+  if (turn.model !== turn.wire || record.reply?.estimated !== undefined) return undefined;
+  return record.reply?.usage;
 }
 
 async function changeBetween(app: App, before: Sent, now: Sent): Promise<Change | undefined> {

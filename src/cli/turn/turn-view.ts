@@ -4,6 +4,7 @@ import {
   asStrataError,
   isoSecond,
   isReserved,
+  type Reply,
   type Request,
   type StoredEvent,
   type TurnEdit,
@@ -120,7 +121,8 @@ function predictionLines({ prediction, reply }: Sent, isBilled: boolean): readon
   if (prediction === undefined) return [];
   const { read, write, input } = prediction;
   const told = `→ predicted: ${number(read)} read from the cache, ${number(write)} written, ${number(input)} neither`;
-  const agreement = isBilled && reply !== null ? agreementOf(prediction, reply.usage) : undefined;
+  const agreement =
+    isBilled && reply !== null && reply.estimated === undefined ? agreementOf(prediction, reply.usage) : undefined;
   return [agreement === undefined ? told : `${told}; the bill agrees to ${agreement.toFixed(2)}`];
 }
 
@@ -155,15 +157,23 @@ async function rebuild({ runtime, operator }: App, turn: TurnRecord, n: number):
 function answerLines({ reply }: Sent): readonly string[] {
   if (reply === null) return ["→ no whole answer came"];
   const { input, cacheRead, cacheWrite, output } = reply.usage;
-  const usage =
+  const reported =
     input + output === 0
       ? ""
       : ` · ${number(input)} in (${number(cacheRead)} from the cache, ${number(cacheWrite)} into it), ${number(output)} out, as reported`;
+  const usage = `${reply.capped ? ", by Strata, for it went on past all that was asked for" : ""}${reported}${estimatedSays(reply)}`;
   const parts = reply.parts.flatMap((part) => {
     if (part.type === "call") return [`→ calls ${part.tool} ${oneLine(JSON.stringify(part.input), 160)}`];
     return part.type === "text" ? [`→ says ${oneLine(part.text, 160)}`] : [];
   });
   return [...parts, `→ ended: ${reply.finish}${usage}`];
+}
+
+/** That a reply is billed by another usage than was reported. */
+function estimatedSays({ estimated, capped }: Reply): string {
+  if (estimated === undefined) return "";
+  const why = capped ? "nothing was reported" : "which cannot be";
+  return `, ${why}: billed as ${number(estimated.input)} in, ${number(estimated.output)} out, as Strata counts them`;
 }
 
 function edits({ edits: written = [] }: TurnRecord, style: Style): readonly string[] {

@@ -191,14 +191,14 @@ describe("the request for a summary", () => {
   });
 
   it("is refused where the agent's money is spent, and counts against it", async () => {
-    const budgets = { ...DEFAULT_BUDGETS, spend: { dollars: 1, per: "ever" } } as const;
-    const costly = { parts: [{ text: "Ann sails." }], usage: { input: 1_000_000, output: 10 } };
+    const budgets = { ...DEFAULT_BUDGETS, spend: { dollars: 0.05, per: "ever" } } as const;
+    const costly = { parts: [{ text: "Ann sails." }], usage: { input: 20_000, output: 10 } };
     const agent = sampleAgent({ budgets });
     const parts = { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") };
     const { time, runtime, scope, scopeOf } = await talked(costly, { agent, parts, contacts: ["ann", "bob"] });
     time.at += HOUR;
     const [first] = await collect(runtime.consolidate(OPERATOR, scope));
-    expect(first?.dollars).toBeGreaterThan(1);
+    expect(first?.dollars).toBeGreaterThan(0.05);
     await expect(collect(runtime.consolidate(OPERATOR, scopeOf("bob")))).rejects.toMatchObject({ code: "spend_limit" });
   });
 });

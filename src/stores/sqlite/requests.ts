@@ -1,4 +1,11 @@
-import { type ContactScope, type Digest, type Reply, StrataError, type TurnId } from "../../protocol/index.ts";
+import {
+  billedUsage,
+  type ContactScope,
+  type Digest,
+  type Reply,
+  StrataError,
+  type TurnId,
+} from "../../protocol/index.ts";
 import { type MessageMark, promptDigest } from "../digests.ts";
 import { toRequest, type WithText } from "../rows.ts";
 import type { RequestRecord } from "../store.ts";
@@ -66,7 +73,7 @@ type ReplyColumns = Pick<
 function kept(db: Connection, at: Settling, reply: Reply | null): ReplyColumns {
   const none = { input: 0, cache_read: 0, cache_write: 0, cache_write_long: null, output: 0 };
   if (!reply) return { reply: null, finish: null, ...none };
-  const { input, cacheRead: cache_read, cacheWrite: cache_write, cacheWriteLong = null, output } = reply.usage;
+  const { input, cacheRead: cache_read, cacheWrite: cache_write, cacheWriteLong = null, output } = billedUsage(reply);
   const piece = keepOwn(db, at.scope, at.key, JSON.stringify(reply));
   return {
     reply: piece,
