@@ -65,8 +65,8 @@ const MAY: Readonly<Record<Role, readonly Action[]>> = {
 };
 
 /** How far what the actor says is trusted: no door may claim more for it. */
-export function trustOf(actor: Actor): Trust {
-  return TRUSTS.find((trust) => trust === actor.role) ?? "contact";
+export function trustOf({ role }: Pick<Actor, "role">): Trust {
+  return TRUSTS.find((trust) => trust === role) ?? "contact";
 }
 
 /** Whether everything in `scope` is in the actor's reach. */

@@ -3,12 +3,13 @@ import { everyMemory } from "./every-memory.ts";
 import type { MemoryExport } from "./memory-doors.ts";
 import { markdownOf } from "./memory-files/markdown.ts";
 import type { Parts } from "./parts.ts";
+import { PAUSE, sessions } from "./stretches.ts";
 
 const SAVED = MEMORY_KINDS.filter((kind) => kind !== "message");
 
 /**
- * The scope's memories as text, piece by piece, newest first. What was said as a message only where `kinds` names it. In JSON
- * lines also what was superseded, for the record.
+ * The scope's memories as text, piece by piece, oldest first, so that a file reads as it was said and comes back in that order.
+ * What was said as a message only where `kinds` names it. In JSON lines also what was superseded, for the record.
  */
 export async function* exportMemories(
   { store }: Parts,
@@ -16,14 +17,29 @@ export async function* exportMemories(
   { format, ...listing }: MemoryExport,
 ): AsyncGenerator<string> {
   authorize(actor, "read", scope);
-  const wanted = { kinds: SAVED, ...listing };
-  if (format === "markdown") {
-    // Tags are its headings: all of it is put in order first.
-    const all: Memory[] = [];
-    for await (const memory of everyMemory(store, scope, wanted)) all.push(memory);
-    return yield* markdownOf(all);
-  }
-  for await (const memory of everyMemory(store, scope, { ...wanted, superseded: true })) yield `${lineOf(memory)}\n`;
+  const wanted = { kinds: SAVED, ...listing, ...(format === "jsonl" && { superseded: true as const }) };
+  const all: Memory[] = [];
+  for await (const memory of everyMemory(store, scope, wanted)) all.push(memory);
+  const labelled = label(store, scope);
+  const inOrder: Memory[] = [];
+  for (const memory of all.reverse()) inOrder.push(memory.kind === "message" ? await labelled(memory) : memory);
+  if (format === "markdown") yield* markdownOf(inOrder);
+  else for (const memory of inOrder) yield `${lineOf(memory)}\n`;
+}
+
+/** Says of each message in turn who wrote it and of which stretch of talk it is: where it is imported nothing else tells. */
+function label(store: Parts["store"], scope: Scope): (message: Memory) => Promise<Memory> {
+  const sessionOf = sessions({ store }, scope);
+  const stretches = new Map<string, { n: number; at: number }>();
+  return async (message) => {
+    const by = message.by ?? (message.speaker === scope.agent ? "agent" : "contact");
+    const thread = message.session === undefined ? await sessionOf(message) : undefined;
+    if (thread === undefined) return { ...message, by };
+    const last = stretches.get(thread);
+    const n = last === undefined ? 1 : last.n + (message.at - last.at > PAUSE ? 1 : 0);
+    stretches.set(thread, { n, at: message.at });
+    return { ...message, by, session: `${thread}#${n}` };
+  };
 }
 
 /** Times to the millisecond; who wrote it down is always said. */

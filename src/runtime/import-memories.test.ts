@@ -223,6 +223,98 @@ describe("JSON lines", () => {
   });
 });
 
+describe("what was said", () => {
+  const said = (n: number, content: string, more: object = {}) => ({
+    ...{ kind: "message", content, speaker: n % 2 === 0 ? "ann" : "companion", session: `s${Math.floor(n / 4)}` },
+    ...{ trust: "contact", by: n % 2 === 0 ? "contact" : "agent", at: Date.UTC(2026, 0, 1 + Math.floor(n / 4), 9) },
+    ...more,
+  });
+  /** Two talks of four lines, each within one second: nothing but their order tells which came first. */
+  const TALK = Array.from({ length: 8 }, (_, n) => said(n, `Line ${n} of it`));
+  const told = (all: readonly Memory[]) =>
+    all.map(({ content, speaker, session, at, kind }) => ({ content, speaker, session, at, kind }));
+
+  it.each(["jsonl", "markdown"] as const)(
+    "goes out and comes back in its order, with dates, speakers and sessions: %s",
+    async (format) => {
+      const from = await stand();
+      await from.load(from.ann, { text: lines(...TALK) });
+      const text = await exported(from, from.ann, format);
+      expect([...text.matchAll(/Line \d/g)].map(([line]) => line)).toEqual(TALK.map((_, n) => `Line ${n}`));
+      const to = await stand();
+      expect(counts(await to.load(to.bob, { text, format }))).toEqual([8, 0, 0]);
+      expect(told(await to.kept(to.bob))).toEqual(told(await from.kept(from.ann)));
+      expect(await exported(to, to.bob, format)).toBe(text);
+      const trusts = (await to.kept(to.bob)).map(({ trust }) => trust);
+      expect(new Set(trusts)).toEqual(new Set(["contact"]));
+    },
+  );
+
+  it("comes in its order out of a file that tells it backwards, as earlier versions wrote them", async () => {
+    const [one, other] = [await stand(), await stand()];
+    await one.load(one.ann, { text: lines(...TALK) });
+    await other.load(other.ann, { text: lines(...TALK.map((line, n) => ({ ...line, at: line.at + n })).toReversed()) });
+    const contents = async ({ kept, ann }: Stand) => (await kept(ann)).map(({ content }) => content);
+    expect(await contents(other)).toEqual(await contents(one));
+    const ask = ({ runtime, ann }: Stand) =>
+      runtime.explainMemories(OPERATOR, ann, { query: "Line of it", kinds: ["message"], limit: 8 });
+    const places = (hits: Awaited<ReturnType<typeof ask>>) =>
+      new Map(hits.map(({ content, place }) => [content, place]));
+    expect(places(await ask(other))).toEqual(places(await ask(one)));
+  });
+
+  it("in a conversation here goes out with who said it and its stretch of talk, and is read together elsewhere", async () => {
+    const { runtime, open, say } = await stage(["Where to?", "Nice."]);
+    const thread = await open("ann");
+    await say(thread, "I am moving house soon");
+    await say(thread, "To Oslo, in spring");
+    let text = "";
+    for await (const piece of runtime.exportMemories(OPERATOR, thread.scope, { format: "jsonl", kinds: ["message"] }))
+      text += piece;
+    const all = text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(all.map(({ by, content }) => `${by}: ${content}`)).toEqual([
+      "contact: I am moving house soon",
+      "agent: Where to?",
+      "contact: To Oslo, in spring",
+      "agent: Nice.",
+    ]);
+    expect(new Set(all.map(({ session }) => session))).toEqual(new Set([`${thread.id}#1`]));
+  });
+
+  it("law 6 is trusted as who said it, and not as who imports it", async () => {
+    const { load, ann, kept } = await stand();
+    const text = lines(
+      { kind: "message", content: "a", speaker: "Ann" },
+      { kind: "message", content: "b", by: "contact", trust: "operator" },
+      { kind: "message", content: "c", speaker: ann.agent },
+      { kind: "message", content: "d", by: "operator" },
+    );
+    await load(ann, { text });
+    const trusts = (await kept(ann)).map(({ content, trust, by }) => `${content} ${trust} ${by}`).sort();
+    expect(trusts).toEqual(["a contact contact", "b contact contact", "c agent agent", "d operator operator"]);
+  });
+
+  it("in plain lines is told what is missing and what that costs; a few notes with a colon are not", async () => {
+    const { load, ann, bob } = await stand();
+    const talk = ["Ann: Hi!", "Bo: Hello.", "Ann: I moved to Oslo.", "Bo: When?"].map((content) => ({ content }));
+    const { notes } = await load(ann, { text: lines(...talk) });
+    expect(notes).toEqual([
+      expect.stringMatching(/^4 entries .*kind, speaker, session and time are missing.*\.67 .* \.82.*"kind":"message"/),
+    ]);
+    const plain = lines(
+      { content: "Address: Oslo 1" },
+      { content: "Wine: red" },
+      { content: "Pets: two" },
+      { content: "Job: baker" },
+    );
+    expect((await load(bob, { text: plain })).notes).toBeUndefined();
+    expect((await load(bob, { text: lines(...TALK) })).notes).toBeUndefined();
+  });
+});
+
 describe("since and until when it is so", () => {
   const HOUR = 3_600_000;
 

@@ -14,7 +14,16 @@ import {
 import type { AddedMemory } from "../stores/index.ts";
 import { type KnownMemories, type KnownMemory, knownMemories } from "./known-memories.ts";
 import type { ImportProgress, ImportReport, MemoryImport } from "./memory-doors.ts";
-import { isDraft, isRefused, type MemoryDraft, type RefusedEntry, spanProblem } from "./memory-files/draft.ts";
+import {
+  asSaid,
+  inOrder,
+  isDraft,
+  isRefused,
+  type MemoryDraft,
+  notesOn,
+  type RefusedEntry,
+  spanProblem,
+} from "./memory-files/draft.ts";
 import { readMemories } from "./memory-files/read.ts";
 import { newMemoryId } from "./memory-id.ts";
 import type { Parts } from "./parts.ts";
@@ -35,7 +44,7 @@ export async function* importMemories(
   authorize(actor, "operate", scope);
   const reading = { contact: scope.contact ?? "contact", agent: scope.agent, file: file.name };
   const entries = readMemories(file, reading);
-  const drafts = chosen(entries.filter(isDraft), file);
+  const drafts = inOrder(chosen(entries.filter(isDraft), file).map((draft) => asSaid(draft, reading)));
   const work: Importing = {
     ...{ parts, actor, scope },
     check: file.check === true,
@@ -59,10 +68,11 @@ export async function* importMemories(
   yield { done: recognised.length, total: recognised.length };
   const order = new Map(entries.map(({ where }, n) => [where, n]));
   const refused = tally.refused.toSorted((a, b) => (order.get(a.where) ?? 0) - (order.get(b.where) ?? 0));
-  return { ...tally, refused };
+  const notes = notesOn(drafts);
+  return { ...tally, refused, ...(notes.length > 0 && { notes }) };
 }
 
-type Tally = { -readonly [Field in keyof Omit<ImportReport, "refused">]: number } & {
+type Tally = { -readonly [Field in keyof Omit<ImportReport, "refused" | "notes">]: number } & {
   readonly refused: RefusedEntry[];
 };
 
@@ -109,7 +119,7 @@ interface Recognised {
 function recognise(work: Importing, tally: Tally, drafts: readonly MemoryDraft[]): readonly Recognised[] {
   const { known, ids, parts } = work;
   const [past, present] = [drafts.filter(isPast), drafts.filter((draft) => !isPast(draft))];
-  return [...past, ...present].flatMap((draft) => {
+  const recognised = [...past, ...present].flatMap((draft) => {
     const { where, memory, supersededBy } = draft;
     const problem = problemOf(draft, work.scope);
     if (problem !== undefined) {
@@ -127,6 +137,8 @@ function recognise(work: Importing, tally: Tally, drafts: readonly MemoryDraft[]
     known.learn({ ...kept, ...(supersededBy !== undefined && { supersededBy }) }, draft);
     return [{ draft, id, before: before && { ...before } }];
   });
+  const order = new Map(drafts.map((draft, n) => [draft, n]));
+  return recognised.sort((a, b) => (order.get(a.draft) ?? 0) - (order.get(b.draft) ?? 0));
 }
 
 const isPast = ({ supersededBy }: MemoryDraft): boolean => supersededBy !== undefined;

@@ -49,6 +49,8 @@ export interface ImportReport {
   readonly refused: readonly RefusedEntry[];
   /** Less useful memories that had to go to make room. */
   readonly evicted: number;
+  /** What the file could have said and did not, where that costs something. Left out where there is nothing. */
+  readonly notes?: readonly string[];
 }
 
 /** How memories are written down, and which. */
@@ -77,6 +79,6 @@ export interface MemoryDoors {
    * saves nothing. Operators only. @throws StrataError `invalid_input` for a file of which nothing can be read
    */
   importMemories(actor: Actor, scope: Scope, file: MemoryImport): AsyncGenerator<ImportProgress, ImportReport>;
-  /** The memories as text, newest first, piece by piece. */
+  /** The memories as text, oldest first, piece by piece. */
   exportMemories(actor: Actor, scope: Scope, wish: MemoryExport): AsyncGenerator<string>;
 }

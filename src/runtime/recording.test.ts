@@ -50,6 +50,26 @@ describe("a recording", () => {
     expect(second?.events).toMatchObject([{ kind: "message", trust: "contact" }]);
   });
 
+  it("gives a line that the agent began its own date, and not that of its reply long before", () => {
+    const day = (n: number, time = "09:00") => ({ at: `2023-05-0${n}T${time}:00.000Z` });
+    const text = lines(
+      contact("Bye", day(1)),
+      agent("Bye!", day(1, "09:01")),
+      agent("And good night.", day(1, "09:02")),
+      agent("Hey, how was your week?", day(8)),
+      contact("Good", day(8, "09:05")),
+    );
+    const exchanges = readRecording(text, OPTIONS);
+    expect(exchanges.map(({ replies }) => replies.map((reply) => reply.texts))).toEqual([
+      [["Bye!", "And good night."]],
+      [["Hey, how was your week?"]],
+      [],
+    ]);
+    const [, began] = exchanges;
+    expect(began?.events).toMatchObject([{ kind: "scheduled", at: Date.UTC(2023, 4, 8, 9) }]);
+    expect([began?.at, began?.replies[0]?.at]).toEqual([Date.UTC(2023, 4, 8, 9), Date.UTC(2023, 4, 8, 9)]);
+  });
+
   it.each([
     ["not JSON", "{", /talk\.jsonl:2: "\{" is not JSON/],
     ["an unknown speaker", JSON.stringify({ ...contact("a"), from: "boss" }), /talk\.jsonl:2: from: .*, not "boss"/],

@@ -11,6 +11,7 @@ import {
 } from "../protocol/index.ts";
 import type { Thread } from "../stores/index.ts";
 import type { RecordedResult } from "./run-options.ts";
+import { PAUSE } from "./stretches.ts";
 
 /** The channel of what recordings hold: it was said in its time, and what is said there now is sent to nobody. */
 export const REPLAY = "replay";
@@ -97,7 +98,7 @@ interface Draft {
 
 /**
  * Reads a recorded conversation: JSON lines `{thread, at?, from, name?, text, calls?, id?}`. A run of contact lines begins
- * an exchange, a run of agent lines is one reply. All of it is read before anything is done with it.
+ * an exchange, a run of agent lines is one reply; after a long pause the agent has begun an exchange of its own. All of it is read before anything is done with it.
  * @param options.digest names the file in the events' external ids, so that a file given twice does nothing twice
  * @param options.gap milliseconds between lines that carry no time
  * @throws StrataError `invalid_line` with file, line, value and what was expected
@@ -110,13 +111,18 @@ export function readRecording(
   const current = new Map<string, Draft>();
   for (const line of timed(parseLines(text, options.file), options.gap)) {
     const running = current.get(line.thread);
-    const draft =
-      running === undefined || (line.from === "contact" && running.last.from !== "contact") ? begin(line) : running;
+    const draft = running === undefined || begins(line, running) ? begin(line) : running;
     if (draft !== running) exchanges.push(draft);
     current.set(line.thread, draft);
     take(draft, line, options);
   }
   return exchanges;
+}
+
+/** The agent's next line after a long pause is no part of its reply: it has begun to talk again. */
+function begins(line: Line, { last, open }: Draft): boolean {
+  if (line.from === "contact") return last.from !== "contact";
+  return line.from === "agent" && last.from === "agent" && open.size === 0 && line.at - last.at > PAUSE;
 }
 
 function parseLines(text: string, file: string): Omit<Line, "at">[] & { at?: number }[] {

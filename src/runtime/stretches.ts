@@ -64,7 +64,10 @@ export function inPieces(memories: readonly Memory[]): readonly (readonly Memory
 }
 
 /** Which conversation a message is of: that of the import, else the thread of its turn. */
-function sessions({ store }: Parts, scope: Scope): (message: Memory) => Promise<string | undefined> {
+export function sessions(
+  { store }: Pick<Parts, "store">,
+  scope: Scope,
+): (message: Memory) => Promise<string | undefined> {
   const threads = new Map<TurnId, ThreadId>();
   return async ({ session, turn }) => {
     if (session !== undefined || turn === undefined) return session;

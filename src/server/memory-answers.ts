@@ -52,5 +52,10 @@ export const IMPORTED = z
       .array(z.object({ where: z.string(), says: z.string() }))
       .readonly()
       .describe("What cannot be kept, and where it stands. The rest is saved."),
+    notes: z
+      .array(z.string())
+      .readonly()
+      .optional()
+      .describe("What the file could have said and did not, where that costs recall. Left out where there is nothing."),
   })
   .meta({ id: "ImportReport" });

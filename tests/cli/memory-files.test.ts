@@ -43,10 +43,22 @@ describe("strata memory import and export", () => {
     expect((await run("import", "notes.md", "--as", "ann")).out).toBe("notes.md: 2 memories about ann are saved.\n");
     await run("export", "--as", "ann", "--out", "ann.md");
     expect(readFileSync(join(cwd, "ann.md"), "utf8")).toMatch(
-      /^## Ann\n\n- \[.+Z\] Likes tea\.\n- \[2026-01-02\] Lives in Oslo\.\n/,
+      /^## Ann\n\n- \[2026-01-02\] Lives in Oslo\.\n- \[.+Z\] Likes tea\.\n/,
     );
     await run("import", "ann.md", "--as", "eve");
     expect(await contents("--as", "eve", "--tag", "Ann")).toEqual(["Likes tea.", "Lives in Oslo."]);
+  });
+
+  it("says what plain lines of a talk leave out, and what that costs", async () => {
+    const talk = ["Hi", "Hello", "I moved to Oslo", "When?"].map((text, n) => ({
+      content: `${n % 2 ? "Bo" : "Ann"}: ${text}`,
+    }));
+    const { run } = standing({ "talk.jsonl": talk.map((one) => JSON.stringify(one)).join("\n") });
+    const { code, err } = await run("import", "talk.jsonl");
+    expect(code).toBe(0);
+    expect(err).toMatch(
+      /^talk\.jsonl: 4 entries read like lines of a talk \("Ann: …"\)[\s\S]+speaker[\s\S]+\.67[\s\S]+\.82/,
+    );
   });
 
   it("keeps the good lines, tells each bad one by its number and never by its secret, and ends with an error", async () => {

@@ -52,6 +52,7 @@ export function declareImport(memory: Command, context: Context): void {
         });
         if (session.json) context.json({ file, ...report });
         else context.say(summary(file, report, { about: about(scope), isCheck: check === true }));
+        for (const note of report.notes ?? []) context.note(`${file}: ${note}.`);
         tellRefused(context, file, report);
       });
     });

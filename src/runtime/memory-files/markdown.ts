@@ -85,6 +85,8 @@ function draftOf(
   const [dated = "", day] = DATED.exec(text) ?? [];
   const at = timeOf(day);
   const where = `line ${line}`;
+  const [, top, session] = headings;
+  if (isItem && top === SAID && at !== undefined) return saidDraft(text.slice(dated.length), { where, session, at });
   return {
     where,
     memory: {
@@ -96,19 +98,47 @@ function draftOf(
   };
 }
 
+/** A message as `markdownOf` writes it: the speaker stands in front. Whose trust it has follows from that. */
+function saidDraft(
+  text: string,
+  { where, session, at }: { readonly where: string; readonly session: string | undefined; readonly at: number },
+): MemoryDraft {
+  const [named = "", speaker] = /^([^:\n]{1,100}): /.exec(text) ?? [];
+  const memory = { kind: "message", content: untrusted(text.slice(named.length)), tags: [], at } as const;
+  return {
+    where,
+    memory: { ...memory, ...(speaker !== undefined && { speaker }), ...(session !== undefined && { session }) },
+  };
+}
+
 /** A line across the page. */
 const isRule = (text: string): boolean => text.length < 200 && /^(?:-[ -]*|\*[ *]*|_[ _]*)$/.test(text);
 
 /** Memories for people, and for other systems: their tags are headings, a memory is an item. */
 export function markdownOf(memories: readonly Memory[]): readonly string[] {
-  const byTags = Map.groupBy(memories, ({ tags }) => tags.join(", "));
+  const [said, saved] = [memories.filter(isSaid), memories.filter((one) => !isSaid(one))];
+  const byTags = Map.groupBy(saved, ({ tags }) => tags.join(", "));
   const sections = [...byTags].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return sections.flatMap(([tags, those]) => [
-    ...(tags === "" ? [] : [`## ${clean(untrusted(tags)).replaceAll("\n", " ")}\n\n`]),
-    ...those.map(itemOf),
-    "\n",
-  ]);
+  const talks = [...Map.groupBy(said, ({ session = "" }) => session)];
+  return [
+    ...sections.flatMap(([tags, those]) => section(tags === "" ? "" : `## ${onOneLine(tags)}\n\n`, those)),
+    ...(talks.length === 0 ? [] : [`## ${SAID}\n\n`]),
+    ...talks.flatMap(([session, those]) => section(session === "" ? "" : `### ${onOneLine(session)}\n\n`, those)),
+  ];
 }
+
+const isSaid = ({ kind }: Memory): boolean => kind === "message";
+
+const onOneLine = (text: string): string => clean(untrusted(text)).replaceAll("\n", " ");
+
+const section = (heading: string, memories: readonly Memory[]): readonly string[] => [
+  ...(heading === "" ? [] : [heading]),
+  ...memories.map(itemOf),
+  "\n",
+];
+
+/** Under this heading of ours stands what was said as messages, each talk under a heading of its own. */
+const SAID = "What was said";
 
 /** To the second, or to the day where that is all that is known. */
 function itemOf({ kind, content, speaker, at }: Memory): string {

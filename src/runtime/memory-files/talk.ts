@@ -1,3 +1,4 @@
+import { cleanName } from "../../guard/index.ts";
 import { untrusted } from "../../protocol/index.ts";
 import { type MemoryDraft, type Reading, timeOf } from "./draft.ts";
 
@@ -6,13 +7,18 @@ export interface SaidMessage {
   readonly where: string;
   readonly from: "contact" | "agent";
   readonly text: string;
+  /** By the name they gave; left out, the contact's or the agent's. */
+  readonly speaker?: string;
   readonly session: string;
   readonly source: string;
   readonly at: number | undefined;
 }
 
 /** What was said becomes a memory of what was said, with the trust of who said it. */
-export function messageDraft({ where, from, text, session, source, at }: SaidMessage, reading: Reading): MemoryDraft {
+export function messageDraft(
+  { where, from, text, speaker, session, source, at }: SaidMessage,
+  reading: Reading,
+): MemoryDraft {
   return {
     where,
     memory: {
@@ -21,7 +27,7 @@ export function messageDraft({ where, from, text, session, source, at }: SaidMes
       tags: [],
       trust: from,
       by: from,
-      speaker: from === "contact" ? reading.contact : reading.agent,
+      speaker: speaker ?? (from === "contact" ? reading.contact : reading.agent),
       session,
       sources: [source],
       ...(at !== undefined && { at }),
@@ -64,12 +70,14 @@ export function talkDrafts({ messages, id }: Talk, where: string, reading: Readi
   const talk = typeof id === "string" && id !== "" ? id : [reading.file, where].filter((part) => part !== "").join(" ");
   const session = `talk:${talk}`;
   return messages.flatMap((value, n) => {
-    const { role, content, created_at, create_time, timestamp } = Object.fromEntries(Object.entries(value ?? {}));
+    const { role, name, content, created_at, create_time, timestamp } = Object.fromEntries(Object.entries(value ?? {}));
     const from = speakerOf(role);
     const text = textOf(content);
     if (from === undefined || text === "") return [];
     const at = [created_at, create_time, timestamp].map(timeOf).find((one) => one !== undefined);
     const place = [where, `message ${n + 1}`].filter((part) => part !== "").join(", ");
-    return [messageDraft({ where: place, from, text, session, source: `${session}#${n + 1}`, at }, reading)];
+    const speaker = typeof name === "string" ? cleanName(untrusted(name)) : "";
+    const said = { where: place, from, text, session, source: `${session}#${n + 1}`, at };
+    return [messageDraft({ ...said, ...(speaker !== "" && { speaker }) }, reading)];
   });
 }

@@ -7,7 +7,7 @@ import { countsOf } from "./memory-count.ts";
 import { conditionOf, isOfKept, KEPT, memoryRows, NOT_SAID } from "./memory-rows.ts";
 import { memoryScope } from "./memory-scope.ts";
 
-/** Newest first. */
+/** Newest first; of one instant, what was kept last. */
 export function memories(
   db: Connection,
   scope: Scope,
@@ -23,7 +23,7 @@ export function memories(
     ...(superseded ? [] : ["memory.superseded_by is null"]),
     ...(condition ? [condition.sql] : []),
   ];
-  const newest = `${holds.join(" and ")} order by memory.at desc, memory.id desc limit ?`;
+  const newest = `${holds.join(" and ")} order by memory.at desc, memory.row desc limit ?`;
   return memoryRows(db, own, newest, ...(condition?.parameters ?? []), atMost(limit)).map(toMemory);
 }
 
