@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import {
   checkLock,
   immutableText,
@@ -38,6 +37,7 @@ import { checkAccounts } from "./accounts.ts";
 import { type CardOf, cardsOf } from "./cards.ts";
 import type { AppOptions } from "./options.ts";
 import { accessOf, isOwn } from "./projects.ts";
+import { workspacesIn } from "./record-file.ts";
 
 /** What the projects declare at a time: replaced as a whole by a reload. */
 export interface Declared {
@@ -106,7 +106,7 @@ function builtInTools(projects: readonly Project[], { data }: AppOptions, store:
   const agentOf = ({ org, agent }: AgentOwner): Agent | undefined =>
     all.find((one) => one.org === org && one.name === agent);
   const remembering = [...memoryTools(store), ...rememberTools(store)];
-  return [...remembering, replyTool(), ...promptTools({ store, agentOf }), ...workspaceTools(join(data, "workspace"))];
+  return [...remembering, replyTool(), ...promptTools({ store, agentOf }), ...workspaceTools(workspacesIn(data))];
 }
 
 /** What `import "strata"` gives in a module: this very program, built or from its source. */

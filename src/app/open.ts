@@ -16,6 +16,7 @@ import {
 } from "../protocol/index.ts";
 import {
   createRuntime,
+  finishErasures,
   openVectors,
   type Parts,
   type RecordedReply,
@@ -24,13 +25,14 @@ import {
 } from "../runtime/index.ts";
 import type { Accounts } from "../sources/index.ts";
 import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store } from "../stores/index.ts";
+import { removeWorkspace } from "../tools/index.ts";
 import type { ModelCard } from "../wire/index.ts";
 import { accountsOf } from "./accounts.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";
 import { holderLives, holderName } from "./holder.ts";
 import { type AppOptions, checkOptions } from "./options.ts";
 import { projectsOf } from "./projects.ts";
-import { recordFile } from "./record-file.ts";
+import { recordFile, workspacesIn } from "./record-file.ts";
 import { sendDelivery } from "./send-delivery.ts";
 
 /** What a reload took that no version of an agent shows. */
@@ -91,12 +93,19 @@ export async function openApp(options: AppOptions): Promise<App> {
   const vectors = vectorsOver(opened, () => current.declared);
   try {
     current.declared = await declaredBy(projects, options, vectors.store);
+    // Files that cannot be deleted are no reason not to start: the next erasure says why.
+    await finishErasures({ store: opened, removeFiles: filesRemover(options) }).catch(() => undefined);
     return joined(options, { declared: current.declared, current, vectors });
   } catch (thrown) {
     await opened.close();
     throw thrown;
   }
 }
+
+const filesRemover =
+  ({ data }: AppOptions): Parts["removeFiles"] =>
+  (scope) =>
+    removeWorkspace(workspacesIn(data), scope);
 
 /** Nobody searches before all is declared. */
 function vectorsOver(store: Store, declared: () => Declared | undefined): Vectors {
@@ -125,7 +134,7 @@ function joined(options: AppOptions, { declared, current, vectors }: Joining): A
   let now = declared;
   const clock = (): number => time.at ?? Date.now();
   const accounts = accountsOf(() => now.projects, clock);
-  const parts = partsOf({ store, vectors, accounts, now: () => now, clock });
+  const parts = partsOf({ store, vectors, accounts, removeFiles: filesRemover(options), now: () => now, clock });
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
   return {
@@ -177,7 +186,7 @@ function beginReading(accounts: Accounts, agents: readonly Agent[]): void {
 }
 
 /** What stays for as long as the program runs, and what a reload replaces. */
-interface Changing extends Pick<Parts, "store" | "vectors" | "accounts" | "clock"> {
+interface Changing extends Pick<Parts, "store" | "vectors" | "accounts" | "removeFiles" | "clock"> {
   readonly now: () => Declared;
 }
 

@@ -4,3 +4,6 @@ import { join } from "node:path";
 export function recordFile(data: string): string {
   return join(data, "strata.db");
 }
+
+/** Where contacts' files are in it. */
+export const workspacesIn = (data: string): string => join(data, "workspace");

@@ -29,9 +29,18 @@ export const batchContact = (id: string): ContactId => contactId(`${INBOX}:${id}
 /** Whether the data is of a turn that handles messages of several senders. */
 export const isBatch = ({ contact }: Scope): boolean => contact?.startsWith(`${INBOX}:`) ?? false;
 
+/** What the pseudonyms of erased contacts begin with. */
+const ERASED = "~erased";
+
+/** What stands for a contact who was erased, in rows that count and cost. The id is chance: nothing leads from it to a name. */
+export const erasedContact = (id: string): ContactId => contactId(`${ERASED}:${id}`);
+
+/** Whether it stands for a contact who was erased. */
+export const isErased = (contact: ContactId): boolean => contact.startsWith(`${ERASED}:`);
+
 /** Whether a contact is nobody outside. No door takes a message for it. */
 export const isReserved = (contact: ContactId): boolean =>
-  contact === SELF || contact === INBOX || contact.startsWith(`${INBOX}:`);
+  contact === SELF || contact === INBOX || contact.startsWith(`${INBOX}:`) || isErased(contact);
 
 /** Where memories of a thread are kept: those of the agent's own turns are the agent's own. */
 export function memoryScope<S extends Scope>(scope: S): Scope {

@@ -4,7 +4,7 @@ import type { Parts } from "./parts.ts";
 import type { Forgotten } from "./runtime.ts";
 import { knownScopes } from "./senders.ts";
 
-/** Erases a contact with everything derived of them, agent by agent. Gives the agents that knew them. */
+/** Erases a contact with everything derived of them and their files, agent by agent. Gives the agents that knew them. */
 export async function erase(parts: Parts, actor: Actor, { contact, agent }: Forgotten): Promise<readonly AgentName[]> {
   const names = await agentsOf(parts, actor, agent);
   // All are looked at before anything goes: half an erasure would pass for a whole one.
@@ -15,9 +15,21 @@ export async function erase(parts: Parts, actor: Actor, { contact, agent }: Forg
   for (const scope of scopes) authorize(actor, "operate", scope);
   const erased: AgentName[] = [];
   for (const scope of scopes) {
-    if (await parts.store.eraseContact(scope, actor, parts.clock())) erased.push(scope.agent);
+    if ((await parts.store.eraseContact(scope, actor, parts.clock())) !== undefined) erased.push(scope.agent);
   }
+  await finishErasures(parts);
   return erased;
+}
+
+/**
+ * Deletes the files of those whose rows are erased, and then the note of it. What a program that was killed has begun is done here,
+ * too, by the next that starts.
+ */
+export async function finishErasures({ store, removeFiles }: Pick<Parts, "store" | "removeFiles">): Promise<void> {
+  for (const scope of await store.unfinishedErasures()) {
+    await removeFiles(scope);
+    await store.finishErasure(scope);
+  }
 }
 
 async function agentsOf(parts: Parts, actor: Actor, agent: AgentName | undefined): Promise<readonly AgentName[]> {

@@ -18,6 +18,7 @@ export type { DeliveryReport } from "./deliver/deliveries.ts";
 export type { Delivery, SendDelivery } from "./deliver/delivery.ts";
 export { openVectors, type Vectors } from "./embed/embed.ts";
 export type { EmbedProgress, VectorReport } from "./embed/embed-doors.ts";
+export { finishErasures } from "./erase.ts";
 export type {
   ImportProgress,
   ImportReport,

@@ -1,4 +1,14 @@
-import type { Agent, CountTokens, Digest, Model, ModelRef, OwnSource, Request, Vault } from "../protocol/index.ts";
+import type {
+  Agent,
+  ContactScope,
+  CountTokens,
+  Digest,
+  Model,
+  ModelRef,
+  OwnSource,
+  Request,
+  Vault,
+} from "../protocol/index.ts";
 import type { Accounts } from "../sources/index.ts";
 import type { Store } from "../stores/index.ts";
 import type { Toolset } from "../tools/index.ts";
@@ -24,6 +34,8 @@ export interface Parts {
   /** What makes vectors for the store's searches; left out, they go by words alone. */
   readonly vectors?: Vectors;
   readonly tools: Toolset;
+  /** Deletes the files that agents keep for a contact. @throws StrataError `file_not_found` where one cannot be deleted */
+  readonly removeFiles: (scope: ContactScope) => Promise<void>;
   /** The operator's own sources, by name. */
   readonly sources: ReadonlyMap<string, OwnSource>;
   readonly vault: Vault;

@@ -194,8 +194,9 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
   /** A past request, rebuilt from the record. `n` is 1 for the turn's first. @throws StrataError `record_broken` */
   rebuilt(actor: Actor, turn: TurnId, n: number): Promise<RebuiltRequest>;
   /**
-   * Blanks every text of a contact, forgets their memories and keys and closes their threads, for one agent or for all. Gives the
-   * agents that knew them. Operators only.
+   * Blanks every text of a contact, forgets their memories and keys, closes their threads and deletes their files, for one agent or
+   * for all. What stays are counts and costs under a pseudonym. Gives the agents that knew them. Operators only.
+   * @throws StrataError `file_not_found` where a file cannot be deleted: all else is erased, and the next start tries again
    */
   erase(actor: Actor, whose: Forgotten): Promise<readonly AgentName[]>;
   usage(actor: Actor, scope: Scope): Promise<UsageTotal>;

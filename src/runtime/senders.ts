@@ -7,6 +7,7 @@ import {
   type ContactId,
   type ContactScope,
   type EventPart,
+  isErased,
   isReserved,
   type NewEvent,
   type Scope,
@@ -95,6 +96,10 @@ export interface Reached {
  */
 export function checkOutside({ agent, contact }: Pick<ContactScope, "agent" | "contact">): void {
   if (!isReserved(contact)) return;
+  if (isErased(contact)) {
+    const gone = `${contact} stands for a contact of ${agent} who was erased, and nobody writes as it; write as the contact, who is somebody new`;
+    throw new StrataError("not_allowed", gone, { contact });
+  }
   const says = `${contact} stands for ${agent} itself, and nobody writes as it; \`strata life tick ${agent}\` or \`POST /v1/agents/${agent}/life/tick\` begins a turn of its own`;
   throw new StrataError("not_allowed", says, { contact });
 }

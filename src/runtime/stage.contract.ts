@@ -150,6 +150,7 @@ export async function stage(
     agents: { all: [agent], spec: agentSpec, revive: reviveAgent },
     store,
     tools: toolset([...memoryTools(store), ...sampleTools(rung)]),
+    removeFiles: async () => undefined,
     sources: new Map(),
     vault: vaultOf([]),
     cardOf,

@@ -5,7 +5,7 @@ import { type Route, route } from "./route.ts";
 const erase: Route = route({
   method: "delete",
   url: "/v1/contacts/{contact}",
-  says: "Erases a contact: texts, memories and keys, of one agent or of all. Nothing brings them back; the record stays whole.",
+  says: "Erases a contact: texts, memories, files and the name itself, of one agent or of all. Nothing brings them back; counts and costs stay under a pseudonym.",
   path: z.strictObject({ contact: FIELDS.contact }),
   query: z.strictObject({ agent: FIELDS.agent.optional() }),
   body: NOTHING,

@@ -63,6 +63,7 @@ export async function stage(
     agents: { all: agents, spec: agentSpec, revive: reviveAgent },
     store,
     tools: toolset(memoryTools(store)),
+    removeFiles: async () => undefined,
     sources: new Map(),
     vault: vaultOf([]),
     // The scripted model costs nothing, and that is known: agents may live on credits here.

@@ -101,8 +101,22 @@ interface TallyTable extends OfAgent {
   readonly dollars: number;
 }
 
-/** The tables of agents that live by themselves. */
+/** An erasure that is not through: its `contact` is there as long as the files are, the row as long as the write-ahead log may hold old pages. */
+interface ErasureTable extends OfAgent {
+  readonly number: Generated<number>;
+  readonly contact: ContactId | null;
+  readonly at: number;
+}
+
+/** The id of a signed message whose contact was erased, under the agent's key: the signature never counts again. */
+interface SpentSignatureTable extends OfAgent {
+  readonly digest: Digest;
+}
+
+/** The tables of what is an agent's own, whoever writes to it. */
 export interface AgentTables {
+  readonly erasure: ErasureTable;
+  readonly spent_signature: SpentSignatureTable;
   readonly text_move: TextMoveTable;
   readonly exchange: ExchangeTable;
   readonly life: LifeTable;

@@ -331,7 +331,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
    * @throws StrataError `lease_lost`, also where one of several senders was erased, or `thread_not_found` where the only one was: then nothing was written. */
   settle(claim: Claim, outcome: TurnOutcome): Promise<Settled>;
 
-  /** Journals a call before it acts. @throws StrataError `turn_not_found`, `lease_lost` when the turn has ended */
+  /** Journals a call before it acts. @throws StrataError `thread_not_found`, `turn_not_found`, `lease_lost` when the turn has ended */
   beginCall(scope: ContactScope, key: JournalKey, at: number): Promise<JournalState>;
   /** Journals what came of it; a second outcome changes nothing. @throws StrataError `invalid_input` for a call that was not begun */
   endCall(scope: ContactScope, key: JournalKey, outcome: ToolOutcome, at: number): Promise<void>;
@@ -367,9 +367,13 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   /**
    * Blanks every text of the contact, forgets its key and memories and closes its threads: the next opening makes a new one.
    * A turn that runs ends as failed. The chain stays valid; requests that held the texts cannot be rebuilt. Ids, names of
-   * channels, counts and costs stay. False where nothing was kept of it.
+   * channels, counts and costs stay, under a pseudonym. Gives the scope where they are now; nothing where nothing was kept of it.
    */
-  eraseContact(scope: ContactScope, actor: Actor, at: number): Promise<boolean>;
+  eraseContact(scope: ContactScope, actor: Actor, at: number): Promise<ContactScope | undefined>;
+  /** Contacts whose rows are erased, and whose files may not be yet: what is left of an erasure that was interrupted. */
+  unfinishedErasures(): Promise<readonly ContactScope[]>;
+  /** Ends an erasure whose files are gone: the contact's name goes, too. */
+  finishErasure(scope: ContactScope): Promise<void>;
 
   organizations(): Promise<readonly OrgId[]>;
   /** Every agent of the organization that ever had a thread, a text of its own, credits or a state; declared today or not. */

@@ -11,4 +11,4 @@ export { recordedTools } from "./recorded-tools.ts";
 export { rememberTools } from "./remember-tools.ts";
 export { replyTool, shownSender } from "./reply-tool.ts";
 export { type Toolset, toolset } from "./toolset.ts";
-export { workspaceTools } from "./workspace-tools.ts";
+export { removeWorkspace, workspaceTools } from "./workspace-tools.ts";

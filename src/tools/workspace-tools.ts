@@ -1,5 +1,7 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { z } from "zod";
-import { type ContactScope, digestOf, type Tool, type ToolOutcome } from "../protocol/index.ts";
+import { type ContactScope, digestOf, StrataError, type Tool, type ToolOutcome } from "../protocol/index.ts";
 import { defineTool } from "./define-tool.ts";
 import { answered, refused } from "./outcome.ts";
 import { LARGEST, listing, readText, writeText } from "./workspace-file.ts";
@@ -21,6 +23,26 @@ interface Workspaces {
 export function workspaceTools(root: string, byDescriptor?: boolean): readonly Tool[] {
   const workspaces = { root, open: openerFor(byDescriptor) };
   return [readTool(workspaces), listTool(workspaces), writeTool(workspaces)];
+}
+
+/**
+ * Deletes all that was ever written for one contact, and its folder. Nothing to delete is no error.
+ * @throws StrataError `file_not_found` where a file cannot be deleted
+ */
+export async function removeWorkspace(root: string, scope: ContactScope): Promise<void> {
+  const folders = ownFolders(scope);
+  const way = { root, parts: folders.slice(0, -1), create: false };
+  try {
+    await inFolder(openerFor(), way, async (folder) => {
+      await rm(folder.at(folders.at(-1) ?? ""), { recursive: true, force: true });
+      await folder.sync();
+    });
+  } catch (cause) {
+    // Nobody ever wrote for this agent.
+    if (codeOf(cause) === "ENOENT") return;
+    const says = `files in ${join(root, ...folders)} could not be deleted (${codeOf(cause) || String(cause)})`;
+    throw new StrataError("file_not_found", `${says}; make the folder your own, then erase once more`, { root }, cause);
+  }
 }
 
 function readTool(workspaces: Workspaces): Tool {

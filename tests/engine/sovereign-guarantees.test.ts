@@ -20,6 +20,7 @@ import {
   sender,
   shown,
 } from "./automaton.ts";
+import { canariesIn } from "./home.ts";
 
 const ADA = sender(1);
 
@@ -216,6 +217,13 @@ describe("the record of the sovereign", () => {
     expect(await problems(on)).toEqual([]);
     expect(JSON.stringify(await runtime.textVersions(operator, SOVEREIGN))).not.toContain("round loaf");
     expect(JSON.stringify(await runtime.outbox(operator, SOVEREIGN, { limit: 9 }))).not.toContain("Proposed.");
+    const said = {
+      address: ADA.address,
+      letters: ADA.address.slice(2),
+      message: "loaf is the round",
+      edit: "the round loaf",
+    };
+    expect(canariesIn(on.data, said)).toEqual([]);
   });
 });
 

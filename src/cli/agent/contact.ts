@@ -15,7 +15,7 @@ export function declareContact(program: Command, context: Context): void {
     .description("erase all that is kept of a contact")
     .addHelpText("after", "\nExample:\n  $ strata contact erase ann --yes");
   ofAgent(contact.command("erase").argument("<name>", "the contact, as the channel names them"), "every agent")
-    .description("blank every text of a contact and forget their memories and keys; nothing brings them back")
+    .description("erase a contact: texts, memories, files and the name itself; nothing brings them back")
     .option("--yes", "do it: without this nothing is erased")
     .addHelpText("after", "\nExample:\n  $ strata contact erase ann --yes")
     .action((name: string, named: string | undefined, options: Options, command: Command) => {
@@ -38,5 +38,5 @@ function unconfirmed(name: string): StrataError {
 
 function told(name: string, erased: readonly string[]): string {
   if (erased.length === 0) return `Nothing was known of ${JSON.stringify(name)}; nothing was erased.`;
-  return `Erased ${JSON.stringify(name)}, whom ${erased.join(", ")} knew: texts, memories and keys are gone; the record stays whole.`;
+  return `Erased ${JSON.stringify(name)}, whom ${erased.join(", ")} knew: texts, memories, files and name are gone; counts and costs stay under a pseudonym.`;
 }

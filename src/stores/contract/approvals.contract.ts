@@ -203,9 +203,11 @@ function erasing(openStore: OpenStore): void {
       await store.decideApproval(ANN, first.id, decision({ note: untrusted("Ann is nice") }));
       await store.finishApproval(ANN, first.id, finish());
       const second = await waiting(store, { input: { secret: "Ann's too" } });
-      await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW + 9_000);
-      expect(await store.approvals(ANN, { status: "waiting" }, 9)).toEqual([]);
-      const left = await store.approvals(ANN, {}, 9);
+      const gone = await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW + 9_000);
+      if (!gone) throw new Error("nothing was erased");
+      expect(await store.approvals(ANN, {}, 9)).toEqual([]);
+      expect(await store.approvals(gone, { status: "waiting" }, 9)).toEqual([]);
+      const left = await store.approvals(gone, {}, 9);
       expect(left.map(({ id }) => id).sort()).toEqual([first.id, second.id].sort());
       expect(left.find(({ id }) => id === first.id)).toMatchObject({
         input: null,
@@ -213,7 +215,7 @@ function erasing(openStore: OpenStore): void {
         outcome: { text: "", failed: false },
       });
       expect(left.find(({ id }) => id === second.id)).toMatchObject({ input: null, status: "denied" });
-      await expect(store.decideApproval(ANN, second.id, decision())).rejects.toMatchObject({
+      await expect(store.decideApproval(gone, second.id, decision())).rejects.toMatchObject({
         code: "approval_decided",
       });
       expect(await problems(store, ANN.org)).toEqual([]);

@@ -314,7 +314,7 @@ function erasing(openStore: OpenStore): void {
       const store = await waiting(openStore);
       const { thread, claim } = await staged(store);
       await store.settle(claim, done(claim, { reply: "I told ann." }));
-      expect(await erase(store, ANN)).toBe(true);
+      expect(await erase(store, ANN)).toMatchObject({ contact: expect.stringMatching(/^~erased:/) });
       expect(JSON.stringify(await store.turn(thread.scope, claim.turn))).not.toContain("I told ann");
       expect(await store.conversation(scopeOf("bob"))).toMatchObject({ entries: [{ reply: "only for bob" }] });
       await expect(store.receive(thread.scope, thread.id, [])).rejects.toMatchObject({ code: "thread_not_found" });

@@ -103,7 +103,7 @@ async function write({ store }: World, name: Name): Promise<void> {
   await store.receive(thread.scope, thread.id, [said("Ring")]);
 }
 
-const forget = ({ store }: World, name: Name): Promise<boolean> =>
+const forget = ({ store }: World, name: Name): Promise<unknown> =>
   store.eraseContact(scopeOf(name), { org: ANN.org, role: "operator" }, NOW);
 
 /** Whoever held a thread before is gone: what they began is taken up. */

@@ -116,9 +116,9 @@ export function isolationContract(openStore: OpenStore): void {
       });
       expect(await store.renew(stolen, NOW + 1e9)).toBe(false);
       await expect(store.settle(stolen, ran(stolen).outcome)).rejects.toMatchObject({ code: "lease_lost" });
-      await expect(store.beginCall(other, call, NOW)).rejects.toMatchObject({ code: "turn_not_found" });
+      await expect(store.beginCall(other, call, NOW)).rejects.toMatchObject({ code: "thread_not_found" });
       const outcome = { text: untrusted("rang"), failed: false };
-      await expect(store.endCall(other, call, outcome, NOW)).rejects.toMatchObject({ code: "turn_not_found" });
+      await expect(store.endCall(other, call, outcome, NOW)).rejects.toMatchObject({ code: "thread_not_found" });
       expect(await store.deliver(other, at.outbox, NOW)).toBe(false);
       const verdict = { verdict: "approved", by: "operator", at: NOW } as const;
       await expect(store.decideApproval(other, at.approval, verdict)).rejects.toMatchObject({

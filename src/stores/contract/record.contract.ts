@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Actor, toolName, untrusted } from "../../protocol/index.ts";
+import { type Actor, type ContactScope, toolName, untrusted } from "../../protocol/index.ts";
 import type { JournalKey } from "../journal-key.ts";
 import type { Claim, Store, Thread } from "../store.ts";
 import {
@@ -21,6 +21,13 @@ import {
   scopeOf,
   take,
 } from "./sample.contract.ts";
+
+/** What an erased contact left, and where it is now. */
+interface ErasedStand {
+  readonly thread: Thread;
+  readonly runs: readonly (Ran & { readonly claim: Claim })[];
+  readonly gone: ContactScope;
+}
 
 const OPERATOR: Actor = { org: ANN.org, role: "operator" };
 
@@ -180,35 +187,37 @@ function chain(openStore: OpenStore): void {
 }
 
 function erasure(openStore: OpenStore): void {
-  async function erasedStand(store: Store): Promise<{ thread: Thread; runs: (Ran & { claim: Claim })[] }> {
+  async function erasedStand(store: Store): Promise<ErasedStand> {
     const thread = await open(store);
     const runs = [
       await exchange(store, thread, "My name is Ann"),
       await exchange(store, thread, "Bye", { failed: true }),
     ];
     await store.saveMemory(ANN, newMemory(), remembered("Ann likes tea"));
-    await store.eraseContact(ANN, OPERATOR, NOW + 9_000);
-    return { thread, runs };
+    const gone = await store.eraseContact(ANN, OPERATOR, NOW + 9_000);
+    if (!gone) throw new Error("nothing was erased");
+    return { thread, runs, gone };
   }
 
   describe("erasing a contact", () => {
     it("blanks every text, forgets memories and what waits to be sent, and keeps the record whole", async () => {
       const store = await openStore();
-      const { thread, runs } = await erasedStand(store);
+      const { thread, runs, gone } = await erasedStand(store);
       const told = JSON.stringify([
-        await store.thread(ANN, thread.id),
-        await store.slots(ANN, thread.id),
-        await store.pending(ANN, thread.id),
-        await store.turns(ANN, thread.id),
-        await store.memories(ANN, 9),
-        await store.outbox(ANN, 9),
+        await store.thread(gone, thread.id),
+        await store.slots(gone, thread.id),
+        await store.pending(gone, thread.id),
+        await store.turns(gone, thread.id),
+        await store.memories(gone, 9),
+        await store.outbox(gone, 9),
       ]);
       for (const text of ["My name", "Bye", "Hello", "tea", "did not answer", "main"]) expect(told).not.toContain(text);
+      expect([await store.threads(ANN, 9), await store.outbox(ANN, 9)]).toEqual([[], []]);
       expect(await store.searchMemories([ANN], asking("tea", 9))).toEqual([]);
-      expect(await store.pending(ANN, thread.id)).toEqual([]);
-      expect(await store.usage(ANN)).toMatchObject({ turns: 2, requests: 2, input: 100, dollars: 0.5 });
-      expect(await store.slots(ANN, thread.id)).toMatchObject([{ text: "" }, { text: "" }]);
-      expect((await store.turn(ANN, runs[0]?.claim.turn ?? ("" as Claim["turn"])))?.requests[0]?.reply).toMatchObject({
+      expect(await store.pending(gone, thread.id)).toEqual([]);
+      expect(await store.usage(gone)).toMatchObject({ turns: 2, requests: 2, input: 100, dollars: 0.5 });
+      expect(await store.slots(gone, thread.id)).toMatchObject([{ text: "" }, { text: "" }]);
+      expect((await store.turn(gone, runs[0]?.claim.turn ?? ("" as Claim["turn"])))?.requests[0]?.reply).toMatchObject({
         parts: [],
         usage: { input: 100 },
       });
@@ -218,9 +227,9 @@ function erasure(openStore: OpenStore): void {
 
     it("leaves requests that cannot be rebuilt any more, and says why", async () => {
       const store = await openStore();
-      const { runs } = await erasedStand(store);
+      const { runs, gone } = await erasedStand(store);
       for (const { claim } of runs) {
-        const asked = store.rebuild(ANN, claim.turn, 1);
+        const asked = store.rebuild(gone, claim.turn, 1);
         await expect(asked).rejects.toMatchObject({
           code: "record_broken",
           message: expect.stringContaining("erased"),
@@ -249,13 +258,13 @@ function erasure(openStore: OpenStore): void {
       const thread = await open(store);
       await store.receive(ANN, thread.id, [said("Hi")]);
       const claim = await take(store, thread);
-      await store.eraseContact(ANN, OPERATOR, NOW);
+      const gone = await store.eraseContact(ANN, OPERATOR, NOW);
       await expect(store.settle(claim, ran(claim).outcome)).rejects.toMatchObject({
         code: "thread_not_found",
         message: expect.stringMatching(/^ann was erased while turn trn_\w+ ran; nothing of it was kept/),
       });
       expect(await store.renew(claim, NOW + 99_000)).toBe(false);
-      expect(await store.turn(ANN, claim.turn)).toMatchObject({
+      expect(await store.turn(gone ?? ANN, claim.turn)).toMatchObject({
         status: "failed",
         end: { code: "turn_cancelled" },
         link: { seq: 1 },

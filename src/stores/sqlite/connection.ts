@@ -22,8 +22,8 @@ export interface Connection {
   write<T>(work: () => T): T;
   /** One snapshot for several reads; it never waits for a writer. */
   read<T>(work: () => T): T;
-  /** Moves the write-ahead log into the file and empties it: erased text shall not live on in it. */
-  flush(): void;
+  /** Moves the write-ahead log into the file and empties it: erased text shall not live on in it. False where another program reads just now. */
+  flush(): boolean;
   /** Copies one snapshot of all into another file, a part at a time: others read and write meanwhile. */
   copy(file: string, onProgress: (progress: BackupProgress) => void): Promise<void>;
   close(): void;
@@ -105,7 +105,8 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
     },
     write: (work) => db.transaction(work).immediate(),
     read: (work) => db.transaction(work).deferred(),
-    flush: () => void db.pragma("wal_checkpoint(TRUNCATE)"),
+    // The first column says whether somebody was in the way.
+    flush: () => db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0,
     copy: (to, onProgress) => copied(db, to, onProgress),
     close: () => void db.close(),
   };

@@ -1,17 +1,25 @@
-import { type Actor, type ContactScope, canonicalJson, isBatch, type ThreadId } from "../../protocol/index.ts";
+import {
+  type Actor,
+  type ContactScope,
+  canonicalJson,
+  erasedContact,
+  isBatch,
+  isReserved,
+  type ThreadId,
+} from "../../protocol/index.ts";
 import type { Row } from "../tables.ts";
 import { dropLog } from "./agent/conversations.ts";
 import { closeProposals } from "./agent/proposals.ts";
 import { closeApprovals } from "./approvals.ts";
 import { append } from "./chain.ts";
 import type { Connection } from "./connection.ts";
-import { freeErasedIds } from "./events.ts";
+import { forgetIds } from "./events.ts";
 import { countChange, memoryScope } from "./memory/memory-scope.ts";
 import { unindexScope } from "./memory/units.ts";
 import { knownKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
 import { batchesWith, freeMembers } from "./staged.ts";
-import { plain, query } from "./statement.ts";
+import { insert, ONE, plain, query } from "./statement.ts";
 import { stopTurn } from "./stop-turn.ts";
 
 /** What an erasure's link says. It names threads and the role of who asked, and no person. */
@@ -22,14 +30,15 @@ export interface ErasureLink {
 /**
  * Blanks a contact's texts, forgets its key and its memories and closes its threads: what comes next opens new ones. The
  * record keeps the digests, so it stays whole; that of a text without its key tells nothing. What runs is stopped, for it
- * would write again what was erased.
+ * would write again what was erased. Rows that stay name a pseudonym instead of the contact. Files are not the store's: until
+ * somebody says that they are gone, the erasure is noted as unfinished.
  */
-export function eraseContact(db: Connection, scope: ContactScope, actor: Actor, at: number): boolean {
+export function eraseContact(db: Connection, scope: ContactScope, actor: Actor, at: number): ContactScope | undefined {
   const erased = db.write(() => {
     // A turn of several has the words of all of them in each text: its record goes with any of them.
     const scopes = [scope, ...batchesWith(db, scope)];
     const threads = scopes.flatMap((one) => openThreads(db, one));
-    if (threads.length === 0 && !knownKey(db, scope)) return false;
+    if (threads.length === 0 && !isKept(db, scope)) return undefined;
     for (const thread of threads) {
       if (isBatch(thread)) freeMembers(db, thread);
       stopTurn(db, thread, { at });
@@ -42,10 +51,74 @@ export function eraseContact(db: Connection, scope: ContactScope, actor: Actor, 
       closeProposals(db, one, actor.role, at);
       forget(db, one);
     }
-    return true;
+    db.run(insert("erasure", { ...owner(scope), at }));
+    return isReserved(scope.contact) ? scope : renamed(db, scope);
   });
-  if (erased) flushed(db);
+  if (erased) emptyLog(db);
   return erased;
+}
+
+/** Contacts whose files may still be there. */
+export function unfinishedErasures(db: Connection): readonly ContactScope[] {
+  const waiting = query.selectFrom("erasure").select(["org", "agent", "contact"]).where("contact", "is not", null);
+  return db.all(waiting.orderBy("number")).flatMap(({ contact, ...agent }) => (contact ? [{ ...agent, contact }] : []));
+}
+
+/** The files are gone, and now the name that led to them. */
+export function finishErasure(db: Connection, scope: ContactScope): void {
+  db.run(
+    query
+      .updateTable("erasure")
+      .set({ contact: null })
+      .where((eb) => eb.and(owner(scope))),
+  );
+  clearLog(db);
+}
+
+/**
+ * Takes what was erased out of the write-ahead log, which holds old pages until it is emptied. Where another program reads just now,
+ * that waits for the next erasure or the next start.
+ */
+export function clearLog(db: Connection): void {
+  const cleared = query.deleteFrom("erasure").where("contact", "is", null);
+  const waits = query.selectFrom("erasure").select("number").where("contact", "is", null).limit(ONE);
+  if (db.first(waits) !== undefined && emptyLog(db)) db.run(cleared);
+}
+
+function emptyLog(db: Connection): boolean {
+  try {
+    return db.flush();
+  } catch {
+    // The erasure itself is committed; only its log waits.
+    return false;
+  }
+}
+
+/** Also where its threads were closed by a Strata that left the contact's name on them. */
+function isKept(db: Connection, scope: ContactScope): boolean {
+  if (knownKey(db, scope)) return true;
+  const closed = query
+    .selectFrom("thread")
+    .select("id")
+    .where((eb) => eb.and(owner(scope)))
+    .limit(ONE);
+  return !isReserved(scope.contact) && db.first(closed) !== undefined;
+}
+
+/** Asked of the schema, so that no table is ever forgotten. */
+const NAMING = `select distinct sqlite_schema.name from sqlite_schema, pragma_table_info(sqlite_schema.name) as col
+  where sqlite_schema.type = 'table' and col.name = 'contact' and sqlite_schema.name != 'erasure'`;
+
+/** Gives all that is left of a contact to a pseudonym. */
+function renamed(db: Connection, scope: ContactScope): ContactScope {
+  const contact = erasedContact(Buffer.from(db.random(8)).toString("hex"));
+  // Rows refer to each other with the contact in it: all of them are right again when the last one is renamed.
+  db.run(plain(`pragma defer_foreign_keys = on`));
+  for (const table of db.column(plain<string>(NAMING))) {
+    const whose = [scope.org, scope.agent, scope.contact];
+    db.run(plain(`update "${table}" set contact = ? where org = ? and agent = ? and contact = ?`, contact, ...whose));
+  }
+  return { ...scope, contact };
 }
 
 function openThreads(db: Connection, scope: ContactScope): readonly Row<"thread">[] {
@@ -82,7 +155,7 @@ function forget(db: Connection, scope: ContactScope): void {
       .set({ text: null })
       .where((eb) => eb.and(whose)),
   );
-  freeErasedIds(db, scope);
+  forgetIds(db, scope);
   dropLog(db, scope);
   // Who would have been given a message may have quoted it.
   db.run(
@@ -95,20 +168,11 @@ function forget(db: Connection, scope: ContactScope): void {
   db.run(query.deleteFrom("contact_key").where((eb) => eb.and(whose)));
 }
 
-/** All that was remembered, and all that was made of it. The scope's counters stay: no revision comes twice. */
+/** All that was remembered, and all that was made of it. */
 function forgetMemories(db: Connection, scope: ContactScope): void {
   const own = memoryScope(db, scope);
   if (!own) return;
   unindexScope(db, own);
   db.run(plain(`delete from memory where scope = ?`, own.number));
   countChange(db, own, { saved: -own.saved, characters: -own.characters });
-}
-
-/** The log still holds the old pages. Where another program reads just now it is emptied later, by the next one who can. */
-function flushed(db: Connection): void {
-  try {
-    db.flush();
-  } catch {
-    // The erasure itself is committed; only its log waits.
-  }
 }

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import {
   type ContactScope,
   canonicalJson,
+  keyedDigest,
   type StoredEvent,
   StrataError,
   type ThreadId,
@@ -11,7 +12,7 @@ import type { ArrivingEvent } from "../decision.ts";
 import { type EventText, toEvent, type WithText, wordsOf } from "../rows.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
-import { keepOwn, scopeKey } from "./pieces.ts";
+import { keepOwn, knownKey, scopeKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
 import { fixed, insert, ONE, query } from "./statement.ts";
 import { openRow } from "./threads.ts";
@@ -91,18 +92,45 @@ function knownUnsigned(db: Connection, scope: ContactScope, event: Named): Store
 
 /**
  * What was erased is known no more, for nobody can tell whether it was the same: its id is free for what comes next. A signature
- * counts once all the same, so a signed one keeps its own.
+ * counts once all the same: of a signed one stays a digest.
  */
-export function freeErasedIds(db: Connection, scope: ContactScope): void {
+export function forgetIds(db: Connection, scope: ContactScope): void {
+  const named = query
+    .selectFrom("event")
+    .select(["external_id", "proof"])
+    .where((eb) => eb.and(owner(scope)))
+    .where("external_id", "is not", null);
+  for (const { external_id, proof } of db.all(named)) {
+    if (external_id === null || proof !== "proven") continue;
+    scopeKey(db, { ...scope, contact: null });
+    db.run(insert("spent_signature", spent(db, scope, external_id), "if new"));
+  }
   db.run(
     query
       .updateTable("event")
       .set({ external_id: null })
       .where((eb) => eb.and(owner(scope)))
-      .where("external_id", "is not", null)
-      .where("proof", "is not", "proven"),
+      .where("external_id", "is not", null),
   );
 }
+
+/** A signed id of an erased contact: under the agent's key, so that neither can be read from it. */
+function spent(db: Connection, { org, agent, contact }: ContactScope, externalId: string): Row<"spent_signature"> {
+  const key = knownKey(db, { org, agent, contact: null }) ?? new Uint8Array(32);
+  return { org, agent, digest: keyedDigest(key, canonicalJson(["signed", contact, externalId])) };
+}
+
+function isSpent(db: Connection, scope: ContactScope, externalId: string): boolean {
+  const wanted = spent(db, scope, externalId);
+  return db.first(spentSignature(wanted)) !== undefined;
+}
+
+const spentSignature = fixed((at: Row<"spent_signature">) =>
+  query
+    .selectFrom("spent_signature")
+    .select("digest")
+    .where((eb) => eb.and({ org: at.org, agent: at.agent, digest: at.digest })),
+);
 
 /** The same for one id that was erased before erasing did so. */
 function freeErasedId(db: Connection, scope: ContactScope, { externalId, channel, proof }: ArrivingEvent): void {
@@ -124,6 +152,7 @@ function freeErasedId(db: Connection, scope: ContactScope, { externalId, channel
  */
 function knownSigned(db: Connection, scope: ContactScope, { externalId, content }: Named): StoredEvent | undefined {
   const row = db.first(signedEvent({ ...owner(scope), externalId }));
+  if (row === undefined && isSpent(db, scope, externalId)) throw signedBefore(scope, externalId, "was erased");
   if (row === undefined) return undefined;
   if (row.status === "withdrawn") throw signedBefore(scope, externalId, "was taken back");
   if (row.text === null) throw signedBefore(scope, externalId, "was erased");

@@ -63,16 +63,16 @@ function endEntry(db: Connection, name: EntryName, end: Partial<Row<"journal">>)
 
 type EntryName = Pick<Row<"journal">, "org" | "agent" | "contact" | "thread" | "turn" | "ordinal" | "tool" | "input">;
 
-/** @throws StrataError `turn_not_found` for a turn out of scope, `thread_not_found` when its contact was erased */
+/** @throws StrataError `thread_not_found` for a thread out of scope or whose contact was erased, `turn_not_found` for a turn of another */
 function entryName(db: Connection, scope: ContactScope, key: JournalKey): EntryName {
   const { thread, turn, ordinal, tool } = key;
+  openRow(db, scope, thread);
   const row = foundTurn(db, scope, turn);
   if (row.thread !== thread) {
     throw new StrataError("turn_not_found", `turn ${turn} is not of thread ${thread}: name the thread it runs on`, {
       turn,
     });
   }
-  openRow(db, scope, thread);
   return { ...owner(scope), thread, turn, ordinal, tool, input: inputDigest(db, scope, key) };
 }
 

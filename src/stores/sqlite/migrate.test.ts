@@ -37,6 +37,7 @@ import { turnCounts } from "./migrations/0011-turn-counts.ts";
 import { calls } from "./migrations/0013-calls.ts";
 import { plain } from "./statement.ts";
 
+const OPERATOR = { org: ANN.org, role: "operator" } as const;
 const THREAD = threadId("thr_01m7yq1we100000000000g0001");
 /** The end of the kept record, as it was when it was written. */
 const ANCHOR = {
@@ -189,6 +190,32 @@ describe("a database of the schema before proof told events apart", () => {
     expect(await store.receive(ANN, thread.id, [again])).toMatchObject([{ id: again.id, proof: "claimed" }]);
     expect(await problems(store, ANN.org)).toEqual([]);
     await store.close();
+  });
+});
+
+describe("a database in which an earlier Strata erased somebody", () => {
+  it("loses their name, too, where they are erased once more", async () => {
+    const path = join(folder, "named.sqlite");
+    const store = await openSqlite(path);
+    await exchange(store, await open(store, scopeOf("quillworth")), "Hi");
+    const gone = await store.eraseContact(scopeOf("quillworth"), OPERATOR, NOW);
+    await store.finishErasure(scopeOf("quillworth"));
+    await store.close();
+    const db = new BetterSqlite3(path);
+    db.pragma("foreign_keys = OFF");
+    const tables = db.prepare<[], { name: string }>(
+      `select name from sqlite_schema where type = 'table' and sql like '%contact text%'`,
+    );
+    for (const { name } of tables.all())
+      db.prepare(`update ${name} set contact = 'quillworth' where contact = ?`).run(gone?.contact);
+    db.close();
+    expect(readFileSync(path).includes("quillworth")).toBe(true);
+    const again = await openSqlite(path);
+    expect(await again.eraseContact(scopeOf("quillworth"), OPERATOR, NOW)).toBeDefined();
+    await again.finishErasure(scopeOf("quillworth"));
+    expect(readFileSync(path).includes("quillworth")).toBe(false);
+    expect(await problems(again, ANN.org)).toEqual([]);
+    await again.close();
   });
 });
 

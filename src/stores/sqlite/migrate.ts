@@ -15,6 +15,7 @@ import { senders } from "./migrations/0010-senders.ts";
 import { turnCounts } from "./migrations/0011-turn-counts.ts";
 import { unended } from "./migrations/0012-unended.ts";
 import { calls } from "./migrations/0013-calls.ts";
+import { erasures } from "./migrations/0014-erasures.ts";
 import { written } from "./statement.ts";
 
 /** All steps, in order, without a gap. */
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   turnCounts,
   unended,
   calls,
+  erasures,
 ];
 
 const HISTORY = `create table if not exists migration (number integer primary key, name text not null) strict`;

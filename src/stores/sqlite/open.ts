@@ -8,7 +8,7 @@ import { backup } from "./backup.ts";
 import { head } from "./chain.ts";
 import { askStop, claim, leases, renew, stopAsked, withdraw } from "./claims.ts";
 import { type Connection, connect } from "./connection.ts";
-import { eraseContact } from "./erase.ts";
+import { clearLog, eraseContact, finishErasure, unfinishedErasures } from "./erase.ts";
 import { pending, receive } from "./events.ts";
 import { failure } from "./failure.ts";
 import { currentEpoch } from "./fork.ts";
@@ -69,6 +69,7 @@ function ready(db: Connection, keptOut?: KeptOut): Store {
   try {
     migrate(db);
     refreshIndex(db, keptOut);
+    clearLog(db);
     return store(db);
   } catch (thrown) {
     db.close();
@@ -139,6 +140,8 @@ function store(db: Connection): Store {
     usage: bound(usage),
     spent: bound(spent),
     eraseContact: bound(eraseContact),
+    unfinishedErasures: bound(unfinishedErasures),
+    finishErasure: bound(finishErasure),
     organizations: bound(organizations),
     agents: bound(agents),
     head: bound(head),

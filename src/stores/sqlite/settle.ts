@@ -69,7 +69,8 @@ function fenced(db: Connection, claim: Claim): Row<"thread"> {
   const { scope, id } = claim.thread;
   const held = db.first(heldThread({ ...owner(scope), id, fence: claim.fence, holder: claim.holder }));
   if (held && findTurn(db, scope, claim.turn)?.status === "running") return held;
-  if (typeof findThread(db, scope, id)?.erased_link === "number") throw erasedMeanwhile(claim);
+  // Its contact has another name since.
+  if (typeof findThread(db, { ...scope, contact: null }, id)?.erased_link === "number") throw erasedMeanwhile(claim);
   const says = `another worker took thread ${id} over while turn ${claim.turn} ran; nothing of this attempt was kept`;
   throw new StrataError("lease_lost", `${says}: read the thread again, the other worker's turn stands`, { thread: id });
 }

@@ -2,6 +2,7 @@ import {
   type AgentName,
   type ContactScope,
   type Digest,
+  isErased,
   type OrgId,
   type Scope,
   StrataError,
@@ -160,12 +161,18 @@ const threadOf = fixed((at: ContactScope & { readonly id: ThreadId }) =>
 
 /** The row of a thread in scope that can still take events. @throws StrataError `thread_not_found` */
 export function openRow(db: Connection, scope: ContactScope, id: ThreadId): Row<"thread"> {
-  const row = findThread(db, scope, id);
+  const row = findThread(db, scope, id) ?? erasedThread(db, scope, id);
   if (row && row.erased_link === null) return row;
   const why = row ? "was closed when its contact's data was erased" : "is not in reach";
   throw new StrataError("thread_not_found", `thread ${id} ${why}: open a thread for this contact and use its id`, {
     thread: id,
   });
+}
+
+/** A thread of a contact who was erased: its id is all that still leads there. */
+function erasedThread(db: Connection, { org, agent }: ContactScope, id: ThreadId): Row<"thread"> | undefined {
+  const row = findThread(db, { org, agent, contact: null }, id);
+  return row && isErased(row.contact) ? row : undefined;
 }
 
 /** A thread's pure history, in order. */

@@ -28,14 +28,17 @@ export function ownMemoryScope(db: Connection, scope: Scope): MemoryScope {
   const known = memoryScope(db, scope);
   if (known) return known;
   const { org, agent, contact } = ownerOrAgent(scope);
-  const fresh = { next: 0, units: 0, terms: 0, saved: 0, characters: 0, revision: 0 };
+  const fresh = { next: 0, units: 0, terms: 0, saved: 0, characters: 0 };
   const made = plain<Pick<MemoryScope, "number">>(
     `insert into memory_scope (org, agent, contact, next, units, terms, saved, characters, revision)
      values (?, ?, ?, 0, 0, 0, 0, 0, 0) returning number`,
     ...[org, agent, contact],
   );
   const { number = 0 } = db.first(made) ?? {};
-  return { number, org, agent, contact, ...fresh };
+  // A contact who was erased and comes back has a new number: no revision comes twice, or a cache would answer with what is gone.
+  const revision = number * WIDTH;
+  db.run(plain(`update memory_scope set revision = ? where number = ?`, revision, number));
+  return { number, org, agent, contact, ...fresh, revision };
 }
 
 /** What a write changes of a scope. */
