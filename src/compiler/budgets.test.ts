@@ -202,6 +202,18 @@ describe("a live source that floods", () => {
     }
   });
 
+  it("keeps its minimum, also where that is all that it has and the message leaves next to nothing", () => {
+    const state = { ...clock({ rank: 10, minimum: 200 }), id: layerId("state") };
+    const agent = agentOf(core, state, recall({ rank: 30 }));
+    const said = {
+      state: says(long("tier")),
+      memory: { kind: "items", items: [item(long("old").repeat(5))] },
+    } as const;
+    const events = [event("word ".repeat(4_000))];
+    const made = compile(inputOf({ agent, contents: contentsOf(said), events, limit: 700 }));
+    expect(entryOf(made, "state").fate).toBe("kept");
+  });
+
   it("neither shortens the prefix nor takes the room of frozen memory", () => {
     const agent = agentOf(core, layer("persona", { rank: 20, text: long("persona") }), flood());
     const memory = { layer: recall(), items: [{ ...item(long("saved")), id: memoryNumber(1) }], because: "cheaper" };

@@ -206,7 +206,10 @@ function tailPieces(tail: readonly Draft[], room: number, free: number): readonl
   const pieces = tail.map(pieceOf);
   if (wantedSum(pieces) <= free) return pieces;
   const fits = wantedSum(pieces) <= room;
-  return tail.map((one) => (one.layer.mutability === "live" ? liveWithin(pieceOf(one), room, fits) : pieceOf(one)));
+  return tail.map((one) => {
+    const { mutability, minimum: reserved } = one.layer;
+    return mutability === "live" ? liveWithin(pieceOf(one), { room, fits, reserved }) : pieceOf(one);
+  });
 }
 
 type Shared = ReturnType<typeof shareRoom>;

@@ -28,15 +28,20 @@ export const fixedPiece = (id: string, wanted: number): Piece => ({
 /** A live source gets so much of the tail's room where it names no budget: a flood leaves the rest to the others. */
 const LIVE_SHARE = 1 / 4;
 
+interface LiveRoom {
+  readonly room: number;
+  readonly fits: boolean;
+  /** The minimum that its layer declares: a source that must be there has all that it wants as its piece's. */
+  readonly reserved: number;
+}
+
 /**
  * A live source's piece where not everything fits: it gets its budget or its share of the room, and no more. Where only the
  * transcript would give way to it (`fits`), a budget below its share takes nothing away.
  */
-export function liveWithin(piece: Piece, room: number, fits: boolean): Piece {
+export function liveWithin(piece: Piece, { room, fits, reserved }: LiveRoom): Piece {
   const { wanted, minimum, budget } = piece;
   const share = Math.floor(Math.max(room, 0) * LIVE_SHARE);
-  // A source that must be there wants all that it has as its minimum; one that is declared is less.
-  const reserved = minimum < wanted ? minimum : 0;
   const most = Math.max(fits ? Math.max(budget ?? 0, share) : (budget ?? share), reserved);
   return most >= wanted || !piece.cuttable ? piece : { ...piece, most, minimum: Math.min(minimum, most) };
 }
