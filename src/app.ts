@@ -7,6 +7,7 @@ import type { App } from "./app/open.ts";
 import type { AppOptions } from "./app/options.ts";
 import type { ServeOptions, Serving } from "./server/index.ts";
 
+export type { Answer, Question } from "./app/ask.ts";
 export type { LintOptions, LintReport, PlacedFinding } from "./app/lint.ts";
 export type { App, Reloaded } from "./app/open.ts";
 export type { AppOptions } from "./app/options.ts";
@@ -29,7 +30,7 @@ export type {
  * Makes the parts and joins them.
  * @throws StrataError `config_invalid`, `lock_missing`, `lock_mismatch`, `module_failed`, `tool_not_found`, `store_busy`, `store_failed`, `invalid_input`
  */
-export async function openApp(options: AppOptions): Promise<App> {
+export async function openApp(options: AppOptions = {}): Promise<App> {
   const opening = await import("./app/open.ts");
   return opening.openApp(options);
 }

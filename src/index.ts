@@ -7,7 +7,17 @@ import "./app/doors/node-version.ts";
 
 export { z } from "zod";
 export { type Environment, loadProject, type Project } from "./agents/index.ts";
-export { type App, type AppOptions, openApp, type Reloaded, type ServeOptions, type Serving, serve } from "./app.ts";
+export {
+  type Answer,
+  type App,
+  type AppOptions,
+  openApp,
+  type Question,
+  type Reloaded,
+  type ServeOptions,
+  type Serving,
+  serve,
+} from "./app.ts";
 export {
   type Compilation,
   type CompileInput,

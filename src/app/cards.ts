@@ -2,14 +2,14 @@ import type { Project } from "../agents/index.ts";
 import type { Secrets } from "../models/index.ts";
 import type { ModelRef } from "../protocol/index.ts";
 import { cardBook, type ModelCard, UNKNOWN } from "../wire/index.ts";
-import type { AppOptions } from "./options.ts";
+import type { PlacedOptions } from "./options.ts";
 import { accessOf, projectsOf } from "./projects.ts";
 
 /** What is known of a model. */
 export type CardOf = (model: ModelRef) => ModelCard;
 
 /** What is known of models where a project is: nothing is opened. @throws StrataError as `loadProject` */
-export function cardsWhere(options: Omit<AppOptions, "data">): CardOf {
+export function cardsWhere(options: Omit<PlacedOptions, "data">): CardOf {
   const projects = projectsOf({ ...options, recordOnly: true });
   return cardsOf(projects, accessOf(projects));
 }

@@ -8,7 +8,7 @@ import {
   vaultOf,
   withTools,
 } from "../agents/index.ts";
-import { openEmbedder, openModel, type Secrets } from "../models/index.ts";
+import { modelOfInstance, openEmbedder, openModel, type Secrets } from "../models/index.ts";
 import {
   type Agent,
   asStrataError,
@@ -35,7 +35,7 @@ import {
 } from "../tools/index.ts";
 import { checkAccounts } from "./accounts.ts";
 import { type CardOf, cardsOf } from "./cards.ts";
-import type { AppOptions } from "./options.ts";
+import type { PlacedOptions } from "./options.ts";
 import { accessOf, isOwn } from "./projects.ts";
 import { workspacesIn } from "./record-file.ts";
 
@@ -66,7 +66,11 @@ const DEFAULT_WIRE: ModelRef = "anthropic:claude-sonnet-4-5";
  * Joins what the projects say with what the program brings.
  * @throws StrataError `module_failed`, `tool_not_found`, `config_invalid` naming the file and the agent
  */
-export async function declaredBy(projects: readonly Project[], options: AppOptions, store: Store): Promise<Declared> {
+export async function declaredBy(
+  projects: readonly Project[],
+  options: PlacedOptions,
+  store: Store,
+): Promise<Declared> {
   const modules = await Promise.all(projects.map((project) => loadModules(project, STRATA)));
   const recorded = options.recordedTools === undefined ? [] : recordedTools(options.recordedTools);
   const names = recorded.map((tool) => tool.schema.name);
@@ -83,10 +87,11 @@ export async function declaredBy(projects: readonly Project[], options: AppOptio
   const access = accessOf(projects);
   const cardOf = cardsOf(projects, access);
   const usual = usualModelOf(projects) ?? "rehearsal";
-  const modelNameOf = (agent: Agent): ModelRef => agent.model ?? usual;
+  const given = options.model === undefined ? undefined : modelOfInstance(options.model);
+  const modelNameOf = (agent: Agent): ModelRef => agent.model ?? given?.ref ?? usual;
   const wireOf = (agent: Agent): ModelRef => (modelNameOf(agent).includes(":") ? modelNameOf(agent) : DEFAULT_WIRE);
   const agents = projects.flatMap((project) => [...project.agents.values()]).map((agent) => withTools(agent, names));
-  const modelOf = modelsOf(modelNameOf, access, options.wire);
+  const modelOf = modelsOf(modelNameOf, access, { wire: options.wire, given });
   const vault = vaultOf(projects);
   const modulesAnew = modules.flatMap(({ anew }) => anew);
   const found = { projects, org: orgOf(projects), agents, tools, sources, modulesAnew, vault, access, cardOf };
@@ -101,7 +106,7 @@ function showing(tool: Tool, real: readonly Tool[]): Tool {
   return shows === undefined ? tool : { ...tool, shows };
 }
 
-function builtInTools(projects: readonly Project[], { data }: AppOptions, store: Store): readonly Tool[] {
+function builtInTools(projects: readonly Project[], { data }: PlacedOptions, store: Store): readonly Tool[] {
   const all = projects.flatMap(({ agents }) => [...agents.values()]);
   const agentOf = ({ org, agent }: AgentOwner): Agent | undefined =>
     all.find((one) => one.org === org && one.name === agent);
@@ -198,10 +203,17 @@ function usualModelOf(projects: readonly Project[]): ModelRef | undefined {
   return projects.map(({ providers }) => usualModel(providers)).find((model) => model !== undefined);
 }
 
+/** What a program wants of models: whose shape is shown, and the one that it has opened itself. */
+interface Wanted {
+  readonly wire: ModelRef | undefined;
+  readonly given: Model | undefined;
+}
+
 /** Each model is opened once, at the first turn that needs it. */
-function modelsOf(nameOf: Declared["modelNameOf"], access: Secrets, wire: ModelRef | undefined): Declared["modelOf"] {
+function modelsOf(nameOf: Declared["modelNameOf"], access: Secrets, { wire, given }: Wanted): Declared["modelOf"] {
   const open = new Map<ModelRef, Model>();
   return async (agent) => {
+    if (given !== undefined && agent.model === undefined) return wire === undefined ? given : { ...given, wire };
     const ref = nameOf(agent);
     const known = open.get(ref);
     if (known !== undefined) return known;

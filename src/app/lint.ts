@@ -16,11 +16,11 @@ import { observe } from "./lint/observe.ts";
 import { counterFor, renderIn } from "./lint/render.ts";
 import { type FilePlace, placeOf, textsOf } from "./lint/texts.ts";
 import { otherProcesses, unstablePieces } from "./lint/worlds.ts";
-import type { AppOptions } from "./options.ts";
+import type { PlacedOptions } from "./options.ts";
 import { projectsOf } from "./projects.ts";
 
 /** What is looked at, and how it is judged. */
-export interface LintOptions extends Pick<AppOptions, "folder" | "data" | "env" | "mustDeclare"> {
+export interface LintOptions extends Pick<PlacedOptions, "folder" | "data" | "env" | "mustDeclare"> {
   /** The database that tells how long threads are; none where nothing was recorded yet. */
   readonly record?: string;
   /** Only this agent. */
@@ -60,16 +60,14 @@ export interface LintReport {
  * @throws StrataError as `openApp`, but for `lock_missing`; `agent_not_found`, `budget_too_small`
  */
 export async function lint(options: LintOptions): Promise<readonly LintReport[]> {
-  const projects = projectsOf(options);
+  const { folder, data, env, mustDeclare = false, model } = options;
+  const place = { folder, data, env, mustDeclare };
+  const projects = projectsOf(place);
   const unlocked = projects.filter((project) => !isLocked(project));
   const store = await openSqlite(options.record ?? ":memory:", { keptOut: (text) => findSecrets(text).length > 0 });
   try {
-    const declared = await declaredBy(projects, options, store);
-    const { folder, data, env, mustDeclare = false, model } = options;
-    const elsewhere = otherProcesses({
-      options: { folder, data, env, mustDeclare },
-      ...(model !== undefined && { model }),
-    });
+    const declared = await declaredBy(projects, place, store);
+    const elsewhere = otherProcesses({ options: place, ...(model !== undefined && { model }) });
     const reports: LintReport[] = [];
     for (const agent of chosen(declared, options.agent)) {
       const report = await reportOn(agent, { declared, store, options, elsewhere });

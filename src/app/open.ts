@@ -28,9 +28,10 @@ import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store }
 import { removeWorkspace } from "../tools/index.ts";
 import type { ModelCard } from "../wire/index.ts";
 import { accountsOf } from "./accounts.ts";
+import { type Answer, openAsk, type Question } from "./ask.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";
 import { holderLives, holderName } from "./holder.ts";
-import { type AppOptions, checkOptions } from "./options.ts";
+import { type AppOptions, type PlacedOptions, placed } from "./options.ts";
 import { projectsOf } from "./projects.ts";
 import { recordFile, workspacesIn } from "./record-file.ts";
 import { sendDelivery } from "./send-delivery.ts";
@@ -46,6 +47,11 @@ export interface App {
   readonly runtime: Runtime;
   /** The person at this machine. */
   readonly operator: Actor;
+  /**
+   * One message and its turn: `for await (const event of app.ask({ agent, contact, text }))` streams it, and
+   * `await app.ask(…).reply()` gives the reply. Whoever calls it is trusted to say who writes.
+   */
+  readonly ask: (question: Question) => Answer;
   readonly projects: readonly Project[];
   readonly data: string;
   /** The name of the model that answers for an agent; it is not opened, so a missing key is not noticed. */
@@ -84,8 +90,8 @@ export interface App {
  * Makes the parts and joins them: the only place that does.
  * @throws StrataError `config_invalid`, `lock_missing`, `lock_mismatch`, `module_failed`, `tool_not_found`, `store_busy`, `store_failed`, `invalid_input`
  */
-export async function openApp(options: AppOptions): Promise<App> {
-  checkOptions(options);
+export async function openApp(given: AppOptions): Promise<App> {
+  const options = placed(given);
   const projects = projectsOf(options);
   for (const project of projects) checkLock(project);
   const opened = await openSqlite(recordFile(options.data), { keptOut: (text) => findSecrets(text).length > 0 });
@@ -103,7 +109,7 @@ export async function openApp(options: AppOptions): Promise<App> {
 }
 
 const filesRemover =
-  ({ data }: AppOptions): Parts["removeFiles"] =>
+  ({ data }: PlacedOptions): Parts["removeFiles"] =>
   (scope) =>
     removeWorkspace(workspacesIn(data), scope);
 
@@ -128,7 +134,7 @@ interface Joining {
   readonly vectors: Vectors;
 }
 
-function joined(options: AppOptions, { declared, current, vectors }: Joining): App {
+function joined(options: PlacedOptions, { declared, current, vectors }: Joining): App {
   const { store } = vectors;
   const time: { at?: number } = {};
   let now = declared;
@@ -137,9 +143,12 @@ function joined(options: AppOptions, { declared, current, vectors }: Joining): A
   const parts = partsOf({ store, vectors, accounts, removeFiles: filesRemover(options), now: () => now, clock });
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
+  const runtime = createRuntime(parts);
+  const operator = { org: now.org, role: "operator" } as const;
   return {
-    runtime: createRuntime(parts),
-    operator: { org: now.org, role: "operator" },
+    runtime,
+    operator,
+    ask: openAsk({ runtime, actor: operator, clock }),
     get projects() {
       return now.projects;
     },

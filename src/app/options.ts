@@ -1,10 +1,17 @@
+import { join } from "node:path";
 import type { ConfigInput } from "../agents/index.ts";
+import type { LanguageModel } from "../models/index.ts";
 import { type ModelRef, type OwnSource, StrataError, type Tool } from "../protocol/index.ts";
 
 /** Where Strata looks and keeps things, and what a program wants other than usual. */
 export interface AppOptions {
-  /** The folder with `strata.yaml`; without one there, the shipped blueprints are the agents. */
-  readonly folder: string;
+  /** The folder with `strata.yaml`; without one there, the shipped blueprints are the agents. Left out, where the program runs. */
+  readonly folder?: string;
+  /**
+   * A model as a provider package of the AI SDK makes it, `anthropic("claude-sonnet-4-5")`: it answers for every agent that
+   * declares none.
+   */
+  readonly model?: LanguageModel;
   /** What strata.yaml would say, from a program that declares its agents itself: then no file is read, and there is no lock. */
   readonly config?: ConfigInput;
   /** Tools and sources of the program's own, beside those that `modules` name. */
@@ -12,9 +19,10 @@ export interface AppOptions {
   readonly sources?: readonly OwnSource[];
   /** True: no blueprint stands in where the folder has no `strata.yaml`. */
   readonly mustDeclare?: boolean;
-  /** The data folder: database and workspaces. Made when it is missing. */
-  readonly data: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The data folder: database and workspaces. Made when it is missing. Left out, `.strata` in the folder. */
+  readonly data?: string;
+  /** The variables that secrets are read from. Left out, those of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** Tools that a recording answers, as the parsed JSON of their schema file; every agent gets them. */
   readonly recordedTools?: unknown;
   /**
@@ -26,19 +34,28 @@ export interface AppOptions {
   readonly wire?: ModelRef;
 }
 
+/** The same with every place known. */
+export interface PlacedOptions extends AppOptions {
+  readonly folder: string;
+  readonly data: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
 const WANTED = {
   folder: { form: "string", next: "the folder with strata.yaml" },
   data: { form: "string", next: "the folder for the database and the workspaces, made where it is missing" },
   env: { form: "object", next: "the variables that secrets are read from, as process.env" },
 } as const;
 
-/** What a program without types may have left out. @throws StrataError `invalid_input` */
-export function checkOptions(options: AppOptions): void {
+/** What a program has left out, as the command line would have it. @throws StrataError `invalid_input` for what a program without types gives */
+export function placed(options: AppOptions = {}): PlacedOptions {
   const given: Readonly<Record<string, unknown>> = { ...options };
   for (const [name, { form, next }] of Object.entries(WANTED)) {
     const value = given[name];
-    if (typeof value === form && value !== null && value !== "") continue;
-    const says = `openApp wants \`${name}\`, ${next}; it is ${JSON.stringify(value) ?? "missing"}`;
+    if (value === undefined || (typeof value === form && value !== null && value !== "")) continue;
+    const says = `openApp wants \`${name}\`, ${next}; it is ${JSON.stringify(value)}`;
     throw new StrataError("invalid_input", says, { option: name });
   }
+  const { folder = process.cwd(), env = process.env } = options;
+  return { ...options, folder, data: options.data ?? join(folder, ".strata"), env };
 }

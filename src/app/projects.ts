@@ -1,10 +1,10 @@
 import { blueprintFolder, blueprintNames, loadProject, type Project, projectInCode } from "../agents/index.ts";
 import type { Secrets } from "../models/index.ts";
 import { StrataError } from "../protocol/index.ts";
-import type { AppOptions } from "./options.ts";
+import type { PlacedOptions } from "./options.ts";
 
 /** The projects there are: those of the program or the folder, else the shipped blueprints. */
-export function projectsOf(options: Omit<AppOptions, "data">): readonly Project[] {
+export function projectsOf(options: Omit<PlacedOptions, "data">): readonly Project[] {
   const { folder, env, config, mustDeclare = false, recordOnly = false } = options;
   if (config !== undefined) return [projectInCode(config, { folder, env, recordOnly })];
   try {

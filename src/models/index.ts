@@ -7,7 +7,7 @@ export type { Access, ProviderKind, Secrets } from "./access.ts";
 export { type Binding, bindModel } from "./bind.ts";
 export { type Calibration, calibration } from "./calibration.ts";
 export { bindEmbedder, type EmbedderBinding } from "./embed.ts";
-export { type OpenOptions, openEmbedder, openModel } from "./open.ts";
+export { type LanguageModel, modelOfInstance, type OpenOptions, openEmbedder, openModel } from "./open.ts";
 export { type RecordedReply, recordedModel } from "./recorded.ts";
 export { rehearsalModel } from "./rehearsal.ts";
 export { RETRY, type Retry } from "./retry.ts";

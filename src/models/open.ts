@@ -1,3 +1,4 @@
+import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { type Embedder, type Model, type ModelRef, nearest, StrataError } from "../protocol/index.ts";
 import { type Access, direct, type ProviderKind, type Secrets } from "./access.ts";
 import { bindModel } from "./bind.ts";
@@ -5,6 +6,7 @@ import { bindEmbedder } from "./embed.ts";
 import { rehearsalEmbedder } from "./embed-rehearsal.ts";
 import { splitRef } from "./failure.ts";
 import { kindOf, needsKey, OWN_KINDS, openEmbedding, openLanguage } from "./language.ts";
+import { isLanguageModel, versionOf } from "./package-model.ts";
 import { rehearsalModel } from "./rehearsal.ts";
 import { RETRY, type Retry } from "./retry.ts";
 
@@ -23,6 +25,29 @@ export function openModel(ref: ModelRef, secrets: Secrets, { retry = RETRY }: Op
   const { kind, named, access } = reached(ref, secrets);
   const { model: languageModel, dialect } = openLanguage(kind, named, { access, fetch: direct });
   return bindModel(languageModel, { ref, wire: ref, secrets: hidden(access), dialect, retry: retry || undefined });
+}
+
+/** A model as the provider packages of the AI SDK make it. */
+export type LanguageModel = LanguageModelV4;
+
+/**
+ * The same for a model that a program has made itself. It is known as its provider and it call themselves, so that what is known of
+ * `anthropic:NAME` holds for `anthropic("NAME")`.
+ * @throws StrataError `invalid_input` for what is none
+ */
+export function modelOfInstance(given: unknown): Model {
+  if (!isLanguageModel(given)) throw noInstance(given);
+  const [made = "model"] = given.provider.split(".");
+  const ref = `${made === "amazon-bedrock" ? "bedrock" : made}:${given.modelId}`;
+  return bindModel(given, { ref, wire: ref, retry: RETRY });
+}
+
+function noInstance(given: unknown): StrataError {
+  const version = versionOf(given);
+  const found = version === undefined ? (JSON.stringify(given) ?? String(given)) : `of version ${version}`;
+  const next = 'give what a provider package of the AI SDK makes, `anthropic("claude-sonnet-4-5")`';
+  const says = `openApp wants \`model\`, a language model of version v4 of the AI SDK's interface; it is ${found}; ${next}, or name it in strata.yaml`;
+  return new StrataError("invalid_input", says, { option: "model" });
 }
 
 /**

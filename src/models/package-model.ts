@@ -106,12 +106,12 @@ function modelOf(provider: unknown, methods: readonly string[], model: string): 
   return typeof make === "function" ? make.call(provider, model) : undefined;
 }
 
-const versionOf = (made: unknown): string | undefined =>
+export const versionOf = (made: unknown): string | undefined =>
   typeof made === "object" && made !== null && "specificationVersion" in made
     ? String(made.specificationVersion)
     : undefined;
 
-const isLanguageModel = (made: unknown): made is LanguageModelV4 => versionOf(made) === "v4";
+export const isLanguageModel = (made: unknown): made is LanguageModelV4 => versionOf(made) === "v4";
 
 /** What embedding models are asked for did not change from the third version to the fourth. */
 const isEmbeddingModel = (made: unknown): made is EmbeddingModelV3 | EmbeddingModelV4 =>

@@ -35,8 +35,11 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
   readonly states?: readonly AgentState[];
   /** True, or what says it of the checked input: the call waits until a person has approved it. */
   readonly needsApproval?: boolean | ((input: z.output<z.ZodObject<Shape>>) => boolean);
-  /** A text alone is the answer of a call that worked; anything that is no `ToolAnswer` becomes a failed outcome. */
-  run(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolAnswer> | ToolAnswer;
+  /**
+   * A text alone is the answer of a call that worked. An object or a list is told as JSON, unless it has `text` or `writes` or nothing
+   * but `failed`: then it is a `ToolAnswer`. Anything else becomes a failed outcome.
+   */
+  run(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolAnswer | object> | ToolAnswer | object;
 }
 
 /**

@@ -81,6 +81,7 @@ export async function outcomeOf(tool: string, context: ToolContext, run: () => u
   const given = await inWords(run);
   if (typeof given === "string") return answered(given);
   if (isOurs(given)) return given;
+  if (isData(given)) return asJson(tool, given);
   const { data, error } = ANSWER.safeParse(given);
   const [problem] = error?.issues ?? [];
   if (data === undefined || problem !== undefined) return noAnswer(tool, problem && valueProblem(problem, given, "it"));
@@ -90,9 +91,37 @@ export async function outcomeOf(tool: string, context: ToolContext, run: () => u
   return { ...answered(data.text, writes), failed: data.failed ?? false };
 }
 
+/** Whether it is something to tell, and not an answer that says more of itself. */
+function isData(given: unknown): given is object {
+  if (typeof given !== "object" || given === null) return false;
+  if (Array.isArray(given)) return true;
+  const keys = Object.keys(given);
+  return !keys.includes("text") && !keys.includes("writes") && keys.join() !== "failed";
+}
+
+function asJson(tool: string, given: object): ToolOutcome {
+  try {
+    return answered(JSON.stringify(given, withoutLoss));
+  } catch (thrown) {
+    const why = thrown instanceof Error ? (thrown.message.split("\n")[0] ?? "") : String(thrown);
+    return noAnswer(tool, `it cannot be told as JSON (${why})`);
+  }
+}
+
+/** JSON would make `{}` of these without a word. */
+function withoutLoss(key: string, value: unknown): unknown {
+  if (value instanceof Map || value instanceof Set || value instanceof Promise || typeof value === "function")
+    throw new TypeError(
+      `${key === "" ? "it" : JSON.stringify(key)} is a ${typeof value === "function" ? "function" : value.constructor.name}`,
+    );
+  return value;
+}
+
 /** The call may have acted, so it is not said that it did not run. */
 const noAnswer = (tool: string, problem = "it does not fit"): ToolOutcome =>
-  refused(`${tool} has run, but gave no answer: ${problem}. A tool gives a text, or { text, failed, writes }.`);
+  refused(
+    `${tool} has run, but gave no answer: ${problem}. A tool gives a text, an object, or { text, failed, writes }.`,
+  );
 
 /** The last millisecond that a date can tell, either way. */
 const LAST = 8_640_000_000_000_000;

@@ -6,6 +6,7 @@ import { publint } from "publint";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runsTypeScript } from "../../bootstrap/right-node.mjs";
 import { ROOT } from "../../checks/files.ts";
+import { linksOf } from "../../checks/markdown.ts";
 import { tooOld } from "../../src/app/doors/node-version.ts";
 import { messagesServer } from "../errors/messages-server.ts";
 import { install, type Packed, pack, shell } from "./packed.ts";
@@ -47,6 +48,16 @@ describe("the packed package", () => {
     expect(paths).toEqual(expect.arrayContaining(["dist/index.js", "dist/index.d.ts", "dist/cli/main.js"]));
   });
 
+  it("has a README without dead links: pages that are not packed are named", () => {
+    const paths = packed.files.map(({ path }) => path);
+    const page = readFileSync(join(folder, "node_modules/strata/README.md"), "utf8");
+    const isThere = (target: string) => paths.some((path) => path === target || path.startsWith(target));
+    const dead = linksOf(page).filter(({ target }) => !/^(#|\w+:)/.test(target) && !isThere(target));
+    expect(dead).toEqual([]);
+    expect(page).toContain("| `docs/first-agent.md` | from an empty folder");
+    expect(page).toContain("[blueprints/companion/](blueprints/companion/)");
+  });
+
   it("is small: under a megabyte packed, under three unpacked", () => {
     expect(readFileSync(packed.tarball).length).toBeLessThan(1_000_000);
     expect(packed.files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(3_000_000);
@@ -84,8 +95,8 @@ import schema from "strata/schema" with { type: "json" };
 const opened: Promise<App> = openApp({ folder: ".", data: "data", env: {} });
 const status: 404 = ERRORS.file_not_found.status;
 const title: string = schema.title;
-// @ts-expect-error: a data folder must be named
-void openApp({ folder: ".", env: {} });
+// @ts-expect-error: a model is made by a provider package of the AI SDK
+void openApp({ model: "claude" });
 // @ts-expect-error: there is no such code
 new StrataError("no_such_code", "Never.");
 export { cardOf, loadProject, opened, status, title };
@@ -123,6 +134,21 @@ console.log(typeof openApp, ERRORS.unexpected.exit, schema.title);`;
     const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
     expect(await shell(`node ${tsc} --project . --listFilesOnly | grep -c ${folder}/tools/`, folder)).toBe("5\n");
     expect(await shell(`node ${tsc} --project .`, folder)).toBe("");
+  });
+
+  it("runs the lines of README in a program: they stream, and wait for a reply, from a model of the AI SDK", async () => {
+    const model = await messagesServer([
+      { type: "text", text: "I will." },
+      { type: "text", text: "It is green." },
+    ]);
+    const [, code = ""] = /^```ts\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
+    const place = join(folder, "program");
+    mkdirSync(place);
+    writeFileSync(join(place, "ask.mjs"), code);
+    const printed = await shell(`ANTHROPIC_API_KEY=none ANTHROPIC_BASE_URL=${model.url} node ask.mjs`, place);
+    expect(printed).toBe("It is green.");
+    expect(model.received[1]?.body).toContain("Please remember that my bicycle is green.");
+    expect(code.trim().split("\n").length).toBeLessThanOrEqual(10);
   });
 
   it("brings the program", async () => {

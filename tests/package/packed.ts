@@ -1,7 +1,8 @@
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { npmProgram } from "../../bootstrap/npm.mjs";
+import { packedReadme } from "../../bootstrap/readme.mjs";
 import { ROOT } from "../../checks/files.ts";
 import { plainEnv } from "../plain-env.ts";
 
@@ -20,6 +21,8 @@ export interface Packed {
 export function pack(folder: string): Packed {
   for (const path of ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "schema", "blueprints"])
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  const { files } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  writeFileSync(join(folder, "README.md"), packedReadme(readFileSync(join(ROOT, "README.md"), "utf8"), files));
   node([join(ROOT, "bootstrap/build.mjs"), join(folder, "dist")], ROOT);
   const npm = npmProgram(process.env, process.execPath);
   const told = node([npm, "pack", "--ignore-scripts", "--json", "--loglevel=error"], folder);

@@ -6,13 +6,13 @@ import { asStrataError, type ModelRef } from "../../protocol/index.ts";
 import { openSqlite } from "../../stores/index.ts";
 import { type SentPiece, sentPieces, type World } from "../../wire/index.ts";
 import { declaredBy } from "../declare.ts";
-import type { AppOptions } from "../options.ts";
+import type { PlacedOptions } from "../options.ts";
 import { projectsOf } from "../projects.ts";
 import { counterFor, renderIn } from "./render.ts";
 
 /** What the child is asked. */
 export interface Asked {
-  readonly options: Pick<AppOptions, "folder" | "data" | "env" | "mustDeclare">;
+  readonly options: Pick<PlacedOptions, "folder" | "data" | "env" | "mustDeclare">;
   readonly world: World;
   readonly model?: ModelRef;
 }

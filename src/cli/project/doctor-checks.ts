@@ -20,7 +20,7 @@ export interface Check {
 }
 
 type Outcome = Omit<Check, "what">;
-type Place = Pick<AppOptions, "folder" | "data" | "env">;
+type Place = Required<Pick<AppOptions, "folder" | "data" | "env">>;
 
 const ok = (says: string): Outcome => ({ state: "ok", says });
 const warn = (says: string): Outcome => ({ state: "warn", says });

@@ -1,0 +1,81 @@
+import { type Actor, agentName, contactId, StrataError, type TurnEvent, untrusted } from "../protocol/index.ts";
+import type { Runtime } from "../runtime/index.ts";
+
+/** One message to an agent, in plain texts. */
+export interface Question {
+  readonly agent: string;
+  /** Whoever asks: memories and conversations are theirs alone. */
+  readonly contact: string;
+  readonly text: string;
+  /** Which of their conversations goes on, or begins; left out, the one they have. */
+  readonly conversation?: string;
+  /** Stops the turn. */
+  readonly signal?: AbortSignal;
+}
+
+/** A turn that begins when it is read: the events as they come, or the reply alone. Read it once. */
+export interface Answer extends AsyncIterable<TurnEvent> {
+  /**
+   * The whole reply, once it is committed.
+   * @throws StrataError what the turn failed of; `thread_busy` where another program answers the message
+   */
+  reply(): Promise<string>;
+}
+
+/** Where programs talk that name no other place. */
+const CHANNEL = "program";
+
+interface Asking {
+  readonly runtime: Runtime;
+  readonly actor: Actor;
+  readonly clock: () => number;
+}
+
+/** Asks agents for a program. What is asked in one conversation at the same time is answered one after the other. */
+export function openAsk(asking: Asking): (question: Question) => Answer {
+  const last = new Map<string, Promise<void>>();
+  return (question) => {
+    const turn = (): AsyncGenerator<TurnEvent> => inTurn(asking, question, last);
+    return { [Symbol.asyncIterator]: turn, reply: () => replyOf(turn(), question) };
+  };
+}
+
+async function* inTurn(
+  asking: Asking,
+  question: Question,
+  last: Map<string, Promise<void>>,
+): AsyncGenerator<TurnEvent> {
+  const { agent, contact, conversation } = question;
+  const key = JSON.stringify([agent, contact, conversation]);
+  const before = last.get(key);
+  const ended = Promise.withResolvers<void>();
+  last.set(key, ended.promise);
+  try {
+    await before;
+    yield* asked(asking, question);
+  } finally {
+    ended.resolve();
+    if (last.get(key) === ended.promise) last.delete(key);
+  }
+}
+
+async function* asked({ runtime, actor, clock }: Asking, question: Question): AsyncGenerator<TurnEvent> {
+  const { text, conversation: key = "main", signal } = question;
+  const agent = agentName(question.agent);
+  const contact = await runtime.contact(actor, agent, contactId(question.contact));
+  const thread = await runtime.open(actor, { agent, contact, channel: CHANNEL, key });
+  const content = [{ type: "text", text: untrusted(text) }] as const;
+  await runtime.post(actor, thread, [{ kind: "message", trust: "contact", channel: CHANNEL, content, at: clock() }]);
+  yield* runtime.run(actor, thread, signal === undefined ? {} : { signal });
+}
+
+async function replyOf(turn: AsyncIterable<TurnEvent>, { agent }: Question): Promise<string> {
+  let reply: string | undefined;
+  // Read to its end: what was said counts as delivered then.
+  for await (const event of turn) {
+    if (event.type === "failed") throw event.error;
+    if (event.type === "done") reply = event.text;
+  }
+  if (reply !== undefined) return reply;
+  throw new StrataError("thread_busy", `another program answers this message to ${agent}; ask again when it has`);
+}
