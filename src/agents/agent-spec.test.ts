@@ -1,6 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Agent, digestOf, toolName } from "../protocol/index.ts";
+import {
+  type Agent,
+  agentName,
+  canonicalJson,
+  digestOf,
+  type Layer,
+  layerId,
+  orgId,
+  type Source,
+  type ToolRule,
+  toolName,
+  trusted,
+} from "../protocol/index.ts";
+import { sealAgent } from "./agent-spec.ts";
 import { loadYaml, onlyAgent, refusalOf, yamlWith } from "./folder.contract.ts";
 import { agentSpec, blueprintFolder, loadProject, reviveAgent, withTools } from "./index.ts";
 
@@ -20,7 +33,98 @@ const rich = (text: string): Agent =>
     ),
   );
 
+/** All of it is there, whatever may be left out. */
+type Complete<T> = T extends string | number | boolean | null | readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [Key in keyof T]-?: Complete<T[Key]> }
+    : T;
+
+const appearance = { full: "whole", compact: "line", minimal: "absent" } as const;
+const LAYER: Complete<Omit<Layer, "source" | "line">> = {
+  ...{ id: layerId("rules"), rank: 1, mutability: "versioned", scope: "agent", trust: "operator" },
+  ...{ after: layerId("core"), budget: 90, minimum: 9, required: true, modes: appearance },
+};
+const SOURCES: readonly Source[] = [
+  { kind: "text", text: trusted("Be kind."), file: "a.md" },
+  { kind: "clock", timezone: "UTC" },
+  { kind: "recall", limit: 9 },
+  { kind: "own", name: "stock" },
+  ...(["soul", "skills", "vitals", "obligations", "allowance"] as const).map((kind) => ({ kind })),
+  { kind: "conversation", entries: 5, compact: 2 },
+  { kind: "recent", limit: 9 },
+];
+const rule: Complete<ToolRule> = { tool: toolName("read"), approval: true, calls: 2, seconds: 3 };
+
+/** Every key that an agent can have: with a new one this does not compile until it has that, too. */
+const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "output"> = {
+  ...{
+    org: orgId("home"),
+    name: agentName("helper"),
+    description: "It helps.",
+    model: "rehearsal",
+    embedder: "local:m",
+  },
+  layers: SOURCES.map((source) => ({ ...LAYER, source, line: trusted("Kind.") })),
+  tools: [toolName("read")],
+  rules: [rule],
+  output: { type: "object", properties: { a: { type: ["string", "null"] } } },
+  ...{ recall: "auto", history: "log", senders: "ethereum", instructions: "members", inbox: "batch" },
+  deliver: { url: "https://example.org", key: "KEY" },
+  life: {
+    tick: 60,
+    credits: { low: 5, critical: 1, rounds: 2 },
+    account: { address: "0x0", rpc: { variable: "RPC" }, cached: 60 },
+  },
+  soul: trusted("quiet"),
+  skills: [{ name: "sums", text: trusted("Add up."), enabled: false }],
+  ...{ tail: "before-events", summaries: false, mode: "auto" },
+  consolidate: { after: 30, by: "topic" },
+  budgets: {
+    ...{ total: 9_000, reply: 90, keep: 80, result: 70, source: 60 },
+    turn: { rounds: 1, calls: 2, seconds: 3, dollars: 0.25 },
+    spend: { dollars: 5, per: "month" },
+  },
+};
+
 describe("an agent's spec", () => {
+  it("gives every key back, and the agent without it", () => {
+    const whole = sealAgent(EVERY_KEY);
+    expect(reviveAgent(agentSpec(whole), whole.version)).toEqual(whole);
+    const optional = [
+      "model",
+      "embedder",
+      "rules",
+      "output",
+      "senders",
+      "instructions",
+      "inbox",
+      "deliver",
+      "life",
+    ] as const;
+    for (const key of [...optional, "soul", "skills", "tail", "summaries", "consolidate"] as const) {
+      const { [key]: _, ...rest } = EVERY_KEY;
+      const without = sealAgent(rest);
+      expect(without.version).not.toBe(whole.version);
+      expect(reviveAgent(agentSpec(without), without.version)).toEqual(without);
+    }
+  });
+
+  it.each([
+    ["a key", { ...EVERY_KEY, weather: "sunny" }],
+    [
+      "a key further in",
+      { ...EVERY_KEY, budgets: { ...EVERY_KEY.budgets, turn: { ...EVERY_KEY.budgets.turn, hope: 1 } } },
+    ],
+    ["a kind of source", { ...EVERY_KEY, layers: [{ ...LAYER, source: { kind: "weather" } }] }],
+    ["a word for a key", { ...EVERY_KEY, recall: "clairvoyant" }],
+  ])("of a newer Strata, with %s that this one does not know, is told as that", (_, later) => {
+    const spec = canonicalJson(JSON.parse(JSON.stringify(later)));
+    const error = refusalOf(() => reviveAgent(spec, digestOf(spec)));
+    expect(error.code).toBe("store_newer");
+    expect(error.message).toMatch(/written by a newer Strata.*update Strata, or begin a new conversation/s);
+  });
+
   it("gives the same agent back, frozen", () => {
     const companion = onlyAgent(loadProject(blueprintFolder("companion"), { env: {} }));
     for (const agent of [rich(""), companion]) {
@@ -64,7 +168,6 @@ describe("an agent's spec", () => {
   });
 
   it.each([
-    ["an unknown key", spec.replace('{"', '{"aaa":1,"')],
     ["other blanks", spec.replace(",", ", ")],
     ["another order", JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(spec)).reverse()))],
     ["a bad name", spec.replace('"name":"helper"', '"name":"../helper"')],

@@ -56,13 +56,41 @@ function broken(why: string, details: Readonly<Record<string, unknown>>, cause?:
   return new StrataError("record_broken", `a stored agent version cannot be read: ${why}; ${next}`, details, cause);
 }
 
+/** The spec's digest was checked, so what does not fit was written like this. */
 function parseSpec(spec: string): Agent {
   try {
-    return sealAgent(SPEC.parse(JSON.parse(spec)));
+    const parsed: Whole<z.output<typeof SPEC>> = SPEC.parse(JSON.parse(spec));
+    return sealAgent(parsed);
   } catch (error) {
+    if (error instanceof z.ZodError && error.issues.every(({ code }) => NEWS.includes(code))) throw newer(error);
     throw broken(error instanceof z.ZodError ? z.prettifyError(error) : String(error), {}, error);
   }
 }
+
+/** What only a Strata writes that knows more: another key, or another word where this one knows some. */
+const NEWS: readonly z.core.$ZodIssue["code"][] = ["unrecognized_keys", "invalid_value", "invalid_union"];
+
+function newer(error: z.ZodError): StrataError {
+  const says = `a stored agent version was written by a newer Strata: ${z.prettifyError(error)}`;
+  const next = "update Strata, or begin a new conversation, which takes the agent as it is declared here";
+  return new StrataError("store_newer", `${says}; ${next}`, { issues: error.issues.length }, error);
+}
+
+/**
+ * What was read, if the form below has every key of an agent; else the paths of those that it lacks, and the line above does not
+ * compile: a version that is written today would be unreadable tomorrow.
+ */
+type Whole<Read> = [Lacking<Read>] extends [never] ? Omit<Agent, "version"> : Lacking<Read>;
+type Lacking<Read> = Exclude<Paths<Omit<Agent, "version" | "output">>, Paths<Omit<Read, "output">>>;
+
+/** The keys of a value and of all in it: `layers.source.kind`. */
+type Paths<T> = T extends string | number | boolean | null | undefined
+  ? never
+  : T extends readonly (infer Item)[]
+    ? Paths<Item>
+    : T extends object
+      ? { [Key in keyof T & string]-?: Key | `${Key}.${Paths<T[Key]>}` }[keyof T & string]
+      : never;
 
 // The digest was checked: these are the bytes that were loaded from strata.yaml, so their texts are the operator's.
 const TEXT = z.string().transform(trusted);
