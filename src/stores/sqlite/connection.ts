@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import BetterSqlite3 from "better-sqlite3";
 import type { BackupProgress } from "../store.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "./memory/memory-limits.ts";
@@ -56,6 +57,7 @@ export function connect(file: string, options: ConnectionOptions): Connection {
     db.pragma("foreign_keys = ON");
     // Freed room is overwritten, so that erased text is gone from the file too.
     db.pragma("secure_delete = ON");
+    db.function("crc32", { deterministic: true }, (value) => (value instanceof Uint8Array ? crc32(value) : null));
   } catch (thrown) {
     db.close();
     throw thrown;

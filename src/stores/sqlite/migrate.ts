@@ -16,6 +16,7 @@ import { turnCounts } from "./migrations/0011-turn-counts.ts";
 import { unended } from "./migrations/0012-unended.ts";
 import { calls } from "./migrations/0013-calls.ts";
 import { erasures } from "./migrations/0014-erasures.ts";
+import { checkedRows } from "./migrations/0015-checked-rows.ts";
 import { written } from "./statement.ts";
 
 /** All steps, in order, without a gap. */
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   unended,
   calls,
   erasures,
+  checkedRows,
 ];
 
 const HISTORY = `create table if not exists migration (number integer primary key, name text not null) strict`;

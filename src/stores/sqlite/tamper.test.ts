@@ -1,6 +1,7 @@
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { batchContact, type StoreWrite, spoken, toolName, trusted, untrusted } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
@@ -14,6 +15,7 @@ import {
   newMemory,
   newOutbox,
   newThread,
+  OWNER,
   open,
   problems,
   type RunOptions,
@@ -115,6 +117,26 @@ async function fill(): Promise<void> {
   const gone = await open(store, scopeOf("gone"));
   await exchange(store, gone, "forget me", proposing("what is forgotten"));
   await store.eraseContact(gone.scope, { org: ANN.org, role: "operator" }, NOW);
+}
+
+/** What else there may be: vectors, a state, a signed message of somebody who is gone, mail that could not be handed over. */
+async function fillMore(): Promise<void> {
+  const model = "local:small";
+  const vectors = async (): Promise<boolean> => {
+    const waiting = await store.waitingTexts(ANN, model, 99);
+    if (!waiting) return false;
+    const { from, upto, texts } = waiting;
+    const made = texts.map(({ memory, part }, n) => ({ memory, part, values: Float32Array.of(n, 0.5, -1.25, 3) }));
+    await store.saveVectors(ANN, model, { from, upto, vectors: made });
+    return true;
+  };
+  while (await vectors());
+  await store.moveLife(OWNER, { from: undefined, state: "faulted", because: "It was interrupted.", at: NOW });
+  const gone = await open(store, scopeOf("gone"));
+  await store.receive(gone.scope, gone.id, [said("I sign", { proof: "proven", externalId: "signed-1" })]);
+  await store.eraseContact(gone.scope, { org: ANN.org, role: "operator" }, NOW);
+  const bob = await open(store, scopeOf("bob"));
+  await store.receive(bob.scope, bob.id, [said("I wait", { externalId: "waits-1" })]);
 }
 
 beforeEach(async () => {
@@ -410,4 +432,95 @@ describe("a record that was changed from outside", () => {
     }
     expect(await store.rebuild(ANN, turn.id, 2)).toMatchObject({ wire: "anthropic:claude-sonnet-4-5" });
   });
+
+  it("shows every flipped bit that alters a row: of a thousand, anywhere in the file", async () => {
+    await fillMore();
+    db.pragma("wal_checkpoint(TRUNCATE)");
+    const whole = readFileSync(join(folder, "record.sqlite"));
+    const was = dumped(whole);
+    const unseen: string[] = [];
+    let altered = 0;
+    for (const bit of fc.sample(fc.nat(whole.length * 8 - 1), 1_000)) {
+      const flipped = Buffer.from(whole);
+      flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      const is = dumped(flipped);
+      if (is === was) continue;
+      altered++;
+      if (!(await isFound(flipped))) unseen.push(difference(was, is));
+    }
+    expect(unseen).toEqual([]);
+    expect(altered).toBeGreaterThan(300);
+  }, 600_000);
+
+  it("shows an index, a trigger or a table that is not as Strata made it, and a word that was taken from the search index", async () => {
+    for (const [change, says] of [
+      ["drop index event_waiting", /index event_waiting of event is gone/],
+      ["drop trigger vector_superseded", /trigger vector_superseded of memory is gone/],
+      [
+        "create trigger spy after insert on event begin delete from act; end",
+        /trigger spy of event is none of Strata's/,
+      ],
+      ["alter table life add column mood text", /table life of life is not what Strata makes/],
+      ["insert into unit_words (unit_words, rowid, terms) select 'delete', id, terms from unit limit 1", /is damaged/],
+    ] as const) {
+      db.exec("savepoint before");
+      db.exec(change);
+      db.exec("release before");
+      expect((await problems(store, ANN.org)).join("\n"), change).toMatch(says);
+    }
+  });
 });
+
+/** Every row of every table, read from the tables themselves; of what cannot be read, why. */
+function dumped(file: Buffer): string {
+  const bytes = Buffer.from(file);
+  // The file alone: it has no write-ahead log here.
+  if (bytes[18] === 2 && bytes[19] === 2) bytes.fill(1, 18, 20);
+  const path = join(folder, "copy.sqlite");
+  writeFileSync(path, bytes);
+  try {
+    const copy = new BetterSqlite3(path, { readonly: true });
+    try {
+      const all = (sql: string): string => JSON.stringify(copy.prepare(sql).raw().all());
+      const tables = copy.prepare<[], string>(
+        "select name from sqlite_schema where type = 'table' and sql not like '%using fts5%' order by name",
+      );
+      const rows = tables
+        .pluck()
+        .all()
+        .map((name) => `${name} ${all(`select * from "${name}" not indexed`)}`);
+      return [...rows, `schema ${all("select * from sqlite_schema")}`].join("\n");
+    } finally {
+      copy.close();
+    }
+  } catch (thrown) {
+    return String(thrown);
+  }
+}
+
+/** Whether somebody who opens the file and verifies it is told. */
+async function isFound(bytes: Buffer): Promise<boolean> {
+  const path = join(folder, "flipped.sqlite");
+  for (const name of [path, `${path}-wal`, `${path}-shm`]) rmSync(name, { force: true });
+  writeFileSync(path, bytes);
+  let opened: Store | undefined;
+  try {
+    opened = await openSqlite(path);
+    for (const org of await opened.organizations())
+      for await (const finding of opened.verify(org)) if (finding.type === "problem") return true;
+    return false;
+  } catch {
+    return true;
+  } finally {
+    await opened?.close().catch(() => undefined);
+  }
+}
+
+/** What a missed flip changed. */
+function difference(was: string, is: string): string {
+  const [before, after] = [was.split("\n"), is.split("\n")];
+  const line = before.findIndex((one, i) => one !== after[i]);
+  const [a = "", b = ""] = [before[line], after[line]];
+  const from = [...a].findIndex((sign, i) => sign !== b[i]);
+  return `${a.slice(0, a.indexOf(" "))}: ${a.slice(Math.max(0, from - 60), from + 20)} -> ${b.slice(Math.max(0, from - 20), from + 20)}`;
+}

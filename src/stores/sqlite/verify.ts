@@ -8,6 +8,7 @@ import type { Connection } from "./connection.ts";
 import { checkMemories, FIRST_MEMORY } from "./memory/verify-memories.ts";
 import { query } from "./statement.ts";
 import { checkEpochs } from "./verify-epochs.ts";
+import { checkFile, damageSaid } from "./verify-file.ts";
 import { checkLinks, FIRST_LINK } from "./verify-links.ts";
 import { checkOwnPieces, checkSharedPieces, checkVersions } from "./verify-pieces.ts";
 import { checkErasedThreads, checkUnlinkedTurns } from "./verify-turns.ts";
@@ -16,9 +17,20 @@ import { problem, type Totals, walk } from "./walk.ts";
 /**
  * Derives everything again: the chain and each link's turn from the rows, the rows' digests from the texts, the transcripts'
  * rolling digests from their messages. Whatever was changed, swapped, added or taken away shows somewhere on this walk; only
- * an end that was cut off whole needs the anchor.
+ * an end that was cut off whole needs the anchor. First the file itself: what a broken disk does to a row shows there.
  */
 export async function* verify(db: Connection, org: OrgId, anchor?: ChainHead): AsyncGenerator<Finding> {
+  const damage = checkFile(db);
+  yield* damage;
+  try {
+    yield* derived(db, org, anchor);
+  } catch (thrown) {
+    // What is left of a damaged file may not even be readable: that was told above, or is told here.
+    if (damage.length === 0) yield problem("database", damageSaid(db, thrown));
+  }
+}
+
+async function* derived(db: Connection, org: OrgId, anchor?: ChainHead): AsyncGenerator<Finding> {
   const { seq: upTo } = head(db, org);
   const totals: Totals = new Map();
   if (anchor) yield* reached(db, org, anchor);

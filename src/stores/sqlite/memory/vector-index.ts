@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import type { Connection } from "../connection.ts";
 import { plain } from "../statement.ts";
 import type { Condition } from "./memory-rows.ts";
@@ -63,7 +64,9 @@ export function vectorIndex(db: Connection): VectorIndex {
       for (const [n, { memory, part, values }] of rows.entries()) {
         const same = `delete from vector where memory = ? and part = ? and id >= ? and id < ?`;
         db.run(plain(same, memory, part, ...boundsOf(range)));
-        db.run(plain(`insert into vector values (?, ?, ?, ?)`, from + next + n, memory, part, bytesOf(values)));
+        const bytes = bytesOf(values);
+        const row = [from + next + n, memory, part, bytes, crc32(bytes)];
+        db.run(plain(`insert into vector (id, memory, part, value, crc) values (?, ?, ?, ?, ?)`, ...row));
       }
     },
     knn: (range, wanted) => {

@@ -1,0 +1,83 @@
+import type { Finding } from "../store.ts";
+import { type Connection, connect } from "./connection.ts";
+import { failure } from "./failure.ts";
+import { migrate } from "./migrate.ts";
+import { plain } from "./statement.ts";
+import { problem } from "./walk.ts";
+
+/** What is wrong with the file, whatever its rows say: with its pages, its indexes, its search index or its schema. */
+export function checkFile(db: Connection): readonly Finding[] {
+  const says = [...damage(db), ...strangeSchema(db), ...searchIndex(db), ...vectors(db)];
+  return says.map((one) => problem("database", one));
+}
+
+/**
+ * SQLite's own check reads every page, every row and every entry of every index, and compares them. What no digest covers stands
+ * in an index for this, so a bit that was flipped in a row or in an index shows: the two are not the same any more.
+ */
+const damage = (db: Connection): readonly string[] =>
+  told(db, () => db.column(plain<string>("pragma integrity_check(20)")).filter((says) => says !== "ok"));
+
+/** The words of the search index are those of the units' rows. */
+const searchIndex = (db: Connection): readonly string[] =>
+  told(db, () => {
+    db.run(plain(`insert into unit_words (unit_words, rank) values ('integrity-check', 1)`));
+    return [];
+  });
+
+/** Vectors are what they were when they were made: only a model could make them again. */
+const vectors = (db: Connection): readonly string[] =>
+  told(db, () =>
+    db
+      .column(plain<number>("select id from vector where crc is not crc32(value) limit 20"))
+      .map((id) => `the vector ${id} is not the one that was made`),
+  );
+
+interface SchemaRow {
+  readonly name: string;
+  readonly sql: string | null;
+}
+
+const SCHEMA = "select type || ' ' || name || ' of ' || tbl_name as name, sql from sqlite_schema order by name";
+
+/** Tables, indexes and triggers are those that the migrations make, all of them and no others. */
+const strangeSchema = (db: Connection): readonly string[] =>
+  told(db, () => {
+    const [wanted, found] = [todaysSchema(), schemaOf(db)];
+    const names = [...new Set([...wanted.keys(), ...found.keys()])].sort();
+    return names.flatMap((name) => {
+      if (found.get(name) === wanted.get(name)) return [];
+      const how = !found.has(name) ? "is gone" : wanted.has(name) ? "is not what Strata makes" : "is none of Strata's";
+      return [`the ${name} ${how}`];
+    });
+  });
+
+/** However it was written down. */
+const schemaOf = (db: Connection): ReadonlyMap<string, string> =>
+  new Map(db.all(plain<SchemaRow>(SCHEMA)).map(({ name, sql }) => [name, (sql ?? "").replace(/\s+/g, " ")]));
+
+function todaysSchema(): ReadonlyMap<string, string> {
+  const fresh = connect(":memory:", { random: (bytes) => new Uint8Array(bytes), patience: 0 });
+  try {
+    migrate(fresh);
+    return schemaOf(fresh);
+  } finally {
+    fresh.close();
+  }
+}
+
+/** What a damaged file throws is what was found; anything else is no finding. */
+function told(db: Connection, look: () => readonly string[]): readonly string[] {
+  try {
+    return look();
+  } catch (thrown) {
+    return [damageSaid(db, thrown)];
+  }
+}
+
+/** The sentence of a damaged file. @throws the rest */
+export function damageSaid(db: Connection, thrown: unknown): string {
+  const { code, message, details } = failure(thrown, db.file);
+  if (code === "store_failed" && /^SQLITE_(?:CORRUPT|NOTADB|ERROR)/.test(String(details?.["code"]))) return message;
+  throw thrown;
+}
