@@ -23,6 +23,8 @@ export interface ToolContext {
   readonly unanswered?: readonly ContactId[];
   /** Beside them: who has one. */
   readonly answered?: readonly ContactId[];
+  /** What earlier calls of the turn write in its commit, each with the id that a new memory will have. Left out: nothing. */
+  readonly pending?: readonly { readonly id: MemoryId; readonly write: StoreWrite }[];
   /** Milliseconds since 1970. */
   readonly at: number;
   /** The lowest trust in the prompt that led to the call. */

@@ -222,3 +222,36 @@ describe("000.51 a tool that is called only in some states", () => {
     expect(await never.runtime.approvals(OPERATOR, never.thread.scope, {}, 9)).toEqual([]);
   });
 });
+
+describe("what a turn saves", () => {
+  it("is found in the same turn, and what it puts away is not", async () => {
+    const save = (content: string, more = {}) => ({ call: "memory_save", input: { content, ...more } });
+    const search = { call: "memory_search", input: { query: "Which cats are there?" } };
+    const { say, open, sent, store } = await stage([
+      { parts: [save("Ann's cat is called Miso"), save("Ann sails")] },
+      { parts: [search] },
+      "Miso.",
+      { parts: [search] },
+      (request) => {
+        const id = /(mem_\w+) · 2026-11-21 · contact\\n/u.exec(JSON.stringify(request.messages.at(-1)))?.[1] ?? "";
+        return { parts: [save("Ann's cat is called Tofu", { supersedes: id })] };
+      },
+      { parts: [search] },
+      "Tofu.",
+    ]);
+    const thread = await open();
+    const told = (n: number): string => JSON.stringify(sent[n]?.messages.at(-1));
+    await say(thread, "My cat is called Miso, and I sail");
+    expect(told(2)).toMatch(/mem_\w+ · 2026-11-21 · contact · saved in this turn[^-]*Ann's cat is called Miso/u);
+    expect(told(2)).not.toContain("Ann sails");
+    await say(thread, "No, it is called Tofu");
+    expect(told(6)).toContain("called Tofu");
+    expect(told(6)).not.toContain("Ann's cat is called Miso");
+    const facts = await store.searchMemories([thread.scope], {
+      texts: [{ text: "cat", weight: 1 }],
+      kinds: ["fact"],
+      limit: 9,
+    });
+    expect(facts.map(({ content }) => content)).toEqual(["Ann's cat is called Tofu"]);
+  });
+});

@@ -34,7 +34,7 @@ export interface Round {
 export async function* answerCalls(
   work: Work,
   compilation: Compilation,
-  { reply, said }: Answer,
+  { reply, said, tooLong }: Answer,
 ): AsyncGenerator<TurnEvent, Round> {
   const calls = reply.parts.filter((part) => part.type === "call");
   if (calls.length === 0) return { stop: stopOf(reply), messages: said };
@@ -46,7 +46,12 @@ export async function* answerCalls(
     const limit = stop ?? (work.calls >= work.cast.limits.calls ? "calls" : undefined);
     yield { type: "tool-start", call: call.id, tool: call.tool };
     const isRun = limit === undefined || isReply(work, call, limit);
-    const { outcome, trust } = isRun ? await answer(work, compilation, call) : notRun(limit);
+    const long = tooLong?.get(call.id);
+    const { outcome, trust } = !isRun
+      ? notRun(limit)
+      : long !== undefined
+        ? refusedUnread(work, long)
+        : await answer(work, compilation, call);
     const came = { ...outcome, trust, at: work.parts.clock() };
     results.push((room) => frameResult(call, came, room, work.cast.count));
     trusts.push(trust);
@@ -100,6 +105,12 @@ interface Answered {
 const refusal = (text: string): Answered => ({ outcome: { text: untrusted(text), failed: true }, trust: "agent" });
 
 const notRun = (limit: StopReason): Answered => refusal(`Not run: the turn has reached its limit of ${limit}.`);
+
+/** It counts as a call: a model that writes on and on is stopped like any other. */
+function refusedUnread(work: Work, says: string): Answered {
+  work.calls++;
+  return refusal(says);
+}
 
 /** Argument check, then the run; what a tool throws becomes an answer that says so. */
 async function answer(work: Work, compilation: Compilation, call: CallPart): Promise<Answered> {
@@ -194,6 +205,7 @@ async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPar
       call: call.id,
       events,
       ...(unanswered && { unanswered, answered: [...work.replies.keys()] }),
+      ...(work.writes.length > 0 && { pending: work.writes }),
       at: parts.clock(),
       taint,
       state: IN_TURN,

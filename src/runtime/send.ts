@@ -1,8 +1,11 @@
-import { type Compilation, clearedTail, countMessage, requestOf, unreasoned } from "../compiler/index.ts";
+import { type Compilation, clearedTail, countMessage, requestOf, roomLeft, unreasoned } from "../compiler/index.ts";
+import { truncateText } from "../guard/index.ts";
 import {
+  type AssistantPart,
   asStrataError,
   billedUsage,
   type CountTokens,
+  type Json,
   NO_USAGE,
   never,
   type Parameters,
@@ -26,6 +29,8 @@ export interface Answer {
   readonly said: readonly TranscriptMessage[];
   /** What was sent, which the turn goes on from. */
   readonly compilation: Compilation;
+  /** Calls that are not run, for they are longer than what has room in the next request: by id, why. */
+  readonly tooLong?: ReadonlyMap<string, string>;
 }
 
 /**
@@ -52,11 +57,53 @@ async function* sendOnce(work: Work, compilation: Compilation): AsyncGenerator<T
   work.unsent = work.added.length;
   yield { type: "compiled", round: work.requests.length + 1, ledger: compilation.ledger };
   const reply = yield* ask(work, compilation, parametersOf(work.cast));
-  const { parts } = reply;
+  const { parts, tooLong } = callsWithin(work, compilation, reply.parts);
   if (parts.length === 0) return { reply, said: [], compilation };
   const cleared = clearedTail(compilation);
   const before = cleared === undefined ? [] : [add(work, cleared.message, cleared.trust)];
-  return { reply, said: [...before, add(work, { role: "assistant", parts }, compilation.taint)], compilation };
+  const said = [...before, add(work, { role: "assistant", parts }, compilation.taint)];
+  return { reply, said, compilation, ...(tooLong && { tooLong }) };
+}
+
+/** Tokens that an answer to a call needs at the least. */
+const SHORT_RESULT = 150;
+/** Characters that stay of each text in the input of a call that is too long. */
+const BEGINNING = 200;
+
+/**
+ * What the model said, as the next request holds it. Where its calls leave no room for their answers, the longest of them stand there with
+ * the beginnings of their texts: the model is told that, instead of the turn failing.
+ */
+function callsWithin(
+  { cast: { count } }: Work,
+  compilation: Compilation,
+  parts: readonly AssistantPart[],
+): { readonly parts: readonly AssistantPart[]; readonly tooLong?: ReadonlyMap<string, string> } {
+  const tokens = (some: readonly AssistantPart[]): number => countMessage({ role: "assistant", parts: some }, count);
+  const calls = parts.filter((part) => part.type === "call");
+  const room = roomLeft(compilation) - SHORT_RESULT * calls.length;
+  if (calls.length === 0 || tokens(parts) <= room) return { parts };
+  const cut = new Map<string, string>();
+  let kept = parts;
+  for (const call of calls.toSorted((one, other) => tokens([other]) - tokens([one]))) {
+    const most = Math.max(0, room - tokens(kept) + tokens([call]));
+    if (tokens(kept) <= room) break;
+    const says = `this call has ${tokens([call])} tokens, and no more than ${most} have room in what may be sent`;
+    cut.set(call.id, `Not run: ${says}. Its texts are shown cut; write less, or in several turns.`);
+    kept = kept.map((part) => (part === call ? { ...call, input: shortened(call.input) } : part));
+  }
+  return { parts: kept, tooLong: cut };
+}
+
+/** The same input with the beginnings of its texts; where it is long by other things, with none. */
+function shortened(input: Json): Json {
+  const cut = (value: Json): Json => {
+    if (typeof value !== "string") return value;
+    return truncateText(value, BEGINNING, `… (${value.length} characters in all)`);
+  };
+  if (typeof input !== "object" || input === null) return cut(input);
+  const short = Object.fromEntries(Object.entries(input).map(([key, value]) => [key, cut(value)]));
+  return JSON.stringify(short).length <= 5 * BEGINNING ? short : {};
 }
 
 /**

@@ -118,3 +118,33 @@ describe("an agent that may spend so much", () => {
     expect(await runtime.threads(OPERATOR, everyone, 9)).toHaveLength(1);
   });
 });
+
+describe("usage that cannot be", () => {
+  it("is kept as reported, billed by the estimate and marked, and does not close an agent's account", async () => {
+    const absurd = { parts: [{ text: "Hello." }], usage: { input: 1_000_000_000, output: 5 } };
+    const said = { parts: [{ text: "Bye." }], usage: { input: 500, output: 1_000_000_000 } };
+    const observed: number[] = [];
+    const { say, open, runtime } = await stage([absurd, said, "Still here."], {
+      budgets: { spend: { dollars: 1, per: "ever" } },
+      parts: {
+        cardOf: () => cardOf("anthropic:claude-sonnet-4-5"),
+        observe: (_wire, _request, reported) => void observed.push(reported),
+      },
+    });
+    const thread = await open();
+    for (const text of ["Hi", "And?"]) expect(endOf(await say(thread, text)).type).toBe("done");
+    const [first, second] = await runtime.turns(OPERATOR, thread.id);
+    const reply = first?.requests[0]?.reply;
+    expect(reply?.usage.input).toBe(1_000_000_000);
+    expect(reply?.estimated?.input).toBeGreaterThan(600);
+    expect(second?.requests[0]?.reply).toMatchObject({
+      usage: { output: 1_000_000_000 },
+      estimated: { input: expect.any(Number) },
+    });
+    expect(first?.totals?.dollars).toBeLessThan(0.01);
+    expect(first?.totals?.usage.input).toBeLessThan(10_000);
+    expect((await runtime.usage(OPERATOR, thread.scope)).input).toBeLessThan(10_000);
+    expect(observed).toEqual([]);
+    expect(endOf(await say(thread, "Still there?"))).toMatchObject({ type: "done", text: "Still here." });
+  });
+});

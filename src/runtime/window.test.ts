@@ -39,3 +39,34 @@ describe("what does not fit into a model's window", () => {
     expect(end.type === "failed" && end.error.message).toContain("raise budgets.total");
   });
 });
+
+describe("a call that is longer than what has room in the next request", () => {
+  const calling = (at: string) => ({ parts: [{ text: "Looking." }, { call: "look", id: "c1", input: { at } }] });
+  const inWindow = (window: number, script: Parameters<typeof stage>[0]) =>
+    stage(script, { parts: { cardOf: (ref) => ({ ...cardOf(ref), window }) } });
+
+  it("is answered with that, and the turn goes on: with 4,096 tokens and 3,000 characters, too", async () => {
+    for (const [window, length, runs] of [
+      [4_096, 3_000, true],
+      [1_600, 3_000, false],
+      [1_600, 9_000, false],
+    ] as const) {
+      const on = await inWindow(window, [calling("y".repeat(length)), calling("the sea"), "I saw it.", "Aye."]);
+      const thread = await on.open();
+      expect(endOf(await on.say(thread, "Look at it"))).toMatchObject({
+        type: "done",
+        text: expect.stringContaining("I saw it."),
+      });
+      const result = JSON.stringify(on.sent[1]?.messages.at(-1));
+      expect(result.includes("saw yyy")).toBe(runs);
+      if (!runs) {
+        expect(result).toMatch(/Not run: this call has \d+ tokens, and no more than \d+ have room in what may be sent/);
+        expect(JSON.stringify(on.sent[1]?.messages)).toContain("characters in all");
+      }
+      expect(JSON.stringify(on.sent[2]?.messages.at(-1))).toContain("saw the sea");
+      for (const { ledger } of (await on.runtime.turns(OPERATOR, thread.id)).flatMap(({ requests }) => requests))
+        expect(ledger.tokens).toBeLessThanOrEqual(ledger.limit);
+      expect(endOf(await on.say(thread, "And?")).type).toBe("done");
+    }
+  });
+});

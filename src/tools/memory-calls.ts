@@ -14,7 +14,7 @@ import {
   type ToolOutcome,
   untrusted,
 } from "../protocol/index.ts";
-import type { MemoryHit, Store } from "../stores/index.ts";
+import type { Store } from "../stores/index.ts";
 import { answered, answeredAs, refused } from "./outcome.ts";
 
 /** What the tools ask the store: they read; what they write goes into the turn's commit. */
@@ -116,22 +116,79 @@ async function whyKept(
   return `${id} has the trust of the ${memory.trust}, and this turn has seen text of a ${taint}; ask a person to change it.`;
 }
 
-/** Finds what was saved of the contact and for all contacts. */
+/** Finds what was saved of the contact and for all contacts; what the turn itself saves is found in it already, and what it forgets is not. */
 export async function findMemories(
   store: Reads,
-  { query, tags, ...rest }: { readonly query: string; readonly limit: number } & Omit<MemoryFilter, "kinds">,
-  { scope, signal, at }: ToolContext,
+  wanted: { readonly query: string; readonly limit: number } & Omit<MemoryFilter, "kinds">,
+  context: ToolContext,
 ): Promise<ToolOutcome> {
-  const hits = await store.searchMemories(scopesOf(scope), {
+  const { query, tags, limit, ...rest } = wanted;
+  const saved = savedNow(wanted, context);
+  const gone = goneNow(context);
+  const hits = await store.searchMemories(scopesOf(context.scope), {
     texts: [{ text: query, weight: 1 }],
-    validAt: at,
+    validAt: context.at,
+    limit: limit + gone.size,
     ...rest,
     ...(tags !== undefined && { tags: cleanTags(tags) }),
-    signal,
+    signal: context.signal,
   });
-  const lowest = lowestTrust(hits.map(({ trust }) => trust));
-  if (hits.length === 0) return answeredAs(lowest, "No memory matches; try other or fewer words.");
-  return answeredAs(lowest, hits.map(shown).join("\n"));
+  const found: readonly Shown[] = [...saved, ...hits.filter(({ id }) => !gone.has(id))].slice(0, limit);
+  const lowest = lowestTrust(found.map(({ trust }) => trust));
+  if (found.length === 0) return answeredAs(lowest, "No memory matches; try other or fewer words.");
+  return answeredAs(lowest, found.map(shown).join("\n"));
+}
+
+/** What of a memory is shown. */
+type Shown = Pick<Memory, "id" | "at" | "trust" | "speaker" | "tags" | "content" | "validUntil"> & {
+  readonly scope: Scope;
+  /** Saved in this very turn: it lands with its commit. */
+  readonly isNew?: true;
+};
+
+/** Earlier calls of the turn that save what has a word of the query, or its beginning, and what else is asked for. */
+function savedNow(
+  { query, tags, since, before, trust }: { readonly query: string } & Omit<MemoryFilter, "kinds">,
+  { pending = [], scope }: ToolContext,
+): readonly Shown[] {
+  const asked = wordsIn(query);
+  return pending.flatMap(({ id, write }) => {
+    if (write.kind !== "memory") return [];
+    const { memory } = write;
+    const fits =
+      (tags === undefined || cleanTags(tags).some((tag) => memory.tags.includes(tag))) &&
+      (since === undefined || memory.at >= since) &&
+      (before === undefined || memory.at < before) &&
+      (trust === undefined || lowestTrust([memory.trust, trust]) === trust);
+    const has = wordsIn([memory.content, ...memory.tags].join(" "));
+    const isMeant = asked.some((word) => has.some((one) => isAlike(word, one)));
+    return fits && isMeant ? [{ ...memory, id, scope: memoryScope(scope), isNew: true as const }] : [];
+  });
+}
+
+/** What earlier calls of the turn forget, or put another memory in the place of. */
+function goneNow({ pending = [] }: ToolContext): ReadonlySet<MemoryId> {
+  return new Set(
+    pending.flatMap(({ write }) => {
+      if (write.kind === "forget") return [write.memory];
+      return write.kind === "memory" && write.memory.supersedes !== undefined ? [write.memory.supersedes] : [];
+    }),
+  );
+}
+
+const wordsIn = (text: string): readonly string[] =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+
+/** The same word, or two that begin alike; in scripts without spaces, one inside the other. The store tells better, once it has it. */
+function isAlike(one: string, other: string): boolean {
+  if (one === other) return true;
+  if (/[^\p{Script=Latin}\p{N}\p{M}]/u.test(one)) return one.includes(other) || other.includes(one);
+  const shorter = Math.min(one.length, other.length);
+  const alike = shorter < 4 ? shorter : shorter - 1;
+  return shorter >= 3 && one.slice(0, alike) === other.slice(0, alike);
 }
 
 /** Where the memories are that a turn may read: the contact's, and the agent's own. */
@@ -144,18 +201,18 @@ export function scopesOf(scope: Scope): readonly Scope[] {
  * One line of the platform's, then the content set in: no line of content begins where a line of the platform's does. A name or a
  * tag stands in brackets, and has none.
  */
-function shown(hit: MemoryHit): string {
-  const { id, at, trust, speaker, tags, content, scope } = hit;
+function shown(hit: Shown): string {
+  const { id, at, trust, speaker, tags, content, scope, isNew } = hit;
   const said = speaker === undefined ? [] : [`said by [${cleanName(untrusted(speaker))}]`];
   const labels = tags.length === 0 ? [] : [`tags [${cleanTags(tags).join(", ")}]`];
-  const own = scope.contact === null ? ["for all contacts"] : [];
+  const own = [...(scope.contact === null ? ["for all contacts"] : []), ...(isNew ? ["saved in this turn"] : [])];
   const line = [id, day(at), trust, ...own, ...until(hit), ...said, ...labels].join(" · ");
   return `- ${line}\n  ${clean(content).replaceAll("\n", "\n  ")}`;
 }
 
 const day = (at: number): string => isoSecond(at).slice(0, 10);
 
-const until = ({ validUntil }: Memory): readonly string[] =>
+const until = ({ validUntil }: Shown): readonly string[] =>
   validUntil === undefined ? [] : [`so until ${day(validUntil)}`];
 
 /** Forgets what the agent itself saved in the scope of the turn. */
