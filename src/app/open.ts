@@ -81,6 +81,8 @@ export interface App {
   readonly organizations: () => Promise<readonly OrgId[]>;
   /** Every thread that somebody holds, and whether that somebody still lives; of another machine that is not known. */
   readonly leases: (org: OrgId) => Promise<readonly (HeldThread & { readonly alive: boolean })[]>;
+  /** Why no turn can be committed any more, in a sentence. Nothing where all is well. */
+  readonly trouble: Store["trouble"];
   /** Copies all data but the workspaces into a new file, while others write. @throws StrataError `invalid_input`, `file_not_found` */
   readonly backup: Store["backup"];
   readonly close: () => Promise<void>;
@@ -180,6 +182,7 @@ function joined(options: PlacedOptions, { declared, current, vectors }: Joining)
         ...lease,
         alive: parts.alive(lease.holder) && lease.until > parts.wall(),
       })),
+    trouble: () => store.trouble(),
     backup: (...given) => store.backup(...given),
     close: async () => {
       accounts.close();

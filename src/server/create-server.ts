@@ -13,7 +13,7 @@ export interface ServerParts extends Omit<Doors, "turns"> {
   readonly site: Site;
   /** Who asks with that token; nobody for one that is not known. Today that is the operator; other roles come in here. */
   readonly actorOf: (token: string) => Actor | undefined;
-  readonly health: () => HealthReport;
+  readonly health: () => Promise<HealthReport>;
   /** Sees what the turns tell that clients ask for, for whoever looks after the server. */
   readonly watch?: ((event: TurnEvent) => void) | undefined;
 }
@@ -82,10 +82,11 @@ function unauthenticated(why: string): StrataError {
 }
 
 function serveOpen(server: Hono<Env>, { health }: ServerParts): void {
-  server.get("/", ({ text }) => text(welcome(health().version)));
-  server.get("/health", (context) => {
-    const { agents, data, ...open } = health();
-    return context.json(context.get("actor") === undefined ? open : { ...open, agents, data });
+  server.get("/", async ({ text }) => text(welcome((await health()).version)));
+  server.get("/health", async (context) => {
+    const whole = await health();
+    const { status, version } = whole;
+    return context.json(context.get("actor") === undefined ? { status, version } : whole, status === "ok" ? 200 : 503);
   });
 }
 
@@ -96,7 +97,7 @@ const welcome = (version: string): string =>
 function serveDocument(server: Hono<Env>, { health }: ServerParts): void {
   server.get("/v1/openapi.json", async ({ json }) => {
     const { openApiOf } = await import("./openapi.ts");
-    return json(openApiOf(ROUTES, health().version));
+    return json(openApiOf(ROUTES, (await health()).version));
   });
 }
 

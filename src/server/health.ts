@@ -7,9 +7,9 @@ export interface AgentHealth {
   readonly model: ModelRef;
 }
 
-/** What `/health` tells anybody: that it serves. */
+/** What `/health` tells anybody: that it serves, or that nothing can be kept any more, and then with status 503. */
 export interface Health {
-  readonly status: "ok";
+  readonly status: "ok" | "failing";
   readonly version: string;
 }
 
@@ -18,4 +18,6 @@ export interface HealthReport extends Health {
   readonly agents: readonly AgentHealth[];
   /** The data folder. */
   readonly data: string;
+  /** Why it fails, in a sentence. */
+  readonly because?: string;
 }

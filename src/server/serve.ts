@@ -13,6 +13,8 @@ export interface Served extends Omit<Doors, "turns"> {
   /** The data folder, which holds the token. */
   readonly data: string;
   readonly version: string;
+  /** Why nothing can be kept any more. Nothing where all is well. */
+  readonly trouble: () => Promise<string | undefined>;
   /** `n` bytes of chance. */
   readonly random: (n: number) => Uint8Array;
 }
@@ -56,9 +58,11 @@ export async function serveOperator(served: Served, options: ServeOptions): Prom
   return { ...listening, link: `${listening.url}/#token=${token}`, tokenFile };
 }
 
-function healthOf({ runtime, operator, modelNameOf, data, version }: Served): HealthReport {
+async function healthOf({ runtime, operator, modelNameOf, data, version, trouble }: Served): Promise<HealthReport> {
+  const because = await trouble();
   const agents = runtime
     .agents(operator)
     .map((agent) => ({ name: agent.name, version: agent.version, model: modelNameOf(agent) }));
-  return { status: "ok", version, agents, data };
+  const report = { version, agents, data };
+  return because === undefined ? { status: "ok", ...report } : { status: "failing", ...report, because };
 }

@@ -182,7 +182,8 @@ describe("what is served", () => {
   const serve = async (options: ServeOptions): Promise<Serving> => {
     const { parts, operator } = await stage();
     const data = mkdtempSync(join(tmpdir(), "strata-serve-"));
-    const served = { ...parts, operator, data, version: "1.2.3", random: (n: number) => new Uint8Array(n) };
+    const trouble = async () => undefined;
+    const served = { ...parts, operator, data, trouble, version: "1.2.3", random: (n: number) => new Uint8Array(n) };
     const serving = await serveOperator(served, options);
     onTestFinished(() => serving.close());
     return serving;

@@ -82,7 +82,7 @@ export async function stage(
     runtime,
     site: siteOf({ host: "127.0.0.1", port: 4600 }),
     actorOf: (token) => (token === TOKEN ? operator : undefined),
-    health: () => ({ status: "ok", version: "1.2.3", agents: [], data: "/data" }),
+    health: async () => ({ status: "ok", version: "1.2.3", agents: [], data: "/data" }),
     modelNameOf: () => "scripted",
     bodyOf: wireBody,
     clock: () => NOW,

@@ -1,13 +1,13 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { type AppOptions, openApp } from "../../src/app.ts";
+import { type App, type AppOptions, openApp, serve } from "../../src/app.ts";
 import { scriptedModel } from "../../src/models/index.ts";
 import type { TurnEvent } from "../../src/protocol/index.ts";
 import { defineTool } from "../../src/tools/index.ts";
-import { home } from "./home.ts";
+import { home, said, say, strata, thread } from "./home.ts";
 
 const WHOLE = { folder: tmpdir(), data: join(tmpdir(), "never-made"), env: {} };
 
@@ -135,4 +135,47 @@ describe("a program that brings a model and asks", () => {
     expect(await app.ask({ ...HELLO, agent: "clerk" }).reply()).toBe("12 euros.");
     expect(textsSent(sent[1] ?? { prompt: "" })).toContain(JSON.stringify('{"repair":"tyre","euros":12}').slice(1, -1));
   });
+});
+
+/** What `/health` says, with the token and without. */
+async function served(app: App) {
+  const serving = await serve(app, 0);
+  onTestFinished(() => serving.close());
+  const token = serving.link.split("#token=")[1] ?? "";
+  return async (authorization: object = { authorization: `Bearer ${token}` }) => {
+    const answer = await fetch(`${serving.url}/health`, { headers: { ...authorization } });
+    return { status: answer.status, body: await answer.json() };
+  };
+}
+
+it("commits nothing where its data folder was moved or deleted meanwhile, says so, and goes on where it is back", async () => {
+  const folder = home();
+  const [data, aside] = [join(folder, ".strata"), join(folder, "aside")];
+  const app = await strata(folder);
+  const health = await served(app);
+  const ann = await thread(app);
+  await say(app, ann, "Hello.", ["Hi."]);
+  expect(await health()).toMatchObject({ status: 200, body: { status: "ok" } });
+
+  const refused = {
+    code: "store_failed",
+    message: expect.stringMatching(/strata\.db was moved or deleted.*put the data folder back/),
+  };
+  renameSync(data, aside);
+  await expect(app.runtime.post(app.operator, ann, [said("Are you there?")])).rejects.toMatchObject(refused);
+  expect(existsSync(data)).toBe(false);
+  expect(await health()).toMatchObject({ status: 503, body: { status: "failing", because: refused.message } });
+  expect(await health({})).toEqual({ status: 503, body: { status: "failing", version: expect.any(String) } });
+
+  mkdirSync(data);
+  await expect(app.runtime.post(app.operator, ann, [said("Are you there?")])).rejects.toMatchObject(refused);
+  rmSync(data, { recursive: true });
+  renameSync(aside, data);
+  expect((await say(app, ann, "And now?", ["Here."])).text).toBe("Here.");
+  expect(await app.runtime.turns(app.operator, ann.id)).toHaveLength(2);
+  expect(await health()).toMatchObject({ status: 200, body: { status: "ok" } });
+
+  rmSync(data, { recursive: true });
+  await expect(app.runtime.post(app.operator, ann, [said("Are you there?")])).rejects.toMatchObject(refused);
+  expect(await health()).toMatchObject({ status: 503 });
 });

@@ -1,5 +1,7 @@
+import { statSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import BetterSqlite3 from "better-sqlite3";
+import { StrataError } from "../../protocol/index.ts";
 import type { BackupProgress } from "../store.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "./memory/memory-limits.ts";
 import { loadVectorExtension } from "./memory/vector-extension.ts";
@@ -27,6 +29,8 @@ export interface Connection {
   flush(): boolean;
   /** Copies one snapshot of all into another file, a part at a time: others read and write meanwhile. */
   copy(file: string, onProgress: (progress: BackupProgress) => void): Promise<void>;
+  /** Why nothing more can be kept: the file is not where it was opened. Nothing where it is. */
+  lost(): string | undefined;
   close(): void;
 }
 
@@ -69,6 +73,7 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
   const known = new Map<string, Prepared>();
   const columns = new Map<string, BetterSqlite3.Statement<unknown[], unknown>>();
   let hasVectors = options.vectors === false ? false : undefined;
+  const lost = watchOver(file);
   const prepared = (text: string): Prepared => {
     const found = known.get(text);
     if (found) return found;
@@ -105,13 +110,39 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
       const { sql, parameters } = compiled(wanted);
       return prepared(sql).statement.run(...parameters).changes;
     },
-    write: (work) => db.transaction(work).immediate(),
+    write: (work) =>
+      db
+        .transaction(() => {
+          const done = work();
+          // Last of all, so that nothing is committed to a file that nobody finds again.
+          const why = lost();
+          if (why !== undefined) throw new StrataError("store_failed", why, { file });
+          return done;
+        })
+        .immediate(),
     read: (work) => db.transaction(work).deferred(),
     // The first column says whether somebody was in the way.
+    lost,
     flush: () => db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0,
     copy: (to, onProgress) => copied(db, to, onProgress),
     close: () => void db.close(),
   };
+}
+
+/** Looks whether the file is still the one that was opened: SQLite itself goes on writing to one that was moved away or deleted. */
+function watchOver(file: string): () => string | undefined {
+  const opened = file === "" || file === ":memory:" ? undefined : placeOf(file);
+  return () => {
+    const now = opened && placeOf(file);
+    if (opened === undefined || (now?.ino === opened.ino && now.dev === opened.dev)) return undefined;
+    const how = now === undefined ? "was moved or deleted" : "was replaced by another";
+    return `${file} ${how} while it was open; nothing was written: put the data folder back where it was, or stop Strata and start it again`;
+  };
+}
+
+/** Which file it is, whatever its name. */
+function placeOf(file: string): { readonly ino: bigint; readonly dev: bigint } | undefined {
+  return statSync(file, { bigint: true, throwIfNoEntry: false });
 }
 
 /** As many pages are copied before others get their turn. */

@@ -153,6 +153,7 @@ function store(db: Connection): Store {
         throw failure(thrown, db.file);
       }
     },
+    trouble: bound((db) => db.lost()),
     close: bound((db) => db.close()),
   };
 }
