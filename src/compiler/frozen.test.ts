@@ -132,6 +132,7 @@ describe("frozen memory", () => {
       limit: 2_000,
       count: bytes3,
       layers: AGENT.layers,
+      sent: epoch.transcript.length,
     });
     expect(request(asked).messages[0]).toEqual(epoch.transcript[0]?.message);
     expect(asked.ledger.tokens).toBe(recount(request(asked), bytes3));

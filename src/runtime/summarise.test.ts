@@ -3,7 +3,7 @@ import type { ScriptedReply } from "../models/index.ts";
 import { type Agent, type Request, readFrames, type TurnEvent } from "../protocol/index.ts";
 import { endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
 
-const BUDGETS = { total: 2_000, reply: 200 } as const;
+const BUDGETS = { total: 2_400, reply: 600 } as const;
 /** As many turns as are too much. */
 const TURNS = 24;
 const LONG = "The sea was calm and the wind came from the west, as it had for days. ".repeat(4);
@@ -45,9 +45,18 @@ describe("a conversation that gets too long", () => {
     expect(cuts.every((cut) => cut.type === "cut" && cut.because === undefined)).toBe(true);
     const at = sent.findIndex(isSummary);
     const [before, asked, after] = sent.slice(at - 1, at + 2);
-    // The parent's exact prefix, and its messages as far as they go: read from the provider's cache.
+    // The whole previous request, so that the provider reads it from its cache, then its answer.
     expect(asked?.prefix).toEqual(before?.prefix);
-    expect(before?.messages.slice(0, asked?.messages.length)).toEqual(asked?.messages);
+    expect(asked?.messages.slice(0, before?.messages.length)).toEqual(before?.messages);
+    // What stays is named by its header alone: no word of a contact stands in the platform's.
+    const wish = asked?.tail.find(({ layer }) => layer === "summary")?.text ?? "";
+    expect(wish).toMatch(
+      /before its last \d+ messages, which begin with the one headed `\[message · contact · [\dTZ:-]+\]`/u,
+    );
+    expect(wish).not.toContain("calm");
+    const stays = /headed `(\[[^\]]+\])`/u.exec(wish)?.[1] ?? "none";
+    expect(after && text(after).startsWith(`${text(after).slice(0, text(after).indexOf("["))}[summary`)).toBe(true);
+    expect(after && text(after)).toContain(stays);
     expect(after?.prefix).toEqual(before?.prefix);
     const [first] = after?.messages ?? [];
     const [mark, framed] = first?.parts.map((part) => ("text" in part ? part.text : "")) ?? [];
@@ -56,6 +65,13 @@ describe("a conversation that gets too long", () => {
       { kind: "summary", trust: "contact", text: "Days 1 to 5: calm sea, west wind." },
     ]);
     expect(after && text(after)).not.toContain("Day 1.");
+  });
+
+  it("reads the previous request from the provider's cache for it", async () => {
+    const { runtime, thread } = await talked("It was calm.", TURNS);
+    const turn = (await runtime.turns(OPERATOR, thread.id)).find(({ requests }) => requests.length > 1);
+    const { read = 0, write = 0, input = 0 } = turn?.requests[0]?.prediction ?? {};
+    expect(read / (read + write + input)).toBeGreaterThan(0.75);
   });
 
   it("law 1: the summary is frozen with the epoch it opens, and gone into the next", async () => {

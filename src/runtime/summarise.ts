@@ -64,10 +64,12 @@ async function* sumUp(
   running: Epoch,
   messages: number,
 ): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
-  const limit = limitOf(work.cast);
-  const wanted = Math.min(Math.max(Math.floor(limit / 20), SHORTEST), LONGEST);
+  const wanted = Math.min(Math.max(Math.floor(limitOf(work.cast) / 20), SHORTEST), LONGEST);
   // What a reply may have at the most, by the budget and by the model, a summary may not exceed.
-  const maxTokens = Math.min(wanted, parametersOf(work.cast).maxTokens);
+  const reply = parametersOf(work.cast).maxTokens;
+  const maxTokens = Math.min(wanted, reply);
+  // What it leaves of the reply's room is room for what is asked.
+  const limit = limitOf(work.cast) + reply - maxTokens;
   if (work.cast.limits.rounds < 2) return { because: "the turn may call its model only once" };
   const words = Math.floor(maxTokens * WORDS_PER_TOKEN);
   const asked = summaryRequest(running, messages, {
@@ -75,6 +77,7 @@ async function* sumUp(
     limit,
     count: work.cast.count,
     layers: work.cast.agent.layers,
+    sent: sentOf(work, running),
   });
   if (asked.ledger.tokens > limit) return { because: "the request for a summary would not fit the budget" };
   const { signal } = work.lease;
@@ -92,6 +95,12 @@ async function* sumUp(
     signal.throwIfAborted();
     return { because: asStrataError(thrown).message };
   }
+}
+
+/** How many messages of the epoch the thread's last request had. */
+function sentOf({ past: { sent } }: Work, { n }: Epoch): number {
+  const last = sent.at(-1);
+  return last?.epoch === n ? last.base + last.own : 0;
 }
 
 /** Its words are not the agent's answer: only what concerns the call itself is told. */

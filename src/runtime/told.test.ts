@@ -143,7 +143,7 @@ describe("the summary of a conversation", () => {
     async (...given) => {
       const { before, asked, after } = await summedUp(given[1], given[2]);
       expect(asked.prefix).toEqual(before.prefix);
-      expect(before.messages.slice(0, asked.messages.length)).toEqual(asked.messages);
+      expect(asked.messages.slice(0, before.messages.length)).toEqual(before.messages);
       expect(says(asked)).toContain("Miso");
       expect(asked.tail[0]?.text).toContain('"# Layer 60 · recall"');
       const summary = JSON.stringify(after.messages.find(({ parts }) => JSON.stringify(parts).includes("[summary")));
