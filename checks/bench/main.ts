@@ -1,9 +1,10 @@
-// Behind `npm run bench`: `compile`, `wire` and `memory`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
+// Behind `npm run bench`: `compile`, `wire`, `memory` and `crowd`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { callersFolder } from "../../bootstrap/caller.mjs";
 import { ROOT } from "../files.ts";
 import { compileBench, compileText } from "./compile.ts";
+import { crowdBench, crowdText } from "./crowd.ts";
 import { memoryBench, reportText, SIZES, type Size } from "./memory/bench.ts";
 import { wireBench, wireText } from "./wire.ts";
 
@@ -11,6 +12,7 @@ const USAGE = [
   "npm run bench -- compile [--json] [--quick]",
   "npm run bench -- wire [--threads FILE…] [--json] [--quick]",
   `npm run bench -- memory [--data DIR] [--size ${SIZES.join("|")}] [--json] [--quick]`,
+  "npm run bench -- crowd [--seconds N] [--characters N]… [--root DIR] [--json] [--quick]",
 ].join("\n");
 
 async function main(): Promise<void> {
@@ -22,6 +24,9 @@ async function main(): Promise<void> {
       threads: { type: "string", multiple: true, default: [] },
       data: { type: "string" },
       size: { type: "string", multiple: true, default: [] },
+      seconds: { type: "string", default: "20" },
+      characters: { type: "string", multiple: true, default: ["0", "100000", "999000"] },
+      root: { type: "string" },
     },
   });
   const [bench, ...files] = positionals;
@@ -40,6 +45,11 @@ async function main(): Promise<void> {
     const folder = values.data === undefined ? {} : { folder: resolve(standing, values.data) };
     const report = await memoryBench({ ...folder, sizes: sizesOf(values.size, quick), quick }, tell);
     show(report, reportText(report));
+  } else if (bench === "crowd" && files.length === 0) {
+    const root = values.root === undefined ? {} : { root: resolve(standing, values.root) };
+    const sizes = quick ? [0] : values.characters.map(Number);
+    const rows = await crowdBench({ ...root, seconds: quick ? 1 : Number(values.seconds), sizes }, tell);
+    show(rows, crowdText(rows));
   } else {
     throw new Error(`there is no such bench; there are\n${USAGE}`);
   }

@@ -81,7 +81,7 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "outp
   ...{ tail: "before-events", summaries: false, mode: "auto" },
   consolidate: { after: 30, by: "topic" },
   budgets: {
-    ...{ total: 9_000, reply: 90, keep: 80, result: 70, source: 60 },
+    ...{ total: 9_000, reply: 90, keep: 80, message: 75, result: 70, source: 60 },
     turn: { rounds: 1, calls: 2, seconds: 3, dollars: 0.25 },
     spend: { dollars: 5, per: "month" },
   },

@@ -126,6 +126,7 @@ const BUDGETS = z.strictObject({
   total: z.int(),
   reply: z.int(),
   keep: maybe(z.int()),
+  message: maybe(z.int()),
   result: z.int(),
   turn: z.strictObject({ rounds: z.int(), calls: z.int(), seconds: z.int(), dollars: maybe(z.number()) }),
   source: z.int(),

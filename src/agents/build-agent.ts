@@ -180,11 +180,12 @@ function serverOf(rpc: string): ChainAccount["rpc"] {
   return variable === undefined ? { url: rpc } : { variable };
 }
 
-function buildBudgets({ turn, spend, source, keep, ...rest }: AgentConfig["budgets"], usual: number): Budgets {
+function buildBudgets({ turn, spend, source, keep, message, ...rest }: AgentConfig["budgets"], usual: number): Budgets {
   const { dollars, ...limits } = turn;
   return {
     ...rest,
     ...(keep === undefined ? {} : { keep }),
+    ...(message === undefined ? {} : { message }),
     source: source ?? usual,
     turn: { ...limits, ...(dollars === undefined ? {} : { dollars }) },
     ...(spend === undefined ? {} : { spend }),

@@ -6,6 +6,7 @@ import {
   INBOXES,
   INSTRUCTIONS,
   LAYER_SCOPES,
+  LONGEST_MESSAGE,
   MODES,
   MUTABILITIES,
   RECALLS,
@@ -116,6 +117,14 @@ const BUDGETS = z.strictObject({
     .optional()
     .describe(
       "Tokens of the conversation that stay at least when it is cut. It is then cut as soon as that is cheaper than to go on reading all of it from the model's cache, and at the latest when `total` is reached. Default: it is cut only then, and a sixth to a half of the room stays.",
+    ),
+  message: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .describe(
+      `Characters of one message, or of what else is posted; a longer one is refused. Default ${LONGEST_MESSAGE.toLocaleString("en-US")}.`,
     ),
   result: tokens(1).default(DEFAULT_BUDGETS.result).describe("Tokens of one tool result; what is longer is cut once."),
   turn: z

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { agentSpec, checkLock, type Project, reviveAgent } from "../agents/index.ts";
 import { countRequest } from "../compiler/index.ts";
 import { findSecrets } from "../guard/index.ts";
-import { calibration, recordedModel, tokenCounter, wireBody } from "../models/index.ts";
+import { calibration, countAhead, recordedModel, tokenCounter, wireBody } from "../models/index.ts";
 import {
   type Actor,
   type Agent,
@@ -233,7 +233,7 @@ function partsOf({ now, ...rest }: Changing): Parts {
 }
 
 /** Counts as each model does, and learns from what its provider reports. One counter per factor; the vocabulary is loaded at the first. */
-function counting(cardOf: Parts["cardOf"]): Pick<Parts, "counterOf" | "observe"> {
+function counting(cardOf: Parts["cardOf"]): Pick<Parts, "counterOf" | "countAhead" | "observe"> {
   const made = new Map<number, Promise<CountTokens>>();
   const { observe, factorOf } = calibration();
   const counterFor = (factor: number): Promise<CountTokens> => {
@@ -246,6 +246,7 @@ function counting(cardOf: Parts["cardOf"]): Pick<Parts, "counterOf" | "observe">
   };
   return {
     counterOf,
+    countAhead,
     observe: (wire, request, reported) =>
       // The vocabulary was loaded for the request that this is about: nothing can fail here, and nobody waits.
       void counterFor(1).then((count) => observe(wire, countRequest(request, count), reported)),

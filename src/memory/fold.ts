@@ -5,7 +5,7 @@ import { FUNCTION_SIGNS } from "./word-lists.ts";
 /** Longer words are told apart by so many characters and no more. */
 const LONGEST_WORD = 40;
 /** More characters of a text are not read: far longer runs without a break are more than the patterns here can take in. */
-export const LONGEST_READ = 1_000_000;
+const LONGEST_READ = 1_000_000;
 /** A sign with more marks than any script has is somebody's play. */
 const LONGEST_CLUSTER = 5;
 

@@ -1,4 +1,4 @@
-import { LONGEST_READ, type Word, wordsOf } from "./fold.ts";
+import { type Word, wordsOf } from "./fold.ts";
 import type { Unit } from "./lexical-index.ts";
 import { FIRST_PERSON, FIRST_PERSON_SPACELESS, NUMBER_WORDS, TIME_SPACELESS, TIME_WORDS } from "./word-lists.ts";
 
@@ -7,6 +7,13 @@ export const FLAGS = { question: 1, firstPerson: 2, time: 4, number: 8 } as cons
 
 /** In terms; a longer text is found by its parts. */
 const LONGEST_UNIT = 80;
+
+/**
+ * In characters, and in units of 80 terms: what comes after them is kept and not found. All of a text goes into the index in the
+ * transaction that commits its turn, and everybody else waits for that.
+ */
+const LONGEST_TEXT = 20_000;
+const MOST_UNITS = 50;
 
 const SENTENCE = /[^.!?。！？\n]*[.!?。！？\n]*/gu;
 const ENDS_WITH_QUESTION = /[?？؟](?:["'”’)\]\s]|\p{Extended_Pictographic}|\ufe0f)*$/u;
@@ -22,14 +29,16 @@ interface Part {
  */
 export function unitsOf(text: string, tags: readonly string[]): readonly Unit[] {
   const tagTerms = tags.flatMap((tag) => wordsOf(tag).flatMap(({ terms }) => terms));
-  return partsOf(text).map((part) => ({
-    terms: [...part.words.flatMap(({ terms }) => terms), ...tagTerms],
-    flags: flagsOf(part),
-  }));
+  return partsOf(text)
+    .slice(0, MOST_UNITS)
+    .map((part) => ({
+      terms: [...part.words.flatMap(({ terms }) => terms), ...tagTerms],
+      flags: flagsOf(part),
+    }));
 }
 
 function partsOf(whole: string): readonly Part[] {
-  const text = whole.slice(0, LONGEST_READ);
+  const text = whole.slice(0, LONGEST_TEXT).toWellFormed();
   const words = wordsOf(text);
   if (termCount(words) <= LONGEST_UNIT) return [{ text, words }];
   const parts: { text: string; words: Word[] }[] = [];

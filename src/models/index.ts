@@ -19,5 +19,5 @@ export {
   scripted,
   scriptedModel,
 } from "./scripted.ts";
-export { type TokenRule, tokenCounter } from "./tokens.ts";
+export { countAhead, type TokenRule, tokenCounter } from "./tokens.ts";
 export { wireBody } from "./wire-body.ts";

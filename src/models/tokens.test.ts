@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CountTokens } from "../protocol/index.ts";
 import { tokenCounter } from "./index.ts";
@@ -59,6 +60,32 @@ describe("a token counter", () => {
     expect(count(`${"x".repeat(255)} y`)).toBe(count("x".repeat(255)) + 1);
     const digits = "0123456789".repeat(1_000);
     expect(count(digits)).toBeLessThan(10_000 / 3 + 10_000 / 256 + 2);
+  });
+
+  it("counts like the tokenizer itself, whatever the letters", () => {
+    const letter = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 3 }),
+      fc.constantFrom(" the", "'s", "漢字", "9", "\n", " "),
+    );
+    fc.assert(
+      fc.property(fc.array(letter, { maxLength: 30 }), (letters) => {
+        const text = letters.join("");
+        expect(count(text)).toBe(countTokens(text, { disallowedSpecial: new Set() }));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("counts a text whose beginning or end is known without counting all of it anew", () => {
+    const words = Array.from({ length: 20_000 }, (_, i) => `w${(i * 7919).toString(36)}`).join(" ");
+    const cpu = (run: () => void): number => {
+      const before = process.cpuUsage();
+      run();
+      return process.cpuUsage(before).user;
+    };
+    const first = cpu(() => count(words));
+    const again = cpu(() => [1, 2, 3].map((cut) => count(words.slice(0, -1_000 * cut))));
+    expect(again).toBeLessThan(first * 1.5);
   });
 
   it.each([

@@ -1,4 +1,6 @@
+import { setImmediate } from "node:timers/promises";
 import { type CountTokens, digestOf } from "../protocol/index.ts";
+import { bytePairCounter } from "./byte-pairs.ts";
 
 /** How a model's tokens follow from o200k's: times `factor`, plus a share `margin` (0.1: a tenth) for the safe side. */
 export interface TokenRule {
@@ -10,25 +12,70 @@ export interface TokenRule {
 const KEPT = 20_000;
 const SHORT = 256;
 
-/** Merges the tokenizer remembers, at most; its own default could hold hundreds of megabytes of a hostile text. */
-const MERGES = 10_000;
+/** Chunks of long texts whose counts are kept, and characters of one: a text that is counted again a little longer, or shorter, is mostly known. */
+const CHUNKS = 4_000;
+const CHUNK = 1_024;
 
 /**
  * A counter for one model, rounded up. The tokenizer is loaded on the first call: it takes a quarter of a second.
  * Counting is linear in the text, and names of special tokens count as the text they are.
  */
 export async function tokenCounter({ factor, margin = 0 }: TokenRule): Promise<CountTokens> {
-  const { countTokens, setMergeCacheSize } = await import("gpt-tokenizer/encoding/o200k_base");
-  setMergeCacheSize(MERGES);
-  const plain = { disallowedSpecial: new Set<string>() };
+  const chunk = await chunkCounter();
   return kept((text) => {
-    const tokens = pieces(text).reduce((sum, piece) => sum + countTokens(piece, plain), 0);
+    const tokens = chunks(text).reduce((sum, one) => sum + chunk(one), 0);
     // Floating point must not add a token: 100 times 1.1 is 110.
     return Math.ceil(tokens * factor * (1 + margin) - 1e-9);
-  });
+  }, KEPT);
+}
+
+/** Milliseconds for which others may wait. */
+const SLICE = 10;
+
+/**
+ * Counts a long text with pauses, so that whoever counts it next knows most of it and nobody waits meanwhile: of the worst text
+ * 100,000 characters take a tenth of a second.
+ */
+export async function countAhead(text: string): Promise<void> {
+  const chunk = await chunkCounter();
+  let begun = performance.now();
+  for (const one of chunks(text)) {
+    chunk(one);
+    if (performance.now() - begun < SLICE) continue;
+    await setImmediate();
+    begun = performance.now();
+  }
+}
+
+/** One for all models, which differ in the factor. */
+let counter: Promise<CountTokens> | undefined;
+
+function chunkCounter(): Promise<CountTokens> {
+  counter ??= bytePairCounter().then((exact) =>
+    kept((text) => pieces(text).reduce((sum, piece) => sum + exact(piece), 0), CHUNKS),
+  );
+  return counter;
 }
 
 const LONGEST = 256;
+
+/** The text in chunks, cut where a word ends: that adds no token. Only a run without one is cut inside, as `pieces` would. */
+function chunks(text: string): readonly string[] {
+  if (text.length <= CHUNK) return [text];
+  const found: string[] = [];
+  let from = 0;
+  while (text.length - from > CHUNK) {
+    const to = endOfChunk(text, from + CHUNK);
+    found.push(text.slice(from, to));
+    from = to;
+  }
+  return [...found, text.slice(from)];
+}
+
+function endOfChunk(text: string, most: number): number {
+  for (let at = most; at > most - LONGEST; at--) if (isWordEnd(text, at)) return at;
+  return isLowSurrogate(text.charCodeAt(most)) ? most - 1 : most;
+}
 
 /**
  * The text, cut where 256 characters pass without the end of a word: the tokenizer takes such a run as one word and is
@@ -40,7 +87,7 @@ function pieces(text: string): readonly string[] {
   let from = 0;
   let wordEnd = 0;
   for (let at = 1; at < text.length; at++) {
-    if (text.charCodeAt(at) === BLANK && !isBlank(text.charCodeAt(at - 1))) wordEnd = at;
+    if (isWordEnd(text, at)) wordEnd = at;
     if (at - Math.max(wordEnd, from) < LONGEST || isLowSurrogate(text.charCodeAt(at))) continue;
     found.push(text.slice(from, at));
     from = at;
@@ -49,6 +96,9 @@ function pieces(text: string): readonly string[] {
 }
 
 const BLANK = 32;
+
+const isWordEnd = (text: string, at: number): boolean =>
+  text.charCodeAt(at) === BLANK && !isBlank(text.charCodeAt(at - 1));
 const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
 
 const isBlank = (code: number): boolean =>
@@ -58,7 +108,7 @@ const isBlank = (code: number): boolean =>
  * Remembers the counts of the texts last asked for, in two generations: when the young one is full it becomes the old one, and
  * the old one goes with all that was not asked for again.
  */
-function kept(count: CountTokens): CountTokens {
+function kept(count: CountTokens, most: number): CountTokens {
   let young = new Map<string, number>();
   let old = young;
   return (text) => {
@@ -68,7 +118,7 @@ function kept(count: CountTokens): CountTokens {
     const known = young.get(key);
     if (known !== undefined) return known;
     const tokens = old.get(key) ?? count(text);
-    if (young.size >= KEPT / 2) {
+    if (young.size >= most / 2) {
       old = young;
       young = new Map();
     }

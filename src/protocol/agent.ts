@@ -16,6 +16,8 @@ export interface Budgets {
   readonly reply: number;
   /** Tokens of the conversation that stay at least when it is cut; left out, as many as are cheap to write once more. */
   readonly keep?: number;
+  /** Characters of one event, at most; left out, `LONGEST_MESSAGE`. */
+  readonly message?: number;
   /** One tool result, capped once at ingestion. */
   readonly result: number;
   /** One turn at most: model calls, tool calls, seconds and, where set, US dollars. */
@@ -40,6 +42,9 @@ export interface ToolRule extends ToolLimits {
   /** True: every call waits for a person, whatever the tool itself asks for. */
   readonly approval?: true;
 }
+
+/** What is longer is a file and not a message, unless the agent says otherwise. In characters. */
+export const LONGEST_MESSAGE = 100_000;
 
 /** The decided defaults. */
 export const DEFAULT_BUDGETS: Budgets = {

@@ -27,6 +27,7 @@ export {
   HISTORIES,
   INBOXES,
   INSTRUCTIONS,
+  LONGEST_MESSAGE,
   type ModelRef,
   RECALLS,
   SENDERS,

@@ -1,4 +1,4 @@
-import { type Compilation, chooseMode, type Summary } from "../compiler/index.ts";
+import { type Compilation, chooseMode, type Summary, wholeMessage } from "../compiler/index.ts";
 import {
   type Agent,
   asStrataError,
@@ -158,6 +158,7 @@ async function compileWith(
     ...(start.memory.frozen && { memory: start.memory.frozen }),
     forgotten: start.memory.forgotten,
   };
+  await countLong(parts, occasion.events);
   // More events than one message can hold are taken in several turns: half of them, until they fit.
   for (let taken = occasion.events.length; ; taken = Math.floor(taken / 2)) {
     try {
@@ -187,6 +188,17 @@ export function renewalOf(epoch: Epoch | undefined, version: Digest, wire: Model
   if (was === undefined) return undefined;
   if (was.version !== version) return "migrated";
   return was.wire === null || was.wire === wire ? undefined : "model";
+}
+
+/** Characters from which a text is counted ahead. */
+const LONG = 4_000;
+
+/** A request is compiled in one go, and all other turns wait for that: what takes long in it is done before, with pauses. */
+async function countLong({ countAhead }: Parts, events: Occasion["events"]): Promise<void> {
+  if (countAhead === undefined) return;
+  // In its frame, as it is sent, and without: so it is measured where it has to be cut.
+  const parts = [...wholeMessage(events, () => 0).message.parts, ...events.flatMap(({ content }) => content)];
+  for (const part of parts) if (part.type === "text" && part.text.length > LONG) await countAhead(part.text);
 }
 
 /** Where nothing is kept, all is read anew with each request. */

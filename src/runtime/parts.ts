@@ -45,6 +45,8 @@ export interface Parts {
   /** What is known of a model: windows, prices. */
   readonly cardOf: (model: ModelRef) => ModelCard;
   readonly counterOf: (wire: ModelRef) => Promise<CountTokens>;
+  /** Counts a long text with pauses, before it is counted at once; left out, counting holds up nobody. */
+  readonly countAhead?: (text: string) => Promise<void>;
   /** Tells how many tokens the provider reported for the prompt of a request: the next are counted better. */
   readonly observe: (wire: ModelRef, request: Request, reported: number) => void;
   /** The threads' own time, milliseconds since 1970: frames, the clock layer and records show it. */

@@ -5,6 +5,7 @@ import {
   EVENT_KINDS,
   eventId,
   issueId,
+  LONGEST_MESSAGE,
   maySay,
   type NewEvent,
   type SignedEvent,
@@ -22,9 +23,6 @@ import type { Parts } from "./parts.ts";
 import { checkOfRecording, checkRecorded } from "./recording.ts";
 import type { Conversation, Runtime } from "./runtime.ts";
 import { checkOutside, contactFor, stampProof } from "./senders.ts";
-
-/** All texts of one event together may have this many characters; more is a file, not a message. */
-const LONGEST_EVENT = 1_000_000;
 
 /** The years that four digits can tell, in milliseconds since 1970. */
 const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
@@ -83,11 +81,12 @@ function checkEvent(actor: Actor, event: NewEvent, agent: Agent | undefined): vo
     throw new StrataError("invalid_input", `an event's time is ${form}; this one says ${event.at}`, { at: event.at });
   }
   const length = event.content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
-  if (event.content.length === 0 || length > LONGEST_EVENT) {
-    throw new StrataError("invalid_input", `an event has 1 to ${LONGEST_EVENT} characters; this one has ${length}`, {
-      length,
-    });
-  }
+  const most = agent?.budgets.message ?? LONGEST_MESSAGE;
+  if (event.content.length > 0 && length <= most) return;
+  const [limit, found] = [most, length].map((one) => one.toLocaleString("en-US"));
+  const next = length > most ? "; send less at once, or let `budgets.message` in strata.yaml allow more" : "";
+  const message = `an event has 1 to ${limit} characters; this one has ${found}${next}`;
+  throw new StrataError("invalid_input", message, { length, most });
 }
 
 function notTheirs({ kind, trust }: NewEvent): StrataError {

@@ -723,6 +723,25 @@ describe("who may", () => {
   });
 });
 
+describe("a message", () => {
+  it("has 100,000 characters at most, or as many as the agent says", async () => {
+    for (const [budgets, most] of [
+      [{}, 100_000],
+      [{ message: 20 }, 20],
+    ] as const) {
+      const { runtime, open, time } = await stage([], { budgets });
+      const thread = await open();
+      await runtime.post(OPERATOR, thread, [message("x".repeat(most), time.at)]);
+      const posted = runtime.post(OPERATOR, thread, [message("x".repeat(most + 1), time.at)]);
+      await expect(posted).rejects.toMatchObject({
+        code: "invalid_input",
+        message: expect.stringContaining("`budgets.message`"),
+        details: { length: most + 1, most },
+      });
+    }
+  });
+});
+
 describe("what a turn tells", () => {
   const LOOKING = {
     parts: [{ reasoning: "My layer says look." }, { text: "Moment." }, { call: "look", input: { at: "it" } }],

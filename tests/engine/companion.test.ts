@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { App } from "../../src/app.ts";
 import { issueId, memoryId, type Request, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite, type Thread } from "../../src/stores/index.ts";
-import { COMPANION, home, messagesText, messageText, say, strata, systemText, tailText, thread } from "./home.ts";
+import { COMPANION, home, messagesText, messageText, said, say, strata, systemText, tailText, thread } from "./home.ts";
 
 const saving = (content: string) => [{ parts: [{ call: "memory_save", input: { content } }] }, "Saved."];
 
@@ -227,4 +227,43 @@ describe("the companion (seed 002)", () => {
       "| Ann's dog is called Bela",
     );
   });
+});
+
+/** The most time that this thread computed in one go while something ran, in milliseconds. What other programs take counts for nothing. */
+async function longestHold(run: () => Promise<unknown>): Promise<number> {
+  const now = (): number => process.threadCpuUsage().user / 1_000;
+  let [last, longest, runs] = [now(), 0, true];
+  const look = (): void => {
+    longest = Math.max(longest, now() - last);
+    last = now();
+    if (runs) setImmediate(look);
+  };
+  setImmediate(look);
+  await run();
+  runs = false;
+  return longest;
+}
+
+const drawn = (letters: string, length: number): string => {
+  let state = 1;
+  const next = (): number => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648);
+  return Array.from({ length }, () => letters[Math.floor((next() / 2_147_483_648) * letters.length)]).join("");
+};
+const RARE = String.fromCharCode(...Array.from({ length: 3_000 }, (_, i) => 0x4e00 + 7 * i));
+
+it.each([
+  ["base64", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"],
+  ["words that nobody knows", "abcdefghijklmnopqrstuvwxyz   "],
+  ["rare letters without a blank", RARE],
+])("a message of 100,000 characters of %s keeps nobody else waiting", async (_, letters) => {
+  const app = await strata(home());
+  const ann = await thread(app);
+  const post = async (text: string): Promise<void> => {
+    await app.runtime.post(app.operator, ann, [said(text)]);
+    for await (const event of app.runtime.run(app.operator, ann)) if (event.type === "failed") throw event.error;
+  };
+  // What is loaded with the first turn is no message's fault.
+  await post("Hello");
+  // 50 ms alone on a machine; its cores are shared with other tests.
+  expect(await longestHold(() => post(drawn(letters, 100_000)))).toBeLessThan(150);
 });

@@ -76,3 +76,10 @@ it("the memory bench says where it looked for data", async () => {
   expect(code).toBe(1);
   expect(err).toContain("there is no memories.jsonl in");
 }, 120_000);
+
+it("the crowd bench shows how long 50 senders and a new connection wait", async () => {
+  const { code, out } = await bench("crowd", "--json");
+  expect(code).toBe(0);
+  const waits = { n: expect.any(Number), p50: expect.any(Number), p99: expect.any(Number), max: expect.any(Number) };
+  expect(JSON.parse(out)).toMatchObject([{ size: 0, sent: 0, others: waits, health: waits }]);
+}, 120_000);
