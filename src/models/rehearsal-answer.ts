@@ -1,7 +1,7 @@
 import { isoSecond, type ReadFrame } from "../protocol/index.ts";
 import type { Answered, Reading } from "./rehearsal-reading.ts";
 import { memoryActOf, type Wish, wishOf } from "./rehearsal-wish.ts";
-import { bestMatch } from "./word-overlap.ts";
+import { asksForAll, bestMatch } from "./word-overlap.ts";
 
 /** What the rehearsal says, or the one call it makes. */
 export type Answer = { readonly say?: string; readonly call?: Wish };
@@ -9,25 +9,31 @@ export type Answer = { readonly say?: string; readonly call?: Wish };
 const NOTE = "(Rehearsal model: no language model is connected.)";
 /** What it is and what may be tried; nobody is told to try what the agent has no tool for. */
 function introduction({ tools }: Reading): string {
-  const saves = [...tools].some((tool) => memoryActOf(tool) === "save");
+  const saves = [...tools.keys()].some((tool) => memoryActOf(tool) === "save");
   const ask = `${saves ? 'Try "Remember that ...", or ask' : "Ask"} about something you told me.`;
   return `I am Strata's rehearsal model. No language model is connected, so I can only quote what stands in front of me and use my tools. ${ask}`;
 }
 
 /** Decides from the reading alone: report what came of a call, make the call that was asked for, or answer with quotes. */
 export function answer(reading: Reading): Answer {
-  const { asked, answered, tools, memories } = reading;
+  const { asked, answered, tools } = reading;
   if (asked === undefined) return { say: introduction(reading) };
   if (answered.length > 0) return { say: `${answered.map(report).join("\n")}\n${NOTE}` };
   const wish = wishOf(asked, tools);
-  const known =
-    wish !== undefined && memoryActOf(wish.tool) === "search" && (memories.length > 0 || !tools.has(wish.tool));
+  if (wish?.lacks !== undefined) return { say: `${wish.lacks}\n${NOTE}` };
+  const greeting = wish === undefined ? greetingOf(reading, asked) : undefined;
+  if (greeting !== undefined) return { say: `${greeting}\n${reading.spokeBefore ? NOTE : introduction(reading)}` };
+  const known = wish !== undefined && memoryActOf(wish.tool) === "search" && isKnown(reading, asked, wish.tool);
   if (wish !== undefined && !known && tools.has(wish.tool)) return { call: wish };
   const lines = wish !== undefined && !known ? [`I have no tool to do that (${wish.tool}).`] : findings(reading, asked);
   return {
     say: `${address(reading, asked)}${lines.join("\n")}\n${reading.spokeBefore ? NOTE : introduction(reading)}`,
   };
 }
+
+/** Whether what is to be searched for stands in the request already, or cannot be searched for. */
+const isKnown = ({ tools, memories }: Reading, { text }: ReadFrame, search: string): boolean =>
+  !tools.has(search) || (asksForAll(text) ? memories.length > 0 : bestMatch(text, memories) !== undefined);
 
 /** The contact by the name they claim; others are not called by name, so that nobody passes for an operator. */
 function address({ spokeBefore }: Reading, { trust, name }: ReadFrame): string {
@@ -36,23 +42,53 @@ function address({ spokeBefore }: Reading, { trust, name }: ReadFrame): string {
   return named === undefined ? "" : `${named}: `;
 }
 
-/** What stands in the request about this: memories first, then the line of the conversation that fits best. */
-function findings({ memories, earlier }: Reading, asked: ReadFrame): string[] {
-  const remembered = memories.slice(0, 3).map((memory) => `I remember from ${day(memory.at)}: ${quote(memory.text)}.`);
-  if (!isQuestion(asked.text)) return remembered.length > 0 ? remembered : [acknowledged(asked)];
-  // A question that was asked before would match itself best.
-  const lines = earlier.flatMap((frame) => frame.text.split("\n").map((text) => ({ ...frame, text })));
-  const best = bestMatch(
-    asked.text,
-    lines.filter((line) => line.trust === "contact" && !isQuestion(line.text)),
-  );
-  const said = best === undefined ? [] : [`On ${day(best.at)} ${writer(best, asked)} wrote: ${quote(best.text)}.`];
-  const found = [...remembered, ...said];
-  return found.length > 0 ? found : ["I find nothing about that in this conversation or in my memory."];
+/** What a message that is a greeting and nothing else is answered with. */
+function greetingOf({ spokeBefore }: Reading, { kind, trust, name, text }: ReadFrame): string | undefined {
+  if (kind !== "message") return undefined;
+  const words = text.toLowerCase().match(/[\p{L}']+/gu) ?? [];
+  const [, reply] = GREETINGS.find(([pattern]) => pattern.test(words.join(" "))) ?? [];
+  if (reply === undefined || words.length > 8) return undefined;
+  const hello = reply === "Hello" || spokeBefore ? reply : `Hello. ${reply}`;
+  return trust === "contact" && name ? `${hello}, ${name}.` : `${hello}.`;
 }
 
+const ASIDES =
+  "(?: (?:there|again|all|everyone|everybody|strata|friend|to you|how are you(?: doing)?(?: today)?|nice to (?:meet|see) you))*";
+const GREETINGS: readonly (readonly [RegExp, string])[] = [
+  [
+    new RegExp(
+      `^(?:hi+|hello|hey+|hiya|howdy|greetings|good (?:morning|afternoon|evening|day)|hallo|moin|guten (?:tag|morgen|abend)|servus|hola|bonjour|salut|ciao)${ASIDES}$`,
+    ),
+    "Hello",
+  ],
+  [
+    /^(?:many thanks|thanks?(?: you)?|thx|danke(?: schön)?|merci|gracias)(?: (?:a lot|so much|very much|again|strata))*$/,
+    "You are welcome",
+  ],
+  [
+    /^(?:good ?bye|bye(?: bye)?|good night|see you|tschüss|ciao ciao)(?: (?:see you|later|soon|tomorrow|strata|for now))*$/,
+    "Goodbye",
+  ],
+];
+
+/** What stands in the request about this: the one memory or line of the conversation that fits best, or what is known last. */
+function findings({ memories, earlier }: Reading, asked: ReadFrame): string[] {
+  if (!isQuestion(asked.text)) return [acknowledged(asked)];
+  // A question that was asked before would match itself best.
+  const lines = earlier.flatMap((frame) => frame.text.split("\n").map((text) => ({ ...frame, text })));
+  const said = lines.filter((line) => line.trust === "contact" && !isQuestion(line.text));
+  const best = bestMatch(asked.text, [...said, ...memories]);
+  if (best !== undefined && memories.includes(best)) return [remembered(best)];
+  if (best !== undefined) return [`On ${day(best.at)} ${writer(best, asked)} wrote: ${quote(best.text)}.`];
+  const newest = asksForAll(asked.text) ? memories.slice(-3).map(remembered) : [];
+  return newest.length > 0 ? newest : ["I find nothing about that in this conversation or in my memory."];
+}
+
+const remembered = ({ at, text }: ReadFrame): string => `I remember from ${day(at)}: ${quote(text)}.`;
+
 const isQuestion = (text: string): boolean =>
-  /\?\s*$/m.test(text) || /^\s*(?:what|when|where|which|who|why|how|do|does|did|is|are|was|were|can)\b/i.test(text);
+  /\?\s*$/m.test(text) ||
+  /^\s*(?:what|when|where|which|who|whose|why|how|do|does|did|is|are|was|were|can|tell me|remind me)\b/i.test(text);
 
 const acknowledged = ({ kind, trust, text }: ReadFrame): string =>
   kind === "message" && trust === "contact"

@@ -9,6 +9,15 @@ export interface Answered {
   readonly text: string;
 }
 
+/** As much of a JSON Schema as is read. */
+export interface InputSchema {
+  readonly properties?: Readonly<Record<string, { readonly type?: unknown; readonly enum?: readonly unknown[] }>>;
+  readonly required?: readonly string[];
+}
+
+/** The tools that the request offers. */
+export type Tools = ReadonlyMap<string, InputSchema>;
+
 /** What the rehearsal understands of a request. */
 export interface Reading {
   /** The newest event; what the same sender wrote with it is part of it. */
@@ -20,7 +29,8 @@ export interface Reading {
   /** Calls made in all of the request: new ones get numbers of their own. */
   readonly calls: number;
   readonly spokeBefore: boolean;
-  readonly tools: ReadonlySet<string>;
+  /** By name, each with the schema of its input. */
+  readonly tools: Tools;
 }
 
 /**
@@ -43,7 +53,7 @@ export function readPrompt({ prompt, tools = [] }: LanguageModelV4CallOptions): 
     answered: answeredIn(prompt.slice(newest + 1)),
     calls: prompt.flatMap(callsOf).length,
     spokeBefore: prompt.slice(0, Math.max(newest, 0)).some((message) => message.role === "assistant"),
-    tools: new Set(tools.map((tool) => tool.name)),
+    tools: new Map(tools.map((tool) => [tool.name, tool.type === "function" ? tool.inputSchema : {}])),
   };
 }
 

@@ -1,23 +1,40 @@
-import type { JsonObject, ReadFrame } from "../protocol/index.ts";
+import type { Json, JsonObject, ReadFrame } from "../protocol/index.ts";
+import type { InputSchema, Tools } from "./rehearsal-reading.ts";
 import { topicOf } from "./word-overlap.ts";
 
+type Property = NonNullable<InputSchema["properties"]>[string];
+
 /** A tool that was plainly asked for. */
-export type Wish = { readonly tool: string; readonly input: JsonObject };
+export type Wish = {
+  readonly tool: string;
+  readonly input: JsonObject;
+  /** What the tool must be told and was not, as a sentence. */
+  readonly lacks?: string;
+};
 
 /** An order is short. A longer text is not searched for one: these patterns are slow on text made to slow them. */
 const LONGEST = 4_000;
 
 const FILE = "[\"'`]?([\\w./-]*\\w\\.\\w+)[\"'`]?";
-const WRITE = new RegExp(`^\\s*(?:please )?write (?:to )?(?:the )?(?:file )?${FILE}\\s*:\\s*(\\S[\\s\\S]*)$`, "i");
+const WRITE = new RegExp(
+  `^\\s*(?:please )?(?:write|create|make|save) (?:to )?(?:an? |the )?(?:new )?(?:file )?(?:called |named )?${FILE}\\s*:\\s*(\\S[\\s\\S]*)$`,
+  "i",
+);
 const READ = new RegExp(`^\\s*(?:please )?(?:read|open|show me) (?:the )?(?:file )?${FILE}\\s*[.!?]?\\s*$`, "i");
 const CALL =
   /^\s*(?:please )?(?:use|call|run) (?:the tool )?[`'"]?([A-Za-z0-9_-]{1,64})[`'"]?(?: with)?:?\s*(\{[\s\S]*\})?\s*[.!]?\s*$/i;
+const NOT_TOLD = String.raw`(?<!\b(?:not|cannot|never|I|we|they|to|\w+n['’]t) )`;
+const TOLD_TO = new RegExp(
+  `${NOT_TOLD}\\b(?:use|call|run|try) (?:the (?:tool )?|your )?[\`'"]?([A-Za-z0-9_-]{1,64})[\`'"]?([\\s\\S]*)`,
+  "gi",
+);
+const SEARCH = /\b(?:search|look through) (?:your |my |the )?memor(?:y|ies) for (\S[^\n]*)/i;
 const LIST = /\b(?:list|show)(?: me)?(?: all)?(?: your| my| the)? files\b|\bwhat files\b/i;
 const FORGET = /^\s*(?:please )?forget (?:the )?(?:memory )?(mem_[0-9a-z]+)\s*[.!]?\s*$/i;
 const ASKS =
   /\b(?:(?:do|did) you (?:still |also )?(?:remember|recall)|what (?:else )?can you (?:remember|recall)|what do you know about)\b/i;
 const NOTE_THAT =
-  /(?<!\b(?:I|we|they|he|she|to|not|cannot|\w+n['’]t|never|always|still) )\b(?:remember|note|keep in mind|(?:don['’]t|do not) forget) that (\S.*)/i;
+  /(?<!\b(?:I|we|they|he|she|to|not|cannot|\w+n['’]t|never|always|still) )\b(?:remember|note|save|store|write down|keep in mind|(?:don['’]t|do not) forget) that (\S.*)/i;
 const NOTE =
   /(?:^|[.!?]\s|\bplease,? )\s*(?:note:|(?:remember|(?:don['’]t|do not) forget)(?: this)?:?) +(?!when\b|how\b|what\b|who\b|where\b|why\b|me\b)(\S.*)/im;
 
@@ -29,7 +46,7 @@ const MEMORY_TOOLS = {
 } as const;
 
 /** The agent's tool that does this with memories, else its usual name. */
-const toolTo = (doing: keyof typeof MEMORY_TOOLS, tools: ReadonlySet<string>): string =>
+const toolTo = (doing: keyof typeof MEMORY_TOOLS, tools: Tools): string =>
   MEMORY_TOOLS[doing].find((name) => tools.has(name)) ?? MEMORY_TOOLS[doing][0];
 
 /** What a tool does with memories, whichever of its names it has; nothing for any other. */
@@ -37,14 +54,16 @@ export const memoryActOf = (tool: string): keyof typeof MEMORY_TOOLS | undefined
   (["save", "search", "forget"] as const).find((doing) => MEMORY_TOOLS[doing].some((name) => name === tool));
 
 /** The tool a message asks for, in a few plain English forms. Only people give orders; payloads and warnings are data. */
-export function wishOf({ kind, text }: ReadFrame, tools: ReadonlySet<string>): Wish | undefined {
+export function wishOf({ kind, text }: ReadFrame, tools: Tools): Wish | undefined {
   if (text.length > LONGEST || (kind !== "message" && kind !== "instruction" && kind !== "scheduled")) return undefined;
-  const call = callIn(text);
+  const call = callIn(text) ?? toldCall(text, tools);
   if (call !== undefined) return call;
   const [, file = "", content] = WRITE.exec(text) ?? READ.exec(text) ?? [];
   if (content !== undefined) return { tool: "write", input: { path: file, content: content.trim() } };
   if (file !== "") return { tool: "read", input: { path: file } };
   if (LIST.test(text)) return { tool: "list", input: {} };
+  const [, sought] = SEARCH.exec(text) ?? [];
+  if (sought !== undefined) return { tool: toolTo("search", tools), input: { query: sentence(sought) } };
   if (ASKS.test(text)) return { tool: toolTo("search", tools), input: { query: topicOf(text) } };
   const [, id] = FORGET.exec(text) ?? [];
   if (id !== undefined) return { tool: toolTo("forget", tools), input: { id } };
@@ -61,6 +80,65 @@ function callIn(text: string): Wish | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A call of one of the agent's tools somewhere in a message, with what its schema asks for as far as the message says it. */
+function toldCall(text: string, tools: Tools): Wish | undefined {
+  for (const [, tool = "", rest = ""] of text.matchAll(TOLD_TO)) {
+    const schema = tools.get(tool);
+    if (schema !== undefined) return callWith(tool, schema, rest);
+  }
+  return undefined;
+}
+
+function callWith(tool: string, schema: InputSchema, rest: string): Wish {
+  const input = jsonIn(rest) ?? saidOf(schema, rest);
+  const missing = (schema.required ?? []).filter((name) => !Object.hasOwn(input, name));
+  if (missing.length === 0) return { tool, input };
+  const example = JSON.stringify(
+    Object.fromEntries(missing.map((name) => [name, sampleOf(schema.properties?.[name])])),
+  );
+  const names = missing.map((name) => `\`${name}\``).join(" and ");
+  return {
+    tool,
+    input,
+    lacks: `${tool} wants ${names}, and you did not say it. Try: Use ${tool} ${withSpaces(example)}`,
+  };
+}
+
+const withSpaces = (json: string): string => json.replace(/":/g, '": ').replace(/,"/g, ', "');
+
+function jsonIn(text: string): JsonObject | undefined {
+  const [json] = /\{[\s\S]*\}/.exec(text) ?? [];
+  try {
+    return json === undefined ? undefined : JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the words say of each property: `name: value`, or one of its values by itself. */
+function saidOf({ properties = {} }: InputSchema, text: string): JsonObject {
+  const said = Object.entries(properties).flatMap(([name, property]): [string, Json][] => {
+    const { enum: values = [], type } = property;
+    const plain = values.find((value) => typeof value === "string" && hasWord(text, value));
+    if (typeof plain === "string") return [[name, plain]];
+    const [, quoted, bare] =
+      new RegExp(`\\b${name}\\s*(?:[:=]|is)?\\s*(?:"([^"]*)"|([^\\s,;!?]+))`, "i").exec(text) ?? [];
+    const value = quoted ?? bare;
+    if (value === undefined) return [];
+    return [[name, type === "integer" || type === "number" ? Number(value) : value]];
+  });
+  return Object.fromEntries(said);
+}
+
+const hasWord = (text: string, word: string): boolean =>
+  ` ${text.toLowerCase().replace(/[^\p{L}\p{N}_-]+/gu, " ")} `.includes(` ${word.toLowerCase()} `);
+
+function sampleOf(property: Property = {}): Json {
+  const { enum: [first] = [], type } = property;
+  if (typeof first === "string") return first;
+  return type === "integer" || type === "number" ? 1 : "…";
 }
 
 /** The first sentence without its end mark; the dot of "Dr. Smith" ends none. */

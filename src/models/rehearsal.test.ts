@@ -68,7 +68,7 @@ describe("the rehearsal model", () => {
   it("says in each answer what it is, at length only the first time", async () => {
     const first = await answer([from("Hi!")]);
     expect(first.text).toBe(
-      "Hello, Caroline. I have read your message.\n" +
+      "Hello, Caroline.\n" +
         "I am Strata's rehearsal model. No language model is connected, so I can only quote what stands in front of me " +
         'and use my tools. Try "Remember that ...", or ask about something you told me.',
     );
@@ -83,13 +83,62 @@ describe("the rehearsal model", () => {
       (await answer([from("Hi!", "")], [], [])).text.split(/\s+/),
     );
     const { usage } = await answer([from("Hi!")]);
-    expect(usage).toMatchObject({ cacheRead: 0, cacheWrite: 0, output: 58 });
+    expect(usage).toMatchObject({ cacheRead: 0, cacheWrite: 0, output: 52 });
     expect(usage.input).toBeGreaterThan(30);
   });
 
   it("quotes the memories that stand in the request, with their date", async () => {
-    const { text } = await answer([...before, from("Hello again")], recalled("Rex is a terrier.", "Likes tea"));
-    expect(text).toContain('I remember from 2026-11-01: "Rex is a terrier".\nI remember from 2026-11-01: "Likes tea".');
+    const { text } = await answer([...before, from("What breed is Rex?")], recalled("Rex is a terrier.", "Likes tea"));
+    expect(text).toContain('I remember from 2026-11-01: "Rex is a terrier".');
+  });
+
+  it.each([
+    ["What is my cat called?", "My cat is called Miso"],
+    ["Which colour has my bicycle?", "The bicycle in the shed is green"],
+    ["When is my sister's birthday?", "My sister Eva has her birthday on 3 May"],
+    ["Where do I park my car?", "I park the car behind the school"],
+  ])(
+    "answers %j with the memory that fits it best, whatever stands before it, and with no other",
+    async (question, best) => {
+      const memories = [
+        "I like tea.",
+        "My dog is called Rex.",
+        "My sister Eva lives in Ulm.",
+        "The bicycle in the shed is green.",
+        "My cat is called Miso.",
+        "I park the car behind the school.",
+        "My sister Eva has her birthday on 3 May.",
+      ];
+      const { text } = await answer([...before, from(question)], recalled(...memories));
+      expect(text).toBe(
+        `Caroline: I remember from 2026-11-01: "${best}".\n(Rehearsal model: no language model is connected.)`,
+      );
+    },
+  );
+
+  it("tells the newest memories where it is asked for what it knows of somebody", async () => {
+    const { text } = await answer(
+      [...before, from("What do you know about me?")],
+      recalled("I like tea.", "I am tall."),
+    );
+    expect(text).toContain('I remember from 2026-11-01: "I like tea".\nI remember from 2026-11-01: "I am tall".');
+  });
+
+  it.each([
+    ["Hello again", "Hello, Caroline."],
+    ["good morning!", "Hello, Caroline."],
+    ["Hi Strata, how are you?", "Hello, Caroline."],
+    ["Thanks a lot!", "You are welcome, Caroline."],
+    ["Bye, see you later", "Goodbye, Caroline."],
+  ])("greets on %j, and brings no memories", async (text, greeting) => {
+    expect((await answer([...before, from(text)], recalled("I like tea."))).text).toBe(
+      `${greeting}\n(Rehearsal model: no language model is connected.)`,
+    );
+  });
+
+  it("answers what stands behind a greeting", async () => {
+    const { text } = await answer([from("Hello! What is my cat called?")], recalled("My cat is called Miso."));
+    expect(text).toContain('"My cat is called Miso"');
   });
 
   it.each([
@@ -183,9 +232,11 @@ describe("the rehearsal model searches", () => {
   });
 
   it("not when something was recalled: it quotes that", async () => {
-    const { calls, text } = await answer([from("Do you remember my dog?")], recalled("Rex is a terrier."));
+    const { calls, text } = await answer([from("Do you remember my dog?")], recalled("My dog Rex is a terrier."));
     expect(calls).toEqual([]);
-    expect(text).toContain('"Rex is a terrier"');
+    expect(text).toContain('"My dog Rex is a terrier"');
+    const other = await answer([from("Do you remember my dog?")], recalled("I like tea."));
+    expect(other.calls).toEqual([["memory_search", { query: "dog" }]]);
   });
 
   it("and quotes what it found", async () => {
@@ -228,7 +279,11 @@ describe("the rehearsal model uses files", () => {
     ['use memory_search {"query": "tea"}', ["memory_search", { query: "tea" }]],
     ["Please call the tool `list`.", ["list", {}]],
     ["List your files", ["list", {}]],
+    ["Use the list tool, please.", ["list", {}]],
+    ["Search your memory for green tea.", ["memory_search", { query: "green tea" }]],
+    ["Save that I like milk", ["memory_save", { content: "I like milk" }]],
     ["read notes.md", ["read", { path: "notes.md" }]],
+    ["Create a file notes.md: milk", ["write", { path: "notes.md", content: "milk" }]],
     ["Please show me the file plans/2026.txt.", ["read", { path: "plans/2026.txt" }]],
     ["write notes.md: milk\nbread", ["write", { path: "notes.md", content: "milk\nbread" }]],
   ])("when it is told %j", async (text, call) => {
@@ -243,6 +298,43 @@ describe("the rehearsal model uses files", () => {
     const write = [from("write a.md: b"), called("write", { path: "a.md", content: "b" }), result("write", "ok")];
     expect((await answer(write)).text).toContain("I wrote a.md.");
   });
+});
+
+describe("the rehearsal model uses a tool of the agent's own when it is told to", () => {
+  const input = {
+    type: "object",
+    properties: { repair: { type: "string", enum: ["tyre", "brake"] }, count: { type: "integer" } },
+    required: ["repair"],
+  };
+  const tool = { name: toolName("price"), description: "Tells a price.", input };
+  const told = async (text: string) => {
+    const prefix = { tools: [tool], system: [] };
+    const { parts } = await replyOf(rehearsalModel(), sampleRequest("", { prefix, messages: [from(text)] }));
+    return parts.map((part) =>
+      part.type === "call" ? [part.tool, part.input] : part.type === "text" ? part.text : part,
+    );
+  };
+
+  it.each([
+    ['Use price {"repair": "tyre"}', { repair: "tyre" }],
+    ['What is it? Use price with {"repair": "tyre", "count": 2}, please.', { repair: "tyre", count: 2 }],
+    ["Please call the price tool with repair: brake and count = 3", { repair: "brake", count: 3 }],
+    ["Use price for a new tyre", { repair: "tyre" }],
+  ])("as in %j", async (text, arguments_) => {
+    expect(await told(text)).toEqual([["price", arguments_]]);
+  });
+
+  it("and says what it lacks where it is not told enough", async () => {
+    const [text] = await told("Use the price tool");
+    expect(text).toContain('price wants `repair`, and you did not say it. Try: Use price {"repair": "tyre"}');
+  });
+
+  it.each(["I cannot use the price you gave.", "Do not use price for a tyre", "The price of a tyre is high."])(
+    "and not on %j",
+    async (text) => {
+      expect(await told(text)).toEqual([expect.any(String)]);
+    },
+  );
 });
 
 describe("the rehearsal model takes no orders", () => {

@@ -14,6 +14,9 @@ const ownWords = (text: string): string[] =>
 /** The text's first own words, for a search; the text itself when all of them are common. */
 export const topicOf = (text: string): string => ownWords(text).slice(0, 10).join(" ") || text.trim();
 
+/** Whether a question names nothing that it is about. */
+export const asksForAll = (text: string): boolean => ownWords(text).length === 0;
+
 /** The candidate that shares most words with the question; of equals the shortest, and the last of these. */
 export function bestMatch<T extends { readonly text: string }>(question: string, among: readonly T[]): T | undefined {
   const stems = (text: string) => new Set(ownWords(text).map((word) => word.toLowerCase().replace(/s$/, "")));

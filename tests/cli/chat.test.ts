@@ -14,7 +14,7 @@ describe("strata chat over a pipe", () => {
     const cwd = place();
     const first = await strata(["chat", "companion"], { cwd, input: `hi\n\n${CAT}` });
     expect(first.code).toBe(0);
-    expect(first.out).toContain("Hello. I have read your message.");
+    expect(first.out).toContain("Hello.\nI am Strata's rehearsal model.");
     expect(first.out).not.toMatch(/›|\u001b/);
     const second = await strata(["chat", "companion"], { cwd, input: ASK });
     expect(second.out).toContain("Miso");

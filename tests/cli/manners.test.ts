@@ -61,7 +61,7 @@ describe("a chat", () => {
     chat.press("\u0003");
     await chat.sees(/half a sen.*me › /s);
     chat.press("hello\r");
-    await chat.sees("I have read your message.");
+    await chat.sees("I am Strata's rehearsal model.");
     expect(chat.screen()).not.toContain("half a senhello");
     chat.press("\u0003");
     expect(await chat.ended).toBe(0);
