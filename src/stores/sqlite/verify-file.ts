@@ -33,12 +33,10 @@ const vectors = (db: Connection): readonly string[] =>
       .map((id) => `the vector ${id} is not the one that was made`),
   );
 
-interface SchemaRow {
-  readonly name: string;
-  readonly sql: string | null;
-}
+/** As it is stored: a flipped bit may have made anything of a text. */
+type SchemaRow = Readonly<Record<"type" | "name" | "tbl_name" | "sql", unknown>>;
 
-const SCHEMA = "select type || ' ' || name || ' of ' || tbl_name as name, sql from sqlite_schema order by name";
+const SCHEMA = "select type, name, tbl_name, sql from sqlite_schema";
 
 /** Tables, indexes and triggers are those that the migrations make, all of them and no others. */
 const strangeSchema = (db: Connection): readonly string[] =>
@@ -52,9 +50,14 @@ const strangeSchema = (db: Connection): readonly string[] =>
     });
   });
 
-/** However it was written down. */
-const schemaOf = (db: Connection): ReadonlyMap<string, string> =>
-  new Map(db.all(plain<SchemaRow>(SCHEMA)).map(({ name, sql }) => [name, (sql ?? "").replace(/\s+/g, " ")]));
+/** By name, and however the statements were written down. */
+function schemaOf(db: Connection): ReadonlyMap<string, string> {
+  const named = ({ type, name, tbl_name: table, sql }: SchemaRow): readonly [string, string] => {
+    const made = typeof sql === "string" ? sql.replace(/\s+/g, " ") : sql;
+    return [`${type} ${name} of ${table}`, JSON.stringify([type, name, table, made])];
+  };
+  return new Map(db.all(plain<SchemaRow>(SCHEMA)).map(named));
+}
 
 function todaysSchema(): ReadonlyMap<string, string> {
   const fresh = connect(":memory:", { random: (bytes) => new Uint8Array(bytes), patience: 0 });
