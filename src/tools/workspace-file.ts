@@ -21,7 +21,7 @@ export async function readText(folder: Folder, name: string): Promise<Found> {
     const stats = await handle.stat();
     if (stats.isDirectory()) return { because: "is a folder; list it instead" };
     if (!stats.isFile() || stats.nlink !== 1) return { because: "is not an ordinary file, so it is not read" };
-    if (!(await folder.holds(name, stats))) return { because: "was changed while it was read; try again" };
+    if (!(await folder.hasOnlyName(name, handle))) return { because: "was changed while it was read; try again" };
     const bytes = await readUpTo(handle, LARGEST + 1);
     if (bytes.length > LARGEST) return { because: `is larger than ${LARGEST / 1024} kB, the most that can be read` };
     return decoded(bytes);

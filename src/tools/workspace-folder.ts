@@ -1,5 +1,5 @@
 import { constants, existsSync, type Stats } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, realpath } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
@@ -11,6 +11,11 @@ export interface Folder {
   at(name: string): string;
   /** Whether what was opened under the name is what stands there now, and here. */
   holds(name: string, opened: Stats): Promise<boolean>;
+  /**
+   * Whether a file that had one name when it was looked at has it here, and no other. A hard link to a file outside that is removed
+   * between opening and looking leaves that file with one name, too: its own.
+   */
+  hasOnlyName(name: string, entry: FileHandle): Promise<boolean>;
   /** Puts the folder's entries on disk. */
   sync(): Promise<void>;
   close(): Promise<void>;
@@ -33,6 +38,12 @@ const openByDescriptor: OpenFolder = async (path, isRoot) => {
   return {
     at: (name) => `${DESCRIPTORS}/${handle.fd}/${name}`,
     holds: async () => true,
+    hasOnlyName: async (name, entry) => {
+      // The system says of a descriptor by which name it was opened, and marks a name that was removed for ever: one that still stands
+      // now stood when the names were counted.
+      const [here, opened] = await Promise.all([handle, entry].map(({ fd }) => readlink(`${DESCRIPTORS}/${fd}`)));
+      return opened === join(here ?? "", name);
+    },
     sync: () => handle.sync(),
     close: () => handle.close(),
   };
@@ -47,6 +58,10 @@ const openByPath: OpenFolder = async (path, isRoot) => {
     holds: async (name, opened) => {
       const now = await lstat(join(real, name));
       return now.ino === opened.ino && now.dev === opened.dev && (await realpath(real)) === real;
+    },
+    hasOnlyName: async (name, entry) => {
+      const [opened, now] = await Promise.all([entry.stat(), lstat(join(real, name))]);
+      return now.nlink === 1 && now.ino === opened.ino && now.dev === opened.dev && (await realpath(real)) === real;
     },
     sync: async () => {},
     close: async () => {},

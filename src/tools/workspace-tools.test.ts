@@ -292,6 +292,40 @@ describe.skipIf(!linux)("workspace under attack", () => {
     expect(readdirSync(join(base, "outside")).sort()).toEqual(["note.md", "secret.txt"]);
   });
 
+  /** Puts a hard link to a file outside in the place of the workspace's own, and takes it away again, as fast as it can. */
+  const linker = `
+    const { linkSync, unlinkSync, writeFileSync } = require("node:fs");
+    const { workerData: { own, outside, stop } } = require("node:worker_threads");
+    const flag = new Int32Array(stop);
+    const quietly = (act) => { try { act(); } catch {} };
+    for (let i = 0; Atomics.load(flag, 0) === 0; i++) {
+      quietly(() => linkSync(outside + "/secret.txt", own + "/note.md"));
+      quietly(() => unlinkSync(own + "/note.md"));
+      if (i % 50 === 0) { quietly(() => writeFileSync(own + "/note.md", "mine")); Atomics.wait(flag, 0, 0, 1); quietly(() => unlinkSync(own + "/note.md")); }
+    }`;
+
+  it("a hard link that is removed in the middle of a read tells nothing of where it led", { timeout: 300_000 }, async () => {
+    const stop = new SharedArrayBuffer(4);
+    const worker = new Worker(linker, { eval: true, workerData: { own, outside: join(base, "outside"), stop } });
+    const ended = new Promise((resolve) => worker.once("exit", resolve));
+    const tools = workspaceTools(root);
+    const read = async (): Promise<string> => (await call(tools, "read", { path: "note.md" }, contextOf("caroline"))).text;
+    let [worked, leaked] = [0, 0];
+    // Before the name was asked for, one read in a hundred told the secret. `STRATA_READS` asks for more of them.
+    const reads = Number(process.env["STRATA_READS"] ?? 3_000);
+    for (let n = 0; n < reads; n += 20) {
+      for (const text of await Promise.all(Array.from({ length: 20 }, read))) {
+        if (text.includes(SECRET)) leaked++;
+        else if (text.includes("mine")) worked++;
+      }
+    }
+    Atomics.store(new Int32Array(stop), 0, 1);
+    await ended;
+    console.info(`${reads} reads under attack: ${worked} worked, ${leaked} leaked`);
+    expect(leaked).toBe(0);
+    expect(worked).toBeGreaterThan(0);
+  });
+
   it("leaves no descriptor open", async () => {
     const tools = workspaceTools(root);
     const open = (): number => readdirSync("/proc/self/fd").length;
