@@ -46,6 +46,7 @@ const TOP_FILES: Readonly<Record<string, Room>> = {
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@ai-sdk/": ["models"],
   "@openrouter/": ["models"],
+  "@scure/bip39": ["guard"],
   "gpt-tokenizer": ["models"],
   "better-sqlite3": ["stores"],
   "sqlite-vec": ["stores"],

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Agent, type AgentName, type OrgId, orgId, StrataError } from "../protocol/index.ts";
+import { type Agent, type AgentName, type OrgId, orgId, StrataError, spellings } from "../protocol/index.ts";
 import { agentSpec } from "./agent-spec.ts";
 import { buildAgent } from "./build-agent.ts";
 import { checkConfig } from "./check-config.ts";
@@ -22,7 +22,6 @@ import {
   secretsOf,
 } from "./secret.ts";
 import { visible } from "./show.ts";
-import { spellings } from "./spellings.ts";
 import { readYaml } from "./yaml-source.ts";
 
 /** A loaded strata.yaml: frozen all through. Secrets stand in `providers`, `secrets` and `servers` and nowhere else. */

@@ -134,6 +134,36 @@ describe("secrets of modules", () => {
     expect(refusalOf(() => loadYaml(text, {}, { MY_KEY: odd })).message).toContain("holds the value of MY_KEY");
   });
 
+  it("are hidden in base64 and hexadecimal digits, also in the midst of other bytes, and where something unseen stands in them", () => {
+    const value = "k3y/with+signs?&more";
+    const vault = vaultOf([load(top, { MY_KEY: value })]);
+    const bytes = Buffer.from(value);
+    const said = [
+      bytes.toString("base64"),
+      bytes.toString("base64url"),
+      ...["", "a", "ab", "abc"].map((before) => Buffer.from(`${before}:${value}:x`).toString("base64")),
+      bytes.toString("hex"),
+      bytes.toString("hex").toUpperCase(),
+      encodeURIComponent(value).toLowerCase(),
+      `${value.slice(0, 5)}\u200b${value.slice(5)}`,
+      [...value].join("\u2060"),
+      `${value.slice(0, 5)}\u001b[0m${value.slice(5)}`,
+    ];
+    for (const text of said) expect(vault.hide(`It says ${text} here.`), text).toContain("[secret MY_KEY]");
+    const plain = "Nothing \u200b here\r\nis hidden.";
+    expect(vault.hide(plain)).toBe(plain);
+  });
+
+  it("hide the password in a provider's address", () => {
+    const vault = vaultOf([
+      load(
+        "providers: {local: {kind: openai-compatible, url: 'http://ann:correct%20horse@localhost:1/v1?api_key=0123456789'}}",
+      ),
+    ]);
+    for (const said of ["correct horse", "correct%20horse", "0123456789"])
+      expect(vault.hide(`It was ${said}.`), said).toBe("It was [secret in the address of local].");
+  });
+
   it("hide the keys of providers, too, and the longer of two values", () => {
     const two = `${top}\nproviders: {anthropic: {key: "${"$" + "{OTHER}"}"}}`;
     const vault = vaultOf([load(two, { MY_KEY: KEY, OTHER: `${KEY}-and-more` })]);

@@ -1,5 +1,5 @@
 import { inspect, parseEnv } from "node:util";
-import type { ModelRef } from "../protocol/index.ts";
+import { type ModelRef, secretsInAddress } from "../protocol/index.ts";
 import { type Config, PROVIDER_KINDS, SECRET_FORM } from "./config-schema.ts";
 import { frozenMap } from "./freeze.ts";
 import type { Path } from "./path.ts";
@@ -55,7 +55,10 @@ export interface Provider {
 
 /** All that nobody may see of how these providers are reached. */
 export const secretsOf = (providers: ReadonlyMap<string, Provider>): readonly Secret[] =>
-  [...providers.values()].flatMap(({ key, signing }) => [key ?? [], signing?.session ?? []].flat());
+  [...providers].flatMap(([name, { key, signing, url }]) => [
+    ...[key ?? [], signing?.session ?? []].flat(),
+    ...secretsInAddress(url).map((value) => new Secret(`in the address of ${name}`, value)),
+  ]);
 
 /** What the caller's process knows: `process.env`, or less. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,7 @@
-import { StrataError, suggestion, type Vault } from "../protocol/index.ts";
+import { clean } from "../guard/index.ts";
+import { StrataError, spellings, suggestion, untrusted, type Vault } from "../protocol/index.ts";
 import type { Project } from "./project.ts";
 import { SHORTEST_SECRET, secretsOf } from "./secret.ts";
-import { spellings } from "./spellings.ts";
 
 /** The secrets of these projects: what modules may ask for, and what is looked for in all that they answer. */
 export function vaultOf(projects: readonly Project[]): Vault {
@@ -12,6 +12,9 @@ export function vaultOf(projects: readonly Project[]): Vault {
   const hidden = [...named.values(), ...keys, ...servers]
     .filter((secret) => secret.reveal().length >= SHORTEST_SECRET)
     .sort((a, b) => b.reveal().length - a.reveal().length);
+  const values = hidden.map((secret) => ({ name: String(secret), forms: spellings(secret.reveal()) }));
+  const replaced = (text: string): string =>
+    values.reduce((rest, { name, forms }) => forms.reduce((said, form) => said.replaceAll(form, name), rest), text);
   return {
     secret(name) {
       const secret = named.get(name);
@@ -19,10 +22,12 @@ export function vaultOf(projects: readonly Project[]): Vault {
       const there = named.size === 0 ? "; it names none at all" : suggestion(name, [...named.keys()]);
       throw new StrataError("secret_missing", `strata.yaml names no secret ${JSON.stringify(name)}${there}`, { name });
     },
-    hide: (text) =>
-      hidden.reduce(
-        (rest, secret) => spellings(secret.reveal()).reduce((said, one) => said.replaceAll(one, String(secret)), rest),
-        text,
-      ),
+    hide(text) {
+      const said = replaced(text);
+      // A value that something unseen stands in would be whole again once the text is cleaned. Where none is, the text stays as it came.
+      const cleaned = clean(untrusted(said));
+      const rest = replaced(cleaned);
+      return rest === cleaned ? said : rest;
+    },
   };
 }

@@ -68,6 +68,8 @@ export interface App {
   readonly counterOf: (agent: Agent) => Promise<CountTokens>;
   /** The exact HTTP body of a request, as the provider's package sends it. */
   readonly bodyOf: (request: Request, wire: ModelRef) => Promise<string>;
+  /** The text with the names of declared secrets in the place of their values. */
+  readonly hide: (text: string) => string;
   /** Sets the threads' clock; without it they take the real time. */
   readonly setClock: (at: number) => void;
   /**
@@ -162,6 +164,7 @@ function joined(options: PlacedOptions, { declared, current, vectors }: Joining)
     speaker: (agent, replies) => recordedModel(replies, wireOf(agent)),
     counterOf: (agent) => parts.counterOf(wireOf(agent)),
     bodyOf: (request, wire) => wireBody(request, wire, now.access),
+    hide: (text) => now.vault.hide(text),
     setClock: (at) => {
       time.at = at;
     },

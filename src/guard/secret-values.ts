@@ -1,3 +1,5 @@
+import { wordlist } from "@scure/bip39/wordlists/english";
+
 /** Bits a sign that a value of chance has at least; words and names have fewer. */
 const BITS = 3.2;
 
@@ -64,4 +66,41 @@ function luhn(digits: string): boolean {
     sum += digit > 9 ? digit - 9 : digit;
   }
   return sum % 10 === 0;
+}
+
+/** What 64 hexadecimal digits are called that open nothing. */
+const DIGEST =
+  /(?:sha-?\d*|hash\w*|digest\w*|checksum|sum|commit|revision|tx(?:id|n)?|transaction|transakt\w*|block|receipt|topic|root|integrity|fingerprint|event|version|prev\w*|parent|state|merkle|image|layer|etag|md5|blake\w*)\b[^\n]{0,24}$/i;
+
+/** Whether 64 hexadecimal digits may be a key: a digest is named as one, or stands in a list of them. */
+export function isBareKey(value: string, before: string): boolean {
+  const digits = value.replace(/^0x/, "").toLowerCase();
+  return new Set(digits).size >= 8 && !DIGEST.test(before);
+}
+
+/** The words of BIP-39's English list, of which wallets make the phrases that open them. */
+const WALLET_WORDS = new Set(wordlist);
+const SHORTEST_PHRASE = 12;
+const BETWEEN_WORDS = /^[\s\d.,;:|"'`()#>*_-]{1,12}$/;
+
+/** Where twelve words of wallets and more stand one behind the other, numbered or not. Prose has its small words in between. Linear. */
+export function recoveryPhrases(text: string): readonly { readonly start: number; readonly end: number }[] {
+  const found: { start: number; end: number }[] = [];
+  let [words, start, end] = [0, 0, 0];
+  const close = (): void => {
+    if (words >= SHORTEST_PHRASE) found.push({ start, end });
+    words = 0;
+  };
+  for (const { 0: word, index } of text.matchAll(/[\p{L}\p{M}]+/gu)) {
+    const goesOn = words > 0 && index - end <= 12 && BETWEEN_WORDS.test(text.slice(end, index));
+    if (!goesOn) close();
+    if (word.length > 8 || !WALLET_WORDS.has(word.toLowerCase())) close();
+    else {
+      if (words === 0) start = index;
+      words++;
+    }
+    end = index + word.length;
+  }
+  close();
+  return found;
 }

@@ -8,10 +8,26 @@ const JWT = [`ey${"JhbGciOiJIUzI1NiJ9"}`, `ey${"JzdWIiOiIxMjM0NTY3ODkwIn0"}`, "d
   ".",
 );
 
+const HEX = ["4c0883a69102937d6231471b5dbb6204", "fe5129617082792ae468d01a3f362318"].join("");
+const PHRASE = ["legal winner thank year wave sausage", "worth useful legal winner thank yellow"].join(" ");
+
 const SECRETS: readonly (readonly [string, string])[] = [
   ["private key", `-----BEGIN ${"RSA PRIVATE"} KEY-----\nMIIE`],
   ["private key", `-----BEGIN ${"OPENSSH PRIVATE"} KEY-----`],
   ["private key", `-----BEGIN ${"PGP PRIVATE"} KEY BLOCK-----`],
+  ["private key", `0x${HEX}`],
+  ["private key", `I lost it: ${HEX}`],
+  ["private key", `My key is ${`5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ`}.`],
+  ["private key", `nsec1${"qpzry9x8gf2tvdw0s3jn54khce6mua7lqpzry9x8gf2tvdw0s3jn54khce"}`],
+  ["recovery phrase", PHRASE],
+  ["recovery phrase", `Please keep: ${PHRASE.toUpperCase()}`],
+  [
+    "recovery phrase",
+    PHRASE.split(" ")
+      .map((word, n) => `${n + 1}. ${word}`)
+      .join("\n"),
+  ],
+  ["recovery phrase", PHRASE.split(" ").join(", ")],
   ["AWS key", `The key is ${AWS}.`],
   ["AWS key", `aws_access_key_id=${AWS}`],
   ["GitHub token", `ghp_${A36}`],
@@ -47,6 +63,12 @@ const SECRETS: readonly (readonly [string, string])[] = [
 ];
 
 const ORDINARY: readonly string[] = [
+  `The checksum is sha256:${HEX}`,
+  `Transaction 0x${HEX} was mined in block 12.`,
+  `https://etherscan.io/tx/0x${HEX}`,
+  `image@sha256:${HEX}`,
+  "A cat will arrive today; the dog can travel with us, only ask before you leave the garden.",
+  "legal winner thank year wave sausage worth useful",
   "Ann's bicycle is green and her sister Ida lives in Oslo.",
   "The password is stored in the vault, ask Bob for it.",
   "She forgot her password: it must be reset tomorrow.",

@@ -1,9 +1,10 @@
 import { withoutHidden } from "./hidden.ts";
-import { isCardNumber, isPasswordLike, isRandom } from "./secret-values.ts";
+import { isBareKey, isCardNumber, isPasswordLike, isRandom, recoveryPhrases } from "./secret-values.ts";
 
 /** What a finding is called in a sentence: "it holds what looks like …". */
 export const SECRET_KINDS = {
   "private key": "a private key",
+  "recovery phrase": "a wallet's recovery phrase",
   "API key": "a provider's API key",
   "AWS key": "an AWS access key",
   "GitHub token": "a GitHub token",
@@ -45,6 +46,12 @@ const SECRET =
 /** The more precise first: of two findings at one place the first is told. */
 const RULES: readonly Rule[] = [
   { kind: "private key", pattern: /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/g },
+  // Of wallets in their own writing, of Nostr and of age.
+  key(
+    "private key",
+    "[xyz]prv[1-9A-HJ-NP-Za-km-z]{107}|[5KL][1-9A-HJ-NP-Za-km-z]{50,51}|nsec1[02-9ac-hj-np-z]{58}|AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}",
+  ),
+  { kind: "private key", pattern: /(?<![\w/@:=+.-])(?:0x)?[0-9a-fA-F]{64}(?![\w/+=.-]*[\w/+=-])/g, fits: isBareKey },
   key("AWS key", "(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}"),
   key("GitHub token", "gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{60,255}"),
   key("Slack token", "xox[abeoprs]-[A-Za-z0-9-]{10,255}|xapp-\\d-[A-Za-z0-9-]{10,255}"),
@@ -109,7 +116,7 @@ export function findSecrets(text: string): readonly FoundSecret[] {
 const plain = (text: string): string => withoutHidden(text.normalize("NFKC")).replace(/[\u2010-\u2015\u2212]/g, "-");
 
 function findPlain(text: string): readonly FoundSecret[] {
-  const found: FoundSecret[] = [];
+  const found: FoundSecret[] = recoveryPhrases(text).map((range) => ({ kind: "recovery phrase", ...range }));
   for (const { kind, pattern, fits } of RULES) {
     for (const match of text.matchAll(pattern)) {
       const value = match.groups?.["value"] ?? match[0];

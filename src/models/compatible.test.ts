@@ -225,3 +225,9 @@ describe("a compatible server's failures", () => {
     );
   });
 });
+
+it("no error repeats the password in the provider's address", async () => {
+  const failed = await failureOf(open("http://ann:correct-horse@127.0.0.1:9/v1"), request);
+  expect(failed.message).toContain("127.0.0.1");
+  expect(`${failed.message} ${JSON.stringify(failed.details)}`).not.toContain("correct-horse");
+});

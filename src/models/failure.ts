@@ -1,5 +1,5 @@
 import { AISDKError, APICallError } from "@ai-sdk/provider";
-import { ERRORS, type ModelRef, never, StrataError } from "../protocol/index.ts";
+import { ERRORS, type ModelRef, never, StrataError, spellings } from "../protocol/index.ts";
 import { RedirectRefused } from "./access.ts";
 import { refusesReplay } from "./replay-refusal.ts";
 
@@ -184,9 +184,14 @@ function wordsOf(thrown: unknown): string | undefined {
 }
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {
-  const named = secrets.filter((secret) => secret !== "").reduce((rest, secret) => rest.replaceAll(secret, "…"), text);
-  return named
-    .replace(/\b(?:sk|pk|key)-[\w-]{6,}/gi, "…")
-    .replace(/\b(bearer)\s+[\w.~+/=-]{12,}/gi, "$1 …")
-    .replace(/\b(x-api-key|authorization)\s*[:=]\s*\S+/gi, "$1 …");
+  const forms = secrets.flatMap(spellings).filter((form) => form !== "");
+  const named = forms.reduce((rest, form) => rest.replaceAll(form, "…"), text);
+  return (
+    named
+      // A password in an address, whoever's it is.
+      .replace(/(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@]{1,400}@/gi, "$1…@")
+      .replace(/\b(?:sk|pk|key)-[\w-]{6,}/gi, "…")
+      .replace(/\b(bearer)\s+[\w.~+/=-]{12,}/gi, "$1 …")
+      .replace(/\b(x-api-key|authorization)\s*[:=]\s*\S+/gi, "$1 …")
+  );
 }

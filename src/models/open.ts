@@ -1,5 +1,5 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { type Embedder, type Model, type ModelRef, nearest, StrataError } from "../protocol/index.ts";
+import { type Embedder, type Model, type ModelRef, nearest, StrataError, secretsInAddress } from "../protocol/index.ts";
 import { type Access, direct, type ProviderKind, type Secrets } from "./access.ts";
 import { bindModel } from "./bind.ts";
 import { bindEmbedder } from "./embed.ts";
@@ -78,7 +78,10 @@ function reached(ref: ModelRef, secrets: Secrets): Reached {
 }
 
 /** What no error may repeat. */
-const hidden = ({ key, signing }: Access): readonly string[] => [key, signing?.session].flatMap((one) => one || []);
+const hidden = ({ key, signing, url }: Access): readonly string[] => [
+  ...[key, signing?.session].flatMap((one) => one || []),
+  ...secretsInAddress(url),
+];
 
 function unknownModel(ref: ModelRef): StrataError {
   const { provider, model } = splitRef(ref);

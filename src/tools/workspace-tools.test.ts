@@ -304,12 +304,15 @@ describe.skipIf(!linux)("workspace under attack", () => {
       if (i % 50 === 0) { quietly(() => writeFileSync(own + "/note.md", "mine")); Atomics.wait(flag, 0, 0, 1); quietly(() => unlinkSync(own + "/note.md")); }
     }`;
 
-  it("a hard link that is removed in the middle of a read tells nothing of where it led", { timeout: 300_000 }, async () => {
+  it("a hard link that is removed in the middle of a read tells nothing of where it led", {
+    timeout: 300_000,
+  }, async () => {
     const stop = new SharedArrayBuffer(4);
     const worker = new Worker(linker, { eval: true, workerData: { own, outside: join(base, "outside"), stop } });
     const ended = new Promise((resolve) => worker.once("exit", resolve));
     const tools = workspaceTools(root);
-    const read = async (): Promise<string> => (await call(tools, "read", { path: "note.md" }, contextOf("caroline"))).text;
+    const read = async (): Promise<string> =>
+      (await call(tools, "read", { path: "note.md" }, contextOf("caroline"))).text;
     let [worked, leaked] = [0, 0];
     // Before the name was asked for, one read in a hundred told the secret. `STRATA_READS` asks for more of them.
     const reads = Number(process.env["STRATA_READS"] ?? 3_000);

@@ -100,10 +100,11 @@ const lost = async () => { throw new Error("the drawer is stuck"); };
 export const stray = defineTool({
   name: "stray",
   description: "Leaves an error behind.",
-  input: z.object({ how: z.enum(["timer", "promise", "words", "nothing"]) }),
+  input: z.object({ how: z.enum(["timer", "promise", "words", "nothing", "key"]) }),
   effect: "none",
   trust: "operator",
-  run: ({ how }) => {
+  run: ({ how }, { secret }) => {
+    if (how === "key") Promise.reject(new Error("refused: " + secret("till")));
     if (how === "timer") setTimeout(late);
     if (how === "promise") lost();
     if (how === "words") Promise.reject("only words");
@@ -118,14 +119,17 @@ export const leaking = defineSource({
 });
 `;
 
+const TILL_KEY = "till-0123456789-abcdef";
+
 function straying(): string {
   const layer = "      - id: leaking\n        rank: 55\n        source: leaking\n";
   const cwd = project((yaml) =>
-    `modules: [shop.ts]\n${yaml}`
+    `modules: [shop.ts]\nsecrets: {till: "${"$"}{TILL_KEY}"}\n${yaml}`
       .replace("    layers:\n", `    layers:\n${layer}`)
       .replace(/^ {4}tools:.*\n/m, "    tools: [memory_save, stray]\n"),
   );
   writeFileSync(join(cwd, "shop.ts"), STRAYS);
+  writeFileSync(join(cwd, ".env"), `TILL_KEY=${TILL_KEY}\n`);
   return cwd;
 }
 
@@ -168,8 +172,11 @@ describe("an error of a module that nobody waits for", () => {
     chat.process.stdin?.write('Use stray {"how": "timer"}\n');
     await heard(chat, "the till is on fire; await there");
     await heard(chat, "caused by Error: the till is on fire\n    at ");
+    chat.process.stdin?.write('Use stray {"how": "key"}\n');
+    await heard(chat, "refused: [secret TILL_KEY]");
     chat.process.stdin?.end("Remember that my cat is called Miso.\n");
     expect(await chat.ended).toMatchObject({ code: 0, out: expect.stringContaining("Miso") });
+    expect(JSON.stringify(chat.sofar())).not.toContain(TILL_KEY);
   });
 
   it("ends every other command with 1 and the sentence", async () => {

@@ -22,6 +22,8 @@ export interface Context {
   /** The same, and the program will exit with the error's code; the first one decides. */
   readonly fail: (error: StrataError) => void;
   readonly exitCode: () => number;
+  /** What is told from now on of what went wrong holds no secret any more: an error that nobody waited for may quote one. */
+  readonly hideWith: (hide: (text: string) => string) => void;
 }
 
 /** @param inJson errors are for programs too: one JSON object a line */
@@ -31,15 +33,19 @@ export function createContext(terminal: Terminal, inJson = false): Context {
   const aside = styleOf(stderr, terminal);
   const called = (text: string): string => asCalledHere(text, env);
   let exit = 0;
+  let hide = (text: string): string => text;
   const complain = (error: StrataError): void => {
-    if (inJson) return void stderr.write(`${JSON.stringify({ error: forPrograms(error) })}\n`);
-    stderr.write(`${aside.red("strata:")} ${called(printableError(error))}\n`);
-    if (env["STRATA_DEBUG"] === "1") stderr.write(`${aside.dim(trace(error))}\n`);
+    if (inJson) return void stderr.write(`${hide(JSON.stringify({ error: forPrograms(error) }))}\n`);
+    stderr.write(`${aside.red("strata:")} ${hide(called(printableError(error)))}\n`);
+    if (env["STRATA_DEBUG"] === "1") stderr.write(`${aside.dim(hide(trace(error)))}\n`);
   };
   return {
     terminal,
     inJson,
     style,
+    hideWith: (by) => {
+      hide = by;
+    },
     say: (...lines) => void stdout.write(lines.map((line) => `${line}\n`).join("")),
     exact: (text) => void stdout.write(stdout.isTTY === true ? `${text}\n` : text),
     json: (value) => void stdout.write(`${JSON.stringify(value)}\n`),

@@ -54,12 +54,13 @@ function wayOut(folder: string): string {
 }
 
 async function opened(
-  { terminal }: Context,
+  { terminal, hideWith }: Context,
   shared: Shared,
   { work, wishes }: { readonly work: (session: Session) => Promise<void>; readonly wishes: Wishes },
 ): Promise<void> {
   const { folder, data, named } = shared;
   const app = await openApp({ folder, data, mustDeclare: named, env: terminal.env, ...wishes });
+  hideWith(app.hide);
   try {
     await work({ ...shared, app });
   } finally {
