@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { CommanderError } from "commander";
 import { asStrataError, StrataError } from "../protocol/index.ts";
 import { createProgram } from "./program.ts";
-import { createContext } from "./shell/context.ts";
+import { behindChat, createContext } from "./shell/context.ts";
 import type { Terminal } from "./shell/terminal.ts";
 
 /** Misuse of the command line, where the error table has no say. */
@@ -20,7 +20,9 @@ export async function run(argv: readonly string[], terminal: Terminal, strays: S
   const context = createContext(terminal, argv.includes("--json"));
   const ends = Promise.withResolvers<never>();
   let goesOn = false;
-  strays((thrown) => (goesOn ? context.complain(strayError(thrown, true)) : ends.reject(strayError(thrown, false))));
+  strays((thrown) =>
+    goesOn ? behindChat(context).complain(strayError(thrown, true)) : ends.reject(strayError(thrown, false)),
+  );
   try {
     const program = await createProgram(context, argv);
     program.hook("preAction", (_, command) => {

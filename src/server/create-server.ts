@@ -82,7 +82,7 @@ function unauthenticated(why: string): StrataError {
 }
 
 function serveOpen(server: Hono<Env>, { health }: ServerParts): void {
-  server.get("/", async ({ text }) => text(welcome((await health()).version)));
+  server.get("/", async ({ text, req }) => text(welcome((await health()).version, new URL(req.url).origin)));
   server.get("/health", async (context) => {
     const whole = await health();
     const { status, version } = whole;
@@ -90,8 +90,19 @@ function serveOpen(server: Hono<Env>, { health }: ServerParts): void {
   });
 }
 
-const welcome = (version: string): string =>
-  `Strata ${version} serves here.\n/health tells whether it is well; what is under /v1 takes the operator's token, and /v1/openapi.json describes it.\n`;
+const welcome = (version: string, origin: string): string =>
+  `Strata ${version} serves here. It is a REST API for programs, and there is no page to look at.
+
+  ${origin}/health            tells whether it is well
+  ${origin}/v1/agents         the agents that are served; needs the operator's token
+  ${origin}/v1/openapi.json   describes every route; needs the token, too
+
+The token is in the file operator.token of the data folder, which \`strata start\` names. From where it was started:
+
+  curl -H "Authorization: Bearer $(cat .strata/operator.token)" ${origin}/v1/agents
+
+To talk to an agent in a terminal, run \`strata chat AGENT\`.
+`;
 
 /** Made when it is asked for: most runs never need it. */
 function serveDocument(server: Hono<Env>, { health }: ServerParts): void {

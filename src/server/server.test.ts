@@ -27,7 +27,13 @@ describe("the server", () => {
   it("says at its root what it is", async () => {
     const { ask } = await stage();
     const root = await ask("GET /", { token: null });
-    expect(await root.text()).toContain("Strata 1.2.3 serves here.");
+    const said = await root.text();
+    expect(said).toContain("Strata 1.2.3 serves here.");
+    // Where to go from here: each address as it can be called, and where the token is.
+    for (const path of ["/health ", "/v1/agents ", "/v1/openapi.json ", "/v1/agents\n"])
+      expect(said).toMatch(new RegExp(` http://[\\w.:]+${path}`));
+    expect(said).toContain("operator.token");
+    expect(said).toContain("`strata chat AGENT`");
   });
 
   it("lets no page of another site show or keep an answer", async () => {

@@ -321,4 +321,80 @@ describe("strata chat in a terminal", () => {
     expect(await person.ended).toBe(0);
     expect(person.screen()).toContain("Stopped.");
   });
+
+  it("says there nothing of an agent that nobody asked for, and shows no token", async () => {
+    const cwd = place();
+    const person = atTerminal(["start", "--port", "0"], { cwd });
+    await person.sees("me › ");
+    person.press("hello\r");
+    await person.sees(/· sent /);
+    person.press("\u0004");
+    expect(await person.ended).toBe(0);
+    expect(person.screen()).toMatch(/\nagent {4}companion, /);
+    expect(person.screen()).not.toMatch(/sovereign|sk_strata_|#token/);
+    expect(person.screen()).toContain(`${cwd}/.strata/operator.token`);
+  });
+
+  it("begins a new conversation there with --new", async () => {
+    const cwd = place();
+    await strata(["chat", "companion"], { cwd, input: "hi\n" });
+    const person = atTerminal(["start", "--port", "0", "--new"], { cwd });
+    await person.sees("me › ");
+    person.press("hello\r");
+    await person.sees(/· sent /);
+    person.press("\u0004");
+    expect(await person.ended).toBe(0);
+    expect(person.screen()).not.toContain("Continues");
+    const { out } = await strata(["explain", "--json"], { cwd });
+    expect(jsonLines<readonly { turns: number }[]>(out)[0]?.map(({ turns }) => turns)).toEqual([1, 1]);
+  });
+
+  it("draws the prompt again with what is typed when a notice comes, which stands above it", async () => {
+    const cwd = project();
+    const person = atTerminal(["start", "--port", "0", "--watch"], { cwd });
+    await person.sees("me › ");
+    person.press("half a sen");
+    await person.sees("half a sen");
+    changeDescription(cwd);
+    await person.sees(/\u001b\[0JRead again: [^\n]*\n[^\n]*me › half a sen/);
+    person.press("tence\r");
+    await person.sees(/· sent /);
+    person.press("\u0004");
+    expect(await person.ended).toBe(0);
+    expect((await strata(["export"], { cwd })).out).toContain('"half a sentence"');
+  });
+
+  it("keeps a notice back while a turn runs", async () => {
+    const asked = Promise.withResolvers<void>();
+    const silent = await provider(() => asked.resolve());
+    const cwd = project(silent.edit);
+    const person = atTerminal(["start", "--port", "0", "--watch"], { cwd, env: silent.env });
+    await person.sees("me › ");
+    person.press("hello\r");
+    await asked.promise;
+    changeDescription(cwd);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(person.screen()).not.toContain("Read again");
+    person.press("\u0003");
+    await person.sees(/the turn was stopped[\s\S]*Read again: [^\n]*\n[^\n]*me › /);
+    person.press("\u0004");
+    expect(await person.ended).toBe(0);
+  });
+
+  it("shows its commands for a bare slash", async () => {
+    const cwd = place();
+    const person = atTerminal(["chat", "companion"], { cwd });
+    await person.sees("me › ");
+    person.press("/\r");
+    await person.sees("/memory  the newest memories about you");
+    person.press("\u0004");
+    expect(await person.ended).toBe(0);
+    expect((await strata(["export"], { cwd })).out).toBe("");
+  });
 });
+
+/** Declares the agent otherwise: a server that watches says so. */
+function changeDescription(cwd: string): void {
+  const file = join(cwd, "strata.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replace(/description: .*/, "description: Another one."));
+}

@@ -1,4 +1,4 @@
-import { createInterface, type Interface, type Key } from "node:readline";
+import { clearScreenDown, createInterface, cursorTo, type Interface, type Key, moveCursor } from "node:readline";
 import { asStrataError, type TurnId } from "../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { count } from "../shell/style.ts";
@@ -44,8 +44,11 @@ export async function chatInTerminal(context: Context, talk: Talk): Promise<void
     closed = true;
     stdout.write("\n");
   });
+  const notices = noticesOf(context, lines);
   ask();
+  notices.tell();
   for await (const line of lines) {
+    notices.hold();
     const text = pastes.held() ? message.paste(line) : message.take(line);
     // What was put together of several lines, or stands in a block, is said as it is.
     const command = text === line || line === "" ? readCommand(text ?? "") : undefined;
@@ -53,10 +56,44 @@ export async function chatInTerminal(context: Context, talk: Talk): Promise<void
     if (text !== undefined) await turns.answer(command ?? text);
     if (signal.aborted) break;
     ask();
+    notices.tell();
   }
   lines.close();
+  notices.end();
   pastes.end();
   signal.removeEventListener("abort", end);
+}
+
+/** What works behind the chat have to say: told over the prompt, which is drawn again with what is typed; held back while a turn runs. */
+function noticesOf({ terminal: { stdout }, letWrite }: Context, lines: Interface) {
+  const held: (() => void)[] = [];
+  let holds = true;
+  const over = (write: () => void): void => {
+    const { rows } = lines.getCursorPos();
+    moveCursor(stdout, 0, -rows);
+    cursorTo(stdout, 0);
+    clearScreenDown(stdout);
+    write();
+    // The prompt is drawn so many rows above the cursor as it was on.
+    stdout.write("\n".repeat(rows));
+    lines.prompt(true);
+  };
+  letWrite((write) => (holds ? void held.push(write) : over(write)));
+  const tell = (): void => {
+    holds = false;
+    const [first, ...rest] = held.splice(0);
+    if (first !== undefined) over(() => [first, ...rest].forEach((write) => void write()));
+  };
+  return {
+    hold: (): void => {
+      holds = true;
+    },
+    tell,
+    end: (): void => {
+      letWrite(undefined);
+      for (const write of held.splice(0)) write();
+    },
+  };
 }
 
 /** Asks the terminal to say where a paste begins and ends, and remembers of each line whether it came inside of one. */

@@ -21,6 +21,10 @@ export interface Context {
   readonly complain: (error: StrataError) => void;
   /** The same, and the program will exit with the error's code; the first one decides. */
   readonly fail: (error: StrataError) => void;
+  /** Writes when it fits: at once where nobody chats, else neither into a reply nor behind a prompt. */
+  readonly whenFree: (write: () => void) => void;
+  /** A chat says how that is done while it runs; `undefined` when it has ended. */
+  readonly letWrite: (how: ((write: () => void) => void) | undefined) => void;
   readonly exitCode: () => number;
   /** What is told from now on of what went wrong holds no secret any more: an error that nobody waited for may quote one. */
   readonly hideWith: (hide: (text: string) => string) => void;
@@ -39,6 +43,7 @@ export function createContext(terminal: Terminal, inJson = false): Context {
     stderr.write(`${aside.red("strata:")} ${hide(called(printableError(error)))}\n`);
     if (env["STRATA_DEBUG"] === "1") stderr.write(`${aside.dim(hide(trace(error)))}\n`);
   };
+  let how = (write: () => void): void => write();
   return {
     terminal,
     inJson,
@@ -55,9 +60,20 @@ export function createContext(terminal: Terminal, inJson = false): Context {
       complain(error);
       exit ||= error.traits.exit;
     },
+    whenFree: (write) => how(write),
+    letWrite: (given) => {
+      how = given ?? ((write) => write());
+    },
     exitCode: () => exit,
   };
 }
+
+/** The same ways to speak for what runs behind a chat. */
+export const behindChat = (context: Context): Context => ({
+  ...context,
+  note: (...lines) => context.whenFree(() => context.note(...lines)),
+  complain: (error) => context.whenFree(() => context.complain(error)),
+});
 
 const forPrograms = ({ code, message, details }: StrataError) => ({ code, message, details });
 

@@ -12,17 +12,20 @@ export interface Session extends Shared {
 }
 
 /** What only some commands want of the app. */
-export type Wishes = Pick<AppOptions, "recordedTools" | "wire" | "recordOnly">;
+export interface Wishes extends Pick<AppOptions, "recordedTools" | "wire" | "recordOnly"> {
+  /** The command itself says which strata.yaml and data it uses. */
+  readonly namesConfig?: true;
+}
 
 /** Opens the app for as long as the work takes, and says before whose agents these are. */
 export async function inSession(
   context: Context,
   command: Command,
   work: (session: Session) => Promise<void>,
-  wishes: Wishes = {},
+  { namesConfig, ...wishes }: Wishes = {},
 ): Promise<void> {
   const shared = readShared(command, context.terminal);
-  tellPlace(context, shared);
+  if (namesConfig !== true || isStandIn(shared)) tellPlace(context, shared);
   await opened(context, shared, { work, wishes });
 }
 
@@ -34,11 +37,15 @@ const CONFIG = "strata.yaml";
  */
 export function tellPlace({ note, inJson, terminal }: Context, { folder, data, named }: Shared): void {
   if (inJson) return;
-  const file = join(folder, CONFIG);
-  if (existsSync(file)) {
-    if (terminal.stderr.isTTY === true) note(`${file}, data in ${data}`);
-  } else if (!named) note(`There is no ${CONFIG} in ${folder}: ${standIns(data)}. ${wayOut(folder)}`);
+  if (isStandIn({ folder, named }))
+    return note(`There is no ${CONFIG} in ${folder}: ${standIns(data)}. ${wayOut(folder)}`);
+  if (terminal.stderr.isTTY === true && existsSync(join(folder, CONFIG)))
+    note(`${join(folder, CONFIG)}, data in ${data}`);
 }
+
+/** Whether shipped agents stand in, because nobody has declared any. */
+export const isStandIn = ({ folder, named }: Pick<Shared, "folder" | "named">): boolean =>
+  !named && !existsSync(join(folder, CONFIG));
 
 const standIns = (data: string): string =>
   existsSync(recordFile(data))

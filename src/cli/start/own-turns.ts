@@ -9,9 +9,13 @@ const EVERY = 5_000;
 
 /**
  * Runs the agents' own turns that are due while a server runs, each agent's beside those of the others, and tells when an agent
- * runs low. Gives the way to stop it: a turn that runs is stopped and waits for the next start.
+ * runs low that somebody wants. Gives the way to stop it: a turn that runs is stopped and waits for the next start.
  */
-export function runOwnTurns({ note, style }: Context, { runtime, operator }: App): () => Promise<void> {
+export function runOwnTurns(
+  { note, style }: Context,
+  { runtime, operator }: App,
+  isWanted: (name: AgentName) => Promise<boolean>,
+): () => Promise<void> {
   const tell = changesOf((says) => note(style.yellow(says)));
   const turn = async (name: AgentName, signal: AbortSignal): Promise<void> => {
     const about = `turn of ${name}`;
@@ -29,6 +33,7 @@ export function runOwnTurns({ note, style }: Context, { runtime, operator }: App
   };
   const wasLow = new Set<AgentName>();
   const purse = async (name: AgentName, rules: CreditRules): Promise<void> => {
+    if (!(await isWanted(name))) return;
     try {
       const { tier, asleep } = (await runtime.funds(operator, name)) ?? UNPAID;
       if (tier !== "Normal") wasLow.add(name);

@@ -1,12 +1,13 @@
 import type { Command } from "commander";
 import { type App, type Serving, serve, VERSION } from "../../app.ts";
-import type { Agent, TurnEvent } from "../../protocol/index.ts";
+import type { Agent, AgentName, TurnEvent } from "../../protocol/index.ts";
 import { unansweredLines } from "../agent/attention.ts";
 import { converse } from "../chat/chat.ts";
 import { senderOf } from "../chat/conversation.ts";
-import type { Context } from "../shell/context.ts";
+import { behindChat, type Context } from "../shell/context.ts";
 import { wholeNumber } from "../shell/options.ts";
-import { inSession, type Session, shortVersion } from "../shell/session.ts";
+import { inSession, isStandIn, type Session, shortVersion } from "../shell/session.ts";
+import { setIn } from "../shell/set-in.ts";
 import { unansweredLine } from "../shell/teller.ts";
 import { isInteractive } from "../shell/terminal.ts";
 import { textWarning } from "../shell/text-view.ts";
@@ -18,6 +19,7 @@ import { runOwnTurns } from "./own-turns.ts";
 import { reloadOnChange } from "./watch.ts";
 
 interface Options {
+  readonly new?: true;
   readonly port: number;
   readonly host?: string;
   readonly hostName?: readonly string[];
@@ -36,38 +38,45 @@ export function declareStart(program: Command, context: Context): void {
       "--watch",
       "read the project again when its files change, for the threads that begin from then on; locked texts are taken at a start only",
     )
+    .option("--new", "in a terminal: begin a new conversation instead of going on with the last one")
     .addHelpText(
       "after",
       "\nExamples:\n  $ strata start --port 4601 --watch\n  $ strata start --host 0.0.0.0 --host-name strata.example.org",
     )
     .action((options: Options, command: Command) =>
-      inSession(context, command, async (session) => {
-        const { port, host, hostName: hosts } = options;
-        const watch = (event: TurnEvent): void => {
-          if (event.type === "unanswered") context.note(context.style.yellow(unansweredLine(event)));
-        };
-        const listening = await serve(session.app, port, { ...(host && { host }), ...(hosts && { hosts }), watch });
-        const stop = options.watch === true ? reloadOnChange(context, session) : () => {};
-        const works = [consolidateInIdleTime, runOwnTurns, runInboxes, deliverReplies].map((work) =>
-          work(context, session.app),
-        );
-        try {
-          await announce(context, session, listening);
-          await warn(context, session);
-          // What was said while no program made vectors. Where that fails, the next turn tells.
-          session.app.runtime.embedLater(session.app.operator).catch(() => undefined);
-          await run(context, session);
-        } finally {
-          stop();
-          await Promise.all(works.map((end) => end()));
-          await listening.close();
-        }
-        context.note("Stopped.");
-      }),
+      inSession(
+        context,
+        command,
+        async (session) => {
+          const { port, host, hostName: hosts } = options;
+          const watch = (event: TurnEvent): void => {
+            if (event.type === "unanswered") behindChat(context).note(context.style.yellow(unansweredLine(event)));
+          };
+          const listening = await serve(session.app, port, { ...(host && { host }), ...(hosts && { hosts }), watch });
+          const stop = options.watch === true ? reloadOnChange(behindChat(context), session) : () => {};
+          const isWanted = (name: AgentName): Promise<boolean> => isKnown(session, name);
+          const works = [consolidateInIdleTime, runOwnTurns, runInboxes, deliverReplies].map((work) =>
+            work(behindChat(context), session.app, isWanted),
+          );
+          try {
+            await announce(context, session, listening);
+            await warn(context, session);
+            // What was said while no program made vectors. Where that fails, the next turn tells.
+            session.app.runtime.embedLater(session.app.operator).catch(() => undefined);
+            await run(context, session, options.new === true);
+          } finally {
+            stop();
+            await Promise.all(works.map((end) => end()));
+            await listening.close();
+          }
+          context.note("Stopped.");
+        },
+        { namesConfig: true },
+      ),
     );
 }
 
-async function run(context: Context, { app, json }: Session): Promise<void> {
+async function run(context: Context, { app, json }: Session, anew: boolean): Promise<void> {
   const { terminal, note } = context;
   const agent = companion(app);
   if (isInteractive(terminal) && !json && agent !== undefined) {
@@ -75,14 +84,18 @@ async function run(context: Context, { app, json }: Session): Promise<void> {
       "",
       "Below is a chat; leaving it stops the server. The dim line after each reply says what was sent to the model.",
     );
-    return converse(
-      context,
-      { app, agent, contact: await senderOf(app, agent) },
-      { json: false, wanted: { anew: false } },
-    );
+    return converse(context, { app, agent, contact: await senderOf(app, agent) }, { json: false, wanted: { anew } });
   }
   if (terminal.signal.aborted) return;
   await new Promise((resolve) => terminal.signal.addEventListener("abort", resolve, { once: true }));
+}
+
+/** Whether somebody declared this agent or has asked it something. Of shipped ones that stand in, nobody may know. */
+async function isKnown(session: Session, name: AgentName): Promise<boolean> {
+  const { runtime, operator } = session.app;
+  if (!isStandIn(session) || companion(session.app)?.name === name) return true;
+  const threads = await runtime.newestThreads(operator, { agent: name, limit: 100 });
+  return threads.some(({ turns }) => turns > 0);
 }
 
 function companion({ runtime, operator }: App): Agent | undefined {
@@ -98,11 +111,7 @@ async function warn({ note, style }: Context, { app, json }: Session): Promise<v
   note(...[...(await warningsOf(app.projects)).map(textWarning), ...left].map((one) => style.yellow(one)));
 }
 
-async function announce(
-  { say, json, style, terminal }: Context,
-  session: Session,
-  { url, link, tokenFile }: Serving,
-): Promise<void> {
+async function announce({ say, json, style }: Context, session: Session, { url, tokenFile }: Serving): Promise<void> {
   const { app, data } = session;
   const agents = app.runtime.agents(app.operator);
   // The server serves also where no model can answer.
@@ -116,24 +125,23 @@ async function announce(
     }));
     return json({ url, version: VERSION, agents: listed, data, tokenFile });
   }
+  const shown = (
+    await Promise.all(models.map(async (one) => ((await isKnown(session, one.agent.name)) ? [one] : [])))
+  ).flat();
   say(
     `${style.bold(`Strata ${VERSION}`)} serves on ${style.cyan(url)} (health: ${url}/health)`,
-    ...models.map(
+    ...shown.map(
       ({ agent, model }) =>
         `agent    ${style.bold(agent.name)}, version ${shortVersion(agent.version)}, answered by ${model}`,
     ),
     `data     ${data}`,
-    `token    ${tokenFile} (who has it is the operator)`,
-    // What is not a terminal is often a log, and a token in a log is read by others.
-    ...(terminal.stdout.isTTY === true ? [`link     ${link}`] : []),
-    `routes   GET ${url}/v1/openapi.json`,
-    `config   ${app.projects.map((project) => project.file).join(", ")}`,
-    ...problemsOf(models).flatMap(({ message }) => ["", style.yellow(message)]),
-    ...(models.some(({ model }) => model === "rehearsal") ? ["", ...REHEARSAL] : []),
+    `token    ${tokenFile} (whoever holds it acts as the operator)`,
+    `routes   GET ${url}/v1/openapi.json, with the token`,
+    `config   ${isStandIn(session) ? `none in ${session.folder}: the shipped agents stand in` : app.projects.map((project) => project.file).join(", ")}`,
+    ...problemsOf(shown).flatMap(({ message }) => ["", style.yellow(message)]),
+    ...(shown.some(({ model }) => model === "rehearsal") ? ["", ...setIn(REHEARSAL, "", style)] : []),
   );
 }
 
-const REHEARSAL = [
-  "`rehearsal` is no real model: it thinks nothing up, it quotes what it finds in the request and uses the tools it is",
-  "plainly asked to use. For a real model, set ANTHROPIC_API_KEY in the environment, or `model:` in strata.yaml.",
-];
+const REHEARSAL =
+  "`rehearsal` is no real model: it thinks nothing up, it quotes what it finds in the request and uses the tools it is\nplainly asked to use. For a real model, set ANTHROPIC_API_KEY in the environment, or `model:` in strata.yaml.";
