@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openApp } from "../../src/app.ts";
 import { agentName, contactId, untrusted } from "../../src/protocol/index.ts";
-import { child, place, project, strata, until } from "./strata.ts";
+import { place, project, serving, strata, until } from "./strata.ts";
 
 interface Taken {
   readonly headers: IncomingHttpHeaders;
@@ -54,13 +54,12 @@ describe("strata start", () => {
     const env = { RECEIVER_KEY: "a-key-of-the-receiver" };
     expect((await strata(["chat", "companion", "--as", "ann"], { cwd, env, input: "Hello.\n" })).code).toBe(0);
     await unheard(cwd, ["companion"], env);
-    const server = child(["start", "--port", "0"], { cwd, env });
+    const server = serving(["start", "--port", "0"], { cwd, env });
     await until(
       () => taken.length > 0,
       () => "nothing was delivered",
     );
-    server.process.kill("SIGTERM");
-    expect(await server.ended).toMatchObject({ code: 0 });
+    expect(await server.stop()).toMatchObject({ code: 0 });
 
     const [{ headers, body } = { headers: {}, body: {} }, ...more] = taken;
     expect(more).toEqual([]);
@@ -80,13 +79,12 @@ describe("strata start", () => {
     writeFileSync(join(cwd, "strata.yaml"), `organization: home\nmodel: rehearsal\nagents:\n${agents}`);
     expect(await strata(["lock"], { cwd })).toMatchObject({ code: 0 });
     await unheard(cwd, ["first", "second"]);
-    const server = child(["start", "--port", "0"], { cwd });
+    const server = serving(["start", "--port", "0"], { cwd });
     await until(
       () => open.taken.length > 0 && mute.taken.length > 0,
       () => JSON.stringify(server.sofar()),
     );
-    server.process.kill("SIGTERM");
-    expect(await server.ended).toMatchObject({ code: 0 });
+    expect(await server.stop()).toMatchObject({ code: 0 });
     expect([mute.taken.length, open.taken.length]).toEqual([1, 1]);
   }, 30_000);
 });

@@ -6,7 +6,7 @@ import { type App, openApp, recordFile } from "../../src/app.ts";
 import { agentName, contactId, eventId, issueId, REPLY_TOOL, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/stores/index.ts";
 import { messagesServer } from "../errors/messages-server.ts";
-import { child, place, strata, until } from "./strata.ts";
+import { child, place, serving, strata, until } from "./strata.ts";
 
 const CLERK = agentName("clerk");
 
@@ -26,8 +26,9 @@ ${clerk}
   writeFileSync(join(cwd, "strata.yaml"), yaml);
   expect(await strata(["lock"], { cwd, env })).toMatchObject({ code: 0 });
   const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env });
-  const start = () => child(["start", "--port", "0"], { cwd, env });
-  return { cwd, app, start };
+  const start = () => serving(["start", "--port", "0"], { cwd, env });
+  const startProcess = () => child(["start", "--port", "0"], { cwd, env });
+  return { cwd, app, start, startProcess };
 }
 
 /** A message of each that came so many milliseconds ago. */
@@ -53,10 +54,8 @@ async function answered({ runtime, operator }: App, otherwise: () => object): Pr
   throw new Error(JSON.stringify(otherwise()));
 }
 
-const stopped = async ({ process, ended }: ReturnType<typeof child>): Promise<void> => {
-  process.kill("SIGTERM");
-  expect(await ended).toMatchObject({ code: 0 });
-};
+const stopped = async ({ stop }: ReturnType<typeof serving>): Promise<void> =>
+  expect(await stop()).toMatchObject({ code: 0 });
 
 describe("strata start", () => {
   it("runs turns over the messages of several senders until nothing waits", async () => {
@@ -97,10 +96,13 @@ describe("strata start", () => {
     const contents: Parameters<typeof messagesServer>[0][number][] = [reply("ann")];
     const { url, received } = await messagesServer(contents);
     const model = `model: anthropic:claude-sonnet-4-5\nproviders: {anthropic: {key: "\${TEST_KEY}", url: "${url}"}}`;
-    const { app, start } = await office("    inbox: batch", { model, env: { TEST_KEY: "not-a-real-key" } });
+    const { app, start, startProcess } = await office("    inbox: batch", {
+      model,
+      env: { TEST_KEY: "not-a-real-key" },
+    });
     const { runtime, operator } = app;
     await mail(app, ["ann", "bob"]);
-    const first = start();
+    const first = startProcess();
     // Ann is answered in memory, and the model is asked for more.
     await until(
       () => received.length > 1,

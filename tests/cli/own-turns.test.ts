@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openApp } from "../../src/app.ts";
 import { SELF } from "../../src/protocol/index.ts";
-import { child, place, provider, strata, until } from "./strata.ts";
+import { child, place, provider, serving, strata, until } from "./strata.ts";
 
 /** What a provider of these tests wants. */
 const KEY = { TEST_KEY: "not-a-real-key" };
@@ -51,18 +51,16 @@ async function lives(cwd: string, isSo: (life: Life) => boolean): Promise<void> 
 describe("strata start", () => {
   it("runs the own turns of agents that are due, and after a restart none before its time", async () => {
     const cwd = await automaton("{tick: 60}");
-    const first = child(["start", "--port", "0"], { cwd });
+    const first = serving(["start", "--port", "0"], { cwd });
     await lives(cwd, ({ vitals }) => vitals.turn === 1 && vitals.state === "sleeping");
-    first.process.kill("SIGTERM");
-    expect(await first.ended).toMatchObject({ code: 0 });
+    expect(await first.stop()).toMatchObject({ code: 0 });
 
     const { nextTick = 0 } = await lifeIn(cwd);
     expect(nextTick).toBeGreaterThan(Date.now() + 50 * 60_000);
-    const second = child(["start", "--port", "0"], { cwd });
+    const second = serving(["start", "--port", "0"], { cwd });
     await second.says("serves on");
     expect((await strata(["life", "tick"], { cwd })).code).toBe(0);
-    second.process.kill("SIGTERM");
-    expect(await second.ended).toMatchObject({ code: 0 });
+    expect(await second.stop()).toMatchObject({ code: 0 });
     expect((await lifeIn(cwd)).vitals.turn).toBe(2);
   }, 60_000);
 
@@ -83,10 +81,9 @@ describe("strata start", () => {
     expect(await lifeIn(cwd)).toMatchObject({ vitals: { state: "faulted", turn: 0 }, because });
 
     refuses = true;
-    const second = child(["start", "--port", "0"], { cwd, env: KEY });
+    const second = serving(["start", "--port", "0"], { cwd, env: KEY });
     await lives(cwd, ({ vitals }) => vitals.turn > 0 && vitals.state === "faulted");
-    second.process.kill("SIGTERM");
-    await second.ended;
+    await second.stop();
     const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env: KEY, recordOnly: true });
     const { runtime, operator } = app;
     const [thread] = await runtime.newestThreads(operator, { contact: SELF, limit: 9 });
@@ -100,7 +97,7 @@ describe("strata start", () => {
 
   it("says aloud that an agent has no credits left, and goes on with its turns when they are topped up", async () => {
     const cwd = await automaton("{tick: 60, credits: {}}");
-    const started = child(["start", "--port", "0"], { cwd });
+    const started = serving(["start", "--port", "0"], { cwd });
     const hears = (what: string) =>
       until(
         () => started.sofar().err.includes(what),
@@ -111,8 +108,7 @@ describe("strata start", () => {
     expect((await strata(["credits", "add", "10"], { cwd })).code).toBe(0);
     await lives(cwd, ({ vitals }) => vitals.turn === 1 && vitals.state === "sleeping");
     await hears("automaton has credits again.");
-    started.process.kill("SIGTERM");
-    expect(await started.ended).toMatchObject({ code: 0 });
+    expect(await started.stop()).toMatchObject({ code: 0 });
     expect(started.sofar().err.match(/no credits/g)).toHaveLength(1);
   }, 60_000);
 });

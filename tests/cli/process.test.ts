@@ -34,7 +34,7 @@ describe("strata start as a process", () => {
 
   it("says which port is taken and how to take another", async () => {
     const { port } = await provider(() => {});
-    const { code, err } = await child(["start", "--port", `${port}`], { cwd: place() }).ended;
+    const { code, err } = await strata(["start", "--port", `${port}`], { cwd: place() });
     expect(code).toBe(14);
     expect(err).toContain(`port ${port} of 127.0.0.1`);
     expect(err).toContain("--port");
@@ -88,7 +88,7 @@ describe("strata as a process", () => {
   });
 
   it("shows a stack only with STRATA_DEBUG=1", async () => {
-    const { err } = await child(["chat", "nobody"], { cwd: place(), env: { STRATA_DEBUG: "1" } }).ended;
+    const { err } = await strata(["chat", "nobody"], { cwd: place(), env: { STRATA_DEBUG: "1" } });
     expect(err).toMatch(/\n\s+at /);
   });
 });

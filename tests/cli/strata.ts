@@ -125,6 +125,45 @@ export async function until(isSo: () => boolean, otherwise: () => string): Promi
   throw new Error(otherwise());
 }
 
+/** How often a server of a test does what a real one does every few seconds, in milliseconds. */
+const SOON = 25;
+
+/** A command that serves until it is stopped, in this process. It is stopped with the test. */
+export function serving(argv: readonly string[], { cwd, env = {} }: Around) {
+  const [out, err] = [collector(), collector()];
+  const ending = new AbortController();
+  const ended = run(argv, {
+    stdin: Readable.from([]),
+    stdout: out.stream,
+    stderr: err.stream,
+    env,
+    cwd,
+    signal: ending.signal,
+    repeat: (_milliseconds, act) => {
+      const timer = setInterval(act, SOON);
+      return () => clearInterval(timer);
+    },
+  }).then((code) => ({ code, out: out.text(), err: err.text() }));
+  const stop = (): Promise<Ran> => {
+    ending.abort(new Error("stopped"));
+    return ended;
+  };
+  onTestFinished(async () => void (await stop()));
+  return { ended, stop, ...saying(out, err) };
+}
+
+/** What was said so far, and the wait for more. */
+function saying(out: ReturnType<typeof collector>, err: ReturnType<typeof collector>) {
+  return {
+    sofar: () => ({ out: out.text(), err: err.text() }),
+    says: (what: string) =>
+      until(
+        () => out.text().includes(what),
+        () => `no ${what} in:\n${out.text()}${err.text()}`,
+      ),
+  };
+}
+
 /** The program as a process of its own. It is killed with the test. */
 export function child(argv: readonly string[], { cwd, input, env = {} }: Around) {
   const given = { cwd, env: { ...plainEnv(), ...env }, stdio: "pipe" } as const;
@@ -139,16 +178,11 @@ export function child(argv: readonly string[], { cwd, input, env = {} }: Around)
       resolve({ code: code ?? (signal === null ? 0 : -1), out: out.text(), err: err.text() }),
     );
   });
-  return {
-    process: spawned,
-    ended,
-    sofar: () => ({ out: out.text(), err: err.text() }),
-    says: (what: string) =>
-      until(
-        () => out.text().includes(what),
-        () => `no ${what} in:\n${out.text()}${err.text()}`,
-      ),
+  const stop = (): Promise<Ran> => {
+    spawned.kill("SIGTERM");
+    return ended;
   };
+  return { process: spawned, ended, stop, ...saying(out, err) };
 }
 
 /** A provider on this machine that answers as it is told; gives its port, and what `strata.yaml` must say to reach it. */

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { atTerminal, child, project, until } from "./strata.ts";
+import { atTerminal, child, project, serving, until } from "./strata.ts";
 
 /** Saves as many editors do: a new file takes the place of the old one. */
 function save(file: string, edit: (text: string) => string): void {
@@ -10,8 +10,8 @@ function save(file: string, edit: (text: string) => string): void {
   renameSync(`${file}.new`, file);
 }
 
-async function watched(cwd = project()) {
-  const started = child(["start", "--port", "0", "--watch"], { cwd });
+async function watched(cwd = project(), start: typeof serving | typeof child = serving) {
+  const started = start(["start", "--port", "0", "--watch"], { cwd });
   await started.says("serves on");
   const hears = (what: string) =>
     until(
@@ -41,8 +41,7 @@ describe("strata start --watch", () => {
     await hears("identity");
     await hears("run `strata lock`, then restart: locked texts are taken at a start only.");
     expect(started.sofar().err.match(/save the file again/g)).toHaveLength(1);
-    started.process.kill("SIGTERM");
-    expect(await started.ended).toMatchObject({ code: 0 });
+    expect(await started.stop()).toMatchObject({ code: 0 });
   }, 30_000);
 });
 
@@ -58,18 +57,17 @@ describe("strata start --watch", () => {
        const [input, effect, trust] = [z.object({}), "none", "operator"] as const;
        export const price = defineTool({ name: "price", description: "x", input, effect, trust, run: () => \`\${EUROS}\` });`,
     );
-    const { hears, started } = await watched(cwd);
+    const { hears, started } = await watched(cwd, child);
     save(join(cwd, "tools/euros.ts"), (text) => text.replace("12", "13"));
     await hears("the module tools/price.ts was read anew, for running threads too");
-    started.process.kill("SIGTERM");
-    expect(await started.ended).toMatchObject({ code: 0 });
+    expect(await started.stop()).toMatchObject({ code: 0 });
   }, 30_000);
 });
 
 describe("strata start", () => {
-  it("names the token's file and the routes, and shows the token in a terminal alone", async () => {
+  it("names the token's file and the routes, and shows the token nowhere", async () => {
     const cwd = project();
-    const started = child(["start", "--port", "0"], { cwd });
+    const started = serving(["start", "--port", "0"], { cwd });
     await started.says("config ");
     const token = readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim();
     const { out } = started.sofar();
@@ -79,13 +77,15 @@ describe("strata start", () => {
     const answer = await fetch(routes, { headers: { authorization: `Bearer ${token}` } });
     expect(await answer.json()).toHaveProperty("openapi");
     const person = atTerminal(["start", "--port", "0"], { cwd });
-    await person.sees(`#token=${token}`);
+    await person.sees("me › ");
     person.press("\u0004");
     expect(await person.ended).toBe(0);
+    expect(person.screen()).toContain(join(cwd, ".strata/operator.token"));
+    expect(person.screen()).not.toContain(token);
   }, 30_000);
 
   it("listens at the address that is named, and answers under the names that are", async () => {
-    const started = child(["start", "--port", "0", "--host", "127.0.0.2", "--host-name", "strata.example.org"], {
+    const started = serving(["start", "--port", "0", "--host", "127.0.0.2", "--host-name", "strata.example.org"], {
       cwd: project(),
     });
     await started.says("serves on http://127.0.0.2:");

@@ -37,9 +37,8 @@ const CONFIG = "strata.yaml";
  */
 export function tellPlace({ note, inJson, terminal }: Context, { folder, data, named }: Shared): void {
   if (inJson) return;
-  if (isStandIn({ folder, named }))
-    return note(`There is no ${CONFIG} in ${folder}: ${standIns(data)}. ${wayOut(folder)}`);
-  if (terminal.stderr.isTTY === true && existsSync(join(folder, CONFIG)))
+  if (isStandIn({ folder, named })) note(`There is no ${CONFIG} in ${folder}: ${standIns(data)}. ${wayOut(folder)}`);
+  else if (terminal.stderr.isTTY === true && existsSync(join(folder, CONFIG)))
     note(`${join(folder, CONFIG)}, data in ${data}`);
 }
 

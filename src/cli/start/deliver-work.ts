@@ -9,7 +9,7 @@ const EVERY = 5_000;
 const SIDE_BY_SIDE = 4;
 
 /** Sends replies of agents with `deliver` while a server runs. Gives the way to stop it. Each message's trouble is told once. */
-export function deliverReplies({ note, style }: Context, { runtime, operator }: App): () => Promise<void> {
+export function deliverReplies({ note, style, terminal }: Context, { runtime, operator }: App): () => Promise<void> {
   const tell = onceEach((trouble) => note(style.yellow(trouble)));
   const send = async (agent: AgentName, signal: AbortSignal): Promise<void> => {
     try {
@@ -22,13 +22,17 @@ export function deliverReplies({ note, style }: Context, { runtime, operator }: 
       tell(`Replies of ${agent} could not be sent: ${asStrataError(thrown).message}`);
     }
   };
-  return every(EVERY, () => {
-    const sending = runtime.agents(operator).filter(({ deliver }) => deliver !== undefined);
-    return sending.flatMap(({ name }) =>
-      Array.from(
-        { length: SIDE_BY_SIDE },
-        (_, n) => [`${name} ${n}`, (signal: AbortSignal) => send(name, signal)] as const,
-      ),
-    );
-  });
+  return every(
+    EVERY,
+    () => {
+      const sending = runtime.agents(operator).filter(({ deliver }) => deliver !== undefined);
+      return sending.flatMap(({ name }) =>
+        Array.from(
+          { length: SIDE_BY_SIDE },
+          (_, n) => [`${name} ${n}`, (signal: AbortSignal) => send(name, signal)] as const,
+        ),
+      );
+    },
+    terminal.repeat,
+  );
 }

@@ -1,3 +1,5 @@
+import type { Repeat } from "../shell/terminal.ts";
+
 /** What is done again and again while a server runs, until it is to stop. */
 type Work = (signal: AbortSignal) => Promise<void>;
 
@@ -6,7 +8,11 @@ type Work = (signal: AbortSignal) => Promise<void>;
  * other. What there is to do is asked anew each time; a work is known by its name. Gives the way to stop, which waits for all that
  * run. What one throws ends the program: it tells its own trouble.
  */
-export function every(milliseconds: number, works: () => readonly (readonly [name: string, work: Work])[]) {
+export function every(
+  milliseconds: number,
+  works: () => readonly (readonly [name: string, work: Work])[],
+  repeat: Repeat = inRealTime,
+) {
   const stop = new AbortController();
   const running = new Map<string, Promise<void>>();
   const look = (): void => {
@@ -16,14 +22,19 @@ export function every(milliseconds: number, works: () => readonly (readonly [nam
       running.set(name, run);
     }
   };
-  const timer = setInterval(look, milliseconds);
+  const end = repeat(milliseconds, look);
   look();
   return async (): Promise<void> => {
-    clearInterval(timer);
+    end();
     stop.abort();
     await Promise.all(running.values());
   };
 }
+
+const inRealTime: Repeat = (milliseconds, act) => {
+  const timer = setInterval(act, milliseconds);
+  return () => clearInterval(timer);
+};
 
 /** Tells each trouble once. */
 export function onceEach(tell: (trouble: string) => void): (trouble: string, about?: string) => void {

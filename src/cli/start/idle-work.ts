@@ -7,7 +7,10 @@ import { every, onceEach } from "./every.ts";
 const EVERY = 60_000;
 
 /** Sums up in idle time what agents declare with `consolidate`. Gives the way to stop it. What fails is told once. */
-export function consolidateInIdleTime({ note, style }: Context, { runtime, operator }: App): () => Promise<void> {
+export function consolidateInIdleTime(
+  { note, style, terminal }: Context,
+  { runtime, operator }: App,
+): () => Promise<void> {
   const tell = onceEach((trouble) => note(style.yellow(trouble)));
   const sumUp = async (signal: AbortSignal): Promise<void> => {
     try {
@@ -17,5 +20,5 @@ export function consolidateInIdleTime({ note, style }: Context, { runtime, opera
       tell(`Nothing was summed up in idle time: ${asStrataError(thrown).message}`);
     }
   };
-  return every(EVERY, () => [["summaries", sumUp]]);
+  return every(EVERY, () => [["summaries", sumUp]], terminal.repeat);
 }

@@ -14,7 +14,7 @@ const LEFT = 30_000;
  * While a server runs, lets agents that live by themselves and those with `inbox: batch` handle what waits: also what waited for
  * credits, or was left by a program that ended. Gives the way to stop it. Each trouble is told once.
  */
-export function runInboxes({ note, style }: Context, { runtime, operator }: App): () => Promise<void> {
+export function runInboxes({ note, style, terminal }: Context, { runtime, operator }: App): () => Promise<void> {
   const tell = onceEach((trouble) => note(style.yellow(trouble)));
   const unanswered = (event: Unanswered): void => note(style.yellow(unansweredLine(event)));
   const rests = new Map<AgentName, number>();
@@ -28,10 +28,14 @@ export function runInboxes({ note, style }: Context, { runtime, operator }: App)
     rests.set(name, performance.now() + REST);
     tell(`Messages for ${name} were not handled: ${trouble}`);
   };
-  return every(EVERY, () => {
-    const handling = runtime.agents(operator).filter(({ inbox, life }) => inbox === "batch" || life !== undefined);
-    return handling.map((agent) => [agent.name, (signal) => empty(agent, signal)]);
-  });
+  return every(
+    EVERY,
+    () => {
+      const handling = runtime.agents(operator).filter(({ inbox, life }) => inbox === "batch" || life !== undefined);
+      return handling.map((agent) => [agent.name, (signal) => empty(agent, signal)]);
+    },
+    terminal.repeat,
+  );
 }
 
 /** What runs turns, and who is told that senders got no reply. */

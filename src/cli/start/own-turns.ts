@@ -12,7 +12,7 @@ const EVERY = 5_000;
  * runs low that somebody wants. Gives the way to stop it: a turn that runs is stopped and waits for the next start.
  */
 export function runOwnTurns(
-  { note, style }: Context,
+  { note, style, terminal }: Context,
   { runtime, operator }: App,
   isWanted: (name: AgentName) => Promise<boolean>,
 ): () => Promise<void> {
@@ -44,15 +44,18 @@ export function runOwnTurns(
   };
   const pursesOf = (name: AgentName, rules: CreditRules | undefined) =>
     rules === undefined ? [] : [[`purse of ${name}`, () => purse(name, rules)] as const];
-  return every(EVERY, () =>
-    runtime
-      .agents(operator)
-      .flatMap(({ name, life }) => [
-        ...(life?.tick === undefined
-          ? []
-          : [[`turn of ${name}`, (signal: AbortSignal) => turn(name, signal)] as const]),
-        ...pursesOf(name, life?.credits),
-      ]),
+  return every(
+    EVERY,
+    () =>
+      runtime
+        .agents(operator)
+        .flatMap(({ name, life }) => [
+          ...(life?.tick === undefined
+            ? []
+            : [[`turn of ${name}`, (signal: AbortSignal) => turn(name, signal)] as const]),
+          ...pursesOf(name, life?.credits),
+        ]),
+    terminal.repeat,
   );
 }
 
