@@ -67,7 +67,9 @@ export async function lint(options: LintOptions): Promise<readonly LintReport[]>
   const store = await openSqlite(options.record ?? ":memory:", { keptOut: (text) => findSecrets(text).length > 0 });
   try {
     const declared = await declaredBy(projects, place, store);
-    const elsewhere = otherProcesses({ options: place, ...(model !== undefined && { model }) });
+    // What is loaded anew, under another clock or language, can only differ by code of the operator's.
+    const hasCode = projects.some(({ modules }) => modules.length > 0);
+    const elsewhere = hasCode ? otherProcesses({ options: place, ...(model !== undefined && { model }) }) : undefined;
     const reports: LintReport[] = [];
     for (const agent of chosen(declared, options.agent)) {
       const report = await reportOn(agent, { declared, store, options, elsewhere });
@@ -106,7 +108,7 @@ interface Around {
   readonly declared: Declared;
   readonly store: Store;
   readonly options: LintOptions;
-  readonly elsewhere: ReturnType<typeof otherProcesses>;
+  readonly elsewhere: ReturnType<typeof otherProcesses> | undefined;
 }
 
 async function reportOn(agent: Agent, { declared, store, options, elsewhere }: Around): Promise<LintReport> {

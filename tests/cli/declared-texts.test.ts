@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { atTerminal, child, jsonLines, place, strata } from "./strata.ts";
+import { atTerminal, jsonLines, place, serving, strata } from "./strata.ts";
 
 const of =
   (cwd: string) =>
@@ -48,10 +48,9 @@ describe("texts that are declared longer than edits may be", () => {
     expect(jsonLines((await run("lint --json")).out)).toMatchObject([{ agents: [{ texts: TOLD }] }]);
     expect((await run("lint")).out).toContain(`  warning layer loop: ${TOLD[0]?.says}\n`);
     expect((await run("doctor")).out).toMatch(/^warn {2}texts {5}clerk, layer loop: it has 5,300 characters/m);
-    const started = child(["start", "--port", "0"], { cwd });
+    const started = serving(["start", "--port", "0"], { cwd });
     await started.says("config ");
-    started.process.kill("SIGTERM");
-    expect((await started.ended).err).toContain(
+    expect((await started.stop()).err).toContain(
       "clerk, all texts: those of the prefix have 10,031 characters together",
     );
     expect((await run("layer list")).out).toContain(

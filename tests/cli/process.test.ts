@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { child, jsonLines, place, project, provider, recording, strata, until } from "./strata.ts";
+import { child, jsonLines, place, project, provider, recording, strata, until, untilTurns } from "./strata.ts";
 
 const address = (out: string): string => /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0] ?? "";
 
@@ -246,17 +246,6 @@ describe("a replay that is killed", () => {
 
 const bodies = (cwd: string): readonly string[] =>
   jsonLines<{ body: string }>(readFileSync(join(cwd, "requests.jsonl"), "utf8")).map((line) => line.body);
-
-/** Waits until so many turns of the newest thread are done. */
-async function untilTurns(cwd: string, turns: number, sofar: () => object): Promise<void> {
-  for (const end = Date.now() + 60_000; Date.now() < end; ) {
-    const { out } = await strata(["explain", "--json"], { cwd });
-    const [threads] = jsonLines<readonly { turns: number }[]>(out);
-    if ((threads?.[0]?.turns ?? 0) >= turns) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`the replay did not reach ${turns} turns: ${JSON.stringify(sofar())}`);
-}
 
 describe("an address of a provider that is set to nothing", () => {
   it("is not set: the program starts as without it", async () => {

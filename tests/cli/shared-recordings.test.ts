@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { child, jsonLines, place, ROOT, strata } from "./strata.ts";
+import { child, jsonLines, place, ROOT, strata, untilTurns } from "./strata.ts";
 
 /** Recordings for evaluation, beside the checkout and never in it. Where they are missing, these tests are skipped. */
 const THREADS = join(ROOT, "../shared/data/threads");
@@ -37,7 +37,7 @@ describe.skipIf(!existsSync(LOCOMO))("five months of two people (LoCoMo, where .
     const cwd = place();
     const argv = ["replay", LOCOMO, "--agent", "companion", "--replies", "recorded"];
     const killed = child(argv, { cwd });
-    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    await untilTurns(cwd, 20, killed.sofar);
     killed.process.kill("SIGKILL");
     await killed.ended;
     return { cwd, ...(await strata([...argv, "--dump", "requests.jsonl", "--json"], { cwd })) };

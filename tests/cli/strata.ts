@@ -185,6 +185,17 @@ export function child(argv: readonly string[], { cwd, input, env = {} }: Around)
   return { process: spawned, ended, stop, ...saying(out, err) };
 }
 
+/** Waits until so many turns of the newest thread are done. */
+export async function untilTurns(cwd: string, turns: number, sofar: () => object): Promise<void> {
+  for (const end = Date.now() + 60_000; Date.now() < end; ) {
+    const { out } = await strata(["explain", "--json"], { cwd });
+    const [threads] = jsonLines<readonly { turns: number }[]>(out);
+    if ((threads?.[0]?.turns ?? 0) >= turns) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`the replay did not reach ${turns} turns: ${JSON.stringify(sofar())}`);
+}
+
 /** A provider on this machine that answers as it is told; gives its port, and what `strata.yaml` must say to reach it. */
 export async function provider(answer: RequestListener) {
   const port = await localServer(answer);

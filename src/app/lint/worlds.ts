@@ -31,20 +31,23 @@ export function otherProcesses(asked: Omit<Asked, "world">): (world: World) => P
 /**
  * Which pieces of the agent's first requests are not the same in every world. All is changed at once first: only where something
  * differs then is each world tried by itself, to know which one it is.
+ * @param elsewhere asks another process; left out where a project has no code of its own that another start could change
  */
 export async function unstablePieces(
   rendering: Rendering,
-  elsewhere: (world: World) => Promise<Pieces>,
+  elsewhere: ((world: World) => Promise<Pieces>) | undefined,
 ): Promise<readonly Unstable[]> {
   const { name } = rendering.agent;
   const render: Render = async (world) =>
-    world.fresh ? piecesOf(name, await elsewhere(world)) : (await renderIn(world, rendering)).requests.map(sentPieces);
+    world.fresh && elsewhere !== undefined
+      ? piecesOf(name, await elsewhere(world))
+      : (await renderIn(world, rendering)).requests.map(sentPieces);
   const together = await perturb(render, TOGETHER);
   if (together.length === 0) return [];
   // What another render or load alone changes needs no other cause.
   const bare = await perturb(render, WORLDS.slice(0, WITHOUT_SETTINGS));
   if (together.every(({ piece }) => bare.some((one) => one.piece === piece))) return bare;
-  await Promise.all(WORLDS.filter(({ fresh }) => fresh).map(elsewhere));
+  if (elsewhere !== undefined) await Promise.all(WORLDS.filter(({ fresh }) => fresh).map(elsewhere));
   const apart = await perturb(render);
   return apart.length === 0 ? together : apart;
 }

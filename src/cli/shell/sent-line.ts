@@ -20,7 +20,10 @@ export function sentLine(
   if (ledger === undefined) return `· nothing was sent · ${duration(totals.milliseconds)}`;
   const tokens = count(ledger.tokens, "token");
   return fitted(width, [
-    { forms: [`sent ${tokens} to ${model}`, `sent ${tokens}`, tokens], weight: 0 },
+    {
+      forms: `· sent ${tokens}`.length > width ? [tokens] : [`sent ${tokens} to ${model}`, `sent ${tokens}`],
+      weight: 0,
+    },
     { forms: [wholes(ledger, true), wholes(ledger, false)], weight: 4 },
     ...tailParts(ledger),
     cutPart(ledger),
