@@ -20,11 +20,8 @@ export function sentLine(
   if (ledger === undefined) return `· nothing was sent · ${duration(totals.milliseconds)}`;
   const tokens = count(ledger.tokens, "token");
   return fitted(width, [
-    {
-      forms: `· sent ${tokens}`.length > width ? [tokens] : [`sent ${tokens} to ${model}`, `sent ${tokens}`],
-      weight: 0,
-    },
-    { forms: [wholes(ledger, true), wholes(ledger, false)], weight: 4 },
+    { forms: [`sent ${tokens} to ${model}`, `sent ${tokens}`, tokens], weight: 0 },
+    { forms: [wholes(ledger, true), wholes(ledger, false)], weight: SUMS },
     ...tailParts(ledger),
     cutPart(ledger),
     { forms: work(totals), weight: 3 },
@@ -40,10 +37,18 @@ function fitted(width: number, parts: readonly Part[]): string {
     if (fits) shown[at] = form;
     return fits;
   };
-  for (const [at, { forms, weight }] of inOrder) if (weight <= 5 || shown[WHOLES] !== "") take(at, forms.at(-1) ?? "");
+  for (const [at, { forms, weight }] of inOrder) {
+    // What matters most stands: it is begun with a verb before anything else gets room.
+    if (weight === SUMS) take(0, parts[0]?.forms.at(-2) ?? "");
+    if (weight <= UNBOUND || shown[WHOLES] !== "") take(at, forms.at(-1) ?? "");
+  }
   for (const [at, { forms }] of inOrder) if (shown[at] !== "") forms.some((form) => take(at, form));
   return line(shown);
 }
+
+/** The weight of the sums, and the last one of what is shown without them. */
+const SUMS = 4;
+const UNBOUND = 5;
 
 /** Where the sums stand. What is part of none of them is not shown without them. */
 const WHOLES = 1;
