@@ -33,7 +33,7 @@ export type CheckedText =
 export async function checkNewText(given: GivenText): Promise<CheckedText> {
   const text = normal(given.text);
   const line = given.kind === "layer" && given.line !== undefined ? normal(given.line) : undefined;
-  const problem = formProblem(text) ?? sizeProblem({ ...given, text }) ?? lineProblem(line);
+  const problem = formProblem(text) ?? emptyRule(text) ?? sizeProblem({ ...given, text }) ?? lineProblem(line);
   if (problem !== undefined) return { problem };
   const read = given.kind === "soul" ? spelledOut(text) : text;
   const verdict = await judged([read, ...(line === undefined ? [] : [line])]);
@@ -95,6 +95,18 @@ export function formProblem(given: string): string | undefined {
   const ours = text.split("\n").find((line) => looksLikeOurs(line.trim()));
   if (ours === undefined) return undefined;
   return `the line ${JSON.stringify(truncateText(ours.trim(), QUOTED, "…"))} reads as the platform's own`;
+}
+
+/** A mark of a list with nothing behind it. */
+const BARE_MARK = /^(?:[-*+•–]|\d{1,3}[.)]|\[[ x]?\])\s*$/u;
+
+/** Why a text is no text of rules, as the rest of a sentence about it: nothing in it is a word, or one of its rules says nothing. */
+function emptyRule(text: string): string | undefined {
+  if (!/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(text)) return "it says nothing: no letter or digit is in it";
+  const bare = text.split("\n").find((line) => BARE_MARK.test(line.trim()));
+  return bare === undefined
+    ? undefined
+    : `the line ${JSON.stringify(bare.trim())} is a rule that says nothing; write it or leave it out`;
 }
 
 function lineProblem(line: string | undefined): string | undefined {

@@ -5,6 +5,7 @@ import type { Json } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RetryEvent, Usage } from "./model.ts";
 import type { VersionKey } from "./text-version.ts";
+import type { Untrusted } from "./trust.ts";
 
 /** Why a turn that ended well ended when it did. */
 export const STOP_REASONS = [
@@ -78,6 +79,8 @@ export type TurnEvent =
       readonly tool: ToolName;
       readonly failed: boolean;
       readonly skipped?: true;
+      /** What the agent was told of a call that failed: a tool's own words. */
+      readonly says?: Untrusted;
     }
   | {
       readonly type: "done";

@@ -56,7 +56,8 @@ export async function* answerCalls(
     results.push((room) => frameResult(call, came, room, work.cast.count));
     trusts.push(trust);
     const skipped = !isRun && stop !== undefined;
-    yield { type: "tool-end", call: call.id, tool: call.tool, failed: outcome.failed, ...(skipped && { skipped }) };
+    const ended = { type: "tool-end", call: call.id, tool: call.tool, failed: outcome.failed } as const;
+    yield { ...ended, ...(skipped && { skipped }), ...(outcome.failed && !skipped && { says: outcome.text }) };
   }
   const word = stop === undefined ? lastWord(work) : undefined;
   work.isLast = word !== undefined;

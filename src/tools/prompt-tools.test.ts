@@ -255,6 +255,20 @@ describe("update_prompt_layer", () => {
     }
   });
 
+  it.each([
+    ["- Answer once.\n-\n- Thank them.", 'the line "-" is a rule that says nothing'],
+    ["1. Answer once.\n2.", 'the line "2." is a rule that says nothing'],
+    ["…\n---", "it says nothing: no letter or digit is in it"],
+    ["\u2800\u200b", "it says nothing"],
+  ])("refuses an empty rule: %j", async (content, why) => {
+    const refused = await update({ layer_id: 6, content });
+    expect(refused).toMatchObject({ failed: true, text: expect.stringContaining(why) });
+    expect(editIn(refused)).toBeUndefined();
+    expect(await update({ layer_id: 6, content: "- Answer once.\n---\n- Thank them." })).toMatchObject({
+      failed: false,
+    });
+  });
+
   it("refuses what the layer says already: nothing is kept twice", async () => {
     const same = { failed: true, text: expect.stringContaining("it says that already") };
     expect(await update({ layer_id: 6, content: "Decide in four steps.\n" })).toMatchObject(same);

@@ -9,7 +9,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { sentLine } from "./sent-line.ts";
-import { count, printable, styleOf } from "./style.ts";
+import { count, oneLine, printable, styleOf } from "./style.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Tells a turn as it runs. What a failed turn failed of is said by the caller. */
@@ -132,8 +132,14 @@ export function unansweredSays({ senders, of, waits }: Unanswered): string {
   return `unanswered: ${senders} of ${of} senders got no reply; ${next}`;
 }
 
-const failedNote = ({ tool, skipped }: Extract<TurnEvent, { type: "tool-end" }>): string =>
-  `→ ${tool} ${skipped ? "was not run: the turn ended" : "failed, and its answer says why"}`;
+/** Characters of a failed tool's answer that are shown. */
+const SHOWN_ANSWER = 300;
+
+function failedNote({ tool, skipped, says }: Extract<TurnEvent, { type: "tool-end" }>): string {
+  if (skipped) return `→ ${tool} was not run: the turn ended`;
+  const answer = says === undefined ? "" : `: ${oneLine(says, SHOWN_ANSWER)}`;
+  return `→ ${tool} failed${answer}`;
+}
 
 const versionName = (text: VersionKey): string => `version ${text.n} of ${textName(text)}`;
 
