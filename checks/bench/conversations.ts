@@ -22,6 +22,8 @@ export interface Question {
   readonly text: string;
   /** Ids of the memories that answer it; those whose place it was in an adversarial one. */
   readonly relevant: readonly string[];
+  /** Who asks, by the name they speak under; left out where that is not known. */
+  readonly asker?: string;
 }
 
 /** One store's worth of memories with the questions about them. */
@@ -48,6 +50,7 @@ const QUESTION = z.object({
   question: z.string(),
   relevant: z.array(z.string()),
   relevant_audited: z.array(z.string()).optional(),
+  asker: z.string().optional(),
 });
 
 /**
@@ -70,6 +73,12 @@ export function conversationsIn(folder: string): readonly Conversation[] {
     adversarial: adversarial.filter(({ conv }) => conv === name).map(asked),
   }));
 }
+
+/** The same where nobody says who asks. */
+export const withoutAsker = (conversation: Conversation): Conversation => ({
+  ...conversation,
+  questions: conversation.questions.map(({ asker: _, ...question }) => question),
+});
 
 /** The folder itself, or those up to two below it, that hold such data. */
 export function dataFolders(folder: string, depth = 2): readonly string[] {
@@ -106,11 +115,12 @@ const remembered = ({ id, ts, speaker, session, content }: z.infer<typeof MEMORY
   text: content,
 });
 
-const asked = ({ id, category, question, relevant, relevant_audited }: z.infer<typeof QUESTION>): Question => ({
+const asked = ({ id, category, question, relevant, relevant_audited, asker }: z.infer<typeof QUESTION>): Question => ({
   id,
   category,
   text: question,
   relevant: relevant_audited ?? relevant,
+  ...(asker !== undefined && { asker }),
 });
 
 const isAnswered = ({ relevant }: Question): boolean => relevant.length > 0;

@@ -2,6 +2,8 @@
 export interface Sample {
   readonly rows: readonly Float64Array[];
   readonly isAnswer: readonly boolean[];
+  /** How much it counts among all. */
+  readonly weight: number;
 }
 
 /** How strongly a weight is held near nothing, for a feature that is 1 for every row. */
@@ -14,11 +16,6 @@ export function scoreOf(row: Float64Array, weights: readonly number[]): number {
   let score = 0;
   for (let feature = 0; feature < row.length; feature += 1) score += (row[feature] ?? 0) * (weights[feature] ?? 0);
   return score;
-}
-
-/** The same with nothing measured of one feature. */
-export function withoutFeature({ rows, isAnswer }: Sample, feature: number): Sample {
-  return { rows: rows.map((row) => row.with(feature, 0)), isAnswer };
 }
 
 /**
@@ -61,8 +58,9 @@ function derivatives(samples: readonly Sample[], weights: readonly number[], spr
   const slope = new Float64Array(weights.length);
   const curve = weights.map(() => new Float64Array(weights.length));
   for (const sample of samples) addSample(sample, weights, { slope, curve });
+  const total = samples.reduce((sum, { weight }) => sum + weight, 0);
   weights.forEach((weight, feature) => {
-    const hold = 2 * RESTRAINT * samples.length * Math.max(1e-6, spread[feature] ?? 0);
+    const hold = 2 * RESTRAINT * total * Math.max(1e-6, spread[feature] ?? 0);
     add(slope, feature, hold * weight);
     const own = curve[feature];
     if (own !== undefined) add(own, feature, hold);
@@ -70,7 +68,11 @@ function derivatives(samples: readonly Sample[], weights: readonly number[], spr
   return { slope, curve };
 }
 
-function addSample({ rows, isAnswer }: Sample, weights: readonly number[], { slope, curve }: Derivatives): void {
+function addSample(
+  { rows, isAnswer, weight }: Sample,
+  weights: readonly number[],
+  { slope, curve }: Derivatives,
+): void {
   const scores = rows.map((row) => scoreOf(row, weights));
   const highest = Math.max(...scores);
   const drawn = scores.map((score) => Math.exp(score - highest));
@@ -79,16 +81,16 @@ function addSample({ rows, isAnswer }: Sample, weights: readonly number[], { slo
   const mean = new Float64Array(weights.length);
   rows.forEach((row, at) => {
     const chance = (drawn[at] ?? 0) / all;
-    addTimes(slope, row, chance - (isAnswer[at] === true ? 1 / answers : 0));
+    addTimes(slope, row, weight * (chance - (isAnswer[at] === true ? 1 / answers : 0)));
     addTimes(mean, row, chance);
     if (chance < 1e-4) return;
     row.forEach((value, feature) => {
       const own = curve[feature];
-      if (own !== undefined && value !== 0) addTimes(own, row, chance * value);
+      if (own !== undefined && value !== 0) addTimes(own, row, weight * chance * value);
     });
   });
   curve.forEach((own, feature) => {
-    addTimes(own, mean, -(mean[feature] ?? 0));
+    addTimes(own, mean, -weight * (mean[feature] ?? 0));
   });
 }
 

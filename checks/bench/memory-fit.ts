@@ -1,134 +1,255 @@
-// Fits what each feature of the memory search counts, leaving out one conversation at a time, and prints the weights for
-// `src/memory/weights.ts`: node checks/bench/memory-fit.ts [--data DIR] [--noise 100000]
+// Fits what each feature of the memory search counts, over all kinds of talk at once and leaving out some conversations of each at
+// a time, and prints the weights for `src/memory/weights.ts`: node checks/bench/memory-fit.ts [--data DIR] [--noise 100000]
+// [--without] (each feature taken out alone) [--kinds] (each kind left out of the fit)
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { foldName, type LexicalIndex, listIndex, type PlacedUnit, unitsOf } from "../../src/memory/index.ts";
 import { measure } from "../../src/memory/measure.ts";
 import { shortlistOf } from "../../src/memory/search.ts";
-import { FEATURE_NAMES, WEIGHTS } from "../../src/memory/weights.ts";
+import { FEATURE_NAMES, SPREAD, WEIGHTS } from "../../src/memory/weights.ts";
 import { type MemoryId, memoryId } from "../../src/protocol/index.ts";
-import { type Conversation, conversationsIn, DATA, type Remembered } from "./conversations.ts";
-import { type Answered, quality } from "./memory/metrics.ts";
+import { type Conversation, conversationsIn, DATA, type Remembered, withoutAsker } from "./conversations.ts";
+import { quality } from "./memory/metrics.ts";
 import { noiseIn } from "./memory/noise.ts";
 import { amongNoise } from "./memory/settings.ts";
-import { fitWeights, type Sample, scoreOf, withoutFeature } from "./memory-fit-weights.ts";
-import { table } from "./table.ts";
+import { fitWeights, type Sample, scoreOf } from "./memory-fit-weights.ts";
 
-/** Of a question in a large scope only the best by the present weights are learned from, and what answers it. */
-const MOST_ROWS = 120;
+/** Of a question only so many memories are learned from, the best by the present weights, and what answers it. */
+const MOST_MEMORIES = 60;
+/** So often the best part of each memory is chosen anew by the weights that were just fitted. */
+const ROUNDS = 3;
+/** Conversations are left out of the fit in so many groups. */
+const FOLDS = 5;
+
+interface Kind {
+  readonly name: string;
+  /** What all its questions together count in the fit. */
+  readonly weight: number;
+  readonly conversations: readonly Conversation[];
+  /** Among how much other talk; none without. */
+  readonly noise?: number;
+  /** Under which name the agent speaks, where that is known. */
+  readonly agent?: string;
+}
 
 interface Case {
-  readonly conversation: string;
-  readonly category: string;
-  readonly sample: Sample;
+  readonly kind: string;
+  readonly fold: number;
+  readonly weight: number;
+  /** A row for each unit that was read. */
+  readonly rows: readonly Float64Array[];
   readonly ids: readonly string[];
+  readonly sessions: readonly number[];
   readonly relevant: readonly string[];
+  readonly asksCourse: boolean;
+}
+
+const AGENT = "companion";
+
+function kindsIn(folder: string, noise: number): readonly Kind[] {
+  const people = conversationsIn(join(folder, "locomo-dev"));
+  const chats = conversationsIn(join(folder, "beam-dev"));
+  const facts = ["en-last", "en-context", "zh-last", "zh-context"].map((name) => ({
+    name,
+    weight: 0.3,
+    conversations: conversationsIn(join(folder, "madial", name)),
+  }));
+  return [
+    { name: "people", weight: 1.5, conversations: people },
+    { name: "people, live", weight: 0.4, conversations: people.map((one) => live(one, false)), agent: AGENT },
+    { name: "I and you", weight: 0.4, conversations: people.map((one) => live(one, true)), agent: AGENT },
+    { name: "assistant", weight: 1, conversations: chats },
+    { name: "asker unknown", weight: 0.7, conversations: chats.map(withoutAsker) },
+    ...facts,
+    ...(noise === 0 ? [] : [{ name: `people of ${noise}`, weight: 0.5, conversations: people, noise }]),
+  ];
+}
+
+/** The same talk as an agent has it that goes under its own name; asked by its contact, by names or by "I" and "you". */
+function live(conversation: Conversation, byPronoun: boolean): Conversation {
+  const [asker = "", other = ""] = [...new Set(conversation.memories.map(({ speaker }) => speaker))];
+  const meant = (text: string): string =>
+    [
+      [asker, "my", "I"],
+      [other, "your", "you"],
+    ].reduce(
+      (now, [name, whose = "", who = ""]) => now.replaceAll(`${name}'s`, whose).replaceAll(`${name}`, who),
+      text,
+    );
+  return {
+    ...conversation,
+    memories: conversation.memories.map((one) => ({ ...one, speaker: one.speaker === other ? AGENT : one.speaker })),
+    questions: conversation.questions.map((one) => ({ ...one, asker, text: byPronoun ? meant(one.text) : one.text })),
+  };
 }
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { data: { type: "string", default: DATA }, noise: { type: "string", default: "100000" } },
+    options: {
+      data: { type: "string", default: DATA },
+      noise: { type: "string", default: "100000" },
+      without: { type: "boolean", default: false },
+      kinds: { type: "boolean", default: false },
+    },
   });
-  const folder = join(values.data, "locomo-dev");
-  if (!existsSync(folder)) {
-    process.stderr.write(`${folder} is not there, so nothing was fitted; --data names the folder that has it\n`);
+  if (!existsSync(join(values.data, "locomo-dev"))) {
+    process.stderr.write(`${values.data} is not there, so nothing was fitted; --data names the folder that has it\n`);
     return;
   }
-  const conversations = conversationsIn(folder);
-  const alone = await casesOf(conversations, ({ memories }) => memories);
-  const size = Number(values.noise);
-  const noisy = size === 0 ? [] : await casesOf(conversations, (one) => inNoise(one, values.data, size));
-  const names = conversations.map(({ name }) => name);
-  const all = [...alone, ...noisy];
-  const kinds = [...new Set(alone.map(({ category }) => category))].sort();
-  const whole = leaveOneOut(names, all);
-  const rows = [
-    row("as they stand", () => Object.values(WEIGHTS)),
-    row("fitted, each conversation on the others", whole),
-    ...FEATURE_NAMES.map((name, feature) => row(`without ${name}`, leaveOneOut(names, all, { feature, from: whole }))),
-  ];
-  console.log(table(["weights", "R@5", "R@10", "R@20", "MRR", ...kinds, `R@10 of ${size}`], rows));
-  const fitted = fitWeights(all.map(({ sample }) => sample));
+  const kinds = kindsIn(values.data, Number(values.noise));
+  const cases: Case[] = [];
+  for (const kind of kinds) cases.push(...(await casesOf(kind, values.data)));
+  const names = kinds.map(({ name }) => name);
+  const whole = leaveOut(cases, foldsOf);
+  const show = (name: string, weightsFor: WeightsFor) => console.log(line(name, cases, { names, weightsFor }));
+  console.log(["R@10", ...names].join(" | "));
+  show("as they stand", () => Object.values(WEIGHTS));
+  show("fitted on the other conversations", whole);
+  if (values.kinds)
+    show(
+      "fitted on the other kinds",
+      leaveOut(cases, ({ kind }) => kind),
+    );
+  if (values.without)
+    for (const [feature, name] of FEATURE_NAMES.entries())
+      show(`without ${name}`, leaveOut(cases, foldsOf, { feature, from: whole }));
+  const fitted = fittedOn(cases);
   console.log(`\n${FEATURE_NAMES.map((name, feature) => `  ${name}: ${fitted[feature]?.toFixed(2)},`).join("\n")}`);
-
-  function row(name: string, weights: WeightsFor): readonly string[] {
-    const [own, large] = [figures(alone, weights), figures(noisy, weights)];
-    const of = quality(own);
-    const share = (value: number) => value.toFixed(3);
-    const byKind = kinds.map((kind) => share(quality(own.filter(({ category }) => category === kind)).recall10));
-    const atSize = large.length === 0 ? "–" : share(quality(large).recall10);
-    return [name, share(of.recall5), share(of.recall10), share(of.recall20), share(of.mrr), ...byKind, atSize];
-  }
 }
 
-type Figured = Answered & { readonly category: string };
+const foldsOf = ({ fold }: Case): string => String(fold);
 
-function figures(cases: readonly Case[], weightsFor: WeightsFor): readonly Figured[] {
-  return cases.map(({ conversation, category, sample, ids, relevant }) => {
-    const weights = weightsFor(conversation);
-    const ranked = sample.rows
-      .map((row, at) => ({ id: ids[at] ?? "", at, score: scoreOf(row, weights) }))
-      .sort((a, b) => b.score - a.score || b.at - a.at);
-    return { found: [...new Set(ranked.map(({ id }) => id))], relevant, category };
+interface Lines {
+  readonly names: readonly string[];
+  readonly weightsFor: WeightsFor;
+}
+
+function line(name: string, cases: readonly Case[], { names, weightsFor }: Lines): string {
+  const figures = names.map((kind) => {
+    const own = cases.filter((one) => one.kind === kind);
+    return quality(own.map((one) => ({ found: ranked(one, weightsFor(one)), relevant: one.relevant }))).recall10;
   });
+  return [name.padEnd(34), ...figures.map((figure) => figure.toFixed(3))].join(" | ");
 }
 
-type WeightsFor = (conversation: string) => readonly number[];
-
-/** Weights for each conversation, fitted on the others; without one feature, from those with it. */
-function leaveOneOut(names: readonly string[], cases: readonly Case[], less?: Less): WeightsFor {
-  const fitted = new Map(
-    names.map((name) => {
-      const others = cases.filter(({ conversation }) => conversation !== name).map(({ sample }) => sample);
-      const samples = less === undefined ? others : others.map((sample) => withoutFeature(sample, less.feature));
-      return [name, fitWeights(samples, less?.from(name).with(less.feature, 0))];
-    }),
-  );
-  return (conversation) => fitted.get(conversation) ?? [];
+function ranked({ rows, ids, sessions, asksCourse }: Case, weights: readonly number[]): readonly string[] {
+  const best = bestRows({ rows, ids }, weights);
+  const order = best
+    .map(({ at, score }) => ({ id: ids[at] ?? "", at, session: sessions[at] ?? 0, score }))
+    .sort((a, b) => b.score - a.score || b.at - a.at);
+  if (!asksCourse) return order.map(({ id }) => id);
+  const taken = new Map<number, number>();
+  const spread = order.map((one) => {
+    const before = taken.get(one.session) ?? 0;
+    taken.set(one.session, before + 1);
+    return { ...one, score: one.score - SPREAD * Math.log(1 + before) };
+  });
+  return spread.sort((a, b) => b.score - a.score || b.at - a.at).map(({ id }) => id);
 }
+
+interface Best {
+  readonly at: number;
+  readonly score: number;
+}
+
+/** The best row of each memory. */
+function bestRows({ rows, ids }: Pick<Case, "rows" | "ids">, weights: readonly number[]): readonly Best[] {
+  const best = new Map<string, Best>();
+  for (const [at, row] of rows.entries()) {
+    const score = scoreOf(row, weights);
+    const known = best.get(ids[at] ?? "");
+    if (known === undefined || score >= known.score) best.set(ids[at] ?? "", { at, score });
+  }
+  return [...best.values()];
+}
+
+type WeightsFor = (one: Case) => readonly number[];
 
 interface Less {
   readonly feature: number;
   readonly from: WeightsFor;
 }
 
-async function casesOf(
-  conversations: readonly Conversation[],
-  memoriesOf: (conversation: Conversation) => readonly Remembered[],
-): Promise<readonly Case[]> {
+/** Weights for each case, fitted on those of other groups; without one feature, from those with it. */
+function leaveOut(cases: readonly Case[], groupOf: (one: Case) => string, less?: Less): WeightsFor {
+  const fitted = new Map<string, readonly number[]>();
+  for (const one of cases) {
+    const group = groupOf(one);
+    if (fitted.has(group)) continue;
+    const others = cases.filter((other) => groupOf(other) !== group);
+    fitted.set(group, fittedOn(others, less && { feature: less.feature, from: less.from(one) }));
+  }
+  return (one) => fitted.get(groupOf(one)) ?? [];
+}
+
+function fittedOn(
+  cases: readonly Case[],
+  less?: { readonly feature: number; readonly from: readonly number[] },
+): readonly number[] {
+  let weights: readonly number[] = less?.from.with(less.feature, 0) ?? Object.values(WEIGHTS);
+  for (let round = 0; round < (less === undefined ? ROUNDS : 1); round += 1) {
+    const samples = cases.map((one) => sampleOf(one, weights, less?.feature));
+    weights = fitWeights(samples, weights);
+  }
+  return weights;
+}
+
+function sampleOf({ rows, ids, relevant, weight }: Case, weights: readonly number[], less?: number): Sample {
+  const best = bestRows({ rows, ids }, weights);
+  return {
+    rows: best.map(({ at }) => {
+      const row = rows[at] ?? new Float64Array();
+      return less === undefined ? row : row.with(less, 0);
+    }),
+    isAnswer: best.map(({ at }) => relevant.includes(ids[at] ?? "")),
+    weight,
+  };
+}
+
+async function casesOf({ name, weight, conversations, noise, agent }: Kind, folder: string): Promise<readonly Case[]> {
   const cases: Case[] = [];
-  for (const conversation of conversations) {
-    const { index, ids } = indexOf(memoriesOf(conversation));
-    for (const question of conversation.questions) {
-      const shortlist = await shortlistOf(index, { texts: [{ text: question.text, weight: 1 }], limit: 1 });
+  const questions = conversations.reduce((sum, one) => sum + one.questions.length, 0);
+  for (const [at, conversation] of conversations.entries()) {
+    const { index, ids } = indexOf(noise === undefined ? conversation.memories : inNoise(conversation, folder, noise));
+    for (const { text, asker, relevant } of conversation.questions) {
+      const who = { ...(asker !== undefined && { asker }), ...(agent !== undefined && { agent }) };
+      const shortlist = await shortlistOf(index, { texts: [{ text, weight: 1 }], ...who, limit: 1 });
       const measured = (shortlist === undefined ? [] : measure(shortlist)).map(({ unit, values }) => ({
         id: ids.get(unit.memory) ?? "",
-        row: Float64Array.from(FEATURE_NAMES, (name) => values[name]),
+        session: unit.session,
+        row: Float64Array.from(FEATURE_NAMES, (feature) => values[feature]),
       }));
-      const kept = best(measured, question.relevant);
-      const isAnswer = kept.map(({ id }) => question.relevant.includes(id));
+      const kept = best(measured, relevant);
       cases.push({
-        conversation: conversation.name,
-        category: question.category,
-        sample: { rows: kept.map(({ row }) => row), isAnswer },
+        kind: name,
+        fold: (conversations.length === 1 && name.startsWith("zh") ? 1 : at) % FOLDS,
+        weight: (1_000 * weight) / questions,
+        rows: kept.map(({ row }) => row),
         ids: kept.map(({ id }) => id),
-        relevant: question.relevant,
+        sessions: kept.map(({ session }) => session),
+        relevant,
+        asksCourse: shortlist?.asked.asksCourse ?? false,
       });
     }
-    process.stderr.write(`${conversation.name}: ${conversation.questions.length} questions\n`);
   }
+  process.stderr.write(`${name}: ${questions} questions\n`);
   return cases;
 }
 
-function best<T extends { readonly id: string; readonly row: Float64Array }>(
-  all: readonly T[],
-  relevant: readonly string[],
-): readonly T[] {
+interface Measured {
+  readonly id: string;
+  readonly row: Float64Array;
+  readonly session: number;
+}
+
+function best(all: readonly Measured[], relevant: readonly string[]): readonly Measured[] {
   const weights = Object.values(WEIGHTS);
-  const sorted = all.toSorted((a, b) => scoreOf(b.row, weights) - scoreOf(a.row, weights));
-  const kept = new Set(sorted.filter(({ id }, at) => at < MOST_ROWS || relevant.includes(id)));
-  return all.filter((one) => kept.has(one));
+  const ids = [
+    ...new Set(all.toSorted((a, b) => scoreOf(b.row, weights) - scoreOf(a.row, weights)).map(({ id }) => id)),
+  ];
+  const kept = new Set([...ids.slice(0, MOST_MEMORIES), ...relevant]);
+  return all.filter(({ id }) => kept.has(id));
 }
 
 function inNoise(conversation: Conversation, folder: string, size: number): readonly Remembered[] {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type Conversation, conversationsIn, DATA, dataFolders } from "../conversations.ts";
+import { type Conversation, conversationsIn, DATA, dataFolders, withoutAsker } from "../conversations.ts";
 import { fts5 } from "./fts5.ts";
 import { type MemoryRow, measure, memoryText, type Tell } from "./measure.ts";
 import { NOISE, noiseIn } from "./noise.ts";
@@ -8,6 +8,7 @@ import { bringPeers, PEERS } from "./peers.ts";
 import { measureRecall, type RecallRow, recallText } from "./recall.ts";
 import { alone, amongNoise, amongScopes } from "./settings.ts";
 import { strata } from "./strata.ts";
+import { TEXTBOOK } from "./textbook.ts";
 
 export interface MemoryReport {
   readonly bench: "memory";
@@ -46,10 +47,15 @@ export async function memoryBench({ folder = DATA, sizes, quick }: Wishes, tell:
     const job = { data: basename(each), patience: PATIENCE, tell };
     const [first] = conversations;
     if (first === undefined) continue;
+    const engines = [strata, fts5, ...TEXTBOOK, ...peers];
     if (sizes.includes("own"))
+      rows.push(...(await measure([() => alone(conversations)], engines, { ...job, size: "own size" })));
+    if (sizes.includes("own") && conversations.some(isToldWhoAsks)) {
+      const unknown = { ...job, size: "own size, nobody says who asks" };
       rows.push(
-        ...(await measure([() => alone(conversations)], [strata, fts5, ...peers], { ...job, size: "own size" })),
+        ...(await measure([() => alone(conversations.map(withoutAsker))], [strata, fts5, ...TEXTBOOK], unknown)),
       );
+    }
     if (sizes.includes("own") && conversations.some(({ adversarial }) => adversarial.length > 0))
       recall.push(...(await measureRecall(conversations, { data: job.data, noise: noiseIn(noises), tell })));
     // A few facts that were saved one by one are no talk that could be hidden among other talk.
@@ -71,6 +77,8 @@ export async function memoryBench({ folder = DATA, sizes, quick }: Wishes, tell:
   }
   return { bench: "memory", noise: noiseIn(noises).from, rows, recall };
 }
+
+const isToldWhoAsks = ({ questions }: Conversation): boolean => questions.some(({ asker }) => asker !== undefined);
 
 const shortened = (conversation: Conversation): Conversation => ({
   ...conversation,

@@ -1,4 +1,4 @@
-import type { Remembered } from "../conversations.ts";
+import type { Question, Remembered } from "../conversations.ts";
 
 /** Something that finds memories by a question. */
 export interface MemoryEngine {
@@ -9,8 +9,8 @@ export interface MemoryEngine {
 
 /** An engine with its memories. */
 export interface OpenEngine {
-  /** Ids, best first. */
-  find(scope: string, question: string, limit: number): Promise<readonly string[]>;
+  /** Ids, best first. An engine that can use it reads who asks. */
+  find(scope: string, question: Pick<Question, "text" | "asker">, limit: number): Promise<readonly string[]>;
   /** Bytes on disk; none for one that keeps everything in memory. */
   readonly bytes?: number;
   close(): Promise<void>;

@@ -23,8 +23,8 @@ export const fts5: MemoryEngine = {
       "select id from memory where memory match ? order by rank limit ?",
     );
     return {
-      find: async (scope, question, limit) => {
-        const terms = wordsOf(question);
+      find: async (scope, { text }, limit) => {
+        const terms = wordsOf(text);
         if (terms.length === 0) return [];
         const words = `text:(${terms.map((word) => `"${word}"`).join(" OR ")})`;
         return query.all(several ? `scope:"${scopeWord(scope)}" AND ${words}` : words, limit).map(({ id }) => id);

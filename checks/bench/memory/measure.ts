@@ -95,7 +95,7 @@ async function answered(engine: OpenEngine, { asked }: Setting, patience: number
   const mixed = all.map((one, i) => ({ one, place: (i * 0.618_033_988_75) % 1 })).sort((a, b) => a.place - b.place);
   // The first search opens files and compiles queries.
   const [warm] = all;
-  if (warm) await engine.find(warm.name, warm.question.text, 20);
+  if (warm) await engine.find(warm.name, warm.question, 20);
   const answers: Timed[] = [];
   const end = performance.now() + patience;
   for (const { one } of mixed) {
@@ -105,9 +105,10 @@ async function answered(engine: OpenEngine, { asked }: Setting, patience: number
   return answers;
 }
 
-async function timed(engine: OpenEngine, scope: string, { text, relevant, category }: Question): Promise<Timed> {
+async function timed(engine: OpenEngine, scope: string, question: Question): Promise<Timed> {
+  const { relevant, category } = question;
   const start = performance.now();
-  const found = await engine.find(scope, text, 20);
+  const found = await engine.find(scope, question, 20);
   return { found, relevant, category, milliseconds: performance.now() - start };
 }
 

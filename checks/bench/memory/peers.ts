@@ -49,8 +49,8 @@ function minisearch(name: string, options: object): MemoryEngine {
         index.addAll([...memories].map((memory) => ({ id: memory.id, text: spoken(memory) })));
         indexes.set(scope, index);
       }
-      return found(async (scope, question, limit) =>
-        (indexes.get(scope)?.search(question) ?? []).slice(0, limit).map(({ id }) => id),
+      return found(async (scope, { text }, limit) =>
+        (indexes.get(scope)?.search(text) ?? []).slice(0, limit).map(({ id }) => id),
       );
     },
   };
@@ -80,7 +80,7 @@ const orama: MemoryEngine = {
       );
       indexes.set(scope, db);
     }
-    return found(async (scope, term, limit) => {
+    return found(async (scope, { text: term }, limit) => {
       const { hits } = await search(indexes.get(scope), { term, limit });
       return hits.map(({ id }) => id);
     });
@@ -105,8 +105,8 @@ const langchain: MemoryEngine = {
       const documents = [...memories].map((memory) => ({ pageContent: spoken(memory), metadata: { id: memory.id } }));
       indexes.set(scope, BM25Retriever.fromDocuments(documents, { k: 20 }));
     }
-    return found(async (scope, question, limit) => {
-      const documents = (await indexes.get(scope)?.invoke(question)) ?? [];
+    return found(async (scope, { text }, limit) => {
+      const documents = (await indexes.get(scope)?.invoke(text)) ?? [];
       return documents.slice(0, limit).map(({ metadata }) => metadata.id);
     });
   },
