@@ -1,6 +1,15 @@
 import { type AskedDate, datesIn } from "./dates.ts";
 import { foldName, wordsOf } from "./fold.ts";
-import { FIRST_PERSON, FIRST_PERSON_SPACELESS, FUNCTION_SIGNS, STOP_WORDS } from "./word-lists.ts";
+import {
+  AGENT_ROLES,
+  FIRST_PERSON,
+  FIRST_PERSON_SPACELESS,
+  FUNCTION_SIGNS,
+  PERSON_ROLES,
+  SECOND_PERSON,
+  SECOND_PERSON_SPACELESS,
+  STOP_WORDS,
+} from "./word-lists.ts";
 
 /** More of a text is not read: nobody asks for so much. */
 const LONGEST_TEXT = 60_000;
@@ -11,11 +20,28 @@ const MOST_TERMS = 512;
 export interface Asked {
   /** What to look for, folded, with the weight of the text it stands in. */
   readonly terms: ReadonlyMap<string, number>;
-  /** Folded; whose words are asked for. Empty where nobody is named. */
-  readonly speaker: string;
+  readonly who: Who;
   readonly dates: readonly AskedDate[];
   readonly asksWhen: boolean;
   readonly asksHowMany: boolean;
+  /** It asks for help or advice: what its writer once said about how they want things may bear on it, whatever its words. */
+  readonly asksHelp: boolean;
+  /** It is about what is or shall be, and not about what was. */
+  readonly asksNow: boolean;
+  /** It asks for a course of things over several conversations: their order, a summary. */
+  readonly asksCourse: boolean;
+}
+
+/** Whose words are asked for. Names are folded; empty where nobody is meant. */
+export interface Who {
+  /** The one speaker who is named. */
+  readonly named: string;
+  /** Who asks, and whom they talk to. */
+  readonly self: string;
+  readonly other: string;
+  /** Where nobody is named: the asker speaks of themselves, or of the other one. */
+  readonly saysMe: boolean;
+  readonly saysYou: boolean;
 }
 
 /** As a question: in talk "when" mostly begins a story. */
@@ -23,27 +49,73 @@ const ASKS_WHEN =
   /\bwhen(?:['’]s|\s+(?:did|does|do|is|was|were|are|will|would|has|have|had|can|could|should))\b|\b(?:what|which)\s+(?:date|day|month|year|time)\b|\bhow long ago\b|什么时候|何时|いつ|เมื่อไหร่|\b(?:wann|quand|cuándo)\b/i;
 const ASKS_HOW_MANY =
   /\bhow (?:many|much|long|often|old|far|big|tall)\b|多少|几[个次]|いくつ|何[人回個]|\bcombien\b|\bcuánt[oa]s?\b|\bwie ?viele?\b/i;
+const ASKS_HELP =
+  /\bhow (?:do|can|should|would|could|might|to)\b|\b(?:can|could|would|will) you\b|\bwhat (?:would|should|steps|are (?:some|the)|is the best|do i need)\b|\bsuggest|\brecommend|\b(?:help|show) (?:me|us)\b|\bexplain\b|\bbest way\b|\b(?:i['’]m|i am|we['’]re|we are) (?:trying|working|planning|looking|thinking|about)\b|\bwhich\b|\btips\b|\badvice\b|\bwhere (?:do you think|should)\b|\b(?:kannst|könntest|würdest) du\b|\bwie (?:kann|soll|mache)\b|\bpourrais-tu\b|\bcomment (?:puis|faire)\b|\bpuedes\b|\bcómo (?:puedo|debo|hago)\b|怎么|怎麼|如何|建议|推荐|どう(?:すれば|やって)/iu;
+const ASKS = /[?？؟]/;
+/** A question about what was is answered by what was said, not by how the answer is wanted. */
+const ASKS_PAST = /\b(?:did|have|has|had|was|were|summar\w*|throughout|across|order in which)\b/i;
+const ASKS_COURSE =
+  /\bin (?:what|which) order\b|\border in which\b|\b(?:list|in) (?:the )?order\b|\bchronolog|\btimeline\b|\bsummar|\bthroughout\b|\bover time\b|\bacross (?:my|our|all)\b|\b(?:evolved?|developed|progressed)\b|\bwalk me through the\b|\breihenfolge\b|\bzusammenfass|\bordre\b|\brésum|\ben qué orden\b|\bresum|顺序|总结|順番/i;
+/** They mean nobody: "can you", "tell me". */
+const COURTESY =
+  /\b(?:can|could|would|will|do|did|if) you (?:please )?(?=(?:list|walk|tell|give|show|help|explain|suggest|recommend|summar\w*|remind|remember|recall|know|think|provide|describe|write|make|find|check|compare|create)\b)|\b(?:tell|show|give|help|remind|let|walk) (?:me|us)\b|\bthank you\b|\bkannst du\b|\bkönntest du\b/gi;
 
 export interface AskedText {
   readonly text: string;
   readonly weight: number;
 }
 
-/** Reads the texts of a search; `speakers` as the index has them. */
-export function readAsked(texts: readonly AskedText[], asker: string | undefined, speakers: readonly string[]): Asked {
+/** Who takes part: speakers as the index has them, and who asks whom, where that is known. */
+export interface Talkers {
+  readonly speakers: readonly string[];
+  readonly asker?: string | undefined;
+  readonly agent?: string | undefined;
+}
+
+/** Reads the texts of a search. */
+export function readAsked(texts: readonly AskedText[], talkers: Talkers): Asked {
   const cut = texts.map(({ text, weight }) => ({ text: text.slice(0, LONGEST_TEXT), weight }));
   const newest = cut[0]?.text ?? "";
   const words = cut.map(({ text, weight }) => ({ words: wordsOf(text), weight }));
-  const named = namesIn(words[0]?.words.map(({ word }) => word) ?? [], speakers);
-  const saysMe =
-    words[0]?.words.some(({ word }) => FIRST_PERSON.has(word) || FIRST_PERSON_SPACELESS.test(word)) === true;
+  const { speakers } = talkers;
+  const asksNow = (ASKS.test(newest) || ASKS_HELP.test(newest)) && !ASKS_PAST.test(newest);
   return {
     terms: termsOf(words, new Set(speakers.flatMap((name) => name.split(" ")))),
-    speaker: named.length === 1 ? (named[0] ?? "") : named.length === 0 && saysMe ? foldName(asker ?? "") : "",
+    who: whoOf(newest, talkers),
     dates: datesIn(newest),
     asksWhen: ASKS_WHEN.test(newest),
     asksHowMany: ASKS_HOW_MANY.test(newest),
+    asksHelp: asksNow && ASKS_HELP.test(newest),
+    asksNow,
+    asksCourse: ASKS_COURSE.test(newest),
   };
+}
+
+function whoOf(newest: string, talkers: Talkers): Who {
+  const { self, other } = pairOf(talkers);
+  const said = new Set(wordsOf(newest).map(({ word }) => word));
+  const named = talkers.speakers.filter((name) => name !== "" && said.has(name.split(" ")[0] ?? ""));
+  const [one = ""] = named;
+  if (named.length > 0) return { named: named.length === 1 ? one : "", self, other, saysMe: false, saysYou: false };
+  const meant = wordsOf(newest.replace(COURTESY, " "));
+  return {
+    ...{ named: "", self, other },
+    saysMe: meant.some(({ word }) => FIRST_PERSON.has(word) || FIRST_PERSON_SPACELESS.test(word)),
+    saysYou: meant.some(({ word }) => SECOND_PERSON.has(word) || SECOND_PERSON_SPACELESS.test(word)),
+  };
+}
+
+/** Who asks and whom: by name where that is known, else by the names of roles, else who is left of two. */
+function pairOf({ speakers, asker, agent }: Talkers): Pick<Who, "self" | "other"> {
+  const talking = speakers.filter((name) => name !== "");
+  const known = (name: string | undefined): string =>
+    name !== undefined && talking.includes(foldName(name)) ? foldName(name) : "";
+  const only = (names: readonly string[]): string => (names.length === 1 ? (names[0] ?? "") : "");
+  const self = known(asker) || only(talking.filter((name) => PERSON_ROLES.has(name)));
+  const other = known(agent) || only(talking.filter((name) => AGENT_ROLES.has(name)));
+  const left = (than: string): string =>
+    than === "" || talking.length !== 2 ? "" : only(talking.filter((name) => name !== than));
+  return { self: self || left(other), other: other || left(self) };
 }
 
 type Weighted = readonly { readonly words: ReturnType<typeof wordsOf>; readonly weight: number }[];
@@ -52,8 +124,12 @@ type Weighted = readonly { readonly words: ReturnType<typeof wordsOf>; readonly 
 function termsOf(texts: Weighted, names: ReadonlySet<string>): ReadonlyMap<string, number> {
   const isMeant = (word: string) => !STOP_WORDS.has(word) && !names.has(word);
   const telling = collect(texts, isMeant, (term) => !FUNCTION_SIGNS.test(term));
-  return telling.size > 0 ? telling : collect(texts, everything, everything);
+  if (telling.size > 0) return telling;
+  return new Map([...collect(texts, everything, everything)].map(([term, weight]) => [term, COMMON_ALONE * weight]));
 }
+
+/** Words that stand everywhere find something where there are no others, and are hardly evidence of anything. */
+const COMMON_ALONE = 0.1;
 
 const everything = () => true;
 
@@ -69,10 +145,4 @@ function collect(texts: Weighted, isMeant: Test, tells: Test): ReadonlyMap<strin
     }
   }
   return terms;
-}
-
-/** The speakers that are named, by the whole name or its first word. */
-function namesIn(words: readonly string[], speakers: readonly string[]): readonly string[] {
-  const said = new Set(words);
-  return speakers.filter((name) => name !== "" && said.has(name.split(" ")[0] ?? ""));
 }

@@ -26,6 +26,9 @@ const ENGLISH = /^[a-z]+$/;
 const PLAIN = /^[a-z0-9]+$/;
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
+/** Begins the terms that say what a text is like and stand in none: no text has this sign once it is folded. */
+export const MARK = "\ue000";
+
 /** A word as it stands in a text, folded, and what it is searched by. */
 export interface Word {
   readonly word: string;
@@ -37,7 +40,7 @@ export function fold(text: string): string {
   if (!BEYOND_ASCII.test(text)) return text.toLowerCase();
   const lower = text.normalize("NFKC").toLowerCase();
   const plain = lower.normalize("NFD").replace(LATIN_ACCENT, "$1").normalize("NFC");
-  return plain.replace(LEFT_OUT, "").replace(ALEFS, "\u0627").replaceAll("\u0649", "\u064a");
+  return plain.replace(LEFT_OUT, "").replace(ALEFS, "\u0627").replaceAll("\u0649", "\u064a").replaceAll(MARK, " ");
 }
 
 /** A name as speakers are told apart by. */

@@ -129,6 +129,20 @@ export function lexicalIndexContract(make: MakeIndex): void {
     expect([rows[0]?.session === rows[1]?.session, rows[1]?.session === rows[2]?.session]).toEqual([true, false]);
   });
 
+  it("gives heads: who, in which session and of which memory each unit is, and how many units that has", async () => {
+    const long = Array.from({ length: 30 }, (_, at) => `Sentence number ${at} is about tea.`).join(" ");
+    const index = await make(said({ text: long, session: "a" }, { text: "Tea!", session: "a", speaker: "Bob Lee" }));
+    const all = places(await index.candidates(every("tea"), 10));
+    const heads = [...(await index.heads([...all, 9_999]))].sort((a, b) => a.place - b.place);
+    expect(heads.map(({ place }) => place)).toEqual([...all].sort((a, b) => a - b));
+    expect(heads.at(-1)).toMatchObject({ speaker: "bob lee", flags: 0 });
+    expect(new Set(heads.slice(0, -1).map(({ whole }) => whole)).size).toBe(1);
+    expect(heads.at(-1)?.whole).not.toBe(heads[0]?.whole);
+    expect(new Set(heads.map(({ session }) => session)).size).toBe(1);
+    const rows = [...(await index.rows(all, NO_TERMS))].sort((a, b) => a.place - b.place);
+    expect(rows.map(({ parts }) => parts)).toEqual([...rows.slice(1).map(() => rows.length - 1), 1]);
+  });
+
   it("keeps a text without words in its place", async () => {
     const index = await make(said("tea?", "👍", "milk"));
     const [{ place = 0 } = {}] = await index.candidates(every("tea"), 1);

@@ -3,7 +3,7 @@
 export type { AskedText } from "./asked.ts";
 export { fold, foldName } from "./fold.ts";
 export { fuse, type Near } from "./fuse.ts";
-export type { Candidate, IndexSize, LexicalIndex, PlacedUnit, Unit, WeightedTerm } from "./lexical-index.ts";
+export type { Candidate, IndexSize, LexicalIndex, PlacedUnit, Unit, UnitHead, WeightedTerm } from "./lexical-index.ts";
 export { listIndex } from "./list-index.ts";
 export type { Features, Ranked } from "./ranked.ts";
 export { type Search, search } from "./search.ts";

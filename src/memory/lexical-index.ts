@@ -27,6 +27,14 @@ export interface ReadUnit extends Omit<PlacedUnit, "terms"> {
   readonly has: readonly string[];
   /** How many terms the unit has in all. */
   readonly length: number;
+  /** How many units its memory has. */
+  readonly parts: number;
+}
+
+/** A unit as choosing reads it: all but its words. */
+export interface UnitHead extends Pick<PlacedUnit, "place" | "session" | "speaker" | "flags"> {
+  /** Units of one memory share it. */
+  readonly whole: number;
 }
 
 /** How much is searched. */
@@ -58,6 +66,8 @@ export interface LexicalIndex {
   speakers(): Promise<readonly string[]>;
   /** The best units by the sum of the weights of the terms they have, the newest first on ties. */
   candidates(terms: readonly WeightedTerm[], limit: number): Promise<readonly Candidate[]>;
-  /** Those there are of these places, in any order, with what they have of these terms. */
+  /** Those there are of these places, in any order. */
+  heads(places: readonly number[]): Promise<readonly UnitHead[]>;
+  /** The same with what they have of these terms. */
   rows(places: readonly number[], terms: ReadonlySet<string>): Promise<readonly ReadUnit[]>;
 }

@@ -3,6 +3,8 @@ import type { Candidate, LexicalIndex, PlacedUnit, ReadUnit } from "./lexical-in
 /** The index over units in memory: what a search does, without a database. */
 export function listIndex(units: readonly PlacedUnit[]): LexicalIndex {
   const byPlace = new Map(units.map((unit) => [unit.place, unit]));
+  const parts = Map.groupBy(units, ({ memory }) => memory);
+  const wholes = new Map([...parts.keys()].map((memory, whole) => [memory, whole]));
   const postings = new Map<string, number[]>();
   for (const { place, terms } of units.toSorted((a, b) => b.place - a.place)) {
     for (const term of new Set(terms)) {
@@ -33,12 +35,20 @@ export function listIndex(units: readonly PlacedUnit[]): LexicalIndex {
         limit,
       );
     },
+    heads: async (places) =>
+      places
+        .flatMap((place) => byPlace.get(place) ?? [])
+        .map(({ place, memory, session, speaker, flags }) => {
+          return { place, session, speaker, flags, whole: wholes.get(memory) ?? -1 };
+        }),
     rows: async (places, wanted) =>
-      places.flatMap((place) => byPlace.get(place) ?? []).map((unit) => read(unit, wanted)),
+      places
+        .flatMap((place) => byPlace.get(place) ?? [])
+        .map((unit) => ({ ...read(unit, wanted), parts: parts.get(unit.memory)?.length ?? 1 })),
   };
 }
 
-function read({ terms, ...unit }: PlacedUnit, wanted: ReadonlySet<string>): ReadUnit {
+function read({ terms, ...unit }: PlacedUnit, wanted: ReadonlySet<string>): Omit<ReadUnit, "parts"> {
   return { ...unit, has: terms.filter((term) => wanted.has(term)), length: terms.length };
 }
 

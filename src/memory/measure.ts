@@ -1,4 +1,4 @@
-import type { Asked } from "./asked.ts";
+import type { Asked, Who } from "./asked.ts";
 import { daysAfter, isIn } from "./dates.ts";
 import type { IndexSize, ReadUnit } from "./lexical-index.ts";
 import { FLAGS } from "./units.ts";
@@ -68,6 +68,17 @@ interface Context {
   readonly scale: number;
   readonly read: readonly Read[];
   readonly sessions: ReadonlyMap<number, Session>;
+  /** From 0 for talk in short messages to 1 for long ones. */
+  readonly long: number;
+}
+
+/** Messages of so many units on the whole, by the logarithm, are long. */
+const LONG = 1.5;
+
+/** Whether long texts are talked in, as far as can be seen: there neighbours are of other things, and the asker's own words are few. */
+function longness(rows: readonly ReadUnit[]): number {
+  const mean = rows.reduce((sum, { parts }) => sum + Math.log(parts), 0) / Math.max(1, rows.length);
+  return Math.min(1, mean / LONG);
 }
 
 /** What there is to know of each unit that says anything of what is asked for, itself or near it, before it is weighed; those of a session together. */
@@ -75,46 +86,83 @@ export function measure(shortlist: Shortlist): readonly Measured[] {
   const { asked, tells, worth, all } = shortlist;
   const weights = [...tells.values()];
   const total = weights.reduce((sum, weight) => sum + weight, 0);
-  if (total === 0) return [];
   const terms = [...tells.keys()];
-  const worths = terms.map((term) => (worth.get(term) ?? 0) / all ** SHARE);
+  const worths = terms.map((term) => (worth.get(term) ?? 0) / Math.max(all, Number.MIN_VALUE) ** SHARE);
   const read = readRows(shortlist, terms);
   const sessions = sessionsOf(read, weights);
-  const context = { asked, weights, worths, scale: Math.sqrt(10 / total), read, sessions };
+  const long = longness(shortlist.rows);
+  const context = { asked, weights, worths, scale: scaleOf(total), read, sessions, long };
   return read.flatMap((own, at) => measureOne(context, own, at) ?? []);
 }
 
+/** Makes questions of many words and of few alike. */
+export const scaleOf = (total: number): number => (total === 0 ? 0 : Math.sqrt(10 / total));
+
 function measureOne(context: Context, own: Read, at: number): Measured | undefined {
-  const { asked, weights, worths, scale, read, sessions } = context;
+  const { asked, weights, worths, scale, read, sessions, long } = context;
+  const short = 1 - long;
   const { unit, counts, length } = own;
   const around = windowOf(read, own, at);
   const window = totals(around);
   const ofKind = kindsOf(own, counts);
-  const kindNear = kindsAround(around, own, window);
-  if (window.size === 0 && ofKind + kindNear === 0) return undefined;
+  const standing = standingOf(asked, unit);
+  if (window.size === 0 && ofKind + standing.rule + standing.wishHelps === 0) return undefined;
   const near = around.reduce((sum, one) => sum + one.length, 0) / around.length;
   const before = read[at - 1];
-  const follows = before !== undefined && isNear(before.unit, unit, 1) && has(before.unit, FLAGS.question);
-  const isSpeaker = asked.speaker !== "" && unit.speaker === asked.speaker;
+  const follows =
+    before !== undefined &&
+    before.unit.memory !== unit.memory &&
+    isNear(before.unit, unit, 1) &&
+    has(before.unit, FLAGS.question);
   const session = sessions.get(unit.session);
   const values: Values = {
     turn: scale * bm25(counts, weights, length),
-    window: scale * bm25(window, weights, near),
-    session: scale * Math.max(0, (session?.tells ?? 0) - told(counts.keys(), weights)),
+    window: short * scale * bm25(window, weights, near, "window"),
+    session: short * scale * Math.max(0, (session?.tells ?? 0) - told(counts.keys(), weights)),
     kind: scale * ofKind,
-    kindNear: scale * kindNear,
-    speaker: Number(isSpeaker),
-    ownWords: Number(isSpeaker && has(unit, FLAGS.firstPerson)),
-    when: Number(asked.asksWhen && has(unit, FLAGS.time)),
+    ...speakerOf(asked.who, unit, long),
+    when: short * Number(asked.asksWhen && has(unit, FLAGS.time)),
     howMany: Number(asked.asksHowMany && has(unit, FLAGS.number)),
     ...datesOf(asked, unit.at),
-    answers: Number(follows),
     answered: follows ? scale * bm25(before.counts, weights, before.length) : 0,
     asks: Number(has(unit, FLAGS.question)),
     length: (session?.units ?? 1) > 1 ? Math.log(length + NO_LENGTH) : 0,
+    parts: Math.log(unit.parts),
+    ...standing,
   };
-  const evidence = EVIDENCE.turn * bm25(counts, worths, length) + EVIDENCE.window * bm25(window, worths, near);
+  const evidence =
+    EVIDENCE.turn * bm25(counts, worths, length, "window") + EVIDENCE.window * bm25(window, worths, near, "window");
   return { unit, values, evidence };
+}
+
+/** Whose words they are, as far as it is asked. */
+export function speakerOf(
+  { named, self, other, saysMe, saysYou }: Who,
+  { speaker, flags }: Pick<ReadUnit, "speaker" | "flags">,
+  long = 0,
+): Pick<Values, "named" | "me" | "self" | "you" | "ownWords"> {
+  const isNamed = named !== "" && speaker === named;
+  const isSelf = named === "" && self !== "" && speaker === self;
+  const isMe = isSelf && saysMe;
+  return {
+    named: Number(isNamed),
+    me: Number(isMe),
+    self: long * Number(isSelf && !saysMe),
+    you: Number(saysYou && other !== "" && speaker === other),
+    ownWords: Number((isNamed || isMe) && (flags & FLAGS.firstPerson) !== 0),
+  };
+}
+
+/** What the asker said that holds for good. What the other one says so is advice. */
+export function standingOf(
+  { who: { self, other }, asksHelp, asksNow }: Asked,
+  { speaker, flags }: Pick<ReadUnit, "speaker" | "flags">,
+): Pick<Values, "rule" | "ruleHelps" | "wishHelps"> {
+  const isTheirs = self === "" ? other === "" || speaker !== other : speaker === self;
+  const rule = Number(asksNow && isTheirs && (flags & FLAGS.rule) !== 0);
+  const wish = Number(isTheirs && (flags & FLAGS.wish) !== 0);
+  const helps = Number(asksHelp);
+  return { rule, ruleHelps: rule * helps, wishHelps: wish * helps };
 }
 
 function readRows({ rows, size, kinds }: Shortlist, terms: readonly string[]): readonly Read[] {
@@ -155,11 +203,12 @@ function told(slots: Iterable<number>, weights: Weights): number {
 }
 
 /** How well the counted terms answer; `length` in units of the usual. */
-function bm25(counts: Few, weights: Weights, length: number): number {
+function bm25(counts: Few, weights: Weights, length: number, of: "turn" | "window" = "turn"): number {
   if (counts.size === 0) return 0;
-  const norm = SATURATION * (1 - LENGTH_PENALTY + LENGTH_PENALTY * length);
+  const [soon, penalty] = [SATURATION[of], LENGTH_PENALTY[of]];
+  const norm = soon * (1 - penalty + penalty * length);
   let all = 0;
-  for (const [slot, count] of counts) all += ((weights[slot] ?? 0) * count * (SATURATION + 1)) / (count + norm);
+  for (const [slot, count] of counts) all += ((weights[slot] ?? 0) * count * (soon + 1)) / (count + norm);
   return all;
 }
 
@@ -170,17 +219,6 @@ function kindsOf({ kinds }: Read, named: Few): number {
   return all;
 }
 
-/** What the neighbours have of kinds, the best of each, where none of them names the kind. */
-function kindsAround(around: readonly Read[], own: Read, named: Few): number {
-  let best: Map<number, number> | undefined;
-  for (const near of around) {
-    if (near === own || near.kinds.size === 0) continue;
-    best ??= new Map();
-    for (const [slot, tells] of near.kinds) if (!named.has(slot)) best.set(slot, Math.max(best.get(slot) ?? 0, tells));
-  }
-  return best === undefined ? 0 : [...best.values()].reduce((sum, tells) => sum + tells, 0);
-}
-
 function datesOf({ dates }: Asked, at: number): Pick<Values, "date" | "after"> {
   const exact = dates.filter(({ month }) => month !== undefined);
   if (exact.some((date) => isIn(at, date))) return { date: 1, after: 0 };
@@ -188,12 +226,13 @@ function datesOf({ dates }: Asked, at: number): Pick<Values, "date" | "after"> {
   return { date: 0, after: Math.max(0, 1 - Math.min(...days, SOON_AFTER) / SOON_AFTER) };
 }
 
-/** The unit and those of its session that stand near it, in their order: other talk may go on at the same time. */
+/** The unit and those of its session that stand near it, in their order: other talk may go on at the same time. Of a long memory the other parts are no neighbours. */
 function windowOf(read: readonly Read[], own: Read, at: number): readonly Read[] {
   const around: Read[] = [];
   for (let near = Math.max(0, at - BEFORE); near <= at + AFTER; near += 1) {
     const one = read[near];
-    if (one !== undefined && isNear(own.unit, one.unit, near < at ? BEFORE : AFTER)) around.push(one);
+    if (one === undefined || (one !== own && one.unit.memory === own.unit.memory)) continue;
+    if (isNear(own.unit, one.unit, near < at ? BEFORE : AFTER)) around.push(one);
   }
   return around;
 }

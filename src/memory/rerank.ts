@@ -1,39 +1,58 @@
 import type { MemoryId } from "../protocol/index.ts";
-import { type Measured, measure, type Shortlist } from "./measure.ts";
+import { type Measured, measure, type Shortlist, type Values } from "./measure.ts";
 import type { Ranked } from "./ranked.ts";
-import { FEATURE_NAMES, WEIGHTS } from "./weights.ts";
+import { FEATURE_NAMES, SPREAD, WEIGHTS } from "./weights.ts";
 
 interface Scored {
   readonly measured: Measured;
   readonly score: number;
+  /** What spreading took from it. */
+  readonly spread?: number;
 }
 
 /** Ranks what is on the shortlist. Pure; one entry a memory, by its best unit; the newest first on ties; at most so many. */
 export function rerank(shortlist: Shortlist, limit: number): readonly Ranked[] {
   const best = new Map<MemoryId, Scored>();
   for (const measured of measure(shortlist)) {
-    const scored = { measured, score: scoreOf(measured) };
+    const scored = { measured, score: weighed(measured.values) };
     const known = best.get(measured.unit.memory);
     if (known === undefined || isBefore(scored, known)) best.set(measured.unit.memory, scored);
   }
-  return [...best.values()]
-    .sort((a, b) => (isBefore(a, b) ? -1 : 1))
+  const ranked = inOrder([...best.values()]);
+  return (shortlist.asked.asksCourse ? spread(ranked) : ranked)
     .slice(0, Math.max(0, Math.floor(limit)))
-    .map(explained);
+    .map((scored) => explained(scored));
 }
+
+const inOrder = <T extends Scored>(all: readonly T[]): readonly T[] =>
+  all.toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
 
 function isBefore(a: Scored, b: Scored): boolean {
   return a.score === b.score ? a.measured.unit.place > b.measured.unit.place : a.score > b.score;
 }
 
-function scoreOf({ values }: Measured): number {
+/** What the values count together. */
+export function weighed(values: Partial<Values>): number {
   let score = 0;
-  for (const name of FEATURE_NAMES) score += WEIGHTS[name] * values[name];
+  for (const name of FEATURE_NAMES) score += WEIGHTS[name] * (values[name] ?? 0);
   return score;
 }
 
-function explained({ measured: { unit, values, evidence }, score }: Scored): Ranked {
+/** The course of things is told by some of each session, not by all of one. */
+function spread(ranked: readonly Scored[]): readonly Scored[] {
+  const taken = new Map<number, number>();
+  return inOrder(
+    ranked.map(({ measured, score }) => {
+      const before = taken.get(measured.unit.session) ?? 0;
+      taken.set(measured.unit.session, before + 1);
+      const spreads = -SPREAD * Math.log(1 + before);
+      return { measured, score: score + spreads, spread: spreads };
+    }),
+  );
+}
+
+function explained({ measured: { unit, values, evidence }, score, spread: spreads = 0 }: Scored): Ranked {
   const given = FEATURE_NAMES.map((name) => [name, WEIGHTS[name] * values[name]] as const);
-  const features = Object.fromEntries(given.filter(([, value]) => value !== 0));
+  const features = Object.fromEntries([...given, ["spread", spreads] as const].filter(([, value]) => value !== 0));
   return { memory: unit.memory, place: unit.place, score, evidence, features };
 }

@@ -50,6 +50,49 @@ describe("a search", () => {
     expect(await first("What car was new?")).toBe(3);
   });
 
+  it("knows by their roles whom I and you mean, and by who is left of two", async () => {
+    const first = async (question: string, speakers: readonly [string, string], asker?: string) => {
+      const [ann, bob] = speakers;
+      const texts = apart(
+        { text: "My car is green.", speaker: ann },
+        { text: "Your car is green, my car is red.", speaker: bob },
+      );
+      return (await ranking(texts, question, asker))[0]?.place;
+    };
+    for (const [speakers, asker] of [
+      [["user", "assistant"]],
+      [["Ann", "Bob"], "Ann"],
+      [["human", "Claude"]],
+    ] as const) {
+      expect(await first("Which colour is my car?", speakers, asker), speakers[0]).toBe(1);
+      expect(await first("Can you tell me the colour of your car?", speakers, asker), speakers[1]).toBe(2);
+    }
+  });
+
+  it("considers what a person once asked for in general where help is asked for, whatever the words, and not where it is asked what was", async () => {
+    const rule = "Always give prices in euros.";
+    const wish = "I prefer trains to planes.";
+    const texts = apart(
+      { text: rule, speaker: "user" },
+      { text: wish, speaker: "user" },
+      { text: "Always book early, I prefer that.", speaker: "assistant" },
+      ...Array.from({ length: 12 }, (_, at) => ({ text: `Lisbon has ${at} museums.`, speaker: "assistant" })),
+    );
+    expect((await found(texts, "How should I travel to Lisbon?")).slice(0, 2).sort()).toEqual([rule, wish]);
+    expect(await found(texts, "What did I say about Lisbon?")).not.toContain(rule);
+  });
+
+  it("takes the course of things from each session, and not all from one", async () => {
+    const texts = said(
+      ...Array.from({ length: 12 }, (_, at) => ({ text: `Garden plan: the garden fence, step ${at}.`, session: "1" })),
+      { text: "The garden has roses now.", session: "2" },
+      { text: "We sold the garden.", session: "3" },
+    );
+    const course = await found(texts, "In which order did we change the garden plan?");
+    expect(course.slice(0, 6)).toContain("We sold the garden.");
+    expect((await found(texts, "What about the garden plan?")).slice(0, 6)).not.toContain("We sold the garden.");
+  });
+
   it("gives an answer that shares no word with the question, by the question before it", async () => {
     const texts = said(
       { text: "What instrument did you take up?", speaker: "Bob" },

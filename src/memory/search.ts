@@ -1,28 +1,34 @@
-import { type AskedText, readAsked } from "./asked.ts";
-import type { Candidate, LexicalIndex, WeightedTerm } from "./lexical-index.ts";
-import type { Shortlist } from "./measure.ts";
+import { type Asked, type AskedText, readAsked } from "./asked.ts";
+import type { Candidate, LexicalIndex, UnitHead, WeightedTerm } from "./lexical-index.ts";
+import { type Shortlist, scaleOf, speakerOf } from "./measure.ts";
 import type { Ranked } from "./ranked.ts";
-import { rerank } from "./rerank.ts";
+import { rerank, weighed } from "./rerank.ts";
+import { STANDING } from "./units.ts";
 import { type Vocabulary, vocabularyOf } from "./vocabulary.ts";
-import { AFTER, BEFORE } from "./weights.ts";
+import { AFTER, BEFORE, WEIGHTS } from "./weights.ts";
 
 /** How many units may have the terms that the index is asked for, and those that are only of a kind. */
 const MOST_POSTINGS = 20_000;
 const MOST_OF_KINDS = 5_000;
 /** What is of a kind that is asked for, beside what is asked for itself. */
 const KIND_SHARE = 0.5;
-/** The index gives so many, of which those that stand together are read with their neighbours. */
+/** The index gives so many units, of which those of so many memories are read with their neighbours, of each the best. */
 const MOST_CANDIDATES = 1_000;
 const MOST_READ = 120;
+const MOST_PARTS = 2;
 /** How far away a candidate still speaks for another, and how much of its score it lends at no distance. */
 const REACH = 4;
 const LENT = 0.4;
+/** What a term that is there adds to the score of words in a unit of the usual length, in the unit and its window together. */
+const USUAL_GAIN = 1.5;
 
 /** What a search looks for: a `MemoryQuery` is one. */
 export interface Search {
   /** The newest and heaviest first. */
   readonly texts: readonly AskedText[];
+  /** Who asks, and the agent they talk to, by the names they speak under. */
   readonly asker?: string;
+  readonly agent?: string;
   readonly limit: number;
   readonly signal?: AbortSignal;
 }
@@ -39,23 +45,35 @@ export async function search(index: LexicalIndex, asked: Search): Promise<readon
 /** All that ranking looks at, and nothing where no word of the search stands in the index. */
 export async function shortlistOf(
   index: LexicalIndex,
-  { texts, asker, signal }: Search,
+  { texts, asker, agent, signal }: Search,
 ): Promise<Shortlist | undefined> {
   signal?.throwIfAborted();
   const [size, speakers] = await Promise.all([index.size(), index.speakers()]);
   signal?.throwIfAborted();
-  const asked = readAsked(texts, asker, speakers);
+  const asked = readAsked(texts, { speakers, asker, agent });
   const vocabulary = await vocabularyOf(index, asked, size);
   signal?.throwIfAborted();
-  const terms = affordable(vocabulary);
+  const { tells, kinds, worth, all } = vocabulary;
+  const factor = USUAL_GAIN * WEIGHTS.turn * scaleOf([...tells.values()].reduce((sum, one) => sum + one, 0));
+  const terms = [...affordable(vocabulary), ...standing(asked, factor)];
   if (terms.length === 0) return undefined;
   const candidates = await index.candidates(terms, MOST_CANDIDATES);
   signal?.throwIfAborted();
-  const { tells, kinds, worth, all } = vocabulary;
-  const places = withNeighbours(together(candidates).slice(0, MOST_READ));
+  const heads = await index.heads(candidates.map(({ place }) => place));
+  signal?.throwIfAborted();
+  const places = withNeighbours(chosen(asked, candidates, { heads, factor }));
   const rows = await index.rows(places, new Set([...tells.keys(), ...kinds.keys()]));
   signal?.throwIfAborted();
   return { asked, tells, kinds, worth, all, size, rows };
+}
+
+/** What holds for good is looked for by its mark, where the question has words or asks for help. */
+function standing({ asksHelp, asksNow, terms }: Asked, factor: number): readonly WeightedTerm[] {
+  const unit = factor === 0 ? 1 : factor;
+  const rule = { term: STANDING.rule, weight: (WEIGHTS.rule + Number(asksHelp) * WEIGHTS.ruleHelps) / unit };
+  const wish = { term: STANDING.wish, weight: WEIGHTS.wishHelps / unit };
+  if (!asksNow || terms.size === 0) return [];
+  return asksHelp ? [rule, wish] : factor === 0 ? [] : [rule];
 }
 
 /** The rarest terms whose units together are few enough to be read, and always one. */
@@ -78,21 +96,37 @@ function affordable({ tells, kinds, known }: Vocabulary): readonly WeightedTerm[
   return chosen;
 }
 
-/** The places of the candidates, those first that stand well and near others: what is asked for is often said in two breaths. */
-function together(candidates: readonly Candidate[]): readonly number[] {
+interface Choosing {
+  readonly heads: readonly UnitHead[];
+  /** What one of a candidate's score is worth beside other features. */
+  readonly factor: number;
+}
+
+/** The places that are worth reading: of the memories whose units look best, each unit by its words, by who says it, and by what stands near. */
+function chosen(asked: Asked, candidates: readonly Candidate[], { heads, factor }: Choosing): readonly number[] {
+  const byPlace = new Map(heads.map((head) => [head.place, head]));
   const scores = new Map(candidates.map(({ place, score }) => [place, score]));
-  const lentTo = (place: number): number => {
+  const lentTo = ({ place, session, whole }: UnitHead): number => {
     let lent = 0;
-    for (let away = 1; away <= REACH; away += 1) {
-      const near = (scores.get(place - away) ?? 0) + (scores.get(place + away) ?? 0);
-      lent += near * (1 - away / (REACH + 1));
+    for (let away = -REACH; away <= REACH; away += 1) {
+      const near = byPlace.get(place + away);
+      if (near === undefined || near.whole === whole || near.session !== session) continue;
+      lent += (scores.get(near.place) ?? 0) * (1 - Math.abs(away) / (REACH + 1));
     }
     return LENT * lent;
   };
-  return candidates
-    .map(({ place, score }) => ({ place, score: score + lentTo(place) }))
-    .sort((a, b) => b.score - a.score || b.place - a.place)
-    .map(({ place }) => place);
+  const judged = heads.map((head) => {
+    const words = factor * ((scores.get(head.place) ?? 0) + lentTo(head));
+    return { head, score: words + weighed(speakerOf(asked.who, head)) };
+  });
+  const best = judged.sort((a, b) => b.score - a.score || b.head.place - a.head.place);
+  const parts = new Map<number, number>();
+  return best.flatMap(({ head: { place, whole } }) => {
+    const taken = parts.get(whole) ?? 0;
+    if (taken === MOST_PARTS || (taken === 0 && parts.size === MOST_READ)) return [];
+    parts.set(whole, taken + 1);
+    return [place];
+  });
 }
 
 function withNeighbours(places: readonly number[]): readonly number[] {

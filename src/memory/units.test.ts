@@ -42,6 +42,11 @@ describe("the terms of a text", () => {
     for (const { terms } of units) expect(terms.slice(-2)).toEqual(["green", "tea"]);
   });
 
+  it("hold no mark that a text could have made", () => {
+    expect(termsOf("\ue000rule \ue000wish")).toEqual(["rule", "wish"]);
+    expect(unitsOf("Never use tabs.", [])[0]?.terms).toContain("\ue000rule");
+  });
+
   it("stand in units that keep sentences whole where they can", () => {
     const sentence = (at: number) => `${at} ${"word ".repeat(29).trim()}.`;
     const units = unitsOf([1, 2, 3, 4, 5].map(sentence).join(" "), []);
@@ -84,7 +89,11 @@ describe("the flags of a unit", () => {
     ["来吗？", FLAGS.question],
     ["I come.", FLAGS.firstPerson],
     ["It's OUR house", FLAGS.firstPerson],
-    ["我喜欢", FLAGS.firstPerson],
+    ["我喜欢", FLAGS.firstPerson | FLAGS.wish],
+    ["Always answer in metric units.", FLAGS.rule],
+    ["OK. From now on, call me Sam.", FLAGS.rule | FLAGS.firstPerson],
+    ["I prefer small libraries.", FLAGS.wish | FLAGS.firstPerson],
+    ["It always rains here", 0],
     ["They came yesterday", FLAGS.time],
     ["Back in 2019.", FLAGS.time | FLAGS.number],
     ["昨天很好", FLAGS.time],

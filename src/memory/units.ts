@@ -1,9 +1,22 @@
-import { type Word, wordsOf } from "./fold.ts";
+import { MARK, type Word, wordsOf } from "./fold.ts";
 import type { Unit } from "./lexical-index.ts";
 import { FIRST_PERSON, FIRST_PERSON_SPACELESS, NUMBER_WORDS, TIME_SPACELESS, TIME_WORDS } from "./word-lists.ts";
 
 /** What a unit's text is like, one bit each. Stored with the unit: a bit keeps its meaning. */
-export const FLAGS = { question: 1, firstPerson: 2, time: 4, number: 8 } as const;
+export const FLAGS = { question: 1, firstPerson: 2, time: 4, number: 8, rule: 16, wish: 32 } as const;
+
+/** Terms by which units are found that hold for good, whatever they are about. */
+export const STANDING = { rule: `${MARK}rule`, wish: `${MARK}wish` } as const;
+
+/** How somebody says what is to be done from now on, and what they prefer. English, and the commonest of some other languages. */
+const RULE =
+  /(?:^|[.!?\n])\W*(?:(?:please|and|also|so|ok|okay|bitte)\W+)*(?:always|never|from now on|in (?:the )?future|going forward|whenever|every time|remember to|do(?:n['’]t| not) ever|only (?:use|give|answer|write|reply)|make sure (?:to|that you)|immer|nie|niemals|ab jetzt|in zukunft|toujours|jamais|désormais|siempre|nunca|a partir de ahora)(?![\p{L}\p{N}])|\b(?:always|never) (?:use|include|format|provide|give|answer|reply|write|mention|add|show|highlight|explain|call|address|speak|keep|ask|tell)\b|\bwhen(?:ever)? i ask (?:about|for|you)\b|以后(?:都|请)|总是|今后|今後は/iu;
+const WISH =
+  /\b(?:i|we)(?:['’]d| would| really| always| usually| generally| tend to| strongly| also)* (?:prefer|rather|favou?r|like (?:to|it when|my)|love|hate|dislike|can['’]t stand|want to (?:keep|avoid)|chose|decided)\b|\bmy preference|\bi['’](?:m|ve) (?:chosen|more of a)\b|\brather than\b|\binstead of\b|\b(?:ich|wir) (?:bevorzuge|mag|möchte lieber|hasse)|\bje préfère\b|\bprefiero\b|我(?:更|比较)?(?:喜欢|偏好|讨厌)|の方が好き/iu;
+/** Said at the beginning; what stands deep in a longer text is mostly quoted. */
+const RULE_WITHIN = 300;
+const WISH_WITHIN = 500;
+const LONGEST_RULE = 1_200;
 
 /** In terms; a longer text is found by its parts. */
 const LONGEST_UNIT = 80;
@@ -29,12 +42,33 @@ interface Part {
  */
 export function unitsOf(text: string, tags: readonly string[]): readonly Unit[] {
   const tagTerms = tags.flatMap((tag) => wordsOf(tag).flatMap(({ terms }) => terms));
+  const standing = standingOf(text);
   return partsOf(text)
     .slice(0, MOST_UNITS)
-    .map((part) => ({
-      terms: [...part.words.flatMap(({ terms }) => terms), ...tagTerms],
-      flags: flagsOf(part),
-    }));
+    .map((part, at) => {
+      const marks = at === 0 ? standing : NONE;
+      return {
+        terms: [...part.words.flatMap(({ terms }) => terms), ...tagTerms, ...marks.terms],
+        flags: flagsOf(part) | marks.flags,
+      };
+    });
+}
+
+interface Marks {
+  readonly terms: readonly string[];
+  readonly flags: number;
+}
+const NONE: Marks = { terms: [], flags: 0 };
+
+/** What a text says that holds for good; its first unit has it. */
+function standingOf(text: string): Marks {
+  const isRule = text.length <= LONGEST_RULE && RULE.test(text.slice(0, RULE_WITHIN));
+  const isWish = WISH.test(text.slice(0, WISH_WITHIN));
+  if (!isRule && !isWish) return NONE;
+  return {
+    terms: [...(isRule ? [STANDING.rule] : []), ...(isWish ? [STANDING.wish] : [])],
+    flags: (isRule ? FLAGS.rule : 0) | (isWish ? FLAGS.wish : 0),
+  };
 }
 
 function partsOf(whole: string): readonly Part[] {

@@ -22,6 +22,15 @@ export const FIRST_PERSON = list(`
 i im ive id ill me my mine myself we us our ours ourselves yo mi mio nosotros je moi mon ma mes nous ich mich mir mein
 meine wir uns unser eu meu minha`);
 
+/** Who says one of these speaks of whom they talk to. */
+export const SECOND_PERSON = list(`
+you your yours yourself du dich dir dein deine deinen tu te ton ta tes vous votre tú ti tus usted você seu sua`);
+export const SECOND_PERSON_SPACELESS = /[你您]|あなた|คุณ/u;
+
+/** What speakers are called who have no name: people, and what answers them. */
+export const PERSON_ROLES = list("user human customer client contact person me");
+export const AGENT_ROLES = list("assistant agent ai bot model chatgpt claude gemini copilot system");
+
 /** The same in scripts without spaces. */
 export const FIRST_PERSON_SPACELESS = /[我俺咱私僕]|わたし|ぼく|ฉัน|ผม/u;
 

@@ -1,4 +1,4 @@
-import type { IndexSize, LexicalIndex, WeightedTerm } from "../../../memory/index.ts";
+import type { IndexSize, LexicalIndex, UnitHead, WeightedTerm } from "../../../memory/index.ts";
 import type { MemoryId } from "../../../protocol/index.ts";
 import type { Connection } from "../connection.ts";
 import { plain } from "../statement.ts";
@@ -23,6 +23,7 @@ export function sqliteIndex(db: Connection, scope: MemoryScope, sieve?: Sieve): 
       );
       return chosen.map(({ id, score }) => ({ place: id - from, score }));
     },
+    heads: async (places) => heads(db, scope, places),
     rows: async (places, terms) => rows(db, scope, places, terms),
   };
 }
@@ -164,25 +165,46 @@ function sieved(ranked: readonly Scored[], sieve: Sieve, limit: number): readonl
   return chosen.slice(0, limit);
 }
 
+interface HeadRow extends Pick<UnitColumns, "speaker" | "flags"> {
+  readonly id: number;
+  readonly whole: number;
+  readonly session: number;
+}
+
+function heads(db: Connection, scope: MemoryScope, places: readonly number[]): readonly UnitHead[] {
+  const { from } = rangeOf(scope);
+  return db
+    .all(plain<HeadRow>(HEADS, JSON.stringify(idsOf(scope, places))))
+    .map(({ id, ...unit }) => ({ ...unit, place: id - from }));
+}
+
+const HEADS = `select unit.id, unit.memory as whole, unit.session, unit.speaker, unit.flags
+  from json_each(?) as wanted cross join unit on unit.id = wanted.value`;
+
+function idsOf(scope: MemoryScope, places: readonly number[]): readonly number[] {
+  const { from, to } = rangeOf(scope);
+  return places.map((place) => from + place).filter((id) => id >= from && id < to);
+}
+
 interface UnitRow extends UnitColumns {
   readonly id: number;
   readonly memory: MemoryId;
   readonly at: number;
   readonly session: number;
+  readonly parts: number;
 }
 
 type ReadUnits = Awaited<ReturnType<LexicalIndex["rows"]>>;
 
 function rows(db: Connection, scope: MemoryScope, places: readonly number[], wanted: ReadonlySet<string>): ReadUnits {
-  const { from, to } = rangeOf(scope);
-  const ids = places.map((place) => from + place).filter((id) => id >= from && id < to);
+  const { from } = rangeOf(scope);
   const read = readerOf(wanted);
   return db
-    .all(plain<UnitRow>(ROWS, JSON.stringify(ids)))
+    .all(plain<UnitRow>(ROWS, JSON.stringify(idsOf(scope, places))))
     .map(({ id, terms, ...unit }) => ({ ...unit, place: id - from, ...read(terms) }));
 }
 
-const ROWS = `select unit.id, unit.session, unit.speaker, unit.flags, unit.terms, memory.id as memory, memory.at
+const ROWS = `select unit.id, unit.session, unit.speaker, unit.flags, unit.terms, memory.id as memory, memory.at, memory.units as parts
   from json_each(?) as wanted cross join unit on unit.id = wanted.value cross join memory on memory.row = unit.memory`;
 
 const SPACE = 32;

@@ -50,14 +50,15 @@ async function searchScope(
 ): Promise<readonly MemoryHit[]> {
   const condition = conditionOf(query);
   const few = condition && isOfKept(query) ? keptUnits(db, own, query) : undefined;
+  const asked = { ...query, agent: scope.agent };
   // More than are asked for, where they are yet to be fused with what vectors find.
   const wanted = query.vectors === undefined ? query.limit : Math.max(query.limit, FUSED);
   const chosenOf = (ranked: readonly Ranked[]) => fused(db, own, query, ranked).slice(0, query.limit);
-  if (few) return hits(db, scope, own, chosenOf(await search(listIndex(few), { ...query, limit: wanted })));
+  if (few) return hits(db, scope, own, chosenOf(await search(listIndex(few), { ...asked, limit: wanted })));
   const sieve = condition && sieveOf(db, own, condition);
   // Neighbours are ranked too, and a filter may not let them pass.
   const limit = sieve ? Number.MAX_SAFE_INTEGER : wanted;
-  const ranked = await search(sqliteIndex(db, own, sieve), { ...query, limit });
+  const ranked = await search(sqliteIndex(db, own, sieve), { ...asked, limit });
   const { from } = rangeOf(own);
   const passing = sieve?.(ranked.map(({ place }) => from + place));
   const chosen = passing ? ranked.filter(({ place }) => passing.has(from + place)) : ranked;
