@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { openApp } from "../../src/app.ts";
 import { agentName, contactId, untrusted } from "../../src/protocol/index.ts";
 import { messagesServer } from "../errors/messages-server.ts";
+import { anthropicEvents, sendEvents, textEvents } from "../local-server.ts";
 import { atTerminal, jsonLines, place, project, provider, strata } from "./strata.ts";
 
 const CAT = "Remember that my cat is called Miso.\n";
@@ -232,6 +233,23 @@ describe("strata chat in a terminal", () => {
     await person.sees("There is no command /dance");
     person.press("\u0004");
     expect(await person.ended).toBe(0);
+  });
+
+  it("moves while the provider is silent, tells for how long, and takes that away with the answer", async () => {
+    const slow = await provider((_request, response) => {
+      setTimeout(() => sendEvents(response, anthropicEvents(textEvents("At last."))), 1_300);
+    });
+    const person = atTerminal(["chat", "companion"], { cwd: project(slow.edit), env: slow.env });
+    await person.sees("me › ");
+    person.press("hello\r");
+    await person.sees("anthropic:claude-sonnet-4-5 has not answered yet, 0 s; Ctrl-C stops the turn");
+    await person.sees("has not answered yet, 1 s");
+    await person.sees("\r\u001b[KAt last.");
+    const signs = new Set([...person.screen().matchAll(/\[K(.) anthropic/g)].map(([, sign]) => sign));
+    expect(signs.size).toBeGreaterThan(2);
+    person.press("\u0004");
+    expect(await person.ended).toBe(0);
+    expect(person.screen().split("At last.")[1]).not.toContain("has not answered yet");
   });
 
   it("stops the running turn with Ctrl-C, and leaves with it at the prompt", async () => {

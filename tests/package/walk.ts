@@ -59,7 +59,7 @@ const plain = (text: string, folder: string): string =>
 /** Without what differs from day to day: times, digests under a contact's key, how many tokens they have, and how many pieces in how many minutes. */
 const masked = (text: string): string =>
   text
-    .replace(/^(?:· sent|home:).*$/gm, (line) => line.replace(/[\d,]+/g, "#"))
+    .replace(/^(?:· sent|home:).*$/gm, (line) => line.replace(/[\d.]+ m?s\b/, "TIME").replace(/[\d,]+/g, "#"))
     .replace(/\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}Z)?)?/g, "TIME")
     .replace(/\bsha256 [0-9a-f]{64}/g, "DIGEST")
     .replace(/(?:just now|\d+ \w+ ago)$/gm, "AGO");

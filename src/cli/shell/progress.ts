@@ -43,6 +43,32 @@ export function showProgress({ terminal: { stderr }, note }: Context, title: str
   };
 }
 
+const SIGNS = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
+/** Milliseconds of silence before anything is shown of it. */
+const PATIENCE = 400;
+
+/** A sign of life in a terminal while somebody is silent: it moves, and tells for how long already. Gives what takes it away. */
+export function showWaiting({ terminal: { stdout }, style }: Context, who: string): () => void {
+  if (stdout.isTTY !== true) return () => undefined;
+  const since = Date.now();
+  let shown = false;
+  const draw = (): void => {
+    const silent = Date.now() - since;
+    if (silent < PATIENCE) return;
+    shown = true;
+    const sign = SIGNS[Math.floor(silent / EVERY.terminal) % SIGNS.length] ?? "";
+    const line = `${sign} ${who} has not answered yet, ${Math.floor(silent / 1_000)} s; Ctrl-C stops the turn`;
+    stdout.write(`\r\u001b[K${style.dim(line.slice(0, (stdout.columns ?? 80) - 1))}`);
+  };
+  const timer = setInterval(draw, EVERY.terminal);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    if (shown) stdout.write("\r\u001b[K");
+    shown = false;
+  };
+}
+
 function bar(share: number): string {
   const full = Math.round(Math.min(1, Math.max(0, share)) * BAR);
   return `${"█".repeat(full)}${"░".repeat(BAR - full)} ${Math.floor(share * 100)}%`;

@@ -8,6 +8,7 @@ import {
   type VersionKey,
 } from "../../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { showWaiting } from "./progress.ts";
 import { sentLine } from "./sent-line.ts";
 import { count, oneLine, printable, styleOf } from "./style.ts";
 import type { Terminal } from "./terminal.ts";
@@ -41,6 +42,7 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
   /** Whether nothing has come since the model was asked. */
   let silent = false;
   let inLine = false;
+  let answered = (): void => undefined;
   const endLine = (): void => {
     if (inLine) stdout.write("\n");
     inLine = false;
@@ -57,6 +59,8 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
   return (event) => {
     const waited = silent && event.type === "failed" && event.error.code === "turn_timeout";
     silent = event.type === "compiled";
+    // Thoughts are not shown: whoever waits sees that something moves.
+    if (event.type !== "reasoning-delta") answered();
     switch (event.type) {
       case "turn-start":
         model = event.model ?? model;
@@ -72,10 +76,13 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
       case "compiled":
         endLine();
         ledger = event.ledger;
+        answered = showWaiting(context, model);
         return;
       case "retry": {
         const seconds = Math.ceil(event.milliseconds / 100) / 10;
-        return aside(`no answer yet: ${printable(event.because)}; asked again in ${seconds} s`);
+        aside(`no answer yet: ${printable(event.because)}; asked again in ${seconds} s`);
+        answered = showWaiting(context, model);
+        return;
       }
       case "refused":
         return aside(refusedNote(event.changed, event.because));
