@@ -26,7 +26,7 @@ import {
 import type { Accounts } from "../sources/index.ts";
 import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store } from "../stores/index.ts";
 import { removeWorkspace } from "../tools/index.ts";
-import type { ModelCard } from "../wire/index.ts";
+import { guessedWindow, type ModelCard } from "../wire/index.ts";
 import { accountsOf } from "./accounts.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";
@@ -58,6 +58,8 @@ export interface App {
   readonly modelNameOf: (agent: Agent) => ModelRef;
   /** What is known of a model: as declared over what is built in. */
   readonly cardOf: (model: ModelRef) => ModelCard;
+  /** That a model's window is a guess, and the key that sets it; nothing where it is known. */
+  readonly guessedWindow: (model: ModelRef) => string | undefined;
   /** The model that answers for an agent, opened as a turn would open it. */
   readonly modelOf: (agent: Agent) => Promise<Model>;
   /** The embedder of that name, opened as a search would open it. @throws StrataError `model_unknown`, `secret_missing`, … */
@@ -159,6 +161,7 @@ function joined(options: PlacedOptions, { declared, current, vectors }: Joining)
     data: options.data,
     modelNameOf: (agent) => now.modelNameOf(agent),
     cardOf: (model) => now.cardOf(model),
+    guessedWindow: (model) => guessedWindow(model, now.cardOf(model)),
     modelOf: (agent) => now.modelOf(agent),
     embedderOf: (ref) => now.embedderOf(ref),
     speaker: (agent, replies) => recordedModel(replies, wireOf(agent)),

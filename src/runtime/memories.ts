@@ -8,6 +8,7 @@ import {
   trustOf,
   untrusted,
 } from "../protocol/index.ts";
+import { isChatter } from "../sources/index.ts";
 import { exportMemories } from "./export-memories.ts";
 import { importMemories } from "./import-memories.ts";
 import type { MemoryDoors, MemoryWish, Note } from "./memory-doors.ts";
@@ -15,6 +16,9 @@ import { spanProblem } from "./memory-files/draft.ts";
 import { newMemoryId } from "./memory-id.ts";
 import type { Parts } from "./parts.ts";
 import { type Reached, reach, writableScope } from "./senders.ts";
+
+/** So many more are looked at where chatter is left out. */
+const CHATTER = 50;
 
 /** What people and programs do with memories, each under the actor who asks. */
 export function memoryDoors(parts: Parts): MemoryDoors {
@@ -24,7 +28,11 @@ export function memoryDoors(parts: Parts): MemoryDoors {
   const write = async (actor: Actor, scope: Scope) => writableScope(agents, await operate(actor, scope));
   const search = async (actor: Actor, asked: Reached, wish: MemoryWish) => {
     const scope = await reach(parts, actor, asked);
-    return store.searchMemories(scopesFor(actor, scope), queryOf(scope, wish, parts.clock()));
+    const { withoutChatter, ...asks } = wish;
+    const find = (limit: number) =>
+      store.searchMemories(scopesFor(actor, scope), queryOf(scope, { ...asks, limit }, parts.clock()));
+    if (withoutChatter !== true) return find(wish.limit);
+    return (await find(wish.limit + CHATTER)).filter((hit) => !isChatter(hit)).slice(0, wish.limit);
   };
   return {
     memories: async (actor, scope, limit, listing) => store.memories(await read(actor, scope), limit, listing),

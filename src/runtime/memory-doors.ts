@@ -10,6 +10,8 @@ export interface MemoryWish extends MemoryFilter {
   readonly limit: number;
   /** Also what is no longer so, or not yet, by its `validFrom` and `validUntil`. */
   readonly invalid?: true;
+  /** Without messages that are only greetings, thanks and other small talk. */
+  readonly withoutChatter?: true;
 }
 
 /** Which memories are listed. */

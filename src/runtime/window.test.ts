@@ -27,6 +27,17 @@ describe("what does not fit into a model's window", () => {
     await expect(composed).rejects.toThrow(/the window of \S+ is 600 tokens/);
   });
 
+  it("is told as a guess, with the key that sets it, where nobody knows the model's window", async () => {
+    const on = await stage(["Aye."], {
+      agent: sampleAgent(),
+      parts: { cardOf: () => ({ ...cardOf("local:mystery-7b"), window: WINDOW }) },
+    });
+    const end = endOf(await on.say(await on.open(), LONG));
+    expect(end.type === "failed" && end.error.message).toMatch(
+      /the window of (\S+) is not known: 600 tokens are a guess; say it in strata\.yaml as `models: \{ "\1": \{ window: … \} \}`, and budgets\.total is more/,
+    );
+  });
+
   it.each(["compact", "auto"] as const)("names no mode that is on already: %s", async (mode) => {
     const on = await small({ mode });
     const end = endOf(await on.say(await on.open(), LONG));

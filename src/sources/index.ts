@@ -7,3 +7,4 @@ export { type AccountParts, type Accounts, type Balance, openAccounts } from "./
 export { type Gathered, gather } from "./gather.ts";
 export { defineSource, type Given, type SourceDefinition } from "./own.ts";
 export { type SavedContext, type SavedMemory, savedMemory } from "./saved-memory.ts";
+export { isChatter } from "./small-talk.ts";

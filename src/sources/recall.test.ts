@@ -248,4 +248,16 @@ describe("the same search", () => {
     revision++;
     expect(await ask()).toBe("caroline 3");
   });
+
+  it("neither shows nor counts chatter: greetings, thanks and yes", async () => {
+    const hits = [said("Good morning, see you!", 1), said("Ok, thanks a lot", 4), said("The boat is called Argo", 9)];
+    const { content } = await recalled(hits, { message: event("What is the good boat called, again?") });
+    expect(content).toMatchObject({ kind: "items", items: [{ text: expect.stringContaining("Argo") }] });
+    expect(content.kind === "items" && (content.left ?? [])).toEqual([]);
+    const { content: seen } = await recalled(
+      hits.map((hit, n) => ({ ...hit, turn: turn(n) })),
+      { epoch: epochOf("a", "b", "c"), message: event("What is the good boat called, again?") },
+    );
+    expect(seen).toMatchObject({ kind: "empty", because: expect.stringContaining("1 in the transcript already") });
+  });
 });

@@ -6,7 +6,7 @@ import { fill, itemsOf, type Shown } from "./recall-items.ts";
 import { type RecallQuery, recallQuery, searchOf } from "./recall-query.ts";
 import { searchOnce } from "./search-cache.ts";
 import { happenedFor, seenIn } from "./seen.ts";
-import { smallTalk } from "./small-talk.ts";
+import { isChatter, smallTalk } from "./small-talk.ts";
 
 /** So many hits are looked at: most may stand in the transcript. */
 const LOOKED_AT = 100;
@@ -68,13 +68,22 @@ async function find(query: RecallQuery, context: Recalling): Promise<Found> {
   const happened = happenedFor(context);
   const search = async (withEarlier: boolean): Promise<Found> => {
     const asked = { ...searchOf(query, withEarlier), limit: LOOKED_AT, signal };
-    const hits = (await searchOnce(store, scopes, asked)).filter((hit) => isValidAt(hit, at) && happened(hit));
+    const all = await searchOnce(store, scopes, asked);
+    const hits = withoutChatter(all.filter((hit) => isValidAt(hit, at) && happened(hit)));
     const unseen = hits.filter((hit) => !isSeen(hit));
     return { unseen, judged: unseen, standing: hits.length - unseen.length };
   };
   const alone = await search(false);
   if (query.earlier.length === 0 || mostOf(alone.unseen) >= SPEAKS_FOR_ITSELF) return alone;
   return { ...(await search(true)), judged: alone.unseen };
+}
+
+/** Without greetings, thanks and the like that stand alone: beside something found, they are a word of the same talk. */
+function withoutChatter(hits: readonly MemoryHit[]): readonly MemoryHit[] {
+  const placeOf = ({ scope, session }: MemoryHit, place: number): string => `${scope.contact}/${session}/${place}`;
+  const telling = new Set(hits.flatMap((hit) => (isChatter(hit) ? [] : [placeOf(hit, hit.place)])));
+  const isBeside = (hit: MemoryHit): boolean => [-1, 1].some((step) => telling.has(placeOf(hit, hit.place + step)));
+  return hits.filter((hit) => !isChatter(hit) || isBeside(hit));
 }
 
 const mostOf = (hits: readonly MemoryHit[]): number => Math.max(0, ...hits.map(({ evidence }) => evidence));

@@ -1,3 +1,5 @@
+import type { Memory } from "../protocol/index.ts";
+
 /** More words than this are never only small talk. */
 const LONGEST = 12;
 
@@ -48,3 +50,7 @@ export function smallTalk(text: string): string | undefined {
     return "small talk: the message has nothing to search for";
   return undefined;
 }
+
+/** Whether a memory is only that somebody said hello, thanks or yes: it tells nobody anything, and is neither shown nor counted. */
+export const isChatter = ({ kind, content }: Pick<Memory, "kind" | "content">): boolean =>
+  kind === "message" && smallTalk(content) !== undefined;

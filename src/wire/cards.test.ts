@@ -147,7 +147,9 @@ describe("a model's card", () => {
 describe("a declared card", () => {
   it("is laid over the built-in one", () => {
     const book = cardBook({ "local:llama3.1": { window: 8_192, tokenFactor: 1.1, price: undefined } });
-    expect(book("local:llama3.1")).toEqual({ ...cardOf("local:llama3.1"), window: 8_192, tokenFactor: 1.1 });
+    const said = { window: 8_192, guessed: false, tokenFactor: 1.1 };
+    expect(book("local:llama3.1")).toEqual({ ...cardOf("local:llama3.1"), ...said });
+    expect(cardOf("local:llama3.1").guessed).toBe(true);
     expect(book("local:llama3.1-big")).toEqual(cardOf("local:llama3.1-big"));
     expect(book("toString")).toEqual(cardOf("toString"));
   });

@@ -8,6 +8,14 @@ export interface ModelCard extends Omit<Family, "price"> {
   readonly price: Price;
   /** False where the price is not known: `price` is then 0, or that of the family's next of kin. */
   readonly priced: boolean;
+  /** Whether `window` is a guess: nobody wrote a card for the model, and no declaration says its window. */
+  readonly guessed: boolean;
+}
+
+/** That a model's window is a guess, and the key that sets it; nothing where it is known. */
+export function guessedWindow(model: ModelRef, { guessed, window }: Pick<ModelCard, "guessed" | "window">) {
+  if (!guessed) return undefined;
+  return `the window of ${model} is not known: ${inThousands(window)} tokens are a guess; say it in strata.yaml as \`models: { "${model}": { window: … } }\``;
 }
 
 /** What a declaration says of a model; all it leaves out is as the built-in card says. Units and meanings are those of `Family`. */
@@ -39,6 +47,8 @@ export interface CardOverride {
       }
     | undefined;
 }
+
+const inThousands = (n: number): string => String(n).replace(/(?<=\d)(?=(?:\d{3})+$)/g, ",");
 
 /** The card of a model by its `provider:name`; `known` is the name it is built in under, where that is another. */
 export type CardBook = (model: ModelRef, known?: ModelRef) => ModelCard;
@@ -77,13 +87,17 @@ const SAME_MODEL = /^(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest|0))?(?:-v\d+(?::\d+)?
 
 function cardFrom({ price, ...row }: Family, model: ModelRef): ModelCard {
   const same = SAME_MODEL.test(model.slice(row.family.length));
-  return { ...row, price: price ?? FREE, priced: price !== undefined && same };
+  return { ...row, price: price ?? FREE, priced: price !== undefined && same, guessed: isAnybodys(row) };
 }
+
+/** A family whose name is only a beginning stands for all that nobody wrote a card for. */
+const isAnybodys = ({ family }: Pick<Family, "family">): boolean => family === UNKNOWN.family || /[-:]$/.test(family);
 
 function overlaid(card: ModelCard, { price, lifetimes, ...plain }: CardOverride = {}): ModelCard {
   return {
     ...card,
     ...told(plain),
+    ...(plain.window !== undefined && { guessed: false }),
     ...(lifetimes && {
       lifetimes: { short: lifetimes.short, ...(lifetimes.long !== undefined && { long: lifetimes.long }) },
     }),

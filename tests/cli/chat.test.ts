@@ -301,6 +301,20 @@ describe("strata chat in a terminal", () => {
     expect(await person.ended).toBe(0);
   });
 
+  it("shows no greetings and thanks where it is asked what is remembered", async () => {
+    const person = atTerminal(["chat", "companion"], { cwd: place() });
+    await person.sees("me › ");
+    person.press("Good morning!\r");
+    await person.sees(/· sent [\d,]+ tokens/);
+    person.press("Each morning I feed Miso.\r");
+    await person.sees(/· sent [\d,]+ tokens[\s\S]*· sent [\d,]+ tokens/);
+    person.press("/memory good morning\r");
+    await person.sees(/mem_\w{26} · [^\n]+\s+Each morning I feed Miso\./);
+    expect(person.screen().match(/mem_\w{26} · [^\n]+\s+Good morning!/)).toBeNull();
+    person.press("\u0004");
+    expect(await person.ended).toBe(0);
+  });
+
   it("takes messages of several lines, and drops an unfinished one with Ctrl-C", async () => {
     const cwd = place();
     const person = atTerminal(["chat", "companion"], { cwd });

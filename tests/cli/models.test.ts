@@ -67,6 +67,23 @@ describe("strata models", () => {
     expect(unknown.out).toMatch(/price\.input +not known +nobody\n/);
   });
 
+  it("says wherever an unknown model's window matters that it is a guess, and which key sets it", async () => {
+    const provider = `providers:\n  own: {kind: openai-compatible, url: "http://127.0.0.1:1/v1"}\n`;
+    const on = (more: string) =>
+      project((yaml) => yaml.replace("    recall: auto", `    model: own:mystery\n    recall: auto`) + provider + more);
+    const guess = `the window of own:mystery is not known: 32,000 tokens are a guess; say it in strata.yaml as \`models: { "own:mystery": { window: … } }\``;
+    const [unknown, known] = [on(""), on("models:\n  own:mystery: {window: 8192}\n")];
+    for (const argv of [["agent", "show", "companion"], ["doctor"]]) {
+      expect((await strata(argv, { cwd: unknown })).out.replace(/\s+/g, " ")).toContain(guess);
+      expect((await strata(argv, { cwd: known })).out).not.toContain("guess");
+    }
+    expect((await strata(["models", "show", "own:mystery"], { cwd: unknown })).out).toMatch(
+      /window +32,000 tokens of prompt and reply, which is a guess: `window` sets it/,
+    );
+    expect((await strata(["models"], { cwd: unknown })).out).toMatch(/^own:mystery +32,000 \(guess\)/m);
+    expect((await strata(["models"], { cwd: known })).out).not.toContain("guess");
+  });
+
   it("shows what a price leaves out as built in, or as its share of another input", async () => {
     const shown = async (price: string) => {
       const folder = project((yaml) => `${yaml}\nmodels:\n  anthropic:claude-sonnet-4-5: {price: ${price}}\n`);

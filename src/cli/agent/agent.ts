@@ -59,6 +59,8 @@ interface LayerRow extends Omit<Layer, "source"> {
 
 interface Shown extends Omit<Agent, "layers" | "model"> {
   readonly model: string;
+  /** That the model's window is a guess, and the key that sets it. */
+  readonly guess?: string;
   /** Why the model cannot answer now. */
   readonly problem?: string;
   readonly layers: readonly LayerRow[];
@@ -92,11 +94,13 @@ async function look(app: App, agent: Agent): Promise<Shown> {
     ...(source.kind === "text" ? { tokens: counted(source.text) } : {}),
   }));
   const waiting = await app.runtime.attention(app.operator, agent.name);
+  const guess = app.guessedWindow(model);
   return {
     ...agent,
     model,
     layers,
     attention: waiting.flatMap(attentionLines),
+    ...(guess !== undefined && { guess }),
     ...(problem && { problem: problem.message }),
     ...(file === undefined ? {} : { file }),
   };
@@ -138,7 +142,7 @@ const COLUMNS = [
 ] as const;
 
 function view(agent: Shown, style: Style): readonly string[] {
-  const { name, version, layers, tools, budgets, model, problem, file, output } = agent;
+  const { name, version, layers, tools, budgets, model, guess, problem, file, output } = agent;
   const rows = layers.map((layer) => [
     layer.id,
     number(layer.rank),
@@ -163,6 +167,7 @@ function view(agent: Shown, style: Style): readonly string[] {
     `lock     ${count(locked, "immutable layer")}, each as it was locked`,
     `history  ${agent.history}, recall ${agent.recall}, mode ${agent.mode}`,
     `budget   ${count(budgets.total, "token")} in all, ${number(budgets.reply)} of them for the reply`,
+    ...(guess === undefined ? [] : [`window   ${style.yellow(guess)}`]),
     `turn     at most ${count(rounds, "request")}, ${count(calls, "tool call")}, ${count(seconds, "second")}${cost}`,
     ...(budgets.spend === undefined ? [] : [`spend    ${spendText(budgets.spend)}`]),
     ...livingLines(agent),

@@ -72,7 +72,7 @@ const WITH_WORDS: Readonly<Record<string, Act>> = {
     const text = words.join(" ");
     const found = await (text === ""
       ? app.runtime.memories(app.operator, scope, NEWEST)
-      : app.runtime.searchMemories(app.operator, scope, { query: text, limit: NEWEST }));
+      : app.runtime.searchMemories(app.operator, scope, { query: text, limit: NEWEST, withoutChatter: true }));
     const none =
       text === ""
         ? `Nothing is remembered about ${contact} yet.`

@@ -87,6 +87,8 @@ async function showUndelivered({ note, say }: Context, { app, thread: opened }: 
 async function greet({ terminal, note }: Context, { app, agent, contact, thread: opened }: Talk): Promise<void> {
   if (isInteractive(terminal)) {
     note(`${agent.name} (${app.modelNameOf(agent)}) listens to ${contact}. /help tells more, Ctrl-D leaves.`);
+    const guess = app.guessedWindow(app.modelNameOf(agent));
+    if (guess !== undefined) note(`Careful: ${guess}.`);
   }
   const thread = opened();
   if (thread === undefined) return;

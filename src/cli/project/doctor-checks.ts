@@ -203,10 +203,11 @@ async function models(app: App): Promise<Outcome> {
       ? `${name} is answered by the rehearsal, which is no language model; ${KEY}`
       : `${name} is answered by ${model}; what it needs is set, no call was tried`,
   );
-  const lines = [...problems.map(({ message }) => message), ...says].join("\n");
+  const guesses = [...new Set(able.flatMap(({ model }) => app.guessedWindow(model) ?? []))];
+  const lines = [...problems.map(({ message }) => message), ...says, ...guesses].join("\n");
   const [first] = problems;
   if (first !== undefined) return { state: "fail", says: lines, code: first.code };
-  return able.some(({ model }) => model === "rehearsal") ? warn(lines) : ok(lines);
+  return guesses.length > 0 || able.some(({ model }) => model === "rehearsal") ? warn(lines) : ok(lines);
 }
 
 const KEY = "set ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment or in .env beside strata.yaml";

@@ -118,7 +118,7 @@ function cells({ price, priced, ...row }: Row): readonly string[] {
   return [
     // A name that is only a beginning.
     /[-:]$/.test(row.model) ? `${row.model}…` : row.model,
-    number(row.window),
+    `${number(row.window)}${row.guessed && row.family !== row.model ? " (guess)" : ""}`,
     row.cache,
     row.cache === "none" ? "" : number(row.minimumPrefix),
     row.marks === 0 ? "" : number(row.marks),
@@ -146,7 +146,10 @@ function view(row: Row, style: Style): readonly string[] {
   const { price, lifetimes, priced } = row;
   const cost = (dollars: number): string => (priced ? `$${dollars} a million tokens` : "not known");
   const values: readonly (readonly [string, string])[] = [
-    ["window", `${count(row.window, "token")} of prompt and reply`],
+    [
+      "window",
+      `${count(row.window, "token")} of prompt and reply${row.guessed ? ", which is a guess: `window` sets it" : ""}`,
+    ],
     ["longestReply", count(row.longestReply, "token")],
     ["tokenFactor", `${row.tokenFactor} tokens for one of o200k, to begin with`],
     ["cache", row.cache],
