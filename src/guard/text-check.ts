@@ -1,5 +1,7 @@
 import { looksLikeOurs, TEXT_LIMITS, type TextVerdict, type Trusted, trusted } from "../protocol/index.ts";
+import { withoutHidden } from "./hidden.ts";
 import { layerJudge } from "./layer-judge.ts";
+import { oneLineBreak } from "./line-breaks.ts";
 import type { GuardFinding } from "./override/verdict.ts";
 import { layerSizeProblem, number, type PrefixSize } from "./text-size.ts";
 import { truncateText } from "./truncate-text.ts";
@@ -92,7 +94,7 @@ export function formProblem(given: string): string | undefined {
   if (text.trim() === "") return "it says nothing";
   const problem = characterProblem(text, "it has");
   if (problem !== undefined) return problem;
-  const ours = text.split("\n").find((line) => looksLikeOurs(line.trim()));
+  const ours = oneLineBreak(text).split("\n").find(readsAsOurs);
   if (ours === undefined) return undefined;
   return `the line ${JSON.stringify(truncateText(ours.trim(), QUOTED, "…"))} reads as the platform's own`;
 }
@@ -109,6 +111,15 @@ function emptyRule(text: string): string | undefined {
     : `the line ${JSON.stringify(bare.trim())} is a rule that says nothing; write it or leave it out`;
 }
 
+/** Marks, quotes and blanks of any kind before a header, or inside it, do not keep a model from reading it as one. */
+function readsAsOurs(line: string): boolean {
+  const bare = withoutHidden(line)
+    .normalize("NFD")
+    .replaceAll(/\p{M}+/gu, "")
+    .trim();
+  return looksLikeOurs(bare) || looksLikeOurs(bare.replace(/^[^\p{L}\p{N}[#]+/u, ""));
+}
+
 function lineProblem(line: string | undefined): string | undefined {
   if (line === undefined) return undefined;
   if (line.trim() === "") return "its line says nothing; leave it out";
@@ -117,7 +128,7 @@ function lineProblem(line: string | undefined): string | undefined {
     return `its line has ${number(line.length)} characters, and may have ${TEXT_LIMITS.line}`;
   const problem = characterProblem(line, "its line has");
   if (problem !== undefined) return problem;
-  return looksLikeOurs(line.trim()) ? "its line reads as the platform's own" : undefined;
+  return readsAsOurs(line) ? "its line reads as the platform's own" : undefined;
 }
 
 /** A name may say a sentence. */

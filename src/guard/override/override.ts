@@ -1,98 +1,93 @@
-import { disguiseOf } from "./disguise.ts";
-import { type Offence, offenceOf } from "./judge.ts";
-import { LONGEST, type Reading, readingsOf } from "./readings.ts";
+import { disguiseOf, namesAsSentences, unescaped } from "./disguise.ts";
+import { LONGEST, legible, unpiled } from "./fold.ts";
 import { structureOf } from "./structure.ts";
-import type { GuardFinding, GuardVerdict } from "./verdict.ts";
-import { respelt } from "./words.ts";
+import { unreadableIn } from "./unreadable.ts";
+import { finding, type GuardFinding, type GuardVerdict } from "./verdict.ts";
+import { weigh } from "./weigh.ts";
 
 /**
- * Whether a text may become a layer below those that nobody may change. It looks for talk that would take their force, in
- * plain words or disguised, and for what imitates the prompt's own structure. A courtesy and no guarantee: the engine gives
- * such a layer no rank whatever it says.
+ * Whether a text may become a layer below those that nobody may change. It looks for talk that would take their force, for disguises
+ * and for what imitates the prompt's own structure. A courtesy and no guarantee: the engine gives such a layer no rank whatever it says.
  */
 export function judgeLayerText(whole: string): GuardVerdict {
-  const text = whole.slice(0, LONGEST).replaceAll(PILED, "$1");
-  const structure = structureOf(text);
-  const { readings, areAll } = readingsOf(text);
-  const disguise = structure.length > 0 ? undefined : disguiseOf(text, readings);
-  const spoken = firstSpoken(readings);
+  const text = unpiled(whole.slice(0, LONGEST));
+  const { rejected, doubtful } = structureOf(text);
+  const plain = legible(text);
   const findings = [
-    ...structure,
-    ...(spoken === undefined ? [] : [spoken]),
-    ...(disguise === undefined ? [] : [disguise]),
-    ...(whole.length > LONGEST ? [unread(whole)] : areAll ? [] : [MANIFOLD]),
+    ...rejected,
+    ...doubtful,
+    ...[heaviestOf(plain, legible(unescaped(text))), disguiseOf(text, plain), unreadableIn(plain)].filter(
+      (one) => one !== undefined,
+    ),
+    ...(whole.length > LONGEST ? [unread(whole)] : []),
   ];
-  if (structure.length > 0) return { verdict: "reject", findings };
+  if (rejected.length > 0) return { verdict: "reject", findings };
   return { verdict: findings.length > 0 ? "review" : "pass", findings };
 }
 
-/** A mark that has a place in the order of marks; those that choose a variant have none. */
-const MARK = String.raw`(?:(?![\ufe00-\ufe0f\u{e0100}-\u{e01ef}])\p{M})`;
-/** Marks piled up on one letter higher than Unicode asks anybody to bear: to put them in order takes quadratic time. */
-const PILED = new RegExp(`(${MARK}{30})${MARK}+`, "gu");
-
 /** What was not read may say anything. */
-const unread = (text: string): GuardFinding => ({
-  kind: "unread",
-  says: `it is longer than the ${LONGEST} characters that are read; the rest begins with`,
-  words: text.slice(LONGEST, LONGEST + 120),
-});
+const unread = (text: string): GuardFinding =>
+  finding(
+    "unread",
+    `it is longer than the ${LONGEST} characters that are read; the rest begins with`,
+    text.slice(LONGEST),
+  );
 
-const MANIFOLD: GuardFinding = {
-  kind: "unread",
-  says: "it can be read in more ways than are tried",
-  words: "",
-};
+/** From here on a sentence that stands alone is held up, in English and in other languages. Chosen on honest texts. */
+const HEAVY = { en: 0.05, other: 0.1 };
+/** What a sentence must weigh more for each doubling of their number: of many, one is heavy by chance. */
+const DOUBLED = 0.2;
 
-const SENTENCES = /(?<=[.!?。！？;])\s+|\n+/u;
+/** A question says nothing, nor does what a list follows. */
+const INTRODUCES = /[?:？：]\W*$/u;
 
-/** Longer ones are read in pieces, so that none takes long. */
+/** The sentence that weighs most, where that is too much for one of so many. */
+function heaviestOf(text: string, unescaped: string): GuardFinding | undefined {
+  const sentences = sentencesOf(text);
+  const floor = DOUBLED * Math.log2(Math.max(1, sentences.length));
+  const readings = new Set(
+    [text, joinedLines(text), namesAsSentences(text), quotedIn(text), unescaped].flatMap(sentencesOf),
+  );
+  let [heaviest, most] = ["", Number.NEGATIVE_INFINITY];
+  for (const sentence of readings) {
+    if (INTRODUCES.test(sentence)) continue;
+    const { weight, isEnglish } = weigh(sentence);
+    const above = weight - (isEnglish ? HEAVY.en : HEAVY.other);
+    if (above > most) [heaviest, most] = [sentence, above];
+  }
+  if (most <= floor) return undefined;
+  const sure = Math.round(100 / (1 + Math.exp(-(most - floor))));
+  return finding(
+    "weakens",
+    `it reads like a text that takes the force of the rules above it (${sure} % sure)`,
+    heaviest,
+  );
+}
+
+const SENTENCES = /(?<=[.!?;]["”»)]?)\s+|(?<=[。！？；])|\n+/u;
+
+/** `Note to self:` and the like say nothing of their own, nor does the mark of a point in a list. */
+const LABEL =
+  /^(?:[\s>*#•+-]|\d{1,3}[.)]\s)*(?:(?:lesson|note to self|rule|reminder|note|remember|tip|admin note)s?: {0,3})?/iu;
+
+/** What JSON says: its strings, without the signs around them. */
+const quotedIn = (text: string): string =>
+  /"[^"\n]{1,80}"\s?:\s?"/.test(text)
+    ? (text.match(/"[^"\n]{8,500}"/g) ?? []).map((one) => one.slice(1, -1)).join("\n")
+    : "";
+
+/** Longer ones are read in pieces that overlap, so that none takes long. */
 const LONGEST_SENTENCE = 500;
+/** No shorter sentence takes anything's force; one that is written without blanks says more. */
+const SHORTEST =
+  /[^\s]{1,12}\s?.{6}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{4}/u;
 
-/** No shorter sentence takes anything's force. */
-const SHORTEST_SENTENCE = 8;
-
-/** The first offence in any reading, and in that reading with its words spelt right. What two readings share is judged once. */
-function firstSpoken(readings: readonly Reading[]): GuardFinding | undefined {
-  const judged = new Set<string>();
-  for (const { by, text } of readings.map(joinedWhereBroken)) {
-    for (const [read, hidden] of [[text, by] as const, [respelt(text), "misspelling"] as const]) {
-      const offence = read === undefined ? undefined : firstOffence(read, judged);
-      if (offence !== undefined) return told(offence, hidden);
-    }
-  }
-  return undefined;
-}
-
-/** Lines of so few words were broken to be misread. */
-const FEW_WORDS = 3;
-
-/** Headings and points of a list are no sentence: only lines that a width or a trick has broken are read as one. */
-function joinedWhereBroken(reading: Reading, _: number, readings: readonly Reading[]): Reading {
-  const plain = readings[0]?.text ?? "";
-  if (reading.by !== "line breaks") return reading;
-  const lines = plain.split("\n").filter((line) => /[\p{L}\p{N}]/u.test(line));
-  const few = lines.filter((line) => (line.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) <= FEW_WORDS);
-  if (few.length > lines.length / 2) return reading;
-  return { ...reading, text: plain.replaceAll(/(?<=[^\n]{30}[\p{L}\p{N},])\n(?=[\p{L}(])/gu, " ") };
-}
-
-function firstOffence(text: string, judged: Set<string>): Offence | undefined {
-  const sentences = text
+function sentencesOf(text: string): readonly string[] {
+  return text
     .split(SENTENCES)
-    .map((sentence) => sentence.trim())
-    .filter((sentence) => sentence !== "");
-  for (const [i, sentence] of sentences.entries()) {
-    const next = sentences[i + 1]?.slice(0, 80) ?? "";
-    const known = `${sentence}\n${next}`;
-    if (sentence.length < SHORTEST_SENTENCE || judged.has(known)) continue;
-    judged.add(known);
-    for (const piece of new Set(piecesOf(sentence))) {
-      const offence = offenceOf({ sentence: piece, next, text });
-      if (offence !== undefined) return offence;
-    }
-  }
-  return undefined;
+    .map((sentence) => sentence.trim().replace(LABEL, ""))
+    .filter((sentence) => SHORTEST.test(sentence))
+    .flatMap(piecesOf);
 }
 
 function piecesOf(sentence: string): readonly string[] {
@@ -103,13 +98,13 @@ function piecesOf(sentence: string): readonly string[] {
   return pieces;
 }
 
-const SAYS: Readonly<Record<Offence["kind"], string>> = {
-  weakens: "it speaks of rules that stand above it, and not to keep them",
-  "claims rank": "it claims a rank or a role that only the layers above can give",
-  grants: "it allows what only the layers above may allow",
-  resembles: "it reads like texts that take the force of rules above",
-};
+/** Lines of so few words were broken to be misread, unless they list things. */
+const FEW_WORDS = 3;
 
-function told({ kind, words }: Offence, by: string): GuardFinding {
-  return { kind, says: by === "" ? SAYS[kind] : `${SAYS[kind]} (hidden by ${by})`, words: words.slice(0, 120) };
+/** Lines that a width or a trick has broken, as the sentence that they make. */
+function joinedLines(text: string): string {
+  const lines = text.split("\n").map((line) => line.replace(/^[\s>*+-]+/, ""));
+  const few = lines.filter((line) => line.split(" ").length <= FEW_WORDS && line !== "");
+  if (few.length > 2 && few.length > lines.length / 2) return lines.join(" ");
+  return text.replaceAll(/(?<=[^\n]{30}[\p{L}\p{N},])\n(?=[\p{Ll}(])/gu, " ");
 }

@@ -1,8 +1,6 @@
-import type { Offence } from "./judge.ts";
-
 /** What the guard found in a text for a layer: what it is, and the words it is about. */
 export interface GuardFinding {
-  readonly kind: Offence["kind"] | "hidden" | "imitates" | "blob" | "unread";
+  readonly kind: "weakens" | "hidden" | "imitates" | "blob" | "unread";
   /** A sentence for whoever wrote it. */
   readonly says: string;
   readonly words: string;
@@ -13,3 +11,12 @@ export interface GuardVerdict {
   readonly verdict: "pass" | "review" | "reject";
   readonly findings: readonly GuardFinding[];
 }
+
+/** How many of the words are told. */
+const TOLD = 120;
+
+export const finding = (kind: GuardFinding["kind"], says: string, words: string): GuardFinding => ({
+  kind,
+  says,
+  words: words.trim().slice(0, TOLD),
+});

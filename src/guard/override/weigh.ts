@@ -1,96 +1,183 @@
-import { KIND_OF } from "./kinds.ts";
-import { placeOf, type Weights, weightsIn } from "./places.ts";
-import { isEveryday } from "./plainly.ts";
-import { stemOf } from "./stem.ts";
-import { BIAS, WEIGHTS } from "./weights.ts";
+import { takesForce } from "./above.ts";
+import weights from "./weights.json" with { type: "json" };
+import { read, type Sentence, type Word } from "./words.ts";
 
 /**
- * How much a sentence reads like one that takes the force of what stands above. What the patterns look for has to be said in
- * words that somebody thought of; this adds up small weights of words, of kinds of words and of their order, which
- * `checks/guard/learn.ts` learns from sentences of both sorts. It speaks where all patterns are silent, and only when it is sure.
+ * How much a sentence reads like one that takes the force of what stands above. Logistic regression over its words, the kinds of its
+ * words and their order; `checks/guard/learn.ts` learns the weights from this project's own sentences of both sorts.
  */
-export function weigh(sentence: string): number {
+export function weigh(sentence: string): { readonly weight: number; readonly isEnglish: boolean } {
   const features = featuresOf(sentence);
-  const sum = features.reduce((total, feature) => total + (weights().get(placeOf(feature)) ?? 0), 0);
-  return BIAS + sum / lengthOf(features);
+  let sum = 0;
+  for (const feature of features) sum += WEIGHTS[placeOf(feature)] ?? 0;
+  const isEnglish = features[0] !== FOREIGN;
+  const plainly = isEnglish && takesForce(sentence) ? PLAINLY : 0;
+  return { weight: weights.bias + sum / lengthOf(features) + plainly, isEnglish };
 }
 
-/** From here on a sentence that stands alone is held up. Chosen on honest texts, so that few of them come so far. */
-const HEAVY = -0.1;
-/** What a sentence must weigh more for each doubling of their number: of many, one is heavy by chance. */
-const DOUBLED = 0.17;
-
-/** A question says nothing, nor does what a list follows. */
-const INTRODUCES = /[?:]\W*$/;
-
-/** Whether a sentence weighs too much for one of so many. */
-export const isHeavy = (sentence: string, sentences: number): boolean =>
-  !INTRODUCES.test(sentence) &&
-  !isEveryday(sentence) &&
-  weigh(sentence) > HEAVY + DOUBLED * Math.log2(Math.max(1, sentences));
+/** What it adds that a sentence says so in plain words. */
+const PLAINLY = 1.5;
 
 /** Long sentences have more of everything. */
 export const lengthOf = (features: readonly string[]): number => Math.sqrt(Math.max(FEWEST, features.length));
 const FEWEST = 8;
 
-let read: Weights | undefined;
+/** The first feature of a sentence that is not English. */
+const FOREIGN = "f";
 
-const weights = (): Weights => {
-  read ??= weightsIn(WEIGHTS);
-  return read;
-};
+/** English is known by its words and by their kinds, other languages by kinds alone; so may English be, to learn what kinds weigh. */
+export function featuresOf(text: string, by: "words and kinds" | "kinds" = "words and kinds"): readonly string[] {
+  const sentence = read(text);
+  if (sentence.language !== "en") return [...new Set(byKinds(sentence))];
+  const isCode = /[_/{}()<>=\\]|\w\.\w/.test(text);
+  const found = new Set<string>([...together(sentence), ...shape(sentence), ...(isCode ? ["code"] : [])]);
+  for (const one of by === "kinds" ? neighbouringKinds(sentence) : neighbouringWords(sentence)) found.add(one);
+  return [...found];
+}
 
-/** Longer sentences are read no further. */
-const MOST_WORDS = 70;
-/** How far apart two kinds may stand to be seen together. */
-const REACH = 5;
-/** How far a no reaches. */
-const DENIED = 4;
+/** How far apart two kinds may stand to be seen one after the other, and how far a no reaches. */
+const REACH = 4;
 
-/** Each word and kind, denied or not, each pair of neighbours, which kinds a sentence has together, and which comes after which nearby. */
-export function featuresOf(sentence: string): readonly string[] {
-  const words = wordsOf(sentence);
-  const stems = words.map(stemOf);
-  const kinds = words.map((word, i) => KIND_OF.get(word) ?? KIND_OF.get(stems[i] ?? ""));
-  const features = new Set<string>(shapeOf(sentence, stems, kinds));
-  let no = -DENIED - 1;
-  for (const [i, stem] of stems.entries()) {
-    const kind = kinds[i];
-    const before = i === 0 ? "^" : (stems[i - 1] ?? "");
-    features.add(stem).add(`${before} ${stem}`);
-    if (kind !== undefined || kinds[i - 1] !== undefined) features.add(`${kinds[i - 1] ?? before} ${kind ?? stem}`);
+const kindsIn = ({ words }: Sentence): readonly string[] =>
+  words.flatMap(({ kind }) => (kind === undefined ? [] : [kind]));
+
+function* pairsOf(kinds: readonly string[]): Iterable<readonly [string, string]> {
+  const all = [...new Set(kinds)].sort();
+  for (const [i, one] of all.entries()) for (const other of all.slice(i + 1)) yield [one, other];
+}
+
+/** What an English sentence has together, denied or not, quoted or not. */
+function* together(sentence: Sentence): Iterable<string> {
+  let no = -REACH - 1;
+  let isQuoted = false;
+  const denied = new Set<string>();
+  for (const [i, { stem, kind }] of sentence.words.entries()) {
+    if (stem === '"') isQuoted = !isQuoted;
+    if (stem === '"') yield "quoted";
     if (kind === undefined) continue;
-    features.add(kind);
-    for (const next of kinds.slice(i + 1, i + REACH)) if (next !== undefined) features.add(`${kind}>${next}`);
+    yield kind;
+    for (const { kind: next } of sentence.words.slice(i + 1, i + 1 + REACH))
+      if (next !== undefined) yield `${kind}>${next}`;
+    const isDenied = kind !== "NOT" && i - no <= REACH;
     if (kind === "NOT") no = i;
-    else features.add(`${i - no <= DENIED ? "!" : "+"}${kind}`);
+    else yield `${isDenied ? "!" : "+"}${kind}`;
+    if (isDenied) denied.add(kind);
+    if (isQuoted) yield `"${kind}`;
   }
-  return [...features];
+  const kinds = [...new Set(kindsIn(sentence))];
+  for (const [i, one] of kinds.entries()) for (const other of kinds.slice(i + 1)) yield `${one}&${other}`;
+  for (const one of denied) for (const other of kinds) if (one !== other) yield `!${one}&${other}`;
 }
 
-/** What a sentence is as a whole: how long, how much of it is of no kind, what it begins with, which kinds it has together. */
-function* shapeOf(
-  sentence: string,
-  stems: readonly string[],
-  kinds: readonly (string | undefined)[],
-): Iterable<string> {
-  const strange = stems.filter((stem, i) => kinds[i] === undefined && stem.length > 3).length;
-  yield `strange ${Math.min(8, Math.round((10 * strange) / Math.max(1, stems.length)))}`;
-  yield `long ${Math.min(6, Math.floor(stems.length / 5))}`;
-  if (/[_/{}()<>=\\]|\w\.\w/.test(sentence)) yield "code";
-  const first = kinds.find((kind) => kind !== undefined && kind !== "ALL");
+/** How long it is, how much of it is of no kind, what it begins with. */
+function* shape(sentence: Sentence): Iterable<string> {
+  const strange = sentence.words.filter(({ kind, stem }) => kind === undefined && stem.length > 3).length;
+  yield `strange ${Math.min(8, Math.round((10 * strange) / Math.max(1, sentence.words.length)))}`;
+  yield `long ${Math.min(6, Math.floor(sentence.words.length / 5))}`;
+  const first = kindsIn(sentence).find((kind) => kind !== "ALL");
   if (first !== undefined) yield `^^${first}`;
-  const all = [...new Set(kinds)].filter((kind) => kind !== undefined).sort();
-  for (const [i, one] of all.entries()) for (const other of all.slice(i + 1)) yield `${one}&${other}`;
 }
 
-const wordsOf = (sentence: string): readonly string[] =>
-  (sentence.match(/[a-z]+(?:['-][a-z]+)*|\d+|[:?;]/g) ?? []).flatMap(wordOf).slice(0, MOST_WORDS);
-
-/** `don't` is two words; a number is one of a layer above, of a layer below, or any. */
-function wordOf(token: string): readonly string[] {
-  if (/^\d/.test(token)) return [token.length > 1 ? "#" : token < "6" ? "#above" : "#below"];
-  if (token.endsWith("n't")) return [token.slice(0, -"n't".length), "not"];
-  if (token === "cannot") return ["can", "not"];
-  return [token.replace(/'(?:s|re|ve|ll|d|m)$/, "")];
+function* neighbouringWords({ words }: Sentence): Iterable<string> {
+  for (const [i, { stem, kind }] of words.entries()) {
+    const [before, beforeThat] = [words[i - 1], words[i - 2]];
+    if (stem === '"') continue;
+    yield stem;
+    yield `${before?.stem ?? "^"} ${stem}`;
+    if (beforeThat !== undefined) yield `${beforeThat.stem}_${stem}`;
+    if (kind !== undefined || before?.kind !== undefined) yield `${nameOf(before)} ${kind ?? stem}`;
+  }
 }
+
+const nameOf = (word: Word | undefined): string => word?.kind ?? word?.stem ?? "^";
+
+function* neighbouringKinds({ words }: Sentence): Iterable<string> {
+  for (const [i, { kind }] of words.entries()) {
+    const before = words[i - 1]?.kind;
+    if (kind !== undefined && before !== undefined) yield `${before} ${kind}`;
+  }
+}
+
+/** Of another language: its kinds in their order, what it has together, how often it says no. */
+function* byKinds(sentence: Sentence): Iterable<string> {
+  const kinds = kindsIn(sentence);
+  const noes = Math.min(3, kinds.filter((kind) => kind === "NOT").length);
+  yield FOREIGN;
+  yield `f n${noes}`;
+  yield noes === 0 ? "f yes" : "f no";
+  if (kinds.length === 0) yield "f nothing";
+  for (const [i, kind] of kinds.entries()) {
+    yield `f ${kind}`;
+    if (i > 0) yield `f ${kinds[i - 1]} ${kind}`;
+    for (const next of kinds.slice(i + 1)) yield `f ${kind}>${next}`;
+    if (kind !== "NOT") yield `f n${noes} ${kind}`;
+  }
+  yield `f ^${kinds[0]}`;
+  yield `f $${kinds.at(-1)}`;
+  for (const [one, other] of pairsOf(kinds)) {
+    yield `f ${one}&${other}`;
+    if (noes > 0 && one !== "NOT" && other !== "NOT") yield `f !${one}&${other}`;
+  }
+}
+
+/** How many places there are for weights; two features of one place share its weight. */
+const PLACES = 2 ** 18;
+
+/** The place of a feature: a number made of its letters. */
+export function placeOf(feature: string): number {
+  let mixed = 0x811c9dc5;
+  for (let i = 0; i < feature.length; i++) mixed = Math.imul(mixed ^ feature.charCodeAt(i), 0x01000193);
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d);
+  return ((mixed ^ (mixed >>> 13)) >>> 0) % PLACES;
+}
+
+/** A distance is written as its low bits after a unary count of the rest, a weight as one of sixteen steps. */
+const LOW_BITS = 3;
+const WEIGHT_BITS = 4;
+const STEP = 0.5;
+const HALF = 2 ** (WEIGHT_BITS - 1);
+
+/** The step that a weight is kept as: 0 is left out. */
+const stepOf = (weight: number): number => Math.max(-HALF, Math.min(HALF, Math.round(weight / STEP)));
+
+/** Weights in the order of their places, as `weightsIn` reads them. Those next to nothing are left out. */
+export function written(all: ReadonlyMap<number, number>): string {
+  let bits = "";
+  let last = -1;
+  for (const [place, weight] of [...all].sort(([a], [b]) => a - b)) {
+    const step = stepOf(weight);
+    if (step === 0) continue;
+    const far = place - last - 1;
+    const code = step > 0 ? step - 1 + HALF : step + HALF;
+    bits += `${"1".repeat(far >> LOW_BITS)}0${(far % 2 ** LOW_BITS).toString(2).padStart(LOW_BITS, "0")}`;
+    bits += code.toString(2).padStart(WEIGHT_BITS, "0");
+    last = place;
+  }
+  const bytes = bits.match(/.{1,8}/g) ?? [];
+  return Buffer.from(bytes.map((byte) => Number.parseInt(byte.padEnd(8, "1"), 2))).toString("base64");
+}
+
+/** The weight of each place. */
+function weightsIn(text: string): Float32Array {
+  const bytes = Buffer.from(text, "base64");
+  const end = bytes.length * 8;
+  let at = 0;
+  const bit = (): number => ((bytes[at >> 3] ?? 0) >> (7 - (at++ & 7))) & 1;
+  const number = (width: number): number => {
+    let sum = 0;
+    for (let i = 0; i < width; i++) sum = sum * 2 + bit();
+    return sum;
+  };
+  const found = new Float32Array(PLACES);
+  let place = -1;
+  for (;;) {
+    let many = 0;
+    while (at < end && bit() === 1) many++;
+    if (at + LOW_BITS + WEIGHT_BITS > end) return found;
+    place += (many << LOW_BITS) + number(LOW_BITS) + 1;
+    const code = number(WEIGHT_BITS);
+    found[place] = (code < HALF ? code - HALF : code - HALF + 1) * STEP;
+  }
+}
+
+const WEIGHTS = weightsIn(weights.table);

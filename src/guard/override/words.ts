@@ -1,45 +1,232 @@
-import { once } from "./once.ts";
-import { SPELT } from "./spelt.ts";
-import { VOCABULARY } from "./vocabulary.ts";
+import { foldedLetters } from "./fold.ts";
+import kinds from "./kinds.json" with { type: "json" };
+import tables from "./languages.json" with { type: "json" };
 
-/** Shorter words have too many neighbours. */
-const SHORTEST = 5;
-const SHORTEST_EDITED = 7;
-
-/** Words with one letter missing, by what is left of them. */
-const shortened = once(
-  (): ReadonlyMap<string, string> =>
-    new Map(
-      [...VOCABULARY]
-        .filter((word) => word.length >= SHORTEST_EDITED)
-        .flatMap((word) => withoutOne(word).map((rest) => [rest, word] as const)),
-    ),
-);
-
-const withoutOne = (word: string): readonly string[] =>
-  [...word].map((_, at) => word.slice(0, at) + word.slice(at + 1));
-
-/** Words with one letter wrong, doubled, missing or in its neighbour's place, as what they were meant to be; nothing where all are right. */
-export function respelt(text: string): string | undefined {
-  const read = text.replaceAll(/(?<![\p{L}\p{N}])[a-z]{4,16}(?![\p{L}\p{N}])/gu, (word) =>
-    VOCABULARY.has(word) || SPELT.has(word) ? word : otherThan(word, meant(word)),
-  );
-  return read === text ? undefined : read;
+/**
+ * What kind of word each word of a sentence is: who has a say (OPERATOR), whose words are data (SENDER, MESSAGE), what binds (RULES,
+ * LIMIT, APPROVAL), what is done to it (DROP, HIDE, OBEY), and the small words that turn it round (NOT, ONLY, MAY). A kind weighs
+ * the same in all languages, so that a sentence is understood by its kinds where no sentence of its language was ever learned from.
+ */
+export interface Word {
+  /** Its stem; nothing for a language that is read by kinds alone. */
+  readonly stem: string;
+  readonly kind: string | undefined;
 }
 
-/** Another form of the same word is no mistake. */
-const otherThan = (word: string, known: string | undefined): string =>
-  known === undefined || known.startsWith(word) || word.startsWith(known) ? word : known;
+export interface Sentence {
+  readonly language: string;
+  readonly words: readonly Word[];
+}
 
+type Table = ReadonlyMap<string, string>;
+
+/** Small words, by which a language is known; they are of no kind. */
+const SMALL = "SMALL";
+
+const SHORTEST_STEMMED = 5;
+
+/** What is left of an English word without its ending. */
+const stemOf = (word: string): string =>
+  word.length < SHORTEST_STEMMED || !MAY_END.test(word)
+    ? word
+    : word
+        .replace(/ies$/, "y")
+        .replace(/(?:ing|edly|ed|es|s|ly)$/, "")
+        .replace(/(.)\1$/, "$1")
+        .replace(/e$/, "");
+
+const MAY_END = /[sdgye]$|(.)\1$/;
+
+/** A word of two kinds counts as the first. */
+function tableOf(listed: Readonly<Record<string, string>>, forms: (word: string) => readonly string[]): Table {
+  const table = new Map<string, string>();
+  for (const [kind, words] of Object.entries(listed))
+    for (const form of foldedLetters(words).split(" ").flatMap(forms)) if (!table.has(form)) table.set(form, kind);
+  return table;
+}
+
+const ENGLISH = tableOf(kinds, (word) => [word, stemOf(word)]);
+const TABLES: Readonly<Record<string, Table>> = Object.fromEntries(
+  Object.entries(tables).map(([language, listed]) => [language, tableOf({ ...listed }, (word) => [word])]),
+);
+
+/** English words that orders about rules are made of, with the small ones between them. */
+export const isEnglishWord = (word: string): boolean => ENGLISH.has(word) || ENGLISH.has(stemOf(word));
+
+/** How many words of a text are English, so far as we know the language. */
+export const englishWords = (text: string): number =>
+  (text.toLowerCase().match(/[a-z']{2,}/g) ?? []).filter(isEnglishWord).length;
+
+/** Stems of all languages in Latin letters: to learn from which letters follow each other in words. */
+export const latinStems: Iterable<string> = [ENGLISH, ...Object.values(TABLES)]
+  .flatMap((table) => [...table.keys()])
+  .filter((stem) => /^[a-z]{3,}$/.test(stem));
+
+const SCRIPTS: readonly (readonly [string, RegExp])[] = [
+  ["ja", /[\p{Script=Hiragana}\p{Script=Katakana}]/u],
+  ["ko", /\p{Script=Hangul}/u],
+  ["zh", /\p{Script=Han}/u],
+  ["th", /\p{Script=Thai}/u],
+  ["hi", /\p{Script=Devanagari}/u],
+  ["he", /\p{Script=Hebrew}/u],
+  ["fa", /[پچژگکی]/u],
+  ["ar", /\p{Script=Arabic}/u],
+  ["el", /\p{Script=Greek}/u],
+  ["uk", /[іїєґ]/u],
+  ["ru", /\p{Script=Cyrillic}/u],
+];
+const IN_LATIN = Object.entries(TABLES).filter(([language]) => SCRIPTS.every(([other]) => other !== language));
+
+/** By so many words a language is known; more of them only take time. */
+const READ_FOR_LANGUAGE = 40;
+
+function languageOf(text: string): string {
+  const script = SCRIPTS.find(([, letters]) => letters.test(text));
+  if (script !== undefined) return script[0];
+  const words = (text.match(/\p{L}+/gu) ?? []).slice(0, READ_FOR_LANGUAGE);
+  let [best, most] = ["en", pointsOf(words, (word) => ENGLISH.get(word) ?? ENGLISH.get(stemOf(word)))];
+  // Half of the words, small ones counted twice: no other language comes near.
+  if (most >= words.length) return best;
+  for (const [language, table] of IN_LATIN) {
+    const points = pointsOf(words, (word) => kindByStem(table, word, true));
+    if (points > most) [best, most] = [language, points];
+  }
+  return best;
+}
+
+function pointsOf(words: readonly string[], kindOf: (word: string) => string | undefined): number {
+  let points = 0;
+  for (const word of words) {
+    const kind = kindOf(word);
+    if (kind !== undefined) points += kind === SMALL && word.length > 1 ? 2 : 1;
+  }
+  return points;
+}
+
+const LONGEST_STEM = 14;
+/** Scripts whose letters say more than Latin ones: their stems may be shorter. */
+const DENSE = /^[\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Greek}\p{Script=Devanagari}]/u;
+
+/** The kind of the longest stem that a word begins with; a short one has to be the word, or nearly. */
+function kindByStem(table: Table, word: string, withSmall = false): string | undefined {
+  for (let length = Math.min(word.length, LONGEST_STEM); length >= 1; length--) {
+    const kind = table.get(word.slice(0, length));
+    if (kind === undefined) continue;
+    if (kind === SMALL) {
+      if (length === word.length) return withSmall ? SMALL : undefined;
+      continue;
+    }
+    if (isEnough(word, length)) return kind;
+  }
+  return undefined;
+}
+
+const isEnough = (word: string, length: number): boolean =>
+  length >= 4 ||
+  length === word.length ||
+  (length === 3 && (word.length <= 5 || DENSE.test(word))) ||
+  /^\p{Script=Hangul}/u.test(word);
+
+/** Longer sentences are read in pieces by whoever asks. */
+const MOST_WORDS = 90;
+const TOKENS = /\p{L}[\p{L}\p{M}]*(?:['-]\p{L}[\p{L}\p{M}]*)*|\d+|[:?;"“”„«»`]/gu;
+
+/** The words of a sentence. Expects it legible. */
+export function read(sentence: string): Sentence {
+  const folded = foldedLetters(sentence.toLowerCase());
+  const language = languageOf(folded);
+  const words = (folded.match(TOKENS) ?? []).flatMap((token) => signOf(token) ?? wordsOf(token, language));
+  return { language, words: words.slice(0, MOST_WORDS) };
+}
+
+/** A number is one of a layer above, of a layer below, or any. */
+function signOf(token: string): readonly Word[] | undefined {
+  const stem = /^\d/.test(token)
+    ? token.length > 1
+      ? "#"
+      : token < "6"
+        ? "#above"
+        : "#below"
+    : /^["“”„«»`]/.test(token)
+      ? '"'
+      : /^[:?;]/.test(token)
+        ? token
+        : undefined;
+  return stem === undefined ? undefined : [{ stem, kind: undefined }];
+}
+
+function wordsOf(token: string, language: string): readonly Word[] {
+  if (language === "en") return englishWordsOf(token).map(englishWord);
+  const table = TABLES[language] ?? new Map();
+  switch (language) {
+    case "ja":
+    case "zh":
+    case "th":
+      return kindsInside(table, token).map((kind) => ({ stem: "", kind }));
+    case "ar":
+    case "fa":
+    case "he":
+      return [{ stem: "", kind: kindByStem(table, token) ?? kindByStem(table, token.replace(PREFIXES, "")) }];
+    case "ko":
+      return KOREAN_NOT.test(token)
+        ? [
+            { stem: "", kind: kindByStem(table, token) },
+            { stem: "", kind: "NOT" },
+          ]
+        : [{ stem: "", kind: kindByStem(table, token) }];
+    default:
+      return token.split(/['-]/).map((part) => ({ stem: "", kind: kindByStem(table, part) }));
+  }
+}
+
+/** Articles and small words that are written as one with what follows. */
+const PREFIXES = /^(?:[وفبلك]?ال|لل|[והבלמש]|[وفبلك])/u;
+/** It stands inside the verb that it denies. */
+const KOREAN_NOT = /(?<=.)(?:않|없|말)/u;
+
+const LONGEST_UNSPACED = 8;
+
+/** The kinds of a run whose words are not set apart, from left to right. */
+function kindsInside(table: Table, run: string): readonly string[] {
+  const found: string[] = [];
+  for (let at = 0; at < run.length; ) {
+    let length = Math.min(LONGEST_UNSPACED, run.length - at);
+    while (length > 0 && !table.has(run.slice(at, at + length))) length--;
+    const kind = table.get(run.slice(at, at + length));
+    if (kind !== undefined && kind !== SMALL) found.push(kind);
+    at += Math.max(1, length);
+  }
+  return found;
+}
+
+/** `don't` is two words. */
+function englishWordsOf(token: string): readonly string[] {
+  if (token.endsWith("n't")) return [token.slice(0, -"n't".length), "not"];
+  if (token === "cannot") return ["can", "not"];
+  return [token.replace(/'(?:s|re|ve|ll|d|m)$/, "")];
+}
+
+function englishWord(written: string): Word {
+  const stem = stemOf(written);
+  const kind = ENGLISH.get(written) ?? ENGLISH.get(stem);
+  if (kind !== undefined) return { stem, kind: kind === SMALL ? undefined : kind };
+  const word = meant(written);
+  return word === undefined ? { stem, kind } : { stem: stemOf(word), kind: ENGLISH.get(word) };
+}
+
+/** Shorter words have too many neighbours. */
+const SHORTEST_MEANT = 6;
+
+const lettersOf = (word: string): string => [...word].sort().join("");
+const BY_LETTERS: ReadonlyMap<string, string> = new Map(
+  [...ENGLISH.keys()].filter((word) => word.length >= SHORTEST_MEANT).map((word) => [lettersOf(word), word] as const),
+);
+
+/** A word with neighbouring letters in each other's place, as the one it was meant to be. */
 function meant(word: string): string | undefined {
-  const swapped = [...word].map((_, at) => word.slice(0, at) + (word[at + 1] ?? "") + word[at] + word.slice(at + 2));
-  const undoubled = word.replaceAll(/([a-z])\1/g, "$1");
-  const near = [...(word.length >= SHORTEST ? swapped : []), ...(undoubled.length >= SHORTEST ? [undoubled] : [])];
-  const known = near.find((one) => VOCABULARY.has(one) && one.length >= SHORTEST);
-  if (known !== undefined || word.length < SHORTEST_EDITED - 1) return known;
-  const missing = shortened().get(word);
-  if (missing !== undefined || word.length < SHORTEST_EDITED) return missing;
-  return withoutOne(word)
-    .map((rest) => (VOCABULARY.has(rest) && rest.length >= SHORTEST_EDITED ? rest : shortened().get(rest)))
-    .find((found) => found !== undefined);
+  if (word.length < SHORTEST_MEANT) return undefined;
+  const other = BY_LETTERS.get(lettersOf(word));
+  if (other === undefined) return undefined;
+  const wrong = [...word].filter((letter, at) => letter !== other[at]).length;
+  return wrong === 2 ? other : undefined;
 }
