@@ -33,6 +33,8 @@ function newFolder(name: string): string {
 const KINDS = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
   /^dist\/[\w/-]+(\.js|\.d\.ts)$/,
+  // What the guard of layer texts reads: weights, kinds of words, languages, look-alikes.
+  /^dist\/guard\/override\/[a-z]+\.json$/,
   /^schema\/strata\.schema\.json$/,
   /^blueprints\/[a-z-]+\/(strata\.(yaml|lock)|layers\/[\w-]+\.md)$/,
 ];
