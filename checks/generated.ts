@@ -17,6 +17,7 @@ export const GENERATED: readonly Generated[] = [
   { path: "docs/configuration.md", text: () => textFrom("checks/configuration-page.ts", "configurationPage") },
   { path: "docs/schema.md", text: () => textFrom("checks/schema-page.ts", "schemaPage") },
   { path: "docs/lint.md", text: () => textFrom("checks/lint-page.ts", "lintPage") },
+  { path: "docs/http.md", text: () => textFrom("checks/routes-page.ts", "routesPage") },
   { path: "docs/errors.md", text: () => textFrom("checks/errors-page.ts", "errorsPage") },
 ];
 
@@ -30,6 +31,14 @@ async function staleness({ path, text }: Generated): Promise<readonly string[]> 
   const file = join(ROOT, path);
   if (wanted === undefined || (existsSync(file) && readFileSync(file, "utf8") === wanted)) return [];
   return [`${path} is ${existsSync(file) ? "stale" : "missing"}; run "npm run fix" and commit it`];
+}
+
+/** A page with other lines between two marks: `<!-- NAME: written by npm run fix -->` and `<!-- /NAME -->`. */
+export function between(page: string, name: string, lines: readonly string[]): string {
+  const [begin, end] = [`<!-- ${name}: written by npm run fix -->\n`, `<!-- /${name} -->`];
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`the page has no ${begin.trim()} … ${end}`);
+  return `${page.slice(0, from + begin.length)}\n${lines.join("\n")}\n\n${page.slice(to)}`;
 }
 
 /** What an exported function of a source file gives. */

@@ -29,8 +29,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     mayImportTypes: ["stores", "models", "agents"],
   },
   learning: { mayImport: ["protocol", "compiler", "guard", "runtime"], mayImportTypes: ["stores", "models"] },
-  server: { mayImport: ["protocol", "runtime", "learning"], mayImportTypes: [] },
-  cli: { mayImport: ["protocol", "app"], mayImportTypes: [] },
+  print: { mayImport: ["protocol"], mayImportTypes: [] },
+  features: { mayImport: ["protocol", "print"], mayImportTypes: ["runtime"] },
+  server: { mayImport: ["protocol", "runtime", "learning", "features"], mayImportTypes: [] },
+  cli: { mayImport: ["protocol", "print", "features", "app"], mayImportTypes: [] },
 };
 
 const ROOM_NAMES = Object.keys(ROOMS);
@@ -135,7 +137,9 @@ const DOORS_OF_THE_APP = "src/app/doors";
 
 function isDoor(target: string, room: string): boolean {
   if (posix.dirname(target) === DOORS_OF_THE_APP) return true;
-  return Object.hasOwn(TOP_FILES, room) ? target === `src/${room}.ts` : target === `src/${room}/index.ts`;
+  if (Object.hasOwn(TOP_FILES, room)) return target === `src/${room}.ts`;
+  // Each feature is a room of its own inside the frame.
+  return target === `src/${room}/index.ts` || /^src\/features\/[\w-]+\/index\.ts$/.test(target);
 }
 
 function reasonAgainstRoom(
@@ -145,7 +149,7 @@ function reasonAgainstRoom(
 ): string | undefined {
   const rules = own === undefined ? undefined : rulesOf(own);
   if (rules === undefined || rules.mayImport.includes(room)) return undefined;
-  if (isTest && Object.hasOwn(ROOMS, room)) return undefined;
+  if (isTest && rulesOf(room) !== undefined) return undefined;
   const typesAllowed = rules.mayImportTypes.includes(room);
   if (typesAllowed && use === "type") return undefined;
   if (typesAllowed && onlyInlineTypes)

@@ -8,6 +8,7 @@ import type { AppOptions } from "./app/options.ts";
 import type { ServeOptions, Serving } from "./server/index.ts";
 
 export type { Answer, Question } from "./app/ask.ts";
+export { FEATURES } from "./app/doors/features.ts";
 export type { LintOptions, LintReport, PlacedFinding } from "./app/lint.ts";
 export type { App, Reloaded } from "./app/open.ts";
 export type { AppOptions } from "./app/options.ts";

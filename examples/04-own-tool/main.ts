@@ -39,7 +39,7 @@ try {
   await say('Use refund {"number": "A-1001", "euros": 24}');
   await say('Use refund {"number": "A-1002", "euros": 349}');
 
-  // In the chat this is /approve, on the command line `strata approval approve ID`, over HTTP `POST /v1/approvals/ID`.
+  // In the chat this is /approve, on the command line `strata approval approve ID`, over HTTP `POST /v1/approvals/ID/approve`.
   const scope = { org: operator.org, agent: to.agent, contact: to.contact };
   for (const { id, tool } of await runtime.approvals(operator, scope, { status: "waiting" }, 10)) {
     const { status, outcome } = await runtime.decide(operator, id, { verdict: "approved" });

@@ -23,7 +23,7 @@ export async function commandsPage(): Promise<string> {
 /** A command's own help, then those below it. What every command may be told is said once, with the program. */
 function sections(command: Command): readonly string[] {
   let help = "";
-  command.configureHelp({ showGlobalOptions: false }).configureOutput({
+  command.configureHelp({ ...command.configureHelp(), showGlobalOptions: false }).configureOutput({
     writeOut: (text) => {
       help += text;
     },

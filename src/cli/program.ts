@@ -1,5 +1,5 @@
-import { Command } from "commander";
-import { VERSION } from "../app.ts";
+import { Command, Help } from "commander";
+import { FEATURES, VERSION } from "../app.ts";
 import type { Context } from "./shell/context.ts";
 import { declareShared } from "./shell/options.ts";
 
@@ -7,9 +7,10 @@ import { declareShared } from "./shell/options.ts";
 const WIDTH = 80;
 
 /**
- * The command line, declared; nothing runs before it parses. Without `argv` it is the whole one, else as much of it as that line needs.
+ * The command line, declared; nothing runs before it parses. Without `argv` it is the whole one; else only the command that the line
+ * names is loaded, and of the others their names are known.
  */
-export async function createProgram(context: Context, argv: readonly string[] = []): Promise<Command> {
+export async function createProgram(context: Context, argv?: readonly string[]): Promise<Command> {
   const { stdout, stderr } = context.terminal;
   const strata = new Command("strata")
     .description(
@@ -17,7 +18,7 @@ export async function createProgram(context: Context, argv: readonly string[] = 
     )
     .version(VERSION, "--version", "print the version")
     .helpOption("--help", "print help")
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, formatHelp })
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       // What is wrong with a command line is told to programs by `run`, as every other error is.
@@ -27,13 +28,65 @@ export async function createProgram(context: Context, argv: readonly string[] = 
       outputError: (text, write) => write(text.replace(/^error:/, "strata:")),
     })
     .exitOverride()
-    .showHelpAfterError("(--help tells more)")
-    .addHelpText("after", "\nExample:\n  $ strata chat companion");
+    .showHelpAfterError("(--help tells more)");
   declareShared(strata);
-  const declares = await Promise.all(needed(argv).map((load) => load()));
-  for (const declare of declares) declare(strata, context);
+  const declares = Object.entries(COMMANDS).map(([name, load]) => (isNeeded(name, argv) ? load() : nameOnly(name)));
+  for (const declare of await Promise.all(declares)) declare(strata, context);
   return strata;
 }
+
+/** A command's own help is commander's; that of the whole program fits one screen. */
+function formatHelp(command: Command, helper: Help): string {
+  return command.parent === null ? overview(command, helper) : Help.prototype.formatHelp.call(helper, command, helper);
+}
+
+function overview(strata: Command, helper: Help): string {
+  const options = helper.visibleOptions(strata).map((one) => [helper.optionTerm(one), one.description] as const);
+  const lines = (rows: readonly (readonly [string, string])[], width: number): readonly string[] =>
+    rows.map(([term, says]) => helper.formatItem(term, width, says, helper));
+  return [
+    "Usage: strata [options] COMMAND",
+    "",
+    helper.boxWrap(strata.description(), helper.helpWidth ?? WIDTH),
+    "",
+    "The first week:",
+    ...lines(FIRST, 8),
+    "",
+    "And then, each with verbs or options of its own:",
+    ...lines(MORE, 8),
+    "",
+    "Options:",
+    ...lines(options, 14),
+    "",
+    "`strata COMMAND --help` tells more of each.",
+    "",
+    "Example:",
+    "  $ strata chat companion",
+    "",
+  ].join("\n");
+}
+
+/** What is used every day, in the order in which it is met. */
+const FIRST = [
+  ["init", "copy a blueprint into this folder: strata.yaml, its layers and its lock"],
+  ["start", "serve the REST API, and in a terminal open a chat"],
+  ["chat", "talk to an agent"],
+  ["compose", "show the request that a message would lead to; nothing is sent"],
+  ["explain", "show what was sent, piece by piece, and why"],
+  ["agent", "list the agents, and show what one is made of"],
+  ["memory", "list, search, save and forget what is remembered; import and export"],
+  ["thread", "list the conversations, read one, fork it, stop its turn"],
+  ["usage", "sum up tokens and dollars"],
+  ["doctor", "say what works here, what is missing, and how to get it"],
+] as const;
+
+const MORE = [
+  ["people", "contact, conversation, inbox, outbox, approval"],
+  ["texts", "layer, soul, skill, lock, guard"],
+  ["living", "life, credits"],
+  ["record", "turn, verify, anchor, export, backup, replay"],
+  ["project", "models, lint, cache, completion"],
+] as const;
 
 type Declare = (program: Command, context: Context) => void;
 
@@ -44,20 +97,20 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   chat: async () => (await import("./chat/chat.ts")).declareChat,
   compose: async () => (await import("./turn/compose.ts")).declareCompose,
   explain: async () => (await import("./turn/explain.ts")).declareExplain,
-  thread: async () => (await import("./turn/thread.ts")).declareThread,
+  thread: nounOf("thread"),
   turn: async () => (await import("./turn/turn.ts")).declareTurn,
   memory: async () => (await import("./memory/memory.ts")).declareMemory,
-  contact: async () => (await import("./agent/contact.ts")).declareContact,
-  approval: async () => (await import("./turn/approval.ts")).declareApproval,
+  contact: nounOf("contact"),
+  approval: nounOf("approval"),
   agent: async () => (await import("./agent/agent.ts")).declareAgent,
-  layer: async () => (await import("./layer/layer.ts")).declareLayer,
-  soul: async () => (await import("./layer/soul.ts")).declareSoul,
-  skill: async () => (await import("./layer/skill.ts")).declareSkill,
-  conversation: async () => (await import("./agent/sender-log.ts")).declareConversation,
-  inbox: async () => (await import("./agent/mailbox.ts")).declareInbox,
-  outbox: async () => (await import("./agent/mailbox.ts")).declareOutbox,
-  life: async () => (await import("./agent/life.ts")).declareLife,
-  credits: async () => (await import("./agent/credits.ts")).declareCredits,
+  layer: nounOf("layer"),
+  soul: nounOf("soul"),
+  skill: nounOf("skill"),
+  conversation: nounOf("conversation"),
+  inbox: nounOf("inbox"),
+  outbox: nounOf("outbox"),
+  life: nounOf("life"),
+  credits: nounOf("credits"),
   usage: async () => (await import("./turn/usage.ts")).declareUsage,
   models: async () => (await import("./project/models.ts")).declareModels,
   replay: async () => (await import("./turn/replay.ts")).declareReplay,
@@ -73,9 +126,26 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   completion: async () => (await import("./completion.ts")).declareCompletion,
 };
 
-/** A line that begins with a command needs that one alone, but where it tells of the others; all that is unclear is told by the whole. */
-function needed([first = ""]: readonly string[]): readonly (() => Promise<Declare>)[] {
-  if (first === "--version") return [];
-  const named = Object.hasOwn(COMMANDS, first) && first !== "completion" ? COMMANDS[first] : undefined;
-  return named === undefined ? Object.values(COMMANDS) : [named];
+/** A noun that a feature declares. */
+function nounOf(noun: string): () => Promise<Declare> {
+  return async () => {
+    const { declareNoun } = await import("./shell/operations.ts");
+    const listed = FEATURES.find(({ nouns }) => Object.hasOwn(nouns, noun));
+    const { operations = [] } = (await listed?.load()) ?? {};
+    const says = listed?.nouns[noun] ?? "";
+    const own = operations.filter(({ name }) => name.startsWith(`${noun}.`));
+    return (program, context) => declareNoun(program, context, { name: noun, says, operations: own });
+  };
 }
+
+/** A line needs the command that it begins with. */
+function isNeeded(name: string, argv: readonly string[] | undefined): boolean {
+  if (argv === undefined || argv[0] === "completion") return true;
+  return argv.find((word) => !word.startsWith("-")) === name || argv.includes(name);
+}
+
+/** A command that is not loaded: whoever mistypes another is told its name. */
+const nameOnly =
+  (name: string): Declare =>
+  (program) =>
+    void program.command(name);

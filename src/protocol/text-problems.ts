@@ -9,7 +9,7 @@ export const textName = ({ layer, part }: TextKey): string =>
 /** That a version is in no state for what was asked. */
 export function textDecided(agent: AgentName, version: VersionKey & { readonly status: TextStatus }): StrataError {
   const { layer, part, n, status } = version;
-  const texts = `GET /v1/agents/${agent}/layers/${layer}/versions${part === undefined ? "" : `?part=${part}`}`;
+  const texts = `GET /v1/agents/${agent}/layers/${layer}/history${part === undefined ? "" : `?skill=${part}`}`;
   const looks = `\`strata layer history ${layer}${part === undefined ? "" : ` --skill ${part}`}\` or \`${texts}\``;
   const message = `version ${n} of ${textName(version)} of ${agent} ${whatBecame(status, looks)}`;
   return new StrataError("text_decided", message, { layer, ...(part !== undefined && { part }), agent, n, status });

@@ -178,7 +178,7 @@ function notKept(
   cause: StrataError,
 ): StrataError {
   const what = `${id}: ${tool} has run and ${ended(outcome)} ${JSON.stringify(outcome.text.slice(0, LONGEST_QUOTE))}`;
-  const settling = `\`strata approval settle ${id} --note TEXT\` or \`POST /v1/approvals/${id}\` (verdict "settled" and a note)`;
+  const settling = `\`strata approval settle ${id} --note TEXT\` or \`POST /v1/approvals/${id}/settle\` with a note`;
   const message = `${what}, but that could not be written down: ${cause.message}. It will not run again; tell the agent with ${settling}`;
   return new StrataError(cause.code, message, { ...cause.details, approval: id, outcome }, cause);
 }

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { allOperations } from "../app/doors/features.ts";
 import { siteOf } from "./index.ts";
-import { ROUTES } from "./routes.ts";
+import { routesOf } from "./routes.ts";
+
 import { HERE, stage, TOKEN } from "./stage.contract.ts";
+
+const ROUTES = routesOf(await allOperations());
 
 const LINES = [
   ...ROUTES.map(({ method, url }) => `${method.toUpperCase()} ${url.replaceAll(/\{\w+\}/g, "1")}`),

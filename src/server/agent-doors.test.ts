@@ -3,10 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadProject } from "../agents/index.ts";
+import { allOperations } from "../app/doors/features.ts";
 import { agentName, contactId, digestOf, layerId, type NewText, orgId, trusted, untrusted } from "../protocol/index.ts";
 import type { Store } from "../stores/index.ts";
-import { ROUTES } from "./routes.ts";
+import { routesOf } from "./routes.ts";
+
 import { at, eventsOf, type Json, stage } from "./stage.contract.ts";
+
+const ROUTES = routesOf(await allOperations());
 
 const NOBODY = "0".repeat(26);
 
@@ -96,31 +100,31 @@ describe("an agent's layers over HTTP", () => {
     const edited = await send("layers/loop/versions", { text: "Look. Act.", reason: "shorter" });
     shaped(edited, "post ~/layers/{layer}/versions");
     expect(edited.body).toMatchObject({ n: 1, active: true, by: "operator" });
-    const moved = await send("layers/loop/active", { n: 0, reason: "longer" });
-    shaped(moved, "post ~/layers/{layer}/active");
+    const moved = await send("layers/loop/activate", { version: 0, reason: "longer" });
+    shaped(moved, "post ~/layers/{layer}/activate");
     expect(moved.body).toMatchObject({ kind: "rolled back", from: 1, to: 0 });
-    shaped(await get("/layers/loop/versions"), "get ~/layers/{layer}/versions");
-    await send("layers/loop/active", { n: 1, reason: "shorter" });
+    shaped(await get("/layers/loop/history"), "get ~/layers/{layer}/history");
+    await send("layers/loop/activate", { version: 1, reason: "shorter" });
     const back = await send("layers/loop/rollback", { reason: "longer" });
     shaped(back, "post ~/layers/{layer}/rollback");
     expect(back.body).toMatchObject({ kind: "rolled back", from: 1, to: 0 });
     expect(await send("layers/loop/rollback", { reason: "longer" })).toMatchObject({ status: 404 });
-    const moves = await get("/layers/loop/moves");
-    shaped(moves, "get ~/layers/{layer}/moves");
+    const moves = await get("/layers/loop/history");
+    shaped(moves, "get ~/layers/{layer}/history");
     expect(at(moves.body, "moves")).toHaveLength(4);
-    const page = async (query: string) => at((await get(`/layers/loop/moves?${query}`)).body, "moves");
+    const page = async (query: string) => at((await get(`/layers/loop/history?${query}`)).body, "moves");
     expect(await page("limit=1")).toMatchObject([{ seq: 4, kind: "rolled back" }]);
-    expect(await page("limit=2&before=3")).toMatchObject([{ seq: 2 }, { seq: 1, kind: "edited" }]);
-    expect(await get("/layers/loop/moves?before=0")).toMatchObject({ status: 400 });
+    expect(await page("limit=2&beforeMove=3")).toMatchObject([{ seq: 2 }, { seq: 1, kind: "edited" }]);
+    expect(await get("/layers/loop/history?beforeMove=0")).toMatchObject({ status: 400 });
   });
 
   it("have their versions told in pages", async () => {
     const { get, send } = await living();
     for (const text of ["One.", "Two.", "Three."]) await send("layers/loop/versions", { text, reason: "shorter" });
-    const page = async (query: string) => at((await get(`/layers/loop/versions?${query}`)).body, "versions");
+    const page = async (query: string) => at((await get(`/layers/loop/history?${query}`)).body, "versions");
     expect(await page("limit=2")).toMatchObject([{ n: 3 }, { n: 2 }]);
     expect(await page("limit=2&before=2")).toMatchObject([{ n: 1 }]);
-    expect(await get("/layers/loop/versions?before=0")).toMatchObject({ status: 400 });
+    expect(await get("/layers/loop/history?before=0")).toMatchObject({ status: 400 });
   });
 
   it("are compared, any two versions, line by line; what is not there is told with where to look", async () => {
@@ -138,7 +142,7 @@ describe("an agent's layers over HTTP", () => {
       ],
     });
     await send("skills/invoicing", { text: "Number, date, sum.", reason: "shorter" });
-    expect((await get("/layers/skills/diff?part=invoicing&from=1&to=0")).body).toMatchObject({ part: "invoicing" });
+    expect((await get("/layers/skills/diff?skill=invoicing&from=1&to=0")).body).toMatchObject({ part: "invoicing" });
     expect(await get("/layers/loop/diff?from=0&to=7")).toMatchObject({ status: 404 });
     expect(await get("/layers/loop/diff?to=1")).toMatchObject({ status: 400 });
     expect(await get("/layers/vitals/diff?from=0&to=0")).toMatchObject({ status: 404 });
@@ -146,7 +150,7 @@ describe("an agent's layers over HTTP", () => {
 
   it("are refused with each problem once", async () => {
     const { get } = await living();
-    const { status, body } = await get("/layers/loop/versions?limit=abc");
+    const { status, body } = await get("/layers/loop/history?limit=abc");
     expect(status).toBe(400);
     expect(at(body, "error", "message")).toBe('`limit` in the query must be a whole number from 1 to 1000, not "abc"');
   });
@@ -156,12 +160,12 @@ describe("an agent's layers over HTTP", () => {
     await propose("Look thrice.");
     await send("layers/loop/versions", { text: "Look twice.", reason: "shorter" });
     const next = async (line: string, body: object) => String(at((await send(line, body)).body, "error", "message"));
-    const stale = await next("layers/loop/versions/1", { verdict: "approved", reason: "good" });
+    const stale = await next("layers/loop/versions/1/approve", { reason: "good" });
     expect(stale).toContain("GET /v1/agents/automaton/layers/loop/diff?from=2&to=1");
     expect(stale).toContain('`"over": 2`');
-    await send("layers/loop/versions/1", { verdict: "approved", over: 2, reason: "good" });
-    expect(await next("layers/loop/versions/1", { verdict: "approved", reason: "good" })).toContain(
-      "GET /v1/agents/automaton/layers/loop/versions",
+    await send("layers/loop/versions/1/approve", { over: 2, reason: "good" });
+    expect(await next("layers/loop/versions/1/approve", { reason: "good" })).toContain(
+      "GET /v1/agents/automaton/layers/loop/history",
     );
   });
 
@@ -174,7 +178,7 @@ describe("an agent's layers over HTTP", () => {
       status: 200,
       body: { layer: "loop", n: 1 },
     });
-    expect(at((await get("/layers/6/versions")).body, "versions")).toMatchObject([{ layer: "loop", n: 1 }]);
+    expect(at((await get("/layers/6/history")).body, "versions")).toMatchObject([{ layer: "loop", n: 1 }]);
     const shared = await get("/layers/10");
     expect(shared).toMatchObject({ status: 400, body: { error: { code: "invalid_input" } } });
     expect(at(shared.body, "error", "message")).toContain("`vitals`, `obligations`");
@@ -187,30 +191,30 @@ describe("an agent's layers over HTTP", () => {
     expect(refused).toMatchObject({ status: 422, body: { error: { code: "text_refused" } } });
     expect(await send("layers/lop/versions", { text: "Free.", reason: "why not" })).toMatchObject({ status: 404 });
     expect(await send("layers/loop/versions", { text: "Free." })).toMatchObject({ status: 400 });
-    expect(await send("layers/loop/active", { n: -1, reason: "back" })).toMatchObject({ status: 400 });
-    expect(await get("/layers/loop/versions?part=x")).toMatchObject({ status: 404 });
+    expect(await send("layers/loop/activate", { version: -1, reason: "back" })).toMatchObject({ status: 400 });
+    expect(await get("/layers/loop/history?skill=x")).toMatchObject({ status: 404 });
     expect(await get("/nothing")).toMatchObject({ status: 404, body: { error: { code: "route_not_found" } } });
   });
 
   it("wait as proposals, are approved and rejected, and each once", async () => {
-    const { get, send, json, propose } = await living();
+    const { send, json, propose } = await living();
     await propose("Look twice.");
     await propose("Look thrice.", "bob");
-    const waiting = await get("/proposals");
-    shaped(waiting, "get ~/proposals");
+    const waiting = await json("GET /v1/proposals?agent=automaton");
+    shaped(waiting, "get /v1/proposals");
     expect(at(waiting.body, "proposals")).toMatchObject([{ agent: "automaton", n: 1 }, { n: 2 }]);
     const attention = await json("GET /v1/attention");
     shaped(attention, "get /v1/attention");
     expect(at(attention.body, "agents")).toMatchObject([{ agent: "companion" }, { agent: "automaton", proposals: 2 }]);
-    const approved = await send("layers/loop/versions/1", { verdict: "approved", reason: "good" });
-    shaped(approved, "post ~/layers/{layer}/versions/{n}");
+    const approved = await send("layers/loop/versions/1/approve", { reason: "good" });
+    shaped(approved, "post ~/layers/{layer}/versions/{version}/approve");
     expect(approved.body).toMatchObject({ active: true, trust: "agent" });
-    const stale = await send("layers/loop/versions/2", { verdict: "approved", reason: "good" });
+    const stale = await send("layers/loop/versions/2/approve", { reason: "good" });
     expect(stale).toMatchObject({ status: 409, body: { error: { code: "text_decided" } } });
-    expect(await send("layers/loop/versions/2", { verdict: "approved", over: 1, reason: "better" })).toMatchObject({
+    expect(await send("layers/loop/versions/2/approve", { over: 1, reason: "better" })).toMatchObject({
       body: { n: 2, active: true },
     });
-    expect(await send("layers/loop/versions/2", { verdict: "rejected", reason: "no" })).toMatchObject({ status: 409 });
+    expect(await send("layers/loop/versions/2/reject", { reason: "no" })).toMatchObject({ status: 409 });
   });
 
   it("000.59 and the soul and skills beside them", async () => {
@@ -236,8 +240,8 @@ describe("an agent's life over HTTP", () => {
     expect(asleep).toMatchObject({ status: 402, body: { error: { code: "out_of_credits", retry: true } } });
     shaped(await send("credits", { dollars: 20, note: "december" }), "post ~/credits");
     expect(await send("credits", { dollars: "20" })).toMatchObject({ status: 400 });
-    const paid = await get("/credits");
-    shaped(paid, "get ~/credits");
+    const paid = await get("/payments");
+    shaped(paid, "get ~/payments");
     expect(at(paid.body, "payments")).toMatchObject([{ dollars: 20, note: "december", by: "operator" }]);
     const ticked = await json("POST /v1/agents/automaton/life/tick");
     shaped(ticked, "post ~/life/tick");

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AGENT, COMPOSED, USAGE } from "./answers.ts";
+import { AGENT, COMPOSED, USAGE } from "../features/index.ts";
 import { FIELDS, NOTHING } from "./fields.ts";
 import { type Route, route } from "./route.ts";
 import { scopeOf } from "./scope-of.ts";

@@ -1,15 +1,18 @@
 import { type Context, Hono } from "hono";
+import type { Operation } from "../features/index.ts";
 import { type Actor, StrataError, type TurnEvent } from "../protocol/index.ts";
 import { errorResponse } from "./error-response.ts";
 import type { HealthReport } from "./health.ts";
 import { readBody } from "./read-body.ts";
 import type { Doors, Route } from "./route.ts";
-import { ROUTES } from "./routes.ts";
+import { routesOf } from "./routes.ts";
 import { checkSite, type Site } from "./site.ts";
 import { openTurns } from "./turns.ts";
 
 /** What a server is made from. */
 export interface ServerParts extends Omit<Doors, "turns"> {
+  /** What is served, beside the routes that are written by hand. */
+  readonly operations: readonly Operation[];
   readonly site: Site;
   /** Who asks with that token; nobody for one that is not known. Today that is the operator; other roles come in here. */
   readonly actorOf: (token: string) => Actor | undefined;
@@ -35,6 +38,7 @@ const OPEN: readonly string[] = ["/", "/health"];
 /** The routes over what they answer with. Every request is let in by its host first, then by its token. */
 export function createServer(parts: ServerParts): Server {
   const turns = openTurns(parts.watch);
+  const routes = routesOf(parts.operations);
   const server = new Hono<Env>();
   server.use(async (context, next) => {
     await next();
@@ -46,12 +50,12 @@ export function createServer(parts: ServerParts): Server {
     await next();
   });
   serveOpen(server, parts);
-  serveDocument(server, parts);
-  for (const route of ROUTES) {
+  serveDocument(server, parts, routes);
+  for (const route of routes) {
     const respond = (context: Context<Env>): Promise<Response> => responseOf({ ...parts, turns }, route, context);
     server.on(route.method.toUpperCase(), route.url.replaceAll(/\{(\w+)\}/g, ":$1"), respond);
   }
-  server.notFound(({ req }) => nowhere(req.method, req.path));
+  server.notFound(({ req }) => nowhere(routes, req.method, req.path));
   server.onError((thrown) => errorResponse(thrown));
   return {
     fetch: async (request) => server.fetch(request),
@@ -105,10 +109,10 @@ To talk to an agent in a terminal, run \`strata chat AGENT\`.
 `;
 
 /** Made when it is asked for: most runs never need it. */
-function serveDocument(server: Hono<Env>, { health }: ServerParts): void {
+function serveDocument(server: Hono<Env>, { health }: ServerParts, routes: readonly Route[]): void {
   server.get("/v1/openapi.json", async ({ json }) => {
     const { openApiOf } = await import("./openapi.ts");
-    return json(openApiOf(ROUTES, (await health()).version));
+    return json(openApiOf(routes, (await health()).version));
   });
 }
 
@@ -134,8 +138,8 @@ function onlyOnce(fields: URLSearchParams): unknown {
 }
 
 /** Another method's path, or no path at all. */
-function nowhere(method: string, path: string): Response {
-  const known = [{ method: "get", url: "/v1/openapi.json" }, ...OPEN.map((url) => ({ method: "get", url })), ...ROUTES];
+function nowhere(routes: readonly Route[], method: string, path: string): Response {
+  const known = [{ method: "get", url: "/v1/openapi.json" }, ...OPEN.map((url) => ({ method: "get", url })), ...routes];
   const here = known.filter(({ url }) => new RegExp(`^${url.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path));
   if (here.length === 0) {
     const message = `nothing answers to ${method} ${path}; GET /v1/openapi.json describes what is served`;

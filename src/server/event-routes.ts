@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DONE, EVENT } from "../features/index.ts";
 import {
   type Actor,
   type SignedEvent,
@@ -10,10 +11,9 @@ import {
 } from "../protocol/index.ts";
 import type { Runtime } from "../runtime/index.ts";
 import { answering, type Done } from "./answering.ts";
-import { DONE, EVENT } from "./answers.ts";
-import { FIELDS, NOTHING } from "./fields.ts";
+import { FIELDS } from "./fields.ts";
 import { type Route, route } from "./route.ts";
-import { endOf, STREAM, streamed, TURN_RUN, turnRun } from "./turn-run.ts";
+import { endOf, STREAM, streamed } from "./turn-run.ts";
 
 const THREAD_PATH = z.strictObject({ id: FIELDS.thread });
 
@@ -53,38 +53,6 @@ export const EVENT_ROUTES: readonly Route[] = [
       const taken = (await runtime.turn(actor, done.turn)).events.find(({ id }) => id === event.id);
       return { event: taken ?? event, done };
     },
-  }),
-  route({
-    method: "post",
-    url: "/v1/threads/{id}/run",
-    says: "One turn over the thread's waiting events; `done` is null when nothing waits.",
-    path: THREAD_PATH,
-    body: NOTHING,
-    ...TURN_RUN,
-    handle: async ({ runtime, turns }, { actor, path, query, gone }) => {
-      const thread = await runtime.thread(actor, path.id);
-      return turnRun(turns, { begin: (signal) => runtime.run(actor, thread, { signal }), query, gone });
-    },
-  }),
-  route({
-    method: "post",
-    url: "/v1/threads/{id}/cancel",
-    says: "Stops the turn that runs on the thread, also that of another program, which hears of it within seconds; its events keep waiting.",
-    path: THREAD_PATH,
-    query: NOTHING,
-    body: NOTHING,
-    answer: z.object({ cancelled: z.boolean().describe("False where it runs none.") }),
-    handle: async ({ runtime }, { actor, path: { id } }) => ({ cancelled: await runtime.cancel(actor, id) }),
-  }),
-  route({
-    method: "post",
-    url: "/v1/threads/{id}/withdraw",
-    says: "Takes back the events that wait on the thread: no turn will handle them.",
-    path: THREAD_PATH,
-    query: NOTHING,
-    body: NOTHING,
-    answer: z.object({ withdrawn: z.array(EVENT).readonly() }),
-    handle: async ({ runtime }, { actor, path: { id } }) => ({ withdrawn: await runtime.withdraw(actor, id) }),
   }),
 ];
 

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { allOperations } from "../app/doors/features.ts";
 import { orgId, threadId } from "../protocol/index.ts";
-import { ROUTES } from "./routes.ts";
+
+import { routesOf } from "./routes.ts";
 import { at, eventsOf, type Json, NOW, type Stage, stage } from "./stage.contract.ts";
+
+const ROUTES = routesOf(await allOperations());
 
 /** Waits until it holds. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {

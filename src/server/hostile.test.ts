@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ROUTES } from "./routes.ts";
+import { allOperations } from "../app/doors/features.ts";
+import { routesOf } from "./routes.ts";
+
 import { at, stage } from "./stage.contract.ts";
+
+const ROUTES = routesOf(await allOperations());
 
 const { ask, json, open } = await stage();
 const thread = await open();

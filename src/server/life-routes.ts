@@ -1,10 +1,9 @@
 import { z } from "zod";
-import type { LifeView } from "../runtime/index.ts";
-import { ATTENTION, CREDITS, LIFE, SNAPSHOT, TOP_UP } from "./agent-answers.ts";
-import { AGENT_PATH, given, OF } from "./agent-fields.ts";
+import { lifeAnswer } from "../features/life/index.ts";
+import { ACT, ATTENTION, SNAPSHOT } from "./agent-answers.ts";
+import { AGENT_PATH, given } from "./agent-fields.ts";
 import { FIELDS, NOTHING } from "./fields.ts";
 import { type Route, route } from "./route.ts";
-import { TURN_RUN, turnRun } from "./turn-run.ts";
 
 /** How an agent is, what it lives on, and a turn of its own. */
 export const LIFE_ROUTES: readonly Route[] = [
@@ -19,7 +18,7 @@ export const LIFE_ROUTES: readonly Route[] = [
     handle: async ({ runtime }, { actor, path }) => {
       const { agent, life, ...rest } = await runtime.snapshot(actor, path.agent);
       const { name, version, description } = agent;
-      return { agent: { name, version, description }, ...given("life", life && told(life)), ...rest };
+      return { agent: { name, version, description }, ...given("life", life && lifeAnswer(life)), ...rest };
     },
   }),
   route({
@@ -34,49 +33,14 @@ export const LIFE_ROUTES: readonly Route[] = [
   }),
   route({
     method: "get",
-    url: "/v1/agents/{agent}/life",
-    says: "The agent's state, tier, credits, runway and account, and when its next turn is due.",
-    path: AGENT_PATH,
-    query: NOTHING,
-    body: NOTHING,
-    answer: LIFE,
-    handle: async ({ runtime }, { actor, path: { agent } }) => told(await runtime.life(actor, agent)),
-  }),
-  route({
-    method: "post",
-    url: "/v1/agents/{agent}/life/tick",
-    says: "One turn of the agent's own, now.",
-    path: AGENT_PATH,
-    body: NOTHING,
-    ...TURN_RUN,
-    handle: ({ runtime, turns }, { actor, path: { agent }, query, gone }) =>
-      turnRun(turns, { begin: (signal) => runtime.tick(actor, agent, { signal }), query, gone }),
-  }),
-  route({
-    method: "get",
-    url: "/v1/agents/{agent}/credits",
-    says: "The payments that topped the agent up, the newest first.",
+    url: "/v1/agents/{agent}/acts",
+    says: "What operators did with the agent and looked at, the newest first.",
     path: AGENT_PATH,
     query: z.strictObject({ limit: FIELDS.limit }),
     body: NOTHING,
-    answer: z.object({ payments: z.array(TOP_UP).readonly() }),
+    answer: z.object({ acts: z.array(ACT).readonly() }),
     handle: async ({ runtime }, { actor, path: { agent }, query: { limit } }) => ({
-      payments: await runtime.topUps(actor, agent, limit),
+      acts: await runtime.acts(actor, agent, limit),
     }),
   }),
-  route({
-    method: "post",
-    url: "/v1/agents/{agent}/credits",
-    says: "Tops the agent up. One that sleeps for want of credits wakes.",
-    path: AGENT_PATH,
-    query: NOTHING,
-    body: z.strictObject({ dollars: OF.dollars, note: OF.note }),
-    answer: CREDITS,
-    handle: ({ runtime }, { actor, path: { agent }, body }) => runtime.topUp(actor, agent, body),
-  }),
 ];
-
-/** JSON knows no such numbers: wei stand there in digits. */
-function told({ vitals: { native, ...vitals }, ...life }: LifeView) {
-  return { ...life, vitals: { ...vitals, ...given("native", native && { ...native, wei: String(native.wei) }) } };
-}

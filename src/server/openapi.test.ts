@@ -1,8 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { allOperations } from "../app/doors/features.ts";
 import { ERRORS } from "../protocol/index.ts";
-import { ROUTES } from "./routes.ts";
+import { routesOf } from "./routes.ts";
+
 import { at, stage } from "./stage.contract.ts";
+
+const ROUTES = routesOf(await allOperations());
 
 const page = readFileSync(new URL("../../docs/http.md", import.meta.url), "utf8");
 const { ask } = await stage();

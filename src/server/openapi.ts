@@ -1,5 +1,5 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
-import { ERROR } from "./answers.ts";
+import { ERROR } from "../features/index.ts";
 import type { OtherAnswer, Route } from "./route.ts";
 
 /** The OpenAPI 3.1 document of routes, made from the shapes that they parse with. */

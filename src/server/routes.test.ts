@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { allOperations } from "../app/doors/features.ts";
 import { contactId, untrusted } from "../protocol/index.ts";
-import { ROUTES } from "./routes.ts";
+import { routesOf } from "./routes.ts";
+
 import { at, eventsOf, type Json, NOW, type Stage, stage } from "./stage.contract.ts";
+
+const ROUTES = routesOf(await allOperations());
 
 const NOBODY = "0".repeat(26);
 const CALLS = {
@@ -316,7 +320,7 @@ describe("a contact", () => {
     expect(erased).toMatchObject({ status: 200, body: { erased: ["companion"] } });
     const searched = await json("GET /v1/memories?agent=companion&contact=ann&query=cat");
     expect(searched.body).toEqual({ memories: [] });
-    expect((await json("DELETE /v1/contacts/ann")).body).toEqual({ erased: [] });
+    expect((await json("DELETE /v1/contacts/ann")).body).toEqual({ contact: "ann", erased: [] });
     expect((await json("DELETE /v1/contacts/ann?agent=nobody")).status).toBe(404);
     const bobs = await json("GET /v1/memories?agent=companion&contact=bob&query=cat");
     expect(bobs.body).toMatchObject({ memories: [{ content: "Bob has a cat" }] });

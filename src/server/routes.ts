@@ -1,29 +1,23 @@
+import type { Operation } from "../features/index.ts";
 import { AGENT_ROUTES } from "./agent-routes.ts";
-import { APPROVAL_ROUTES } from "./approval-routes.ts";
-import { CONTACT_ROUTES } from "./contact-routes.ts";
-import { CONVERSATION_ROUTES } from "./conversation-routes.ts";
 import { EVENT_ROUTES } from "./event-routes.ts";
-import { LAYER_ROUTES } from "./layer-routes.ts";
 import { LIFE_ROUTES } from "./life-routes.ts";
-import { MAIL_ROUTES } from "./mail-routes.ts";
 import { MEMORY_ROUTES } from "./memory-routes.ts";
+import { routeOf } from "./operations.ts";
 import type { Route } from "./route.ts";
-import { SOUL_ROUTES } from "./soul-routes.ts";
-import { THREAD_ROUTES } from "./thread-routes.ts";
 import { TURN_ROUTES } from "./turn-routes.ts";
 
+/** Routes that are no operations, or not yet. */
+const BY_HAND: readonly Route[] = [...AGENT_ROUTES, ...LIFE_ROUTES, ...EVENT_ROUTES, ...TURN_ROUTES, ...MEMORY_ROUTES];
+
 /** Every route that takes a token: what is served, what the OpenAPI document tells and what the tests go through. */
-export const ROUTES: readonly Route[] = [
-  ...AGENT_ROUTES,
-  ...LIFE_ROUTES,
-  ...LAYER_ROUTES,
-  ...SOUL_ROUTES,
-  ...CONVERSATION_ROUTES,
-  ...MAIL_ROUTES,
-  ...THREAD_ROUTES,
-  ...EVENT_ROUTES,
-  ...TURN_ROUTES,
-  ...MEMORY_ROUTES,
-  ...APPROVAL_ROUTES,
-  ...CONTACT_ROUTES,
-];
+export function routesOf(operations: readonly Operation[]): readonly Route[] {
+  return [...operations.map(routeOf), ...BY_HAND].sort(wordsFirst);
+}
+
+/** Of two routes that fit one path, the one whose words are said stands before the one with a field there. */
+function wordsFirst(one: Route, other: Route): number {
+  const [some, others] = [one.url.split("/"), other.url.split("/")];
+  const at = some.findIndex((word, n) => word !== others[n]);
+  return Number(some[at]?.startsWith("{") ?? false) - Number(others[at]?.startsWith("{") ?? false);
+}

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Operation } from "../features/index.ts";
 import type { Actor, TurnEvent } from "../protocol/index.ts";
 import { createServer, type Server } from "./create-server.ts";
 import type { HealthReport } from "./health.ts";
@@ -9,6 +10,7 @@ import { isSameToken, operatorToken } from "./token.ts";
 
 /** What is served, and what comes from outside. */
 export interface Served extends Omit<Doors, "turns"> {
+  readonly operations: readonly Operation[];
   readonly operator: Actor;
   /** The data folder, which holds the token. */
   readonly data: string;

@@ -67,10 +67,10 @@ describe("the server", () => {
       throw new StrataError("approval_decided", `${id} is over`);
     };
     const own = createServer({ ...parts, runtime: { ...parts.runtime, decide } });
-    const answer = own.request("/v1/approvals/apr_00000000000000000000000000", {
+    const answer = own.request("/v1/approvals/apr_00000000000000000000000000/approve", {
       method: "POST",
       headers: { host: HERE, authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
-      body: '{"verdict": "approved"}',
+      body: "{}",
     });
     await begun.promise;
     await own.close().then(() => order.push("closed"));

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { agentSpec, blueprintFolder, loadProject, reviveAgent, vaultOf } from "../agents/index.ts";
+import { allOperations } from "../app/doors/features.ts";
 import { type Script, scripted, wireBody } from "../models/index.ts";
 import { type Actor, type Agent, agentName, type Model, orgId, type Request, StrataError } from "../protocol/index.ts";
 import { createRuntime, type Runtime } from "../runtime/index.ts";
@@ -79,6 +80,7 @@ export async function stage(
   });
   const operator: Actor = { org: orgId("home"), role: "operator" };
   const parts: ServerParts = {
+    operations: await allOperations(),
     runtime,
     site: siteOf({ host: "127.0.0.1", port: 4600 }),
     actorOf: (token) => (token === TOKEN ? operator : undefined),

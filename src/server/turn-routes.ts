@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { EXPLAINED, TURN } from "../features/index.ts";
 import { StrataError } from "../protocol/index.ts";
-import { EXPLAINED, TURN } from "./answers.ts";
 import { FIELDS, NOTHING } from "./fields.ts";
 import { type Route, route } from "./route.ts";
 import { TURN_RUN, turnRun } from "./turn-run.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { DONE } from "../features/index.ts";
 import { StrataError, type TurnEvent } from "../protocol/index.ts";
 import type { Done } from "./answering.ts";
-import { DONE } from "./answers.ts";
 import { eventStream, type Told } from "./event-stream.ts";
 import type { OtherAnswer } from "./route.ts";
 import type { Turns } from "./turns.ts";

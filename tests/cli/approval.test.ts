@@ -91,9 +91,9 @@ describe("strata approval", () => {
       const waiting = { approvals: [{ id: call?.id, tool: "write", status: "waiting" }] };
       expect((await ask("approvals?status=waiting")).body).toMatchObject(waiting);
       expect((await ask(`approvals/${call?.id}`)).body).toMatchObject(waiting.approvals[0] ?? {});
-      expect((await ask(`approvals/${call?.id}`, { verdict: "maybe" })).status).toBe(400);
-      expect((await ask(`approvals/${call?.id}`, { verdict: "approved" })).body).toMatchObject({ status: "done" });
-      const twice = await ask(`approvals/${call?.id}`, { verdict: "denied" });
+      expect((await ask(`approvals/${call?.id}/approve`, { verdict: "maybe" })).status).toBe(400);
+      expect((await ask(`approvals/${call?.id}/approve`, {})).body).toMatchObject({ status: "done" });
+      const twice = await ask(`approvals/${call?.id}/deny`, {});
       expect(twice).toMatchObject({ status: 409, body: { error: { code: "approval_decided" } } });
       expect((await ask(`approvals/apr_${"0".repeat(26)}`)).status).toBe(404);
     } finally {
@@ -133,7 +133,7 @@ describe("strata approval", () => {
   });
 
   it.each([
-    [["approval", "list", "--status", "wating"], 2, 'no call has the status "wating"; did you mean `waiting`?'],
+    [["approval", "list", "--status", "wating"], 2, '"all", not "wating"; did you mean `waiting`?'],
     [["approval", "show", "apr_1"], 2, "is not an approval id"],
   ])("%j is refused with a sentence", async (argv, code, says) => {
     const cwd = project(ASKING);

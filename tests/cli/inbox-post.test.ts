@@ -62,7 +62,7 @@ describe("strata inbox post", () => {
 
   it("refuses a message that says nothing", async () => {
     const { cwd } = await automaton();
-    await refuses(cwd, ["inbox", "post"], { exit: 2, says: "the message says nothing" });
+    await refuses(cwd, ["inbox", "post"], { exit: 2, says: "a message that says something" });
   });
 
   it("refuses one word that names an agent while something may be on stdin, and says how to write it", async () => {

@@ -1,11 +1,9 @@
 import type { App } from "../../app.ts";
+import { sleepsLine } from "../../features/life/index.ts";
+import { proposalsLine } from "../../features/texts/index.ts";
 import { count } from "../shell/style.ts";
 
 type Attention = Awaited<ReturnType<App["runtime"]["attention"]>>[number];
-
-/** Why no turn of an agent begins, and what wakes it. */
-export const sleepsLine = (agent: string, asleep: string): string =>
-  `${agent} sleeps, because ${asleep}: \`strata credits add DOLLARS ${agent}\` wakes it`;
 
 /** What of an agent waits for an operator, one line for each thing with the next step. */
 export function attentionLines({
@@ -48,9 +46,5 @@ export function unansweredLines({ agent, unanswered }: Pick<Attention, "agent" |
   const shows = `\`strata explain ${newest}\` shows ${unanswered.length === 1 ? "it" : "the newest"}, \`strata turn regenerate ${newest}\` answers it once more`;
   return [`${turns} left unanswered by ${agent}: ${shows}`];
 }
-
-/** How many proposals wait, and where they are seen. */
-export const proposalsLine = (proposals: number, agent: string): string =>
-  `${count(proposals, "proposal")} of ${agent} ${proposals === 1 ? "waits" : "wait"}: \`strata layer proposals ${agent}\` shows ${which(proposals)}`;
 
 const which = (n: number): string => (n === 1 ? "it" : "them");

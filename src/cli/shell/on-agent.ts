@@ -89,16 +89,22 @@ export const turnOfAgent = (
 ): Promise<void> =>
   inSession(context, asked.command, async (session) => {
     const agent = agentAsked(session, asked);
-    const tell = session.json ? jsonTeller(context) : plainTeller(context);
-    let began = false;
-    for await (const event of begin({ ...session, agent }, context.terminal.signal)) {
-      began = true;
-      if (event.type === "turn-start" && !session.json) context.note(...(await whoseTurn(session, event)));
-      tell(event);
-      if (event.type === "failed") context.fail(event.error);
-    }
+    const began = await tellTurn(context, session, begin({ ...session, agent }, context.terminal.signal));
     if (!began && !session.json) context.say(`Nothing waits for ${agent.name}.`);
   });
+
+/** Tells a turn as it runs; false where there was none. */
+export async function tellTurn(context: Context, session: Session, turn: AsyncIterable<TurnEvent>): Promise<boolean> {
+  const tell = session.json ? jsonTeller(context) : plainTeller(context);
+  let began = false;
+  for await (const event of turn) {
+    began = true;
+    if (event.type === "turn-start" && !session.json) context.note(...(await whoseTurn(session, event)));
+    tell(event);
+    if (event.type === "failed") context.fail(event.error);
+  }
+  return began;
+}
 
 /** Who is answered; nobody in a turn of the agent's own. */
 async function whoseTurn(

@@ -115,8 +115,7 @@ export function agentNamed({ runtime, operator }: App, name: string): Agent {
   return runtime.agent(operator, agentName(name));
 }
 
-/** The first signs of a version tell it apart for people. */
-export const shortVersion = (version: string): string => version.slice(0, 12);
+export { shortVersion } from "../../print/index.ts";
 
 /** The agent that was named, else the first one. @throws StrataError `agent_not_found`, `invalid_id`, `config_missing` */
 export function chosenAgent(app: App, name: string | undefined): Agent {

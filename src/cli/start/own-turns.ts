@@ -1,6 +1,6 @@
 import type { App } from "../../app.ts";
+import { sleepsLine } from "../../features/life/index.ts";
 import { type AgentName, asStrataError, type CreditRules, usualPayment } from "../../protocol/index.ts";
-import { sleepsLine } from "../agent/attention.ts";
 import type { Context } from "../shell/context.ts";
 import { changesOf, every } from "./every.ts";
 

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
+import { threadLines } from "../../features/threads/index.ts";
 import { StrataError, type ThreadId, type TurnId, threadId, turnId } from "../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { inRecord, type Session } from "../shell/session.ts";
-import { tellThreads } from "./thread-list.ts";
 import { threadView } from "./thread-view.ts";
 import { turnView } from "./turn-view.ts";
 
@@ -37,7 +37,9 @@ function neither(id: string): StrataError {
 
 async function list(context: Context, session: Session): Promise<void> {
   const { runtime, operator } = session.app;
-  tellThreads(context, await runtime.newestThreads(operator, { limit: NEWEST }), session);
+  const newest = await runtime.newestThreads(operator, { limit: NEWEST });
+  if (session.json) context.json(newest);
+  else context.say(...threadLines(newest, context.style));
 }
 
 async function explainThread(id: ThreadId, context: Context, { app, json }: Session): Promise<void> {

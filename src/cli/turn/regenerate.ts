@@ -1,4 +1,5 @@
-import type { App, Thread, TurnRecord } from "../../app.ts";
+import type { App, TurnRecord } from "../../app.ts";
+import { chatOn } from "../../features/threads/index.ts";
 import { StrataError, type ThreadId, type TurnEvent, type TurnId } from "../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import type { Session } from "../shell/session.ts";
@@ -33,12 +34,8 @@ export async function regenerate(
     tell(event);
     if (event.type === "failed") throw event.error;
   }
-  if (fork !== undefined && !json) context.note(goOn({ id: fork, scope: old.scope }));
+  if (fork !== undefined && !json) context.note(chatOn({ id: fork, scope: old.scope }));
 }
-
-/** How a chat goes on with a fork: left to itself, it goes on with the thread that was forked. */
-export const goOn = ({ id, scope: { agent } }: Pick<Thread, "id" | "scope">): string =>
-  `\`strata chat ${agent} --thread ${id}\` goes on with it; without --thread, a chat goes on with no fork.`;
 
 /** Opened as the agent would open it. @throws StrataError `model_unknown` */
 async function named(app: App, { scope }: TurnRecord, model: string) {

@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { APPROVAL_STATUSES, EDIT_ENDS, ERRORS, MODES, PROOFS, STOP_REASONS, TRUSTS } from "../protocol/index.ts";
+import { EDIT_ENDS, ERRORS, MODES, PROOFS, STOP_REASONS, TRUSTS } from "../protocol/index.ts";
+import { list, TIME } from "./fields.ts";
 
 // The shapes of answers, as the OpenAPI document tells them. They are those of `--json` on the command line.
 
-const list = <T extends z.ZodType>(item: T) => z.array(item).readonly();
-const TIME = z.number().describe("Milliseconds since 1970.");
 const TRUST = z.enum(TRUSTS);
 const PARTS = list(z.unknown()).describe("Parts: texts, pictures, files.");
 const MODEL = z.string().describe("`provider:name`, or `rehearsal`.");
@@ -237,26 +236,6 @@ export const DONE = z
     totals: TOTALS.optional().describe("Left out for a contact."),
   })
   .meta({ id: "Done", description: "A turn's good end, the last of its events." });
-
-export const APPROVAL = z
-  .object({
-    id: z.string(),
-    scope: SCOPE,
-    thread: z.string(),
-    turn: z.string(),
-    call: z.string().describe("The provider's id of the call."),
-    tool: z.string(),
-    input: z.unknown().describe("What the model gave it."),
-    schema: z.string().optional().describe("Digest of the tool's schema when the call was made."),
-    taint: TRUST.describe("The lowest trust in the prompt that led to the call."),
-    status: z.enum(APPROVAL_STATUSES),
-    askedAt: TIME,
-    decidedAt: TIME.optional(),
-    decidedBy: z.string().optional(),
-    note: z.string().optional(),
-    outcome: z.object({ text: z.string(), failed: z.boolean() }).optional(),
-  })
-  .meta({ id: "Approval", description: "A tool call that waits, or waited, for a person." });
 
 export const USAGE = z
   .object({ turns: z.number(), requests: z.number(), ...TOKENS.shape, dollars: z.number() })

@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { allOperations } from "../src/app/doors/features.ts";
+import { ERRORS } from "../src/protocol/index.ts";
+import { routesOf } from "../src/server/routes.ts";
+import { ROOT } from "./files.ts";
+import { between } from "./generated.ts";
+
+const PAGE = join(ROOT, "docs/http.md");
+
+/** The page of the REST API: its tables of routes and of error codes are written, the rest is by hand. */
+export async function routesPage(): Promise<string> {
+  const routes = routesOf(await allOperations());
+  const rows = routes.map(({ method, url, says }) => `| \`${method.toUpperCase()} ${url}\` | ${says} |`);
+  const withRoutes = between(readFileSync(PAGE, "utf8"), "routes", ["| route | |", "|---|---|", ...rows]);
+  const codes = Map.groupBy(Object.entries(ERRORS), ([, { status }]) => status);
+  const statuses = [...codes].toSorted(([one], [other]) => one - other);
+  const lines = statuses.map(([status, same]) => `| ${status} | ${same.map(([code]) => `\`${code}\``).join(", ")} |`);
+  return between(withRoutes, "codes", ["| status | codes |", "|---|---|", ...lines]);
+}

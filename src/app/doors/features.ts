@@ -1,0 +1,60 @@
+import type { Listed, Operation } from "../../features/index.ts";
+
+/** The one list of what agents can have. A feature is loaded when something needs it. */
+export const FEATURES: readonly Listed[] = [
+  {
+    name: "approvals",
+    nouns: { approval: "list the tool calls that wait for a person, approve, deny and settle them" },
+    load: async () => (await import("../../features/approvals/index.ts")).FEATURE,
+  },
+  {
+    name: "contacts",
+    nouns: { contact: "erase all that is kept of a contact" },
+    load: async () => (await import("../../features/contacts/index.ts")).FEATURE,
+  },
+  {
+    name: "conversations",
+    nouns: { conversation: "list the senders of whom an agent keeps a log, and read one; each look is recorded" },
+    load: async () => (await import("../../features/conversations/index.ts")).FEATURE,
+  },
+  {
+    name: "deliveries",
+    nouns: { outbox: "list what an agent said, and say what was delivered; each look is recorded" },
+    load: async () => (await import("../../features/deliveries/index.ts")).FEATURE,
+  },
+  {
+    name: "inbox",
+    nouns: {
+      inbox: "list the messages that wait for an agent, each look is recorded; add one, and let it handle them",
+    },
+    load: async () => (await import("../../features/inbox/index.ts")).FEATURE,
+  },
+  {
+    name: "life",
+    nouns: {
+      life: "show how an agent is that lives by itself, and let it have a turn of its own",
+      credits: "show what an agent may still spend, top it up, and list the payments",
+    },
+    load: async () => (await import("../../features/life/index.ts")).FEATURE,
+  },
+  {
+    name: "texts",
+    nouns: {
+      layer: "list and show an agent's layers; edit those that may be, look at their versions, decide about proposals",
+      soul: "show and set an agent's short name for itself",
+      skill: "list and show an agent's skills, write, enable and disable them",
+    },
+    load: async () => (await import("../../features/texts/index.ts")).FEATURE,
+  },
+  {
+    name: "threads",
+    nouns: { thread: "list the conversations, read one, fork it, move it to the newest version, stop its turn" },
+    load: async () => (await import("../../features/threads/index.ts")).FEATURE,
+  },
+];
+
+/** The operations of all features. */
+export async function allOperations(): Promise<readonly Operation[]> {
+  const features = await Promise.all(FEATURES.map(({ load }) => load()));
+  return features.flatMap(({ operations }) => operations);
+}

@@ -1,0 +1,34 @@
+/** The people outside: what is done about one of them everywhere at once. */
+import { z } from "zod";
+import type { Feature } from "../feature.ts";
+import { FIELDS, list } from "../fields.ts";
+import { operation } from "../operation.ts";
+
+const erase = operation({
+  name: "contact.erase",
+  does: "Erase a contact, of one agent or of all: texts, memories, files and the name itself. Nothing brings them back; counts and costs stay under a pseudonym.",
+  may: "operate",
+  at: "DELETE /v1/contacts/{contact}",
+  takes: z.strictObject({ contact: FIELDS.contact, agent: FIELDS.agent.optional() }),
+  gives: z.object({ contact: z.string(), erased: list(z.string()).describe("the agents that knew them") }),
+  command: {
+    words: ["contact"],
+    confirm:
+      "all that is kept of a contact would be gone for good, and nothing was erased yet; after `strata backup`, if it may be wanted",
+    examples: ["contact erase ann --yes"],
+    opens: "record",
+  },
+  run: async ({ runtime }, { contact, agent }, { actor }) => ({
+    contact,
+    erased: await runtime.erase(actor, { contact, agent }),
+  }),
+  show: ({ contact, erased }) => {
+    const name = JSON.stringify(contact);
+    if (erased.length === 0) return [`Nothing was known of ${name}; nothing was erased.`];
+    return [
+      `Erased ${name}, whom ${erased.join(", ")} knew: texts, memories, files and name are gone; counts and costs stay under a pseudonym.`,
+    ];
+  },
+});
+
+export const FEATURE: Feature = { name: "contacts", operations: [erase] };

@@ -1,0 +1,99 @@
+/** The log that an agent with `history: log` keeps of each sender. */
+import { z } from "zod";
+import { ago, count, minute, number, printable, type Style, setIn, table } from "../../print/index.ts";
+import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
+import type { Feature } from "../feature.ts";
+import { FIELDS, list, TIME } from "../fields.ts";
+import { operation, type World } from "../operation.ts";
+import { PROOF } from "../shapes.ts";
+
+export const HEAD = z
+  .object({ contact: z.string(), entries: z.number(), lastActivity: TIME })
+  .meta({ id: "ConversationHead" });
+
+const CONVERSATION = z
+  .object({
+    contact: z.string(),
+    lastActivity: TIME,
+    entries: list(
+      z.object({
+        event: z.string(),
+        proof: PROOF.optional(),
+        body: z.string(),
+        reply: z.string(),
+        turn: z.string(),
+        at: TIME,
+      }),
+    ),
+  })
+  .meta({ id: "Conversation", description: "What was said with one sender, shortened, the oldest first." });
+
+const senders = operation({
+  name: "conversation.list",
+  does: "List the senders of whom an agent keeps a log, the last active first. The look is recorded.",
+  may: "read",
+  at: "GET /v1/agents/{agent}/conversations",
+  takes: z.strictObject({ agent: FIELDS.agent, limit: FIELDS.limit }),
+  gives: z.object({ conversations: list(HEAD) }),
+  list: "conversations",
+  command: { examples: ["conversation list sovereign"], opens: "record" },
+  run: async ({ runtime }, { agent, limit }, { actor }) => ({
+    conversations: await runtime.conversations(actor, agent, limit),
+  }),
+  show: ({ conversations }, { style, given: { agent } }) =>
+    conversations.length === 0 ? [`${agent} has no log of any sender.`] : listLines(conversations, style),
+});
+
+const log = operation({
+  name: "conversation.show",
+  does: "Show what was said with one sender, the oldest first, as it is shown to the agent. The look is recorded.",
+  may: "read",
+  at: "GET /v1/agents/{agent}/conversations/{sender}",
+  takes: z.strictObject({
+    agent: FIELDS.agent,
+    sender: FIELDS.contact.describe("the sender, as `strata conversation list` shows them"),
+  }),
+  gives: z.object({ conversation: CONVERSATION.nullable().describe("null where no log is kept") }),
+  list: "conversation",
+  command: {
+    words: ["sender"],
+    examples: ["conversation show 0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"],
+    opens: "record",
+  },
+  run: async ({ runtime }, { agent, sender }, { actor }) => ({
+    conversation: (await runtime.conversation(actor, agent, sender)) ?? null,
+  }),
+  show: ({ conversation }, { style, given: { agent, sender } }) =>
+    conversation === null ? [`${agent} has no log of ${printable(sender)}.`] : logLines(conversation, agent, style),
+});
+
+export const FEATURE: Feature = { name: "conversations", operations: [senders, log] };
+
+type Head = Awaited<ReturnType<World["runtime"]["conversations"]>>[number];
+type Log = NonNullable<Awaited<ReturnType<World["runtime"]["conversation"]>>>;
+
+const COLUMNS = [{ head: "sender" }, { head: "entries", right: true }, { head: "active" }] as const;
+
+function listLines(heads: readonly Head[], style: Style): readonly string[] {
+  const now = Date.now();
+  const rows = heads.map(({ contact, entries, lastActivity }) => [
+    printable(contact),
+    number(entries),
+    ago(now - lastActivity),
+  ]);
+  return table(COLUMNS, rows, style);
+}
+
+function logLines({ contact, entries }: Log, agent: string, style: Style): readonly string[] {
+  return [
+    `${style.bold(agent)} with ${printable(contact)}`,
+    ...entries.flatMap(({ at, body, reply, turn, proof }) => [
+      "",
+      style.dim([minute(at), turn, ...(proof === undefined ? [] : [proof])].join(" · ")),
+      ...setIn(body, { first: `${style.cyan(printable(contact))}: `, more: "  " }, style),
+      ...setIn(reply, { first: `${style.cyan(agent)}: `, more: "  " }, style),
+    ]),
+    "",
+    style.dim(`${count(entries.length, "entry", "entries")} of at most ${CONVERSATION_LIMITS.entries}, times in UTC`),
+  ];
+}

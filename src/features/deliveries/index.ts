@@ -1,0 +1,73 @@
+/** What an agent said and how far it came: the outbox, and what was delivered by other means. */
+import { z } from "zod";
+import { count, minute, oneLine, printable, type Style, setIn } from "../../print/index.ts";
+import type { Feature } from "../feature.ts";
+import { FIELDS, given, list, TIME } from "../fields.ts";
+import { operation, type World } from "../operation.ts";
+
+const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
+
+const MESSAGE = z
+  .object({
+    id: z.string(),
+    contact: z.string(),
+    thread: z.string(),
+    turn: z.string(),
+    channel: z.string(),
+    text: z.string(),
+    status: z.enum(STATUSES),
+    at: TIME,
+  })
+  .meta({ id: "OutboxMessage" });
+
+const said = operation({
+  name: "outbox.list",
+  does: "List what an agent said, the newest first, and how far it came. The look is recorded.",
+  may: "read",
+  at: "GET /v1/agents/{agent}/outbox",
+  takes: z.strictObject({
+    agent: FIELDS.agent,
+    status: z.enum(STATUSES).optional().describe("only those (default: all)"),
+    limit: FIELDS.limit,
+  }),
+  gives: z.object({ messages: list(MESSAGE) }),
+  list: "messages",
+  command: { examples: ["outbox list --status undeliverable"], opens: "record" },
+  run: async ({ runtime }, { agent, status, limit }, { actor }) => ({
+    messages: await runtime.outbox(actor, agent, { limit, ...given("status", status) }),
+  }),
+  show: ({ messages }, { style, given: { agent } }) => {
+    if (messages.length === 0) return [`There is no such message of ${agent}.`];
+    return [...messages.flatMap((one) => saidLines(one, style)), style.dim(count(messages.length, "message"))];
+  },
+});
+
+const delivered = operation({
+  name: "outbox.delivered",
+  does: "Say that a waiting message was delivered by other means: it is not sent again. False where it does not wait.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/outbox/{id}/delivered",
+  takes: z.strictObject({ agent: FIELDS.agent, id: FIELDS.message }),
+  gives: z.object({ delivered: z.boolean() }),
+  command: { words: ["id"], examples: ["outbox delivered out_01jd8k3v5x9m2q7r4t6w8y0zab"], opens: "record" },
+  run: async ({ runtime }, { agent, id }, { actor }) => ({ delivered: await runtime.delivered(actor, agent, id) }),
+  show: (answer, { given: { agent, id } }) => [
+    answer.delivered ? `${id} counts as delivered.` : `${id} does not wait with ${agent}.`,
+  ],
+});
+
+export const FEATURE: Feature = { name: "deliveries", operations: [said, delivered] };
+
+type Outgoing = Awaited<ReturnType<World["runtime"]["outbox"]>>[number];
+
+/** So much of a message is shown; `--json` has all of it. */
+const BEGINNING = 200;
+
+function saidLines({ contact, id, at, status, text, thread }: Outgoing, style: Style): readonly string[] {
+  const state = status === "undeliverable" ? style.yellow(status) : status;
+  return [
+    `to ${style.cyan(printable(contact))} ${style.dim(`· ${minute(at)} ·`)} ${state}`,
+    ...setIn(oneLine(text, BEGINNING), "  ", style),
+    style.dim(`  ${id} on ${thread}`),
+  ];
+}

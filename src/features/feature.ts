@@ -1,0 +1,16 @@
+import type { Operation } from "./operation.ts";
+
+/** One thing that agents can have, or people can do with them. `app.ts` holds the one list of features. */
+export interface Feature {
+  readonly name: string;
+  /** What people and programs do with it. */
+  readonly operations: readonly Operation[];
+}
+
+/** A feature in the list, loaded when something needs it. */
+export interface Listed {
+  readonly name: string;
+  /** The nouns of its commands, each with the line that the help shows. */
+  readonly nouns: Readonly<Record<string, string>>;
+  readonly load: () => Promise<Feature>;
+}

@@ -1,0 +1,65 @@
+import { z } from "zod";
+import {
+  agentName,
+  approvalId,
+  contactId,
+  layerId,
+  memoryId,
+  outboxId,
+  threadId,
+  turnId,
+  untrusted,
+} from "../protocol/index.ts";
+
+const LINE = /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]{1,200}(?<!\s)$/u;
+
+/** One visible line. */
+const line = (): z.ZodString =>
+  z.string().regex(LINE, "1 to 200 visible characters without a line break or outer blanks");
+
+const says = (most: number): z.ZodString => z.string().max(most).regex(/\S/, "a text that says something");
+
+/** The time of an answer. */
+export const TIME = z.number().describe("milliseconds since 1970");
+
+/** A list in an answer. */
+export const list = <T extends z.ZodType>(item: T) => z.array(item).readonly();
+
+/** A member only where it was given: what is left out is never `undefined`. */
+export function given<K extends string, V>(name: K, value: V | undefined): { readonly [P in K]?: V } {
+  const made: { [P in K]?: V } = {};
+  if (value !== undefined) made[name] = value;
+  return made;
+}
+
+/** A whole number of a range, which the sentence of a refusal names. */
+export function whole(from: number, to: number) {
+  const range = `a whole number from ${from} to ${to}`;
+  return z
+    .number(range)
+    .refine((value) => Number.isSafeInteger(value) && value >= from && value <= to, range)
+    .meta({ type: "integer", minimum: from, maximum: to });
+}
+
+/** The fields that operations share. What has a form of its own becomes a protocol type here and nowhere else. */
+export const FIELDS = {
+  agent: z.string().describe("an agent's name").transform(agentName),
+  contact: z.string().describe("the person outside, as the channel names them").transform(contactId),
+  thread: z.string().describe("a thread, thr_…").transform(threadId),
+  turn: z.string().describe("a turn, trn_…").transform(turnId),
+  memory: z.string().describe("a memory, mem_…").transform(memoryId),
+  approval: z.string().describe("a call that waits for a person, apr_…").transform(approvalId),
+  message: z.string().describe("a message, out_…").transform(outboxId),
+  layer: z.string().describe("a layer, by its id, or by its rank where no other layer shares it").transform(layerId),
+  skill: z.string().min(1).max(64).describe("which skill, where the layer holds skills"),
+  text: z.string().max(100_000).describe("the new text"),
+  channel: line().describe("where the conversation takes place"),
+  key: line().describe("which conversation of the contact on that channel"),
+  limit: whole(1, 1_000).default(20).describe("at most so many"),
+  query: says(1_000).describe("words to search by"),
+  note: z.string().max(1_000).describe("a note for the record").transform(untrusted),
+  reason: z.string().max(1_000).describe("why, for the record").transform(untrusted),
+} as const;
+
+/** What stands in the record where nobody at the command line says why. */
+export const NO_REASON = { reason: "no reason given" } as const;

@@ -1,0 +1,22 @@
+/**
+ * The frame of features: how a thing that agents can have tells the house what it is, and how a capability is declared once for
+ * every door. Each feature is a folder beside this page, entered through its own `index.ts`; it imports no other feature.
+ */
+export type { Feature, Listed } from "./feature.ts";
+export { FIELDS } from "./fields.ts";
+export {
+  type Answer,
+  type Call,
+  type CommandPart,
+  fileOperation,
+  type Given,
+  type Opens,
+  type Operation,
+  operation,
+  pathFields,
+  turnOperation,
+  type World,
+  type Written,
+} from "./operation.ts";
+export { type FieldShape, fieldsOf, fromWords, type Naming, parsed } from "./parse.ts";
+export { AGENT, COMPOSED, DONE, ERROR, EVENT, EXPLAINED, PROOF, SLOT, THREAD, TURN, USAGE } from "./shapes.ts";

@@ -1,0 +1,133 @@
+import { z } from "zod";
+import { StrataError, suggestion } from "../protocol/index.ts";
+
+/** How the fields of an operation are called at the door where they came in. */
+export interface Naming {
+  /** A field in a sentence: "`limit` in the query", "`--limit`". */
+  readonly field: (name: string) => string;
+  /** What holds the fields: "the query". */
+  readonly whole: string;
+}
+
+/**
+ * What came from outside, as the schema's types. Fields that the schema does not know are refused.
+ * @throws StrataError `invalid_input`, and what the makers of ids throw
+ */
+export function parsed<S extends z.ZodObject>(schema: S, values: unknown, naming: Naming): z.output<S> {
+  const result = schema.safeParse(values);
+  if (result.success) return result.data;
+  const fields = Object.keys(schema.shape);
+  // One value may break several rules that are told in the same words.
+  const problems = [...new Set(result.error.issues.map((issue) => problemOf(issue, values, { naming, fields })))];
+  const many = problems.length === 1 ? "" : `${problems.length} things to mend: `;
+  throw new StrataError("invalid_input", `${many}${problems.join("; ")}`, { in: naming.whole, problems });
+}
+
+interface Around {
+  readonly naming: Naming;
+  readonly fields: readonly string[];
+}
+
+function problemOf(issue: z.core.$ZodIssue, values: unknown, { naming, fields }: Around): string {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => `${naming.whole} has no field ${short(key)}${suggestion(key, fields)}`).join("; ");
+  }
+  const found = valueAt(values, issue.path);
+  if (issue.path.length === 0) return `${naming.whole} must be a JSON object, not ${short(found)}`;
+  const field = naming.field(issue.path.join("."));
+  if (found === undefined) return `${field} is missing: it must be ${expectation(issue)}`;
+  const near =
+    issue.code === "invalid_value" && typeof found === "string" ? suggestion(found, issue.values.map(String)) : "";
+  return `${field} must be ${expectation(issue)}, not ${short(found)}${near}`;
+}
+
+/** Our own fields say in their message what they must be; the rest is what zod knows. */
+function expectation(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.message.startsWith("Invalid input") ? `of type ${issue.expected}` : issue.message;
+    case "invalid_value":
+      return `one of ${issue.values.map((one) => JSON.stringify(one)).join(", ")}`;
+    case "too_big":
+      return `at most ${issue.maximum}${issue.origin === "string" ? " characters long" : ""}`;
+    case "too_small":
+      return `at least ${issue.minimum}${issue.origin === "string" ? " characters long" : ""}`;
+    default:
+      return issue.message;
+  }
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inside, key) => (typeof inside === "object" && inside !== null ? Reflect.get(inside, key) : undefined),
+    value,
+  );
+}
+
+/** A value as far as a sentence needs it. */
+function short(value: unknown): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
+/** What is known of a field from its schema: enough to read it from a word, and to tell how it is written. */
+export interface FieldShape {
+  readonly name: string;
+  readonly says: string;
+  readonly required: boolean;
+  readonly default?: unknown;
+  readonly choices?: readonly string[];
+  /** What one word is read as; `text` where it may be several things. */
+  readonly type: "text" | "number" | "flag" | "list";
+}
+
+/** The fields that a schema takes. */
+export function fieldsOf(takes: z.ZodObject): readonly FieldShape[] {
+  return Object.entries<z.ZodType>(takes.shape).map(([name, schema]) => fieldOf(name, schema));
+}
+
+function fieldOf(name: string, schema: z.ZodType): FieldShape {
+  const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const choices = choicesOf(json);
+  return {
+    name,
+    says: schema.description ?? json.description ?? "",
+    required: !schema.safeParse(undefined).success,
+    ...(json.default !== undefined && { default: json.default }),
+    ...(choices !== undefined && { choices }),
+    type: typeOf(json),
+  };
+}
+
+type Json = z.core.JSONSchema.BaseSchema;
+
+function choicesOf(json: Json): readonly string[] | undefined {
+  const items = typeof json.items === "object" && !Array.isArray(json.items) ? json.items : json;
+  return items.enum?.every((one) => typeof one === "string") === true ? items.enum.map(String) : undefined;
+}
+
+function typeOf({ type, const: only }: Json): FieldShape["type"] {
+  if (type === "integer" || type === "number") return "number";
+  if (type === "boolean" || only === true) return "flag";
+  return type === "array" ? "list" : "text";
+}
+
+/** Values that came as words, of a query or a command line, as their fields want them. What cannot be read stays as it is, and is refused with the rest. */
+export function fromWords(fields: readonly FieldShape[], words: Readonly<Record<string, unknown>>) {
+  const shapes = new Map(fields.map((field) => [field.name, field]));
+  return Object.fromEntries(Object.entries(words).map(([name, word]) => [name, fromWord(shapes.get(name), word)]));
+}
+
+function fromWord(field: FieldShape | undefined, word: unknown): unknown {
+  if (typeof word !== "string") return word;
+  switch (field?.type) {
+    case "number":
+      return /^-?\d{1,15}(?:\.\d{1,15})?$/.test(word) ? Number(word) : word;
+    case "flag":
+      return word === "true" ? true : word === "false" ? false : word;
+    case "list":
+      return [word];
+    default:
+      return word;
+  }
+}

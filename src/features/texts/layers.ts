@@ -1,0 +1,347 @@
+import { z } from "zod";
+import { count, number, printable, type Style, setIn, table } from "../../print/index.ts";
+import { type LayerId, TEXT_LIMITS, type TextKey } from "../../protocol/index.ts";
+import type { LayerView } from "../../runtime/index.ts";
+import { FIELDS, given, list, NO_REASON, whole } from "../fields.ts";
+import { type Operation, operation, type World } from "../operation.ts";
+import { differenceLines, editedLines, movedLine, moveLines, nameOf, proposalsLine, versionLines } from "./lines.ts";
+import { COMPARISON, LAYER, MOVE, PASSED_OVER, PROPOSAL, VERSION } from "./shapes.ts";
+
+const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
+const OF_LAYER = OF_AGENT.extend({ layer: FIELDS.layer });
+const OF_TEXT = OF_LAYER.extend({ skill: FIELDS.skill.optional() });
+const WITH_REASON = OF_TEXT.extend({ reason: FIELDS.reason });
+
+/** A version, by its number; where 0 is allowed, it is the declared text. */
+const version = (from: 0 | 1, says: string) => whole(from, 1_000_000_000).describe(says);
+
+const keyOf = ({ layer, skill }: { readonly layer: LayerId; readonly skill?: string | undefined }): TextKey => ({
+  layer,
+  ...given("part", skill),
+});
+
+const skillWords = ({ part }: TextKey): string => (part === undefined ? "" : ` --skill ${part}`);
+
+const layers = operation({
+  name: "layer.list",
+  does: "List all layers in the order of the prompt: which nobody may change, what is sent of each now, and whose words it is.",
+  may: "read",
+  at: "GET /v1/agents/{agent}/layers",
+  takes: OF_AGENT,
+  gives: z.object({
+    layers: list(LAYER),
+    passedOver: list(PASSED_OVER).describe("edited texts that the declaration has passed over"),
+  }),
+  list: "layers",
+  command: { examples: ["layer list"], opens: "data" },
+  run: async ({ runtime }, { agent }, { actor }) => {
+    const [attention] = await runtime.attention(actor, agent);
+    const all = await runtime.layers(actor, agent);
+    return { layers: all, passedOver: attention?.passedOver ?? [] };
+  },
+  show: (found, { style, given: { agent }, agentWords }) => [
+    ...listLines(agent, found.layers, style),
+    ...passedLines(found.passedOver, agentWords, style),
+  ],
+});
+
+const layer = operation({
+  name: "layer.show",
+  does: "Show one layer: the text that is sent of it now, and whose words they are.",
+  may: "read",
+  at: "GET /v1/agents/{agent}/layers/{layer}",
+  takes: OF_LAYER,
+  gives: LAYER,
+  command: { words: ["layer"], examples: ["layer show 6"], opens: "data" },
+  run: ({ runtime }, { agent, layer: id }, { actor }) => runtime.layer(actor, agent, id),
+  show: (view, { style, given: { agent }, agentWords }) =>
+    viewLines(agent, view, { passed: passedLines(view.passedOver ?? [], agentWords, style), style }),
+});
+
+const edit = operation({
+  name: "layer.edit",
+  does: "Give a versioned layer another text, active from the next turn on; every version is kept. Size and guard may refuse it.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/layers/{layer}/versions",
+  takes: WITH_REASON.extend({
+    text: FIELDS.text,
+    line: z
+      .string()
+      .max(1_000)
+      .optional()
+      .describe("the line that stands for it where a mode shows the layer as one line"),
+  }),
+  gives: VERSION,
+  command: {
+    words: ["layer"],
+    file: "text",
+    examples: ['layer edit 6 --file loop.md --reason "shorter steps"'],
+    usual: NO_REASON,
+    opens: "data",
+  },
+  run: ({ runtime }, { agent, text, line, reason, ...key }, { actor }) =>
+    runtime.editText(actor, agent, { ...keyOf(key), text, ...given("line", line), reason }),
+  show: (made, { style, agentWords }) => {
+    const back = `\`strata layer rollback ${made.layer}${skillWords(made)}${agentWords}\` takes it back.`;
+    return editedLines(made, { name: nameOf(made), back, style });
+  },
+});
+
+const history = operation({
+  name: "layer.history",
+  does: "Show the versions of a layer's text, each with its writer, reason and the guard's word, and what was done with them, the newest first.",
+  may: "read",
+  at: "GET /v1/agents/{agent}/layers/{layer}/history",
+  takes: OF_TEXT.extend({
+    limit: FIELDS.limit.describe("at most so many versions, and as many moves"),
+    before: version(1, "only versions before this one, and what was done with them").optional(),
+    beforeMove: whole(1, 1_000_000_000).describe("only what was done before this move, by its `seq`").optional(),
+  }),
+  gives: z.object({
+    versions: list(VERSION),
+    moves: list(MOVE),
+    hasOlder: z.boolean().describe("whether older moves are left out"),
+  }),
+  command: { words: ["layer"], examples: ["layer history 6"], opens: "data" },
+  run: async ({ runtime }, { agent, limit, before, beforeMove, ...text }, { actor }) => {
+    const key = keyOf(text);
+    const versions = await runtime.textVersions(actor, agent, { ...key, limit, ...given("before", before) });
+    // One more tells whether there are older ones.
+    const wish = { ...key, ...given("below", before), ...given("before", beforeMove), limit: limit + 1 };
+    const found = await runtime.textMoves(actor, agent, wish);
+    return { versions, moves: found.slice(0, limit), hasOlder: found.length > limit };
+  },
+  show: ({ versions, moves, hasOlder }, { style, given: { before, beforeMove } }) => {
+    const isEdited = versions.length + moves.length > 0 || before !== undefined || beforeMove !== undefined;
+    if (!isEdited) return ["It is as it was declared; nobody has edited it."];
+    const oldest = versions.at(-1)?.n ?? 1;
+    const older = oldest === 1 ? "" : `; \`--before ${oldest}\` shows older ones`;
+    return [
+      ...versions.flatMap((one) => versionLines(one, style)),
+      ...(versions.length === 0 ? [] : [""]),
+      ...moveLines(moves, style),
+      "",
+      style.dim(`${count(versions.length, "version")}; version 0 is the declared text${older}`),
+      ...(hasOlder ? [style.dim(`\`--before-move ${moves.at(-1)?.seq}\` shows older moves`)] : []),
+    ];
+  },
+});
+
+const diff = operation({
+  name: "layer.diff",
+  does: "Show how two versions of a layer's text differ, line by line.",
+  may: "read",
+  at: "GET /v1/agents/{agent}/layers/{layer}/diff",
+  takes: OF_TEXT.extend({
+    from: version(0, "a version; 0 is the declared text"),
+    to: version(0, "another version"),
+  }),
+  gives: COMPARISON,
+  command: { words: ["layer", "from", "to"], examples: ["layer diff 6 0 2"], opens: "data" },
+  run: ({ runtime }, { agent, from, to, ...text }, { actor }) =>
+    runtime.compareTexts(actor, agent, { ...keyOf(text), from, to }),
+  show: ({ before, after }, { style }) => differenceLines(before.text, after.text, style),
+});
+
+const activate = operation({
+  name: "layer.activate",
+  does: "Make a version active that is there already, from the next turn on; 0 is the declared text.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/layers/{layer}/activate",
+  takes: WITH_REASON.extend({ version: version(0, "which version") }),
+  gives: MOVE,
+  command: { words: ["layer", "version"], examples: ["layer activate 6 2"], usual: NO_REASON, opens: "data" },
+  run: ({ runtime }, { agent, version: n, reason, ...text }, { actor }) =>
+    runtime.activateText(actor, agent, { ...keyOf(text), n, reason }),
+  show: (move) => [movedLine(move)],
+});
+
+const rollback = operation({
+  name: "layer.rollback",
+  does: "Go back to what stood there before the active version was made active.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/layers/{layer}/rollback",
+  takes: WITH_REASON,
+  gives: MOVE,
+  command: {
+    words: ["layer"],
+    examples: ['layer rollback 6 --reason "it forgot to pay"'],
+    usual: NO_REASON,
+    opens: "data",
+  },
+  run: ({ runtime }, { agent, reason, ...text }, { actor }) =>
+    runtime.rollbackText(actor, agent, { ...keyOf(text), reason }),
+  show: (move) => [movedLine(move)],
+});
+
+const proposals = operation({
+  name: "layer.proposals",
+  does: "List the edits that wait for an operator, the oldest first, with what the guard said of them.",
+  may: "read",
+  at: "GET /v1/proposals",
+  takes: z.strictObject({ agent: FIELDS.agent.optional(), limit: FIELDS.limit }),
+  gives: z.object({ proposals: list(PROPOSAL) }),
+  list: "proposals",
+  command: { examples: ["layer proposals"], opens: "data" },
+  run: async ({ runtime }, { agent, limit }, { actor }) => ({
+    proposals: await runtime.proposals(actor, agent, limit),
+  }),
+  show: ({ proposals: found }, { style, given: { limit } }) => {
+    if (found.length === 0) return ["No proposal waits."];
+    const more = found.length < limit ? "" : ", and perhaps more";
+    return [
+      ...found.flatMap((one) => proposalLines(one, style)),
+      style.dim(`${count(found.length, "proposal")}${more}`),
+    ];
+  },
+});
+
+type Proposal = Awaited<ReturnType<World["runtime"]["proposals"]>>[number];
+
+function proposalLines(proposal: Proposal, style: Style): readonly string[] {
+  const { agent, layer: id, n, text } = proposal;
+  const [head = "", ...more] = versionLines(proposal, style);
+  const words = `${id} ${n} ${agent}${skillWords(proposal)}`;
+  return [
+    `${style.cyan(`${agent}, ${nameOf(proposal)}`)}, ${head}`,
+    ...more,
+    ...setIn(text, `  ${style.dim("│")} `, style),
+    `  \`strata layer approve ${words}\` makes it active,`,
+    `  \`strata layer reject ${words}\` says no to it.`,
+    "",
+  ];
+}
+
+const WHICH = WITH_REASON.extend({ version: version(1, "which version, as `strata layer proposals` shows it") });
+
+const approve = operation({
+  name: "layer.approve",
+  does: "Make a proposal active from the next turn on; its size and the guard are looked at once more.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/layers/{layer}/versions/{version}/approve",
+  takes: WHICH.extend({
+    over: version(0, "the active version that it takes the place of, where it was written over another").optional(),
+  }),
+  gives: VERSION,
+  command: {
+    words: ["layer", "version"],
+    examples: ['layer approve 6 3 --reason "looked at it"'],
+    usual: NO_REASON,
+    opens: "data",
+  },
+  run: ({ runtime }, { agent, version: n, over, reason, ...text }, { actor }) =>
+    runtime.decideText(actor, agent, { ...keyOf(text), n, verdict: "approved", ...given("over", over), reason }),
+  show: (made) => [`Version ${made.n} of ${nameOf(made)} is active: the next turn uses it.`],
+});
+
+const reject = operation({
+  name: "layer.reject",
+  does: "Say no to a proposal: it never becomes active.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/layers/{layer}/versions/{version}/reject",
+  takes: WHICH,
+  gives: VERSION,
+  command: {
+    words: ["layer", "version"],
+    examples: ['layer reject 6 3 --reason "looked at it"'],
+    usual: NO_REASON,
+    opens: "data",
+  },
+  run: ({ runtime }, { agent, version: n, reason, ...text }, { actor }) =>
+    runtime.decideText(actor, agent, { ...keyOf(text), n, verdict: "rejected", reason }),
+  show: (made) => [`Version ${made.n} of ${nameOf(made)} was rejected; it stays in the record.`],
+});
+
+/** What an agent is told, and what of it operators change. */
+export const LAYER_OPERATIONS: readonly Operation[] = [
+  layers,
+  layer,
+  edit,
+  history,
+  diff,
+  activate,
+  rollback,
+  proposals,
+  approve,
+  reject,
+];
+
+/** Edited texts that the declaration has passed over, also of layers that are declared no more, each with the next step. */
+function passedLines(passed: NonNullable<LayerView["passedOver"]>, agent: string, style: Style): readonly string[] {
+  return passed.map(({ layer: id, part, n, state }) => {
+    const [name, skill] = part === undefined ? [id, ""] : [`${id}/${part}`, ` --skill ${part}`];
+    const says =
+      state === "displaced"
+        ? `is displaced and not sent; \`strata layer rollback ${id}${skill}${agent}\` puts it away`
+        : `is sent and outdated; \`strata layer diff ${id} 0 ${n}${skill}${agent}\` compares`;
+    return style.yellow(`${name}: version ${n} ${says}`);
+  });
+}
+
+const COLUMNS = [
+  { head: "layer" },
+  { head: "rank", right: true },
+  { head: "kind" },
+  { head: "version", right: true },
+  { head: "words of" },
+  { head: "characters", right: true },
+  { head: "proposals", right: true },
+  { head: "source" },
+] as const;
+
+function listLines(agent: string, all: readonly LayerView[], style: Style): readonly string[] {
+  const stored = all.filter(({ source, text }) => source === undefined && text !== undefined);
+  const characters = stored.reduce((sum, one) => sum + (one.characters ?? 0), 0);
+  const waiting = all.reduce((sum, one) => sum + one.proposals, 0);
+  const room = roomLine(characters, all);
+  return [
+    `${style.bold(agent)}, ${count(all.length, "layer")} in the order of the prompt`,
+    "",
+    ...table(COLUMNS, all.map(row), style),
+    "",
+    characters > TEXT_LIMITS.stored && isEdited(all) ? style.yellow(room) : style.dim(room),
+    ...(waiting === 0 ? [] : [style.yellow(proposalsLine(waiting, agent))]),
+  ];
+}
+
+const isEdited = (all: readonly LayerView[]): boolean =>
+  all.some(({ mutability, source }) => mutability === "versioned" && source === undefined);
+
+/** Where nobody may edit a text, they may have as many as they are declared with. */
+function roomLine(characters: number, all: readonly LayerView[]): string {
+  if (!isEdited(all)) return `${count(characters, "character")} in all texts of the prefix`;
+  const room = `${number(characters)} of ${count(TEXT_LIMITS.stored, "character")} that all texts of the prefix may have`;
+  return characters <= TEXT_LIMITS.stored ? room : `${room}: an edit may not make them more`;
+}
+
+const row = (view: LayerView): readonly string[] => [
+  view.id,
+  number(view.rank),
+  view.mutability,
+  view.version === undefined ? "" : number(view.version),
+  view.wordsOf,
+  view.characters === undefined ? "" : number(view.characters),
+  view.proposals === 0 ? "" : number(view.proposals),
+  view.source ?? "",
+];
+
+interface Around {
+  /** What is told of edits that the declaration has passed over. */
+  readonly passed: readonly string[];
+  readonly style: Style;
+}
+
+function viewLines(agent: string, view: LayerView, { passed, style }: Around): readonly string[] {
+  const { id, rank, mutability, scope, version: n, wordsOf, characters, source, text } = view;
+  const made = n === undefined ? "" : n === 0 ? ", as declared" : `, version ${n}`;
+  const size = characters === undefined ? "" : `, ${count(characters, "character")}`;
+  const nothing = source === undefined || n !== undefined ? "It says nothing." : `Filled anew each turn: ${source}.`;
+  return [
+    `${style.bold(id)}, rank ${rank}, ${mutability}${made}`,
+    `words of the ${wordsOf}, scope ${scope}${size}`,
+    ...(view.proposals === 0 ? [] : [style.yellow(proposalsLine(view.proposals, agent))]),
+    ...passed,
+    "",
+    text === undefined ? style.dim(nothing) : printable(text),
+  ];
+}

@@ -1,0 +1,179 @@
+import { z } from "zod";
+import { count, number, oneLine, printable, type Style, table } from "../../print/index.ts";
+import { layerWith, StrataError, suggestion, TEXT_LIMITS, type TextMove } from "../../protocol/index.ts";
+import { FIELDS, given, list, NO_REASON } from "../fields.ts";
+import { type Operation, operation, type World } from "../operation.ts";
+import { editedLines } from "./lines.ts";
+import { MOVE, SKILL, VERSION } from "./shapes.ts";
+
+const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
+const OF_SKILL = OF_AGENT.extend({ skill: FIELDS.skill.describe("the skill's name") });
+
+type SkillView = Awaited<ReturnType<World["runtime"]["skills"]>>[number];
+
+const soul = operation({
+  name: "soul.show",
+  does: "Show an agent's short name for itself, as it is sent now.",
+  may: "read",
+  at: "GET /v1/agents/{agent}/soul",
+  takes: OF_AGENT,
+  gives: z.object({ layer: z.string(), soul: z.string().optional(), version: z.number() }),
+  command: { examples: ["soul show sovereign"], opens: "data" },
+  run: async ({ runtime }, { agent }, { actor }) => {
+    const { id } = layerWith(runtime.agent(actor, agent), "soul");
+    const { text, version = 0 } = await runtime.layer(actor, agent, id);
+    return { layer: id, ...given("soul", text), version };
+  },
+  show: ({ soul: text, version }, { style }) => {
+    const from = version === 0 ? "as declared" : `version ${version}`;
+    return [text === undefined ? "It has no soul." : `${printable(text)} ${style.dim(`(${from})`)}`];
+  },
+});
+
+const setSoul = operation({
+  name: "soul.set",
+  does: "Give an agent another soul, from the next turn on; every version is kept.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/soul",
+  takes: OF_AGENT.extend({
+    soul: FIELDS.text.describe(`1 to ${TEXT_LIMITS.soul} of a-z, 0-9, ".", "_" and "-"`),
+    reason: FIELDS.reason,
+  }),
+  gives: VERSION,
+  command: {
+    words: ["soul"],
+    examples: ['soul set patient-gardener --reason "it has grown up"'],
+    usual: NO_REASON,
+    opens: "data",
+  },
+  run: ({ runtime }, { agent, soul: text, reason }, { actor }) =>
+    runtime.editText(actor, agent, { layer: layerWith(runtime.agent(actor, agent), "soul").id, text, reason }),
+  show: (made, { style, agentWords }) => {
+    const back = `\`strata layer rollback ${made.layer}${agentWords}\` takes it back.`;
+    return editedLines(made, { name: "the soul", back, style });
+  },
+});
+
+const skills = operation({
+  name: "skill.list",
+  does: "List an agent's skills: which are enabled, in which version, and whose words they are.",
+  may: "read",
+  at: "GET /v1/agents/{agent}/skills",
+  takes: OF_AGENT,
+  gives: z.object({ skills: list(SKILL) }),
+  list: "skills",
+  command: { examples: ["skill list"], opens: "data" },
+  run: async ({ runtime }, { agent }, { actor }) => ({ skills: await runtime.skills(actor, agent) }),
+  show: ({ skills: found }, { style, given: { agent } }) => listLines(agent, found, style),
+});
+
+const skill = operation({
+  name: "skill.show",
+  does: "Show one skill: its instructions, and whether they are sent.",
+  may: "read",
+  at: "GET /v1/agents/{agent}/skills/{skill}",
+  takes: OF_SKILL,
+  gives: SKILL,
+  command: { words: ["skill"], examples: ["skill show invoicing"], opens: "data" },
+  run: async ({ runtime }, { agent, skill: name }, { actor }) => {
+    const all = await runtime.skills(actor, agent);
+    const found = all.find((one) => one.name === name);
+    if (found !== undefined) return found;
+    const names = all.map((one) => one.name);
+    const message = `${agent} has no skill ${JSON.stringify(name)}${suggestion(name, names)}`;
+    throw new StrataError("text_not_found", message, { skill: name });
+  },
+  show: ({ name, enabled, version, wordsOf, text }, { style }) => [
+    `${style.bold(name)}, ${enabled ? "enabled" : "disabled"}, version ${version}`,
+    `words of the ${wordsOf}, ${count(text.length, "character")}`,
+    "",
+    printable(text),
+  ],
+});
+
+const setSkill = operation({
+  name: "skill.set",
+  does: "Write a skill, a new one or another text of one, and enable it from the next turn on.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/skills/{skill}",
+  takes: OF_SKILL.extend({ text: FIELDS.text, reason: FIELDS.reason }),
+  gives: VERSION,
+  command: {
+    words: ["skill"],
+    file: "text",
+    examples: ["skill set invoicing --file invoicing.md"],
+    usual: NO_REASON,
+    opens: "data",
+  },
+  run: ({ runtime }, { agent, skill: part, text, reason }, { actor }) =>
+    runtime.editText(actor, agent, {
+      layer: layerWith(runtime.agent(actor, agent), "skills").id,
+      part,
+      text,
+      reason,
+    }),
+  show: (made, { style, given: { skill: name }, agentWords }) => {
+    const back = `\`strata skill disable ${name}${agentWords}\` takes it out.`;
+    return editedLines(made, { name, back, style });
+  },
+});
+
+const SWITCHED = OF_SKILL.extend({ reason: FIELDS.reason });
+
+const enable = operation({
+  name: "skill.enable",
+  does: "Put a disabled skill back, as it was last, from the next turn on.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/skills/{skill}/enable",
+  takes: SWITCHED,
+  gives: MOVE,
+  command: { words: ["skill"], examples: ["skill enable invoicing"], usual: NO_REASON, opens: "data" },
+  run: ({ runtime }, { agent, skill: name, reason }, { actor }) => runtime.enableSkill(actor, agent, { name, reason }),
+  show: (move, { given: { skill: name } }) => [switchedLine(move, name)],
+});
+
+const disable = operation({
+  name: "skill.disable",
+  does: "Take a skill out of the prompt, from the next turn on; it stays in the record.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/skills/{skill}/disable",
+  takes: SWITCHED,
+  gives: MOVE,
+  command: { words: ["skill"], examples: ["skill disable invoicing"], usual: NO_REASON, opens: "data" },
+  run: ({ runtime }, { agent, skill: name, reason }, { actor }) => runtime.disableSkill(actor, agent, { name, reason }),
+  show: (move, { given: { skill: name } }) => [switchedLine(move, name)],
+});
+
+/** An agent's short name for itself, and its skills. */
+export const SKILL_OPERATIONS: readonly Operation[] = [soul, setSoul, skills, skill, setSkill, enable, disable];
+
+const COLUMNS = [
+  { head: "skill" },
+  { head: "state" },
+  { head: "version", right: true },
+  { head: "words of" },
+  { head: "characters", right: true },
+  { head: "begins", least: 16 },
+] as const;
+
+/** So much of a skill is shown in the list of them. */
+const BEGINNING = 60;
+
+function listLines(agent: string, all: readonly SkillView[], style: Style): readonly string[] {
+  if (all.length === 0) return [`${agent} has no skills yet; \`strata skill set NAME --text TEXT\` writes one.`];
+  const rows = all.map((one) => [
+    one.name,
+    one.enabled ? "enabled" : "disabled",
+    number(one.version),
+    one.wordsOf,
+    number(one.text.length),
+    oneLine(one.text, BEGINNING),
+  ]);
+  const enabled = all.filter((one) => one.enabled).length;
+  return [...table(COLUMNS, rows, style), style.dim(`${enabled} of at most ${TEXT_LIMITS.skills} are enabled`)];
+}
+
+function switchedLine({ to }: TextMove, name: string): string {
+  if (to === null) return `${name} is disabled: the next turn goes without it.`;
+  return `${name} is enabled with ${to === 0 ? "its declared text" : `version ${to}`}: the next turn uses it.`;
+}

@@ -1,0 +1,234 @@
+/** Conversations: open one, list them, read one, fork it, move it to another version of its agent, stop its turn. */
+import { z } from "zod";
+import { ago, count, minute, number, printable, type Style, setIn, shortVersion, table } from "../../print/index.ts";
+import type { Feature } from "../feature.ts";
+import { FIELDS, given, list } from "../fields.ts";
+import { type Operation, operation, type Thread, turnOperation, type World } from "../operation.ts";
+import { EVENT, SLOT, THREAD, TURN } from "../shapes.ts";
+
+const ONE = z.strictObject({ id: FIELDS.thread });
+const ID = "thr_01jd8k3v5x9m2q7r4t6w8y0zab";
+
+const open = operation({
+  name: "thread.open",
+  does: "Open a conversation: its thread, made when there is none.",
+  may: "post",
+  at: "POST /v1/threads",
+  takes: z.strictObject({
+    agent: FIELDS.agent,
+    contact: FIELDS.contact,
+    channel: FIELDS.channel
+      .default("http")
+      .describe(
+        "where the conversation takes place; not `replay` or `consolidation`, which hold recordings and summaries",
+      ),
+    key: FIELDS.key
+      .default("main")
+      .describe("which conversation of the contact on that channel; another key is another thread"),
+  }),
+  gives: THREAD,
+  run: ({ runtime }, conversation, { actor }) => runtime.open(actor, conversation),
+  show: (thread) => [thread.id],
+});
+
+const threads = operation({
+  name: "thread.list",
+  does: "List threads, the last active first: of all agents, of one, or of one contact with it.",
+  may: "read",
+  at: "GET /v1/threads",
+  takes: z.strictObject({
+    agent: FIELDS.agent.optional(),
+    contact: FIELDS.contact.optional(),
+    limit: FIELDS.limit,
+  }),
+  gives: z.object({ threads: list(THREAD) }),
+  list: "threads",
+  command: { examples: ["thread list companion --as ann"], opens: "record" },
+  run: async ({ runtime }, wish, { actor }) => ({ threads: await runtime.newestThreads(actor, wish) }),
+  show: ({ threads: found }, { style }) => threadLines(found, style),
+});
+
+const one = operation({
+  name: "thread.get",
+  does: "Get one thread.",
+  may: "read",
+  at: "GET /v1/threads/{id}",
+  takes: ONE,
+  gives: THREAD,
+  run: ({ runtime }, { id }, { actor }) => runtime.thread(actor, id),
+  show: (thread, { style }) => threadLines([thread], style),
+});
+
+const show = operation({
+  name: "thread.show",
+  does: "Show what was said on a thread, without any prompt; `strata explain` shows what was sent.",
+  may: "read",
+  at: "GET /v1/threads/{id}/slots",
+  takes: ONE,
+  gives: z.object({ thread: THREAD, slots: list(SLOT), waiting: z.number().describe("messages without an answer") }),
+  command: { words: ["id"], examples: [`thread show ${ID}`], opens: "record" },
+  run: async ({ runtime }, { id }, { actor }) => {
+    const thread = await runtime.thread(actor, id);
+    const waiting = (await runtime.pending(actor, thread)).length;
+    return { thread, slots: await runtime.slots(actor, id), waiting };
+  },
+  show: ({ thread, slots, waiting }, { style }) => [
+    ...conversationLines(thread, slots, style),
+    ...(waiting === 0
+      ? []
+      : [
+          `${count(waiting, "message")} without an answer will go along with the next one; \`strata thread withdraw ${thread.id}\` takes back what waits.`,
+        ]),
+  ],
+});
+
+const turns = operation({
+  name: "thread.turns",
+  does: "List a thread's turns as recorded, the oldest first.",
+  may: "explain",
+  at: "GET /v1/threads/{id}/turns",
+  takes: ONE,
+  gives: z.object({ turns: list(TURN) }),
+  list: "turns",
+  run: async ({ runtime }, { id }, { actor }) => ({ turns: await runtime.turns(actor, id) }),
+  show: ({ turns: found }) => found.map((turn) => turn.id),
+});
+
+const fork = operation({
+  name: "thread.fork",
+  does: "Begin a new thread that goes on where a turn of this one ended; this one stays as it is.",
+  may: "operate",
+  at: "POST /v1/threads/{id}/fork",
+  takes: ONE.extend({
+    turn: FIELDS.turn.optional().describe("after which turn (default: the last one that is done)"),
+    key: FIELDS.key
+      .optional()
+      .describe("the new conversation's name; given again, the same fork is given (default: a new name)"),
+    channel: FIELDS.channel
+      .optional()
+      .describe("where it takes place (default: where this one does; of a recording, `chat`)"),
+  }),
+  gives: THREAD,
+  command: { words: ["id"], examples: [`thread fork ${ID} --key other-way`], opens: "record" },
+  run: ({ runtime }, { id, turn, key, channel }, { actor }) =>
+    runtime.fork(actor, id, { ...given("turn", turn), ...given("key", key), ...given("channel", channel) }),
+  show: (made, { style }) => [`${style.bold(made.id)} ${fromWhere(made)}`],
+  hints: (made) => [chatOn(made)],
+});
+
+/** How a chat goes on with a fork: left to itself, it goes on with the thread that was forked. */
+export const chatOn = ({ id, scope: { agent } }: Pick<Thread, "id" | "scope">): string =>
+  `\`strata chat ${agent} --thread ${id}\` goes on with it; without --thread, a chat goes on with no fork.`;
+
+const migrate = operation({
+  name: "thread.migrate",
+  does: "Move a thread to its agent's layers and tools as they are declared now; what was said goes on. Its next turn begins a new epoch.",
+  may: "operate",
+  at: "POST /v1/threads/{id}/migrate",
+  takes: ONE,
+  gives: z.object({
+    thread: THREAD,
+    from: z.string().describe("the version it was pinned to"),
+    changes: list(z.string()).describe("what changed, in sentences"),
+  }),
+  command: { words: ["id"], examples: [`thread migrate ${ID}`], opens: "record to run" },
+  run: ({ runtime }, { id }, { actor }) => runtime.migrate(actor, id),
+  show: ({ thread, from, changes }) => {
+    const { id, version, scope } = thread;
+    if (from === version) return [`${id} is at the declared version of ${scope.agent} already.`];
+    const names = `version ${shortVersion(version)} of ${scope.agent}, no longer ${shortVersion(from)}`;
+    return [`The next turn of ${id} runs ${names}.`, ...changes.map((change) => `  ${change}`)];
+  },
+});
+
+const run = turnOperation({
+  name: "thread.run",
+  does: "Run one turn over what waits on a thread.",
+  may: "run",
+  at: "POST /v1/threads/{id}/run",
+  takes: ONE,
+  command: { words: ["id"], examples: [`thread run ${ID}`], opens: "everything" },
+  turn: async function* ({ runtime }, { id }, { actor, signal }) {
+    yield* runtime.run(actor, await runtime.thread(actor, id), { signal });
+  },
+  idle: ({ id }) => `Nothing waits on ${id}.`,
+});
+
+const cancel = operation({
+  name: "thread.cancel",
+  does: "Stop the turn that runs on a thread, also that of another program, which hears of it within seconds; its messages keep waiting.",
+  may: "run",
+  at: "POST /v1/threads/{id}/cancel",
+  takes: ONE,
+  gives: z.object({ cancelled: z.boolean().describe("false where it runs none") }),
+  command: { words: ["id"], examples: [`thread cancel ${ID}`], opens: "record" },
+  run: async ({ runtime }, { id }, { actor }) => ({ cancelled: await runtime.cancel(actor, id) }),
+  show: ({ cancelled }, { given: { id } }) => [
+    cancelled ? `The turn on ${id} was asked to stop; it ends within seconds.` : `No turn runs on ${id}.`,
+  ],
+});
+
+const withdraw = operation({
+  name: "thread.withdraw",
+  does: "Take back the messages that wait on a thread without an answer; no turn will handle them.",
+  may: "operate",
+  at: "POST /v1/threads/{id}/withdraw",
+  takes: ONE,
+  gives: z.object({ withdrawn: list(EVENT) }),
+  command: { words: ["id"], examples: [`thread withdraw ${ID}`], opens: "record" },
+  run: async ({ runtime }, { id }, { actor }) => ({ withdrawn: await runtime.withdraw(actor, id) }),
+  show: ({ withdrawn }, { given: { id } }) => [
+    withdrawn.length === 0 ? `No message waits on ${id}.` : `${count(withdrawn.length, "message")} taken back.`,
+  ],
+});
+
+const OPERATIONS: readonly Operation[] = [open, threads, one, show, turns, fork, migrate, run, cancel, withdraw];
+
+export const FEATURE: Feature = { name: "threads", operations: OPERATIONS };
+
+type Slot = Awaited<ReturnType<World["runtime"]["slots"]>>[number];
+
+const COLUMNS = [
+  { head: "thread" },
+  { head: "agent" },
+  { head: "contact" },
+  { head: "channel" },
+  { head: "turns", right: true },
+  { head: "active" },
+] as const;
+
+/** Which threads there are, and how to begin where there is none. */
+export function threadLines(found: readonly Thread[], style: Style): readonly string[] {
+  if (found.length === 0) return ["There is no thread yet; `strata chat AGENT` begins one."];
+  const now = Date.now();
+  const rows = found.map(({ id, scope, channel, turns: n, lastActivity }) => [
+    id,
+    scope.agent,
+    printable(scope.contact),
+    printable(channel),
+    number(n),
+    ago(now - lastActivity),
+  ]);
+  return table(COLUMNS, rows, style);
+}
+
+function fromWhere({ forkedFrom }: Thread): string {
+  if (forkedFrom === undefined) return "is no fork";
+  const { thread, turn } = forkedFrom;
+  return turn === null ? `begins anew, like ${thread} before its first turn` : `goes on after ${turn} of ${thread}`;
+}
+
+function conversationLines(thread: Thread, slots: readonly Slot[], style: Style): readonly string[] {
+  const { id, scope, channel, forkedFrom } = thread;
+  const who = `${scope.agent} with ${scope.contact} · channel ${channel}`;
+  return [
+    ...setIn(who, { first: `${style.bold(id)} · `, more: "  " }, style),
+    ...(forkedFrom === undefined ? [] : [style.dim(fromWhere(thread))]),
+    ...slots.flatMap(({ at, from, kind, text }) => {
+      const what = kind === "message" || kind === "reply" ? "" : ` (${kind})`;
+      return ["", `${style.dim(minute(at))}  ${style.cyan(printable(from))}${what}`, ...setIn(text, "  ", style)];
+    }),
+    "",
+    style.dim(slots.length === 0 ? "Nothing was said yet." : `${count(slots.length, "message")}, times in UTC`),
+  ];
+}
