@@ -12,8 +12,12 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** `script` runs in `folder`: a user's relative paths start where the user stands, the project's own at its root. */
 const COMMANDS = {
-  start: { script: "src/cli/main.ts", args: ["start"], folder: () => callersFolder(root, process.env, process.cwd()) },
-  strata: { script: "src/cli/main.ts", args: [], folder: () => callersFolder(root, process.env, process.cwd()) },
+  start: {
+    script: "src/doors/cli/main.ts",
+    args: ["start"],
+    folder: () => callersFolder(root, process.env, process.cwd()),
+  },
+  strata: { script: "src/doors/cli/main.ts", args: [], folder: () => callersFolder(root, process.env, process.cwd()) },
   check: { script: "checks/all.ts", args: [], folder: () => root },
   in: { script: undefined, args: [], folder: () => root },
 };

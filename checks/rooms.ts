@@ -19,24 +19,23 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   compiler: { mayImport: ["protocol", "guard"], mayImportTypes: [], isPure: true },
   agents: { mayImport: ["protocol", "guard"], mayImportTypes: [] },
   memory: { mayImport: ["protocol"], mayImportTypes: [], isPure: true },
-  stores: { mayImport: ["protocol", "memory"], mayImportTypes: [] },
+  store: { mayImport: ["protocol", "memory"], mayImportTypes: [] },
   models: { mayImport: ["protocol"], mayImportTypes: [] },
   sandbox: { mayImport: ["protocol"], mayImportTypes: [] },
-  sources: { mayImport: ["protocol", "guard", "memory"], mayImportTypes: ["stores", "agents"] },
-  tools: { mayImport: ["protocol", "guard", "sandbox"], mayImportTypes: ["stores", "agents"] },
-  runtime: {
-    mayImport: ["protocol", "compiler", "wire", "guard", "sources", "tools"],
-    mayImportTypes: ["stores", "models", "agents"],
-  },
-  learning: { mayImport: ["protocol", "compiler", "guard", "runtime"], mayImportTypes: ["stores", "models"] },
   print: { mayImport: ["protocol"], mayImportTypes: [] },
-  features: { mayImport: ["protocol", "print"], mayImportTypes: ["runtime"] },
-  server: { mayImport: ["protocol", "runtime", "learning", "features"], mayImportTypes: [] },
-  cli: { mayImport: ["protocol", "print", "features", "app"], mayImportTypes: [] },
+  "turn/sources": { mayImport: ["protocol", "guard", "memory"], mayImportTypes: ["store", "agents"] },
+  "turn/tools": { mayImport: ["protocol", "guard", "sandbox"], mayImportTypes: ["store", "agents"] },
+  turn: {
+    mayImport: ["protocol", "compiler", "wire", "guard", "turn/sources", "turn/tools"],
+    mayImportTypes: ["store", "models", "agents"],
+  },
+  features: { mayImport: ["protocol", "print", "turn"], mayImportTypes: [] },
+  "doors/http": { mayImport: ["protocol", "features", "turn"], mayImportTypes: [] },
+  "doors/cli": { mayImport: ["protocol", "print", "features", "app"], mayImportTypes: [] },
 };
 
 const ROOM_NAMES = Object.keys(ROOMS);
-const ALL_BUT_CLI = ROOM_NAMES.filter((name) => name !== "cli");
+const ALL_BUT_CLI = ROOM_NAMES.filter((name) => name !== "doors/cli");
 
 /** The files directly under `src/`: `app.ts` makes and joins the parts, `index.ts` is what the package shows. */
 const TOP_FILES: Readonly<Record<string, Room>> = {
@@ -50,18 +49,18 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@openrouter/": ["models"],
   "@scure/bip39": ["guard"],
   "gpt-tokenizer": ["models"],
-  "better-sqlite3": ["stores"],
-  "sqlite-vec": ["stores"],
+  "better-sqlite3": ["store"],
+  "sqlite-vec": ["store"],
   stemmer: ["memory"],
-  kysely: ["stores"],
-  "@hono/": ["server", "app", "cli"],
-  hono: ["server", "app"],
-  commander: ["cli"],
-  viem: ["guard", "sources", "app"],
+  kysely: ["store"],
+  "@hono/": ["doors/http", "app", "doors/cli"],
+  hono: ["doors/http", "app"],
+  commander: ["doors/cli"],
+  viem: ["guard", "turn/sources", "app"],
 };
 
 /** Where the environment may be read: it is an input, and inputs are parsed at the edges. */
-const KNOWS_ENVIRONMENT = ["app", "cli", "agents"];
+const KNOWS_ENVIRONMENT = ["app", "doors/cli", "agents"];
 
 interface ParsedFile {
   readonly path: string;
@@ -93,8 +92,10 @@ function parse({ path, text }: SourceFile): ParsedFile {
 }
 
 function roomOf(path: string): string | undefined {
-  const [top, second = ""] = path.split("/");
-  return top === "src" ? second.replace(/\.ts$/, "") : undefined;
+  const [top, second = "", third = ""] = path.split("/");
+  if (top !== "src") return undefined;
+  const inner = `${second}/${third}`;
+  return second === "doors" || Object.hasOwn(ROOMS, inner) ? inner : second.replace(/\.ts$/, "");
 }
 
 function rulesOf(room: string): Room | undefined {

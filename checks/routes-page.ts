@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { allOperations } from "../src/app/doors/features.ts";
+import { routesOf } from "../src/doors/http/routes.ts";
 import { ERRORS } from "../src/protocol/index.ts";
-import { routesOf } from "../src/server/routes.ts";
 import { ROOT } from "./files.ts";
 import { between } from "./generated.ts";
 

@@ -5,7 +5,7 @@
 import type { LintOptions, LintReport } from "./app/lint.ts";
 import type { App } from "./app/open.ts";
 import type { AppOptions } from "./app/options.ts";
-import type { ServeOptions, Serving } from "./server/index.ts";
+import type { ServeOptions, Serving } from "./doors/http/index.ts";
 
 export type { Answer, Question } from "./app/ask.ts";
 export { FEATURES } from "./app/doors/features.ts";
@@ -14,8 +14,7 @@ export type { App, Reloaded } from "./app/open.ts";
 export type { AppOptions } from "./app/options.ts";
 export { recordFile } from "./app/record-file.ts";
 export { VERSION } from "./app/version.ts";
-export type { Composed, Conversation, EmbedProgress, Exchange, ReplayedTurn, Runtime } from "./runtime/index.ts";
-export type { Listening, ServeOptions, Serving } from "./server/index.ts";
+export type { Listening, ServeOptions, Serving } from "./doors/http/index.ts";
 export type {
   ChainHead,
   Finding,
@@ -25,7 +24,8 @@ export type {
   Thread,
   TurnRecord,
   UsageTotal,
-} from "./stores/index.ts";
+} from "./store/index.ts";
+export type { Composed, Conversation, EmbedProgress, Exchange, ReplayedTurn, Runtime } from "./turn/index.ts";
 
 /**
  * Makes the parts and joins them.

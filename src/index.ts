@@ -89,6 +89,7 @@ export {
   type Usage,
   untrusted,
 } from "./protocol/index.ts";
+export type { MemoryHit, MemoryStats, SavedMemory } from "./store/index.ts";
 export type {
   Composed,
   Conversation,
@@ -101,8 +102,7 @@ export type {
   MemoryWish,
   Note,
   Runtime,
-} from "./runtime/index.ts";
-export { defineSource, type Given, type SourceDefinition } from "./sources/index.ts";
-export type { MemoryHit, MemoryStats, SavedMemory } from "./stores/index.ts";
-export { defineTool, type ToolDefinition } from "./tools/index.ts";
+} from "./turn/index.ts";
+export { defineSource, type Given, type SourceDefinition } from "./turn/sources/index.ts";
+export { defineTool, type ToolDefinition } from "./turn/tools/index.ts";
 export { cardOf, planMarks } from "./wire/index.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { PassThrough, Readable } from "node:stream";
-import { run } from "../../src/cli/index.ts";
+import { run } from "../../src/doors/cli/index.ts";
 import type { CountTokens } from "../../src/protocol/index.ts";
 import { type SeenRequest, seenOfBody } from "../../src/wire/index.ts";
 import { realLines, records, THREADS } from "./lines.ts";

@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 const folder = mkdtempSync(join(tmpdir(), "strata-example-"));
 
 // In a project of your own: spawn("npx", ["strata", "start", "--port", "0", "--json"]). An empty folder serves the companion.
-const program = join(import.meta.dirname, "../../src/cli/main.ts");
+const program = join(import.meta.dirname, "../../src/doors/cli/main.ts");
 const server = spawn(process.execPath, [program, "start", "--port", "0", "--json"], {
   cwd: folder,
   stdio: ["ignore", "pipe", "inherit"],

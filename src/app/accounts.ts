@@ -1,7 +1,7 @@
 import type { Project } from "../agents/index.ts";
 import { senderAddress } from "../guard/index.ts";
 import { asStrataError, StrataError } from "../protocol/index.ts";
-import { type Accounts, openAccounts } from "../sources/index.ts";
+import { type Accounts, openAccounts } from "../turn/sources/index.ts";
 
 /**
  * Makes sure that agents' accounts have addresses: upper and lower case mixed are a checksum, and a mistyped one is found out now.

@@ -1,5 +1,5 @@
 import { type Actor, agentName, contactId, StrataError, type TurnEvent, untrusted } from "../protocol/index.ts";
-import type { Runtime } from "../runtime/index.ts";
+import type { Runtime } from "../turn/index.ts";
 
 /** One message to an agent, in plain texts. */
 export interface Question {

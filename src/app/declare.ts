@@ -22,7 +22,7 @@ import {
   type Tool,
   type Vault,
 } from "../protocol/index.ts";
-import type { AgentOwner, Store } from "../stores/index.ts";
+import type { AgentOwner, Store } from "../store/index.ts";
 import {
   memoryTools,
   promptTools,
@@ -32,7 +32,7 @@ import {
   type Toolset,
   toolset,
   workspaceTools,
-} from "../tools/index.ts";
+} from "../turn/tools/index.ts";
 import { checkAccounts } from "./accounts.ts";
 import { type CardOf, cardsOf } from "./cards.ts";
 import type { PlacedOptions } from "./options.ts";

@@ -1,7 +1,7 @@
 import { checkLock, lockFile, type Project } from "../agents/index.ts";
 import { findSecrets } from "../guard/index.ts";
 import { type Agent, type AgentName, type ModelRef, StrataError, suggestion } from "../protocol/index.ts";
-import { openSqlite, type Store } from "../stores/index.ts";
+import { openSqlite, type Store } from "../store/index.ts";
 import {
   type LintFinding,
   lintSubject,

@@ -14,6 +14,7 @@ import {
   type Request,
   StrataError,
 } from "../protocol/index.ts";
+import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store } from "../store/index.ts";
 import {
   createRuntime,
   finishErasures,
@@ -22,10 +23,9 @@ import {
   type RecordedReply,
   type Runtime,
   type Vectors,
-} from "../runtime/index.ts";
-import type { Accounts } from "../sources/index.ts";
-import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store } from "../stores/index.ts";
-import { removeWorkspace } from "../tools/index.ts";
+} from "../turn/index.ts";
+import type { Accounts } from "../turn/sources/index.ts";
+import { removeWorkspace } from "../turn/tools/index.ts";
 import { guessedWindow, type ModelCard } from "../wire/index.ts";
 import { accountsOf } from "./accounts.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";

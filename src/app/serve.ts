@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type ServeOptions, type Serving, serveOperator } from "../server/index.ts";
+import { type ServeOptions, type Serving, serveOperator } from "../doors/http/index.ts";
 import { allOperations } from "./doors/features.ts";
 import type { App } from "./open.ts";
 import { VERSION } from "./version.ts";

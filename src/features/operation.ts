@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Style } from "../print/index.ts";
 import type { Action, Actor, Agent, ModelRef, Request, TurnEvent } from "../protocol/index.ts";
-import type { Runtime } from "../runtime/index.ts";
+import type { Runtime } from "../turn/index.ts";
 import { type Naming, parsed } from "./parse.ts";
 
 /** A conversation, as the runtime gives it. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openApp, recordFile, serve } from "../../src/app.ts";
 import { agentName, approvalId, contactId, orgId, StrataError } from "../../src/protocol/index.ts";
-import { openSqlite } from "../../src/stores/index.ts";
+import { openSqlite } from "../../src/store/index.ts";
 import { atTerminal, jsonLines, project, strata } from "./strata.ts";
 
 const ASKING = (yaml: string): string => yaml.replace("read, write]", "read, {name: write, approval: true}]");

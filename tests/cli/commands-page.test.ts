@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { commandsPage } from "../../src/cli/index.ts";
+import { commandsPage } from "../../src/doors/cli/index.ts";
 import { place, strata } from "./strata.ts";
 
 /** The page's sections: each command with its help. */

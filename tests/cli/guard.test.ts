@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { run } from "../../src/cli/index.ts";
+import { run } from "../../src/doors/cli/index.ts";
 import { jsonLines, place, strata } from "./strata.ts";
 
 describe("strata guard check", () => {

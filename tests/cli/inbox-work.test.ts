@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type App, openApp, recordFile } from "../../src/app.ts";
 import { agentName, contactId, eventId, issueId, REPLY_TOOL, untrusted } from "../../src/protocol/index.ts";
-import { openSqlite } from "../../src/stores/index.ts";
+import { openSqlite } from "../../src/store/index.ts";
 import { messagesServer } from "../errors/messages-server.ts";
 import { child, place, serving, strata, until } from "./strata.ts";
 

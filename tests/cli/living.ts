@@ -11,7 +11,7 @@ import {
   trusted,
   untrusted,
 } from "../../src/protocol/index.ts";
-import { openSqlite } from "../../src/stores/index.ts";
+import { openSqlite } from "../../src/store/index.ts";
 import { place, strata } from "./strata.ts";
 
 const YAML = `organization: home

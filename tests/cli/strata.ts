@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
-import { run } from "../../src/cli/index.ts";
+import { run } from "../../src/doors/cli/index.ts";
 import { localServer } from "../local-server.ts";
 import { plainEnv } from "../plain-env.ts";
 
 /** The checkout's root, and its program. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const MAIN = join(ROOT, "src/cli/main.ts");
+const MAIN = join(ROOT, "src/doors/cli/main.ts");
 
 /** A new, empty folder to stand in. */
 export const place = (): string => mkdtempSync(join(tmpdir(), "strata-cli-"));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { App } from "../../src/app.ts";
 import { issueId, memoryId, type Request, untrusted } from "../../src/protocol/index.ts";
-import { openSqlite, type Thread } from "../../src/stores/index.ts";
+import { openSqlite, type Thread } from "../../src/store/index.ts";
 import { COMPANION, home, messagesText, messageText, said, say, strata, systemText, tailText, thread } from "./home.ts";
 
 const saving = (content: string) => [{ parts: [{ call: "memory_save", input: { content } }] }, "Saved."];

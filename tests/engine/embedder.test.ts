@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type App, type AppOptions, type EmbedProgress, openApp, recordFile } from "../../src/app.ts";
 import { type Actor, agentName, contactId, type Scope, type TurnEvent, untrusted } from "../../src/protocol/index.ts";
-import { openSqlite } from "../../src/stores/index.ts";
+import { openSqlite } from "../../src/store/index.ts";
 import { type Asked, embeddingServer } from "./embedding-server.ts";
 import { say } from "./home.ts";
 

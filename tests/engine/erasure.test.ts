@@ -133,7 +133,7 @@ describe("an erased contact", () => {
 });
 
 function erasing(folder: string): ChildProcess {
-  const main = join(import.meta.dirname, "../../src/cli/main.ts");
+  const main = join(import.meta.dirname, "../../src/doors/cli/main.ts");
   const argv = [main, "contact", "erase", ZOE["the contact"] ?? "", "--yes"];
   const started = spawn(process.execPath, argv, { cwd: folder, env: plainEnv(), stdio: "ignore" });
   onTestFinished(() => void started.kill("SIGKILL"));

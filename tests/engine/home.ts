@@ -14,7 +14,7 @@ import {
   type TurnEvent,
   untrusted,
 } from "../../src/protocol/index.ts";
-import type { Thread } from "../../src/stores/index.ts";
+import type { Thread } from "../../src/store/index.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { type App, type AppOptions, openApp } from "../../src/app.ts";
 import { scripted } from "../../src/models/index.ts";
 import { agentName, untrusted } from "../../src/protocol/index.ts";
-import { localChain } from "../../src/sources/index.contract.ts";
+import { localChain } from "../../src/turn/sources/index.contract.ts";
 import { localServer } from "../local-server.ts";
 
 type Config = NonNullable<AppOptions["config"]>;

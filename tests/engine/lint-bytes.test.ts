@@ -14,7 +14,7 @@ import {
   trusted,
   untrusted,
 } from "../../src/protocol/index.ts";
-import { defineTool } from "../../src/tools/index.ts";
+import { defineTool } from "../../src/turn/tools/index.ts";
 import { perturb, type Render, sentPieces, type World } from "../../src/wire/index.ts";
 import { COMPANION, home, said, say, searching, strata, thread } from "./home.ts";
 

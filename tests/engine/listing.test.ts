@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { openApp } from "../../src/app.ts";
 import { type Actor, agentName, contactId } from "../../src/protocol/index.ts";
-import { defineTool } from "../../src/tools/index.ts";
+import { defineTool } from "../../src/turn/tools/index.ts";
 import { said } from "./home.ts";
 
 const [SHOP, DESK] = [agentName("shop"), agentName("desk")];

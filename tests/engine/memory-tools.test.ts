@@ -6,7 +6,7 @@ import { blueprintFolder } from "../../src/app/doors/projects.ts";
 import type { App } from "../../src/app.ts";
 import { scripted } from "../../src/models/index.ts";
 import { MEMORY_KINDS, type Memory, type MemoryId, type Scope, untrusted } from "../../src/protocol/index.ts";
-import type { Thread } from "../../src/stores/index.ts";
+import type { Thread } from "../../src/store/index.ts";
 import { home, messageText, say, strata, thread } from "./home.ts";
 
 type Call = { readonly call: string; readonly input: object };

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { type App, type AppOptions, openApp, serve } from "../../src/app.ts";
 import { scriptedModel } from "../../src/models/index.ts";
 import type { TurnEvent } from "../../src/protocol/index.ts";
-import { defineTool } from "../../src/tools/index.ts";
+import { defineTool } from "../../src/turn/tools/index.ts";
 import { home, said, say, strata, thread } from "./home.ts";
 
 const WHOLE = { folder: tmpdir(), data: join(tmpdir(), "never-made"), env: {} };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { App } from "../../src/app.ts";
 import type { TurnEvent } from "../../src/protocol/index.ts";
-import type { RebuiltRequest } from "../../src/stores/index.ts";
+import type { RebuiltRequest } from "../../src/store/index.ts";
 import { home, messageText, said, strata, tailText, thread } from "./home.ts";
 
 const PAGE = join(import.meta.dirname, "../../docs/walk.md");

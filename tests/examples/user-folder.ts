@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { onTestFinished } from "vitest";
 import { ROOT } from "../../checks/files.ts";
-import { run } from "../../src/cli/index.ts";
+import { run } from "../../src/doors/cli/index.ts";
 
 /**
  * A folder in which `npx strata`, `import "strata"` and `viem` are this checkout's, as if they were installed there. Its

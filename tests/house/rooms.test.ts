@@ -13,45 +13,41 @@ describe("the table of rooms", () => {
 
   it("lets a room import what stands below it", () => {
     expect(verdict("src/compiler/compile.ts", 'import { frame } from "../guard/index.ts";')).toBe("");
-    expect(verdict("src/app.ts", 'import { openServer } from "./server/index.ts";')).toBe("");
-    expect(verdict("src/cli/main.ts", 'import { openApp } from "../app.ts";')).toBe("");
+    expect(verdict("src/app.ts", 'import { openServer } from "./doors/http/index.ts";')).toBe("");
+    expect(verdict("src/doors/cli/main.ts", 'import { openApp } from "../../app.ts";')).toBe("");
     expect(verdict("src/index.ts", 'export { openApp } from "./app.ts";')).toBe("");
   });
 
   it("forbids an upward import", () => {
-    expect(verdict("src/protocol/ids.ts", 'import type { Store } from "../stores/index.ts";')).toBe(
-      "src/protocol/ids.ts:1: imports stores, but protocol may import no room only (the table in checks/rooms.ts)",
+    expect(verdict("src/protocol/ids.ts", 'import type { Store } from "../store/index.ts";')).toBe(
+      "src/protocol/ids.ts:1: imports store, but protocol may import no room only (the table in checks/rooms.ts)",
     );
-    expect(verdict("src/compiler/compile.ts", 'import { runTurn } from "../runtime/index.ts";')).toContain(
-      "imports runtime",
-    );
+    expect(verdict("src/compiler/compile.ts", 'import { runTurn } from "../turn/index.ts";')).toContain("imports turn");
   });
 
   it("forbids a sideways import", () => {
-    expect(verdict("src/stores/rows.ts", 'import { open } from "../models/index.ts";')).toContain("imports models");
+    expect(verdict("src/store/rows.ts", 'import { open } from "../models/index.ts";')).toContain("imports models");
   });
 
   it("forbids app.ts to import the cli, and rooms to import app.ts", () => {
-    expect(verdict("src/app.ts", 'import { main } from "./cli/index.ts";')).toContain("imports cli");
-    expect(verdict("src/server/server.ts", 'import { openApp } from "../app.ts";')).toContain("imports app");
+    expect(verdict("src/app.ts", 'import { main } from "./doors/cli/index.ts";')).toContain("imports doors/cli");
+    expect(verdict("src/doors/http/server.ts", 'import { openApp } from "../../app.ts";')).toContain("imports app");
   });
 
   it("lets types pass where only types may, and no values", () => {
-    expect(verdict("src/runtime/turn.ts", 'import type { Store } from "../stores/index.ts";')).toBe("");
-    expect(verdict("src/runtime/turn.ts", 'export type { Store } from "../stores/index.ts";')).toBe("");
-    expect(verdict("src/runtime/turn.ts", 'import { openSqlite } from "../stores/index.ts";')).toContain(
-      "imports a value of stores",
+    expect(verdict("src/turn/turn.ts", 'import type { Store } from "../store/index.ts";')).toBe("");
+    expect(verdict("src/turn/turn.ts", 'export type { Store } from "../store/index.ts";')).toBe("");
+    expect(verdict("src/turn/turn.ts", 'import { openSqlite } from "../store/index.ts";')).toContain(
+      "imports a value of store",
     );
-    expect(verdict("src/runtime/turn.ts", 'export { openSqlite } from "../stores/index.ts";')).toContain(
-      "imports a value of stores",
+    expect(verdict("src/turn/turn.ts", 'export { openSqlite } from "../store/index.ts";')).toContain(
+      "imports a value of store",
     );
-    expect(verdict("src/runtime/turn.ts", 'await import("../stores/index.ts");')).toContain(
-      "imports a value of stores",
-    );
+    expect(verdict("src/turn/turn.ts", 'await import("../store/index.ts");')).toContain("imports a value of store");
   });
 
   it("asks for `import type`, since names marked one by one still load the module", () => {
-    expect(verdict("src/runtime/turn.ts", 'import { type Store } from "../stores/index.ts";')).toContain(
+    expect(verdict("src/turn/turn.ts", 'import { type Store } from "../store/index.ts";')).toContain(
       'write "import type { … }"',
     );
   });
@@ -64,13 +60,17 @@ describe("the table of rooms", () => {
       "past the door of guard",
     );
     expect(verdict("tests/walk.test.ts", 'import { frame } from "../src/guard/index.ts";')).toBe("");
-    expect(verdict("src/cli/guard.ts", 'await import("../app/declare.ts");')).toContain("past the door of app");
-    expect(verdict("src/cli/guard.ts", 'await import("../app/doors/guard.ts");')).toBe("");
+    expect(verdict("src/doors/cli/guard.ts", 'await import("../../app/declare.ts");')).toContain(
+      "past the door of app",
+    );
+    expect(verdict("src/doors/cli/guard.ts", 'await import("../../app/doors/guard.ts");')).toBe("");
   });
 
   it("forbids a path that cannot be known, and one that leaves what is built", () => {
-    expect(verdict("src/tools/load.ts", "await import(path);")).toContain("computed path");
-    expect(verdict("src/cli/version.ts", 'import settings from "../../package.json";')).toContain("outside src/");
+    expect(verdict("src/turn/tools/load.ts", "await import(path);")).toContain("computed path");
+    expect(verdict("src/doors/cli/version.ts", 'import settings from "../../../package.json";')).toContain(
+      "outside src/",
+    );
   });
 
   it("forbids a folder that is no room", () => {
@@ -78,8 +78,8 @@ describe("the table of rooms", () => {
   });
 
   it("keeps packages in the rooms that may know them", () => {
-    expect(verdict("src/stores/sqlite.ts", 'import Database from "better-sqlite3";')).toBe("");
-    expect(verdict("src/runtime/turn.ts", 'import Database from "better-sqlite3";')).toContain("only stores may know");
+    expect(verdict("src/store/sqlite.ts", 'import Database from "better-sqlite3";')).toBe("");
+    expect(verdict("src/turn/turn.ts", 'import Database from "better-sqlite3";')).toContain("only store may know");
     expect(verdict("src/compiler/say.ts", 'import type { Prompt } from "@ai-sdk/provider";')).toContain(
       "only models may know",
     );
@@ -88,21 +88,21 @@ describe("the table of rooms", () => {
 
 describe("a test inside a room", () => {
   it("may enter any room through its door", () => {
-    const text = 'import { openSqlite } from "../stores/index.ts";';
+    const text = 'import { openSqlite } from "../store/index.ts";';
     expect(verdict("src/compiler/compile.test.ts", text)).toBe("");
     expect(verdict("src/compiler/compiler.contract.ts", text)).toBe("");
   });
 
   it("may not enter past the door of another room", () => {
-    expect(verdict("src/compiler/compile.test.ts", 'import { rows } from "../stores/rows.ts";')).toContain(
+    expect(verdict("src/compiler/compile.test.ts", 'import { rows } from "../store/rows.ts";')).toContain(
       "past the door",
     );
   });
 
   it("may run the contract of another room's port", () => {
     const text = 'import { indexContract } from "../memory/index.contract.ts";';
-    expect(verdict("src/stores/index.test.ts", text)).toBe("");
-    expect(verdict("src/stores/open.ts", text)).toContain("past the door");
+    expect(verdict("src/store/index.test.ts", text)).toBe("");
+    expect(verdict("src/store/open.ts", text)).toContain("past the door");
   });
 
   it("may use a clock", () => {
@@ -159,7 +159,7 @@ describe("a pure room", () => {
 
   it.each(IMPURE)("may not say %s", (line) => {
     for (const room of ["compiler", "wire", "guard"]) expect(verdict(`src/${room}/a.ts`, line)).toMatch(/is pure/);
-    expect(verdict("src/runtime/a.ts", line)).toBe("");
+    expect(verdict("src/turn/a.ts", line)).toBe("");
   });
 
   const PURE = [
@@ -183,7 +183,7 @@ describe("the environment", () => {
   it("is read in app.ts, cli and agents only", () => {
     const text = "const key = process.env.SOME_KEY;";
     expect(verdict("src/app.ts", text)).toBe("");
-    expect(verdict("src/cli/start.ts", text)).toBe("");
+    expect(verdict("src/doors/cli/start.ts", text)).toBe("");
     expect(verdict("src/agents/secret.ts", text)).toBe("");
     expect(verdict("src/models/open.ts", text)).toContain("reads the environment");
     expect(verdict("src/models/open.ts", 'const key = process["env"];')).toContain("reads the environment");

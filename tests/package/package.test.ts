@@ -47,7 +47,7 @@ describe("the packed package", () => {
     const [first, ...rest] = KINDS.map((kind) => paths.filter((path) => kind.test(path)).length);
     expect(first).toBe(4);
     for (const count of rest) expect(count).toBeGreaterThan(0);
-    expect(paths).toEqual(expect.arrayContaining(["dist/index.js", "dist/index.d.ts", "dist/cli/main.js"]));
+    expect(paths).toEqual(expect.arrayContaining(["dist/index.js", "dist/index.d.ts", "dist/doors/cli/main.js"]));
   });
 
   it("has a README without dead links: pages that are not packed are named", () => {
@@ -179,7 +179,7 @@ describe("the package in a Node that is too old", () => {
   };
 
   it("says in one sentence which one it needs and how to get it, and shows no stack", async () => {
-    const [said, ...rest] = (await inOldNode("node_modules/strata/dist/cli/main.js chat companion")).split("\n");
+    const [said, ...rest] = (await inOldNode("node_modules/strata/dist/doors/cli/main.js chat companion")).split("\n");
     expect(said).toMatch(SAYS);
     expect(rest).toEqual(["exit 1", ""]);
   });

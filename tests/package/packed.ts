@@ -56,7 +56,7 @@ export function install(tarball: string, folder: string): void {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     symlinkSync(join(ROOT, path), join(folder, path));
   }
-  const main = join(modules, "strata/dist/cli/main.js");
+  const main = join(modules, "strata/dist/doors/cli/main.js");
   chmodSync(main, 0o755);
   symlinkSync(main, join(modules, ".bin/strata"));
 }

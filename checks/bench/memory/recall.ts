@@ -10,7 +10,7 @@ import {
   threadId,
   untrusted,
 } from "../../../src/protocol/index.ts";
-import { gather } from "../../../src/sources/index.ts";
+import { gather } from "../../../src/turn/sources/index.ts";
 import type { Conversation } from "../conversations.ts";
 import { table } from "../table.ts";
 import type { Tell } from "./measure.ts";

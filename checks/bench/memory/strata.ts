@@ -12,7 +12,7 @@ import {
   orgId,
   untrusted,
 } from "../../../src/protocol/index.ts";
-import { openSqlite, type Store } from "../../../src/stores/index.ts";
+import { openSqlite, type Store } from "../../../src/store/index.ts";
 import type { Remembered } from "../conversations.ts";
 import type { MemoryEngine } from "./engine.ts";
 

@@ -1,2 +1,2 @@
 /** Recorded conversations: read from a file, and fed through an app. */
-export { readRecording, replay } from "../../runtime/index.ts";
+export { readRecording, replay } from "../../turn/index.ts";

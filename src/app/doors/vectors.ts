@@ -1,2 +1,2 @@
 /** What compares vectors here, for the doctor. */
-export { vectorExtension } from "../../stores/index.ts";
+export { vectorExtension } from "../../store/index.ts";

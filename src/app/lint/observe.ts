@@ -8,8 +8,8 @@ import {
   type Place,
   writeFrame,
 } from "../../protocol/index.ts";
-import { CONSOLIDATION } from "../../runtime/index.ts";
-import type { Store, Thread, TurnRecord } from "../../stores/index.ts";
+import type { Store, Thread, TurnRecord } from "../../store/index.ts";
+import { CONSOLIDATION } from "../../turn/index.ts";
 import type { Observed, ThreadLength } from "../../wire/index.ts";
 
 /** As many of an agent's threads are counted, and of the newest ones the turns are looked at. */

@@ -3,7 +3,7 @@
  * first requests are made of. It is started by `worlds.ts` and spoken to over its channel only.
  */
 import { asStrataError, type ModelRef } from "../../protocol/index.ts";
-import { openSqlite } from "../../stores/index.ts";
+import { openSqlite } from "../../store/index.ts";
 import { type SentPiece, sentPieces, type World } from "../../wire/index.ts";
 import { declaredBy } from "../declare.ts";
 import type { PlacedOptions } from "../options.ts";

@@ -21,9 +21,9 @@ import {
   turnId,
   untrusted,
 } from "../../protocol/index.ts";
-import { declaredTexts } from "../../runtime/index.ts";
-import { gather } from "../../sources/index.ts";
-import { toolset } from "../../tools/index.ts";
+import { declaredTexts } from "../../turn/index.ts";
+import { gather } from "../../turn/sources/index.ts";
+import { toolset } from "../../turn/tools/index.ts";
 import type { World } from "../../wire/index.ts";
 import type { Declared } from "../declare.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ago, dollars, minute, number, oneLine, printable, type Style, table } from "../../print/index.ts";
 import { isoSecond } from "../../protocol/index.ts";
-import type { LifeView } from "../../runtime/index.ts";
+import type { LifeView } from "../../turn/index.ts";
 import { FIELDS, given, whole } from "../fields.ts";
 import { type Operation, operation, turnOperation, type World } from "../operation.ts";
 import { CREDITS, LIFE, PAYMENTS } from "./shapes.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { count, number, printable, type Style, setIn, table } from "../../print/index.ts";
 import { type LayerId, TEXT_LIMITS, type TextKey } from "../../protocol/index.ts";
-import type { LayerView } from "../../runtime/index.ts";
+import type { LayerView } from "../../turn/index.ts";
 import { FIELDS, given, list, NO_REASON, whole } from "../fields.ts";
 import { type Operation, operation, type World } from "../operation.ts";
 import { differenceLines, editedLines, movedLine, moveLines, nameOf, proposalsLine, versionLines } from "./lines.ts";

@@ -1,0 +1,198 @@
+import {
+  AGREES,
+  type AttributedRequest,
+  type AttributionTotals,
+  CAUSE_SAYS,
+  type Caused,
+  type CauseTotal,
+  isAvoidable,
+  type Taken,
+} from "../../../app/doors/costs.ts";
+import { isoSecond, type Ledger, type ModelRef, type ThreadId, type TurnId } from "../../../protocol/index.ts";
+import { count, duration, number, printable, type Style } from "../shell/style.ts";
+import { table } from "../shell/table.ts";
+import { resentSays } from "../turn/turn-view.ts";
+
+/** A request of the thread, and what became of it. */
+export interface ExplainedRequest extends AttributedRequest {
+  readonly turn: TurnId;
+  /** Which turn of the thread, and which request of it, counted from 1. */
+  readonly seq: number;
+  readonly n: number;
+  readonly model: ModelRef;
+  /** Where it was sent a second time, because the provider would not have the model's reasoning back: what was changed. */
+  readonly refused?: Ledger["refused"];
+  /** Where its bytes begin to differ from those that it could have gone on from. */
+  readonly change?: Change;
+}
+
+/** The first byte that is another. */
+export interface Change {
+  readonly piece: string;
+  /** In the piece, counted from 0. */
+  readonly byte: number;
+}
+
+/** What `strata cache explain` found. */
+export interface Explanation {
+  readonly thread: ThreadId;
+  readonly models: readonly ModelRef[];
+  /** Which of them keep nothing, as far as their cards know. */
+  readonly keepNothing: readonly ModelRef[];
+  /** Whether dollars can be told. */
+  readonly priced: boolean;
+  readonly requests: readonly ExplainedRequest[];
+  /** Requests that got no whole answer: what they left in the cache, and what they were billed, nobody knows. */
+  readonly unanswered: number;
+  /** Requests of before predictions were recorded: theirs are made now. */
+  readonly predictedNow: number;
+  readonly totals: AttributionTotals;
+}
+
+/** What a thread's requests cost and why, for a person: the efficiency first, then each request, then each cause. */
+export function attributionView(explanation: Explanation, style: Style): readonly string[] {
+  const { thread, totals, models } = explanation;
+  const what = totals.billed === 0 ? "optimum / prediction" : "optimum / billed";
+  return [
+    style.bold(`${thread}: efficiency ${totals.efficiency.toFixed(2)} (${what})`),
+    `${percent(totals.readShare)} of ${count(totals.tokens, "token")} read from the cache, in ${count(totals.billed || totals.requests, "request")}`,
+    style.dim(`by the rules of ${printable(models.join(", "))}; costs in tokens of plain input`),
+    ...[...remarks(explanation), ...refusals(explanation)].map(style.yellow),
+    "",
+    ...requestTable(explanation, style),
+    "",
+    ...causeTable(explanation, style),
+    "",
+    savings(explanation),
+  ];
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;
+
+/** What a reader must know to take the figures right. */
+function remarks({ totals, keepNothing, unanswered, predictedNow }: Explanation): readonly string[] {
+  const { billed, requests } = totals;
+  const none = "reported no tokens of its own";
+  return [
+    ...(billed === 0 ? [`The model ${none}: what is shown is the prediction only.`] : []),
+    ...(billed > 0 && billed < requests
+      ? [`For ${count(requests - billed, "request")} the model ${none}: the sums leave them out.`]
+      : []),
+    ...(unanswered > 0
+      ? [`${count(unanswered, "request")} without a whole answer left out: what was billed for it is not known.`]
+      : []),
+    ...(predictedNow > 0
+      ? [
+          `For ${count(predictedNow, "request")} no prediction was recorded: what is shown is made now, from the record.`,
+        ]
+      : []),
+    ...keepNothing.map(
+      (model) => `The card of ${printable(model)} knows of no cache; \`models\` in strata.yaml may say more.`,
+    ),
+  ];
+}
+
+const refusals = ({ requests }: Explanation): readonly string[] =>
+  requests.flatMap(({ refused, seq, n }) =>
+    refused === undefined ? [] : [`Request ${number(seq)}.${n}. ${resentSays(refused)}`],
+  );
+
+const REQUEST_COLUMNS = [
+  { head: "turn" },
+  { head: "at" },
+  { head: "read", right: true },
+  { head: "write", right: true },
+  { head: "input", right: true },
+  { head: "billed read", right: true },
+  { head: "write", right: true },
+  { head: "input", right: true },
+  { head: "efficiency", right: true },
+  { head: "cost most", least: 20, wraps: true },
+] as const;
+
+function requestTable({ requests, totals }: Explanation, style: Style): readonly string[] {
+  const rows = requests.map((request) => [
+    `${number(request.seq)}.${request.n}`,
+    isoSecond(request.at),
+    ...taken(request.predicted),
+    ...(request.billed === undefined ? ["", "", ""] : taken(request.billed)),
+    request.efficiency.toFixed(2),
+    causeOf(request),
+  ]);
+  return [
+    style.dim(`predicted read, write and input${totals.billed === 0 ? "" : ", then billed"}`),
+    ...table(REQUEST_COLUMNS, rows, style),
+  ];
+}
+
+const taken = ({ read, write, input }: Taken): readonly string[] => [number(read), number(write), number(input)];
+
+/** The dearest cause that could have been avoided; else what the request mostly was. */
+function causeOf(request: ExplainedRequest): string {
+  const [cause] = request.causes;
+  if (cause === undefined) return "";
+  if (!isAvoidable(cause.cause)) return request.base === undefined ? "first" : "";
+  // Providers count otherwise than Strata: such a rest is told in the sums only.
+  if (cause.cause === "unknown" && (request.agreement ?? 0) >= AGREES) return "";
+  return `${cause.cause}, ${count(cause.tokens, "token")}${whereOf(cause, request)}`;
+}
+
+/** Of these the place is told at which they begin. */
+const CHANGES: readonly Caused["cause"][] = ["trim", "forgotten", "refused", "prefix edit", "tools"];
+
+function whereOf({ cause, begins }: Caused, { base, change }: ExplainedRequest): string {
+  if (cause === "cold") return base === undefined ? "" : `: ${duration(base.gap)} after the request it goes on from`;
+  if (!CHANGES.includes(cause)) return "";
+  const piece = printable(change?.piece ?? begins.piece);
+  const byte = change === undefined ? "" : `, byte ${number(change.byte)}`;
+  return `: begins in ${piece}, block ${number(begins.block + 1)}${byte}`;
+}
+
+const CAUSE_COLUMNS = [
+  { head: "cause" },
+  { head: "from" },
+  { head: "requests", right: true },
+  { head: "tokens", right: true },
+  { head: "cost", right: true },
+  { head: "dollars", right: true },
+  { head: "", least: 20, wraps: true },
+] as const;
+
+function causeTable({ totals, priced }: Explanation, style: Style): readonly string[] {
+  const money = (dollars: number): string =>
+    priced ? `${dollars < 0 ? "-" : ""}$${Math.abs(dollars).toFixed(4)}` : "";
+  const row = ({ cause, piece, requests, tokens, cost, dollars }: CauseTotal): readonly string[] => [
+    cause,
+    printable(piece),
+    number(requests),
+    number(tokens),
+    number(Math.round(cost)),
+    money(dollars),
+    CAUSE_SAYS[cause],
+  ];
+  const { tokens, cost, dollars } = totals.avoidable;
+  const sum = ["avoidable", "", "", number(tokens), number(Math.round(cost)), money(dollars), "in all"];
+  const [avoidable, rest] = [true, false].map((is) => totals.causes.filter(({ cause }) => isAvoidable(cause) === is));
+  const rows = [...(avoidable ?? []).map(row), sum, ...(rest ?? []).map(row)];
+  return [style.dim("what was paid above the optimum, and why"), ...table(CAUSE_COLUMNS, rows, style)];
+}
+
+/** Only what prediction and bill agree on is claimed. */
+function savings({ totals, priced }: Explanation): string {
+  const { saved, agreement, causes } = totals;
+  if (agreement === undefined) return "What was saved is not told: there is no bill to compare the prediction with.";
+  const agree = `prediction and bill agree to ${agreement.toFixed(2)}`;
+  if (saved === undefined) {
+    const most = causes.find(({ cause }) => isAvoidable(cause))?.cause;
+    const because = most === undefined ? "" : ` Most of it: ${most}.`;
+    return `What was saved is not told: ${agree}, and ${AGREES} is asked for.${because}`;
+  }
+  const dollars = priced ? ` ($${Math.abs(saved.dollars).toFixed(4)})` : "";
+  const how = saved.cost < 0 ? "Dearer" : "Saved";
+  return `${how} against no caching: ${percent(Math.abs(saved.share))}${dollars}; ${agree}.`;
+}
+
+/** The same for programs. */
+export function attributionJson({ requests, ...rest }: Explanation) {
+  return { ...rest, requests: requests.map((request) => ({ ...request, at: new Date(request.at).toISOString() })) };
+}

@@ -1,0 +1,150 @@
+import type { Command } from "commander";
+import { attribute, attributionTotals, rulesOf, type SeenRequest } from "../../../app/doors/costs.ts";
+import type { App, TurnRecord } from "../../../app.ts";
+import { type ModelRef, type Request, type ThreadId, threadId, type Usage } from "../../../protocol/index.ts";
+import type { Context } from "../shell/context.ts";
+import { inRecord } from "../shell/session.ts";
+import {
+  attributionJson,
+  attributionView,
+  type Change,
+  type ExplainedRequest,
+  type Explanation,
+} from "./cache-causes.ts";
+import { recordedThreads } from "./cache-threads.ts";
+
+/** Declares `strata cache explain <thread>`: what each request cost beside what it could have, and why. */
+export function declareCacheExplain(cache: Command, context: Context): void {
+  cache
+    .command("explain")
+    .description(
+      "tell of each request of a thread what was predicted and billed, and of every token that was not read from the cache why not",
+    )
+    .argument("<thread>", "a thread (thr_…); `strata explain` lists them")
+    .addHelpText("after", "\nExample:\n  $ strata cache explain thr_01jd8k3v5x9m2q7r4t6w8y0zab")
+    .action((id: string, _options: unknown, command: Command) => {
+      const thread = threadId(id);
+      return inRecord(context, command, async ({ app, json }) => {
+        const explanation = await explained(context, app, thread);
+        if (json) context.json(attributionJson(explanation));
+        else context.say(...attributionView(explanation, context.style));
+      });
+    });
+}
+
+/** @throws StrataError `thread_not_found`; `invalid_input` where nothing was sent; `record_broken`; `turn_cancelled` */
+async function explained(context: Context, app: App, thread: ThreadId): Promise<Explanation> {
+  const turns = await app.runtime.turns(app.operator, thread);
+  const [seen] = await recordedThreads(context, thread, { app });
+  const sent = turns.flatMap((turn) => turn.requests.map((record) => ({ turn, record })));
+  const paired = sent.flatMap((one, at): readonly Sent[] => {
+    const request = seen?.requests[at];
+    return request === undefined ? [] : [{ ...one, seen: request, model: one.turn.wire ?? seen?.model ?? "" }];
+  });
+  const answered = paired.filter(({ record }) => record.reply !== null);
+  const models = [...new Set(answered.map(({ model }) => model))];
+  // Each model has a cache of its own.
+  const parts = await Promise.all(
+    models.map((model) =>
+      ofModel(
+        app,
+        model,
+        answered.filter((one) => one.model === model),
+      ),
+    ),
+  );
+  const requests = parts.flat().toSorted((a, b) => a.seq - b.seq || a.n - b.n);
+  const cards = models.map((model) => app.cardOf(model));
+  return {
+    thread,
+    models,
+    keepNothing: models.filter((model) => app.cardOf(model).cache === "none"),
+    priced: cards.every(({ priced }) => priced),
+    requests,
+    unanswered: paired.length - answered.length,
+    predictedNow: answered.filter(({ record }) => record.prediction === undefined).length,
+    totals: attributionTotals(requests),
+  };
+}
+
+/** One request as it is recorded, and as a cache sees it. */
+interface Sent {
+  readonly turn: TurnRecord;
+  readonly record: TurnRecord["requests"][number];
+  readonly seen: SeenRequest;
+  readonly model: ModelRef;
+}
+
+async function ofModel(app: App, model: ModelRef, sent: readonly Sent[]): Promise<readonly ExplainedRequest[]> {
+  const card = app.cardOf(model);
+  const found = attribute(
+    sent.map(({ seen }) => seen),
+    rulesOf(card),
+    {
+      billed: sent.map(reported),
+      predicted: sent.map(({ record }) => record.prediction),
+      epochs: sent.map(({ record: { epoch, ledger } }) => ({ ...ledger.epoch, n: epoch })),
+      inputPrice: card.price.input,
+    },
+  );
+  const explaining = sent.map(async (one, at): Promise<readonly ExplainedRequest[]> => {
+    const attributed = found[at];
+    if (attributed === undefined) return [];
+    const { turn, record } = one;
+    const before = attributed.differs && attributed.base && sent[attributed.base.n];
+    const change = before && (await changeBetween(app, before, one));
+    const { refused } = record.ledger;
+    const where = { turn: turn.id, seq: turn.seq, n: record.n, model };
+    return [{ ...attributed, ...where, ...(refused && { refused }), ...(change && { change }) }];
+  });
+  return (await Promise.all(explaining)).flat();
+}
+
+/** What a provider reported; a rehearsal or a recording made its figures up. */
+function reported({ turn, record }: Sent): Usage | undefined {
+  if (turn.model !== turn.wire || record.reply?.estimated !== undefined) return undefined;
+  return record.reply?.usage;
+}
+
+async function changeBetween(app: App, before: Sent, now: Sent): Promise<Change | undefined> {
+  const [was = [], is = []] = await Promise.all(
+    [before, now].map(async ({ turn, record }) => {
+      const { request } = await app.runtime.rebuilt(app.operator, turn.id, record.n);
+      return piecesOf(request);
+    }),
+  );
+  const at = is.findIndex(({ text }, index) => text !== was[index]?.text);
+  const [old, fresh] = [was[at], is[at]];
+  if (fresh === undefined) return undefined;
+  // A block holds several layers: those that stay as they were are not meant.
+  const same = new Set(old?.holds.map(({ version }) => version));
+  const changed = fresh.holds.filter(({ version }) => !same.has(version));
+  const names = (changed.length > 0 ? changed : fresh.holds).map(({ name }) => name);
+  return { piece: names.join(" + "), byte: sameBytes(old?.text ?? "", fresh.text) };
+}
+
+/** A text of a request, and what it holds. */
+interface Piece {
+  readonly text: string;
+  readonly holds: readonly { readonly name: string; readonly version: string }[];
+}
+
+function piecesOf({ prefix, messages }: Request): readonly Piece[] {
+  const whole = (name: string, text: string): Piece => ({ text, holds: [{ name, version: text }] });
+  return [
+    ...prefix.tools.map((tool) => whole(tool.name, JSON.stringify(tool))),
+    ...prefix.system.map(({ text, layers }) => ({
+      text,
+      holds: layers.map(({ layer, digest }) => ({ name: layer, version: digest })),
+    })),
+    ...messages.flatMap(({ parts }) =>
+      parts.map((part) => whole("transcript", "text" in part ? part.text : JSON.stringify(part))),
+    ),
+  ];
+}
+
+function sameBytes(was: string, is: string): number {
+  const [a, b] = [Buffer.from(was), Buffer.from(is)];
+  const strange = a.findIndex((byte, at) => byte !== b[at]);
+  return strange < 0 ? a.length : strange;
+}

@@ -1,0 +1,175 @@
+import type { TurnRecord } from "../../../app.ts";
+import { approvalId, type Ledger, type TurnId, untrusted } from "../../../protocol/index.ts";
+import { memoryLines } from "../memory/memory-lines.ts";
+import type { Context } from "../shell/context.ts";
+import { count, number, printable, type Style } from "../shell/style.ts";
+import { table } from "../shell/table.ts";
+import { turnView } from "../turn/turn-view.ts";
+import { retry, type Saying, type Talk } from "./conversation.ts";
+
+/** What a command of the chat may look at. */
+export interface Asked {
+  readonly context: Context;
+  readonly talk: Talk;
+  /** The last turn of this chat. */
+  readonly last: TurnId | undefined;
+  readonly saying: Saying;
+  /** Hides the line of what was sent, or shows it again; says whether it is hidden now. */
+  readonly toggleQuiet: () => boolean;
+}
+
+/** Newest memories that `/memory` shows. */
+const NEWEST = 10;
+
+/** A line of a chat that is meant for Strata: the word behind the slash, and the words behind it. */
+export interface ChatCommand {
+  readonly name: string;
+  readonly words: readonly string[];
+}
+
+type Act = (asked: Asked, words: readonly string[]) => Promise<TurnId | undefined>;
+
+/** The commands that stand alone, and those that may be told more. */
+const ALONE: Readonly<Record<string, Act>> = {
+  "/help": async ({ context }) => void context.note(...HELP),
+  "/layers": async (asked) => {
+    const ledger = (await lastTurn(asked))?.requests.at(-1)?.ledger;
+    if (ledger === undefined) asked.context.note(NOTHING);
+    else asked.context.say(...layersView(ledger, asked.context.style));
+    return undefined;
+  },
+  "/why": async (asked) => {
+    const turn = await lastTurn(asked);
+    if (turn === undefined) asked.context.note(NOTHING);
+    else asked.context.say(...(await turnView(asked.talk.app, turn, asked.context.style)));
+    return undefined;
+  },
+  "/quiet": async ({ context, toggleQuiet }) => {
+    context.note(
+      toggleQuiet()
+        ? "The line of what was sent is hidden: /quiet shows it again, /why explains a turn all the same."
+        : "The line of what was sent is shown again.",
+    );
+    return undefined;
+  },
+  "/withdraw": async ({ context, talk: { app, thread: opened } }) => {
+    const thread = opened();
+    const taken = thread === undefined ? [] : await app.runtime.withdraw(app.operator, thread.id);
+    context.note(taken.length === 0 ? "No message waits." : `${count(taken.length, "message")} taken back.`);
+    return undefined;
+  },
+  "/new": async ({ context, talk }) => {
+    talk.beginAnew();
+    context.note(`Your next message begins a new conversation with ${talk.agent.name}.`);
+    return undefined;
+  },
+  "/retry": ({ context, talk, saying }) => retry(context, talk, saying),
+};
+
+const WITH_WORDS: Readonly<Record<string, Act>> = {
+  "/memory": async ({ context, talk: { app, agent, contact } }, words) => {
+    const scope = { org: agent.org, agent: agent.name, contact };
+    const text = words.join(" ");
+    const found = await (text === ""
+      ? app.runtime.memories(app.operator, scope, NEWEST)
+      : app.runtime.searchMemories(app.operator, scope, { query: text, limit: NEWEST, withoutChatter: true }));
+    const none =
+      text === ""
+        ? `Nothing is remembered about ${contact} yet.`
+        : `No memory about ${contact} matches ${JSON.stringify(text)}; try other or fewer words.`;
+    context.say(...memoryLines(found, context.style, none));
+    return undefined;
+  },
+  "/approve": (asked, words) => decide(asked, "approved", words),
+  "/deny": (asked, words) => decide(asked, "denied", words),
+};
+
+const NOTHING = "Nothing was said yet; say something first.";
+
+const HELP = [
+  "/layers  what the last request held: each layer's rank, trust and tokens",
+  "/why     explains the last turn: all its requests, what was called and said",
+  "/memory  the newest memories about you; with words behind it, those that fit them",
+  "/approve runs the oldest call that waits for you, or the one whose id stands behind it",
+  "/deny    refuses it in the same way; a note may follow the id, and the agent is told",
+  "/retry   runs messages again that got no answer; /withdraw takes them back",
+  "/new     begins a new conversation; what is remembered stays",
+  "/quiet   hides the dim line that says what was sent, or shows it again; STRATA_QUIET=1 hides it always",
+  "/quit    leaves, like Ctrl-D; Ctrl-C stops a turn that runs",
+  'A line that ends in \\ goes on with the next one; """ begins and ends a block, which is said as it is.',
+];
+
+/** Reads a typed line as a command: a slash and a word, with or without more words. A path such as `/etc/hosts` is none. */
+export function readCommand(line: string): ChatCommand | undefined {
+  if (line.includes("\n")) return undefined;
+  // Whoever types a bare slash looks for what there is.
+  if (line.trim() === "/") return { name: "/help", words: [] };
+  const [, name, rest = ""] = /^\/\s*([\p{L}\d_-]+)(?:\s+(.*))?$/u.exec(line.trim()) ?? [];
+  if (name === undefined) return undefined;
+  return { name: `/${name.toLowerCase()}`, words: rest.split(/\s+/).filter((word) => word !== "") };
+}
+
+/** Does what a command of the chat asks for. Gives the turn that it ran, where it ran one. */
+export async function answerCommand({ name, words }: ChatCommand, asked: Asked): Promise<TurnId | undefined> {
+  const { note } = asked.context;
+  const act = Object.hasOwn(WITH_WORDS, name) ? WITH_WORDS[name] : undefined;
+  if (act !== undefined) return act(asked, words);
+  const alone = Object.hasOwn(ALONE, name) ? ALONE[name] : undefined;
+  if (alone !== undefined && words.length === 0) return alone(asked, []);
+  if (alone !== undefined)
+    note(`${name} stands alone, so nothing was done; /help lists what may stand behind a command.`);
+  else note(`There is no command ${printable(name)}; /help lists them. Between """ and """ it is said to the agent.`);
+  return undefined;
+}
+
+async function lastTurn({ talk: { app, thread: opened }, last }: Asked): Promise<TurnRecord | undefined> {
+  const { runtime, operator } = app;
+  if (last !== undefined) return runtime.turn(operator, last);
+  const thread = opened();
+  return thread === undefined ? undefined : (await runtime.turns(operator, thread.id)).at(-1);
+}
+
+/** Decides about a call of this conversation, the oldest that waits where none is named, and lets the agent tell what came of it. */
+async function decide(
+  { context, talk, saying }: Asked,
+  verdict: "approved" | "denied",
+  [id, ...words]: readonly string[],
+): Promise<TurnId | undefined> {
+  const { runtime, operator } = talk.app;
+  const here = talk.thread()?.id;
+  const call = id === undefined ? await oldestWaiting(talk) : await runtime.approval(operator, approvalId(id));
+  if (call === undefined) context.note("No call waits for a person here.");
+  else if (call.thread !== here)
+    context.note(`${call.id} belongs to another conversation; \`strata approval show ${call.id}\` shows it.`);
+  if (call === undefined || call.thread !== here) return undefined;
+  const told = words.length === 0 ? {} : { note: untrusted(words.join(" ")) };
+  context.note(`→ ${call.tool} ${printable(JSON.stringify(call.input))} is ${verdict}`);
+  await runtime.decide(operator, call.id, { verdict, signal: saying.signal, ...told });
+  return retry(context, talk, saying);
+}
+
+async function oldestWaiting({ app: { runtime, operator }, thread: opened }: Talk) {
+  const thread = opened();
+  if (thread === undefined) return undefined;
+  const { id, scope } = thread;
+  return (await runtime.approvals(operator, scope, { status: "waiting", thread: id }, 1_000)).at(-1);
+}
+
+const COLUMNS = [
+  { head: "piece" },
+  { head: "rank", right: true },
+  { head: "trust" },
+  { head: "tokens", right: true },
+  { head: "fate" },
+] as const;
+
+function layersView({ entries, tokens, limit }: Ledger, style: Style): readonly string[] {
+  const rows = entries.map(({ piece, rank, trust, tokens: cost, fate }) => [
+    piece,
+    rank === undefined ? "" : number(rank),
+    trust,
+    number(cost),
+    fate,
+  ]);
+  return [...table(COLUMNS, rows, style), `${number(tokens)} tokens of ${number(limit)} that may be sent`];
+}

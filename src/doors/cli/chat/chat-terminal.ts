@@ -1,0 +1,156 @@
+import { clearScreenDown, createInterface, cursorTo, type Interface, type Key, moveCursor } from "node:readline";
+import { asStrataError, type TurnId } from "../../../protocol/index.ts";
+import type { Context } from "../shell/context.ts";
+import { count } from "../shell/style.ts";
+import { isQuietIn, plainTeller } from "../shell/teller.ts";
+import { answerCommand, type ChatCommand, readCommand } from "./chat-commands.ts";
+import { speak, type Talk } from "./conversation.ts";
+import { messageReader } from "./message-reader.ts";
+
+/** The chat with a person at a terminal. Ctrl-C stops the turn that runs, else drops what is typed, else leaves. */
+export async function chatInTerminal(context: Context, talk: Talk): Promise<void> {
+  const { stdin, stdout, signal } = context.terminal;
+  const prompt = `${context.style.cyan(talk.contact)} › `;
+  const lines = createInterface({ input: stdin, output: stdout, prompt, terminal: true });
+  const message = messageReader();
+  const pastes = pastesOf(context, lines);
+  const turns = turnsOf(context, talk);
+  let closed = false;
+  const ask = (): void => {
+    // Lines that were typed ahead are still answered.
+    if (closed) return;
+    lines.setPrompt(message.isOpen() ? "… " : prompt);
+    lines.prompt();
+  };
+  const stop = (): void => {
+    if (turns.stop()) return;
+    if (message.isOpen() || lines.line !== "") {
+      message.clear();
+      // The end of the line, then all before it.
+      for (const name of ["e", "u"]) lines.write(null, { ctrl: true, name });
+      stdout.write("\n");
+      ask();
+    } else lines.close();
+  };
+  const end = (): void => {
+    turns.stop();
+    lines.close();
+  };
+  lines.on("SIGINT", stop);
+  signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end();
+  // Whoever leaves by Ctrl-D or Ctrl-C leaves the cursor behind the prompt.
+  lines.on("close", () => {
+    closed = true;
+    stdout.write("\n");
+  });
+  const notices = noticesOf(context, lines);
+  ask();
+  notices.tell();
+  for await (const line of lines) {
+    notices.hold();
+    const text = pastes.held() ? message.paste(line) : message.take(line);
+    // What was put together of several lines, or stands in a block, is said as it is.
+    const command = text === line || line === "" ? readCommand(text ?? "") : undefined;
+    if (command?.name === "/quit") break;
+    if (text !== undefined) await turns.answer(command ?? text);
+    if (signal.aborted) break;
+    ask();
+    notices.tell();
+  }
+  lines.close();
+  notices.end();
+  pastes.end();
+  signal.removeEventListener("abort", end);
+}
+
+/** What works behind the chat have to say: told over the prompt, which is drawn again with what is typed; held back while a turn runs. */
+function noticesOf({ terminal: { stdout }, letWrite }: Context, lines: Interface) {
+  const held: (() => void)[] = [];
+  let holds = true;
+  const over = (write: () => void): void => {
+    const { rows } = lines.getCursorPos();
+    moveCursor(stdout, 0, -rows);
+    cursorTo(stdout, 0);
+    clearScreenDown(stdout);
+    write();
+    // The prompt is drawn so many rows above the cursor as it was on.
+    stdout.write("\n".repeat(rows));
+    lines.prompt(true);
+  };
+  letWrite((write) => (holds ? void held.push(write) : over(write)));
+  const tell = (): void => {
+    holds = false;
+    const [first, ...rest] = held.splice(0);
+    if (first !== undefined) over(() => [first, ...rest].forEach((write) => void write()));
+  };
+  return {
+    hold: (): void => {
+      holds = true;
+    },
+    tell,
+    end: (): void => {
+      letWrite(undefined);
+      for (const write of held.splice(0)) write();
+    },
+  };
+}
+
+/** Asks the terminal to say where a paste begins and ends, and remembers of each line whether it came inside of one. */
+function pastesOf({ terminal: { stdin, stdout } }: Context, lines: Interface) {
+  const inside: boolean[] = [];
+  let pasting = false;
+  const hear = (_sign: unknown, { name }: Key): void => {
+    if (name === "paste-start" || name === "paste-end") pasting = name === "paste-start";
+  };
+  stdin.on("keypress", hear);
+  lines.on("line", () => void inside.push(pasting));
+  stdout.write("\u001b[?2004h");
+  return {
+    /** Asked once for each line, in their order. */
+    held: (): boolean => inside.shift() ?? false,
+    end: (): void => {
+      stdin.off("keypress", hear);
+      stdout.write("\u001b[?2004l");
+    },
+  };
+}
+
+/** The turns of one chat: at most one runs, and the last one is remembered. */
+function turnsOf(context: Context, talk: Talk) {
+  let quiet = isQuietIn(context.terminal);
+  const tell = plainTeller(context, () => quiet);
+  const toggleQuiet = (): boolean => {
+    quiet = !quiet;
+    return quiet;
+  };
+  let running: AbortController | undefined;
+  let last: TurnId | undefined;
+  const run = async (typed: ChatCommand | string, signal: AbortSignal): Promise<TurnId | undefined> => {
+    const onWaiting = (messages: number): void =>
+      context.note(
+        `${count(messages, "message")} without an answer: /retry runs the turn again, /withdraw takes back what waits.`,
+      );
+    const saying = { tell, signal, onFailure: context.complain, onWaiting };
+    if (typeof typed === "string") return speak(context, talk, typed, saying);
+    return answerCommand(typed, { context, talk, last, saying, toggleQuiet });
+  };
+  return {
+    /** Answers a message or a command; an empty message needs no answer. */
+    answer: async (typed: ChatCommand | string): Promise<void> => {
+      if (typeof typed === "string" && typed.trim() === "") return;
+      running = new AbortController();
+      try {
+        last = (await run(typed, running.signal)) ?? last;
+      } catch (thrown) {
+        context.complain(asStrataError(thrown));
+      }
+      running = undefined;
+    },
+    /** False when none runs. */
+    stop: (): boolean => {
+      running?.abort();
+      return running !== undefined;
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import type { Command } from "commander";
+import type { App, Thread } from "../../../app.ts";
+import { type Agent, asStrataError, StrataError, threadId } from "../../../protocol/index.ts";
+import type { Context } from "../shell/context.ts";
+import { agentNamed, inSession, shortVersion } from "../shell/session.ts";
+import { stdinLines } from "../shell/stdin-lines.ts";
+import { count, printable } from "../shell/style.ts";
+import { jsonTeller, plainTeller } from "../shell/teller.ts";
+import { isInteractive } from "../shell/terminal.ts";
+import { chatInTerminal } from "./chat-terminal.ts";
+import { senderOf, speak, type Talk, type Talkers, talkWith, type Wanted } from "./conversation.ts";
+
+interface Options {
+  readonly as?: string;
+  readonly new?: true;
+  readonly thread?: string;
+}
+
+/** `strata chat AGENT`: talk to an agent. */
+export function declareChat(program: Command, context: Context): void {
+  program
+    .command("chat")
+    .description("talk to an agent; over a pipe, each line is a message, also one that begins with a slash")
+    .argument("<agent>", "the agent's name")
+    .option(
+      "--as <contact>",
+      "who you are to the agent; each contact has memories and threads of their own (default: me, or the thread's)",
+    )
+    .option("--new", "begin a new thread instead of going on with the last one that is no fork")
+    .option("--thread <id>", "go on with this thread, also a fork")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ strata chat companion\n  $ printf 'My cat is called Miso.\\nWhat is my cat called?\\n' | strata chat companion --as ann",
+    )
+    .action((name: string, options: Options, command: Command) =>
+      inSession(context, command, async ({ app, json }) => {
+        const agent = agentNamed(app, name);
+        const thread = await threadNamed(app, agent, options);
+        const talkers = { app, agent, contact: await senderOf(app, agent, options.as ?? thread?.scope.contact) };
+        return converse(context, talkers, { json, wanted: thread ? { thread } : { anew: options.new === true } });
+      }),
+    );
+}
+
+/** The thread that was named, where it is one of this agent and contact. @throws StrataError `invalid_input`, `thread_not_found`, … */
+async function threadNamed(
+  app: App,
+  declared: Agent,
+  { as, new: anew, thread: text }: Options,
+): Promise<Thread | undefined> {
+  if (text === undefined) return undefined;
+  if (anew === true)
+    throw new StrataError("invalid_input", "--new begins a thread and --thread goes on with one; give one of them");
+  const thread = await app.runtime.thread(app.operator, threadId(text));
+  const { agent, contact } = thread.scope;
+  const wanted = as === undefined ? contact : await senderOf(app, declared, as);
+  if (agent === declared.name && wanted === contact) return thread;
+  const next = `\`strata chat ${agent} --thread ${thread.id}\` goes on with it`;
+  throw new StrataError("invalid_input", `${thread.id} is a thread of ${agent} with ${printable(contact)}; ${next}`, {
+    thread: thread.id,
+  });
+}
+
+/** Talks until the input ends: with a prompt in a terminal, silently over a pipe. */
+export async function converse(
+  context: Context,
+  talkers: Talkers,
+  { json, wanted }: { readonly json: boolean; readonly wanted: Wanted },
+): Promise<void> {
+  const talk = await talkWith(talkers, wanted);
+  await greet(context, talk);
+  if (!json) await showUndelivered(context, talk);
+  if (isInteractive(context.terminal) && !json) await chatInTerminal(context, talk);
+  else await overPipe(context, talk, json);
+}
+
+/** What was answered when the program that should have shown it ended first. */
+async function showUndelivered({ note, say }: Context, { app, thread: opened }: Talk): Promise<void> {
+  const thread = opened();
+  if (thread === undefined) return;
+  for await (const { text } of app.runtime.undelivered(app.operator, thread)) {
+    note("Answered before, and perhaps never shown:");
+    say(printable(text));
+  }
+}
+
+async function greet({ terminal, note }: Context, { app, agent, contact, thread: opened }: Talk): Promise<void> {
+  if (isInteractive(terminal)) {
+    note(`${agent.name} (${app.modelNameOf(agent)}) listens to ${contact}. /help tells more, Ctrl-D leaves.`);
+    const guess = app.guessedWindow(app.modelNameOf(agent));
+    if (guess !== undefined) note(`Careful: ${guess}.`);
+  }
+  const thread = opened();
+  if (thread === undefined) return;
+  if (thread.turns > 0) {
+    note(`Continues thread ${thread.id} (${count(thread.turns, "turn")}); --new begins another.`);
+  }
+  if (thread.version !== agent.version) note(...(await versionLines(app, agent, thread)));
+  const waiting = (await app.runtime.pending(app.operator, thread)).length;
+  if (waiting > 0)
+    note(
+      `${count(waiting, "earlier message")} without an answer will go along with your next one; ${takesBack(thread)}`,
+    );
+}
+
+/** What the next turn does not know yet, where its agent is declared otherwise than the conversation knows it. */
+async function versionLines({ runtime, operator }: App, { name, version }: Agent, thread: Thread): Promise<string[]> {
+  const next = await runtime.nextRun(operator, thread.id);
+  const [old, now] = [thread.version, version].map(shortVersion);
+  if (next.version === version)
+    return [`${name} was declared anew since the last turn: the next one runs version ${now}, no longer ${old}.`];
+  const changes = await runtime.changes(operator, thread.id);
+  if (changes.length === 0) return [];
+  return [
+    `${name} was changed since this conversation began, and it goes on as it was: ${changes.join("; ")}.`,
+    `/new (or --new) begins a conversation with that; \`strata thread migrate ${thread.id}\` moves this one.`,
+  ];
+}
+
+const takesBack = ({ id }: Pick<Thread, "id">): string => `\`strata thread withdraw ${id}\` takes back what waits.`;
+
+async function overPipe(context: Context, talk: Talk, json: boolean): Promise<void> {
+  const { signal } = context.terminal;
+  const onWaiting = (messages: number, thread: Thread): void => {
+    if (!json)
+      context.note(
+        `${count(messages, "message")} without an answer will go along with the next one; ${takesBack(thread)}`,
+      );
+  };
+  const tell = json ? jsonTeller(context) : plainTeller(context);
+  const saying = { tell, signal, onFailure: context.fail, onWaiting };
+  for await (const line of stdinLines(context.terminal)) {
+    if (signal.aborted) break;
+    if (line.trim() !== "") await speak(context, talk, line, saying);
+  }
+  if (signal.aborted && context.exitCode() === 0) context.fail(asStrataError(signal.reason));
+}

@@ -1,0 +1,142 @@
+import type { App, Thread } from "../../../app.ts";
+import {
+  type Agent,
+  asStrataError,
+  type ContactId,
+  contactId,
+  type StrataError,
+  type TurnId,
+  untrusted,
+} from "../../../protocol/index.ts";
+import type { Context } from "../shell/context.ts";
+import type { Teller } from "../shell/teller.ts";
+
+/** Who talks to whom. */
+export interface Talkers {
+  readonly app: App;
+  readonly agent: Agent;
+  readonly contact: ContactId;
+}
+
+/** The person at this machine, by name and where senders are addresses. */
+const ME = { named: "me", address: `0x${"1".padStart(40, "0")}` } as const;
+
+/**
+ * Who writes to the agent, as it knows them: whoever is named, else the person at this machine.
+ * @throws StrataError `invalid_id` for what is no address where senders are addresses
+ */
+export function senderOf({ runtime, operator }: App, agent: Agent, named?: string): Promise<ContactId> {
+  return runtime.contact(operator, agent.name, contactNamed(agent, named));
+}
+
+/** Whoever is named, else the person at this machine, for doors that ask the runtime whom it knows under that. */
+export const contactNamed = ({ senders }: Agent, named?: string): ContactId =>
+  contactId(named ?? (senders === "ethereum" ? ME.address : ME.named));
+
+/** A conversation that goes on, or that begins with the first message. */
+export interface Talk extends Talkers {
+  /** None before the first message of a new conversation: whoever says nothing leaves nothing behind. */
+  readonly thread: () => Thread | undefined;
+  readonly open: () => Promise<Thread>;
+  /** Leaves the conversation as it is: the next message begins another. */
+  readonly beginAnew: () => void;
+}
+
+/** The chat's channel: its newest thread with a contact, forks left out, is the one that goes on. */
+const CHANNEL = "chat";
+
+/** Which thread of a chat is meant: this one, a new one, or the newest that is no fork. */
+export type Wanted = { readonly thread: Thread } | { readonly anew: boolean };
+
+/** The talk that a chat goes on with. */
+export async function talkWith(talkers: Talkers, wanted: Wanted): Promise<Talk> {
+  const { runtime, operator } = talkers.app;
+  let anew = "anew" in wanted && wanted.anew;
+  let thread = "thread" in wanted ? wanted.thread : anew ? undefined : await newestChat(talkers);
+  const open = async (): Promise<Thread> => {
+    thread ??= await runtime.open(operator, await chatConversation(talkers, anew));
+    return thread;
+  };
+  const beginAnew = (): void => {
+    thread = undefined;
+    anew = true;
+  };
+  return { ...talkers, thread: () => thread, open, beginAnew };
+}
+
+/** Which conversation a chat with this contact goes on with; `anew` begins one even where there is one. */
+export async function chatConversation(talkers: Talkers, anew = false) {
+  const named = { agent: talkers.agent.name, contact: talkers.contact, channel: CHANNEL };
+  const newest = await newestChat(talkers);
+  if (newest !== undefined && !anew) return { ...named, key: newest.key };
+  return { ...named, key: newest === undefined ? CHANNEL : `${CHANNEL} ${new Date().toISOString()}` };
+}
+
+async function newestChat({ app, agent, contact }: Talkers): Promise<Thread | undefined> {
+  const threads = await app.runtime.threads(app.operator, { org: agent.org, agent: agent.name, contact }, 1_000);
+  return threads.find(({ channel, forkedFrom }) => channel === CHANNEL && forkedFrom === undefined);
+}
+
+/** How one message is told, and how it can be stopped. */
+export interface Saying {
+  readonly tell: Teller;
+  readonly signal: AbortSignal;
+  readonly onFailure: (error: StrataError) => void;
+  /** Tells of messages that a failed turn left waiting, and what can be done with them. */
+  readonly onWaiting: (messages: number, thread: Thread) => void;
+}
+
+/** Says one message and runs its turn to the end. Gives the turn; none where it could not begin. Never throws. */
+export async function speak(context: Context, talk: Talk, text: string, saying: Saying): Promise<TurnId | undefined> {
+  const { runtime, operator } = talk.app;
+  try {
+    const thread = await talk.open();
+    await runtime.post(operator, thread, [messageOf(thread, text)]);
+  } catch (thrown) {
+    saying.onFailure(asStrataError(thrown));
+    return undefined;
+  }
+  const turn = await runWaiting(talk, saying);
+  if (turn === null) context.note("Another program took this message into its own turn; `strata explain` shows it.");
+  return turn ?? undefined;
+}
+
+/** Runs a turn over the messages that wait without an answer. Gives the turn; none where nothing waits. Never throws. */
+export async function retry(context: Context, talk: Talk, saying: Saying): Promise<TurnId | undefined> {
+  const turn = await runWaiting(talk, saying);
+  if (turn === null) context.note("No message waits without an answer.");
+  return turn ?? undefined;
+}
+
+/** Gives the turn; null where nothing waited, nothing where it could not begin, which was told then. */
+async function runWaiting(
+  { app: { runtime, operator }, thread: opened }: Talk,
+  { tell, signal, onFailure, onWaiting }: Saying,
+): Promise<TurnId | null | undefined> {
+  const thread = opened();
+  if (thread === undefined) return null;
+  let turn: TurnId | null = null;
+  try {
+    for await (const event of runtime.run(operator, thread, { signal })) {
+      tell(event);
+      if (event.type === "turn-start") turn = event.turn;
+      if (event.type !== "failed") continue;
+      onFailure(event.error);
+      const { length } = await runtime.pending(operator, thread);
+      if (length > 0) onWaiting(length, thread);
+    }
+  } catch (thrown) {
+    onFailure(asStrataError(thrown));
+    return turn ?? undefined;
+  }
+  return turn;
+}
+
+const messageOf = ({ channel }: Thread, text: string) =>
+  ({
+    kind: "message",
+    trust: "contact",
+    channel,
+    content: [{ type: "text", text: untrusted(text) }],
+    at: Date.now(),
+  }) as const;

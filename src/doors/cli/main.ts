@@ -1,0 +1,48 @@
+#!/usr/bin/env node
+/**
+ * The `strata` program: wires the process to `run` and leaves with its exit code. It acts when it is loaded, so that the
+ * bootstrap can import it instead of starting another process.
+ */
+import "./project/blank-variables.ts";
+
+// All else is imported behind this: an old Node cannot even link it.
+await import("../../app/doors/node-version.ts").catch((tooOld: unknown) => {
+  process.stderr.write(`strata: ${tooOld instanceof Error ? tooOld.message : tooOld}\n`);
+  process.exit(1);
+});
+const { enableCompileCache } = await import("node:module");
+
+// Compiled once and kept in the system's folder for what is temporary: the next start takes about half as long. What is
+// imported before is compiled each time.
+enableCompileCache();
+const { StrataError } = await import("../../protocol/index.ts");
+const { run } = await import("./run.ts");
+
+const ending = new AbortController();
+
+const end = (): void =>
+  ending.abort(new StrataError("turn_cancelled", "stopped; what was not finished goes on with the next run"));
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  // The first is heard by the command, which ends in order; the second ends at once.
+  process.on(signal, () => (ending.signal.aborted ? process.exit(130) : end()));
+}
+
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    // Whoever read us has seen enough: `strata explain | head` is no failure. A terminal that is gone is told nothing.
+    process.exit(error.code === "EPIPE" ? 0 : 1);
+  });
+}
+
+const { stdin, stdout, stderr, env } = process;
+const terminal = { stdin, stdout, stderr, env, cwd: process.cwd(), signal: ending.signal };
+const code = await run(process.argv.slice(2), terminal, (hear) => {
+  // One tool that leaves an error behind must not end the conversations of all others.
+  process.on("uncaughtException", hear);
+  process.on("unhandledRejection", hear);
+});
+
+// Not before all is written; and then even if a pipe that nobody reads or writes any more is still open.
+await Promise.all([stdout, stderr].map((stream) => new Promise((done) => stream.write("", done))));
+process.exit(code);

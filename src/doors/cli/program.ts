@@ -1,0 +1,151 @@
+import { Command, Help } from "commander";
+import { FEATURES, VERSION } from "../../app.ts";
+import type { Context } from "./shell/context.ts";
+import { declareShared } from "./shell/options.ts";
+
+/** How wide help is where no terminal says. */
+const WIDTH = 80;
+
+/**
+ * The command line, declared; nothing runs before it parses. Without `argv` it is the whole one; else only the command that the line
+ * names is loaded, and of the others their names are known.
+ */
+export async function createProgram(context: Context, argv?: readonly string[]): Promise<Command> {
+  const { stdout, stderr } = context.terminal;
+  const strata = new Command("strata")
+    .description(
+      "The layer between agents and language models: governed, cache-stable, budgeted and explained requests.",
+    )
+    .version(VERSION, "--version", "print the version")
+    .helpOption("--help", "print help")
+    .configureHelp({ showGlobalOptions: true, formatHelp })
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      // What is wrong with a command line is told to programs by `run`, as every other error is.
+      writeErr: (text) => void (context.inJson || stderr.write(text)),
+      getOutHelpWidth: () => stdout.columns ?? WIDTH,
+      getErrHelpWidth: () => stderr.columns ?? WIDTH,
+      outputError: (text, write) => write(text.replace(/^error:/, "strata:")),
+    })
+    .exitOverride()
+    .showHelpAfterError("(--help tells more)");
+  declareShared(strata);
+  const declares = Object.entries(COMMANDS).map(([name, load]) => (isNeeded(name, argv) ? load() : nameOnly(name)));
+  for (const declare of await Promise.all(declares)) declare(strata, context);
+  return strata;
+}
+
+/** A command's own help is commander's; that of the whole program fits one screen. */
+function formatHelp(command: Command, helper: Help): string {
+  return command.parent === null ? overview(command, helper) : Help.prototype.formatHelp.call(helper, command, helper);
+}
+
+function overview(strata: Command, helper: Help): string {
+  const options = helper.visibleOptions(strata).map((one) => [helper.optionTerm(one), one.description] as const);
+  const lines = (rows: readonly (readonly [string, string])[], width: number): readonly string[] =>
+    rows.map(([term, says]) => helper.formatItem(term, width, says, helper));
+  return [
+    "Usage: strata [options] COMMAND",
+    "",
+    helper.boxWrap(strata.description(), helper.helpWidth ?? WIDTH),
+    "",
+    "The first week:",
+    ...lines(FIRST, 8),
+    "",
+    "And then, each with verbs or options of its own:",
+    ...lines(MORE, 8),
+    "",
+    "Options:",
+    ...lines(options, 14),
+    "",
+    "`strata COMMAND --help` tells more of each.",
+    "",
+    "Example:",
+    "  $ strata chat companion",
+    "",
+  ].join("\n");
+}
+
+/** What is used every day, in the order in which it is met. */
+const FIRST = [
+  ["init", "copy a blueprint into this folder: strata.yaml, its layers and its lock"],
+  ["start", "serve the REST API, and in a terminal open a chat"],
+  ["chat", "talk to an agent"],
+  ["compose", "show the request that a message would lead to; nothing is sent"],
+  ["explain", "show what was sent, piece by piece, and why"],
+  ["agent", "list the agents, and show what one is made of"],
+  ["memory", "list, search, save and forget what is remembered; import and export"],
+  ["thread", "list the conversations, read one, fork it, stop its turn"],
+  ["usage", "sum up tokens and dollars"],
+  ["doctor", "say what works here, what is missing, and how to get it"],
+] as const;
+
+const MORE = [
+  ["people", "contact, conversation, inbox, outbox, approval"],
+  ["texts", "layer, soul, skill, lock, guard"],
+  ["living", "life, credits"],
+  ["record", "turn, verify, anchor, export, backup, replay"],
+  ["project", "models, lint, cache, completion"],
+] as const;
+
+type Declare = (program: Command, context: Context) => void;
+
+/** What declares each command, in the order of the help: begin, talk, look, keep. It is loaded with its command and not before. */
+const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
+  init: async () => (await import("./project/init.ts")).declareInit,
+  start: async () => (await import("./start/start.ts")).declareStart,
+  chat: async () => (await import("./chat/chat.ts")).declareChat,
+  compose: async () => (await import("./turn/compose.ts")).declareCompose,
+  explain: async () => (await import("./turn/explain.ts")).declareExplain,
+  thread: nounOf("thread"),
+  turn: async () => (await import("./turn/turn.ts")).declareTurn,
+  memory: async () => (await import("./memory/memory.ts")).declareMemory,
+  contact: nounOf("contact"),
+  approval: nounOf("approval"),
+  agent: async () => (await import("./agent/agent.ts")).declareAgent,
+  layer: nounOf("layer"),
+  soul: nounOf("soul"),
+  skill: nounOf("skill"),
+  conversation: nounOf("conversation"),
+  inbox: nounOf("inbox"),
+  outbox: nounOf("outbox"),
+  life: nounOf("life"),
+  credits: nounOf("credits"),
+  usage: async () => (await import("./turn/usage.ts")).declareUsage,
+  models: async () => (await import("./project/models.ts")).declareModels,
+  replay: async () => (await import("./turn/replay.ts")).declareReplay,
+  cache: async () => (await import("./cache/cache.ts")).declareCache,
+  doctor: async () => (await import("./project/doctor.ts")).declareDoctor,
+  lint: async () => (await import("./project/lint.ts")).declareLint,
+  guard: async () => (await import("./layer/guard.ts")).declareGuard,
+  export: async () => (await import("./record/export.ts")).declareExport,
+  backup: async () => (await import("./record/backup.ts")).declareBackup,
+  lock: async () => (await import("./layer/lock.ts")).declareLock,
+  verify: async () => (await import("./record/verify.ts")).declareVerify,
+  anchor: async () => (await import("./record/anchor.ts")).declareAnchor,
+  completion: async () => (await import("./completion.ts")).declareCompletion,
+};
+
+/** A noun that a feature declares. */
+function nounOf(noun: string): () => Promise<Declare> {
+  return async () => {
+    const { declareNoun } = await import("./shell/operations.ts");
+    const listed = FEATURES.find(({ nouns }) => Object.hasOwn(nouns, noun));
+    const { operations = [] } = (await listed?.load()) ?? {};
+    const says = listed?.nouns[noun] ?? "";
+    const own = operations.filter(({ name }) => name.startsWith(`${noun}.`));
+    return (program, context) => declareNoun(program, context, { name: noun, says, operations: own });
+  };
+}
+
+/** A line needs the command that it begins with. */
+function isNeeded(name: string, argv: readonly string[] | undefined): boolean {
+  if (argv === undefined || argv[0] === "completion") return true;
+  return argv.find((word) => !word.startsWith("-")) === name || argv.includes(name);
+}
+
+/** A command that is not loaded: whoever mistypes another is told its name. */
+const nameOnly =
+  (name: string): Declare =>
+  (program) =>
+    void program.command(name);

@@ -1,0 +1,270 @@
+import {
+  appendFileSync,
+  type Dirent,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { blueprintFolder, blueprintNames, projectLock } from "../../../app/doors/projects.ts";
+import { type AgentName, asStrataError, StrataError } from "../../../protocol/index.ts";
+import { fileError } from "../shell/files.ts";
+import type { Terminal } from "../shell/terminal.ts";
+
+/** What is copied: a blueprint of the package, or a folder of anybody's. */
+interface Blueprint {
+  /** Absolute, without links in it. */
+  readonly folder: string;
+  readonly shipped: boolean;
+}
+
+/** A file to be written: its path inside the folder, and its bytes. */
+interface NewFile {
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+/** A blueprint, read and ready to be written. */
+interface Copy {
+  readonly files: readonly NewFile[];
+  /** Lines of its `.gitignore`. */
+  readonly ignored: readonly string[];
+  /** What of the folder is not copied: data, secrets, what is installed. */
+  readonly leftOut: readonly string[];
+  /** The environment variables that its strata.yaml names. */
+  readonly variables: readonly string[];
+}
+
+/** What was made of a blueprint. */
+export interface Made {
+  /** The folder it was copied from, where it was no shipped blueprint. */
+  readonly from?: string;
+  readonly files: readonly string[];
+  readonly leftOut: readonly string[];
+  readonly agents: readonly string[];
+  /** Those of them that answer nobody before they were topped up. */
+  readonly onCredits: readonly string[];
+  /** What may be paid in for each of these, in US dollars. */
+  readonly payments: Readonly<Record<string, number>>;
+  /** The environment variables that it wants. */
+  readonly variables: readonly string[];
+}
+
+/**
+ * Copies a blueprint into a folder, and proves that what was made can start: its lock is checked as the start will check it.
+ * @throws StrataError as `findBlueprint`, `readBlueprint`, `writeNew`
+ */
+export function copyBlueprint(
+  { cwd, env }: Pick<Terminal, "cwd" | "env">,
+  folder: string,
+  wanted: { readonly blueprint: string; readonly name: AgentName | undefined },
+): Made {
+  const blueprint = findBlueprint(wanted.blueprint, cwd);
+  const copy = readBlueprint(blueprint, wanted.name);
+  const { variables, leftOut } = copy;
+  // The lock names the agents; what it locks is the blueprint's, word for word.
+  const isLocked = blueprint.shipped && wanted.name === undefined;
+  const written = writeNew(folder, isLocked ? copy.files : locked(blueprint, copy, env));
+  const lock = projectLock({ folder, env });
+  lock.check();
+  return {
+    ...(!blueprint.shipped && { from: blueprint.folder }),
+    files: [...written, ...ignoreLines(folder, copy.ignored)],
+    leftOut,
+    agents: [...lock.layers.keys()],
+    onCredits: [...lock.payments.keys()],
+    payments: Object.fromEntries(lock.payments),
+    variables,
+  };
+}
+
+const ENV_EXAMPLE = `# Copy this file to .env and put your key in; .env is read beside strata.yaml and is never sent, printed or recorded.
+# Without a key the built-in rehearsal model answers. Keys: https://console.anthropic.com/
+ANTHROPIC_API_KEY=
+`;
+
+/**
+ * What `given` names: a shipped blueprint, else a folder with a strata.yaml.
+ * @throws StrataError `file_not_found`, `config_missing`
+ */
+function findBlueprint(given: string, cwd: string): Blueprint {
+  const folder = resolve(cwd, given);
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  const isPath = /[\\/]/.test(given) || given === "." || given === "..";
+  if (!isPath && (!isFolder || blueprintNames().includes(given)))
+    return { folder: blueprintFolder(given), shipped: true };
+  const next = `name a folder that holds a strata.yaml, or a shipped blueprint: ${blueprintNames().join(", ")}`;
+  if (!isFolder) throw new StrataError("file_not_found", `there is no folder ${folder}; ${next}`, { folder });
+  if (existsSync(join(folder, "strata.yaml"))) return { folder: realpathSync(folder), shipped: false };
+  throw new StrataError("config_missing", `${folder} is no blueprint, it holds no strata.yaml; ${next}`, { folder });
+}
+
+/**
+ * Reads a blueprint, its agent renamed where a name is given.
+ * @throws StrataError `invalid_input` where a name fits no single agent, or a link leads out of the folder; `file_not_found`
+ */
+function readBlueprint({ folder, shipped }: Blueprint, name: AgentName | undefined): Copy {
+  const leftOut: string[] = [];
+  const read = [...pathsIn({ root: folder, leftOut }, folder)].map((path) => ({
+    path,
+    bytes: attempt(join(folder, path), "read", () => readFileSync(join(folder, path))),
+  }));
+  const variables = read.flatMap(({ path, bytes }) => (path === "strata.yaml" ? variablesIn(bytes.toString()) : []));
+  const files = read.filter(({ path }) => path !== ".gitignore").map((file) => renamed(file, name));
+  const example = files.find(({ path }) => path === ".env.example");
+  return {
+    files: [...files.filter((file) => file !== example), withVariables(example, variables)],
+    ignored: shipped ? [] : linesOf(read.find(({ path }) => path === ".gitignore")?.bytes.toString() ?? ""),
+    leftOut,
+    variables,
+  };
+}
+
+/** The example of `.env` that came with the blueprint, else the usual one, with each variable that it does not name yet. */
+function withVariables(example: NewFile | undefined, variables: readonly string[]): NewFile {
+  const text = example?.bytes.toString() ?? ENV_EXAMPLE;
+  const missing = variables.filter((name) => !new RegExp(`^[#\\s]*(?:export\\s+)?${name}\\s*=`, "m").test(text));
+  if (example !== undefined && missing.length === 0) return example;
+  const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;
+  return { path: ".env.example", bytes: Buffer.from(whole + missing.map((name) => `${name}=\n`).join("")) };
+}
+
+/** What belongs to one machine or one person, or is installed anew. */
+const isLeftOut = (name: string): boolean =>
+  [".strata", ".git", "node_modules", ".env"].includes(name) || (name.startsWith(".env.") && name !== ".env.example");
+
+interface Walk {
+  readonly root: string;
+  readonly leftOut: string[];
+}
+
+/** The paths of a folder's files, sorted. Links are followed to files inside of it, and nowhere else. */
+function* pathsIn(walk: Walk, folder: string): Generator<string> {
+  const entries = attempt(folder, "read", () => readdirSync(folder, { withFileTypes: true }));
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = relative(walk.root, join(folder, entry.name));
+    if (isLeftOut(entry.name)) walk.leftOut.push(path);
+    else if (entry.isDirectory()) yield* pathsIn(walk, join(folder, entry.name));
+    else {
+      const problem = problemOf(walk.root, path, entry);
+      if (problem !== undefined)
+        throw new StrataError("invalid_input", `${join(walk.root, path)} ${problem}`, { path });
+      yield path.split(sep).join("/");
+    }
+  }
+}
+
+function problemOf(root: string, path: string, entry: Dirent): string | undefined {
+  if (entry.isFile()) return undefined;
+  const next = "put the file itself there, or take it out of the blueprint";
+  if (!entry.isSymbolicLink()) return `is neither a file nor a folder; ${next}`;
+  const target = attempt(join(root, path), "read", () => realpathSync(join(root, path)));
+  const [first = "", ...rest] = relative(root, target).split(sep);
+  if (first === ".." || resolve(root, first, ...rest) !== target) return `is a link that leads out of it; ${next}`;
+  if ([first, ...rest].some(isLeftOut)) return `is a link to what is not copied; ${next}`;
+  return statSync(target).isFile() ? undefined : `is a link to a folder; put the folder itself there`;
+}
+
+/** The variables that stand as values, `key: ${NAME}`, outside comments. One too many does no harm: it is offered in `.env.example`. */
+function variablesIn(yaml: string): readonly string[] {
+  const found = yaml.replaceAll(/^\s*#.*$/gm, "").matchAll(/[:[,]\s*["']?\$\{([A-Za-z_]\w*)\}["']?\s*(?:[,}\]#]|$)/gm);
+  return [...new Set([...found].map(([, name = ""]) => name))];
+}
+
+/**
+ * The same files with the lock they shall have, whatever lock came with them. A lock that came with a folder is checked first:
+ * what its author did not review is not copied.
+ * @throws StrataError `lock_mismatch`, `config_invalid`, … of the folder; `invalid_input` where only the copy cannot start
+ */
+function locked({ folder }: Blueprint, { files }: Copy, env: Environment): readonly NewFile[] {
+  const lock = projectLock({ folder, env });
+  if (existsSync(lock.file)) lock.check();
+  const others = files.filter(({ path }) => path !== "strata.lock");
+  const place = mkdtempSync(join(tmpdir(), "strata-init-"));
+  try {
+    const copy = join(place, "copy");
+    writeNew(copy, others);
+    return [...others, { path: "strata.lock", bytes: lockOf(copy, folder, env) }];
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+function lockOf(copy: string, folder: string, env: Environment): Buffer {
+  try {
+    const lock = projectLock({ folder: copy, env });
+    lock.write();
+    return readFileSync(lock.file);
+  } catch (thrown) {
+    const { message } = asStrataError(thrown);
+    const says = `${folder} works where it stands, but a copy of it would not: put all that its strata.yaml names into the folder. Of a copy Strata says: ${message.replaceAll(copy, ".").replaceAll(dirname(copy), "..")}`;
+    throw new StrataError("invalid_input", says, { folder }, thrown);
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function renamed(file: NewFile, name: AgentName | undefined): NewFile {
+  if (name === undefined || file.path !== "strata.yaml") return file;
+  const yaml = file.bytes.toString("utf8");
+  // All that is indented below `agents:`, whatever follows it.
+  const [agents = ""] = /^agents:.*\n(?:(?:[ #].*)?\r?\n)*(?:[ #].*$)?/m.exec(yaml) ?? [];
+  const declared = agents.match(/^ {2}[\w"'.-]+:[ \t\r]*(?:#.*)?$/gm) ?? [];
+  if (declared.length !== 1) {
+    const says = `--name renames the one agent of a blueprint, and this one has ${declared.length}; leave it out`;
+    throw new StrataError("invalid_input", says, { agents: declared.length });
+  }
+  const called = agents.replace(/^ {2}[\w"'.-]+:(?=[ \t\r]*(?:#.*)?$)/m, () => `  ${JSON.stringify(name)}:`);
+  return { ...file, bytes: Buffer.from(yaml.replace(agents, () => called)) };
+}
+
+/**
+ * Writes files that are not there yet, none where one of them is. Gives their paths.
+ * @throws StrataError `invalid_input` with the files that are in the way; `file_not_found` where writing fails
+ */
+function writeNew(folder: string, files: readonly NewFile[]): readonly string[] {
+  const taken = files.map(({ path }) => path).filter((path) => existsSync(join(folder, path)));
+  if (taken.length > 0) {
+    const says = `${folder} holds ${taken.join(", ")} already, and nothing was written; name an empty folder with --folder`;
+    throw new StrataError("invalid_input", says, { folder, files: taken });
+  }
+  for (const { path, bytes } of files) {
+    const file = join(folder, path);
+    attempt(file, "written", () => {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, bytes, { flag: "wx" });
+    });
+  }
+  return files.map(({ path }) => path);
+}
+
+/** Adds to `.gitignore` these lines and what belongs to this machine only; what it says already stays. Gives its path where it changed. */
+function ignoreLines(folder: string, lines: readonly string[]): readonly string[] {
+  const file = join(folder, ".gitignore");
+  return attempt(file, "written", () => {
+    const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+    const missing = [...lines, ".strata/", ".env", "node_modules/"].filter(
+      (line, n, all) => !linesOf(text).includes(line) && all.indexOf(line) === n,
+    );
+    if (missing.length === 0) return [];
+    appendFileSync(file, `${text === "" || text.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`);
+    return [".gitignore"];
+  });
+}
+
+const linesOf = (text: string): readonly string[] => text.split(/\r?\n/).filter((line) => line.trim() !== "");
+
+function attempt<T>(file: string, doing: "read" | "written", work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw fileError(file, cause, doing);
+  }
+}

@@ -1,0 +1,316 @@
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { projectLock } from "../../../app/doors/projects.ts";
+import { vectorExtension } from "../../../app/doors/vectors.ts";
+import { type App, type AppOptions, openApp, recordFile } from "../../../app.ts";
+import { PATIENCE, unreadLine } from "../../../features/life/index.ts";
+import { asStrataError, type ErrorCode } from "../../../protocol/index.ts";
+import { attentionLines } from "../agent/attention.ts";
+import { count, number } from "../shell/style.ts";
+import { textWarning } from "../shell/text-view.ts";
+import { answeringOf, problemsOf } from "../start/answering.ts";
+
+/** What came of looking at one thing. `code` says what kind of failure it is. */
+export interface Check {
+  readonly what: string;
+  readonly state: "ok" | "warn" | "fail";
+  readonly says: string;
+  readonly code?: ErrorCode;
+}
+
+type Outcome = Omit<Check, "what">;
+type Place = Required<Pick<AppOptions, "folder" | "data" | "env">>;
+
+const ok = (says: string): Outcome => ({ state: "ok", says });
+const warn = (says: string): Outcome => ({ state: "warn", says });
+
+/** Looks at everything, one after the other; what one look throws is that check's failure. Makes nothing in folder or data. */
+export async function examine(place: Place): Promise<readonly Check[]> {
+  const empty = mkdtempSync(join(tmpdir(), "strata-doctor-"));
+  try {
+    const engine = { folder: empty, data: join(empty, "engine"), env: {} };
+    const hasRecord = existsSync(recordFile(place.data));
+    const checks = [
+      await check("node", () => node()),
+      await check("zones", () => timeZones()),
+      await check("database", () => inApp(engine, database)),
+      await check("data", () => dataFolder(place.data)),
+      await check("config", () => config(place)),
+    ];
+    // Without a readable strata.yaml there is nothing to be locked.
+    if (checks.at(-1)?.state === "ok") checks.push(await check("lock", () => lock(place)), ...(await texts(place)));
+    if (hasRecord) checks.push(await check("record", () => inApp({ ...engine, data: place.data }, record)));
+    if (checks.some(({ state }) => state === "fail")) return checks;
+    const real = hasRecord ? place : { ...place, data: join(empty, "agents") };
+    return [...checks, ...(await agents(real))];
+  } finally {
+    rmSync(empty, { recursive: true, force: true });
+  }
+}
+
+/** What is declared, opened once: what keeps it from that is told once. */
+async function agents(place: Place): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  const opened = await check("agents", () =>
+    inApp(place, async (app) => {
+      checks.push(await check("models", () => models(app)));
+      checks.push(await check("vectors", () => vectors(app)));
+      checks.push(await check("waiting", () => waiting(app)));
+      checks.push(await check("approvals", () => approvals(app)));
+      checks.push(await check("turns", () => held(app)));
+      checks.push(await check("attention", () => attention(app)));
+      if (withAccounts(app).length > 0) checks.push(await check("accounts", () => accounts(app)));
+      return ok("opened");
+    }),
+  );
+  return opened.state === "fail" ? [opened] : checks;
+}
+
+async function check(what: string, look: () => Outcome | Promise<Outcome>): Promise<Check> {
+  try {
+    return { what, ...(await look()) };
+  } catch (thrown) {
+    const { code, message } = asStrataError(thrown);
+    return { what, state: "fail", says: message, code };
+  }
+}
+
+async function inApp(place: Place, look: (app: App) => Promise<Outcome>): Promise<Outcome> {
+  const app = await openApp(place);
+  try {
+    return await look(app);
+  } finally {
+    await app.close();
+  }
+}
+
+/** The oldest Node that runs Strata; the same as in package.json. */
+export const OLDEST_NODE = [22, 18] as const;
+
+function node(): Outcome {
+  const { version, platform, arch } = process;
+  const [major = 0, minor = 0] = version.slice(1).split(".").map(Number);
+  const here = `Node ${version.slice(1)} on ${platform} ${arch}`;
+  const [needed, least] = OLDEST_NODE;
+  if (major < needed || (major === needed && minor < least)) {
+    return { state: "fail", says: `${here}; Strata needs ${needed}.${least} or newer: install it from nodejs.org` };
+  }
+  return platform === "win32" ? warn(`${here}; Strata is tried on Windows with WSL only: run it there`) : ok(here);
+}
+
+function timeZones(): Outcome {
+  const noon = new Date("2026-01-01T12:00:00Z");
+  const there = new Intl.DateTimeFormat("en", { timeZone: "Asia/Tokyo", hour: "numeric", hourCycle: "h23" }).format(
+    noon,
+  );
+  if (there === "21") return ok(`time zone data ${process.versions["tz"] ?? "of the system"}`);
+  return warn("this Node does not know time zones, so clock layers show UTC; install a Node with full ICU");
+}
+
+async function database({ runtime, operator }: App): Promise<Outcome> {
+  const [agent] = runtime.agents(operator);
+  if (agent === undefined) return ok("SQLite opens");
+  await runtime.searchMemories(
+    operator,
+    { org: agent.org, agent: agent.name, contact: null },
+    { query: "green bicycle", limit: 1 },
+  );
+  return ok("SQLite opens, migrates and searches full text");
+}
+
+/** Under this much room a write may soon fail. */
+const LITTLE = 200_000_000;
+
+function dataFolder(data: string): Outcome {
+  const exists = existsSync(data);
+  if (exists && !statSync(data).isDirectory()) {
+    return { state: "fail", says: `${data} is no folder; name another with --data`, code: "file_not_found" };
+  }
+  let there = data;
+  while (!existsSync(there)) there = dirname(there);
+  try {
+    accessSync(there, constants.W_OK);
+  } catch {
+    const says = `${there} cannot be written by this user; change its owner or rights, or name another with --data`;
+    return { state: "fail", says, code: "store_failed" };
+  }
+  const { bavail, bsize } = statfsSync(there);
+  const free = `${bytes(bavail * bsize)} free`;
+  const says = exists
+    ? `${data} holds ${bytes(sizeOf(data))}, ${free}`
+    : `${data} will be made at the first use, ${free}`;
+  return bavail * bsize < LITTLE ? warn(`${says}; make room before the disk is full`) : ok(says);
+}
+
+function sizeOf(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.reduce((sum, { parentPath, name }) => {
+    // A file may be gone since it was listed: the database's side files come and go.
+    return sum + (statSync(join(parentPath, name), { throwIfNoEntry: false })?.size ?? 0);
+  }, 0);
+}
+
+const UNITS = ["bytes", "kB", "MB", "GB", "TB"] as const;
+
+function bytes(size: number): string {
+  const step = size < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(size) / 3));
+  return `${number(size / 1_000 ** step)} ${UNITS[step]}`;
+}
+
+function config(place: Place): Outcome {
+  if (!isProject(place))
+    return ok(`no strata.yaml in ${place.folder}: the shipped blueprints serve; \`strata init\` makes your own`);
+  const { layers } = projectLock(place);
+  return ok(`${join(place.folder, "strata.yaml")} declares ${[...layers.keys()].join(", ")}`);
+}
+
+const isProject = ({ folder }: Place): boolean => existsSync(join(folder, "strata.yaml"));
+
+function lock(place: Place): Outcome {
+  if (!isProject(place)) return ok("the blueprints are as they were shipped");
+  const found = projectLock(place);
+  found.check();
+  const locked = [...found.layers.values()].reduce((sum, layers) => sum + layers, 0);
+  return ok(`${count(locked, "immutable layer")}, each as it was locked`);
+}
+
+/** Texts that may be edited, as they are declared. */
+async function texts(place: Place): Promise<readonly Check[]> {
+  if (!isProject(place)) return [];
+  const looked = await check("texts", async () => {
+    const warnings = await projectLock(place).warnings();
+    return warnings.length === 0
+      ? ok("those that may be edited are as an edit could be")
+      : warn(warnings.map(textWarning).join("\n"));
+  });
+  return [looked];
+}
+
+async function record(app: App): Promise<Outcome> {
+  const heads = await Promise.all((await app.organizations()).map((org) => app.head(org)));
+  const says = heads.map(({ org, seq }) => `${org} has ${count(seq, "link")}`).join(", ");
+  return ok(says === "" ? "nothing is recorded yet" : `${says}; \`strata verify\` derives each of them again`);
+}
+
+/** Without a model nobody can talk to the agent: that is a failure, told once for all agents that share its cause. */
+async function models(app: App): Promise<Outcome> {
+  const found = await answeringOf(app, app.runtime.agents(app.operator));
+  const problems = problemsOf(found);
+  const able = found.filter(({ problem }) => problem === undefined);
+  const says = able.map(({ agent: { name }, model }) =>
+    model === "rehearsal"
+      ? `${name} is answered by the rehearsal, which is no language model; ${KEY}`
+      : `${name} is answered by ${model}; what it needs is set, no call was tried`,
+  );
+  const guesses = [...new Set(able.flatMap(({ model }) => app.guessedWindow(model) ?? []))];
+  const lines = [...problems.map(({ message }) => message), ...says, ...guesses].join("\n");
+  const [first] = problems;
+  if (first !== undefined) return { state: "fail", says: lines, code: first.code };
+  return guesses.length > 0 || able.some(({ model }) => model === "rehearsal") ? warn(lines) : ok(lines);
+}
+
+const KEY = "set ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment or in .env beside strata.yaml";
+
+/** Memories are found by their words, and where an embedder is named by vectors: what compares them, and what makes them. */
+function vectors({ runtime, operator, embedderOf }: App): Outcome {
+  const found = vectorExtension();
+  const comparing =
+    "version" in found
+      ? `sqlite-vec ${found.version} compares vectors`
+      : `sqlite-vec is not here (${found.missing}), so vectors are compared in JavaScript: the same outcome, slower where there are many`;
+  const lines: string[] = [];
+  let hasProblem = false;
+  for (const { name, embedder } of runtime.agents(operator)) {
+    if (embedder === undefined) continue;
+    try {
+      embedderOf(embedder);
+      const isRehearsed = embedder === "rehearsal";
+      lines.push(
+        isRehearsed
+          ? `${name} has the rehearsal for an embedder, which compares pieces of words and knows no meaning`
+          : `${name} has its vectors from ${embedder}; what it needs is set, no call was tried`,
+      );
+    } catch (thrown) {
+      hasProblem = true;
+      lines.push(`${name} finds its memories by their words alone: ${asStrataError(thrown).message}`);
+    }
+  }
+  if (lines.length === 0) lines.push("no agent names an embedder: memories are found by their words");
+  const says = [comparing, ...lines].join("\n");
+  return hasProblem ? warn(says) : ok(says);
+}
+
+/** So many threads are looked at, the last active first. */
+const NEWEST = 100;
+
+async function waiting(app: App): Promise<Outcome> {
+  const { runtime, operator } = app;
+  const threads = await runtime.newestThreads(operator, { limit: NEWEST });
+  const found = await Promise.all(
+    threads.map(async (thread) => ({ thread, messages: (await runtime.pending(operator, thread)).length })),
+  );
+  const without = found.filter(({ messages }) => messages > 0);
+  if (without.length === 0) return ok("no message waits for an answer");
+  const list = without.map(
+    ({ thread, messages }) => `${count(messages, "message")} on ${thread.id} with ${thread.scope.contact}`,
+  );
+  return warn(
+    `${list.join("\n")}\nThey go along with the next message; in a chat, /retry runs them now and /withdraw takes them back, as \`strata thread withdraw ID\` does.`,
+  );
+}
+
+/** Calls that a person approved and whose end was never written down: nobody but a person finds out. */
+async function approvals({ runtime, operator }: App): Promise<Outcome> {
+  const calls = (status: "waiting" | "approved") =>
+    runtime.newestApprovals(operator, { statuses: [status], limit: NEWEST });
+  const open = await calls("approved");
+  const waits = count((await calls("waiting")).length, "call");
+  if (open.length === 0) return ok(`${waits} to decide about; the end of every approved call is known`);
+  const list = open.map(({ id, tool, scope }) => `${tool} for ${scope.contact} was approved and has no end: ${id}`);
+  return warn(
+    `${list.join("\n")}\nIf it does not run just now, look at what it was to change; then \`strata approval settle ID --note TEXT\`.`,
+  );
+}
+
+/** What agents wait for that only an operator can do. */
+async function attention({ runtime, operator }: App): Promise<Outcome> {
+  const lines = (await runtime.attention(operator)).flatMap(attentionLines);
+  return lines.length === 0
+    ? ok("no proposal waits, nobody was left without a reply, no agent sleeps for want of credits")
+    : warn(lines.join("\n"));
+}
+
+const withAccounts = ({ runtime, operator }: App) =>
+  runtime.agents(operator).filter(({ life }) => life?.account !== undefined);
+
+/** Accounts on a chain: what keeps their balances from being read. */
+async function accounts(app: App): Promise<Outcome> {
+  const { runtime, operator } = app;
+  const lives = await Promise.all(
+    withAccounts(app).map(({ name }) => runtime.life(operator, name, { wait: PATIENCE })),
+  );
+  const lines = lives.flatMap(({ agent, vitals: { wallet, unread, at } }) =>
+    unread === undefined ? [] : [`${agent}: ${wallet} was not read, ${unreadLine(unread, at)}`],
+  );
+  if (lines.length === 0) return ok(`${count(lives.length, "account")} read`);
+  return warn(`${lines.join("\n")}\nLook at \`life: account: rpc\` in strata.yaml; turns go on without the balance.`);
+}
+
+/** Threads that are held now, and those whose worker is gone: its turn was interrupted. */
+async function held(app: App): Promise<Outcome> {
+  const leases = (await Promise.all((await app.organizations()).map((org) => app.leases(org)))).flat();
+  const dead = leases.filter(({ alive }) => !alive);
+  const running = count(leases.length - dead.length, "turn");
+  if (dead.length === 0) return ok(leases.length === 0 ? "no turn runs" : `${running} running now`);
+  const list = dead.map(({ thread, scope, holder }) => `${thread} with ${scope.contact} is held by ${worker(holder)}`);
+  return warn(
+    `${list.join("\n")}\nWhat was interrupted there runs anew with the next message; in a chat, /retry runs it now.`,
+  );
+}
+
+/** A holder's name as people read it. */
+function worker(holder: string): string {
+  const [host, pid] = holder.split("/");
+  return `process ${pid} on ${host}, which is gone`;
+}

@@ -1,0 +1,85 @@
+import { relative, resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+import type { Command } from "commander";
+import { agentName } from "../../../protocol/index.ts";
+import { asCalledHere, type Context } from "../shell/context.ts";
+import { isInteractive } from "../shell/terminal.ts";
+import type { Made } from "./blueprint-copy.ts";
+
+interface Options {
+  readonly name?: string;
+  readonly folder?: string;
+  readonly json?: true;
+}
+
+/** What is copied where nothing is said. */
+const USUAL = "companion";
+
+/** `strata init [BLUEPRINT]`: a folder of one's own, made from a shipped blueprint or from another folder. */
+export function declareInit(program: Command, context: Context): void {
+  program
+    .command("init")
+    .description("make a folder with an agent of your own from a blueprint; nothing is overwritten")
+    .argument(
+      "[blueprint]",
+      `a shipped blueprint, or a folder with a strata.yaml; in a terminal it is asked for (default: ${USUAL})`,
+    )
+    .option("--name <agent>", "what the agent shall be called (default: as in the blueprint)")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ strata init companion --folder my-agent --name clerk\n  $ strata init ../our-blueprint",
+    )
+    .action(async (given: string | undefined, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<Options>();
+      const name = options.name === undefined ? undefined : agentName(options.name);
+      const folder = resolve(context.terminal.cwd, options.folder ?? ".");
+      const blueprint = given ?? (await chooseBlueprint(context));
+      const { copyBlueprint } = await import("./blueprint-copy.ts");
+      const made = copyBlueprint(context.terminal, folder, { blueprint, name });
+      if (options.json === true) return context.json({ blueprint, folder, ...made });
+      context.say(...report(folder, context.terminal, made));
+    });
+}
+
+/** Asks, where somebody is there to answer. An empty answer takes the usual one. */
+async function chooseBlueprint({ terminal }: Context): Promise<string> {
+  if (!isInteractive(terminal)) return USUAL;
+  const { stdin, stdout, signal } = terminal;
+  const { blueprintNames } = await import("../../../app/doors/projects.ts");
+  const question = createInterface({ input: stdin, output: stdout, terminal: true });
+  try {
+    const names = blueprintNames().join(", ");
+    return (await question.question(`Which blueprint: ${names}? (${USUAL}) `, { signal })).trim() || USUAL;
+  } finally {
+    question.close();
+  }
+}
+
+function report(folder: string, { cwd, env }: Context["terminal"], made: Made): readonly string[] {
+  const { from, files, leftOut, agents, payments, variables } = made;
+  const where = relative(cwd, folder);
+  const flag = where === "" ? "" : ` --folder ${/^[\w./-]+$/.test(where) ? where : JSON.stringify(where)}`;
+  const [agent = USUAL] = agents;
+  const payment = payments[agent];
+  const lives = payment !== undefined;
+  const unset = variables.filter((name) => !env[name]);
+  const change = `The texts${from === undefined ? " in layers/" : ""} are yours to change; \`strata lock\` accepts a change.`;
+  return [
+    `${folder} holds ${agents.length > 1 ? `${agents.length} agents` : "an agent"} now${from === undefined ? "" : `, copied from ${from}`}:`,
+    ...files.map((file) => `  ${file}`),
+    ...(leftOut.length > 0 ? [`Not copied: ${leftOut.join(", ")}`] : []),
+    ...(unset.length > 0 ? ["", `Before it starts, put ${unset.join(", ")} into .env (see .env.example).`] : []),
+    "",
+    `See what it would send, ${lives ? "give it credits to live on, " : ""}then talk to it:`,
+    `  strata compose ${agent}${flag} --message "Hello"`,
+    ...(lives ? [`  strata credits add ${payment} ${agent}${flag}`] : []),
+    `  strata chat ${agent}${flag}`,
+    "",
+    ...(unset.length > 0
+      ? [change]
+      : [
+          `${change} A key of your own`,
+          "goes into .env (see .env.example); without one, the built-in rehearsal answers.",
+        ]),
+  ].map((line) => asCalledHere(line, env));
+}

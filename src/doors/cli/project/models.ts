@@ -1,0 +1,193 @@
+import type { Command } from "commander";
+import { cardOf, FAMILIES, type ModelCard } from "../../../app/doors/costs.ts";
+import type { App } from "../../../app.ts";
+import { type ModelRef, nearest, StrataError } from "../../../protocol/index.ts";
+import type { Context } from "../shell/context.ts";
+import { inSession } from "../shell/session.ts";
+import { count, number, type Style } from "../shell/style.ts";
+import { table } from "../shell/table.ts";
+
+interface Options {
+  readonly provider?: string;
+}
+
+/** One card, and which of its values strata.yaml says, as `window` or `price.input`. */
+interface Row extends ModelCard {
+  readonly model: ModelRef;
+  readonly declared: readonly string[];
+  /** False where no family of that name is built in: the card is then the cautious one of all others. */
+  readonly known: boolean;
+  /** Of a model that is not known: the name of a known one that is most like it. */
+  readonly nearest?: ModelRef;
+}
+
+/** `strata models`: what is known of models, and who said it. */
+export function declareModels(program: Command, context: Context): void {
+  const models = program
+    .command("models")
+    .description("list what is known of models: windows, caches, prices in dollars per million tokens, and since when")
+    .option("--provider <name>", "of this provider only (default: all, and what strata.yaml declares)")
+    .addHelpText("after", "\nExample:\n  $ strata models --provider anthropic")
+    .action((options: Options, command: Command) =>
+      inSession(context, command, async ({ app, json }) => {
+        const rows = listed(app, options.provider);
+        if (json) context.json(rows);
+        else context.say(...list(rows, context.style));
+      }),
+    );
+  declareShow(models, context);
+}
+
+function declareShow(parent: Command, context: Context): void {
+  parent
+    .command("show")
+    .description("show what is known of one model, and where each value comes from")
+    .argument("<model>", "the model, as in openai:gpt-5-mini")
+    .addHelpText("after", "\nExample:\n  $ strata models show anthropic:claude-sonnet-4-5")
+    .action((model: string, _options: unknown, command: Command) =>
+      inSession(context, command, async ({ app, json }) => {
+        const row = rowOf(app, named(model));
+        if (json) context.json(row);
+        else context.say(...view(row, context.style));
+      }),
+    );
+}
+
+/** Anything may be a model's name, but for what is certainly none. */
+function named(text: string): ModelRef {
+  if (/^(?:rehearsal|recording|[a-z0-9._-]+:\S+)$/.test(text)) return text;
+  const message = `${JSON.stringify(text)} is no model; write PROVIDER:NAME, as in anthropic:claude-sonnet-4-5`;
+  throw new StrataError("invalid_input", message, { model: text });
+}
+
+/** The built-in families, and before them the models that agents use and strata.yaml declares. */
+function listed(app: App, provider: string | undefined): readonly Row[] {
+  const used = app.runtime.agents(app.operator).map((agent) => app.modelNameOf(agent));
+  const said = app.projects.flatMap(({ models }) => Object.keys(models));
+  const names = new Set([...used, ...said, ...FAMILIES.map(({ family }) => family)]);
+  const rows = [...names].map((model) => rowOf(app, model));
+  const chosen = provider === undefined ? rows : rows.filter(({ model }) => model.split(":")[0] === provider);
+  if (chosen.length > 0) return chosen;
+  const known = [...new Set(rows.map(({ model }) => model.split(":")[0]))].join(", ");
+  const message = `no model of ${JSON.stringify(provider)} is known; there are ${known}`;
+  throw new StrataError("invalid_input", message, { provider: provider ?? "" });
+}
+
+function rowOf(app: App, model: ModelRef): Row {
+  const said = app.projects.map(({ models }) => (Object.hasOwn(models, model) ? models[model] : undefined));
+  const card = app.cardOf(model);
+  const known = isNamed(card.family);
+  const near = known ? undefined : nearest(model, FAMILIES.map(({ family }) => family).filter(isNamed));
+  const declared = keysOf(said.find((one) => one !== undefined) ?? {});
+  return { model, ...card, declared, known, ...(near !== undefined && { nearest: near }) };
+}
+
+/** Families whose name is only a beginning stand for all that nobody wrote a card for. */
+const isNamed = (family: string): boolean => family !== "unknown" && !/[-:]$/.test(family);
+
+/** The keys that say something; those of an object by themselves. */
+const keysOf = (said: object): readonly string[] =>
+  Object.entries(said).flatMap(([key, value]) => {
+    if (value === undefined) return [];
+    return typeof value === "object" && value !== null ? keysOf(value).map((inner) => `${key}.${inner}`) : [key];
+  });
+
+const COLUMNS = [
+  { head: "model" },
+  { head: "window", right: true },
+  { head: "cache" },
+  { head: "from", right: true },
+  { head: "marks", right: true },
+  { head: "kept" },
+  { head: "in", right: true },
+  { head: "read", right: true },
+  { head: "write", right: true },
+  { head: "long", right: true },
+  { head: "out", right: true },
+  { head: "tail" },
+  { head: "checked" },
+  { head: "strata.yaml" },
+] as const;
+
+function list(rows: readonly Row[], style: Style): readonly string[] {
+  return table(COLUMNS, rows.map(cells), style);
+}
+
+function cells({ price, priced, ...row }: Row): readonly string[] {
+  const dollars = (value: number): string => (priced ? `$${value}` : "");
+  return [
+    // A name that is only a beginning.
+    /[-:]$/.test(row.model) ? `${row.model}…` : row.model,
+    `${number(row.window)}${row.guessed && row.family !== row.model ? " (guess)" : ""}`,
+    row.cache,
+    row.cache === "none" ? "" : number(row.minimumPrefix),
+    row.marks === 0 ? "" : number(row.marks),
+    [row.lifetimes.short, row.lifetimes.long].flatMap((seconds) => (seconds ? [time(seconds)] : [])).join(", "),
+    dollars(price.input),
+    dollars(price.cacheRead),
+    dollars(price.cacheWrite),
+    dollars(price.cacheWriteLong),
+    dollars(price.output),
+    row.tail,
+    row.checked,
+    row.declared.join(", "),
+  ];
+}
+
+/** `5 min`, `1 h`, `1 day` */
+function time(seconds: number): string {
+  if (seconds % 86_400 === 0) return `${seconds / 86_400} day`;
+  if (seconds % 3_600 === 0) return `${seconds / 3_600} h`;
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+}
+
+/** Each value on a line with its unit and where it comes from. */
+function view(row: Row, style: Style): readonly string[] {
+  const { price, lifetimes, priced } = row;
+  const cost = (dollars: number): string => (priced ? `$${dollars} a million tokens` : "not known");
+  const values: readonly (readonly [string, string])[] = [
+    [
+      "window",
+      `${count(row.window, "token")} of prompt and reply${row.guessed ? ", which is a guess: `window` sets it" : ""}`,
+    ],
+    ["longestReply", count(row.longestReply, "token")],
+    ["tokenFactor", `${row.tokenFactor} tokens for one of o200k, to begin with`],
+    ["cache", row.cache],
+    ["minimumPrefix", count(row.minimumPrefix, "token")],
+    ["step", count(row.step, "token")],
+    ["marks", `${number(row.marks)} a request`],
+    ["lookback", count(row.lookback, "position")],
+    ["lifetimes.short", time(lifetimes.short)],
+    ["lifetimes.long", lifetimes.long === undefined ? "none" : time(lifetimes.long)],
+    ["tail", row.tail],
+    ["binds", row.binds === true ? "its reasoning to what was sent before" : "nothing"],
+    ["metadata", row.metadata],
+    ["price.input", cost(price.input)],
+    ["price.cacheRead", cost(price.cacheRead)],
+    ["price.cacheWrite", cost(price.cacheWrite)],
+    ["price.cacheWriteLong", cost(price.cacheWriteLong)],
+    ["price.output", cost(price.output)],
+  ];
+  const lines = values.map(([name, value]) => [name, value, sourceOf(row, name)]);
+  const columns = [{ head: "value" }, { head: "is" }, { head: "as said by" }];
+  return [style.bold(row.model), originOf(row), "", ...table(columns, lines, style)];
+}
+
+function originOf({ family, checked, known, nearest: near }: Row): string {
+  if (known) return `built in as ${family}, checked ${checked}`;
+  const hint = near === undefined ? "" : `; the nearest known name is ${near}`;
+  return family === "unknown"
+    ? `no card is built in, so each value is a cautious one; say better ones under \`models\` in strata.yaml${hint}`
+    : `no family of this name is known: this is the cautious usual card of ${family}…, checked ${checked}; say better values under \`models\` in strata.yaml${hint}`;
+}
+
+/** A price that is declared in part keeps the built-in rest; where there is none, what it leaves out follows from it, as lifetimes do. */
+function sourceOf({ declared, family, price }: Row, name: string): string {
+  const [whole = ""] = name.split(".");
+  if (declared.includes(name)) return "strata.yaml";
+  const builtIn = cardOf(family).price.input;
+  if (whole === "price" && builtIn > 0)
+    return price.input === builtIn ? "built in" : "built in, as its share of price.input";
+  if (declared.some((key) => key.startsWith(`${whole}.`))) return "strata.yaml, by leaving it out";
+  return family === "unknown" ? "nobody" : "built in";
+}

@@ -1,0 +1,97 @@
+import type { Command } from "commander";
+import type { ChainHead, Finding } from "../../../app.ts";
+import { type OrgId, StrataError } from "../../../protocol/index.ts";
+import type { Context } from "../shell/context.ts";
+import { showProgress } from "../shell/progress.ts";
+import { inRecord, type Session } from "../shell/session.ts";
+import { count, number, printable } from "../shell/style.ts";
+
+interface Options {
+  readonly anchor?: string;
+}
+
+type Problem = Omit<Extract<Finding, { type: "problem" }>, "type">;
+
+/** What was looked at in one organization's record, and what does not match. */
+interface Verdict {
+  readonly org: OrgId;
+  readonly checked: Record<Extract<Finding, { type: "checked" }>["what"], number>;
+  readonly problems: Problem[];
+}
+
+/** `strata verify`: derives every stored digest and the chain again. */
+export function declareVerify(program: Command, context: Context): void {
+  program
+    .command("verify")
+    .description(
+      "check the database file, derive every stored digest and the chain of records again, and say what does not match",
+    )
+    .option("--anchor <file>", "also check that the record still reaches what `strata anchor` printed")
+    .addHelpText("after", "\nExample:\n  $ strata verify --data .strata")
+    .action(async (options: Options, command: Command) => {
+      const anchors = await anchorsIn(options.anchor, context.terminal.cwd);
+      return inRecord(context, command, async (session) => {
+        const orgs = new Set([...(await session.app.organizations()), ...anchors.map((one) => one.org)]);
+        const verdicts: Verdict[] = [];
+        for (const org of orgs) verdicts.push(await examine(context, session, org, anchors));
+        if (session.json) context.json({ clean: verdicts.every(isClean), organizations: verdicts });
+        else context.say(...verdicts.flatMap(report));
+        const problems = verdicts.reduce((sum, { problems: found }) => sum + found.length, 0);
+        if (problems > 0) throw broken(problems);
+        if (!session.json) context.say("The record is whole.", ...COVERED);
+      });
+    });
+}
+
+/** Empty where no file is named. @throws StrataError as `readAnchor` */
+async function anchorsIn(name: string | undefined, cwd: string): Promise<readonly ChainHead[]> {
+  if (name === undefined) return [];
+  const { readAnchor } = await import("./anchor-file.ts");
+  return readAnchor(name, cwd);
+}
+
+async function examine(
+  context: Context,
+  { app }: Session,
+  org: OrgId,
+  anchors: readonly ChainHead[],
+): Promise<Verdict> {
+  const verdict: Verdict = { org, checked: { piece: 0, epoch: 0, turn: 0, link: 0 }, problems: [] };
+  const progress = showProgress(context, `verifying ${org}`);
+  for await (const finding of app.verify(
+    org,
+    anchors.find((one) => one.org === org),
+  )) {
+    context.terminal.signal.throwIfAborted();
+    if (finding.type === "problem") verdict.problems.push({ where: finding.where, says: finding.says });
+    else verdict.checked[finding.what] = Math.max(verdict.checked[finding.what], finding.count);
+    progress.show(`${count(verdict.checked.turn, "turn")}, ${count(verdict.checked.piece, "piece")}`);
+  }
+  progress.end();
+  return verdict;
+}
+
+/** What was looked at, beside what is counted above. */
+const COVERED = [
+  "Looked at: every page, row and index of the database and its schema, the search index and the vectors, the logs, lives and sums of",
+  "agents, each text against its digest and each link against its rows. Not looked at: files of workspaces, and an end that was cut off",
+  "whole, which shows against an anchor (`--anchor`).",
+];
+
+const isClean = ({ problems }: Verdict): boolean => problems.length === 0;
+
+function report({ org, checked, problems }: Verdict): readonly string[] {
+  const looked = `${count(checked.piece, "piece")}, ${count(checked.epoch, "epoch")}, ${count(checked.turn, "turn")}, ${count(checked.link, "link")}`;
+  return [
+    `${org}: ${looked} checked, ${problems.length === 0 ? "no problem" : number(problems.length)}${problems.length === 0 ? "" : problems.length === 1 ? " problem" : " problems"}`,
+    ...problems.map(({ where, says }) => `  ${printable(where)}: ${printable(says)}`),
+  ];
+}
+
+function broken(problems: number): StrataError {
+  return new StrataError(
+    "record_broken",
+    `the record does not match itself in ${count(problems, "place")}; keep this data as it is, and restore a copy from before`,
+    { problems },
+  );
+}

@@ -1,0 +1,73 @@
+import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
+import { CommanderError } from "commander";
+import { asStrataError, StrataError } from "../../protocol/index.ts";
+import { createProgram } from "./program.ts";
+import { behindChat, createContext } from "./shell/context.ts";
+import type { Terminal } from "./shell/terminal.ts";
+
+/** Misuse of the command line, where the error table has no say. */
+const USAGE = 2;
+
+/** What serves others goes on after a stray error; every other command ends with it. */
+const GOES_ON = ["start", "chat"];
+
+/** Lets somebody hear of stray errors: thrown by a timer, or in a promise that nobody awaits. Only a process knows of them. */
+export type Strays = (hear: (thrown: unknown) => void) => void;
+
+/** Runs one command line (without `node` and the script) and gives the exit code. Never throws. */
+export async function run(argv: readonly string[], terminal: Terminal, strays: Strays = () => {}): Promise<number> {
+  const context = createContext(terminal, argv.includes("--json"));
+  const ends = Promise.withResolvers<never>();
+  let goesOn = false;
+  strays((thrown) =>
+    goesOn ? behindChat(context).complain(strayError(thrown, true)) : ends.reject(strayError(thrown, false)),
+  );
+  try {
+    const program = await createProgram(context, argv);
+    program.hook("preAction", (_, command) => {
+      goesOn = command.parent === program && GOES_ON.includes(command.name());
+    });
+    await Promise.race([ends.promise, program.parseAsync([...argv], { from: "user" })]);
+  } catch (thrown) {
+    // Help, version and misuse: commander has said all there is to say to a person.
+    if (!(thrown instanceof CommanderError)) context.fail(asStrataError(thrown));
+    else if (thrown.exitCode === 0) return 0;
+    else if (context.inJson) context.fail(misuse(thrown));
+    else return USAGE;
+  }
+  return context.exitCode();
+}
+
+/** Misuse as programs are told of it. */
+function misuse({ code, message }: CommanderError): StrataError {
+  const says =
+    code === "commander.help" ? "no command was named" : message.replace(/^error: /, "").replace(/\s+/g, " ");
+  return new StrataError("invalid_input", `${says}; --help tells more`, { usage: code });
+}
+
+/** Mostly from a module of the operator's own, and then its file is told; else the error may be ours. */
+function strayError(thrown: unknown, goesOn: boolean): StrataError {
+  const place = placeOf(thrown);
+  const what = thrown instanceof Error ? thrown.message || thrown.name : `it threw ${inspect(thrown, { depth: 0 })}`;
+  const where = place === undefined ? ", and its stack names no file outside Strata" : ` in ${place}`;
+  const next = place === undefined ? "" : "; await there what may fail, or catch it";
+  const rest = goesOn ? "; all else goes on" : "";
+  return new StrataError("unexpected", `an error that nobody waited for${where}: ${what}${next}${rest}`, {}, thrown);
+}
+
+/** Where Strata's own files are, built or not. */
+const OURS = fileURLToPath(new URL("../..", import.meta.url));
+
+/** `file:line` of the innermost call that is neither Node's, nor a package's, nor ours. */
+function placeOf(thrown: unknown): string | undefined {
+  const stack = thrown instanceof Error ? (thrown.stack ?? "") : "";
+  for (const call of stack.split("\n")) {
+    // A module's address ends in the time of its file, as `?at=…`.
+    const [, address = "", line = ""] =
+      /^\s+at (?!.*node:).*?((?:file:\/)?\/.*?)(?:\?[^:]*)?:(\d+):\d+\)?$/.exec(call) ?? [];
+    const file = address.startsWith("file:") ? fileURLToPath(address) : address;
+    if (file !== "" && !file.startsWith(OURS) && !file.includes("/node_modules/")) return `${file}:${line}`;
+  }
+  return undefined;
+}

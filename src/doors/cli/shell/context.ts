@@ -1,0 +1,103 @@
+import type { StrataError } from "../../../protocol/index.ts";
+import { printable, type Style, styleOf } from "./style.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** What every command gets: its process, and the ways to speak. Results go to stdout, all else to stderr. */
+export interface Context {
+  readonly terminal: Terminal;
+  /** Whether a program reads: errors are JSON then. */
+  readonly inJson: boolean;
+  /** The colours of stdout. */
+  readonly style: Style;
+  /** Lines of a result. */
+  readonly say: (...lines: readonly string[]) => void;
+  /** Bytes as they are: only a terminal gets a line end after them. */
+  readonly exact: (text: string) => void;
+  /** One value on one line, for programs. */
+  readonly json: (value: unknown) => void;
+  /** Progress and remarks, dim. */
+  readonly note: (...lines: readonly string[]) => void;
+  /** Tells what went wrong. */
+  readonly complain: (error: StrataError) => void;
+  /** The same, and the program will exit with the error's code; the first one decides. */
+  readonly fail: (error: StrataError) => void;
+  /** Writes when it fits: at once where nobody chats, else neither into a reply nor behind a prompt. */
+  readonly whenFree: (write: () => void) => void;
+  /** A chat says how that is done while it runs; `undefined` when it has ended. */
+  readonly letWrite: (how: ((write: () => void) => void) | undefined) => void;
+  readonly exitCode: () => number;
+  /** What is told from now on of what went wrong holds no secret any more: an error that nobody waited for may quote one. */
+  readonly hideWith: (hide: (text: string) => string) => void;
+}
+
+/** @param inJson errors are for programs too: one JSON object a line */
+export function createContext(terminal: Terminal, inJson = false): Context {
+  const { stdout, stderr, env } = terminal;
+  const style = styleOf(stdout, terminal);
+  const aside = styleOf(stderr, terminal);
+  const called = (text: string): string => asCalledHere(text, env);
+  let exit = 0;
+  let hide = (text: string): string => text;
+  const complain = (error: StrataError): void => {
+    if (inJson) return void stderr.write(`${hide(JSON.stringify({ error: forPrograms(error) }))}\n`);
+    stderr.write(`${aside.red("strata:")} ${hide(called(printableError(error)))}\n`);
+    if (env["STRATA_DEBUG"] === "1") stderr.write(`${aside.dim(hide(trace(error)))}\n`);
+  };
+  let how = (write: () => void): void => write();
+  return {
+    terminal,
+    inJson,
+    style,
+    hideWith: (by) => {
+      hide = by;
+    },
+    say: (...lines) => void stdout.write(lines.map((line) => `${line}\n`).join("")),
+    exact: (text) => void stdout.write(stdout.isTTY === true ? `${text}\n` : text),
+    json: (value) => void stdout.write(`${JSON.stringify(value)}\n`),
+    note: (...lines) => void stderr.write(lines.map((line) => `${aside.dim(called(line))}\n`).join("")),
+    complain,
+    fail: (error) => {
+      complain(error);
+      exit ||= error.traits.exit;
+    },
+    whenFree: (write) => how(write),
+    letWrite: (given) => {
+      how = given ?? ((write) => write());
+    },
+    exitCode: () => exit,
+  };
+}
+
+/** The same ways to speak for what runs behind a chat. */
+export const behindChat = (context: Context): Context => ({
+  ...context,
+  note: (...lines) => context.whenFree(() => context.note(...lines)),
+  complain: (error) => context.whenFree(() => context.complain(error)),
+});
+
+const forPrograms = ({ code, message, details }: StrataError) => ({ code, message, details });
+
+/**
+ * Whoever runs the source with npm, or the package with npx, has no `strata` on the path: a command that is advised, in backticks
+ * or set in on a line of its own, is told as it works there.
+ */
+export function asCalledHere(text: string, env: Terminal["env"]): string {
+  const prefix = CALLED.get(env["npm_lifecycle_event"] ?? "");
+  return prefix === undefined ? text : text.replace(/(`|^ {2})strata (?=\S)/gm, `$1${prefix} `);
+}
+
+const CALLED: ReadonlyMap<string, string> = new Map([
+  ["strata", "npm run -s strata --"],
+  ["start", "npm run -s strata --"],
+  ["npx", "npx strata"],
+]);
+
+function printableError({ code, message }: StrataError): string {
+  if (code !== "unexpected") return printable(message);
+  return `${printable(message)} (this is nothing Strata knows of; STRATA_DEBUG=1 shows where it happened)`;
+}
+
+function trace(error: Error): string {
+  const { cause } = error;
+  return `${error.stack ?? error.message}${cause instanceof Error ? `\ncaused by ${trace(cause)}` : ""}`;
+}

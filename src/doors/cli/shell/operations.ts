@@ -1,0 +1,274 @@
+import { Argument, type Command, Option } from "commander";
+import {
+  type CommandPart,
+  type FieldShape,
+  fieldsOf,
+  fromWords,
+  type Naming,
+  type Operation,
+} from "../../../features/index.ts";
+import { agentName, asStrataError, StrataError, type TurnEvent } from "../../../protocol/index.ts";
+import { contactNamed } from "../chat/conversation.ts";
+import type { Context } from "./context.ts";
+import { readInput, writeOutput } from "./files.ts";
+import { agentWords, shortTerms, tellTurn } from "./on-agent.ts";
+import { showProgress } from "./progress.ts";
+import { chosenAgent, inRecord, inSession, onRecord, type Session } from "./session.ts";
+import { allOfStdin } from "./stdin-lines.ts";
+
+/** A noun of the command line: what the help says of it, and its operations. */
+export interface Noun {
+  readonly name: string;
+  readonly says: string;
+  readonly operations: readonly Operation[];
+}
+
+/** Declares the commands of a noun: `strata NOUN VERB`, one for each operation that has a command. */
+export function declareNoun(program: Command, context: Context, { name, says, operations }: Noun): void {
+  const group = program.command(name).description(says);
+  shortTerms(group);
+  for (const operation of operations) {
+    const { command } = operation;
+    if (command !== undefined)
+      declareVerb(group, context, { operation, part: command, fields: fieldsOf(operation.takes) });
+  }
+  const [first] = operations.flatMap(({ command }) => command?.examples ?? []);
+  if (first !== undefined) group.addHelpText("after", `\nExample:\n  $ strata ${first}`);
+}
+
+/** An operation on the command line. */
+interface Verb {
+  readonly operation: Operation;
+  readonly part: CommandPart<string>;
+  readonly fields: readonly FieldShape[];
+}
+
+function declareVerb(group: Command, context: Context, verb: Verb): void {
+  const { operation, part, fields } = verb;
+  const [, name = ""] = operation.name.split(".");
+  const [summary = ""] = operation.does.split(/(?<=\.) /);
+  const command = group.command(name).summary(lowered(summary)).description(operation.does);
+  const inWords = [...(part.words ?? []), ...(part.rest === undefined ? [] : [part.rest])];
+  for (const field of fields.filter((one) => inWords.includes(one.name)).sort(byPlace(inWords)))
+    command.addArgument(wordOf(field, part));
+  const agent = fields.find((field) => field.name === "agent");
+  if (agent !== undefined && !inWords.includes("agent")) declareAgent(command, agent, part);
+  for (const field of fields) {
+    if (inWords.includes(field.name) || field.name === "agent") continue;
+    command.addOption(optionOf(field, part));
+  }
+  if (part.file !== undefined) command.option("--file <file>", `the file with the ${part.file}; - reads stdin`);
+  if (part.contact === "me or own")
+    command.addOption(new Option("--agent-own", "the agent's own, which all its contacts may hear of").conflicts("as"));
+  if (part.confirm !== undefined) command.option("--yes", "do it: without this nothing is done");
+  if (operation.kind === "file") command.option("--out <file>", "the file to write (default: stdout)");
+  const examples = part.examples.map((line) => `  $ strata ${line}`).join("\n");
+  command
+    .addHelpText("after", `\nExample${part.examples.length === 1 ? "" : "s"}:\n${examples}`)
+    .action(() => perform(context, command, verb));
+}
+
+/** A sentence as lists of commands have it. */
+const lowered = (sentence: string): string =>
+  sentence.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase()).replace(/\.$/, "");
+
+const byPlace = (order: readonly string[]) => (one: FieldShape, other: FieldShape) =>
+  order.indexOf(one.name) - order.indexOf(other.name);
+
+/** The values there are: what is none of them is refused with the nearest. */
+const among = (choices: readonly string[] | undefined): string =>
+  choices === undefined ? "" : `: ${choices.join(", ")}`;
+
+function wordOf({ name, says, required: needed, choices }: FieldShape, { rest, stdin }: Verb["part"]): Argument {
+  const required = needed && stdin !== name;
+  const word = `${name}${rest === name ? "..." : ""}`;
+  return new Argument(required ? `<${word}>` : `[${word}]`, says + among(choices));
+}
+
+/** The agent may be named behind all other words, or by an option. */
+function declareAgent(command: Command, { required }: FieldShape, { rest }: Verb["part"]): void {
+  const otherwise = `which agent (default: ${required ? "the first agent" : "all agents"})`;
+  if (rest !== undefined) return void command.option("--agent <name>", otherwise);
+  command.argument("[agent]", otherwise).option("--agent <name>", "the same, as an option");
+}
+
+function optionOf(field: FieldShape, part: Verb["part"]): Option {
+  const { says, type, choices } = field;
+  const flag = flagOf(field, part);
+  const otherwise = part.usual?.[field.name] ?? field.default;
+  const usual = otherwise === undefined ? "" : ` (default: ${JSON.stringify(otherwise).replaceAll('"', "")})`;
+  const about =
+    part.contact !== undefined && field.name === "contact" ? " (default: you, as `strata chat` knows you)" : usual;
+  const option = new Option(type === "flag" ? flag : `${flag} <${placeOf(field)}>`, says + among(choices) + about);
+  if (field.required && !isSupplied(field, part)) option.makeOptionMandatory();
+  return type === "list"
+    ? option.argParser((word: string, before?: readonly string[]) => [...(before ?? []), word])
+    : option;
+}
+
+/** Whether a field that must be there is found elsewhere where its option is left out. */
+const isSupplied = ({ name }: FieldShape, { file, usual, contact }: Verb["part"]): boolean =>
+  file === name || usual?.[name] !== undefined || (name === "contact" && contact !== undefined);
+
+/** What stands for an option's value in the help. */
+function placeOf({ name, type, choices }: FieldShape): string {
+  if (choices !== undefined || name === "contact") return name;
+  return type === "number" ? "n" : "text";
+}
+
+/** `contact` is `--as`; a list is named for one of its values; `validFrom` is `--valid-from`. */
+function flagOf({ name, type }: FieldShape, { names }: Verb["part"]): string {
+  const own = names?.[name] ?? (name === "contact" ? "as" : type === "list" ? name.replace(/s$/, "") : name);
+  return `--${own.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+async function perform(context: Context, command: Command, verb: Verb): Promise<void> {
+  const given = await readWords(context, command, verb);
+  const { confirm } = verb.part;
+  if (confirm !== undefined && command.opts()["yes"] !== true)
+    throw new StrataError("invalid_input", `${confirm}: say it with --yes`);
+  await opening(verb)(context, command, (session) => work(context, session, { command, verb, given }));
+}
+
+function opening({ part: { opens } }: Verb): typeof inRecord {
+  if (opens === "record") return inRecord;
+  if (opens === "record to run") return onRecord;
+  return (context, command, work) => inSession(context, command, work, { recordOnly: opens === "data" });
+}
+
+interface Performed {
+  readonly command: Command;
+  readonly verb: Verb;
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+async function work(context: Context, session: Session, { command, verb, given }: Performed): Promise<void> {
+  const { operation, fields } = verb;
+  const { app, json } = session;
+  checkNoAgent(context, session, { verb, given });
+  const about = subject(session, verb, given, command);
+  const progress = showProgress(context, operation.name.replace(".", " "));
+  const call = { actor: app.operator, signal: context.terminal.signal, progress: progress.show };
+  const world = { ...app, clock: Date.now };
+  const asked = { values: fromWords(fields, about.values), naming: namingOf(verb) };
+  switch (operation.kind) {
+    case "value": {
+      const answer = await operation.run(world, asked, call).finally(progress.end);
+      if (json) context.json(answer.json);
+      else {
+        const at = { style: context.style, agentWords: about.agentWords };
+        context.say(...answer.lines(at));
+        context.note(...answer.hints(at));
+      }
+      if (answer.follows !== undefined) await tellFollowing(context, session, answer.follows);
+      return;
+    }
+    case "turn": {
+      const { events, idle } = operation.run(world, asked, call);
+      if (!(await tellTurn(context, session, events)) && !json) context.say(idle);
+      return;
+    }
+    case "file": {
+      const { text } = await operation.run(world, asked, call);
+      const { out } = command.opts<{ readonly out?: string }>();
+      if (out !== undefined) return writeOutput(out, context.terminal.cwd, text);
+      for await (const part of text) context.terminal.stdout.write(part);
+    }
+  }
+}
+
+/** One word that names an agent, with something on stdin, would be taken for the text, and what stands on stdin lost without a word. */
+function checkNoAgent({ terminal }: Context, { app }: Session, { verb, given }: Omit<Performed, "command">): void {
+  const { part, operation } = verb;
+  const text = part.stdin === undefined ? undefined : given[part.stdin];
+  if (terminal.stdin.isTTY === true || given["agent"] !== undefined) return;
+  if (!app.runtime.agents(app.operator).some(({ name }) => name === text)) return;
+  const command = `strata ${operation.name.replace(".", " ")}`;
+  const says = `${text} is an agent's name, and stood where the ${part.stdin} stands`;
+  const next = `\`${command} - ${text}\` takes what is on stdin for ${text}; to give the word itself, name the agent, too, as with \`--agent ${text}\``;
+  throw new StrataError("invalid_input", `${says}: ${next}`, { agent: text });
+}
+
+/** Whoever pressed Ctrl-C wants no turn; what there is to tell waits for the next. */
+async function tellFollowing(context: Context, session: Session, begin: () => AsyncIterable<TurnEvent>): Promise<void> {
+  const { signal } = context.terminal;
+  if (signal.aborted) context.fail(asStrataError(signal.reason));
+  else await tellTurn(context, session, begin());
+}
+
+/** Whom it is about: where nobody is named, the first agent, and where it is said so, the person at this machine. */
+function subject(session: Session, { fields, part }: Verb, given: Performed["given"], command: Command) {
+  const agent = fields.find(({ name }) => name === "agent");
+  if (agent === undefined || (!agent.required && given["agent"] === undefined))
+    return { values: given, agentWords: "" };
+  const chosen = chosenAgent(session.app, given["agent"] === undefined ? undefined : String(given["agent"]));
+  const isOwn = command.opts()["agentOwn"] === true;
+  const me =
+    part.contact !== undefined && given["contact"] === undefined && !isOwn ? { contact: contactNamed(chosen) } : {};
+  return { values: { ...given, agent: chosen.name, ...me }, agentWords: agentWords(session.app, chosen) };
+}
+
+/** The words and options that were given, under the names of their fields. */
+async function readWords(context: Context, command: Command, { part, fields }: Verb): Promise<Performed["given"]> {
+  const inWords = [...(part.words ?? []), ...(part.rest === undefined ? [] : [part.rest])];
+  const words = command.processedArgs.map((word: unknown) => (Array.isArray(word) ? word.join(" ") : word));
+  const options = command.opts();
+  const named = fields.flatMap((field) => {
+    const at = inWords.indexOf(field.name);
+    const value = at >= 0 ? words[at] : options[attributeOf(field, part)];
+    return value === undefined ? [] : [[field.name, value] as const];
+  });
+  const agent = fields.some(({ name }) => name === "agent") && !inWords.includes("agent");
+  const typed = part.stdin === undefined ? undefined : words[inWords.indexOf(part.stdin)];
+  const fromStdin = part.stdin !== undefined && (typed === undefined || typed === "-");
+  const isRequired = fields.some(({ name, required }) => name === part.file && required);
+  const text = await textOf(context, options, { part, isRequired });
+  return {
+    ...part.usual,
+    ...Object.fromEntries(named),
+    ...(agent && agentOf(words[inWords.length], options["agent"])),
+    ...(part.file !== undefined && text !== undefined && { [part.file]: text }),
+    ...(fromStdin && { [String(part.stdin)]: (await allOfStdin(context.terminal)).replace(/\r?\n$/, "") }),
+  };
+}
+
+/** How commander calls an option's value. */
+const attributeOf = (field: FieldShape, part: Verb["part"]): string => optionOf(field, part).attributeName();
+
+/** The one name that was given, in whichever way. @throws StrataError `invalid_input` for two */
+function agentOf(word: unknown, option: unknown): { readonly agent?: unknown } {
+  if (word !== undefined && option !== undefined && word !== option) {
+    const message = `two agents were named: ${JSON.stringify(word)} and --agent ${JSON.stringify(option)}; name the one that you mean`;
+    throw new StrataError("invalid_input", message, { agents: [word, option] });
+  }
+  const agent = word ?? option;
+  return agent === undefined ? {} : { agent: agentName(String(agent)) };
+}
+
+/** A text that was written on the command line, or read from a file or stdin. @throws StrataError `invalid_input` for two, `file_not_found` */
+async function textOf(
+  { terminal }: Context,
+  options: Performed["given"],
+  { part: { file: field }, isRequired }: { readonly part: Verb["part"]; readonly isRequired: boolean },
+) {
+  if (field === undefined) return undefined;
+  const file = options["file"];
+  const typed = options[field];
+  if (file !== undefined && typed !== undefined)
+    throw new StrataError(
+      "invalid_input",
+      `two texts were given: name a file with --file, or write it behind --${field}`,
+    );
+  if (file === undefined && typed === undefined && isRequired)
+    throw new StrataError("invalid_input", `no text was given: name a file with --file, or write it behind --${field}`);
+  if (file === undefined) return typed;
+  return file === "-" ? allOfStdin(terminal) : readInput(String(file), terminal.cwd).text;
+}
+
+function namingOf({ part, fields }: Verb): Naming {
+  const inWords = [...(part.words ?? []), ...(part.rest === undefined ? [] : [part.rest])];
+  const named = new Map(
+    fields.map((field) => [field.name, inWords.includes(field.name) ? `<${field.name}>` : flagOf(field, part)]),
+  );
+  return { whole: "the command", field: (name) => `\`${named.get(name.split(".")[0] ?? "") ?? name}\`` };
+}

@@ -1,0 +1,146 @@
+import type { Ledger, LedgerEntry, ModelRef, Place, TurnTotals } from "../../../protocol/index.ts";
+import { count, dollars, duration, number, oneLine } from "./style.ts";
+
+/** One piece of the line. It is shown as a whole in one of its forms, or not at all. */
+interface Part {
+  /** The longest first. */
+  readonly forms: readonly string[];
+  /** Who gets room before others: the lower number; above 5, only beside the sums. */
+  readonly weight: number;
+}
+
+/**
+ * What a turn sent, in one row of so many signs: to whom, how many tokens of what, what was remembered and cut, how long it took.
+ * Where there is no room for all of it, whole pieces are left out. Of several requests it is about the last one.
+ */
+export function sentLine(
+  ledger: Ledger | undefined,
+  { totals, model, width }: { readonly totals: TurnTotals; readonly model: ModelRef; readonly width: number },
+): string {
+  if (ledger === undefined) return `· nothing was sent · ${duration(totals.milliseconds)}`;
+  const tokens = count(ledger.tokens, "token");
+  return fitted(width, [
+    { forms: [`sent ${tokens} to ${model}`, `sent ${tokens}`, tokens], weight: 0 },
+    { forms: [wholes(ledger, true), wholes(ledger, false)], weight: SUMS },
+    ...tailParts(ledger),
+    cutPart(ledger),
+    { forms: work(totals), weight: 3 },
+  ]);
+}
+
+/** First each piece in its shortest form, as far as they go; then longer ones where room is left. */
+function fitted(width: number, parts: readonly Part[]): string {
+  const shown = parts.map(() => "");
+  const inOrder = [...parts.entries()].sort(([, a], [, b]) => a.weight - b.weight);
+  const take = (at: number, form: string): boolean => {
+    const fits = line(shown.with(at, form)).length <= width;
+    if (fits) shown[at] = form;
+    return fits;
+  };
+  for (const [at, { forms, weight }] of inOrder) {
+    // What matters most stands: it is begun with a verb before anything else gets room.
+    if (weight === SUMS) take(0, parts[0]?.forms.at(-2) ?? "");
+    if (weight <= UNBOUND || shown[WHOLES] !== "") take(at, forms.at(-1) ?? "");
+  }
+  for (const [at, { forms }] of inOrder) if (shown[at] !== "") forms.some((form) => take(at, form));
+  return line(shown);
+}
+
+/** The weight of the sums, and the last one of what is shown without them. */
+const SUMS = 4;
+const UNBOUND = 5;
+
+/** Where the sums stand. What is part of none of them is not shown without them. */
+const WHOLES = 1;
+
+const line = (shown: readonly string[]): string => {
+  const [head = "", wholes = "", ...rest] = shown;
+  const first = wholes === "" ? head : `${head}: ${wholes}`;
+  return `· ${[first, ...rest.filter((text) => text !== "")].join(" · ")}`;
+};
+
+/** What was cut, by piece, and what stood there as its one line; `nothing cut` where all of it was sent. */
+export function cuts({ entries, epoch }: Ledger): string {
+  const lined = entries.filter(({ fate }) => fate === "lined").map(({ piece }) => piece);
+  const cut = entries
+    .filter((entry) => isCut(entry) && entry.fate !== "lined")
+    .map((entry) =>
+      entry.piece === "transcript"
+        ? `the first ${count(epoch.cut, "message")}`
+        : `${entry.piece} to ${number(entry.tokens)} of ${number(entry.wanted)}`,
+    );
+  const said = cut.length === 0 ? "nothing cut" : `cut: ${cut.join(", ")}`;
+  return lined.length === 0 ? said : `${said} · as one line each: ${lined.join(", ")}`;
+}
+
+/** Whether a piece lost something to the budget or the mode. */
+export const isCut = ({ fate }: LedgerEntry): boolean => fate !== "kept" && fate !== "empty";
+
+function wholes(ledger: Ledger, withLayers: boolean): string {
+  const layers = ledger.entries.filter((entry) => entry.place === "system" && entry.tokens > 0).length;
+  return [
+    `system ${number(at(ledger, "system"))}${withLayers ? ` (${count(layers, "layer")})` : ""}`,
+    `tools ${number(at(ledger, "tools"))}`,
+    `transcript ${number(at(ledger, "transcript"))}`,
+    `message ${number(at(ledger, "message"))}`,
+  ].join(" · ");
+}
+
+/** Memories that stand frozen in the transcript count where memories are told. */
+const at = ({ entries }: Ledger, place: Place): number =>
+  entries.filter((entry) => entry.place === place && !isFrozen(entry)).reduce((sum, entry) => sum + entry.tokens, 0);
+
+const isFrozen = ({ place, items }: LedgerEntry): boolean => place === "transcript" && items?.memories !== undefined;
+
+/** What is live, piece by piece. A layer of memories may stand in two places: frozen at the beginning, and in the tail. */
+function tailParts({ entries }: Ledger): readonly Part[] {
+  const frozen = new Map(entries.filter(isFrozen).map((entry) => [entry.piece, entry]));
+  const tail = entries.filter(({ place }) => place === "tail");
+  const alone = [...frozen.values()].filter(({ piece }) => tail.every((entry) => entry.piece !== piece));
+  return [
+    ...alone.map((entry) => memoryPart(entry)),
+    ...tail.map((entry) => {
+      const beginning = frozen.get(entry.piece);
+      return beginning !== undefined || entry.piece === "recall" ? memoryPart(entry, beginning) : livePart(entry);
+    }),
+  ];
+}
+
+function memoryPart(entry: LedgerEntry, beginning?: LedgerEntry): Part {
+  const both = beginning === undefined ? [entry] : [entry, beginning];
+  const memories = both.reduce((sum, { items }) => sum + (items?.shown ?? 0), 0);
+  if (memories === 0) return { forms: [emptyForm(entry), "no memory"], weight: 2 };
+  const stand = both.filter(isFrozen).reduce((sum, { items }) => sum + (items?.shown ?? 0), 0);
+  const where = stand === 0 ? "" : stand === memories ? ", frozen" : `, ${number(stand)} of them frozen`;
+  const counted = count(memories, "memory", "memories");
+  const tokens = both.reduce((sum, one) => sum + one.tokens, 0);
+  return { forms: [`${entry.piece} ${number(tokens)} (${counted}${where})`, counted], weight: 2 };
+}
+
+function livePart(entry: LedgerEntry): Part {
+  const short = `${entry.piece} ${number(entry.tokens)}`;
+  if (entry.fate === "empty") return { forms: [emptyForm(entry), short], weight: 7 };
+  return {
+    forms: entry.items === undefined ? [short] : [`${short} (${count(entry.items.shown, "item")})`, short],
+    weight: 6,
+  };
+}
+
+const emptyForm = (entry: LedgerEntry): string =>
+  entry.fate === "kept" ? `${entry.piece} 0` : `${entry.piece} 0 (${oneLine(entry.because)})`;
+
+/** What is missing is told before all that is there. */
+function cutPart(ledger: Ledger): Part {
+  const pieces = ledger.entries.filter((entry) => isCut(entry) && entry.fate !== "lined").length;
+  if (pieces === 0) return { forms: [cuts(ledger), "nothing cut"], weight: 5 };
+  return { forms: [cuts(ledger), `${count(pieces, "piece")} cut`], weight: 1 };
+}
+
+/** The short form has what is paid for: time and money. */
+function work({ rounds, calls, milliseconds, dollars: sum }: TurnTotals): readonly string[] {
+  const requests = count(rounds, "request");
+  const called = calls === 0 ? "" : `, ${count(calls, "tool call")}`;
+  const paid = `${duration(milliseconds)}${sum === 0 ? "" : `, ${dollars(sum)}`}`;
+  const whole = `${requests}${called}, ${paid}`;
+  return [...(rounds > 1 ? [`the last of ${whole}`] : []), whole, paid];
+}

@@ -1,0 +1,171 @@
+import {
+  type Ledger,
+  never,
+  type StopReason,
+  type TurnEvent,
+  type TurnTotals,
+  textName,
+  type VersionKey,
+} from "../../../protocol/index.ts";
+import type { Context } from "./context.ts";
+import { showWaiting } from "./progress.ts";
+import { sentLine } from "./sent-line.ts";
+import { count, oneLine, printable, styleOf } from "./style.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Tells a turn as it runs. What a failed turn failed of is said by the caller. */
+export type Teller = (event: TurnEvent) => void;
+
+/** For programs: every event of a turn, one JSON object on a line. */
+export function jsonTeller({ json }: Context): Teller {
+  return (event) => {
+    if (event.type !== "failed") return json(event);
+    const { code, message, details } = event.error;
+    json({ ...event, error: { code, message, details } });
+  };
+}
+
+/** Whether the environment asks for no line of what was sent. */
+export const isQuietIn = ({ env }: Pick<Terminal, "env">): boolean => env["STRATA_QUIET"] === "1";
+
+/**
+ * For people: tool calls and what was sent as dim lines beside the words. A terminal gets the words as they come; anything else
+ * gets the whole answer once it is committed, and nothing of one that failed or was asked for again.
+ * @param isQuiet asked after each turn: whether the line of what was sent is left out
+ */
+export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn(context.terminal)): Teller {
+  const { terminal } = context;
+  const { stdout } = terminal;
+  const streams = stdout.isTTY === true;
+  let ledger: Ledger | undefined;
+  let model = "no model";
+  /** Whether nothing has come since the model was asked. */
+  let silent = false;
+  let inLine = false;
+  let answered = (): void => undefined;
+  const endLine = (): void => {
+    if (inLine) stdout.write("\n");
+    inLine = false;
+  };
+  const aside = (text: string): void => {
+    endLine();
+    context.note(text);
+  };
+  const end = (totals: TurnTotals | undefined): void => {
+    const { width } = styleOf(terminal.stderr, terminal);
+    if (totals !== undefined && !isQuiet()) context.note(sentLine(ledger, { totals, model, width }));
+    ledger = undefined;
+  };
+  return (event) => {
+    const waited = silent && event.type === "failed" && event.error.code === "turn_timeout";
+    silent = event.type === "compiled";
+    // Thoughts are not shown: whoever waits sees that something moves.
+    if (event.type !== "reasoning-delta") answered();
+    switch (event.type) {
+      case "turn-start":
+        model = event.model ?? model;
+        return;
+      case "reasoning-delta":
+        return;
+      case "note":
+        return aside(`${event.layer} is left out: ${printable(event.says)}`);
+      case "cut":
+        return aside(
+          `the first ${event.messages} messages of what was shown are left out from now on${event.because === undefined ? "; a summary stands for them" : ` (no summary: ${printable(event.because)})`}`,
+        );
+      case "compiled":
+        endLine();
+        ledger = event.ledger;
+        answered = showWaiting(context, model);
+        return;
+      case "retry": {
+        const seconds = Math.ceil(event.milliseconds / 100) / 10;
+        aside(`no answer yet: ${printable(event.because)}; asked again in ${seconds} s`);
+        answered = showWaiting(context, model);
+        return;
+      }
+      case "refused":
+        return aside(refusedNote(event.changed, event.because));
+      case "text-delta":
+        if (!streams) return;
+        stdout.write(printable(event.text));
+        inLine = !event.text.endsWith("\n");
+        return;
+      case "approval":
+        return aside(
+          `→ ${event.tool} ${printable(JSON.stringify(event.input))} waits for a person: /approve or /deny in a chat, or \`strata approval approve ${event.approval}\``,
+        );
+      case "evicted":
+        return aside(
+          `${count(event.memories.length, "less useful memory", "less useful memories")} had to go for what was saved: ${event.memories.join(", ")}`,
+        );
+      case "overtaken":
+        return aside(
+          `another text was changed meanwhile, so ${event.texts.map(versionName).join(" and ")} waits for an operator: \`strata layer proposals\` shows it`,
+        );
+      case "unanswered":
+        return aside(unansweredSays(event));
+      case "tool-start":
+        return aside(`→ ${event.tool}`);
+      case "tool-end":
+        return event.failed ? aside(failedNote(event)) : undefined;
+      case "done":
+        endLine();
+        if (!streams && event.text !== "") context.say(printable(event.text));
+        context.note(...endingNote(event));
+        return end(event.totals);
+      case "failed":
+        endLine();
+        end(event.totals);
+        if (waited)
+          context.note(`${model} was asked and its provider went silent: nothing came until the turn's time was up.`);
+        return;
+      default:
+        return never(event);
+    }
+  };
+}
+
+export type Unanswered = Extract<TurnEvent, { type: "unanswered" }>;
+
+/** The same for an operator who did not watch the turn. */
+export const unansweredLine = (event: Unanswered): string =>
+  `${unansweredSays(event)} (the turn ended: ${event.because}): \`strata explain ${event.turn}\` tells more`;
+
+/** That senders got no reply: how many, and what becomes of their messages. */
+export function unansweredSays({ senders, of, waits }: Unanswered): string {
+  if (of === 1) return "unanswered: the agent said nothing; the message counts as handled";
+  const next = waits ? "what they wrote keeps waiting" : "what they wrote counts as handled";
+  return `unanswered: ${senders} of ${of} senders got no reply; ${next}`;
+}
+
+/** Characters of a failed tool's answer that are shown. */
+const SHOWN_ANSWER = 300;
+
+function failedNote({ tool, skipped, says }: Extract<TurnEvent, { type: "tool-end" }>): string {
+  if (skipped) return `→ ${tool} was not run: the turn ended`;
+  const answer = says === undefined ? "" : `: ${oneLine(says, SHOWN_ANSWER)}`;
+  return `→ ${tool} failed${answer}`;
+}
+
+const versionName = (text: VersionKey): string => `version ${text.n} of ${textName(text)}`;
+
+/** A mistake of ours is told as one, with all that a report of it needs. */
+const refusedNote = (changed: string | null, because: string): string =>
+  `the provider would not have the model's earlier reasoning back (${printable(because)}), which is a mistake of Strata's, please report it: against the record ${changed === null ? "nothing" : printable(changed)} is changed; asked again without that reasoning`;
+
+function endingNote({ because, text, unanswered }: Extract<TurnEvent, { type: "done" }>): readonly string[] {
+  const silent = text === "" && unanswered === undefined ? ["(the agent said nothing)"] : [];
+  return because === "answered" ? silent : [...silent, `(the turn ended early: ${EARLY[because]})`];
+}
+
+/** Why a turn ended early, and the key of strata.yaml that says how far it may go. */
+const EARLY: Readonly<Record<Exclude<StopReason, "answered">, string>> = {
+  length: "the reply is as long as a reply may be; budgets.reply says how long that is",
+  refused: "the model, or its provider's filter, refused to answer; no key of strata.yaml changes that",
+  rounds: "the model was asked as often as one turn allows; budgets.turn.rounds says how often",
+  calls: "the tools were called as often as one turn allows; budgets.turn.calls says how often",
+  dollars: "the money that it may spend is spent; budgets.turn.dollars and budgets.spend say how much that is",
+  credits: "the agent has no credits left; `strata credits add DOLLARS` tops it up",
+  "recording ended": "the recording ended",
+};

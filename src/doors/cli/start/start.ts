@@ -1,0 +1,147 @@
+import type { Command } from "commander";
+import { type App, type Serving, serve, VERSION } from "../../../app.ts";
+import type { Agent, AgentName, TurnEvent } from "../../../protocol/index.ts";
+import { unansweredLines } from "../agent/attention.ts";
+import { converse } from "../chat/chat.ts";
+import { senderOf } from "../chat/conversation.ts";
+import { behindChat, type Context } from "../shell/context.ts";
+import { wholeNumber } from "../shell/options.ts";
+import { inSession, isStandIn, type Session, shortVersion } from "../shell/session.ts";
+import { setIn } from "../shell/set-in.ts";
+import { unansweredLine } from "../shell/teller.ts";
+import { isInteractive } from "../shell/terminal.ts";
+import { textWarning } from "../shell/text-view.ts";
+import { answeringOf, problemsOf } from "./answering.ts";
+import { deliverReplies } from "./deliver-work.ts";
+import { consolidateInIdleTime } from "./idle-work.ts";
+import { runInboxes } from "./inbox-work.ts";
+import { runOwnTurns } from "./own-turns.ts";
+import { reloadOnChange } from "./watch.ts";
+
+interface Options {
+  readonly new?: true;
+  readonly port: number;
+  readonly host?: string;
+  readonly hostName?: readonly string[];
+  readonly watch?: true;
+}
+
+/** `strata start`: serves until it is stopped; in a terminal with a chat. */
+export function declareStart(program: Command, context: Context): void {
+  program
+    .command("start")
+    .description("serve on this machine; in a terminal, chat with the companion at once")
+    .option("--port <n>", "the port to serve on; 0 takes a free one", wholeNumber(0, 65_535), 4600)
+    .option("--host <address>", "the address to listen at (default: 127.0.0.1, this machine alone)")
+    .option("--host-name <name...>", "more names that clients may call it by, as those of a proxy in front of it")
+    .option(
+      "--watch",
+      "read the project again when its files change, for the threads that begin from then on; locked texts are taken at a start only",
+    )
+    .option("--new", "in a terminal: begin a new conversation instead of going on with the last one")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ strata start --port 4601 --watch\n  $ strata start --host 0.0.0.0 --host-name strata.example.org",
+    )
+    .action((options: Options, command: Command) =>
+      inSession(
+        context,
+        command,
+        async (session) => {
+          const { port, host, hostName: hosts } = options;
+          const watch = (event: TurnEvent): void => {
+            if (event.type === "unanswered") behindChat(context).note(context.style.yellow(unansweredLine(event)));
+          };
+          const listening = await serve(session.app, port, { ...(host && { host }), ...(hosts && { hosts }), watch });
+          const stop = options.watch === true ? reloadOnChange(behindChat(context), session) : () => {};
+          const isWanted = (name: AgentName): Promise<boolean> => isKnown(session, name);
+          const works = [consolidateInIdleTime, runOwnTurns, runInboxes, deliverReplies].map((work) =>
+            work(behindChat(context), session.app, isWanted),
+          );
+          try {
+            await announce(context, session, listening);
+            await warn(context, session);
+            // What was said while no program made vectors. Where that fails, the next turn tells.
+            session.app.runtime.embedLater(session.app.operator).catch(() => undefined);
+            await run(context, session, options.new === true);
+          } finally {
+            stop();
+            await Promise.all(works.map((end) => end()));
+            await listening.close();
+          }
+          context.note("Stopped.");
+        },
+        { namesConfig: true },
+      ),
+    );
+}
+
+async function run(context: Context, { app, json }: Session, anew: boolean): Promise<void> {
+  const { terminal, note } = context;
+  const agent = companion(app);
+  if (isInteractive(terminal) && !json && agent !== undefined) {
+    note(
+      "",
+      "Below is a chat; leaving it stops the server. The dim line after each reply says what was sent to the model.",
+    );
+    return converse(context, { app, agent, contact: await senderOf(app, agent) }, { json: false, wanted: { anew } });
+  }
+  if (terminal.signal.aborted) return;
+  await new Promise((resolve) => terminal.signal.addEventListener("abort", resolve, { once: true }));
+}
+
+/** Whether somebody declared this agent or has asked it something. Of shipped ones that stand in, nobody may know. */
+async function isKnown(session: Session, name: AgentName): Promise<boolean> {
+  const { runtime, operator } = session.app;
+  if (!isStandIn(session) || companion(session.app)?.name === name) return true;
+  const threads = await runtime.newestThreads(operator, { agent: name, limit: 100 });
+  return threads.some(({ turns }) => turns > 0);
+}
+
+function companion({ runtime, operator }: App): Agent | undefined {
+  const agents = runtime.agents(operator);
+  return agents.find((agent) => agent.name === "companion") ?? agents[0];
+}
+
+/** What is to be known of the texts that are declared, and who was left without a reply. */
+async function warn({ note, style }: Context, { app, json }: Session): Promise<void> {
+  if (json) return;
+  const { warningsOf } = await import("../../../app/doors/texts.ts");
+  const left = (await app.runtime.attention(app.operator)).flatMap(unansweredLines);
+  note(...[...(await warningsOf(app.projects)).map(textWarning), ...left].map((one) => style.yellow(one)));
+}
+
+async function announce({ say, json, style }: Context, session: Session, { url, tokenFile }: Serving): Promise<void> {
+  const { app, data } = session;
+  const agents = app.runtime.agents(app.operator);
+  // The server serves also where no model can answer.
+  const models = await answeringOf(app, agents);
+  if (session.json) {
+    const listed = models.map(({ agent: { name, version }, model, problem }) => ({
+      name,
+      version,
+      model,
+      problem: problem?.message,
+    }));
+    return json({ url, version: VERSION, agents: listed, data, tokenFile });
+  }
+  const shown = (
+    await Promise.all(models.map(async (one) => ((await isKnown(session, one.agent.name)) ? [one] : [])))
+  ).flat();
+  say(
+    `${style.bold(`Strata ${VERSION}`)} serves on ${style.cyan(url)} (health: ${url}/health)`,
+    ...shown.map(
+      ({ agent, model }) =>
+        `agent    ${style.bold(agent.name)}, version ${shortVersion(agent.version)}, answered by ${model}`,
+    ),
+    `data     ${data}`,
+    `token    ${tokenFile} (whoever holds it acts as the operator)`,
+    `routes   GET ${url}/v1/openapi.json, with the token`,
+    `config   ${isStandIn(session) ? `none in ${session.folder}: the shipped agents stand in` : app.projects.map((project) => project.file).join(", ")}`,
+    ...problemsOf(shown).flatMap(({ message }) => ["", style.yellow(message)]),
+    ...(shown.some(({ model }) => model === "rehearsal") ? ["", ...setIn(REHEARSAL, "", style)] : []),
+  );
+}
+
+const REHEARSAL =
+  "`rehearsal` is no real model: it thinks nothing up, it quotes what it finds in the request and uses the tools it is\nplainly asked to use. For a real model, set ANTHROPIC_API_KEY in the environment, or `model:` in strata.yaml.";

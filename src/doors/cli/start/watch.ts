@@ -1,0 +1,117 @@
+import { type FSWatcher, readdirSync, watch } from "node:fs";
+import { join, relative } from "node:path";
+import { type Agent, asStrataError, type StrataError } from "../../../protocol/index.ts";
+import type { Context } from "../shell/context.ts";
+import { type Session, shortVersion } from "../shell/session.ts";
+
+/** Milliseconds of quiet before the project is read again: an editor writes in several steps. */
+const QUIET = 150;
+/** More folders than this are no project of agents, and would use up the system's watches. */
+const MOST_FOLDERS = 500;
+
+/** Reads the project again when its files change, for the threads that begin from then on. Gives the way to stop. */
+export function reloadOnChange(context: Context, session: Session): () => void {
+  let said = "";
+  const reload = async (): Promise<void> => {
+    const before = declared(session);
+    try {
+      const { modules } = await session.app.reload();
+      const changes = [...changesOf(before, declared(session)), ...readAnew(modules, session)];
+      if (changes.length > 0 || said !== "") tell(context, session, changes);
+      said = "";
+    } catch (thrown) {
+      const error = asStrataError(thrown);
+      if (error.message === said) return;
+      said = error.message;
+      context.complain(error);
+      context.note(
+        `The agents stay as they were; ${isLock(error) ? LOCKED : "save the file again when it is mended"}.`,
+      );
+    }
+  };
+  return onChange(session, reload);
+}
+
+const LOCKED = "run `strata lock`, then restart: locked texts are taken at a start only";
+
+const isLock = ({ code }: StrataError): boolean => code === "lock_mismatch" || code === "lock_missing";
+
+/**
+ * Folders are watched and not files: whoever saves by renaming a new file over the old one is seen too.
+ * Where data lives, and what tools keep beside a project, is left out.
+ */
+function onChange({ folder, data }: Session, changed: () => Promise<void>): () => void {
+  const watchers = new Map<string, FSWatcher>();
+  let timer: NodeJS.Timeout | undefined;
+  let done = Promise.resolve();
+  const look = (): void => {
+    for (const path of foldersIn(folder, data)) {
+      if (watchers.has(path)) continue;
+      const watcher = watch(path, later);
+      watcher.on("error", () => {
+        watcher.close();
+        watchers.delete(path);
+      });
+      watchers.set(path, watcher);
+    }
+  };
+  const later = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      look();
+      done = done.then(changed);
+    }, QUIET);
+  };
+  look();
+  return () => {
+    clearTimeout(timer);
+    for (const watcher of watchers.values()) watcher.close();
+  };
+}
+
+function foldersIn(folder: string, data: string): readonly string[] {
+  const found = [folder];
+  for (let i = 0; i < found.length && found.length < MOST_FOLDERS; i++) {
+    const parent = found[i] ?? folder;
+    for (const entry of entriesOf(parent)) {
+      const path = join(parent, entry.name);
+      const left = entry.name.startsWith(".") || entry.name === "node_modules" || path === data;
+      if (entry.isDirectory() && !left) found.push(path);
+    }
+  }
+  return found.slice(0, MOST_FOLDERS);
+}
+
+/** A folder may be gone since it was listed. */
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+/** What an agent is, for the eye: its version, and who answers for it. */
+type Declared = ReadonlyMap<string, string>;
+
+function declared({ app }: Session): Declared {
+  const shown = (agent: Agent): string =>
+    `version ${shortVersion(agent.version)}, answered by ${app.modelNameOf(agent)}`;
+  return new Map(app.runtime.agents(app.operator).map((agent) => [agent.name, shown(agent)]));
+}
+
+function changesOf(before: Declared, after: Declared): readonly string[] {
+  const gone = [...before.keys()].filter((name) => !after.has(name)).map((name) => `${name} is declared no more`);
+  const now = [...after].filter(([name, shown]) => before.get(name) !== shown);
+  return [...gone, ...now.map(([name, shown]) => `${name} is now ${shown}`)];
+}
+
+/** A tool's or source's code is no part of any version: running threads use the new one, too. */
+const readAnew = (modules: readonly string[], { folder }: Session): readonly string[] =>
+  modules.map((file) => `the module ${relative(folder, file)} was read anew, for running threads too`);
+
+function tell({ json, note }: Context, session: Session, changes: readonly string[]): void {
+  const threads = changes.length === 0 ? "nothing is different" : "threads that begin from now on take it";
+  if (session.json) json({ reloaded: changes });
+  else note(`Read again: ${[...changes, threads].join("; ")}.`);
+}

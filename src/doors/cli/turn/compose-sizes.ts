@@ -1,0 +1,132 @@
+import type { App, Composed, Conversation } from "../../../app.ts";
+import { type LedgerEntry, type Mode, StrataError, untrusted } from "../../../protocol/index.ts";
+import type { Context } from "../shell/context.ts";
+import { number, type Style } from "../shell/style.ts";
+import { table } from "../shell/table.ts";
+
+/** What the sizes are asked for. */
+interface Sizing {
+  readonly app: App;
+  readonly conversation: Conversation;
+  readonly json: boolean;
+  readonly message: string | undefined;
+  /** As if this mode were chosen. */
+  readonly mode: Mode | undefined;
+}
+
+/** One layer's tokens in each mode with room for everything, how it appears in the compact one, and what is sent of it. */
+interface LayerSize {
+  readonly layer: string;
+  readonly rank?: number;
+  readonly full: number;
+  readonly compact: number;
+  readonly compactly: string;
+  /** Left out where nothing can be sent. */
+  readonly sent?: number;
+}
+
+/** A prompt in each mode as it would be with room for everything, and as it is sent; or why it cannot be. */
+interface Prompts {
+  readonly full: Composed;
+  readonly compact: Composed;
+  readonly sent: Composed | StrataError;
+}
+
+/** Prints how large a prompt is, layer by layer, without the message: in full, in compact mode, and what of it is sent. */
+export async function explainSizes(context: Context, sizing: Sizing): Promise<void> {
+  const prompts = await composed(sizing);
+  const { agent, model } = prompts.full;
+  const sizes = sizesOf(prompts);
+  const sums = { full: sumOf(sizes, "full"), compact: sumOf(sizes, "compact") };
+  const { sent } = prompts;
+  if (sizing.json) {
+    const chosen = sent instanceof StrataError ? {} : { mode: sent.ledger.mode, limit: sent.ledger.limit };
+    const tokens = sent instanceof StrataError ? sums : { ...sums, sent: sumOf(sizes, "sent") };
+    context.json({ agent: agent.name, model, ...chosen, layers: sizes, tokens });
+  } else {
+    const rows = table(COLUMNS, sizes.map(rowOf), context.style);
+    context.say(titleOf(prompts, context.style), "", ...rows, "", ...totals(sizes));
+  }
+  if (sent instanceof StrataError) context.fail(sent);
+}
+
+async function composed({ app, conversation, message, mode }: Sizing): Promise<Prompts> {
+  const compose = (talk: Conversation, options: { readonly mode: Mode | undefined; readonly uncut?: true }) =>
+    app.runtime.compose(app.operator, talk, untrusted(message ?? "Hello."), options);
+  // A conversation that goes on keeps its mode and its prefix: each mode is looked at as one begins.
+  const anew = { ...conversation, key: `${conversation.key} anew` };
+  return {
+    full: await compose(anew, { mode: "full", uncut: true }),
+    compact: await compose(anew, { mode: "compact", uncut: true }),
+    sent: await compose(conversation, { mode }).catch(tooLarge),
+  };
+}
+
+/** That a prompt does not fit is what somebody wants to see who looks at its sizes. */
+function tooLarge(thrown: unknown): StrataError {
+  if (thrown instanceof StrataError && thrown.code === "budget_too_small") return thrown;
+  throw thrown;
+}
+
+function titleOf({ full: { agent, model }, sent }: Prompts, style: Style): string {
+  const title = `${style.bold(agent.name)} with ${model}`;
+  if (sent instanceof StrataError) return `${title}: what must be sent does not fit`;
+  const { mode, limit } = sent.ledger;
+  return `${title}: mode ${style.bold(mode)}, ${number(limit)} tokens may be sent`;
+}
+
+const COLUMNS = [
+  { head: "piece" },
+  { head: "rank", right: true },
+  { head: "full", right: true },
+  { head: "compact", right: true },
+  { head: "in compact mode" },
+  { head: "sent", right: true },
+] as const;
+
+const rowOf = ({ layer, rank, full, compact, compactly, sent }: LayerSize): readonly string[] => [
+  layer,
+  rank === undefined ? "" : number(rank),
+  number(full),
+  number(compact),
+  compactly,
+  sent === undefined ? "" : number(sent),
+];
+
+function totals(sizes: readonly LayerSize[]): readonly string[] {
+  const isSent = sizes.some(({ sent }) => sent !== undefined);
+  const modes = ["full", "compact", ...(isSent ? (["sent"] as const) : [])] as const;
+  return modes.map((mode) => `${mode.padEnd(7)}  ${number(sumOf(sizes, mode))} tokens beside the message`);
+}
+
+function sizesOf({ full, compact, sent }: Prompts): readonly LayerSize[] {
+  const [short, now] = [entriesOf(compact), sent instanceof StrataError ? undefined : entriesOf(sent)];
+  return full.ledger.entries.filter(isSized).map(({ piece, rank, wanted }) => {
+    const other = short.get(piece);
+    return {
+      layer: piece,
+      ...(rank !== undefined && { rank }),
+      full: wanted,
+      compact: other?.wanted ?? 0,
+      compactly: other === undefined ? "absent" : APPEARS[other.fate],
+      ...(now !== undefined && { sent: now.get(piece)?.tokens ?? 0 }),
+    };
+  });
+}
+
+const entriesOf = ({ ledger }: Composed): ReadonlyMap<string, LedgerEntry> =>
+  new Map(ledger.entries.map((entry) => [entry.piece, entry]));
+
+/** The conversation and the message are no part of what an agent is told beforehand. */
+const isSized = ({ place }: LedgerEntry): boolean => place !== "transcript" && place !== "message";
+
+const APPEARS: Readonly<Record<LedgerEntry["fate"], string>> = {
+  kept: "whole",
+  lined: "one line",
+  truncated: "cut",
+  dropped: "left out",
+  empty: "empty",
+};
+
+const sumOf = (sizes: readonly LayerSize[], column: "full" | "compact" | "sent"): number =>
+  sizes.reduce((sum, size) => sum + (size[column] ?? 0), 0);

@@ -1,0 +1,71 @@
+import { type Command, Option } from "commander";
+import type { Composed } from "../../../app.ts";
+import { MODES, type Mode, StrataError, untrusted } from "../../../protocol/index.ts";
+import { chatConversation, senderOf } from "../chat/conversation.ts";
+import type { Context } from "../shell/context.ts";
+import { agentNamed, inSession, shortVersion } from "../shell/session.ts";
+import { explainSizes } from "./compose-sizes.ts";
+import { ledgerTable } from "./ledger-table.ts";
+import { requestText } from "./request-text.ts";
+
+interface Options {
+  readonly message?: string;
+  readonly mode?: Mode;
+  readonly explain?: true;
+  readonly as?: string;
+  readonly wire?: true;
+}
+
+/** `strata compose AGENT`: the request that would be sent. */
+export function declareCompose(program: Command, context: Context): void {
+  program
+    .command("compose")
+    .description("show the request that a message would lead to; nothing is sent or stored")
+    .argument("<agent>", "the agent's name")
+    .option("--message <text>", "the message; needed but with --explain")
+    .option("--as <contact>", "who writes it (default: you)")
+    .addOption(new Option("--mode <mode>", "as if so much of the prompt were sent").choices(MODES))
+    .option("--explain", "show instead how large each layer is in full and in compact mode, and what is sent of it")
+    .option("--wire", "print the exact HTTP body instead")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ strata compose companion --message 'What do you know about my cat?'\n  $ strata compose companion --explain",
+    )
+    .action((name: string, options: Options, command: Command) =>
+      inSession(context, command, async ({ app, json }) => {
+        const agent = agentNamed(app, name);
+        const conversation = await chatConversation({ app, agent, contact: await senderOf(app, agent, options.as) });
+        if (options.explain === true)
+          return explainSizes(context, { app, conversation, json, message: options.message, mode: options.mode });
+        const message = untrusted(given(options.message));
+        const composed = await app.runtime.compose(app.operator, conversation, message, { mode: options.mode });
+        if (options.wire === true) context.exact(await app.bodyOf(composed.request, composed.wire));
+        else if (json) context.json(forPrograms(composed));
+        else context.say(...forPeople(composed, context));
+      }),
+    );
+}
+
+function given(message: string | undefined): string {
+  if (message !== undefined) return message;
+  throw new StrataError(
+    "invalid_input",
+    "which message? Give it with --message TEXT, or say --explain for the sizes alone",
+  );
+}
+
+function forPrograms({ agent: { name, version }, ledger, ...rest }: Composed) {
+  return { agent: { name, version }, ...rest, ledger, tokens: ledger.tokens };
+}
+
+function forPeople({ agent, model, wire, request, ledger, taint }: Composed, { style }: Context): readonly string[] {
+  const shape = model === wire ? "" : ` (in the wire shape of ${wire})`;
+  const { epoch, mode } = ledger;
+  return [
+    `${style.bold(agent.name)}, version ${shortVersion(agent.version)} · ${model}${shape} · mode ${mode} · epoch ${epoch.n} · taint ${taint}`,
+    "",
+    ...ledgerTable(ledger, style, request),
+    "",
+    ...requestText(request, style),
+  ];
+}

@@ -1,0 +1,57 @@
+import type { Command } from "commander";
+import { threadLines } from "../../../features/threads/index.ts";
+import { StrataError, type ThreadId, type TurnId, threadId, turnId } from "../../../protocol/index.ts";
+import type { Context } from "../shell/context.ts";
+import { inRecord, type Session } from "../shell/session.ts";
+import { threadView } from "./thread-view.ts";
+import { turnView } from "./turn-view.ts";
+
+/** The list shows so many threads. */
+const NEWEST = 20;
+
+/** `strata explain [ID]`: what was sent and why; without an id, the newest threads. */
+export function declareExplain(program: Command, context: Context): void {
+  program
+    .command("explain")
+    .description("explain a thread or a turn: each piece's fate and cost; without an id, list the newest threads")
+    .argument("[id]", "a thread (thr_…) or a turn (trn_…)")
+    .addHelpText("after", "\nExamples:\n  $ strata explain\n  $ strata explain thr_01jd8k3v5x9m2q7r4t6w8y0zab")
+    .action((id: string | undefined, _options: unknown, command: Command) => {
+      const look = looking(id);
+      return inRecord(context, command, (session) => look(context, session));
+    });
+}
+
+/** What an id asks to see. */
+function looking(id: string | undefined): (context: Context, session: Session) => Promise<void> {
+  if (id === undefined) return list;
+  if (id.startsWith("thr_")) return explainThread.bind(undefined, threadId(id));
+  if (id.startsWith("trn_")) return explainTurn.bind(undefined, turnId(id));
+  throw neither(id);
+}
+
+function neither(id: string): StrataError {
+  const next = "it must begin with thr_ or trn_; `strata explain` lists the threads";
+  return new StrataError("invalid_id", `${JSON.stringify(id)} is neither a thread nor a turn: ${next}`, { id });
+}
+
+async function list(context: Context, session: Session): Promise<void> {
+  const { runtime, operator } = session.app;
+  const newest = await runtime.newestThreads(operator, { limit: NEWEST });
+  if (session.json) context.json(newest);
+  else context.say(...threadLines(newest, context.style));
+}
+
+async function explainThread(id: ThreadId, context: Context, { app, json }: Session): Promise<void> {
+  const { runtime, operator } = app;
+  const thread = await runtime.thread(operator, id);
+  const turns = await runtime.turns(operator, thread.id);
+  if (json) context.json({ thread, turns });
+  else context.say(...threadView(thread, turns, context.style));
+}
+
+async function explainTurn(id: TurnId, context: Context, { app, json }: Session): Promise<void> {
+  const turn = await app.runtime.turn(app.operator, id);
+  if (json) context.json(turn);
+  else context.say(...(await turnView(app, turn, context.style)));
+}

@@ -1,0 +1,89 @@
+import { type Ledger, type LedgerEntry, never, type Request } from "../../../protocol/index.ts";
+import { count, number, type Style } from "../shell/style.ts";
+import { table } from "../shell/table.ts";
+
+const COLUMNS = [
+  { head: "place" },
+  { head: "piece" },
+  { head: "rank", right: true },
+  { head: "scope" },
+  { head: "trust" },
+  { head: "tokens", right: true },
+  { head: "wanted", right: true },
+  { head: "fate", least: 14, wraps: true },
+  { head: "cache" },
+] as const;
+
+/** A ledger as a table: one row per piece, in the order of the request. `marks` says where the provider's cache is asked to keep it. */
+export function ledgerTable(
+  ledger: Ledger,
+  style: Style,
+  marks: Pick<Request, "prefix" | "messages" | "marks"> | undefined,
+): readonly string[] {
+  const cache = marks === undefined ? new Map<LedgerEntry, string>() : cacheMarks(ledger, marks);
+  const rows = ledger.entries.map((entry) => [
+    entry.place,
+    entry.piece,
+    entry.rank === undefined ? "" : number(entry.rank),
+    entry.scope ?? "",
+    entry.trust,
+    number(entry.tokens),
+    entry.wanted === entry.tokens ? "" : number(entry.wanted),
+    fateOf(entry, style),
+    cache.get(entry) ?? "",
+  ]);
+  return [
+    ...table(COLUMNS, rows, style),
+    `${number(ledger.tokens)} tokens of ${number(ledger.limit)} that may be sent`,
+    ...edited(ledger),
+  ];
+}
+
+/** What of the prefix was edited since the conversation began, and how the model is told. */
+function edited({ edits }: Ledger): readonly string[] {
+  if (edits === undefined) return [];
+  const way = edits.way === "told" ? "told in the message" : "a new epoch begins with it";
+  return [`edited: ${edits.layers.join(", ")}; ${way}: ${edits.because}`];
+}
+
+function fateOf(entry: LedgerEntry, style: Style): string {
+  const version = entry.edited === undefined ? "" : `, version ${entry.edited}`;
+  const items = `${version}${entry.items === undefined ? "" : itemsOf(entry.items)}`;
+  switch (entry.fate) {
+    case "kept":
+      return `kept${items}`;
+    case "empty":
+      return style.dim(`empty: ${entry.because}`);
+    case "truncated":
+    case "lined":
+    case "dropped":
+      return style.yellow(`${entry.fate}${items}: ${entry.because}`);
+    default:
+      return never(entry);
+  }
+}
+
+/** How many items there are, what else was found and is not there, and why they stand where they stand. */
+function itemsOf({ shown, of, left = [], because }: NonNullable<LedgerEntry["items"]>): string {
+  const without = left.map((one) => `${one.items} ${one.because}`);
+  const more = [...without, ...(because === undefined ? [] : [because])].join(", ");
+  return `, ${shown} of ${count(of, "item")}${more === "" ? "" : ` (${more})`}`;
+}
+
+/** Each mark stands at the last piece before it. */
+function cacheMarks(
+  { entries }: Ledger,
+  { prefix, messages, marks }: Pick<Request, "prefix" | "messages" | "marks">,
+): Map<LedgerEntry, string> {
+  const found = new Map<LedgerEntry, string>();
+  for (const { after, lifetime } of marks) {
+    const layers = after.zone === "system" ? (prefix.system[after.block]?.layers.map(({ layer }) => layer) ?? []) : [];
+    const piece = after.zone === "message" && after.index < messages.length - 1 ? "transcript" : "message";
+    const entry =
+      after.zone === "system"
+        ? entries.findLast((one) => layers.some((layer) => layer === one.piece))
+        : entries.findLast((one) => one.place === piece);
+    if (entry !== undefined) found.set(entry, `${lifetime} up to here`);
+  }
+  return found;
+}

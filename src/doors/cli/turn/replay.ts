@@ -1,0 +1,195 @@
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { type Command, Option } from "commander";
+import type { App, Exchange, ReplayedTurn } from "../../../app.ts";
+import { type Agent, asStrataError, contactId, StrataError, trusted } from "../../../protocol/index.ts";
+import type { Context } from "../shell/context.ts";
+import { readInput, readJson } from "../shell/files.ts";
+import { seconds } from "../shell/options.ts";
+import { showProgress } from "../shell/progress.ts";
+import { agentNamed, inSession } from "../shell/session.ts";
+import { number } from "../shell/style.ts";
+import { newTally, type Tally, tallyTurn } from "../shell/tally.ts";
+import { beginDump, type Dump } from "./dump.ts";
+import { replayJson, replayTable } from "./replay-table.ts";
+
+interface Options {
+  readonly agent: string;
+  readonly replies?: string;
+  readonly tools?: string;
+  readonly dump?: string;
+  readonly model?: string;
+  readonly gap: number;
+}
+
+/** A recording as read, and what to do with it. */
+interface Job {
+  readonly file: string;
+  readonly path: string;
+  readonly lines: number;
+  readonly digest: string;
+  readonly exchanges: readonly Exchange[];
+  readonly options: Options;
+}
+
+/** `strata replay FILE`: feeds a recorded conversation through the whole way. */
+export function declareReplay(program: Command, context: Context): void {
+  program
+    .command("replay")
+    .description("feed a recorded conversation through the whole way; run again, it goes on where it was")
+    .argument(
+      "<file>",
+      "JSON lines {thread, at?, from, name?, text, calls?: [{id, tool, input}], id?}; `from` is contact, agent or tool",
+    )
+    .requiredOption("--agent <name>", "the agent that gets the conversation")
+    .option("--replies <who>", "`recorded`: the recording speaks for the model and answers its tool calls")
+    .option("--tools <file>", "JSON Schemas of the recording's tools, which the recording answers")
+    .option("--dump <file>", "write each provider request as the HTTP body that would be sent, a JSON line each")
+    .option("--model <provider:name>", "whose request shape is recorded and dumped")
+    .addOption(
+      new Option("--gap <seconds>", "time between lines that carry none")
+        .argParser(seconds)
+        .default(45_000, "45 seconds"),
+    )
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ strata replay talk.jsonl --agent companion --replies recorded --dump requests.jsonl",
+    )
+    .action(async (file: string, options: Options, command: Command) => {
+      const job = await readJob(file, options, context.terminal.cwd);
+      const recordedTools = options.tools === undefined ? undefined : readJson(options.tools, context.terminal.cwd);
+      const wishes = {
+        ...(recordedTools === undefined ? {} : { recordedTools }),
+        ...(options.model === undefined ? {} : { wire: options.model }),
+      };
+      return inSession(context, command, ({ app, json }) => run(context, app, job, json), wishes);
+    });
+}
+
+/** Reads all that can be wrong before anything is done. */
+async function readJob(name: string, options: Options, cwd: string): Promise<Job> {
+  if (options.replies !== undefined && options.replies !== "recorded") {
+    const message = `--replies ${JSON.stringify(options.replies)} is not known; it can be recorded, or left out so that the agent's model answers`;
+    throw new StrataError("invalid_input", message, { replies: options.replies });
+  }
+  const { path, bytes, text } = readInput(name, cwd);
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  const { readRecording } = await import("../../../app/doors/recordings.ts");
+  const exchanges = readRecording(text, { file: name, digest, gap: options.gap });
+  if (exchanges.length === 0)
+    throw new StrataError("invalid_input", `${name} holds no message; there is nothing to replay`);
+  for (const { thread } of exchanges) checkThread(thread, name);
+  const lines = text.split("\n").filter((line) => line.trim() !== "").length;
+  return { file: name, path, lines, digest, exchanges, options };
+}
+
+/** Each thread of the recording becomes a contact. */
+function checkThread(thread: string, file: string): void {
+  try {
+    contactId(thread);
+  } catch (thrown) {
+    const message = `${file}: a thread names a contact, and ${asStrataError(thrown).message}`;
+    throw new StrataError("invalid_line", message, { file, thread }, thrown);
+  }
+}
+
+async function run(context: Context, app: App, job: Job, json: boolean): Promise<void> {
+  const { options, path } = job;
+  const agent = agentNamed(app, options.agent);
+  await checkWire(app, agent, options);
+  const { cwd, signal } = context.terminal;
+  const inputs = options.tools === undefined ? [path] : [path, resolve(cwd, options.tools)];
+  const dump = options.dump === undefined ? undefined : beginDump(app, options.dump, { cwd, inputs });
+  const began = Date.now();
+  const tally = newTally();
+  try {
+    await turns(context, app, { job, agent, tally, dump });
+  } finally {
+    dump?.end();
+  }
+  if (signal.aborted) return stopped(context, job, tally);
+  const report = {
+    ...job,
+    agent: agent.name,
+    exchanges: job.exchanges.length,
+    milliseconds: Date.now() - began,
+    tally,
+  };
+  if (json) context.json(replayJson(report));
+  else context.say(...replayTable(report, context.style));
+}
+
+/** An unknown model is said now and not after the first turns. */
+async function checkWire(app: App, agent: Agent, { model, dump, replies }: Options): Promise<void> {
+  if (model === undefined && dump === undefined) return;
+  const { wire } = replies === undefined ? await app.modelOf(agent) : app.speaker(agent, []);
+  const hello = { role: "user", parts: [{ type: "text", text: trusted("Hello.") }] } as const;
+  const request = {
+    prefix: { tools: [], system: [] },
+    messages: [hello],
+    tail: [],
+    marks: [],
+    parameters: { maxTokens: 1 },
+  };
+  await app.bodyOf(request, wire);
+}
+
+interface Run {
+  readonly job: Job;
+  readonly agent: Agent;
+  readonly tally: Tally;
+  readonly dump: Dump | undefined;
+}
+
+async function turns(context: Context, app: App, { job, agent, tally, dump }: Run): Promise<void> {
+  const { replay } = await import("../../../app/doors/recordings.ts");
+  const { signal } = context.terminal;
+  const progress = showProgress(context, job.file);
+  const speaker = job.options.replies === undefined ? {} : { speaker: app.speaker.bind(undefined, agent) };
+  const { digest, exchanges } = job;
+  const plan = {
+    actor: app.operator,
+    agent: agent.name,
+    digest,
+    exchanges,
+    setClock: app.setClock,
+    wait: setTimeout,
+    signal,
+    ...speaker,
+  };
+  let done = 0;
+  try {
+    for await (const replayed of replay(app.runtime, plan)) {
+      if (signal.aborted && replayed.end?.type === "failed") break;
+      const turn = await app.runtime.turn(app.operator, replayed.turn);
+      tallyTurn(tally, replayed, turn);
+      await dump?.add(turn);
+      if (replayed.end?.type === "failed") context.fail(failure(replayed, turn.scope.contact));
+      done++;
+      progress.show(`${number(done)} of ${number(exchanges.length)} turns`, done / exchanges.length);
+    }
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+  } finally {
+    progress.end();
+  }
+}
+
+function failure({ turn, end }: ReplayedTurn, thread: string): StrataError {
+  const { code, message, details } = asStrataError(end?.type === "failed" ? end.error : undefined);
+  return new StrataError(
+    code,
+    `turn ${turn} of ${thread} failed: ${message}; the rest of this thread was left out`,
+    details,
+  );
+}
+
+function stopped({ fail }: Context, { exchanges }: Job, { turns: { fresh, before } }: Tally): void {
+  fail(
+    new StrataError(
+      "turn_cancelled",
+      `stopped after ${number(fresh + before)} of ${number(exchanges.length)} turns; run the same command again to go on`,
+    ),
+  );
+}

@@ -1,0 +1,141 @@
+import type { Ledger, LedgerEntry, Place, Request, TurnId } from "../../../protocol/index.ts";
+import { changedLines, type DiffLine, diffLines } from "../../../protocol/index.ts";
+import { number, printable, type Style } from "../shell/style.ts";
+import { table } from "../shell/table.ts";
+import { partText } from "./request-text.ts";
+
+/** A request as it was sent in a turn. */
+export interface Sent {
+  readonly turn: TurnId;
+  readonly ledger: Ledger;
+  readonly request: Request;
+}
+
+/** What became of one piece from the one request to the other. No tokens: it was not there. */
+interface PieceChange {
+  readonly place: Place;
+  readonly piece: string;
+  readonly before?: number;
+  readonly after?: number;
+  readonly change: "added" | "removed" | "changed" | "same";
+}
+
+/** How two requests differ. */
+export interface TurnDiff {
+  readonly before: Whole;
+  readonly after: Whole;
+  readonly pieces: readonly PieceChange[];
+  /** Of each part of the request whose text differs, all its lines. */
+  readonly texts: readonly { readonly part: string; readonly lines: readonly DiffLine[] }[];
+}
+
+interface Whole {
+  readonly turn: TurnId;
+  readonly tokens: number;
+  readonly epoch: number;
+}
+
+/** What changed between two requests. Pure. */
+export function turnDiff(old: Sent, fresh: Sent): TurnDiff {
+  const [before, after] = [partsOf(old.request), partsOf(fresh.request)];
+  const names = [...new Set([...before.keys(), ...after.keys()])];
+  const texts = names.flatMap((part) => {
+    const lines = diffLines(before.get(part) ?? [], after.get(part) ?? []);
+    return lines.every(({ sign }) => sign === " ") ? [] : [{ part, lines }];
+  });
+  const different = new Set(texts.map(({ part }) => part));
+  return { before: wholeOf(old), after: wholeOf(fresh), pieces: pieceChanges(old, fresh, different), texts };
+}
+
+const wholeOf = ({ turn, ledger }: Sent): Whole => ({ turn, tokens: ledger.tokens, epoch: ledger.epoch.n });
+
+/** A request's texts as lines, under the name of the part where they stand. */
+function partsOf({ prefix, messages, tail }: Request): ReadonlyMap<string, readonly string[]> {
+  const linesOf = (list: Request["messages"]): readonly string[] =>
+    list.flatMap(({ role, parts }) => [`(${role})`, ...parts.flatMap((part) => partText(part).split("\n"))]);
+  const tools = prefix.tools.flatMap(({ name, description, input }) => [
+    `${name}: ${printable(description)}`,
+    `  ${JSON.stringify(input)}`,
+  ]);
+  return new Map([
+    ["tools", tools],
+    ...prefix.system.map(({ scope, text }) => [`system, scope ${scope}`, text.split("\n")] as const),
+    ["transcript", linesOf(messages.slice(0, -1))],
+    ["message", linesOf(messages.slice(-1))],
+    ...tail.map(({ layer, text }) => [`tail, ${layer}`, text.split("\n")] as const),
+  ]);
+}
+
+/** In the order of the older request; what was added follows. */
+function pieceChanges(old: Sent, fresh: Sent, different: ReadonlySet<string>): readonly PieceChange[] {
+  const [before, after] = [entriesOf(old.ledger), entriesOf(fresh.ledger)];
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
+    const [was, is] = [before.get(key), after.get(key)];
+    const entry = is ?? was;
+    if (entry === undefined) return [];
+    const change = was === undefined ? "added" : is === undefined ? "removed" : changeOf(was, is, different);
+    const tokens = { ...(was && { before: was.tokens }), ...(is && { after: is.tokens }) };
+    return [{ place: entry.place, piece: entry.piece, ...tokens, change }];
+  });
+}
+
+const entriesOf = ({ entries }: Ledger): ReadonlyMap<string, LedgerEntry> =>
+  new Map(entries.map((entry) => [`${entry.place}/${entry.piece}`, entry]));
+
+function changeOf(was: LedgerEntry, is: LedgerEntry, different: ReadonlySet<string>): "changed" | "same" {
+  const isSame =
+    was.fate === is.fate && was.tokens === is.tokens && was.version === is.version && !different.has(partName(is));
+  return isSame ? "same" : "changed";
+}
+
+/** Where an entry's text stands alone. Layers of the system share a block; their versions tell them apart. */
+function partName({ place, piece }: LedgerEntry): string {
+  return place === "tail" ? `tail, ${piece}` : place === "system" ? "" : place;
+}
+
+const COLUMNS = [
+  { head: "place" },
+  { head: "piece" },
+  { head: "before", right: true },
+  { head: "after", right: true },
+  { head: "tokens", right: true },
+  { head: "change" },
+] as const;
+
+/** So many lines of one text are shown; `--json` has them all. */
+const MOST_LINES = 60;
+
+/** The difference for a person: what changed as a table, then the changed texts. */
+export function diffView({ before, after, pieces, texts }: TurnDiff, style: Style): readonly string[] {
+  const changed = pieces.filter(({ change }) => change !== "same");
+  const head = `${style.bold(before.turn)} (epoch ${number(before.epoch)}) → ${style.bold(after.turn)} (epoch ${number(after.epoch)})`;
+  const total = `${number(before.tokens)} → ${number(after.tokens)} tokens (${signed(after.tokens - before.tokens)}), ${number(pieces.length - changed.length)} of ${number(pieces.length)} pieces the same`;
+  if (changed.length === 0 && texts.length === 0) return [head, total, "", "The two requests are the same."];
+  return [
+    head,
+    total,
+    "",
+    ...table(COLUMNS, changed.map(row), style),
+    ...texts.flatMap(({ part, lines }) => [
+      "",
+      style.bold(part),
+      ...changedLines(lines, MOST_LINES).map((line) => coloured(printable(line), style)),
+    ]),
+  ];
+}
+
+const row = ({ place, piece, before, after, change }: PieceChange): readonly string[] => [
+  place,
+  piece,
+  before === undefined ? "–" : number(before),
+  after === undefined ? "–" : number(after),
+  signed((after ?? 0) - (before ?? 0)),
+  change,
+];
+
+const signed = (value: number): string => (value > 0 ? `+${number(value)}` : number(value));
+
+function coloured(line: string, style: Style): string {
+  if (line.startsWith("+")) return style.cyan(line);
+  return line.startsWith("-") ? style.red(line) : style.dim(line);
+}

@@ -1,0 +1,201 @@
+import { agreementOf } from "../../../app/doors/costs.ts";
+import type { App, TurnRecord } from "../../../app.ts";
+import {
+  asStrataError,
+  isoSecond,
+  isReserved,
+  type Reply,
+  type Request,
+  type StoredEvent,
+  type TurnEdit,
+  textName,
+} from "../../../protocol/index.ts";
+import { shortVersion } from "../shell/session.ts";
+import { count, dollars, duration, number, oneLine, printable, type Style } from "../shell/style.ts";
+import { ledgerTable } from "./ledger-table.ts";
+
+/** A turn as lines for a person: how it ended, what came in, what each request sent, what was called and said. */
+export async function turnView(app: App, turn: TurnRecord, style: Style): Promise<readonly string[]> {
+  const requests = await Promise.all(turn.requests.map((request) => requestView(app, turn, request, style)));
+  const parts = await Promise.all((turn.senders ?? []).map((one) => app.runtime.turn(app.operator, one.turn)));
+  return [
+    ...head(turn, style),
+    ...(await handledIn(app, turn)),
+    ...(turn.senders === undefined ? events(turn, style) : sendersEvents(parts, style)),
+    ...requests.flat(),
+    ...edits(turn, style),
+    ...ending(turn, parts, style),
+  ];
+}
+
+/** Of one of several senders: the turn that handled its messages. */
+async function handledIn({ runtime, operator }: App, { batch }: TurnRecord): Promise<readonly string[]> {
+  if (batch === undefined) return [];
+  // Erasing another sender takes that turn's texts, and not which it was.
+  const [handling] = await runtime.turns(operator, batch).catch(() => []);
+  return [`batch    handled with messages of other senders: \`strata explain ${handling?.id ?? batch}\``];
+}
+
+/** What several senders wrote, each with what became of it. */
+function sendersEvents(parts: readonly TurnRecord[], style: Style): readonly string[] {
+  const received = parts.reduce((sum, { events }) => sum + events.length, 0);
+  return [
+    "",
+    style.bold(`received (${number(received)}, of ${count(parts.length, "sender")})`),
+    ...parts.flatMap((part) => [
+      `${printable(part.scope.contact)} · ${part.id} · ${answeredOf(part)}`,
+      ...part.events.map((event) => `  ${eventLine(event)}`),
+    ]),
+  ];
+}
+
+/** Whether a sender got a reply. */
+function answeredOf({ end, status, scope }: TurnRecord): string {
+  if (end === undefined) return status;
+  if (end.status === "failed") return `${endOf({ status, end, scope })}, keeps waiting`;
+  return end.reply === null ? NOT_ANSWERED : "answered";
+}
+
+const NOT_ANSWERED = "unanswered";
+
+function head(turn: TurnRecord, style: Style): readonly string[] {
+  const { totals, link } = turn;
+  const cost = totals === undefined || totals.dollars === 0 ? "" : `, ${dollars(totals.dollars)}`;
+  return [
+    `${style.bold(turn.id)} · turn ${number(turn.seq)} of ${turn.thread} · ${endOf(turn)}`,
+    `agent    ${turn.scope.agent}, version ${shortVersion(turn.version)}, with ${printable(turn.scope.contact)}`,
+    ...(turn.model === undefined
+      ? []
+      : [`model    ${turn.model} (in the wire shape of ${turn.wire ?? turn.model}), mode ${turn.mode ?? "full"}`]),
+    `began    ${isoSecond(turn.startedAt)}${turn.attempt > 1 ? `, attempt ${number(turn.attempt)}` : ""}`,
+    ...(totals === undefined
+      ? []
+      : [
+          `took     ${count(totals.rounds, "request")}, ${count(totals.calls, "tool call")}, ${duration(totals.milliseconds)}${cost}`,
+        ]),
+    ...(link?.hash == null ? [] : [`record   link ${number(link.seq)}, ${link.hash}`]),
+  ];
+}
+
+/** How a turn ended, in a few words. */
+export function endOf({ status, end, scope }: Pick<TurnRecord, "status" | "end" | "scope">): string {
+  if (end === undefined) return status;
+  if (end.status === "failed") return `failed: ${end.code}`;
+  // A turn of the agent's own answers nobody, and of several senders each has an end of their own.
+  const isLeft = end.reply === null && end.stop !== "recording ended" && !isReserved(scope.contact);
+  return `done: ${end.stop}${isLeft ? `, ${NOT_ANSWERED}` : ""}`;
+}
+
+function events({ events: received }: TurnRecord, style: Style): readonly string[] {
+  return ["", style.bold(`received (${number(received.length)})`), ...received.map(eventLine)];
+}
+
+function eventLine({ kind, trust, at, name, content }: StoredEvent): string {
+  const text = content.map((part) => (part.type === "text" ? part.text : `(${part.type} ${part.mediaType})`)).join(" ");
+  const who = name === undefined ? "" : ` ${oneLine(name, 40)}:`;
+  return `${kind} · ${trust} · ${isoSecond(at)} ·${who} ${oneLine(text, 200)}`;
+}
+
+type Sent = TurnRecord["requests"][number];
+
+async function requestView(app: App, turn: TurnRecord, sent: Sent, style: Style): Promise<readonly string[]> {
+  const { ledger, taint, milliseconds, n } = sent;
+  const cut = ledger.epoch.cut === 0 ? "" : `, ${count(ledger.epoch.cut, "message")} of the thread not shown any more`;
+  const opened = ledger.epoch.opened ? `, opened here (${ledger.epoch.reason})` : "";
+  const title = `request ${number(n)} · epoch ${number(ledger.epoch.n)}${opened}${cut} · taint ${taint} · ${duration(milliseconds)}`;
+  const rebuilt = await rebuild(app, turn, n);
+  return [
+    "",
+    style.bold(title),
+    ...(ledger.refused === undefined ? [] : [style.yellow(resentSays(ledger.refused))]),
+    ...ledgerTable(ledger, style, rebuilt.request),
+    ...cuttingLines(ledger),
+    ...(rebuilt.problem === undefined ? [] : [style.yellow(rebuilt.problem)]),
+    ...answerLines(sent),
+    ...predictionLines(sent, turn.model === turn.wire),
+  ];
+}
+
+/** What was expected before the call, and how far the bill agrees. A rehearsal or a recording makes its figures up. */
+function predictionLines({ prediction, reply }: Sent, isBilled: boolean): readonly string[] {
+  if (prediction === undefined) return [];
+  const { read, write, input } = prediction;
+  const told = `→ predicted: ${number(read)} read from the cache, ${number(write)} written, ${number(input)} neither`;
+  const agreement =
+    isBilled && reply !== null && reply.estimated === undefined ? agreementOf(prediction, reply.usage) : undefined;
+  return [agreement === undefined ? told : `${told}; the bill agrees to ${agreement.toFixed(2)}`];
+}
+
+/** Why the conversation was cut, or was not although that cost little just then. */
+function cuttingLines({ cutting, epoch }: Sent["ledger"]): readonly string[] {
+  if (cutting?.because === undefined) return [];
+  const { at, keep, each, because } = cutting;
+  const figures = `it is cut at ${count(at, "token")}, so that ${number(keep)} stay, and a turn adds ${number(each)}`;
+  return [`The conversation was ${epoch.opened ? "" : "not "}cut: ${because}; ${figures}.`];
+}
+
+/** Why a request was sent a second time. */
+export const resentSays = ({ changed }: NonNullable<Sent["ledger"]["refused"]>): string =>
+  `Sent again without the model's earlier reasoning, which the provider would not have back. That is a mistake of Strata's, please report it: against the record ${changed === null ? "nothing" : printable(changed)} is changed.`;
+
+interface Rebuilt {
+  readonly request?: Request;
+  readonly problem?: string;
+}
+
+/** The request itself says where the cache marks stood. Where its texts were erased, the ledger is still shown. */
+async function rebuild({ runtime, operator }: App, turn: TurnRecord, n: number): Promise<Rebuilt> {
+  try {
+    return { request: (await runtime.rebuilt(operator, turn.id, n)).request };
+  } catch (thrown) {
+    const { code, message } = asStrataError(thrown);
+    if (code !== "record_broken") throw thrown;
+    return { problem: `This request cannot be rebuilt: ${printable(message)}` };
+  }
+}
+
+function answerLines({ reply }: Sent): readonly string[] {
+  if (reply === null) return ["→ no whole answer came"];
+  const { input, cacheRead, cacheWrite, output } = reply.usage;
+  const reported =
+    input + output === 0
+      ? ""
+      : ` · ${number(input)} in (${number(cacheRead)} from the cache, ${number(cacheWrite)} into it), ${number(output)} out, as reported`;
+  const usage = `${reply.capped ? ", by Strata, for it went on past all that was asked for" : ""}${reported}${estimatedSays(reply)}`;
+  const parts = reply.parts.flatMap((part) => {
+    if (part.type === "call") return [`→ calls ${part.tool} ${oneLine(JSON.stringify(part.input), 160)}`];
+    return part.type === "text" ? [`→ says ${oneLine(part.text, 160)}`] : [];
+  });
+  return [...parts, `→ ended: ${reply.finish}${usage}`];
+}
+
+/** That a reply is billed by another usage than was reported. */
+function estimatedSays({ estimated, capped }: Reply): string {
+  if (estimated === undefined) return "";
+  const why = capped ? "nothing was reported" : "which cannot be";
+  return `, ${why}: billed as ${number(estimated.input)} in, ${number(estimated.output)} out, as Strata counts them`;
+}
+
+function edits({ edits: written = [] }: TurnRecord, style: Style): readonly string[] {
+  if (written.length === 0) return [];
+  return [
+    "",
+    style.bold("edited"),
+    ...written.map((one) => `version ${one.n} of ${textName(one)} ${BECAME[one.became]}`),
+  ];
+}
+
+const BECAME: Readonly<Record<TurnEdit["became"], string>> = {
+  kept: "became active",
+  proposed: "was proposed to an operator",
+  overtaken: "was proposed to an operator, because another text was changed before the turn ended",
+};
+
+function ending({ end, batch, scope }: TurnRecord, parts: readonly TurnRecord[], style: Style): readonly string[] {
+  if (end === undefined) return [];
+  if (end.status === "failed") return ["", style.bold("failed"), `${end.code}: ${printable(end.message)}`];
+  const isToNobody = parts.filter(({ events }) => events.length > 0).length > 1;
+  const nothing = batch === undefined && isReserved(scope.contact) ? "(nothing)" : NOT_ANSWERED;
+  const head = isToNobody ? "said to none of the senders" : "reply";
+  return ["", style.bold(head), end.reply === null ? nothing : printable(end.reply)];
+}

@@ -1,0 +1,153 @@
+import { type Context, Hono } from "hono";
+import type { Operation } from "../../features/index.ts";
+import { type Actor, StrataError, type TurnEvent } from "../../protocol/index.ts";
+import { errorResponse } from "./error-response.ts";
+import type { HealthReport } from "./health.ts";
+import { readBody } from "./read-body.ts";
+import type { Doors, Route } from "./route.ts";
+import { routesOf } from "./routes.ts";
+import { checkSite, type Site } from "./site.ts";
+import { openTurns } from "./turns.ts";
+
+/** What a server is made from. */
+export interface ServerParts extends Omit<Doors, "turns"> {
+  /** What is served, beside the routes that are written by hand. */
+  readonly operations: readonly Operation[];
+  readonly site: Site;
+  /** Who asks with that token; nobody for one that is not known. Today that is the operator; other roles come in here. */
+  readonly actorOf: (token: string) => Actor | undefined;
+  readonly health: () => Promise<HealthReport>;
+  /** Sees what the turns tell that clients ask for, for whoever looks after the server. */
+  readonly watch?: ((event: TurnEvent) => void) | undefined;
+}
+
+/** A request in, a response out. No port, no process. */
+export interface Server {
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** The same for programs in this process: `request("/health", …)`. */
+  readonly request: (path: string, init?: RequestInit) => Promise<Response>;
+  /** Stops the turns and approved calls that run; resolves when each has ended. */
+  readonly close: () => Promise<void>;
+}
+
+type Env = { Variables: { actor: Actor | undefined } };
+
+/** What a server of this machine alone answers without a token. Nothing private is told there. */
+const OPEN: readonly string[] = ["/", "/health"];
+
+/** The routes over what they answer with. Every request is let in by its host first, then by its token. */
+export function createServer(parts: ServerParts): Server {
+  const turns = openTurns(parts.watch);
+  const routes = routesOf(parts.operations);
+  const server = new Hono<Env>();
+  server.use(async (context, next) => {
+    await next();
+    for (const [name, value] of HEADERS) context.res.headers.set(name, value);
+  });
+  server.use(async (context, next) => {
+    checkSite(parts.site, context.req.raw.headers);
+    context.set("actor", actorOf(parts, context));
+    await next();
+  });
+  serveOpen(server, parts);
+  serveDocument(server, parts, routes);
+  for (const route of routes) {
+    const respond = (context: Context<Env>): Promise<Response> => responseOf({ ...parts, turns }, route, context);
+    server.on(route.method.toUpperCase(), route.url.replaceAll(/\{(\w+)\}/g, ":$1"), respond);
+  }
+  server.notFound(({ req }) => nowhere(routes, req.method, req.path));
+  server.onError((thrown) => errorResponse(thrown));
+  return {
+    fetch: async (request) => server.fetch(request),
+    request: async (path, init) => server.request(path, init),
+    close: turns.close,
+  };
+}
+
+/** No page of another site may show, guess or keep what is answered. */
+const HEADERS = [
+  ["cache-control", "no-store"],
+  ["x-content-type-options", "nosniff"],
+  ["referrer-policy", "no-referrer"],
+  ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
+] as const;
+
+/** @throws StrataError `unauthenticated` */
+function actorOf(parts: Pick<ServerParts, "site" | "actorOf">, { req }: Context<Env>): Actor | undefined {
+  const [, token] = /^Bearer +([\w-]{1,200})$/i.exec(req.header("authorization") ?? "") ?? [];
+  const actor = token === undefined ? undefined : parts.actorOf(token);
+  if (actor !== undefined || (parts.site.isLocal && OPEN.includes(req.path))) return actor;
+  throw unauthenticated(token === undefined ? "this needs a token" : "the token is not known here");
+}
+
+function unauthenticated(why: string): StrataError {
+  const next = "send `Authorization: Bearer sk_strata_…`, with what operator.token in the data folder holds";
+  return new StrataError("unauthenticated", `${why}; ${next}`);
+}
+
+function serveOpen(server: Hono<Env>, { health }: ServerParts): void {
+  server.get("/", async ({ text, req }) => text(welcome((await health()).version, new URL(req.url).origin)));
+  server.get("/health", async (context) => {
+    const whole = await health();
+    const { status, version } = whole;
+    return context.json(context.get("actor") === undefined ? { status, version } : whole, status === "ok" ? 200 : 503);
+  });
+}
+
+const welcome = (version: string, origin: string): string =>
+  `Strata ${version} serves here. It is a REST API for programs, and there is no page to look at.
+
+  ${origin}/health            tells whether it is well
+  ${origin}/v1/agents         the agents that are served; needs the operator's token
+  ${origin}/v1/openapi.json   describes every route; needs the token, too
+
+The token is in the file operator.token of the data folder, which \`strata start\` names. From where it was started:
+
+  curl -H "Authorization: Bearer $(cat .strata/operator.token)" ${origin}/v1/agents
+
+To talk to an agent in a terminal, run \`strata chat AGENT\`.
+`;
+
+/** Made when it is asked for: most runs never need it. */
+function serveDocument(server: Hono<Env>, { health }: ServerParts, routes: readonly Route[]): void {
+  server.get("/v1/openapi.json", async ({ json }) => {
+    const { openApiOf } = await import("./openapi.ts");
+    return json(openApiOf(routes, (await health()).version));
+  });
+}
+
+async function responseOf(doors: Doors, route: Route, { req, get }: Context<Env>): Promise<Response> {
+  const actor = get("actor");
+  if (actor === undefined) throw unauthenticated("this needs a token");
+  return route.respond(doors, {
+    actor,
+    path: req.param(),
+    query: onlyOnce(new URL(req.url).searchParams),
+    body: route.method === "post" ? await readBody(req.raw) : undefined,
+    gone: req.raw.signal,
+  });
+}
+
+/** The fields of a query. Of a field that is there twice nobody knows which one is meant. */
+function onlyOnce(fields: URLSearchParams): unknown {
+  for (const name of fields.keys()) {
+    if (fields.getAll(name).length === 1) continue;
+    throw new StrataError("invalid_input", `the query names \`${name}\` more than once; name it once`, { field: name });
+  }
+  return Object.fromEntries(fields);
+}
+
+/** Another method's path, or no path at all. */
+function nowhere(routes: readonly Route[], method: string, path: string): Response {
+  const known = [{ method: "get", url: "/v1/openapi.json" }, ...OPEN.map((url) => ({ method: "get", url })), ...routes];
+  const here = known.filter(({ url }) => new RegExp(`^${url.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path));
+  if (here.length === 0) {
+    const message = `nothing answers to ${method} ${path}; GET /v1/openapi.json describes what is served`;
+    return errorResponse(new StrataError("route_not_found", message, { method, path }));
+  }
+  const allow = here.map((one) => one.method.toUpperCase()).join(", ");
+  const message = `${path} does not answer to ${method}; it answers to ${allow}`;
+  const response = errorResponse(new StrataError("method_not_allowed", message, { method, path, allow }));
+  response.headers.set("allow", allow);
+  return response;
+}

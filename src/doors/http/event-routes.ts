@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { DONE, EVENT } from "../../features/index.ts";
+import {
+  type Actor,
+  type SignedEvent,
+  type StoredEvent,
+  StrataError,
+  type Trust,
+  trustOf,
+  type Untrusted,
+} from "../../protocol/index.ts";
+import type { Runtime } from "../../turn/index.ts";
+import { answering, type Done } from "./answering.ts";
+import { FIELDS } from "./fields.ts";
+import { type Route, route } from "./route.ts";
+import { endOf, STREAM, streamed } from "./turn-run.ts";
+
+const THREAD_PATH = z.strictObject({ id: FIELDS.thread });
+
+const BODY = z.strictObject({
+  text: FIELDS.text,
+  name: FIELDS.name.optional(),
+  externalId: FIELDS.externalId.optional(),
+  signature: FIELDS.signature.optional(),
+  kind: FIELDS.kind,
+  trust: FIELDS.trust,
+});
+
+/** Something happens on a thread: post it, answer it, stop the answer. */
+export const EVENT_ROUTES: readonly Route[] = [
+  route({
+    method: "post",
+    url: "/v1/threads/{id}/events",
+    says: "Stores an event on the thread; waits for the turn that answers it, streams that turn, or lets the event wait.",
+    path: THREAD_PATH,
+    query: z.strictObject({
+      mode: z.enum(["queue", "wait", "stream"]).default("wait").describe("When to answer, and with what."),
+    }),
+    body: BODY,
+    answer: z.object({ event: EVENT, done: DONE }),
+    otherwise: [
+      { status: 202, says: "With `mode=queue`: stored; `run` answers it.", schema: z.object({ event: EVENT }) },
+      STREAM,
+    ],
+    handle: async ({ runtime, turns, clock }, { actor, path, query, body, gone }) => {
+      const thread = await runtime.thread(actor, path.id);
+      const event = first(await runtime.post(actor, thread, [newEvent(thread, spokenBy(actor, body), clock())]));
+      if (query.mode === "queue") return Response.json({ event }, { status: 202 });
+      const events = turns.run((stop) => answering(runtime, { actor, event, stop }), gone);
+      if (query.mode === "stream") return streamed(events, [{ type: "received", event }]);
+      const done = orNothing(await endOf(events));
+      // As it is now, and not as it waited.
+      const taken = (await runtime.turn(actor, done.turn)).events.find(({ id }) => id === event.id);
+      return { event: taken ?? event, done };
+    },
+  }),
+];
+
+type Body = z.output<typeof BODY>;
+
+/** A contact's words reach the server through a channel of the operator's; instructions are the operator's own. */
+function spokenBy(actor: Actor, { trust, ...body }: Body): Body & { readonly trust: Trust } {
+  const isOwn = body.kind === "instruction" || body.kind === "scheduled";
+  return { ...body, trust: trust ?? (isOwn ? trustOf(actor) : "contact") };
+}
+
+function newEvent(
+  { channel }: Awaited<ReturnType<Runtime["thread"]>>,
+  { text, name, externalId, signature, kind, trust }: ReturnType<typeof spokenBy>,
+  at: number,
+): SignedEvent {
+  return {
+    kind,
+    trust,
+    channel,
+    content: [textOf(text)],
+    at,
+    ...(name === undefined ? {} : { name }),
+    ...(externalId === undefined ? {} : { externalId }),
+    ...(signature === undefined ? {} : { signature }),
+  };
+}
+
+const textOf = (text: Untrusted) => ({ type: "text", text }) as const;
+
+function orNothing(done: Done | null): Done {
+  if (done !== null) return done;
+  throw new StrataError("turn_cancelled", "the client left before the turn ended; the turn is in the record");
+}
+
+function first(events: readonly StoredEvent[]): StoredEvent {
+  const [event] = events;
+  if (event !== undefined) return event;
+  throw new StrataError("store_failed", "the store gave back nothing for the event; post it again");
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { allOperations } from "../../app/doors/features.ts";
+import { ERRORS } from "../../protocol/index.ts";
+import { routesOf } from "./routes.ts";
+
+import { at, stage } from "./stage.contract.ts";
+
+const ROUTES = routesOf(await allOperations());
+
+const page = readFileSync(new URL("../../../docs/http.md", import.meta.url), "utf8");
+const { ask } = await stage();
+const response = await ask("GET /v1/openapi.json");
+const served: unknown = await response.json();
+
+const LINES = ROUTES.map(({ method, url, says }) => ({ line: `${method.toUpperCase()} ${url}`, method, url, says }));
+
+describe("the OpenAPI document", () => {
+  it("is OpenAPI 3.1 and asks for the token", () => {
+    expect(response.status).toBe(200);
+    expect(served).toMatchObject({
+      openapi: "3.1.0",
+      info: { title: "Strata", version: "1.2.3" },
+      components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+    });
+  });
+
+  it("has every route and no other", () => {
+    const paths = Object.entries(Object(at(served, "paths")));
+    const found = paths.flatMap(([url, methods]) =>
+      Object.keys(Object(methods)).map((method) => `${method.toUpperCase()} ${url}`),
+    );
+    expect(found.sort()).toEqual(LINES.map(({ line }) => line).sort());
+  });
+
+  it.each(LINES)("tells of $line what it takes, answers and may refuse", ({ method, url, says }) => {
+    expect(at(served, "paths", url, method)).toMatchObject({
+      summary: says,
+      security: [{ token: [] }],
+      responses: { 200: { content: expect.anything() }, default: { content: expect.anything() } },
+    });
+  });
+
+  it("refuses in its body what the server refuses", () => {
+    const body = at(served, "paths", "/v1/threads/{id}/events", "post", "requestBody", "content", "application/json");
+    expect(body).toMatchObject({
+      schema: {
+        additionalProperties: false,
+        required: ["text"],
+        properties: { kind: { default: "message" }, trust: { type: "string" }, externalId: { type: "string" } },
+      },
+    });
+  });
+
+  it("says of each version of a text what it was written for", () => {
+    expect(at(served, "components", "schemas", "TextVersion", "required")).toContain("place");
+  });
+
+  it("knows every error code", () => {
+    const codes = at(served, "components", "schemas", "Error", "properties", "error", "properties", "code", "enum");
+    expect(codes).toEqual(Object.keys(ERRORS));
+  });
+
+  it("has no reference that leads nowhere", () => {
+    const references = [...JSON.stringify(served).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)];
+    const known = Object.keys(Object(at(served, "components", "schemas")));
+    expect(references.length).toBeGreaterThan(5);
+    for (const [, name] of references) expect(known).toContain(name);
+  });
+});
+
+describe("docs/http.md", () => {
+  it("lists every route with its line, and no other", () => {
+    const rows = [...page.matchAll(/^\| `(GET|POST|DELETE) (\/v1[^`]*)` \| (.*) \|$/gm)];
+    const told = rows.map(([, method, url, says]) => `${method} ${url}: ${says}`);
+    expect(told).toEqual(LINES.map(({ line, says }) => `${line}: ${says}`));
+  });
+
+  it("names no status that the error table does not give, and the errors of the door", () => {
+    for (const code of ["unauthenticated", "not_allowed", "route_not_found", "method_not_allowed", "body_too_large"]) {
+      expect(page).toContain(`\`${code}\``);
+    }
+    const pairs = [...page.matchAll(/^\| (\d{3}) \| (`.*`) \|/gm)];
+    expect(pairs.length).toBeGreaterThan(5);
+    for (const [, status, codes = ""] of pairs) {
+      for (const [, code = ""] of codes.matchAll(/`(\w+)`/g)) {
+        expect(ERRORS, code).toHaveProperty(code);
+        expect(Object.entries(ERRORS).find(([name]) => name === code)?.[1].status, code).toBe(Number(status));
+      }
+    }
+  });
+
+  it("tells nothing of a field that is not there", () => {
+    const text = JSON.stringify(served);
+    const fields = [...page.matchAll(/"(\w+)":/g)].map(([, field = ""]) => field);
+    expect(fields.length).toBeGreaterThan(5);
+    for (const field of fields) expect(text, field).toContain(`"${field}"`);
+  });
+});

@@ -1,0 +1,48 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { ERROR } from "../../features/index.ts";
+import type { OtherAnswer, Route } from "./route.ts";
+
+/** The OpenAPI 3.1 document of routes, made from the shapes that they parse with. */
+export function openApiOf(routes: readonly Route[], version: string): object {
+  const host = new OpenAPIHono();
+  const { openAPIRegistry: registry } = host;
+  registry.registerComponent("securitySchemes", "token", { type: "http", scheme: "bearer" });
+  for (const route of routes) registry.registerPath(described(route));
+  const info = { title: "Strata", version, description: "The operator's door. Every path here takes the token." };
+  return host.getOpenAPI31Document({ openapi: "3.1.0", info });
+}
+
+function described({ method, url, says, shapes: { path, query, body, answer }, otherwise = [] }: Route) {
+  const takesBody = Object.keys(body.shape).length > 0;
+  const usual: OtherAnswer = { status: 200, says, schema: answer };
+  return {
+    method,
+    path: url,
+    summary: says,
+    security: [{ token: [] }],
+    request: {
+      params: path,
+      query,
+      ...(takesBody && { body: { required: true, content: { "application/json": { schema: body } } } }),
+    },
+    responses: { ...responses([usual, ...otherwise]), default: { ...content(ERROR_ANSWER) } },
+  };
+}
+
+const ERROR_ANSWER: OtherAnswer = { status: 0, says: "What went wrong, and what to do.", schema: ERROR };
+
+/** Answers of one status stand together, one type of content each. */
+function responses(answers: readonly OtherAnswer[]) {
+  const byStatus = Map.groupBy(answers, ({ status }) => status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, same]) => {
+      const [first, ...more] = same.map(content);
+      const contents = Object.assign({}, first?.content, ...more.map((one) => one.content));
+      return [status, { description: same.map(({ says }) => says).join(" "), content: contents }];
+    }),
+  );
+}
+
+function content({ says, type = "application/json", schema }: OtherAnswer) {
+  return { description: says, content: { [type]: schema === undefined ? {} : { schema } } };
+}

@@ -1,0 +1,114 @@
+import { z } from "zod";
+import {
+  fieldsOf,
+  fromWords,
+  type Given,
+  type Naming,
+  type Operation,
+  parsed,
+  pathFields,
+} from "../../features/index.ts";
+import { StrataError } from "../../protocol/index.ts";
+import type { Doors, OtherAnswer, RawCall, Route } from "./route.ts";
+import { STREAM, TURN_RUN, turnRun } from "./turn-run.ts";
+
+/** An operation as a route: its fields in the path, and the others in the query or, of what changes something, in the body. */
+export function routeOf(operation: Operation): Route {
+  const { method, path: url, takes, does: says } = operation;
+  const shapes = shapesOf(operation);
+  const otherwise = othersOf(operation);
+  const takesAny = Object.keys(method === "post" ? shapes.body.shape : shapes.query.shape).length > 0;
+  return {
+    method,
+    url,
+    says,
+    otherwise,
+    shapes,
+    respond: async (doors, call) => {
+      if (!takesAny || method === "post") parsed(shapes.query, call.query, named("query"));
+      const given = givenOf(operation, takes, call);
+      return respond(operation, doors, { call, given });
+    },
+  };
+}
+
+function shapesOf(operation: Operation): Route["shapes"] {
+  const { takes, method } = operation;
+  const inPath = pathFields(operation);
+  const rest = only(takes, (name) => !inPath.includes(name));
+  const none = z.strictObject({});
+  const mode = operation.kind === "turn" ? TURN_RUN.query : none;
+  const answer =
+    operation.kind === "value" ? operation.gives : operation.kind === "turn" ? TURN_RUN.answer : z.unknown();
+  return {
+    path: only(takes, (name) => inPath.includes(name)),
+    query: method === "post" ? mode : rest,
+    body: method === "post" ? rest : none,
+    answer,
+  };
+}
+
+const only = (takes: z.ZodObject, wanted: (name: string) => boolean): z.ZodObject =>
+  z.strictObject(Object.fromEntries(Object.entries(takes.shape).filter(([name]) => wanted(name))));
+
+function othersOf(operation: Operation): readonly OtherAnswer[] {
+  if (operation.kind === "turn") return [STREAM];
+  if (operation.kind === "value") return [];
+  return operation.types.map((type) => ({ status: 200, says: "The file.", type, schema: z.string() }));
+}
+
+/** The fields of all places together, and where each of them came from. */
+function givenOf(operation: Operation, takes: z.ZodObject, { path, query, body }: RawCall): Given {
+  const place = operation.method === "post" ? "body" : "query";
+  const inPath = pathFields(operation);
+  const sent =
+    operation.method === "post" ? (body === undefined ? {} : body) : fromWords(fieldsOf(takes), Object(query));
+  // What is no object has no fields: the schema says so.
+  if (typeof sent !== "object" || sent === null || Array.isArray(sent)) parsed(z.strictObject({}), sent, named(place));
+  const others = Object(sent);
+  const doubled = Object.keys(others).find((name) => inPath.includes(name));
+  if (doubled !== undefined) {
+    const message = `the ${place} has no field ${JSON.stringify(doubled)}: it stands in the path`;
+    throw new StrataError("invalid_input", message, { in: place, field: doubled });
+  }
+  const words = fromWords(fieldsOf(takes), Object(path));
+  return {
+    values: { ...others, ...words },
+    naming: { whole: `the ${place}`, field: (name) => named(inPath.includes(name) ? "path" : place).field(name) },
+  };
+}
+
+/** The names of fields in one place of a request. */
+function named(place: string): Naming {
+  return { whole: `the ${place}`, field: (name) => `\`${name}\` in the ${place}` };
+}
+
+interface Asked {
+  readonly call: RawCall;
+  readonly given: Given;
+}
+
+async function respond(operation: Operation, doors: Doors, { call: raw, given }: Asked): Promise<Response> {
+  const { actor, gone } = raw;
+  const callWith = (signal: AbortSignal) => ({ actor, signal, progress: () => {} });
+  switch (operation.kind) {
+    case "value": {
+      const answer = await doors.turns.attend((stop) => operation.run(doors, given, callWith(stop)));
+      return Response.json(answer.value);
+    }
+    case "turn": {
+      const query = parsed(TURN_RUN.query, raw.query, named("query"));
+      const ran = await turnRun(doors.turns, {
+        begin: (stop) => operation.run(doors, given, callWith(stop)).events,
+        query,
+        gone,
+      });
+      return ran instanceof Response ? ran : Response.json(ran);
+    }
+    case "file": {
+      const { type, text } = await operation.run(doors, given, callWith(gone));
+      const headers = { "content-type": `${type}; charset=utf-8` };
+      return new Response(ReadableStream.from(text).pipeThrough(new TextEncoderStream()), { headers });
+    }
+  }
+}

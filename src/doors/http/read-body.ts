@@ -1,0 +1,94 @@
+import { StrataError } from "../../protocol/index.ts";
+
+/** Bytes of a body, and levels of nesting in it, at most. */
+export const LARGEST_BODY = 1_048_576;
+export const DEEPEST_BODY = 32;
+
+/**
+ * The JSON of a request's body, as unknown as it came; `undefined` for an empty body.
+ * @throws StrataError `body_too_large`, `body_not_json`, `invalid_input`
+ */
+export async function readBody(request: Request): Promise<unknown> {
+  const bytes = await readBytes(request);
+  if (bytes.length === 0) return undefined;
+  checkType(request.headers);
+  const text = readText(bytes);
+  // Counted before the parser meets it: what is nested a hundred thousand deep breaks whoever walks it afterwards.
+  if (!isShallow(text)) throw refused(`it is nested deeper than ${DEEPEST_BODY} levels; send it flatter`);
+  const value = parseJson(text);
+  checkValue(value);
+  return value;
+}
+
+async function readBytes({ body, headers }: Request): Promise<Buffer> {
+  if (Number(headers.get("content-length")) > LARGEST_BODY) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > LARGEST_BODY) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const tooLarge = (): StrataError =>
+  new StrataError("body_too_large", `a body may have ${LARGEST_BODY} bytes; send less at once`, { most: LARGEST_BODY });
+
+function checkType(headers: Headers): void {
+  const type = headers.get("content-type") ?? "";
+  const encoding = headers.get("content-encoding") ?? "identity";
+  if (encoding === "identity" && /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type)) return;
+  const found = `${type === "" ? "of no type" : `of type ${JSON.stringify(type)}`}${encoding === "identity" ? "" : `, in ${encoding}`}`;
+  const message = `the body is ${found}; send JSON in UTF-8, uncompressed, with Content-Type: application/json`;
+  throw new StrataError("body_not_json", message, { type, encoding });
+}
+
+function readText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw refused("it is not UTF-8; encode it as UTF-8", cause);
+  }
+}
+
+/** Whether brackets outside strings nest no deeper than is read. Pure. */
+export function isShallow(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at];
+    if (inString && sign === "\\") at++;
+    else if (sign === '"') inString = !inString;
+    else if (inString) continue;
+    else if (sign === "{" || sign === "[") depth++;
+    else if (sign === "}" || sign === "]") depth--;
+    if (depth > DEEPEST_BODY) return false;
+  }
+  return true;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw refused(`it is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+  }
+}
+
+const PROTOTYPE_KEYS: readonly string[] = ["__proto__", "constructor", "prototype"];
+
+/** Keys that would reach into every object, and text that no database can hold, go no further than here. */
+function checkValue(value: unknown): void {
+  if (typeof value === "string" && !value.isWellFormed()) {
+    throw refused("a text in it holds half a character (a lone surrogate); send whole characters");
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    if (PROTOTYPE_KEYS.includes(key)) throw refused(`it may not hold the key ${JSON.stringify(key)}`);
+    checkValue(member);
+  }
+}
+
+const refused = (why: string, cause?: unknown): StrataError =>
+  new StrataError("invalid_input", `the body cannot be read: ${why}`, {}, cause);

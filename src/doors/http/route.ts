@@ -1,0 +1,109 @@
+import type { z } from "zod";
+import type { Actor, Agent, ModelRef, Request as NeutralRequest } from "../../protocol/index.ts";
+import type { Runtime } from "../../turn/index.ts";
+import { parsed } from "./parse.ts";
+import type { Turns } from "./turns.ts";
+
+/** What the routes are given to answer with. */
+export interface Doors {
+  readonly runtime: Runtime;
+  readonly turns: Turns;
+  /** The name of the model that answers for an agent. */
+  readonly modelNameOf: (agent: Agent) => ModelRef;
+  /** The exact HTTP body of a request, as the provider's package sends it. */
+  readonly bodyOf: (request: NeutralRequest, wire: ModelRef) => Promise<string>;
+  /** When an event was received, milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/** One request in the protocol's types. */
+export interface Call<Path, Query, Body> {
+  /** Who asks. */
+  readonly actor: Actor;
+  readonly path: Path;
+  readonly query: Query;
+  readonly body: Body;
+  /** Aborted when the client has gone. */
+  readonly gone: AbortSignal;
+}
+
+/** A route as it is written down: what it takes, what it answers, and how. */
+export interface RouteSpec<
+  Path extends z.ZodObject,
+  Query extends z.ZodObject,
+  Body extends z.ZodObject,
+  Answer extends z.ZodType,
+> {
+  readonly method: "get" | "post" | "delete";
+  /** As OpenAPI has it: `/v1/threads/{id}`. */
+  readonly url: string;
+  /** One line for the reader of the OpenAPI document. */
+  readonly says: string;
+  readonly path: Path;
+  readonly query: Query;
+  readonly body: Body;
+  readonly answer: Answer;
+  /** Where the answer is not `200` with JSON. */
+  readonly otherwise?: readonly OtherAnswer[];
+  /** A value is sent as JSON with 200; a `Response` as it is. */
+  readonly handle: (
+    doors: Doors,
+    call: Call<z.output<Path>, z.output<Query>, z.output<Body>>,
+  ) => Promise<z.input<Answer> | Response>;
+}
+
+/** An answer beside the usual one. */
+export interface OtherAnswer {
+  readonly status: number;
+  readonly says: string;
+  readonly type?: string;
+  readonly schema?: z.ZodType;
+}
+
+/** A request before it was parsed. */
+export interface RawCall {
+  readonly actor: Actor;
+  readonly path: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly gone: AbortSignal;
+}
+
+/** A route as the server holds it: its shapes to be told, and one function over a raw request. */
+export interface Route
+  extends Pick<RouteSpec<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType>, "method" | "url" | "says" | "otherwise"> {
+  readonly shapes: {
+    readonly path: z.ZodObject;
+    readonly query: z.ZodObject;
+    readonly body: z.ZodObject;
+    readonly answer: z.ZodType;
+  };
+  readonly respond: (doors: Doors, call: RawCall) => Promise<Response>;
+}
+
+/** Makes a route: parse once, ask the runtime, answer. */
+export function route<
+  Path extends z.ZodObject,
+  Query extends z.ZodObject,
+  Body extends z.ZodObject,
+  Answer extends z.ZodType,
+>(spec: RouteSpec<Path, Query, Body, Answer>): Route {
+  const { method, url, says, path, query, body, answer, otherwise = [] } = spec;
+  return {
+    method,
+    url,
+    says,
+    otherwise,
+    shapes: { path, query, body, answer },
+    respond: async (doors, { actor, gone, ...raw }) => {
+      const given = await spec.handle(doors, {
+        actor,
+        gone,
+        path: parsed(path, raw.path, "path"),
+        query: parsed(query, raw.query, "query"),
+        body: parsed(body, raw.body === undefined ? {} : raw.body, "body"),
+      });
+      return given instanceof Response ? given : Response.json(given);
+    },
+  };
+}

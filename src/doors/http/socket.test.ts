@@ -1,0 +1,223 @@
+import { mkdtempSync, readFileSync } from "node:fs";
+import { request } from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { Script } from "../../models/index.ts";
+import {
+  agentName,
+  contactId,
+  type Model,
+  type ModelEvent,
+  NO_USAGE,
+  type Request,
+  spoken,
+} from "../../protocol/index.ts";
+import { createServer, listen, type ServeOptions, type Serving, serveOperator, siteOf } from "./index.ts";
+import { LARGEST_BODY } from "./read-body.ts";
+import { at, eventsOf, type Stage, stage, TOKEN } from "./stage.contract.ts";
+
+const HEADERS = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+
+interface Open extends Stage {
+  readonly url: string;
+  readonly thread: string;
+  readonly close: () => Promise<void>;
+}
+
+/** A model that says `Hel`, and `lo` when it is told to go on. */
+function halting() {
+  const [begun, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  async function* send(): AsyncGenerator<ModelEvent> {
+    yield { type: "text-delta", text: "Hel" };
+    begun.resolve();
+    await going.promise;
+    yield { type: "text-delta", text: "lo" };
+    const parts = [{ type: "text", text: spoken("Hello") }] as const;
+    yield { type: "reply", reply: { parts, finish: "stop", usage: NO_USAGE } };
+  }
+  const model: Model = { ref: "halting", wire: "anthropic:claude-sonnet-4-5", send };
+  return { model, began: begun.promise, goOn: () => going.resolve() };
+}
+
+/** The stage behind a real socket, with ann's thread. */
+async function open(speaker: readonly Script<Request>[] | Model = []): Promise<Open> {
+  const stand = await stage(speaker);
+  const listening = await listen(
+    (port) => createServer({ ...stand.parts, site: siteOf({ host: "127.0.0.1", port }) }),
+    { host: "127.0.0.1", port: 0 },
+  );
+  onTestFinished(() => listening.close());
+  return { ...stand, ...listening, thread: await stand.open() };
+}
+
+const post = ({ url, thread }: Open, mode: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${url}/v1/threads/${thread}/events?mode=${mode}`, {
+    method: "POST",
+    headers: HEADERS,
+    body: JSON.stringify({ text: "Hi!", externalId: "m1" }),
+    ...init,
+  });
+
+/** Reads a stream until it has said something. */
+async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, said: string): Promise<string> {
+  const decoder = new TextDecoder();
+  for (let text = ""; ; ) {
+    const { done, value } = await reader.read();
+    text += decoder.decode(value, { stream: true });
+    if (done || text.includes(said)) return text;
+  }
+}
+
+describe("over a socket", () => {
+  beforeEach(() => {
+    const [noise, remarks] = [vi.spyOn(console, "error"), vi.spyOn(console, "info")];
+    return () => {
+      expect(noise).not.toHaveBeenCalled();
+      expect(remarks).not.toHaveBeenCalled();
+      vi.restoreAllMocks();
+    };
+  });
+
+  it("words arrive while the model still speaks", async () => {
+    const { model, goOn } = halting();
+    const stand = await open(model);
+    const response = await post(stand, "stream");
+    const reader = response.body?.getReader();
+    if (reader === undefined) throw new Error("there is no stream");
+    const early = await readUntil(reader, "text-delta");
+    expect(eventsOf(early).map(({ type }) => type)).toEqual(["received", "turn-start", "compiled", "text-delta"]);
+    goOn();
+    const late = await readUntil(reader, "event: done");
+    expect(eventsOf(late).at(-1)).toMatchObject({ type: "done", data: { text: "Hello" } });
+    expect((await reader.read()).done).toBe(true);
+  });
+
+  it.each(["stream", "wait"])("a client that leaves in mode %s does not stop its turn", async (mode) => {
+    const { model, goOn, began } = halting();
+    const stand = await open(model);
+    const leaving = new AbortController();
+    const answer = post(stand, mode, { signal: leaving.signal });
+    if (mode === "stream") await answer;
+    await began;
+    leaving.abort();
+    await answer.then((response) => response.text()).catch(() => undefined);
+    await new Promise((soon) => setTimeout(soon, 100));
+    goOn();
+    const scope = { org: stand.operator.org, agent: agentName("companion"), contact: contactId("ann") };
+    const said = () => stand.store.outbox(scope, 9);
+    await vi.waitFor(async () => expect(await said()).toHaveLength(1));
+    // Nobody took the answer when it was given: it counts as said, and not as delivered before somebody asks for it.
+    expect(await said()).toMatchObject([{ status: "waiting", text: "Hello" }]);
+    const again = await (await post(stand, "wait")).json();
+    expect(again).toMatchObject({ event: { status: expect.any(String) }, done: { text: "Hello" } });
+    expect(at((await stand.json(`GET /v1/threads/${stand.thread}`)).body, "turns")).toBe(1);
+    expect(await said()).toMatchObject([{ status: "delivered" }]);
+  });
+
+  it("a body of unknown length is read as far as it may go", async () => {
+    const stand = await open([]);
+    const answer = new Promise<number | undefined>((resolve, reject) => {
+      const sending = request(`${stand.url}/v1/threads`, { method: "POST", headers: HEADERS }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      sending.on("error", reject);
+      for (let n = 0; n < 3; n++) sending.write(" ".repeat(LARGEST_BODY / 2));
+      sending.end();
+    });
+    expect(await answer).toBe(413);
+  });
+
+  it.each([
+    ["another site's name", "GET /v1/agents HTTP/1.1\r\nHost: evil.example\r\n", 403],
+    ["two names", "GET /v1/agents HTTP/1.1\r\nHost: HERE\r\nHost: evil.example\r\n", 403],
+    ["no name", "GET /v1/agents HTTP/1.1\r\n", 400],
+    ["its own name", "GET /v1/agents HTTP/1.1\r\nHost: HERE\r\n", 200],
+  ])("a request with %s is met as it must be", async (_, head, status) => {
+    const { url } = await open([]);
+    const { host, port } = new URL(url);
+    const answer = await answerTo(
+      Number(port),
+      `${head.replace("HERE", host)}Authorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  });
+
+  it("closing ends a stream with one failed, and the connection", async () => {
+    const stand = await open([{ parts: [{ text: "Hel" }], end: "hang" }]);
+    const response = await post(stand, "stream");
+    const text = response.text();
+    await vi.waitUntil(() => stand.sent.length === 1);
+    await stand.close();
+    expect(eventsOf(await text).at(-1)).toMatchObject({ type: "failed", data: { error: { code: "turn_cancelled" } } });
+    await expect(fetch(`${stand.url}/health`)).rejects.toThrow();
+  });
+
+  it("closing waits for no client that does not read", async () => {
+    const stand = await open([{ parts: [{ text: Array.from({ length: 24 }, () => "x".repeat(200_000)) }] }]);
+    await post(stand, "stream");
+    const turns = async () => at((await stand.json(`GET /v1/threads/${stand.thread}`)).body, "turns");
+    // By then the turn has ended, or waits for its reader: how much a connection takes in is the machine's affair.
+    const patience = Date.now() + 3_000;
+    while ((await turns()) !== 1 && Date.now() < patience) await new Promise((soon) => setTimeout(soon, 100));
+    await stand.close();
+  });
+});
+
+/** What comes back for raw bytes. */
+function answerTo(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
+    socket.setEncoding("utf8").on("data", (chunk) => {
+      text += chunk;
+    });
+    socket.on("end", () => resolve(text)).on("error", reject);
+  });
+}
+
+describe("what is served", () => {
+  const serve = async (options: ServeOptions): Promise<Serving> => {
+    const { parts, operator } = await stage();
+    const data = mkdtempSync(join(tmpdir(), "strata-serve-"));
+    const trouble = async () => undefined;
+    const served = { ...parts, operator, data, trouble, version: "1.2.3", random: (n: number) => new Uint8Array(n) };
+    const serving = await serveOperator(served, options);
+    onTestFinished(() => serving.close());
+    return serving;
+  };
+
+  it("has a token of its own, which its link carries behind the #", async () => {
+    const serving = await serve({ port: 0, hosts: ["strata.example.org"] });
+    const [address, token] = serving.link.split("/#token=");
+    expect(address).toBe(serving.url);
+    expect(readFileSync(serving.tokenFile, "utf8").trim()).toBe(token);
+    const headers = { authorization: `Bearer ${token}` };
+    const health = await (await fetch(`${serving.url}/health`, { headers })).json();
+    expect(health).toMatchObject({
+      version: "1.2.3",
+      agents: [{ name: "companion", model: "scripted" }],
+      data: dirname(serving.tokenFile),
+    });
+    expect((await fetch(`${serving.url}/v1/agents`)).status).toBe(401);
+    const origin = "https://strata.example.org";
+    expect((await fetch(`${serving.url}/v1/agents`, { headers: { ...headers, origin } })).status).toBe(200);
+  });
+
+  it("answers other machines only with the token", async () => {
+    const serving = await serve({ host: "0.0.0.0", port: 0 });
+    expect(serving.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const { url, link } = serving;
+    expect((await fetch(`${url}/health`)).status).toBe(401);
+    const headers = { authorization: `Bearer ${link.split("=")[1]}` };
+    expect((await fetch(`${url}/health`, { headers })).status).toBe(200);
+  });
+
+  it("does not listen under a name that is none", async () => {
+    await expect(serve({ port: 0, hosts: ["http://x"] })).rejects.toMatchObject({
+      code: "invalid_input",
+    });
+  });
+});

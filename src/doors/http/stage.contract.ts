@@ -1,0 +1,159 @@
+import { randomBytes } from "node:crypto";
+import { agentSpec, blueprintFolder, loadProject, reviveAgent, vaultOf } from "../../agents/index.ts";
+import { allOperations } from "../../app/doors/features.ts";
+import { type Script, scripted, wireBody } from "../../models/index.ts";
+import {
+  type Actor,
+  type Agent,
+  agentName,
+  type Model,
+  orgId,
+  type Request,
+  StrataError,
+} from "../../protocol/index.ts";
+import { openSqlite, type Store } from "../../store/index.ts";
+import { createRuntime, type Runtime } from "../../turn/index.ts";
+import { memoryTools, toolset } from "../../turn/tools/index.ts";
+import { cardOf } from "../../wire/index.ts";
+import { createServer, type Server, type ServerParts, siteOf } from "./index.ts";
+
+export const TOKEN = `sk_strata_${"a".repeat(43)}`;
+export const HERE = "127.0.0.1:4600";
+export const NOW = Date.UTC(2026, 10, 21, 9, 30);
+
+/** A request as a test writes it. What it leaves out is as it should be. */
+export interface Asked {
+  readonly body?: unknown;
+  /** The body as it goes over the wire. */
+  readonly raw?: string | Uint8Array;
+  readonly token?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Stage {
+  readonly server: Server;
+  readonly parts: ServerParts;
+  readonly runtime: Runtime;
+  readonly store: Store;
+  readonly sent: readonly Request[];
+  readonly operator: Actor;
+  readonly stranger: Actor;
+  /** `ask("GET /v1/agents")`, as the operator. */
+  readonly ask: (line: string, asked?: Asked) => Promise<Response>;
+  /** The same, with the JSON of the answer. */
+  readonly json: (line: string, asked?: Asked) => Promise<Json>;
+  /** The id of ann's thread with the companion. */
+  readonly open: (contact?: string, key?: string) => Promise<string>;
+}
+
+/** JSON as a test looks into it. */
+export interface Json {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** The companion, with only the tools that need no folder. */
+function companion(org: string): Agent {
+  const agent = loadProject(blueprintFolder("companion"), { env: {} }).agents.get(agentName("companion"));
+  if (agent === undefined) throw new Error("the companion is not shipped");
+  return { ...agent, org: orgId(org), tools: agent.tools.filter((tool) => tool.startsWith("memory")) };
+}
+
+/** The server over a real runtime and database, with a scripted model or another; two organizations have an agent each, and `more`. */
+export async function stage(
+  speaker: readonly Script<Request>[] | Model = [],
+  changes: Partial<ServerParts> = {},
+  more: readonly Agent[] = [],
+): Promise<Stage> {
+  const { model, sent } = "send" in speaker ? { model: speaker, sent: [] } : scripted(speaker);
+  const agents = [companion("home"), companion("away"), ...more];
+  const store = await openSqlite(":memory:");
+  const runtime = createRuntime({
+    agents: { all: agents, spec: agentSpec, revive: reviveAgent },
+    store,
+    tools: toolset(memoryTools(store)),
+    removeFiles: async () => undefined,
+    sources: new Map(),
+    vault: vaultOf([]),
+    // The scripted model costs nothing, and that is known: agents may live on credits here.
+    cardOf: (model) => ({ ...cardOf(model), priced: true }),
+    observe: () => undefined,
+    modelOf: async () => model,
+    counterOf: async () => (text) => Math.ceil(text.length / 3),
+    clock: () => NOW,
+    wall: () => Date.now(),
+    random: (n) => randomBytes(n),
+    holder: "test",
+    alive: () => true,
+  });
+  const operator: Actor = { org: orgId("home"), role: "operator" };
+  const parts: ServerParts = {
+    operations: await allOperations(),
+    runtime,
+    site: siteOf({ host: "127.0.0.1", port: 4600 }),
+    actorOf: (token) => (token === TOKEN ? operator : undefined),
+    health: async () => ({ status: "ok", version: "1.2.3", agents: [], data: "/data" }),
+    modelNameOf: () => "scripted",
+    bodyOf: wireBody,
+    clock: () => NOW,
+    ...changes,
+  };
+  const server = createServer(parts);
+  const ask = asking(server);
+  const json = async (line: string, asked?: Asked): Promise<Json> => {
+    const response = await ask(line, asked);
+    return { status: response.status, body: await response.json() };
+  };
+  const open = async (contact = "ann", key = "main"): Promise<string> => {
+    const { body } = await json("POST /v1/threads", { body: { agent: "companion", contact, key } });
+    return String(at(body, "id"));
+  };
+  return {
+    server,
+    parts,
+    runtime,
+    store,
+    sent,
+    operator,
+    stranger: { ...operator, org: orgId("away") },
+    ask,
+    json,
+    open,
+  };
+}
+
+function asking(server: Server): Stage["ask"] {
+  return async (line, { body, raw, token = TOKEN, headers = {} } = {}) => {
+    const [method = "", path = ""] = line.split(" ");
+    const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    return server.request(path, {
+      method,
+      headers: {
+        host: HERE,
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(sent === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(sent === undefined ? {} : { body: sent }),
+    });
+  };
+}
+
+/** What stands at a path of a JSON value. */
+export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((inside, key) => {
+    if (typeof inside !== "object" || inside === null) throw new StrataError("unexpected", `no ${key} in ${inside}`);
+    return Reflect.get(inside, key);
+  }, value);
+}
+
+/** The server-sent events of a text. */
+export function eventsOf(text: string): readonly { readonly type: string; readonly data: unknown }[] {
+  return text
+    .split("\n\n")
+    .filter((block) => block !== "")
+    .map((block) => {
+      const [, type = "", data = ""] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
+      return { type, data: JSON.parse(data) };
+    });
+}

@@ -1,0 +1,79 @@
+import type { TurnEvent } from "../../protocol/index.ts";
+
+/** The turns and decisions that a server runs. They go on when their client leaves, and stop when the server does. */
+export interface Turns {
+  /**
+   * Runs to the end, whether its events are read or not. Read slowly, they wait here and not in the turn.
+   * @param gone aborted when the client has left: then its `done` is not taken, and what was said not counted as delivered
+   */
+  readonly run: (
+    begin: (stop: AbortSignal) => AsyncIterable<TurnEvent>,
+    gone: AbortSignal,
+  ) => ReadableStream<TurnEvent>;
+  /** Work beside the turns whose end must be written down. */
+  readonly attend: <T>(begin: (stop: AbortSignal) => Promise<T>) => Promise<T>;
+  /** Stops all, as `turn_cancelled`; resolves when each has ended. */
+  readonly close: () => Promise<void>;
+}
+
+/** No turn yet. Every event of every turn is also told to `watch`. */
+export function openTurns(watch: (event: TurnEvent) => void = () => undefined): Turns {
+  const stop = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  return {
+    attend: async (begin) => {
+      const work = begin(stop.signal);
+      // Whoever asked hears of a failure; the end of the server only waits.
+      const ended = work.catch(() => undefined).finally(() => running.delete(ended));
+      running.add(ended);
+      return work;
+    },
+    run: (begin, gone) => {
+      const start = (to: ReadableStreamDefaultController<TurnEvent>): void => {
+        const ended = feed(watched(begin(stop.signal), watch), to, gone).finally(() => running.delete(ended));
+        running.add(ended);
+      };
+      return new ReadableStream({ start });
+    },
+    close: async () => {
+      stop.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+async function* watched(
+  events: AsyncIterable<TurnEvent>,
+  watch: (event: TurnEvent) => void,
+): AsyncGenerator<TurnEvent> {
+  for await (const event of events) {
+    watch(event);
+    yield event;
+  }
+}
+
+/** Never throws: what goes wrong is told to the reader, if there still is one. */
+async function feed(
+  events: AsyncIterable<TurnEvent>,
+  to: ReadableStreamDefaultController<TurnEvent>,
+  gone: AbortSignal,
+): Promise<void> {
+  try {
+    for await (const event of events) {
+      if (gone.aborted && event.type === "done") break;
+      offer(() => to.enqueue(event));
+    }
+    offer(() => to.close());
+  } catch (thrown) {
+    offer(() => to.error(thrown));
+  }
+}
+
+/** A reader who left has closed the stream; nothing can be put into it any more. */
+function offer(put: () => void): void {
+  try {
+    put();
+  } catch (thrown) {
+    if (!(thrown instanceof TypeError)) throw thrown;
+  }
+}

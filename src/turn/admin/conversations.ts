@@ -1,0 +1,25 @@
+import type { ContactId } from "../../protocol/index.ts";
+import type { ConversationHead, ConversationLog } from "../../store/index.ts";
+import { checkOutside, knownScope } from "../senders.ts";
+import { type Desk, note } from "./desk.ts";
+
+/** Who has a log, the last active first. */
+export async function conversations(desk: Desk, limit: number): Promise<readonly ConversationHead[]> {
+  const heads = await desk.parts.store.conversations(desk.owner, limit);
+  await note(desk, "read conversations", `senders: ${heads.length}`);
+  return heads;
+}
+
+/**
+ * What was said with one sender. The record names a thread of theirs, and not who they are.
+ * @throws StrataError `not_allowed` for the agent itself, `invalid_id`
+ */
+export async function conversation(desk: Desk, sender: ContactId): Promise<ConversationLog | undefined> {
+  const { parts, owner } = desk;
+  const scope = await knownScope(parts, { ...owner, contact: sender });
+  checkOutside(scope);
+  const log = await parts.store.conversation(scope);
+  const [thread] = await parts.store.threads(scope, 1);
+  if (log !== undefined) await note(desk, "read conversation", thread?.id ?? "no thread");
+  return log;
+}

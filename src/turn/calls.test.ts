@@ -1,0 +1,257 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import {
+  AGENT_STATES,
+  type AgentState,
+  eventId,
+  issueId,
+  layerId,
+  lowestTrust,
+  type NewText,
+  StrataError,
+  type Trust,
+  toolName,
+  trusted,
+  untrusted,
+} from "../protocol/index.ts";
+import { openSqlite } from "../store/index.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { defineTool, memoryTools, toolset } from "./tools/index.ts";
+
+/** A tool that never answers. */
+const deaf = (name: string, effect: "none" | "external", begun: string[]) =>
+  defineTool({
+    name,
+    description: "Pays, slowly.",
+    input: z.object({}),
+    effect,
+    trust: "operator",
+    limits: { seconds: 0.01 },
+    run: () => {
+      begun.push(name);
+      return new Promise<never>(() => undefined);
+    },
+  });
+
+describe("law 7: one commit", () => {
+  it("a call that acts outside and is left when its time is over stays open: nobody says that it failed", async () => {
+    const begun: string[] = [];
+    const [pay, look] = [deaf("ring", "external", begun), deaf("look", "none", begun)];
+    const calls = {
+      parts: [
+        { call: "ring", id: "c1", input: {} },
+        { call: "look", id: "c2", input: {} },
+      ],
+    };
+    const parts = { tools: toolset([...memoryTools(await openSqlite(":memory:")), pay, look]) };
+    const { say, open, runtime, sent } = await stage([calls, new Error("boom"), calls, "Told."], { parts });
+    const thread = await open();
+    await say(thread, "Pay");
+    const results = JSON.stringify(sent[1]?.messages.at(-1));
+    expect(results).toContain("ring took longer than 0.01 s and was left; whether it has acted is not known");
+    expect(results).toContain("look failed: it took longer than 0.01 s");
+    await collect(runtime.run(OPERATOR, thread));
+    expect(JSON.stringify(sent[3]?.messages.at(-1))).toContain("its end is not known");
+    expect(begun).toEqual(["ring", "look", "look"]);
+  });
+
+  it("a call that acted outside in a turn that failed is known wherever among its calls the next turn asks for it", async () => {
+    const ring = (bell: string) => ({ call: "ring", input: { bell } });
+    const [first, second] = [{ parts: [ring("back"), ring("door")] }, { parts: [ring("door")] }];
+    const { say, open, runtime, sent, rung } = await stage([first, new Error("boom"), second, "Told."]);
+    const thread = await open();
+    await say(thread, "Ring");
+    expect(endOf(await collect(runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done" });
+    expect(JSON.stringify(sent[3]?.messages.at(-1))).toContain("rang door");
+    expect(rung).toEqual(["back", "door"]);
+  });
+
+  it("a call that acted outside is known though the database was busy and its turn was stopped meanwhile", async () => {
+    const { store } = await stage([]);
+    const stop = new AbortController();
+    let busy = 2;
+    const endCall: typeof store.endCall = (...given) => {
+      stop.abort();
+      return busy-- > 0 ? Promise.reject(new StrataError("store_busy", "locked")) : store.endCall(...given);
+    };
+    const ringing = { parts: [{ call: "ring", id: "c1", input: { bell: "door" } }] };
+    const { say, open, runtime, sent, rung } = await stage([ringing, ringing, "Told."], {
+      store: { ...store, endCall },
+    });
+    const thread = await open();
+    const stopped = endOf(await say(thread, "Ring", { signal: stop.signal }));
+    expect(stopped).toMatchObject({ type: "failed", error: { code: "turn_cancelled" } });
+    expect(endOf(await collect(runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done" });
+    expect(JSON.stringify(sent[2]?.messages.at(-1))).toContain("rang door");
+    expect(rung).toEqual(["door"]);
+  });
+});
+
+describe("law 6: what a tool writes", () => {
+  it.each(["contact", "operator"] as const)(
+    "is trusted no more than the tool, here as %s, and the turn",
+    async (trust) => {
+      const store = await openSqlite(":memory:");
+      const memory = { content: untrusted("the contact said so"), tags: [], trust: "platform", at: 1 } as const;
+      const look = defineTool({
+        name: "look",
+        description: "Keeps what it is told.",
+        input: z.object({}),
+        effect: "store",
+        trust,
+        run: () => ({ text: untrusted("kept"), failed: false, writes: [{ kind: "memory", memory }] }),
+      });
+      const ring = deaf("ring", "none", []);
+      const parts = { tools: toolset([...memoryTools(store), look, ring]) };
+      const { open, say, runtime } = await stage([{ parts: [{ call: "look", id: "c", input: {} }] }, "Kept."], {
+        store,
+        parts,
+        agent: sampleAgent({ rules: trust === "operator" ? [{ tool: toolName("look"), approval: true }] : [] }),
+      });
+      const thread = await open();
+      await say(thread, "Keep this");
+      for (const { id } of await runtime.approvals(OPERATOR, thread.scope, {}, 9)) {
+        await runtime.decide(OPERATOR, id, { verdict: "approved" });
+      }
+      expect(await runtime.memories(OPERATOR, thread.scope, 3)).toMatchObject([{ trust: "contact" }]);
+    },
+  );
+});
+
+describe("law 6: an edit that a tool writes", () => {
+  const edit: NewText = {
+    layer: layerId("manners"),
+    text: trusted("Be brief."),
+    status: "kept",
+    trust: "platform",
+    inputs: "platform",
+    by: "operator",
+    reason: untrusted("it says so"),
+    verdict: { verdict: "pass", findings: [] },
+    parent: 0,
+    place: { rank: 10, source: "text" },
+    beside: [],
+  };
+
+  it.each<[Trust, Trust, string]>([
+    ["contact", "platform", "proposed"],
+    ["member", "platform", "kept"],
+    ["operator", "platform", "kept"],
+    ["operator", "contact", "proposed"],
+  ])(
+    "is the agent's word at the most, and waits for an operator in a turn that holds words of a %s, by a tool trusted as %s",
+    async (trust, own, status) => {
+      const store = await openSqlite(":memory:");
+      const written = { text: untrusted("kept"), failed: false, writes: [{ kind: "edit", edit }] } as const;
+      const look = defineTool({
+        name: "look",
+        description: "Changes its manners.",
+        input: z.object({}),
+        effect: "store",
+        trust: own,
+        run: () => untrusted("kept"),
+      });
+      const { layers } = sampleAgent();
+      const agent = sampleAgent({
+        layers: layers
+          .slice(0, 2)
+          .map((one) => (one.rank === 10 ? { ...one, id: edit.layer, mutability: "versioned" } : one)),
+        recall: "none",
+        tools: [toolName("look")],
+      });
+      const on = await stage([{ parts: [{ call: "look", id: "c", input: {} }] }, "Kept."], {
+        store,
+        agent,
+        // The set of tools lets no tool of a module write an edit: this one is as if it were Strata's own.
+        parts: { tools: { schemas: () => [look.schema], get: () => ({ ...look, run: async () => written }) } },
+      });
+      const thread = await on.open();
+      await store.receive(thread.scope, thread.id, [
+        { ...message("Change", on.time.at), trust, id: eventId(issueId("event", 1, new Uint8Array(10))) },
+      ]);
+      expect(endOf(await collect(on.runtime.run(OPERATOR, thread))).type).toBe("done");
+      const [kept] = await store.textVersions({ org: agent.org, agent: agent.name }, { limit: 1 });
+      expect(kept).toMatchObject({ status, by: "agent", trust: "agent", inputs: lowestTrust([trust, own]) });
+      await store.close();
+    },
+  );
+});
+
+describe("000.51 a tool that is called only in some states", () => {
+  const sleepy = (states: readonly AgentState[]) =>
+    defineTool({
+      name: "look",
+      description: "Looks.",
+      input: z.object({}),
+      effect: "none",
+      trust: "contact",
+      states,
+      run: (_, { state }) => ({ text: untrusted(`looked while ${state}`), failed: false }),
+    });
+  const called = async (states: readonly AgentState[], approval = false) => {
+    const agent = sampleAgent({
+      tools: [toolName("look")],
+      recall: "none",
+      ...(approval && { rules: [{ tool: toolName("look"), approval: true }] }),
+    });
+    const on = await stage([{ parts: [{ call: "look", id: "c", input: {} }] }, "Done.", "Told."], {
+      agent,
+      parts: { tools: toolset([sleepy(states)]) },
+    });
+    const thread = await on.open();
+    await on.say(thread, "Look");
+    return { ...on, thread, answer: JSON.stringify(on.sent[1]?.messages.at(-1)) };
+  };
+
+  it("runs in a turn while the agent is executing actions, and is refused in every other state with a sentence", async () => {
+    expect((await called(["executing actions"])).answer).toContain("looked while executing actions");
+    for (const state of AGENT_STATES.filter((one) => one !== "executing actions")) {
+      expect((await called([state])).answer).toContain(
+        `Not run: look may be called only while ${state}, and the agent is executing actions. Go on without it.`,
+      );
+    }
+  });
+
+  it("runs between two turns as idle once a person approved it, and is not asked for where it could never run", async () => {
+    const { runtime, thread } = await called(["executing actions", "idle"], true);
+    const [waiting] = await runtime.approvals(OPERATOR, thread.scope, {}, 9);
+    const done = waiting && (await runtime.decide(OPERATOR, waiting.id, { verdict: "approved" }));
+    expect(JSON.stringify(done)).toContain("looked while idle");
+    const never = await called(["executing actions"], true);
+    expect(never.answer).toContain("Not run: this call would need a person's word, which comes between two turns");
+    expect(await never.runtime.approvals(OPERATOR, never.thread.scope, {}, 9)).toEqual([]);
+  });
+});
+
+describe("what a turn saves", () => {
+  it("is found in the same turn, and what it puts away is not", async () => {
+    const save = (content: string, more = {}) => ({ call: "memory_save", input: { content, ...more } });
+    const search = { call: "memory_search", input: { query: "Which cats are there?" } };
+    const { say, open, sent, store } = await stage([
+      { parts: [save("Ann's cat is called Miso"), save("Ann sails")] },
+      { parts: [search] },
+      "Miso.",
+      { parts: [search] },
+      (request) => {
+        const id = /(mem_\w+) · 2026-11-21 · contact\\n/u.exec(JSON.stringify(request.messages.at(-1)))?.[1] ?? "";
+        return { parts: [save("Ann's cat is called Tofu", { supersedes: id })] };
+      },
+      { parts: [search] },
+      "Tofu.",
+    ]);
+    const thread = await open();
+    const told = (n: number): string => JSON.stringify(sent[n]?.messages.at(-1));
+    await say(thread, "My cat is called Miso, and I sail");
+    expect(told(2)).toMatch(/mem_\w+ · 2026-11-21 · contact · saved in this turn[^-]*Ann's cat is called Miso/u);
+    expect(told(2)).not.toContain("Ann sails");
+    await say(thread, "No, it is called Tofu");
+    expect(told(6)).toContain("called Tofu");
+    expect(told(6)).not.toContain("Ann's cat is called Miso");
+    const facts = await store.searchMemories([thread.scope], {
+      texts: [{ text: "cat", weight: 1 }],
+      kinds: ["fact"],
+      limit: 9,
+    });
+    expect(facts.map(({ content }) => content)).toEqual(["Ann's cat is called Tofu"]);
+  });
+});

@@ -1,0 +1,220 @@
+import { type Compilation, frameResult, roomLeft } from "../compiler/index.ts";
+import {
+  type CallPart,
+  canonicalJson,
+  lowestTrust,
+  type Reply,
+  type ResultPart,
+  type StopReason,
+  type Tool,
+  type ToolOutcome,
+  type TranscriptMessage,
+  type Trust,
+  type TurnEvent,
+  untrusted,
+} from "../protocol/index.ts";
+import type { JournalKey } from "../store/index.ts";
+import { ask, mustAsk, schemaDigest, waitingText } from "./approvals.ts";
+import { handledOf, unansweredOf } from "./inbox/staged.ts";
+import { endOf, isReply, lastWord, withWord } from "./last-round.ts";
+import { patiently } from "./patiently.ts";
+import type { RecordedResult } from "./run-options.ts";
+import { limitsOf, type Ran, runTool } from "./run-tool.ts";
+import type { Answer } from "./send.ts";
+import { BETWEEN_TURNS, IN_TURN, outOfState } from "./tool-states.ts";
+import { add, claimOf, plan, totalsOf, type Work } from "./work.ts";
+
+/** What a round came to: why the turn ends, or what goes into the next request. */
+export interface Round {
+  readonly stop: StopReason | undefined;
+  readonly messages: readonly TranscriptMessage[];
+}
+
+/** Answers the reply's calls, one after the other. Every call gets its result, also where a limit keeps it from running. */
+export async function* answerCalls(
+  work: Work,
+  compilation: Compilation,
+  { reply, said, tooLong }: Answer,
+): AsyncGenerator<TurnEvent, Round> {
+  const calls = reply.parts.filter((part) => part.type === "call");
+  if (calls.length === 0) return { stop: stopOf(reply), messages: said };
+
+  const stop = limitReached(work) ?? (work.isLast ? "calls" : undefined);
+  const results: ((room: number) => ResultPart)[] = [];
+  const trusts: Trust[] = [];
+  for (const call of calls) {
+    const limit = stop ?? (work.calls >= work.cast.limits.calls ? "calls" : undefined);
+    yield { type: "tool-start", call: call.id, tool: call.tool };
+    const isRun = limit === undefined || isReply(work, call, limit);
+    const long = tooLong?.get(call.id);
+    const { outcome, trust } = !isRun
+      ? notRun(limit)
+      : long !== undefined
+        ? refusedUnread(work, long)
+        : await answer(work, compilation, call);
+    const came = { ...outcome, trust, at: work.parts.clock() };
+    results.push((room) => frameResult(call, came, room, work.cast.count));
+    trusts.push(trust);
+    const skipped = !isRun && stop !== undefined;
+    const ended = { type: "tool-end", call: call.id, tool: call.tool, failed: outcome.failed } as const;
+    yield { ...ended, ...(skipped && { skipped }), ...(outcome.failed && !skipped && { says: outcome.text }) };
+  }
+  const word = stop === undefined ? lastWord(work) : undefined;
+  work.isLast = word !== undefined;
+  const parts = framed(work, compilation, { results, word });
+  const answered = add(work, { role: "tool", parts }, lowestTrust(trusts));
+  return { stop: stop && endOf(work, stop), messages: [...said, answered] };
+}
+
+/** All results, each in its share of the room; the last with the platform's word, where there is one. */
+function framed(
+  work: Work,
+  compilation: Compilation,
+  { results, word }: { readonly results: readonly ((room: number) => ResultPart)[]; readonly word: string | undefined },
+): readonly ResultPart[] {
+  const room = roomFor(work, compilation, results.length);
+  const last = room - (word === undefined ? 0 : work.cast.count(`\n${word}`));
+  return results.map((one, i) => (i < results.length - 1 ? one(room) : withWord(one(last), word)));
+}
+
+function stopOf({ finish }: Reply): StopReason {
+  if (finish === "recording-ended") return "recording ended";
+  return finish === "length" || finish === "refused" ? finish : "answered";
+}
+
+/** The limit that keeps the turn from calling its model again. */
+export function limitReached(work: Work): StopReason | undefined {
+  // Before all others: where nothing was said yet, a turn that the credits end fails, and its messages keep waiting.
+  if (work.left.credits <= 0) return "credits";
+  const { rounds, dollars = Number.POSITIVE_INFINITY } = work.cast.limits;
+  if (work.requests.length >= rounds) return "rounds";
+  return totalsOf(work).dollars >= dollars || work.left.allowed <= 0 ? "dollars" : undefined;
+}
+
+/** A result may take its budget, or its share of the room that is left; then the next request fits. */
+function roomFor(work: Work, compilation: Compilation, calls: number): number {
+  const reply = work.added.at(-1)?.tokens ?? 0;
+  return Math.min(work.cast.agent.budgets.result, Math.floor((roomLeft(compilation) - reply) / (calls + 1)));
+}
+
+interface Answered {
+  readonly outcome: ToolOutcome;
+  readonly trust: Trust;
+}
+
+/** The platform's words, which hold none but the model's own: what it called and with what input. */
+const refusal = (text: string): Answered => ({ outcome: { text: untrusted(text), failed: true }, trust: "agent" });
+
+const notRun = (limit: StopReason): Answered => refusal(`Not run: the turn has reached its limit of ${limit}.`);
+
+/** It counts as a call: a model that writes on and on is stopped like any other. */
+function refusedUnread(work: Work, says: string): Answered {
+  work.calls++;
+  return refusal(says);
+}
+
+/** Argument check, then the run; what a tool throws becomes an answer that says so. */
+async function answer(work: Work, compilation: Compilation, call: CallPart): Promise<Answered> {
+  work.calls++;
+  const tool = work.cast.agent.tools.includes(call.tool) ? work.parts.tools.get(call.tool) : undefined;
+  if (work.recorded !== undefined) return recorded(work.recorded.get(call.id));
+  if (tool === undefined) {
+    return refusal(`There is no tool ${call.tool}. The tools are: ${work.cast.agent.tools.join(", ") || "none"}.`);
+  }
+  const wrongState = outOfState(tool, IN_TURN);
+  if (wrongState !== undefined) return refusal(`Not run: ${call.tool} ${wrongState}. Go on without it.`);
+  const problem = tool.check(call.input);
+  if (problem !== undefined) return refusal(problem);
+  const limits = limitsOf(work.cast.agent, tool);
+  const used = work.used.get(call.tool) ?? 0;
+  if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
+  if (mustAsk(work, tool, call.input)) {
+    if (work.lease.claim.staged !== undefined) return refusal(ofNobody(call.tool));
+    const later = outOfState(tool, BETWEEN_TURNS);
+    if (later !== undefined) return refusal(tooLate(call.tool, later));
+    const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool) };
+    const asked = ask(work, wanted, compilation.taint);
+    work.used.set(call.tool, used + 1);
+    return { outcome: { text: waitingText(asked), failed: false }, trust: "platform" };
+  }
+  const outcome = await runOnce(work, compilation, tool, call);
+  // What failed inside has changed nothing and may be mended; what acts outside may have acted all the same.
+  if (!outcome.failed || tool.effect === "external") work.used.set(call.tool, used + 1);
+  if (!outcome.failed) plan(work, outcome.writes ?? []);
+  if (outcome.reply !== undefined) work.replies.set(outcome.reply.sender, outcome.reply.text);
+  return { outcome, trust: outcome.trust ?? tool.trust };
+}
+
+const tooOften = (tool: string, calls: number): string =>
+  `Not run: ${tool} may be called ${calls === 1 ? "once" : `${calls} times`} in a turn, and was. Go on without it.`;
+
+const ofNobody = (tool: string): string =>
+  `Not run: this call of ${tool} needs a person's word, and what came of it could be told to none of several senders. Go on without it.`;
+
+/** What waits for a person can never run where it would have to run. */
+const tooLate = (tool: string, because: string): string =>
+  `Not run: this call would need a person's word, which comes between two turns: there ${tool} ${because}. Go on without it.`;
+
+/** A recording answers for all tools, and nothing acts: what came from a file is trusted like any contact. */
+function recorded(result: RecordedResult | undefined): Answered {
+  if (result === undefined) return refusal("The recording has no answer for this call.");
+  return { outcome: result, trust: "contact" };
+}
+
+/** A call that acts outside the store is journaled first, so that a turn that is run again does not act again (law 7). */
+async function runOnce(work: Work, compilation: Compilation, tool: Tool, call: CallPart): Promise<ToolOutcome> {
+  if (tool.effect !== "external") return (await run(work, compilation, tool, call)).outcome;
+  const { store, clock } = work.parts;
+  const { scope } = work.lease.claim.thread;
+  const key = keyOf(work, tool, call);
+  const journal = await store.beginCall(scope, key, clock());
+  if (journal.state === "done") return journal.outcome;
+  if (journal.state !== "new") return refusal(NOT_AGAIN[journal.state]).outcome;
+  const { outcome, isKnown } = await run(work, compilation, tool, call);
+  if (isKnown) await patiently(() => store.endCall(scope, key, outcome, clock()));
+  work.lease.signal.throwIfAborted();
+  return outcome;
+}
+
+const NOT_AGAIN = {
+  unknown:
+    "This call began before an interruption and its end is not known; look at what it was to change before calling again.",
+  elsewhere:
+    "Not run: this very call was made in an earlier try for messages of several senders, and what came of it is not told here. Take it as done.",
+} as const;
+
+/** A call is known by what it asks for: the next try may ask for the same in another order, or for fewer senders. */
+function keyOf(work: Work, { schema: { name: tool } }: Tool, { input }: CallPart): JournalKey {
+  const { thread, turn } = work.lease.claim;
+  const name = `${tool} ${canonicalJson(input)}`;
+  const ordinal = (work.outside.get(name) ?? 0) + 1;
+  work.outside.set(name, ordinal);
+  const senders = handledOf(work).map((one) => ({ scope: one.thread.scope, thread: one.thread.id, turn: one.turn }));
+  return { thread: thread.id, turn, ordinal, tool, input, senders };
+}
+
+async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPart): Promise<Ran> {
+  const { parts, lease, cast } = work;
+  const { thread, turn } = lease.claim;
+  const events = claimOf(work).events.map(({ id }) => id);
+  const unanswered = unansweredOf(work);
+  const ran = await runTool(parts, tool, call.input, {
+    context: {
+      scope: thread.scope,
+      thread: thread.id,
+      turn,
+      call: call.id,
+      events,
+      ...(unanswered && { unanswered, answered: [...work.replies.keys()] }),
+      ...(work.writes.length > 0 && { pending: work.writes }),
+      at: parts.clock(),
+      taint,
+      state: IN_TURN,
+    },
+    seconds: limitsOf(cast.agent, tool).seconds,
+    signal: lease.signal,
+  });
+  // What a call did outside is journaled first, also when its turn has ended meanwhile.
+  if (tool.effect !== "external") lease.signal.throwIfAborted();
+  return ran;
+}

@@ -1,0 +1,117 @@
+import { type Keep, roomIn } from "../compiler/index.ts";
+import type { Agent, Budgets, CountTokens, Model, Parameters, Scope, SurvivalTier } from "../protocol/index.ts";
+import { StrataError } from "../protocol/index.ts";
+import type { Thread } from "../store/index.ts";
+import { type ModelCard, rulesOf } from "../wire/index.ts";
+import { throttled, tierNow } from "./life/throttle.ts";
+import type { Parts } from "./parts.ts";
+import type { RunOptions } from "./run-options.ts";
+
+/** Who takes part in a turn, all known before the thread is claimed. */
+export interface Cast {
+  readonly agent: Agent;
+  readonly model: Model;
+  /** Of the model whose wire shape is sent: window, tokens, lengths. */
+  readonly card: ModelCard;
+  /** Of the model that answers: what it costs. A rehearsal or a recording costs nothing. */
+  readonly prices: ModelCard;
+  readonly count: CountTokens;
+  readonly limits: Budgets["turn"];
+  /** How well the agent can pay for itself, as the turn begins. */
+  readonly tier: SurvivalTier;
+}
+
+/** Which version of which agent. */
+interface Pinned extends Pick<Thread, "version"> {
+  readonly scope: Pick<Scope, "org" | "agent">;
+}
+
+/** @throws StrataError `agent_not_found`, `model_unknown`, `invalid_input` for a model without a price under a limit in dollars */
+export async function castOf(parts: Parts, thread: Pinned, options: RunOptions): Promise<Cast> {
+  const agent = await agentAt(parts, thread);
+  const model = options.model ?? (await parts.modelOf(agent));
+  const prices = parts.cardOf(model.ref);
+  checkPrice(agent, model, prices);
+  const count = await parts.counterOf(model.wire);
+  const tier = options.recorded === undefined ? await tierNow(parts, agent) : "Normal";
+  return {
+    agent,
+    model,
+    card: parts.cardOf(model.wire),
+    prices,
+    count,
+    limits: throttled(options.limits ?? agent.budgets.turn, tier, agent),
+    tier,
+  };
+}
+
+/** A limit in money that is counted with no price would hold nothing. */
+function checkPrice({ name, life, budgets: { spend, turn } }: Agent, { ref }: Model, { priced }: ModelCard): void {
+  if (priced || (spend ?? turn.dollars ?? life?.credits) === undefined) return;
+  const message = `${name} has a limit in dollars or lives on credits, and the price of ${ref} is not known: say it under \`models\` in strata.yaml, or name another model`;
+  throw new StrataError("invalid_input", message, { agent: name, model: ref });
+}
+
+/**
+ * The thread with the agent version its next turn runs. Where each turn stands alone nothing would break, so every sender's thread
+ * takes the declared one, and all share its prefix; others stay pinned.
+ */
+export async function upToDate(parts: Parts, thread: Thread): Promise<Thread> {
+  const { scope, id, version } = thread;
+  const declared = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  if (declared?.history !== "log" || declared.version === version) return thread;
+  const epoch = await parts.store.epoch(scope, id);
+  const isRunning = epoch !== undefined && epoch.reason !== "alone";
+  return isRunning ? thread : { ...thread, version: declared.version };
+}
+
+/** The same for a thread that is about to be run: the declaration it moves to is kept with the record. */
+export async function broughtUpToDate(parts: Parts, thread: Thread): Promise<Thread> {
+  const now = await upToDate(parts, thread);
+  if (now.version !== thread.version) await keepVersion(parts, await agentAt(parts, now));
+  return now;
+}
+
+/** Keeps the declaration for threads that are pinned to it. */
+export const keepVersion = (parts: Parts, agent: Agent): Promise<void> =>
+  parts.store.saveAgentVersion(agent.org, agent.name, agent.version, parts.agents.spec(agent), parts.clock());
+
+/**
+ * The agent as the thread is pinned to it: the declared one, or an earlier version out of the record. Its model is the declared one
+ * in any case: layers and tools are pinned, and who connects a model is answered by it.
+ */
+export async function agentAt(parts: Parts, { scope, version }: Pinned): Promise<Agent> {
+  const declared = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  if (declared?.version === version) return declared;
+  const spec = await parts.store.agentVersion(scope.org, scope.agent, version);
+  if (spec !== undefined) return withModelOf(declared, parts.agents.revive(spec, version));
+  throw new StrataError(
+    "agent_not_found",
+    `the thread is pinned to version ${version.slice(0, 12)} of ${scope.agent}, which this data does not hold; open a new thread`,
+    { agent: scope.agent, version },
+  );
+}
+
+function withModelOf(declared: Agent | undefined, pinned: Agent): Agent {
+  if (declared === undefined || declared.model === pinned.model) return pinned;
+  const { model: _, ...rest } = pinned;
+  return declared.model === undefined ? rest : { ...rest, model: declared.model };
+}
+
+/** Tokens that may be sent: the smaller of the agent's budget and the model's window, less the reserve for the reply. */
+export function limitOf({ agent, card }: Pick<Cast, "agent" | "card">): number {
+  return roomIn(card.window, agent.budgets).limit;
+}
+
+/** What must stay of the conversation at a cut, where the agent says so, and by which prices it is weighed. */
+export function keepOf({ agent: { budgets }, card }: Pick<Cast, "agent" | "card">): { readonly keep?: Keep } {
+  if (budgets.keep === undefined) return {};
+  const { read, write5m: write } = rulesOf(card).multipliers;
+  return { keep: { tokens: budgets.keep, read, write } };
+}
+
+/** How the model shall answer: at most what is reserved for the reply, and in the form that the agent declares. */
+export function parametersOf({ agent, card }: Pick<Cast, "agent" | "card">): Parameters {
+  const maxTokens = Math.min(roomIn(card.window, agent.budgets).reply, card.longestReply);
+  return agent.output === undefined ? { maxTokens } : { maxTokens, output: agent.output };
+}

@@ -1,0 +1,138 @@
+import { type ApprovalId, authorize, reaches, type ThreadId, type TurnEvent } from "../protocol/index.ts";
+import type { Thread } from "../store/index.ts";
+import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
+import { adminDoors } from "./admin/doors.ts";
+import { upToDate } from "./cast.ts";
+import { compose } from "./compose.ts";
+import { consolidateDoors } from "./consolidate/consolidate.ts";
+import { checkTalk } from "./consolidate/consolidate-thread.ts";
+import { decide } from "./decide.ts";
+import { deliveryDoors } from "./deliver/doors.ts";
+import { embedDoors } from "./embed/embed-memories.ts";
+import { erase } from "./erase.ts";
+import { fork, regenerate } from "./fork.ts";
+import { inboxDoors } from "./inbox/inbox.ts";
+import { lifeDoors } from "./life/doors.ts";
+import { openLives } from "./life/lives.ts";
+import { newestApprovals, newestThreads } from "./listing.ts";
+import { memoryDoors } from "./memories.ts";
+import { changesSince, migrate } from "./migrate.ts";
+import type { Parts } from "./parts.ts";
+import { openPurse, type TurnParts } from "./purse.ts";
+import { openThread, post } from "./receive.ts";
+import type { RunOptions } from "./run-options.ts";
+import type { Runtime } from "./runtime.ts";
+import { contactFor, reach } from "./senders.ts";
+import { toldTo } from "./told-to.ts";
+import { runTurn } from "./turn.ts";
+
+/** The runtime over its parts: what every door calls. */
+export function createRuntime(parts: Parts): Runtime {
+  const { store } = parts;
+  const [purse, lives] = [openPurse(), openLives()];
+  // Made for each turn: what a reload replaces is another from then on.
+  const turnParts = (): TurnParts => ({ ...parts, purse, lives });
+  const running = new Map<ThreadId, AbortController>();
+  const acting = new Set<ApprovalId>();
+  const runHeld = async function* (held: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
+    const stop = new AbortController();
+    const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
+    // Of two runs at once only one gets the thread: the other ends before it could be cancelled.
+    if (!running.has(held.id)) running.set(held.id, stop);
+    try {
+      yield* runTurn(turnParts(), held, { ...options, signal });
+    } finally {
+      if (running.get(held.id) === stop) running.delete(held.id);
+    }
+  };
+  const life = lifeDoors(turnParts, runHeld);
+  const doors: Runtime = {
+    agents: (actor) =>
+      parts.agents.all.filter((agent) =>
+        reaches(actor, { org: agent.org, agent: agent.name, contact: actor.contact ?? null }),
+      ),
+    agent: (actor, name) => agentNamed(parts, actor, name),
+    ...threadDoors(parts),
+    async *run(actor, thread, options = {}) {
+      const held = await threadOf(parts, actor, thread.id, "run");
+      checkTalk(held);
+      yield* toldTo(actor, runHeld(held, options));
+    },
+    cancel: async (actor, id) => {
+      const { scope } = await threadOf(parts, actor, id, "run");
+      const stop = running.get(id);
+      stop?.abort();
+      return stop !== undefined || store.askStop(scope, id, { now: parts.wall(), alive: parts.alive });
+    },
+    fork: (actor, id, options) => fork(parts, actor, id, options),
+    async *regenerate(actor, id, options = {}) {
+      yield* toldTo(actor, regenerate(turnParts(), actor, id, options));
+    },
+    compose: async (actor, conversation, message, options = {}) => {
+      const agent = agentNamed(parts, actor, conversation.agent);
+      const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
+      authorize(actor, "explain", scope);
+      checkTalk(conversation);
+      return compose(parts, agent, scope, { ...conversation, ...options, message });
+    },
+    turn: (actor, id) => turnOf(parts, actor, id),
+    turns: async (actor, id) => {
+      const { scope } = await threadOf(parts, actor, id, "explain");
+      return store.turns(scope, id);
+    },
+    rebuilt: async (actor, id, n) => store.rebuild((await turnOf(parts, actor, id)).scope, id, n),
+    ...memoryDoors(parts),
+    ...embedDoors(parts),
+    ...consolidateDoors(turnParts),
+    approvals: async (actor, scope, filter, limit) =>
+      store.approvals(await reach(parts, actor, { scope, action: "read" }), filter, limit),
+    newestApprovals: (actor, wish) => newestApprovals(parts, actor, wish),
+    approval: (actor, id) => approvalOf(parts, actor, id, "read"),
+    decide: (actor, id, verdict) => decide({ ...parts, acting }, actor, id, verdict),
+    erase: (actor, whose) => erase(parts, actor, whose),
+    usage: async (actor, scope) => store.usage(await reach(parts, actor, { scope, action: "read" })),
+    ...life,
+    ...deliveryDoors(parts),
+    ...inboxDoors(turnParts, runHeld),
+    ...adminDoors(parts, life),
+  };
+  return doors;
+}
+
+type ThreadDoors = Pick<
+  Runtime,
+  | "contact"
+  | "open"
+  | "thread"
+  | "nextRun"
+  | "changes"
+  | "migrate"
+  | "threads"
+  | "newestThreads"
+  | "slots"
+  | "post"
+  | "pending"
+  | "withdraw"
+>;
+
+/** Conversations, and what is said in them before a turn answers it. */
+function threadDoors(parts: Parts): ThreadDoors {
+  const { store } = parts;
+  return {
+    contact: (actor, agent, contact) => contactFor(agentNamed(parts, actor, agent), contact),
+    open: (actor, conversation) => openThread(parts, actor, conversation),
+    thread: (actor, id) => threadOf(parts, actor, id, "read"),
+    nextRun: async (actor, id) => upToDate(parts, await threadOf(parts, actor, id, "read")),
+    threads: async (actor, scope, limit) => store.threads(await reach(parts, actor, { scope, action: "read" }), limit),
+    newestThreads: (actor, whose) => newestThreads(parts, actor, whose),
+    slots: async (actor, id) => store.slots((await threadOf(parts, actor, id, "read")).scope, id),
+    changes: (actor, id) => changesSince(parts, actor, id),
+    migrate: (actor, id) => migrate(parts, actor, id),
+    post: (actor, thread, events) => post(parts, actor, thread, events),
+    pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id, "read")).scope, thread.id),
+    withdraw: async (actor, id) => {
+      const { scope } = await threadOf(parts, actor, id, "operate");
+      return store.withdraw(scope, id, { now: parts.wall(), at: parts.clock(), alive: parts.alive });
+    },
+  };
+}

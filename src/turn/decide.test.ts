@@ -1,0 +1,203 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import {
+  type Approval,
+  DEFAULT_BUDGETS,
+  type Request,
+  readFrames,
+  StrataError,
+  type ToolContext,
+  untrusted,
+} from "../protocol/index.ts";
+import { openSqlite, type Store, type Thread } from "../store/index.ts";
+import { collect, OPERATOR, type Stage, sampleAgent, stage } from "./stage.contract.ts";
+import { defineTool, memoryTools, toolset } from "./tools/index.ts";
+
+/** What the tool that waits does, and how. */
+interface Paying {
+  readonly run?: (context: ToolContext) => unknown;
+  readonly effect?: "none" | "external";
+  readonly seconds?: number;
+  readonly says?: string;
+  readonly description?: string;
+  readonly store?: (store: Store) => Partial<Store>;
+}
+
+interface Waiting extends Stage {
+  readonly thread: Thread;
+  readonly waits: Approval;
+  readonly paid: string[];
+}
+
+/** A stage on which one call of `look` waits for a person. */
+async function waiting({ store: change, ...how }: Paying = {}): Promise<Waiting> {
+  const paid: string[] = [];
+  const real = await openSqlite(":memory:");
+  const store = { ...real, ...change?.(real) };
+  const tools = toolset([...memoryTools(store), paying(paid, how), idle()]);
+  const script = [{ parts: [{ call: "look", id: "c1", input: { at: "order 7" } }] }, "It waits.", "I was told."];
+  const stand = await stage(script, { agent: sampleAgent(), store, parts: { tools } });
+  const thread = await stand.open();
+  await stand.say(thread, "Pay order 7");
+  const [waits] = await stand.runtime.approvals(OPERATOR, thread.scope, { status: "waiting" }, 9);
+  if (waits === undefined) throw new Error("nothing waits");
+  return { ...stand, thread, waits, paid };
+}
+
+function paying(paid: string[], { run, effect = "external", seconds, says, description = "Pays." }: Paying) {
+  return defineTool({
+    name: "look",
+    description,
+    input: z.object({ at: z.string() }),
+    effect,
+    trust: "operator",
+    needsApproval: true,
+    ...(seconds !== undefined && { limits: { seconds } }),
+    run: async ({ at }, context) => {
+      paid.push(at);
+      await run?.(context);
+      return says ?? `paid ${at}`;
+    },
+  });
+}
+
+const idle = () =>
+  defineTool({
+    name: "ring",
+    description: "Rings.",
+    input: z.object({}),
+    effect: "none",
+    trust: "contact",
+    run: () => "",
+  });
+
+/** What the agent is told in its next turn. */
+async function told({ runtime, thread, sent }: Waiting): Promise<string> {
+  await collect(runtime.run(OPERATOR, thread));
+  const frames = readFrames(textOf(sent.at(-1)));
+  return frames.map(({ text }) => text).join("\n");
+}
+
+const textOf = (request: Request | undefined): string =>
+  request?.messages
+    .at(-1)
+    ?.parts.map((part) => ("text" in part ? part.text : ""))
+    .join("\n") ?? "";
+
+const busy = (): Promise<never> => Promise.reject(new StrataError("store_busy", "the database is locked"));
+
+describe("what came of an approved call", () => {
+  it("is kept though the database is busy for a moment", async () => {
+    let tries = 2;
+    const finish = (store: Store): Partial<Store> => ({
+      finishApproval: (...given) => (tries-- > 0 ? busy() : store.finishApproval(...given)),
+    });
+    const stand = await waiting({ store: finish });
+    const done = await stand.runtime.decide(OPERATOR, stand.waits.id, { verdict: "approved" });
+    expect(done).toMatchObject({ status: "done", outcome: { text: "paid order 7" } });
+    expect(stand.paid).toEqual(["order 7"]);
+  });
+
+  it("is told to the person where it cannot be kept, who settles it then; nothing runs again", async () => {
+    let isLocked = true;
+    const finish = (store: Store): Partial<Store> => ({
+      finishApproval: (...given) => (isLocked ? busy() : store.finishApproval(...given)),
+    });
+    const stand = await waiting({ store: finish });
+    const { runtime, waits } = stand;
+    const lost = await runtime.decide(OPERATOR, waits.id, { verdict: "approved" }).catch((thrown) => thrown);
+    expect(lost).toMatchObject({ code: "store_busy", message: expect.stringContaining('answered "paid order 7"') });
+    expect(lost.message).toContain(`strata approval settle ${waits.id} --note`);
+    expect(await runtime.approval(OPERATOR, waits.id)).toMatchObject({ status: "approved" });
+    isLocked = false;
+    const note = untrusted("349 euros left the account");
+    const settled = await runtime.decide(OPERATOR, waits.id, { verdict: "settled", note });
+    expect(settled).toMatchObject({ status: "done", outcome: { text: note, failed: false } });
+    expect(await told(stand)).toMatch(
+      /look was approved.*The operator has looked and says: 349 euros left the account/,
+    );
+    expect(stand.paid).toEqual(["order 7"]);
+  });
+
+  it("is settled with a word of what was found, after an approval and before any end, by operators only", async () => {
+    const going = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const stand = await waiting({
+      run: () => {
+        begun.resolve();
+        return going.promise;
+      },
+    });
+    const { runtime, waits } = stand;
+    const settle = (actor = OPERATOR, note = "it was paid") =>
+      runtime.decide(actor, waits.id, { verdict: "settled", note: untrusted(note) });
+    await expect(settle()).rejects.toMatchObject({ code: "approval_decided" });
+    const running = runtime.decide(OPERATOR, waits.id, { verdict: "approved" });
+    await begun.promise;
+    await expect(settle()).rejects.toThrow(/runs just now/);
+    await expect(settle({ ...OPERATOR, role: "member" })).rejects.toMatchObject({ code: "not_allowed" });
+    going.resolve();
+    await running;
+    await expect(settle()).rejects.toMatchObject({ code: "approval_decided" });
+    await expect(settle(OPERATOR, " ")).rejects.toMatchObject({ code: "invalid_input" });
+  });
+
+  it("ends with the signal of whoever approved it", async () => {
+    const stop = new AbortController();
+    const run = ({ signal }: ToolContext) => {
+      stop.abort();
+      signal.throwIfAborted();
+    };
+    const { runtime, waits } = await waiting({ run, effect: "none" });
+    const end = await runtime.decide(OPERATOR, waits.id, { verdict: "approved", signal: stop.signal });
+    expect(end).toMatchObject({ status: "done", outcome: { failed: true, text: expect.stringContaining("stopped") } });
+  });
+
+  it.each(["its time is over", "the person stops it"])(
+    "is not known where %s and it acts outside: it stays open, and the agent is told so",
+    async (how) => {
+      const stop = new AbortController();
+      const never = new Promise<never>(() => undefined);
+      const run = () => {
+        if (how === "the person stops it") stop.abort();
+        return never;
+      };
+      const stand = await waiting({ run, seconds: 0.01 });
+      const { runtime, waits } = stand;
+      const left = await runtime.decide(OPERATOR, waits.id, { verdict: "approved", signal: stop.signal });
+      expect(left).toMatchObject({ status: "approved" });
+      expect(left.outcome).toBeUndefined();
+      expect(await told(stand)).toMatch(/look was approved and began.*whether it has acted is not known/s);
+      const note = untrusted("nothing was paid");
+      expect(await runtime.decide(OPERATOR, waits.id, { verdict: "settled", note })).toMatchObject({ status: "done" });
+    },
+  );
+
+  it("is cut to the budget of a result before it is kept and told, and says so", async () => {
+    const stand = await waiting({ says: "word ".repeat(200_000) });
+    const done = await stand.runtime.decide(OPERATOR, stand.waits.id, { verdict: "approved" });
+    const tokens = Math.ceil(Buffer.byteLength(done.outcome?.text ?? "") / 3);
+    expect(tokens).toBeLessThanOrEqual(DEFAULT_BUDGETS.result);
+    expect(tokens).toBeGreaterThan(DEFAULT_BUDGETS.result / 2);
+    expect(done.outcome?.text).toMatch(
+      /\(The result above was cut: its first \d+ of 1000000 characters are shown\.\)$/,
+    );
+    expect(await told(stand)).toContain("of 1000000 characters are shown.)");
+  });
+});
+
+describe("a call whose tool was changed since", () => {
+  it("is not run: what was approved is another tool's; it can be denied", async () => {
+    const stand = await waiting();
+    const changed: string[] = [];
+    const tools = toolset([...memoryTools(stand.store), paying(changed, { description: "Pays twice." }), idle()]);
+    const { runtime } = await stage([], { agent: stand.agent, store: stand.store, parts: { tools } });
+    await expect(runtime.decide(OPERATOR, stand.waits.id, { verdict: "approved" })).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringMatching(/look was changed since .* deny it/),
+    });
+    expect(await runtime.approval(OPERATOR, stand.waits.id)).toMatchObject({ status: "waiting" });
+    expect(changed).toEqual([]);
+    expect(await runtime.decide(OPERATOR, stand.waits.id, { verdict: "denied" })).toMatchObject({ status: "denied" });
+  });
+});

@@ -1,0 +1,217 @@
+import {
+  type Actor,
+  type Agent,
+  type Approval,
+  type ApprovalId,
+  asStrataError,
+  type CountTokens,
+  eventId,
+  issueId,
+  lowestTrust,
+  memoryId,
+  never,
+  StrataError,
+  type Tool,
+  type ToolOutcome,
+  type Trust,
+  trustOf,
+  untrusted,
+} from "../protocol/index.ts";
+import type { Thread } from "../store/index.ts";
+import { approvalOf, threadOf } from "./access.ts";
+import { schemaDigest } from "./approvals.ts";
+import { agentAt } from "./cast.ts";
+import { cutResult } from "./cut-result.ts";
+import type { Parts } from "./parts.ts";
+import { patiently } from "./patiently.ts";
+import { limitsOf, runTool } from "./run-tool.ts";
+import type { Verdict } from "./runtime.ts";
+import { BETWEEN_TURNS, outOfState } from "./tool-states.ts";
+
+/** The parts, and the approved calls that run in this program just now. */
+export interface DecidingParts extends Parts {
+  readonly acting: Set<ApprovalId>;
+}
+
+/** One call, and who says what about it. */
+interface Case extends Verdict {
+  readonly approval: Approval;
+  readonly thread: Thread;
+  readonly actor: Actor;
+}
+
+/**
+ * Decides about a call. Approved, it runs now, as the agent that asked for it, and once: what comes of it is kept with
+ * the decision. Either way the thread gets an event that tells the agent; its next turn handles it.
+ */
+export async function decide(parts: DecidingParts, actor: Actor, id: ApprovalId, verdict: Verdict): Promise<Approval> {
+  const approval = await approvalOf(parts, actor, id, "operate");
+  const thread = await threadOf(parts, actor, approval.thread, "operate");
+  const one: Case = { ...verdict, approval, thread, actor };
+  switch (verdict.verdict) {
+    case "approved":
+      return approve(parts, one);
+    case "denied":
+      return deny(parts, one);
+    case "settled":
+      return settle(parts, one);
+    default:
+      return never(verdict.verdict);
+  }
+}
+
+async function deny(parts: Parts, { approval, thread, actor, note }: Case): Promise<Approval> {
+  const { id, tool } = approval;
+  const why = note === undefined ? "" : `: ${note}`;
+  const text = `${id}: ${tool} was denied by the ${actor.role} and not run${why}`;
+  return parts.store.decideApproval(approval.scope, id, {
+    verdict: "denied",
+    by: actor.role,
+    at: parts.clock(),
+    ...(note !== undefined && { note }),
+    event: eventOf(parts, thread, text, trustOf(actor)),
+  });
+}
+
+async function approve(parts: DecidingParts, one: Case): Promise<Approval> {
+  const { approval, thread, actor, note } = one;
+  const { id, scope } = approval;
+  const tool = await toolFor(parts, approval, thread);
+  if (one.signal?.aborted) {
+    const message = `nothing was decided about ${id}, for the program ends; approve it when it runs again`;
+    throw new StrataError("turn_cancelled", message, { approval: id });
+  }
+  const decision = { verdict: "approved", by: actor.role, at: parts.clock() } as const;
+  parts.acting.add(id);
+  try {
+    await parts.store.decideApproval(scope, id, { ...decision, ...(note !== undefined && { note }) });
+    return await act(parts, one, tool);
+  } finally {
+    parts.acting.delete(id);
+  }
+}
+
+/** The tool as the agent has it that asked, whatever the thread is pinned to by now. @throws StrataError `tool_not_found`, `invalid_input` before anything is decided */
+async function toolFor(parts: Parts, asked: Approval, thread: Thread): Promise<Acting> {
+  const { tool: name, input, schema } = asked;
+  const { version } = (await parts.store.turn(asked.scope, asked.turn)) ?? thread;
+  const agent = await agentAt(parts, { scope: asked.scope, version });
+  const tool = agent.tools.includes(name) ? parts.tools.get(name) : undefined;
+  if (tool === undefined) {
+    const message = `${agent.name} has no tool ${name} any more, so the call cannot run; deny it`;
+    throw new StrataError("tool_not_found", message, { tool: name });
+  }
+  if (schema !== undefined && schema !== schemaDigest(tool)) {
+    const message = `${name} was changed since the call was made, so it might do something else than was asked for; deny it`;
+    throw new StrataError("invalid_input", message, { tool: name });
+  }
+  const wrongState = outOfState(tool, BETWEEN_TURNS);
+  if (wrongState !== undefined) {
+    const message = `${name} ${wrongState} when an approved call runs; deny it`;
+    throw new StrataError("invalid_input", message, { tool: name });
+  }
+  const problem = tool.check(input);
+  if (problem !== undefined) throw new StrataError("invalid_input", `${problem} Deny the call.`, { tool: name });
+  const { seconds } = limitsOf(agent, tool);
+  const { result, turn } = agent.budgets;
+  return { tool, seconds: Math.min(seconds, turn.seconds), room: result, count: await counterOf(parts, agent) };
+}
+
+/** How an approved call is run. */
+interface Acting {
+  readonly tool: Tool;
+  readonly seconds: number;
+  /** Tokens that its result may take. */
+  readonly room: number;
+  readonly count: CountTokens;
+}
+
+async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acting): Promise<Approval> {
+  const { approval, thread } = one;
+  const { id, scope, turn, call, taint, input } = approval;
+  const events = (await parts.store.turn(scope, turn))?.events.map((event) => event.id) ?? [];
+  const context = { scope, thread: thread.id, turn, call, events, at: parts.clock(), taint, state: BETWEEN_TURNS };
+  const signal = one.signal ?? new AbortController().signal;
+  const { outcome, isKnown } = await runTool(parts, tool, input, { context, seconds, signal });
+  if (!isKnown) return leave(parts, one, outcome);
+  const result = cutResult(outcome.text, room, count);
+  const text = `${id}: ${approval.tool} was approved and has run. It ${ended(outcome)}:\n${result}`;
+  const writes = outcome.failed ? [] : (outcome.writes ?? []);
+  const finish = {
+    outcome: { text: result, failed: outcome.failed },
+    writes,
+    memories: writes.map(() => memoryId(issueId("memory", parts.wall(), parts.random(10)))),
+    event: eventOf(parts, thread, text, lowestTrust([tool.trust, "operator"])),
+    at: parts.clock(),
+  };
+  try {
+    return await patiently(() => parts.store.finishApproval(scope, id, finish));
+  } catch (thrown) {
+    throw notKept(approval, finish.outcome, asStrataError(thrown, "store_failed"));
+  }
+}
+
+/** Counts as the agent's model does; where that cannot be opened just now, as an unknown one would. */
+async function counterOf(parts: Parts, agent: Agent): Promise<CountTokens> {
+  const model = await parts.modelOf(agent).catch(() => undefined);
+  return parts.counterOf(model?.wire ?? "unknown");
+}
+
+/** Nobody knows whether it acted: the call stays approved until a person says what they found. The agent hears of that much. */
+async function leave(parts: Parts, { approval, thread, actor }: Case, { text: says }: ToolOutcome): Promise<Approval> {
+  const { id, scope, tool } = approval;
+  const text = `${id}: ${tool} was approved and began. ${says} A person finds out.`;
+  const event = eventOf(parts, thread, text, "operator");
+  await patiently(() => parts.store.receive(scope, thread.id, [event]));
+  return approvalOf(parts, actor, id, "operate");
+}
+
+const ended = ({ failed }: Pick<ToolOutcome, "failed">): string => (failed ? "failed" : "answered");
+
+/** As much of an outcome stands in the message of an error; its details hold all. */
+const LONGEST_QUOTE = 500;
+
+/** The one who approved is the last who can be told what came of it. */
+function notKept(
+  { id, tool }: Approval,
+  outcome: Pick<ToolOutcome, "text" | "failed">,
+  cause: StrataError,
+): StrataError {
+  const what = `${id}: ${tool} has run and ${ended(outcome)} ${JSON.stringify(outcome.text.slice(0, LONGEST_QUOTE))}`;
+  const settling = `\`strata approval settle ${id} --note TEXT\` or \`POST /v1/approvals/${id}/settle\` with a note`;
+  const message = `${what}, but that could not be written down: ${cause.message}. It will not run again; tell the agent with ${settling}`;
+  return new StrataError(cause.code, message, { ...cause.details, approval: id, outcome }, cause);
+}
+
+/** A person has looked at what the call was to change: their word stands for the outcome that was never recorded. */
+async function settle(parts: DecidingParts, { approval, thread, actor, note }: Case): Promise<Approval> {
+  const { id, tool, scope } = approval;
+  if (note === undefined || note.trim() === "") {
+    const message = `say what was found about ${id}: the agent is told, and nothing else is known of its end`;
+    throw new StrataError("invalid_input", message, { approval: id });
+  }
+  if (parts.acting.has(id)) {
+    const message = `${id} runs just now; wait for its end, which is recorded by itself`;
+    throw new StrataError("approval_decided", message, { approval: id });
+  }
+  const text = `${id}: ${tool} was approved; its end was not recorded. The ${actor.role} has looked and says: ${note}`;
+  return parts.store.finishApproval(scope, id, {
+    outcome: { text: note, failed: false },
+    writes: [],
+    memories: [],
+    event: eventOf(parts, thread, text, trustOf(actor)),
+    at: parts.clock(),
+  });
+}
+
+function eventOf(parts: Parts, { channel }: Thread, text: string, trust: Trust) {
+  const at = parts.clock();
+  return {
+    id: eventId(issueId("event", parts.wall(), parts.random(10))),
+    kind: "approval",
+    trust,
+    channel,
+    content: [{ type: "text", text: untrusted(text) }],
+    at,
+  } as const;
+}

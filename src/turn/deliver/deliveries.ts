@@ -1,0 +1,89 @@
+import type { Agent } from "../../protocol/index.ts";
+import type { OutboxMessage } from "../../store/index.ts";
+import type { Parts } from "../parts.ts";
+import { pauseAfter } from "../pause-after.ts";
+import type { SendDelivery } from "./delivery.ts";
+
+/** What came of one try. */
+export interface DeliveryReport {
+  readonly agent: Agent["name"];
+  readonly outbox: OutboxMessage["id"];
+  /** None: it was taken. */
+  readonly failed?: string;
+  /** False: it is not tried again, and stays in the outbox as undeliverable. */
+  readonly again: boolean;
+}
+
+/** As often a message is tried: about a day. */
+const MOST_TRIES = 30;
+
+/** How long a message is held, in milliseconds. */
+const HELD = 120_000;
+/** Milliseconds one server may take: much less than a message is held. */
+const PATIENCE = 15_000;
+
+const STOPPED = "the program stopped while it was sent";
+
+type Delivering = Pick<Parts, "store" | "vault" | "wall" | "holder">;
+
+/**
+ * Sends what is due of one agent's replies, one after the other. Who holds a message is alone with its thread; the receiver knows it
+ * by its id, so that one which was taken though its answer was lost is not taken twice.
+ */
+export async function* deliverDue(
+  parts: Delivering,
+  agent: Agent,
+  { send, signal }: { readonly send: SendDelivery; readonly signal: AbortSignal },
+): AsyncGenerator<DeliveryReport> {
+  const { deliver } = agent;
+  if (deliver === undefined) return;
+  const owner = { org: agent.org, agent: agent.name };
+  while (!signal.aborted) {
+    // One at a time: what waits behind a slow receiver is not held meanwhile, so that nobody else sends it, too.
+    const now = parts.wall();
+    const lease = { holder: parts.holder, now, until: now + HELD, limit: 1 };
+    const [due] = await parts.store.dueDeliveries(owner, lease);
+    if (due === undefined) return;
+    const { tries, contact, status: _, ...message } = due;
+    const problem = await problemOf(async () => {
+      const token = deliver.key === undefined ? undefined : parts.vault.secret(deliver.key);
+      const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
+      await send({ ...message, agent: agent.name, contact }, { url: deliver.url, token, signal: patience });
+    });
+    // Not the receiver's fault: whoever starts next sends it at once, and it counts for no try.
+    const stopped = signal.aborted && problem !== undefined;
+    const report = await note(parts, agent, { id: message.id, tries, failed: stopped ? STOPPED : problem, stopped });
+    if (report !== undefined) yield report;
+  }
+}
+
+/** A message that was sent, or why it was not taken. */
+interface Try extends Pick<OutboxMessage, "id"> {
+  readonly tries: number;
+  readonly failed: string | undefined;
+  readonly stopped: boolean;
+}
+
+/** Writes down what came of a try. Nothing where somebody else has settled the message meanwhile. */
+async function note(
+  { store, vault, wall, holder }: Delivering,
+  { org, name: agent }: Agent,
+  { id, tries, failed, stopped }: Try,
+): Promise<DeliveryReport | undefined> {
+  const at = wall();
+  const again = stopped || (failed !== undefined && tries + 1 < MOST_TRIES);
+  const next = at + (stopped ? 0 : pauseAfter(tries + 1));
+  const tried = { outbox: id, at, ...(again && { again: next }), ...(stopped && { stopped }) };
+  const says = failed === undefined ? {} : { failed: vault.hide(failed) };
+  const isNoted = await store.noteDelivery({ org, agent }, holder, { ...tried, ...says });
+  return isNoted ? { agent, outbox: id, ...says, again } : undefined;
+}
+
+async function problemOf(work: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
+}

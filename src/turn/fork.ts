@@ -1,0 +1,169 @@
+import {
+  type Actor,
+  authorize,
+  eventId,
+  isBatch,
+  isReserved,
+  issueId,
+  StrataError,
+  type ThreadId,
+  type TurnEvent,
+  type TurnId,
+  threadId,
+} from "../protocol/index.ts";
+import type { Thread, TurnRecord } from "../store/index.ts";
+import { threadOf, turnOf } from "./access.ts";
+import { broughtUpToDate, castOf } from "./cast.ts";
+import { checkTalk } from "./consolidate/consolidate-thread.ts";
+import { checkPaid } from "./life/tick.ts";
+import type { Parts } from "./parts.ts";
+import type { TurnParts } from "./purse.ts";
+import { checkRecorded, REPLAY } from "./recording.ts";
+import type { ForkOptions, RegenerateOptions } from "./runtime.ts";
+import { runTurn } from "./turn.ts";
+
+/** Where a thread branches off: after a turn, or before its first one. */
+type Point = NonNullable<Thread["forkedFrom"]>;
+
+/** A thread that goes on where a turn of another ended. The parent is only read. */
+export async function fork(parts: Parts, actor: Actor, id: ThreadId, options: ForkOptions): Promise<Thread> {
+  const { turn, key = ownName(parts, "fork") } = options;
+  const parent = await threadOf(parts, actor, id, "post");
+  authorize(actor, "read", parent.scope);
+  const turns = await parts.store.turns(parent.scope, id);
+  const point = turn === undefined ? lastDone(parent, turns) : after(parent, turns, turn);
+  return branch(parts, parent, point, { key, channel: channelOf(parent, options) });
+}
+
+/** Where who goes on with a recording talks, where nobody says so: nothing is sent to anybody from where it is. */
+const LIVING = "chat";
+
+/** @throws StrataError `invalid_input` for a channel on which nobody talks */
+function channelOf(parent: Thread, { channel }: ForkOptions): string {
+  if (channel === undefined) return parent.channel === REPLAY ? LIVING : parent.channel;
+  checkTalk({ channel });
+  checkRecorded({ channel });
+  return channel;
+}
+
+/** The same messages once more, on a fork from before the turn. */
+export async function* regenerate(
+  parts: TurnParts,
+  actor: Actor,
+  id: TurnId,
+  options: RegenerateOptions,
+): AsyncGenerator<TurnEvent> {
+  const turn = await turnOf(parts, actor, id);
+  const parent = await broughtUpToDate(parts, await threadOf(parts, actor, turn.thread, "run"));
+  if (turn.events.length === 0) {
+    const why = turn.status === "running" ? "it still runs" : "it has no messages";
+    throw new StrataError("invalid_input", `${id} cannot be answered again: ${why}; name a turn that ended`, {
+      turn: id,
+    });
+  }
+  checkActsOnce(parts, turn, options);
+  // What keeps the turn from beginning is said before anything is stored.
+  const { agent } = await castOf(parts, parent, options);
+  const isSent = parent.channel !== REPLAY && sendsAgain(parts, turn, options);
+  if (options.recorded === undefined) await checkPaid(parts, agent);
+  const turns = await parts.store.turns(parent.scope, parent.id);
+  // What a recording holds stays where it is, also when it is answered otherwise: it is not to be sent to anybody today.
+  const beside = { key: ownName(parts, "again"), channel: parent.channel };
+  const thread = await branch(parts, parent, before(parent, turns, turn), beside);
+  const events = turn.events.map(({ kind, trust, channel, name, proof, content, at }) => {
+    // Without the channel's own id: under it the message is known already and would not be stored again.
+    const said = { kind, trust, channel, content, at, ...(name !== undefined && { name }), ...(proof && { proof }) };
+    return { ...said, id: eventId(issueId("event", parts.wall(), parts.random(10))) };
+  });
+  await parts.store.receive(thread.scope, thread.id, events);
+  yield* runTurn(parts, thread, isSent ? { ...options, unheard: true } : options);
+}
+
+/** On the fork nothing is known of what the turn did: what waits would be answered twice, and what acts outside acts anew. */
+function checkActsOnce(
+  { tools }: Parts,
+  { id, thread, events, requests, batch }: TurnRecord,
+  options: RegenerateOptions,
+): void {
+  if (events.some(({ status }) => status === "pending")) {
+    const says = `${id} failed, and its messages still wait on ${thread}: \`/retry\` in the chat or \`POST /v1/threads/${thread}/run\` answers them`;
+    throw new StrataError("invalid_input", says, { turn: id, thread });
+  }
+  if (options.again === true) return;
+  if (batch !== undefined) {
+    const says = `${id} was a part of the turn on ${batch} over the messages of several senders, and what that did outside may be done again; say with --again, or \`{"again": true}\` over HTTP, that it shall`;
+    throw new StrataError("invalid_input", says, { turn: id, batch });
+  }
+  const calls = requests.flatMap(({ reply }) => reply?.parts.filter((part) => part.type === "call") ?? []);
+  const names = new Set(calls.map(({ tool }) => tool));
+  const outside = [...names].filter((name) => tools.get(name)?.effect === "external");
+  if (outside.length === 0) return;
+  const says = `${id} called ${outside.join(", ")}, which acts outside and may act again; say with --again, or \`{"again": true}\` over HTTP, that it shall`;
+  throw new StrataError("invalid_input", says, { turn: id, tools: outside });
+}
+
+/** Whether the reply is sent by itself, as the declaration of today says: whoever wrote gets two then, and it must be wanted. */
+function sendsAgain(
+  { agents }: Parts,
+  { id, end, scope }: TurnRecord,
+  { again, toNobody }: RegenerateOptions,
+): boolean {
+  const declared = agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  if (declared?.deliver === undefined || toNobody || isReserved(scope.contact)) return false;
+  if (end?.status !== "done" || end.reply === null) return false;
+  if (again) return true;
+  const says = `${id} was answered, and a second reply would be sent to ${scope.contact}; say with --again, or \`{"again": true}\` over HTTP, that it shall`;
+  throw new StrataError("invalid_input", says, { turn: id });
+}
+
+/** A key that no other conversation has. */
+const ownName = (parts: Parts, what: string): string => `${what} ${Buffer.from(parts.random(10)).toString("hex")}`;
+
+async function branch(
+  parts: Parts,
+  parent: Thread,
+  forkedFrom: Point,
+  { key, channel }: Pick<Thread, "key" | "channel">,
+): Promise<Thread> {
+  const { scope, version } = parent;
+  checkTalk(parent);
+  checkOne(parent);
+  // Nothing is stored here: a thread that is closed says so.
+  await parts.store.receive(scope, parent.id, []);
+  const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
+  const opened = await parts.store.openThread(scope, { id, channel, key, version, at: parts.clock(), forkedFrom });
+  const { thread, turn } = opened.forkedFrom ?? { thread: undefined, turn: undefined };
+  if (thread === forkedFrom.thread && turn === forkedFrom.turn) return opened;
+  const says = `the conversation ${JSON.stringify(key)} is thread ${opened.id} already, and no fork from there`;
+  throw new StrataError("invalid_input", `${says}; choose another key`, { key, thread: opened.id });
+}
+
+/** What several senders wrote in one turn is nobody's conversation. */
+function checkOne({ id, scope }: Thread): void {
+  if (!isBatch(scope)) return;
+  const says = `${id} holds a turn over the messages of several senders; name the thread of one of them`;
+  throw new StrataError("invalid_input", says, { thread: id });
+}
+
+/** A fork without a turn of its own stands where it was made from. */
+const start = (thread: Thread): Point => thread.forkedFrom ?? { thread: thread.id, turn: null };
+
+function lastDone(thread: Thread, turns: readonly TurnRecord[]): Point {
+  const last = turns.findLast(({ status }) => status === "done");
+  return last === undefined ? start(thread) : { thread: thread.id, turn: last.id };
+}
+
+function after(thread: Thread, turns: readonly TurnRecord[], id: TurnId): Point {
+  const turn = turns.find((one) => one.id === id);
+  if (turn === undefined) {
+    const says = `${id} is no turn of ${thread.id}; \`strata explain ${thread.id}\` or \`GET /v1/threads/${thread.id}/turns\` lists its turns`;
+    throw new StrataError("turn_not_found", says, { turn: id, thread: thread.id });
+  }
+  if (turn.status !== "running") return { thread: thread.id, turn: id };
+  throw new StrataError("invalid_input", `${id} still runs; wait for its end, or name an earlier turn`, { turn: id });
+}
+
+function before(thread: Thread, turns: readonly TurnRecord[], turn: TurnRecord): Point {
+  const last = turns.findLast(({ seq, status }) => seq < turn.seq && status !== "running");
+  return last === undefined ? start(thread) : { thread: thread.id, turn: last.id };
+}

@@ -1,0 +1,222 @@
+import { type Compilation, chooseMode, type Summary, wholeMessage } from "../compiler/index.ts";
+import {
+  type Agent,
+  asStrataError,
+  type ContactId,
+  type ContactScope,
+  type Digest,
+  type Epoch,
+  type Layer,
+  type Mode,
+  type ModelRef,
+  type Renewal,
+  type StoredEvent,
+  type ThreadId,
+  type TurnId,
+  type Vitals,
+} from "../protocol/index.ts";
+import type { Thread } from "../store/index.ts";
+import { rulesOf, tailPlanOf } from "../wire/index.ts";
+import { type AtStart, atStart, seenOtherwise } from "./at-start.ts";
+import { type Cast, keepOf, limitOf } from "./cast.ts";
+import { type ColdCache, compileFirst } from "./early-cut.ts";
+import { vitalsOf } from "./life/vitals.ts";
+import type { Parts } from "./parts.ts";
+import { limitsOf } from "./run-tool.ts";
+import { type Gathered, gather, type ToolAllowance } from "./sources/index.ts";
+import { type StoredTexts, storedTexts } from "./stored-texts.ts";
+import { undoneFor } from "./undone.ts";
+import { inWindow } from "./window.ts";
+
+/** What a turn's first request is about. */
+export interface Occasion {
+  readonly scope: ContactScope;
+  readonly turn: TurnId;
+  readonly events: readonly StoredEvent[];
+  /** Whose thread is whose, where the events are of several senders. */
+  readonly senders?: ReadonlyMap<ThreadId, ContactId>;
+  readonly epoch: Epoch | undefined;
+  /** Nothing before the conversation's first turn. */
+  readonly thread?: Thread | undefined;
+  /** How much of the prompt is wanted, whatever would be chosen; a running epoch keeps its own. */
+  readonly mode?: Mode | undefined;
+  /** Why the running epoch ends with this turn, where it does. */
+  readonly renewal?: Renewal | undefined;
+  /** There where the provider has surely forgotten the thread. */
+  readonly cold?: ColdCache | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/** A turn's first request, and a line for each source that failed or was late. */
+export interface Prepared {
+  readonly compilation: Compilation;
+  readonly notes: Gathered["notes"];
+  /** When a text of the prefix was edited last. */
+  readonly since?: number;
+  /** How many of the events are in it, from the first on. */
+  readonly taken: number;
+  /** The same request with a summary of what was cut from it. */
+  readonly withSummary: (summary: Summary) => Compilation;
+}
+
+/**
+ * Asks the live layers' sources side by side under their deadline, then compiles the turn's first request. Where that took away
+ * what the sources took as seen, they are asked once more.
+ * @throws StrataError `source_failed` for a required layer, `budget_too_small`
+ */
+export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): Promise<Prepared> {
+  const { agent } = cast;
+  // A turn of a log stands alone: nothing of the thread's epoch is seen, cut or summed up.
+  const running = agent.history === "log" ? undefined : occasion.epoch;
+  const undone = await undoneFor(parts.store, occasion.thread);
+  const start = await atStart(parts, cast, { scope: occasion.scope, epoch: running, undone });
+  const texts = await storedTexts(parts, agent, { isRunning: running !== undefined });
+  const vitals = agent.life && once(() => vitalsOf(parts, agent));
+  const kept = occasion.renewal === undefined ? running : undefined;
+  const mode = (kept === undefined ? occasion.mode : undefined) ?? modeFor(parts, cast, { running: kept, texts });
+  const setting = { ...occasion, undone, texts, vitals, mode };
+  const prepared = await compileWith(parts, cast, { ...setting, start });
+  const seen = seenOtherwise(start, prepared.compilation);
+  return seen === undefined ? prepared : compileWith(parts, cast, { ...setting, start: { ...start, seen } });
+}
+
+/** Asks once, however many want to know. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
+}
+
+/** All that is known of the turn before its sources are asked. */
+interface Setting {
+  readonly undone: ReadonlySet<string>;
+  readonly texts: StoredTexts;
+  /** Of an agent that lives by itself. */
+  readonly vitals: (() => Promise<Vitals>) | undefined;
+  readonly mode: Mode;
+}
+
+/** A running epoch keeps its mode: its prefix was rendered in it. */
+function modeFor(
+  { tools }: Parts,
+  { agent, card, count, tier }: Cast,
+  { running, texts: { contents } }: Pick<Setting, "texts"> & { readonly running: Epoch | undefined },
+): Mode {
+  if (agent.mode !== "auto") return agent.mode;
+  if (running !== undefined) return running.mode;
+  return chooseMode({
+    agent,
+    window: card.window,
+    tools: tools.schemas(agent.tools, agent.layers),
+    contents,
+    count,
+    tier,
+  });
+}
+
+async function compileWith(
+  parts: Parts,
+  cast: Cast,
+  { start, texts, vitals, mode, ...occasion }: Occasion & Setting & { readonly start: AtStart },
+): Promise<Prepared> {
+  const { agent, count, card } = cast;
+  const live = agent.layers.filter((layer) => layer.scope === "turn");
+  const { store, sources, vault } = parts;
+  const gathered = await gather(agent, live, {
+    ...occasion,
+    ...start.seen,
+    at: parts.clock(),
+    store,
+    sources,
+    vault,
+    count,
+    mode,
+    tools: allowances(parts, agent),
+    rounds: cast.limits.rounds,
+    ...(vitals && { vitals }),
+  });
+  const contents = new Map([...texts.contents, ...gathered.contents]);
+  const notes = [...start.notes, ...texts.notes, ...gathered.notes, ...vectorNotes(parts, agent, live)];
+  const { read, write5m: write } = rulesOf(card).multipliers;
+  const input = {
+    agent,
+    turn: occasion.turn,
+    mode,
+    limit: limitOf(cast),
+    // A running epoch holds the schemas it was sent with: it goes on when a tool has gone, which then answers that it has.
+    tools: keepsTools(agent, occasion) ? [] : parts.tools.schemas(agent.tools, agent.layers),
+    epoch: occasion.epoch,
+    ...(occasion.renewal && { renewal: occasion.renewal }),
+    contents,
+    count,
+    tail: tailPlanOf(card, agent.tail),
+    ...keepOf(cast),
+    rates: card.cache === "none" ? NO_CACHE : { read, write, cold: occasion.cold !== undefined },
+    ...(card.binds && { binds: true }),
+    ...(start.memory.frozen && { memory: start.memory.frozen }),
+    forgotten: start.memory.forgotten,
+  };
+  await countLong(parts, occasion.events);
+  // More events than one message can hold are taken in several turns: half of them, until they fit.
+  for (let taken = occasion.events.length; ; taken = Math.floor(taken / 2)) {
+    try {
+      const fitting = { ...input, events: occasion.events.slice(0, taken) };
+      return {
+        ...compileFirst(fitting, occasion.cold),
+        notes,
+        taken,
+        ...(texts.since !== undefined && { since: texts.since }),
+      };
+    } catch (thrown) {
+      const error = asStrataError(thrown);
+      if (taken <= 1 || error.code !== "budget_too_small") throw inWindow(cast, error, mode);
+    }
+  }
+}
+
+const keepsTools = ({ history }: Agent, { epoch, renewal }: Occasion): boolean =>
+  epoch !== undefined && renewal === undefined && history !== "log";
+
+/**
+ * Why a running epoch ends: the thread was moved to another version of its agent since, or another model answers, whose requests
+ * have another shape.
+ */
+export function renewalOf(epoch: Epoch | undefined, version: Digest, wire: ModelRef): Renewal | undefined {
+  const was = epoch?.openedFor;
+  if (was === undefined) return undefined;
+  if (was.version !== version) return "migrated";
+  return was.wire === null || was.wire === wire ? undefined : "model";
+}
+
+/** Characters from which a text is counted ahead. */
+const LONG = 4_000;
+
+/** A request is compiled in one go, and all other turns wait for that: what takes long in it is done before, with pauses. */
+async function countLong({ countAhead }: Parts, events: Occasion["events"]): Promise<void> {
+  if (countAhead === undefined) return;
+  // In its frame, as it is sent, and without: so it is measured where it has to be cut.
+  const parts = [...wholeMessage(events, () => 0).message.parts, ...events.flatMap(({ content }) => content)];
+  for (const part of parts) if (part.type === "text" && part.text.length > LONG) await countAhead(part.text);
+}
+
+/** Where nothing is kept, all is read anew with each request. */
+const NO_CACHE = { read: 1, write: 1 };
+
+/** The tools of the turn, as fixed at its start. */
+function allowances({ tools }: Parts, agent: Agent): readonly ToolAllowance[] {
+  return agent.tools.flatMap((name) => {
+    const tool = tools.get(name);
+    if (tool === undefined) return [];
+    const { calls } = limitsOf(agent, tool);
+    return [{ name, ...(Number.isFinite(calls) && { calls }), ...(tool.states && { states: tool.states }) }];
+  });
+}
+
+/** That memories were searched by words alone, where they should not have been: the turn goes on (law 13). */
+function vectorNotes({ vectors }: Parts, { name }: Agent, live: readonly Layer[]): Gathered["notes"] {
+  const says = vectors?.trouble(name);
+  const recall = live.find(({ source }) => source.kind === "recall");
+  return says === undefined || recall === undefined ? [] : [{ layer: recall.id, says }];
+}

@@ -1,0 +1,561 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { Script } from "../../models/index.ts";
+import {
+  type Agent,
+  BATCH_SENDERS,
+  contactId,
+  layerId,
+  REPLY_TOOL,
+  type Request,
+  readFrames,
+  type Source,
+  toolName,
+  trusted,
+  untrusted,
+} from "../../protocol/index.ts";
+import { openSqlite } from "../../store/index.ts";
+import { cardOf } from "../../wire/index.ts";
+import type { InboxOptions } from "../index.ts";
+import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "../stage.contract.ts";
+import { defineTool, memoryTools, replyTool, toolset } from "../tools/index.ts";
+
+const live = (id: string, rank: number, source: Source): Agent["layers"][number] => ({
+  id: layerId(id),
+  rank,
+  mutability: "live",
+  scope: "turn",
+  trust: "platform",
+  minimum: 0,
+  required: false,
+  modes: { full: "whole", compact: "whole", minimal: "whole" },
+  source,
+});
+
+const AGENT = sampleAgent({
+  history: "log",
+  inbox: "batch",
+  recall: "search",
+  tools: [REPLY_TOOL, "memory_save", "ring"].map(toolName),
+  layers: [
+    {
+      ...live("core", 0, { kind: "text", text: trusted("A lower layer wins.") }),
+      mutability: "immutable",
+      scope: "agent",
+    },
+    live("obligations", 10, { kind: "obligations" }),
+    live("conversation", 11, { kind: "conversation", entries: 5, compact: 2 }),
+    live("recall", 12, { kind: "recall", limit: 5 }),
+  ],
+});
+
+const wordsOf = (request: Request | undefined): string =>
+  JSON.stringify([request?.messages, request?.tail]).replaceAll("\\n", "\n").replaceAll('\\"', '"');
+
+/** Whom the frames of the turn's messages name. */
+function named(request: Request | undefined): readonly string[] {
+  const [first] = request?.messages ?? [];
+  const texts = first?.role === "user" ? first.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [];
+  return [
+    ...new Set(readFrames(texts.join("\n")).flatMap(({ kind, name }) => (kind === "message" ? (name ?? []) : []))),
+  ];
+}
+
+const call = (sender: string, text: string) => ({ call: REPLY_TOOL, input: { sender, text } });
+
+/** Answers each sender by name, then says that it is done; a single sender by its final text. */
+const politely: Script<Request> = (request) => {
+  const isFollowUp = request.messages.length > 1;
+  const senders = named(request);
+  if (isFollowUp || senders.length < 2) return isFollowUp ? "All is answered." : "You alone, hello.";
+  return { parts: senders.map((sender) => call(sender, `Dear ${sender}, secret-${sender} is safe.`)) };
+};
+
+async function inbox(script: readonly Script<Request>[], { each, ...change }: Partial<Agent> & { each?: true } = {}) {
+  const store = await openSqlite(":memory:");
+  const rung: string[] = [];
+  const holders = { alive: true };
+  const real = { now: Date.parse("2026-11-21T08:00:00Z") };
+  const ring = defineTool({
+    name: "ring",
+    description: "Rings a bell.",
+    input: z.strictObject({ bell: z.string() }),
+    effect: "external",
+    trust: "contact",
+    run: ({ bell }) => {
+      rung.push(bell);
+      return `rang ${bell}`;
+    },
+  });
+  const tools = toolset([...memoryTools(store), replyTool(), ring]);
+  const { version: _, inbox: batch, ...declared } = { ...AGENT, ...change };
+  const on = await stage(script, {
+    agent: sampleAgent({ ...declared, ...(each ? {} : { inbox: batch }) }),
+    store,
+    parts: {
+      tools,
+      cardOf: () => cardOf("anthropic:claude-sonnet-4-5"),
+      alive: () => holders.alive,
+      wall: () => real.now,
+    },
+  });
+  const post = async (contact: string, text: string) => {
+    const thread = await on.open(contact);
+    await on.runtime.post(OPERATOR, thread, [message(text, ++on.time.at)]);
+    return thread;
+  };
+  const scopeOf = (contact: string) => ({ org: ORG, agent: on.agent.name, contact: contactId(contact) });
+  const run = (options: InboxOptions = {}) => collect(on.runtime.runInbox(OPERATOR, on.agent.name, options));
+  const later = (seconds: number): void => {
+    real.now += seconds * 1_000;
+    on.time.at += seconds * 1_000;
+  };
+  const mail = async (contact: string) => (await store.outbox(scopeOf(contact), 99)).map(({ text }) => text);
+  const problems = async () =>
+    (await collect(store.verify(ORG))).flatMap((one) => (one.type === "problem" ? [one.says] : []));
+  return { ...on, store, post, run, later, mail, scopeOf, problems, rung, holders };
+}
+
+describe("a turn over the messages of several senders", () => {
+  it("000.34 shows each message in a frame that names its sender, whatever the sender says, and answers each apart", async () => {
+    const on = await inbox([politely, politely]);
+    const ann = await on.open("ann");
+    await on.runtime.post(OPERATOR, ann, [{ ...message("secret-ann?", on.time.at), name: untrusted("bob") }]);
+    await on.post("bob", "secret-bob?");
+    expect(endOf(await on.run())).toMatchObject({ type: "done", text: "All is answered." });
+    const [first] = on.sent;
+    expect(named(first)).toEqual(["ann", "bob"]);
+    expect(wordsOf(first)).toContain("2 messages wait for an answer in this turn. They are of 2 senders");
+    expect(await on.mail("ann")).toEqual(["Dear ann, secret-ann is safe."]);
+    expect(await on.mail("bob")).toEqual(["Dear bob, secret-bob is safe."]);
+    const log = await on.store.conversation(on.scopeOf("bob"));
+    expect(log?.entries).toMatchObject([{ body: "secret-bob?", reply: "Dear bob, secret-bob is safe." }]);
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("has no two senders in it who are shown alike: what one is told could be the other's", async () => {
+    const on = await inbox([politely, politely, politely]);
+    for (const sender of ["bob", "<BOB>", "ann"]) await on.post(sender, `I am ${sender}`);
+    await on.run();
+    expect(named(on.sent[0])).toEqual(["bob", "ann"]);
+    await on.run();
+    expect(wordsOf(on.sent[2])).not.toContain("ann");
+    expect(await on.mail("<BOB>")).toEqual(["You alone, hello."]);
+  });
+
+  it("leaves who has no room in it to the next, and each message is handled once", async () => {
+    const turn = { rounds: 8, calls: 96, seconds: 120 };
+    const budgets = { ...AGENT.budgets, total: 3_000, reply: 400, turn };
+    const on = await inbox(
+      Array.from({ length: 40 }, () => politely),
+      { budgets },
+    );
+    const names = ["ann", "bob", "cid", "dee"];
+    for (const sender of names)
+      for (let n = 0; n < 12; n++) await on.post(sender, `secret-${sender} ${"word ".repeat(60)}`);
+    while ((await on.run()).length > 0);
+    const [first] = on.sent;
+    expect(named(first)).toEqual(["ann"]);
+    // Nor does anything else of the request tell of the others.
+    expect(wordsOf(first)).not.toContain("secret-bob");
+    for (const name of names) {
+      const { entries } = (await on.store.conversation(on.scopeOf(name))) ?? { entries: [] };
+      expect(new Set(entries.map(({ event }) => event)).size).toBe(12);
+      expect((await on.mail(name)).every((text) => text.includes(name) || text === "You alone, hello.")).toBe(true);
+    }
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("says whether each sender is proven where senders are addresses", async () => {
+    const [a, b] = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`];
+    const on = await inbox([politely, politely], { senders: "ethereum" });
+    for (const sender of [a, b]) await on.post(sender, "hello");
+    await on.run();
+    expect(wordsOf(on.sent[0]).match(/\[message · contact · claimed · [^\]]+\]\n\|@ 0x[ab]{40}\n/gu)).toHaveLength(2);
+    expect(await on.mail(b)).toHaveLength(1);
+  });
+
+  it("with one sender is that sender's own turn, and the final text is the reply", async () => {
+    const on = await inbox([{ parts: [call("ann", "by tool")] }, "You alone, hello."]);
+    await on.post("ann", "hi");
+    expect(endOf(await on.run())).toMatchObject({ type: "done", text: "You alone, hello." });
+    expect(JSON.stringify(on.sent[1]?.messages)).toContain("your final text is the reply");
+    expect(await on.mail("ann")).toEqual(["You alone, hello."]);
+    expect(await on.run()).toEqual([]);
+  });
+
+  it("answers none but those who wait in it, and each once; who gets no reply has been heard all the same", async () => {
+    const calls = [call("bob", "yes"), call("bob", "again"), call("eve", "psst"), call("ANN ", "oh")];
+    const on = await inbox([{ parts: calls.slice(0, 3) }, "done"]);
+    await on.post("eve", "earlier");
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    await on.store.withdraw(on.scopeOf("eve"), (await on.open("eve")).id, { now: 0, at: 0, alive: () => true });
+    await on.run();
+    const results = JSON.stringify(on.sent[1]?.messages);
+    expect(results.match(/eve.{1,9}is none of those who wait for a reply in this turn/g)).toHaveLength(1);
+    expect(results).toMatch(/bob.{1,9}has a reply already in this turn, and gets one only\. No reply yet: /);
+    expect([await on.mail("ann"), await on.mail("bob"), await on.mail("eve")]).toEqual([[], ["yes"], []]);
+    expect(await on.store.conversation(on.scopeOf("ann"))).toBeUndefined();
+    expect(await on.run()).toEqual([]);
+  });
+
+  it("answers each also where its model may be called once more or once at all", async () => {
+    const rounds = (n: number) => ({ budgets: { ...AGENT.budgets, turn: { rounds: n, calls: 32, seconds: 120 } } });
+    const saving = { parts: [{ call: "memory_save", input: { content: "Ann likes tea" } }] };
+    const answering = { parts: [call("ann", "yes"), call("bob", "no"), ...saving.parts] };
+    for (const [script, n] of [
+      [[saving, answering], 2],
+      [[answering], 1],
+    ] as const) {
+      const on = await inbox(script, rounds(n));
+      for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+      const events = await on.run();
+      expect(endOf(events)).toMatchObject({ type: "done", because: "answered", totals: { rounds: n } });
+      expect(events.map(({ type }) => type)).not.toContain("unanswered");
+      expect([await on.mail("ann"), await on.mail("bob")]).toEqual([["yes"], ["no"]]);
+      if (n === 2) expect(JSON.stringify(on.sent[1]?.messages)).toContain("only `reply_to_sender` is run");
+    }
+  });
+
+  it("tells how many it left without a reply, and nothing where each has one", async () => {
+    const on = await inbox([{ parts: [call("bob", "yes")] }, "done", politely, politely]);
+    const told = async () => {
+      for (const sender of ["ann", "bob", "cid"]) await on.post(sender, "hi");
+      return (await on.run()).filter(({ type }) => type === "unanswered");
+    };
+    expect(await told()).toMatchObject([{ type: "unanswered", senders: 2, of: 3, waits: false, because: "answered" }]);
+    expect(await told()).toEqual([]);
+  });
+
+  it("takes no more senders and messages than its calls can answer; the rest keeps waiting", async () => {
+    const turn = { rounds: 8, calls: 9, seconds: 120 };
+    const on = await inbox(
+      Array.from({ length: 40 }, () => politely),
+      { budgets: { ...AGENT.budgets, turn } },
+    );
+    const names = ["ann", "bob", "cid"];
+    for (const sender of names) for (let n = 0; n < 5; n++) await on.post(sender, `secret-${sender}`);
+    const first = await on.run();
+    // Seven messages and two replies: nine calls.
+    expect(named(on.sent[0])).toEqual(["ann", "bob"]);
+    expect(await on.runtime.inbox(OPERATOR, on.agent.name, 99)).toHaveLength(15 - 7);
+    expect(first.map(({ type }) => type)).not.toContain("unanswered");
+    while ((await on.run()).length > 0);
+    expect(await on.runtime.inbox(OPERATOR, on.agent.name, 99)).toEqual([]);
+    for (const request of on.sent) expect(wordsOf(request).match(/\[message ·/gu)?.length ?? 0).toBeLessThan(8);
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("takes no more senders than its agent may answer by a rule of the tool", async () => {
+    const rules = [{ tool: toolName(REPLY_TOOL), calls: 2 }];
+    const on = await inbox([politely, politely, politely, politely], { rules });
+    for (const sender of ["ann", "bob", "cid"]) await on.post(sender, `secret-${sender}`);
+    await on.run();
+    expect(named(on.sent[0])).toEqual(["ann", "bob"]);
+    expect((await on.runtime.inbox(OPERATOR, on.agent.name, 9)).map(({ contact }) => contact)).toEqual(["cid"]);
+  });
+
+  it("saves nothing to memory: of whom it is nobody could know", async () => {
+    const saving = { parts: [{ call: "memory_save", input: { content: "Ann likes tea" } }] };
+    const on = await inbox([saving, "done"]);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    await on.run();
+    expect(JSON.stringify(on.sent[1]?.messages)).toContain("Not saved");
+  });
+
+  it("S16 000.37 holds no word of anybody who is not staged in it, whoever writes when", async () => {
+    const names = ["ann", "bob", "cid", "dee", "eve", "fay", "gil"] as const;
+    const post = fc.record({ who: fc.constantFrom(...names), runs: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(post, { minLength: 4, maxLength: 24 }), async (posts) => {
+        const on = await inbox(Array.from({ length: 80 }, () => politely));
+        const turn = async (): Promise<boolean> => {
+          const [before, sent] = [await waiting(), on.sent.length];
+          if ((await on.run()).length === 0) return false;
+          const after = await waiting();
+          const staged = [...before].filter((name) => !after.has(name));
+          expect(staged.length).toBeGreaterThan(0);
+          expect(staged.length).toBeLessThanOrEqual(BATCH_SENDERS);
+          for (const request of on.sent.slice(sent)) {
+            const words = wordsOf(request);
+            for (const name of names) if (!staged.includes(name)) expect(words).not.toContain(`secret-${name}`);
+          }
+          return true;
+        };
+        const waiting = async () =>
+          new Set((await on.runtime.inbox(OPERATOR, on.agent.name, 99)).map(({ contact }) => String(contact)));
+        for (const { who, runs } of posts) {
+          await on.post(who, `I am ${who}: secret-${who}`);
+          if (runs) await turn();
+        }
+        while (await turn());
+        for (const name of names) {
+          const own = JSON.stringify([await on.mail(name), await on.store.conversation(on.scopeOf(name))]);
+          for (const other of names) if (other !== name) expect(own).not.toContain(`secret-${other}`);
+        }
+        expect(await on.problems()).toEqual([]);
+      }),
+      { numRuns: 15, interruptAfterTimeLimit: 55_000 },
+    );
+  }, 60_000);
+});
+
+describe("a turn of several senders that is interrupted", () => {
+  it("law 7: is taken up by the next worker with all its messages, and what acted outside does not act again", async () => {
+    const ringing = { parts: [{ call: "ring", input: { bell: "door" } }] };
+    const on = await inbox([ringing, new Error("never asked"), ringing, politely, "unused"]);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    // The commit is never made, as if the program had been killed.
+    const settle = on.store.settle;
+    const lost: typeof settle = async () => {
+      throw new Error("killed");
+    };
+    on.store.settle = lost;
+    await on.run();
+    on.store.settle = settle;
+    expect(on.rung).toEqual(["door"]);
+    on.holders.alive = false;
+    expect(endOf(await on.run())).toMatchObject({ type: "done" });
+    expect(on.rung).toEqual(["door"]);
+    expect(await on.problems()).toEqual([]);
+  });
+
+  const RINGING = { parts: [{ call: "ring", input: { bell: "door" } }] };
+  /** What the newest request tells of the newest call. */
+  const told = (sent: readonly Request[]): string => JSON.stringify(sent.at(-1)?.messages.at(-1));
+
+  it("law 7: does not act again for those who are left when one of its senders is erased", async () => {
+    const on = await inbox([RINGING, RINGING, "You alone, hello."]);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    const stop = new AbortController();
+    for await (const event of on.runtime.runInbox(OPERATOR, on.agent.name, { signal: stop.signal })) {
+      if (event.type !== "tool-end") continue;
+      await on.runtime.erase(OPERATOR, { contact: contactId("ann") });
+      stop.abort();
+    }
+    expect(endOf(await on.run())).toMatchObject({ type: "done", text: "You alone, hello." });
+    expect(on.rung).toEqual(["door"]);
+    expect(told(on.sent)).toContain("in an earlier try");
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("law 7: does not act again where it failed and its senders are then handled apart, nor tells one what it did for all", async () => {
+    const broken = new Error("no such model");
+    const on = await inbox([RINGING, broken, RINGING, broken, RINGING, "Ann, hello.", RINGING, "Bob, hello."]);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    for (let tries = 0; tries < 2; tries++) expect(endOf(await on.run()).type).toBe("failed");
+    expect(told(on.sent)).toContain("rang door");
+    for (const text of ["Ann, hello.", "Bob, hello."]) {
+      expect(endOf(await on.run())).toMatchObject({ type: "done", text });
+      expect(told(on.sent)).toContain("in an earlier try");
+      expect(told(on.sent)).not.toContain("rang");
+    }
+    expect(on.rung).toEqual(["door"]);
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("law 7: does not act again where one of its senders is handled with another, and does what is asked anew", async () => {
+    const again = { parts: [...RINGING.parts, ...RINGING.parts] };
+    const on = await inbox([RINGING, new Error("no such model"), again, politely]);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    expect(endOf(await on.run()).type).toBe("failed");
+    await on.runtime.withdraw(OPERATOR, (await on.open("ann")).id);
+    await on.post("cid", "hi");
+    expect(endOf(await on.run()).type).toBe("done");
+    expect(named(on.sent[2])).toEqual(["bob", "cid"]);
+    expect(on.rung).toEqual(["door", "door"]);
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("law 5: tells those who are left nothing of what it did for all, where it is taken up again without one of them", async () => {
+    const on = await inbox([RINGING, new Error("never asked"), RINGING, politely, "You alone, hello."]);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    const settle = on.store.settle;
+    on.store.settle = async () => {
+      throw new Error("killed");
+    };
+    const [begun] = await on.run();
+    on.store.settle = settle;
+    on.holders.alive = false;
+    await on.runtime.withdraw(OPERATOR, (await on.open("ann")).id);
+    const [again] = await on.run();
+    expect(again).toMatchObject({ type: "turn-start", turn: begun?.type === "turn-start" && begun.turn, events: 1 });
+    expect(on.rung).toEqual(["door"]);
+    expect(told(on.sent)).toContain("in an earlier try");
+    expect(told(on.sent)).not.toContain("rang");
+  });
+
+  it("law 7: two workers at once take no message twice and leave none", async () => {
+    const on = await inbox(Array.from({ length: 20 }, () => politely));
+    const names = ["ann", "bob", "cid", "dee", "eve", "fay", "gil", "hal"];
+    for (const name of names) await on.post(name, `I am ${name}`);
+    await Promise.all([on.run(), on.run()]);
+    await on.run();
+    for (const name of names) expect(await on.mail(name)).toHaveLength(1);
+    expect(await on.problems()).toEqual([]);
+  });
+});
+
+describe("what waits where nobody pays for it", () => {
+  it("is refused before anything is made of it, and where nothing waits there is nothing to refuse", async () => {
+    const on = await inbox([], { life: { credits: { low: 5, critical: 1, rounds: 2 } } });
+    expect(await on.run()).toEqual([]);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    await expect(on.run()).rejects.toMatchObject({ code: "out_of_credits" });
+    const threads = await on.store.threads({ org: ORG, agent: on.agent.name, contact: null }, 9);
+    expect(threads.map(({ channel }) => channel)).toEqual(["test", "test"]);
+  });
+});
+
+describe("a turn of several senders that the credits of its agent end", () => {
+  const life = { credits: { low: 5, critical: 1, rounds: 2 } };
+  const DEAR = { usage: { input: 5_000 } };
+  const poor = async (script: readonly Script<Request>[]) => {
+    const on = await inbox(script, { life });
+    const pay = (dollars: number) => on.runtime.topUp(OPERATOR, on.agent.name, { dollars, note: untrusted("") });
+    await pay(0.01);
+    for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
+    const waiting = async () => (await on.runtime.inbox(OPERATOR, on.agent.name, 9)).map(({ contact }) => contact);
+    return { ...on, pay, waiting };
+  };
+
+  it("fails where none was answered, and all keep waiting", async () => {
+    const on = await poor([{ parts: [{ text: "Hm." }, call("eve", "psst")], ...DEAR }, politely, politely]);
+    expect(endOf(await on.run())).toMatchObject({ type: "failed", error: { code: "out_of_credits" } });
+    expect(await on.waiting()).toEqual(["ann", "bob"]);
+    await on.pay(5);
+    await on.run();
+    expect(await on.waiting()).toEqual([]);
+    expect([await on.mail("ann"), await on.mail("bob")].map(({ length }) => length)).toEqual([1, 1]);
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("law 7: does not act again for them when they are handled after a payment", async () => {
+    const ringing = { parts: [{ call: "ring", input: { bell: "door" } }] };
+    const dear = { parts: [call("eve", "psst")], ...DEAR };
+    const on = await poor([ringing, dear, ringing, { parts: [call("ann", "yes"), call("bob", "no")] }, "Done."]);
+    expect(endOf(await on.run())).toMatchObject({ type: "failed", error: { code: "out_of_credits" } });
+    await on.pay(5);
+    expect(endOf(await on.run())).toMatchObject({ type: "done", text: "Done." });
+    expect(on.rung).toEqual(["door"]);
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("law 7: does not act again for who was left without an answer", async () => {
+    const ringing = { parts: [{ call: "ring", input: { bell: "door" } }, call("ann", "yes")] };
+    const on = await poor([ringing, { parts: [call("eve", "psst")], ...DEAR }, ringing, "You alone."]);
+    expect(endOf(await on.run())).toMatchObject({ type: "done", because: "credits" });
+    await on.pay(5);
+    expect(endOf(await on.run())).toMatchObject({ type: "done", text: "You alone." });
+    expect(on.rung).toEqual(["door"]);
+  });
+
+  it("has answered whom it answered, and the others keep waiting", async () => {
+    const on = await poor([{ parts: [call("ann", "yes")] }, { parts: [call("eve", "psst")], ...DEAR }, "You alone."]);
+    const events = await on.run();
+    expect(endOf(events)).toMatchObject({ type: "done", because: "credits" });
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "unanswered", senders: 1, of: 2, waits: true, because: "credits" }),
+    );
+    expect(await on.mail("ann")).toEqual(["yes"]);
+    expect(await on.waiting()).toEqual(["bob"]);
+    const bob = await on.open("bob");
+    expect(await on.runtime.turns(OPERATOR, bob.id)).toMatchObject([
+      { end: { status: "failed", code: "out_of_credits", message: expect.stringContaining("keep waiting") } },
+    ]);
+    await on.pay(5);
+    await on.run();
+    expect([await on.mail("ann"), await on.mail("bob")]).toEqual([["yes"], ["You alone."]]);
+    expect(await on.problems()).toEqual([]);
+  });
+});
+
+describe("what waits, where somebody looks again and again", () => {
+  const EACH = { each: true } as const;
+  const LOOK = { waited: 30_000 };
+
+  it("is left for a while to the door that has received it, and then answered for the outbox", async () => {
+    const on = await inbox(["Here I am."], EACH);
+    const { id } = await on.post("ann", "Are you there?");
+    on.later(29);
+    expect(await on.run(LOOK)).toEqual([]);
+    await on.post("bob", "And for me?");
+    on.later(1);
+    expect(endOf(await on.run(LOOK))).toMatchObject({ type: "done", text: "Here I am." });
+    expect(await on.run(LOOK)).toEqual([]);
+    const wish = { status: "waiting", limit: 9 } as const;
+    expect(await on.runtime.outbox(OPERATOR, on.agent.name, wish)).toMatchObject([{ thread: id, contact: "ann" }]);
+    const shown = await collect(on.runtime.undelivered(OPERATOR, await on.open("ann")));
+    expect(shown.map(({ text }) => text)).toEqual(["Here I am."]);
+    expect(await on.runtime.outbox(OPERATOR, on.agent.name, wish)).toEqual([]);
+  });
+
+  it("and fails is tried less and less often, and keeps nobody else waiting", async () => {
+    const failing: Script<Request> = (request) =>
+      wordsOf(request).includes("broken") ? new Error("no such model") : "Hello.";
+    const on = await inbox(
+      Array.from({ length: 9 }, () => failing),
+      EACH,
+    );
+    await on.post("ann", "broken");
+    await on.post("bob", "Good day.");
+    on.later(30);
+    expect(endOf(await on.run(LOOK)).type).toBe("failed");
+    expect(endOf(await on.run(LOOK))).toMatchObject({ type: "done", text: "Hello." });
+    expect(await on.run(LOOK)).toEqual([]);
+    const triedAfter = async (seconds: number): Promise<boolean> => {
+      on.later(seconds);
+      return (await on.run(LOOK)).length > 0;
+    };
+    expect([await triedAfter(29), await triedAfter(1)]).toEqual([false, true]);
+    expect([await triedAfter(59), await triedAfter(1)]).toEqual([false, true]);
+    expect([await triedAfter(119), await triedAfter(1)]).toEqual([false, true]);
+    // An operator who asks for a turn gets one.
+    expect(endOf(await on.run()).type).toBe("failed");
+  });
+
+  it("of several senders and fails because of one of them is handled for the others", async () => {
+    const failing: Script<Request> = (request) =>
+      wordsOf(request).includes("broken") ? new Error("no such model") : politelyOnce(request);
+    const politelyOnce = (request: Request) => (typeof politely === "function" ? politely(request) : "");
+    const on = await inbox(Array.from({ length: 20 }, () => failing));
+    for (const [name, text] of [
+      ["ann", "Good day."],
+      ["bob", "broken"],
+      ["cid", "Good day."],
+    ] as const)
+      await on.post(name, text);
+    for (let looks = 0; looks < 8; looks++) {
+      await on.run({ waited: 0 });
+      on.later(60);
+    }
+    expect((await on.runtime.inbox(OPERATOR, on.agent.name, 9)).map(({ contact }) => contact)).toEqual(["bob"]);
+    for (const name of ["ann", "cid"]) expect(await on.mail(name)).toHaveLength(1);
+    expect(await on.problems()).toEqual([]);
+  });
+});
+
+describe("erasing one of several senders", () => {
+  it("leaves no word of theirs in the turn of all, and the others keep what they said and were told", async () => {
+    const on = await inbox([politely, politely]);
+    const thread = await on.post("ann", "secret-ann?");
+    await on.post("bob", "secret-bob?");
+    const [start] = await on.run();
+    if (start?.type !== "turn-start") throw new Error("no turn");
+    expect((await on.runtime.rebuilt(OPERATOR, start.turn, 1)).request).toEqual(on.sent[0]);
+    await on.runtime.erase(OPERATOR, { contact: thread.scope.contact });
+    await expect(on.runtime.rebuilt(OPERATOR, start.turn, 1)).rejects.toMatchObject({ code: "record_broken" });
+    expect(JSON.stringify(await on.runtime.turn(OPERATOR, start.turn))).not.toContain("secret");
+    expect(await on.mail("bob")).toEqual(["Dear bob, secret-bob is safe."]);
+    expect(await on.problems()).toEqual([]);
+  });
+});
+
+describe("the contact of such turns", () => {
+  it("is nobody's name: no door takes a message for it", async () => {
+    const on = await inbox([]);
+    for (const name of ["~inbox", "~inbox:x"])
+      await expect(on.open(name)).rejects.toMatchObject({ code: "not_allowed" });
+  });
+});

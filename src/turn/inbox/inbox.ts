@@ -1,0 +1,97 @@
+import {
+  type Agent,
+  asStrataError,
+  BATCH_SENDERS,
+  batchContact,
+  eventId,
+  issueId,
+  type TurnEvent,
+  threadId,
+} from "../../protocol/index.ts";
+import type { BatchOpening, Failures, Thread } from "../../store/index.ts";
+import { deskOf } from "../admin/desk.ts";
+import type { AgentDoors } from "../agent-doors.ts";
+import { keepVersion } from "../cast.ts";
+import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
+import { checkPaid, type Run } from "../life/tick.ts";
+import { pauseAfter } from "../pause-after.ts";
+import type { TurnParts } from "../purse.ts";
+import { REPLAY } from "../recording.ts";
+import type { InboxOptions } from "../run-options.ts";
+import { shownSender } from "../tools/index.ts";
+
+/** Where turns of several senders are. */
+const CHANNEL = "inbox";
+
+/** Another worker may take what was just found; what is left is looked for so often. */
+const TRIES = 5;
+
+/** The door to turns over whatever waits, for operators. */
+export function inboxDoors(parts: () => TurnParts, run: Run): Pick<AgentDoors, "runInbox"> {
+  return {
+    async *runInbox(actor, name, options = {}) {
+      const { agent } = deskOf(parts(), actor, name);
+      yield* runInbox(parts(), agent, { run, options });
+    },
+  };
+}
+
+/**
+ * One turn over what waits for longest: of one sender, or of several where the agent's inbox is so. Nothing where nothing waits.
+ * Whoever calls cannot know whose turn it will be, so nobody is taken to listen: the replies stay in the outbox.
+ */
+async function* runInbox(
+  parts: TurnParts,
+  agent: Agent,
+  { run, options }: { readonly run: Run; readonly options: InboxOptions },
+): AsyncGenerator<TurnEvent> {
+  await checkCredits(parts, agent);
+  for (let tries = 1; ; tries++) {
+    const thread = await nextThread(parts, agent, options.waited);
+    if (thread === undefined) return;
+    let began = false;
+    try {
+      for await (const event of run(thread, { ...options, unheard: true })) {
+        began = true;
+        yield event;
+      }
+      return;
+    } catch (thrown) {
+      if (began || tries >= TRIES || asStrataError(thrown).code !== "thread_busy") throw thrown;
+    }
+  }
+}
+
+/** Before anything is looked for or made. Where nothing waits there is nothing to refuse. @throws StrataError `out_of_credits` */
+async function checkCredits(parts: TurnParts, agent: Agent): Promise<void> {
+  if (agent.life?.credits === undefined) return;
+  const waiting = await parts.store.inbox({ org: agent.org, agent: agent.name }, { now: parts.wall(), limit: 1 });
+  if (waiting.length > 0) await checkPaid(parts, agent);
+}
+
+async function nextThread(parts: TurnParts, agent: Agent, waited: InboxOptions["waited"]): Promise<Thread | undefined> {
+  const { org, name, version, inbox } = agent;
+  const [at, now] = [parts.clock(), parts.wall()];
+  await keepVersion(parts, agent);
+  const id = threadId(issueId("thread", now, parts.random(10)));
+  const most = inbox === "batch" ? BATCH_SENDERS : 1;
+  const opening = {
+    id,
+    contact: batchContact(id),
+    channel: CHANNEL,
+    version,
+    most,
+    nameOf: shownSender,
+    // What a recording left is handled by its next replay.
+    except: [CONSOLIDATION, REPLAY],
+    ...(waited !== undefined && patience(at, now - waited)),
+  };
+  return parts.store.openBatch({ org, agent: name }, { ...opening, at, now, alive: parts.alive });
+}
+
+/** What came later is left to whom it was sent, and what fails again and again is tried less and less often. */
+function patience(at: number, latest: number): Pick<BatchOpening, "receivedBefore" | "rested"> {
+  const receivedBefore = eventId(issueId("event", latest + 1, new Uint8Array(10)));
+  const rested = ({ count, at: last }: Failures): boolean => count === 0 || Math.abs(at - last) >= pauseAfter(count);
+  return { receivedBefore, rested };
+}

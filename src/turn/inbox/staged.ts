@@ -1,0 +1,126 @@
+import type { Compilation } from "../../compiler/index.ts";
+import {
+  type ContactId,
+  isBatch,
+  isReserved,
+  issueId,
+  outboxId,
+  REPLY_TOOL,
+  type Spoken,
+  type StopReason,
+  type StoredEvent,
+  type ThreadId,
+  type TurnEvent,
+  toolName,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { Claim, StagedReply } from "../../store/index.ts";
+import type { Cast } from "../cast.ts";
+import { compileFor, type Occasion, type Prepared } from "../gather.ts";
+import type { Lease } from "../lease.ts";
+import type { Parts } from "../parts.ts";
+import { limitsOf } from "../run-tool.ts";
+import { unremembered } from "../unremembered.ts";
+
+/** What of a running turn says whom it answers. */
+interface Answering {
+  readonly parts: Pick<Parts, "wall" | "random" | "tools">;
+  readonly lease: Pick<Lease, "claim">;
+  readonly taken: number;
+  readonly replies: ReadonlyMap<ContactId, Spoken>;
+  readonly sent: Compilation | undefined;
+}
+
+/** The events as the model sees them: where they are of several senders, each is named as its channel does, whatever it says. */
+export function occasionOf({ events, staged }: Claim): Pick<Occasion, "events" | "senders"> {
+  if (staged === undefined) return { events };
+  const senders = new Map<ThreadId, ContactId>(staged.map(({ thread }) => [thread.id, thread.scope.contact]));
+  const named = (event: StoredEvent): StoredEvent => {
+    const sender = senders.get(event.thread);
+    return sender === undefined ? event : { ...event, name: untrusted(sender) };
+  };
+  return { events: events.map(named), senders };
+}
+
+/** The claims of the senders of whom the turn handles something, each with what it handles. */
+export function stagedOf({ staged = [] }: Claim, taken: readonly StoredEvent[]): readonly Claim[] {
+  const ids = new Set(taken.map(({ id }) => id));
+  return staged.map((one) => ({ ...one, events: one.events.filter(({ id }) => ids.has(id)) }));
+}
+
+/** In a turn of several senders: the claims of those of whom it handles something. None in all other turns. */
+export const handledOf = ({ lease: { claim }, taken }: Pick<Answering, "lease" | "taken">): readonly Claim[] =>
+  stagedOf(claim, claim.events.slice(0, taken)).filter(isHandled);
+
+/** Who of several senders has no reply yet; nothing in all other turns. */
+export function unansweredOf(work: Answering): readonly ContactId[] | undefined {
+  const handled = handledOf(work);
+  if (handled.length < 2) return undefined;
+  return handled.map(({ thread }) => thread.scope.contact).filter((contact) => !work.replies.has(contact));
+}
+
+/** What the turn tells where it left its sender, or any of several, without a reply. */
+export function leftUnanswered(
+  work: Answering & { readonly toNobody: boolean },
+  { stop, reply }: { readonly stop: StopReason; readonly reply: Spoken | null },
+): Extract<TurnEvent, { type: "unanswered" }> | undefined {
+  const { turn, thread } = work.lease.claim;
+  // Turns of its own answer nobody, and what is replayed was answered in its time.
+  const isForOne = !work.toNobody && (!isReserved(thread.scope.contact) || isBatch(thread.scope));
+  const several = unansweredOf(work);
+  const senders = several?.length ?? (isForOne && reply === null ? 1 : 0);
+  if (senders === 0) return undefined;
+  const [of, waits] = several === undefined ? [1, false] : [handledOf(work).length, stop === "credits"];
+  return { type: "unanswered", turn, senders, of, waits, because: stop };
+}
+
+const isHandled = ({ events }: Claim): boolean => events.length > 0;
+
+/** What the turn came to for each sender whose messages it has handled: of one that is alone in it, the final text is the reply. */
+export function repliesOf(
+  { parts, replies, sent }: Answering,
+  { staged = [] }: Claim,
+  said: { readonly stop: StopReason; readonly reply: Spoken | null },
+): readonly StagedReply[] {
+  const handled = staged.filter(isHandled);
+  return handled.flatMap(({ thread, events }) => {
+    const reply = handled.length === 1 ? said.reply : (replies.get(thread.scope.contact) ?? null);
+    // Whom the credits left without a reply keeps waiting.
+    if (reply === null && said.stop === "credits") return [];
+    const outbox = outboxId(issueId("outbox", parts.wall(), parts.random(10)));
+    return {
+      thread: thread.id,
+      reply,
+      outbox,
+      unremembered: unremembered(events, { id: outbox, text: reply }, { parts, sent }),
+    };
+  });
+}
+
+/**
+ * The turn's first request. Where not all messages of several senders can be answered or have room, it is made for those that can: nothing
+ * of the others is in it, and they keep waiting.
+ */
+export async function compileStaged(parts: Parts, cast: Cast, occasion: Occasion): Promise<Prepared> {
+  const events = occasion.senders === undefined ? occasion.events : answerable(parts, cast, occasion.events);
+  const prepared = await compileFor(parts, cast, { ...occasion, events });
+  if (occasion.senders === undefined || prepared.taken === events.length) return prepared;
+  return compileStaged(parts, cast, { ...occasion, events: events.slice(0, prepared.taken) });
+}
+
+/** Messages of several senders, from the first on, for which the turn's calls suffice: one for each message, and each sender's reply. */
+function answerable(
+  { tools }: Pick<Parts, "tools">,
+  { agent, limits }: Cast,
+  events: readonly StoredEvent[],
+): readonly StoredEvent[] {
+  const tool = tools.get(toolName(REPLY_TOOL));
+  const replies = tool === undefined ? limits.calls : limitsOf(agent, tool).calls;
+  const senders = new Set<ThreadId>();
+  const tooMany = events.findIndex(({ thread }, i) => {
+    senders.add(thread);
+    // The final text is the reply to a sender that is alone.
+    return senders.size > 1 && (senders.size > replies || i + 1 + senders.size > limits.calls);
+  });
+  return tooMany < 0 ? events : events.slice(0, tooMany);
+}

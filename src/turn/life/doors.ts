@@ -1,0 +1,117 @@
+import { type Agent, StrataError, TEXT_LIMITS, usualPayment } from "../../protocol/index.ts";
+import type { Credits, TopUp } from "../../store/index.ts";
+import { deskOf, note } from "../admin/desk.ts";
+import type { AgentDoors, Funds, LifeView } from "../agent-doors.ts";
+import type { TurnParts } from "../purse.ts";
+import { asleepFor, creditsOf, isInWant, meansOf, ownerOf } from "./credits.ts";
+import { standingOf, writeLife } from "./record.ts";
+import { checkPaid, claimDue, claimNow, dueAt, type Run, tick } from "./tick.ts";
+import { tierOf } from "./tier.ts";
+import { vitalsOf } from "./vitals.ts";
+
+/** How an agent lives: how it is, what it lives on, and its turns of its own. */
+export type LifeDoors = Pick<AgentDoors, "life" | "funds" | "topUp" | "topUps" | "tick" | "tickDue">;
+
+/** The doors to agents' lives, for operators. */
+export function lifeDoors(parts: () => TurnParts, run: Run): LifeDoors {
+  return {
+    life: async (actor, name, { wait = 0 } = {}) => {
+      const { agent } = deskOf(parts(), actor, name);
+      if (agent.life?.account !== undefined && wait > 0) await parts().accounts?.first(agent.life.account, wait);
+      return lifeOf(parts(), agent);
+    },
+    funds: async (actor, name) => fundsOf(parts(), deskOf(parts(), actor, name).agent),
+    topUp: async (actor, name, payment) => {
+      const { agent } = deskOf(parts(), actor, name);
+      return topUp(parts(), agent, { ...payment, by: actor.role, at: parts().clock() });
+    },
+    topUps: async (actor, name, limit) => parts().store.topUps(deskOf(parts(), actor, name).owner, limit),
+    async *tick(actor, name, options = {}) {
+      const desk = deskOf(parts(), actor, name);
+      checkTicks(desk.agent);
+      await checkPaid(parts(), desk.agent);
+      await claimNow(parts(), desk.agent);
+      await note(desk, "tick", "a turn of its own");
+      yield* tick(parts(), desk.agent, { run, options });
+    },
+    async *tickDue(actor, name, options = {}) {
+      const { agent } = deskOf(parts(), actor, name);
+      if (agent.life?.tick === undefined) return;
+      checkTicks(agent);
+      const due = await claimDue(parts(), agent);
+      if (due !== undefined) yield* tick(parts(), agent, { run, options, due });
+    },
+  };
+}
+
+async function lifeOf(parts: TurnParts, agent: Agent): Promise<LifeView> {
+  const { life, name } = agent;
+  const [vitals, standing, means] = await Promise.all([
+    vitalsOf(parts, agent),
+    standingOf(parts, ownerOf(agent)),
+    meansOf(parts, agent),
+  ]);
+  const asleep = asleepFor(means);
+  const { since, because, tickedAt } = standing;
+  const nextTick = dueAt(agent, tickedAt, vitals.at);
+  return {
+    agent: name,
+    vitals,
+    ...(life && since !== undefined && { since }),
+    ...(life && because !== undefined && { because }),
+    ...(life?.credits && { credits: await creditsOf(parts, agent) }),
+    ...(asleep !== undefined && { asleep }),
+    ...(nextTick !== undefined && { nextTick }),
+  };
+}
+
+async function fundsOf(parts: TurnParts, agent: Agent): Promise<Funds | undefined> {
+  const rules = agent.life?.credits;
+  if (rules === undefined) return undefined;
+  const means = await meansOf(parts, agent);
+  const asleep = asleepFor(means);
+  return { balance: means.left, tier: tierOf(means.left, rules), ...(asleep !== undefined && { asleep }) };
+}
+
+/** More than this is a slip of the finger. US dollars. */
+const MOST = 1_000_000;
+
+async function topUp(parts: TurnParts, agent: Agent, payment: Omit<TopUp, "id">): Promise<Credits> {
+  const { dollars, note: words } = payment;
+  if (agent.life?.credits === undefined) {
+    const message = `${agent.name} lives on no credits; declare \`life: {credits: {}}\` for it in strata.yaml`;
+    throw new StrataError("invalid_input", message, { agent: agent.name });
+  }
+  if (!Number.isFinite(dollars) || dollars === 0 || Math.abs(dollars) > MOST) {
+    const message = `a payment is a number of US dollars up to ${MOST.toLocaleString("en-US")}, or less than nothing to take back a mistake; this one is ${dollars}`;
+    throw new StrataError("invalid_input", message, { dollars });
+  }
+  if (words.length > TEXT_LIMITS.reason) {
+    const message = `a note has at most ${TEXT_LIMITS.reason} characters; this one has ${words.length}`;
+    throw new StrataError("invalid_input", message, { length: words.length });
+  }
+  const owner = ownerOf(agent);
+  if (dollars < 0 && (await parts.store.topUps(owner, 1)).length === 0) {
+    const message = `${agent.name} has no credits yet, so there is no payment to take back; pay first, with \`strata credits add ${usualPayment(agent.life.credits)} ${agent.name}\` or \`POST /v1/agents/${agent.name}/credits\``;
+    throw new StrataError("invalid_input", message, { agent: agent.name, dollars });
+  }
+  await parts.store.topUp(owner, payment);
+  const credits = await creditsOf(parts, agent);
+  // Only from the sleep that the want of them was: it waits for its next message or tick.
+  const wakes = credits.balance > 0;
+  await writeLife(parts, owner, (record) =>
+    wakes && record?.state === "sleeping" && isInWant(record.because) ? { state: "idle" } : undefined,
+  );
+  return credits;
+}
+
+/** @throws StrataError `invalid_input` for an agent that cannot have turns of its own */
+function checkTicks({ name, life, history }: Agent): void {
+  if (life === undefined) {
+    const message = `${name} only answers; declare \`life: {tick: 60}\` for it in strata.yaml, for a turn of its own each hour`;
+    throw new StrataError("invalid_input", message, { agent: name });
+  }
+  if (history === "log") return;
+  const message = `${name} has \`history: ${history}\`, and turns of its own stand alone: they need \`history: log\``;
+  throw new StrataError("invalid_input", message, { agent: name });
+}

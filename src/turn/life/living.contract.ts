@@ -1,0 +1,41 @@
+import type { Agent, Life } from "../../protocol/index.ts";
+import { untrusted } from "../../protocol/index.ts";
+import type { AgentOwner } from "../../store/index.ts";
+import { cardOf } from "../../wire/index.ts";
+import { OPERATOR, type Stage, sampleAgent, stage } from "../stage.contract.ts";
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+
+/** What a reply costs that read 5,000 tokens: a cent and a half. */
+export const DEAR = { usage: { input: 5_000 } };
+export const COST = 0.015;
+
+/** An agent that lives by itself. */
+export const livingAgent = (life: Life, change: Partial<Agent> = {}): Agent =>
+  sampleAgent({ history: "log", life, ...change });
+
+type Options = NonNullable<Parameters<typeof stage>[1]>;
+
+export interface Living extends Stage {
+  readonly owner: AgentOwner;
+  readonly pay: (dollars: number) => ReturnType<Stage["runtime"]["topUp"]>;
+  readonly life: () => ReturnType<Stage["runtime"]["life"]>;
+}
+
+/** A stage for such an agent, whose model has a price. */
+export async function livingStage(
+  script: Parameters<typeof stage>[0],
+  life: Life = {},
+  { agent = livingAgent(life), parts, ...options }: Options = {},
+): Promise<Living> {
+  const priced = { cardOf: () => cardOf("anthropic:claude-sonnet-4-5"), ...parts };
+  const on = await stage(script, { ...options, agent, parts: priced });
+  const { runtime } = on;
+  return {
+    ...on,
+    owner: { org: agent.org, agent: agent.name },
+    pay: (dollars) => runtime.topUp(OPERATOR, agent.name, { dollars, note: untrusted("") }),
+    life: () => runtime.life(OPERATOR, agent.name),
+  };
+}

@@ -1,0 +1,91 @@
+import type { SeenState } from "../../protocol/index.ts";
+import type { AgentOwner, LifeRecord } from "../../store/index.ts";
+import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
+import { heldNow } from "../lease.ts";
+import type { Parts } from "../parts.ts";
+import { patiently } from "../patiently.ts";
+import type { Lives } from "./lives.ts";
+import { isWaiting } from "./states.ts";
+
+export interface LifeParts extends Pick<Parts, "store" | "clock" | "wall" | "alive"> {
+  readonly lives?: Lives;
+}
+
+/** What is written down next. `more`: something else follows at once. */
+interface Step extends Pick<LifeRecord, "state" | "because" | "failed" | "tickedAt"> {
+  readonly more?: true;
+}
+
+/** The next step by what is written down; nothing where it is as it shall be. */
+type Plan = (record: LifeRecord | undefined) => Promise<Step | undefined> | Step | undefined;
+
+/** As many changes by others are waited out. */
+const TRIES = 20;
+
+/** Writes the agent's state down, step by step. False where others kept changing it. */
+export async function writeLife(parts: LifeParts, owner: AgentOwner, plan: Plan): Promise<boolean> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const record = await parts.store.life(owner);
+    const step = await plan(record);
+    if (step === undefined) return true;
+    const { more = false, ...next } = step;
+    const move = { ...keptOf(record, next), ...next, from: record?.state, at: parts.clock() };
+    const moved = await patiently(() => parts.store.moveLife(owner, move));
+    if (moved && !more) return true;
+  }
+  return false;
+}
+
+/** What stays as it was: when it last had a turn of its own, and while it is faulted, which turn failed. */
+function keptOf(record: LifeRecord | undefined, { state, because }: Step): Pick<LifeRecord, "tickedAt" | "failed"> {
+  const { tickedAt, failed } = record ?? {};
+  const isSame = record?.state === state && because === undefined;
+  return { ...(tickedAt !== undefined && { tickedAt }), ...(isSame && failed && { failed }) };
+}
+
+/** Why an agent is faulted whose program ended in the middle of a turn. */
+export const INTERRUPTED = "its program ended in the middle of a turn";
+
+/** Whether a turn of the agent runs on another thread than its `own`, in this program or in another. */
+export async function othersRun(parts: LifeParts, owner: AgentOwner, own: readonly string[]): Promise<boolean> {
+  for (const { thread, scope } of await heldNow(parts, owner.org)) {
+    if (scope.agent !== owner.agent || own.includes(thread)) continue;
+    // Summing up what was said is no turn of the agent's life.
+    const held = await parts.store.thread(scope, thread);
+    if (held !== undefined && held.channel !== CONSOLIDATION) return true;
+  }
+  return false;
+}
+
+/**
+ * What the agent is doing: in this program by its running turns; in another one it is in a turn, and nobody else knows how far. A
+ * step of a turn that nobody runs any more is a fault, which the next turn heals.
+ */
+export async function standingOf(
+  parts: LifeParts,
+  owner: AgentOwner,
+): Promise<Partial<Pick<LifeRecord, "since" | "because" | "tickedAt">> & { readonly state: SeenState }> {
+  const record = await parts.store.life(owner);
+  const running = parts.lives?.states(owner).at(-1);
+  const { since, tickedAt } = record ?? {};
+  const rest = { ...(since !== undefined && { since }), ...(tickedAt !== undefined && { tickedAt }) };
+  if (running !== undefined) return { ...rest, state: running };
+  if (record === undefined) return { state: "bootstrapping" };
+  if (isWaiting(record.state)) {
+    const because = await whyOf(parts, owner, record);
+    return { ...rest, ...(because !== undefined && { because }), state: record.state };
+  }
+  if (await othersRun(parts, owner, [])) return { ...rest, state: "in a turn" };
+  return { ...rest, state: "faulted", because: INTERRUPTED };
+}
+
+/** Why it waits as it does. A failed turn's sentence is read where it stands, for it may quote a contact. */
+async function whyOf(
+  { store }: LifeParts,
+  owner: AgentOwner,
+  { because, failed }: LifeRecord,
+): Promise<string | undefined> {
+  if (failed === undefined) return because;
+  const end = (await store.turn({ ...owner, contact: null }, failed.turn))?.end;
+  return end?.status === "failed" ? end.message : `turn ${failed.turn} failed: ${failed.code}`;
+}

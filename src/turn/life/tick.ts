@@ -1,0 +1,143 @@
+import {
+  type Agent,
+  type ContactScope,
+  eventId,
+  issueId,
+  SELF,
+  StrataError,
+  type TurnEvent,
+  threadId,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { Thread } from "../../store/index.ts";
+import { keepVersion } from "../cast.ts";
+import { heldNow } from "../lease.ts";
+import type { TurnParts } from "../purse.ts";
+import type { RunOptions } from "../run-options.ts";
+import { meansOf, outOfCredits, ownerOf } from "./credits.ts";
+import { fallAsleep } from "./live.ts";
+import { writeLife } from "./record.ts";
+
+/** Where an agent's turns of its own are. */
+const TICK = "tick";
+
+/** What such a turn is about: the platform's words, and nobody else's. */
+const OCCASION =
+  "This turn is your own: nobody has written to you. Act as your layers say, then say in a sentence what you did.";
+
+/** One turn of a thread; it can be cancelled like any other. */
+export type Run = (thread: Thread, options: RunOptions) => AsyncGenerator<TurnEvent>;
+
+/** How a turn of its own is run. `due`: which one it is, so that several programs post it once. */
+export interface Ticking {
+  readonly run: Run;
+  readonly options: RunOptions;
+  readonly due?: string;
+}
+
+/**
+ * One turn of the agent's own. What an earlier one that failed has left is taken up again instead of a new occasion.
+ * @throws StrataError before the start: `out_of_credits`, `thread_busy` where one runs
+ */
+export async function* tick(parts: TurnParts, agent: Agent, { run, options, due }: Ticking): AsyncGenerator<TurnEvent> {
+  await checkPaid(parts, agent);
+  const thread = await ownThread(parts, agent);
+  if ((await parts.store.pending(thread.scope, thread.id)).length === 0) {
+    const at = parts.clock();
+    const occasion = {
+      id: eventId(issueId("event", parts.wall(), parts.random(10))),
+      kind: "scheduled",
+      trust: "platform",
+      channel: TICK,
+      ...(due !== undefined && { externalId: due }),
+      content: [{ type: "text", text: untrusted(OCCASION) }],
+      at,
+    } as const;
+    await parts.store.receive(thread.scope, thread.id, [occasion]);
+  }
+  yield* run(thread, options);
+}
+
+/** @throws StrataError `out_of_credits` */
+export async function checkPaid(parts: TurnParts, agent: Agent): Promise<void> {
+  const means = await meansOf(parts, agent);
+  if (means.want === undefined) return;
+  await fallAsleep(parts, agent, means);
+  throw outOfCredits(agent, means);
+}
+
+/** Writes down that a turn of its own begins now, whatever is due. @throws StrataError `thread_busy` where one runs */
+export async function claimNow(parts: TurnParts, agent: Agent): Promise<void> {
+  if (await runsAlready(parts, agent)) {
+    const message = `a turn of ${agent.name}'s own runs already; try again when it has ended`;
+    throw new StrataError("thread_busy", message, { agent: agent.name });
+  }
+  const tickedAt = parts.clock();
+  await writeLife(parts, ownerOf(agent), (record) => ({
+    state: record?.state ?? "bootstrapping",
+    ...(record?.because !== undefined && { because: record.because }),
+    tickedAt,
+  }));
+}
+
+/** When the agent's next turn of its own is due, by when the last began; the first is due at once. None: it has none. */
+export function dueAt({ life }: Agent, tickedAt: number | undefined, now: number): number | undefined {
+  if (life?.tick === undefined) return undefined;
+  return tickedAt === undefined ? now : tickedAt + life.tick * 60_000;
+}
+
+/**
+ * The turn that is due, taken for this program: of several that look, one gets it. Nothing where none is, or one runs. Without
+ * credits it stays due.
+ * @throws StrataError `out_of_credits`
+ */
+export async function claimDue(parts: TurnParts, agent: Agent): Promise<string | undefined> {
+  const now = parts.clock();
+  const owner = ownerOf(agent);
+  const isDue = (tickedAt: number | undefined): boolean => {
+    const at = dueAt(agent, tickedAt, now);
+    return at !== undefined && at <= now;
+  };
+  if (!isDue((await parts.store.life(owner))?.tickedAt) || (await runsAlready(parts, agent))) return undefined;
+  await checkPaid(parts, agent);
+  let due: string | undefined;
+  await writeLife(parts, owner, (record) => {
+    due = undefined;
+    if (!isDue(record?.tickedAt)) return undefined;
+    due = `after ${record?.tickedAt ?? "none"}`;
+    const because = record?.because === undefined ? {} : { because: record.because };
+    return { state: record?.state ?? "bootstrapping", ...because, tickedAt: now };
+  });
+  return due;
+}
+
+async function runsAlready(parts: TurnParts, { org, name }: Agent): Promise<boolean> {
+  const held = await heldNow(parts, org);
+  return held.some(({ scope }) => scope.agent === name && scope.contact === SELF);
+}
+
+/**
+ * The thread of its own turns. Another declaration begins another: its own turns always follow what is declared. What a turn that
+ * failed has left on an older one is taken back, for none of those is run any more.
+ */
+async function ownThread(parts: TurnParts, agent: Agent): Promise<Thread> {
+  const { org, name, version } = agent;
+  const scope: ContactScope = { org, agent: name, contact: SELF };
+  const at = parts.clock();
+  await keepVersion(parts, agent);
+  const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
+  const own = await parts.store.openThread(scope, { id, channel: TICK, key: version, version, at });
+  await takeBack(parts, own);
+  return own;
+}
+
+/** As many older threads are looked at: each declaration takes back what the one before it has left. */
+const OLDER = 20;
+
+async function takeBack({ store, wall, clock, alive }: TurnParts, { scope, id }: Thread): Promise<void> {
+  const older = (await store.threads(scope, OLDER)).filter((one) => one.id !== id && one.forkedFrom === undefined);
+  for (const { id: thread } of older) {
+    if ((await store.pending(scope, thread)).length === 0) continue;
+    await store.withdraw(scope, thread, { now: wall(), at: clock(), alive });
+  }
+}

@@ -1,0 +1,62 @@
+import type {
+  Agent,
+  ContactScope,
+  CountTokens,
+  Digest,
+  Model,
+  ModelRef,
+  OwnSource,
+  Request,
+  Vault,
+} from "../protocol/index.ts";
+import type { Store } from "../store/index.ts";
+import type { ModelCard } from "../wire/index.ts";
+import type { SendDelivery } from "./deliver/delivery.ts";
+import type { Vectors } from "./embed/embed.ts";
+import type { Accounts } from "./sources/index.ts";
+import type { Toolset } from "./tools/index.ts";
+
+/** The declared agents, and how a frozen declaration of an earlier version becomes an agent again. */
+export interface AgentBook {
+  readonly all: readonly Agent[];
+  /** The canonical JSON that is kept for an agent version. */
+  readonly spec: (agent: Agent) => string;
+  /** @throws StrataError `record_broken` when the text is not what its digest says */
+  readonly revive: (spec: string, version: Digest) => Agent;
+}
+
+/** Everything a runtime is made from. Time, chance and identity come from here and from nowhere else. */
+export interface Parts {
+  readonly agents: AgentBook;
+  readonly store: Store;
+  /** Hands replies of agents with `deliver` over; left out, they wait in the outbox. */
+  readonly sendDelivery?: SendDelivery;
+  /** What makes vectors for the store's searches; left out, they go by words alone. */
+  readonly vectors?: Vectors;
+  readonly tools: Toolset;
+  /** Deletes the files that agents keep for a contact. @throws StrataError `file_not_found` where one cannot be deleted */
+  readonly removeFiles: (scope: ContactScope) => Promise<void>;
+  /** The operator's own sources, by name. */
+  readonly sources: ReadonlyMap<string, OwnSource>;
+  readonly vault: Vault;
+  /** What agents' accounts hold; left out, that is not known. */
+  readonly accounts?: Accounts;
+  readonly modelOf: (agent: Agent) => Promise<Model>;
+  /** What is known of a model: windows, prices. */
+  readonly cardOf: (model: ModelRef) => ModelCard;
+  readonly counterOf: (wire: ModelRef) => Promise<CountTokens>;
+  /** Counts a long text with pauses, before it is counted at once; left out, counting holds up nobody. */
+  readonly countAhead?: (text: string) => Promise<void>;
+  /** Tells how many tokens the provider reported for the prompt of a request: the next are counted better. */
+  readonly observe: (wire: ModelRef, request: Request, reported: number) => void;
+  /** The threads' own time, milliseconds since 1970: frames, the clock layer and records show it. */
+  readonly clock: () => number;
+  /** Real time, for leases, deadlines and durations. */
+  readonly wall: () => number;
+  /** `n` bytes of chance. */
+  readonly random: (n: number) => Uint8Array;
+  /** This worker's name, which its leases begin with. */
+  readonly holder: string;
+  /** False when the worker behind a lease is surely gone. */
+  readonly alive: (holder: string) => boolean;
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { EDIT_TOOL, layerId, TEXT_LIMITS, toolName, trusted, type Vault } from "../protocol/index.ts";
+import { openSqlite } from "../store/index.ts";
+import { automaton, LOOP } from "./admin/automaton.contract.ts";
+import { OPERATOR, stage } from "./stage.contract.ts";
+import { promptTools, toolset } from "./tools/index.ts";
+
+const VALUE = "hunter22";
+const NAME = "[the secret PASSWORD]";
+const vault: Vault = { secret: () => VALUE, hide: (text) => text.replaceAll(VALUE, NAME) };
+
+/** So many characters, with the value of a secret among them. */
+const holding = (characters: number): string => `${VALUE} ${"a".repeat(characters - VALUE.length - 1)}`;
+
+/** What is kept for the layer `loop` once the agent has written it, and what the agent was answered. */
+async function writing(content: string, inbox?: string) {
+  const { layers } = automaton();
+  const agent = automaton({
+    tools: [toolName(EDIT_TOOL)],
+    layers: layers.map((one) =>
+      one.id === "inbox" && inbox !== undefined ? { ...one, source: { kind: "text", text: trusted(inbox) } } : one,
+    ),
+  });
+  const store = await openSqlite(":memory:");
+  const call = { call: EDIT_TOOL, input: { layer_id: layerId("loop"), content } };
+  const tools = toolset(promptTools({ store, agentOf: () => agent }));
+  const set = await stage([{ parts: [call] }, "Done."], { agent, store, parts: { vault, tools } });
+  await set.say(await set.open(), "hello");
+  const [version] = await set.runtime.textVersions(OPERATOR, agent.name, LOOP);
+  return { kept: version?.text, answered: JSON.stringify(set.sent.at(-1)) };
+}
+
+describe("a text that an agent writes with a secret's value in it", () => {
+  it("is kept with the secret's name instead", async () => {
+    const { kept } = await writing(`Say ${VALUE} at the door.`);
+    expect(kept).toBe(`Say ${NAME} at the door.`);
+  });
+
+  it("is measured with the name: of a layer, and of all texts together", async () => {
+    const longer = NAME.length - VALUE.length;
+    const fits = await writing(holding(TEXT_LIMITS.layer - longer));
+    expect(fits.kept).toHaveLength(TEXT_LIMITS.layer);
+    const long = await writing(holding(TEXT_LIMITS.layer - longer + 1));
+    expect(long.kept).toBeUndefined();
+    expect(long.answered).toContain("it has 4,001 characters, and 4,000 are left");
+    const inbox = "b".repeat(TEXT_LIMITS.layer);
+    const left = TEXT_LIMITS.stored - TEXT_LIMITS.layer - "A lower layer wins.You are an automaton.".length;
+    expect((await writing(holding(left - longer), inbox)).kept).toHaveLength(left);
+    expect((await writing(holding(left - longer + 1), inbox)).kept).toBeUndefined();
+  });
+});

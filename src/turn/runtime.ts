@@ -1,0 +1,223 @@
+import type {
+  Actor,
+  Agent,
+  AgentName,
+  Approval,
+  ApprovalId,
+  ApprovalStatus,
+  ContactId,
+  Digest,
+  Ledger,
+  Mode,
+  ModelRef,
+  Request,
+  Scope,
+  SignedEvent,
+  StoredEvent,
+  ThreadId,
+  Trust,
+  TurnEvent,
+  TurnId,
+  Untrusted,
+} from "../protocol/index.ts";
+import type {
+  ApprovalFilter,
+  OutboxMessage,
+  RebuiltRequest,
+  Slot,
+  Thread,
+  TurnRecord,
+  UsageTotal,
+} from "../store/index.ts";
+import type { AgentDoors } from "./agent-doors.ts";
+import type { ConsolidateDoors } from "./consolidate/consolidate-doors.ts";
+import type { DeliveryReport } from "./deliver/deliveries.ts";
+import type { EmbedDoors } from "./embed/embed-doors.ts";
+import type { MemoryDoors } from "./memory-doors.ts";
+import type { RunOptions } from "./run-options.ts";
+
+/** Which conversation. `key` names it inside `(agent, contact, channel)`; the platform issues the thread's id. */
+export interface Conversation {
+  readonly agent: AgentName;
+  readonly contact: ContactId;
+  readonly channel: string;
+  readonly key: string;
+  /** Whether a recording is replayed in it: on that channel nothing else is. */
+  readonly recorded?: true;
+}
+
+/** How a request is composed. */
+export interface ComposeOptions {
+  /** As if so much of the prompt were sent; left out, as it would be chosen. */
+  readonly mode?: Mode | undefined;
+  /** As if there were room for everything: nothing is cut. */
+  readonly uncut?: boolean;
+}
+
+/** What `compose` shows: the request that would be sent now. Nothing was sent, nothing stored. */
+export interface Composed {
+  readonly agent: Agent;
+  readonly model: ModelRef;
+  readonly wire: ModelRef;
+  readonly request: Request;
+  readonly ledger: Ledger;
+  /** The lowest trust of all that would be sent. */
+  readonly taint: Trust;
+}
+
+/** How a fork is made. */
+export interface ForkOptions {
+  /** After which turn; left out, the last one that is done. */
+  readonly turn?: TurnId;
+  /** What the new conversation is called; asked for again, the same fork is given. Left out, a name of its own. */
+  readonly key?: string;
+  /** Where it takes place. Left out, where the other does; of a recording, `chat`: its own channel is nobody's to talk on. */
+  readonly channel?: string;
+}
+
+/** What came of moving a thread to the declared version of its agent: the thread as it is now, and what is new in it. */
+export interface Migration {
+  readonly thread: Thread;
+  /** The version before; that of the thread where nothing had to be moved. */
+  readonly from: Digest;
+  readonly changes: readonly string[];
+}
+
+/** A person's word about a call. */
+export interface Verdict {
+  /** `settled`: it was approved and its end is not known; the note says what the person found. */
+  readonly verdict: "approved" | "denied" | "settled";
+  /** Told to the agent of a call that is denied or settled. */
+  readonly note?: Untrusted;
+  /** Ends the tool of an approved call. */
+  readonly signal?: AbortSignal;
+}
+
+/** Whose threads or calls are listed: left out, of every agent that has any, declared or not, and of every contact. */
+export interface Whose {
+  readonly agent?: AgentName | undefined;
+  readonly contact?: ContactId | undefined;
+  /** At most so many. */
+  readonly limit: number;
+}
+
+/** Who is to be forgotten: left out, by every agent that is declared or has a record. */
+export interface Forgotten {
+  readonly contact: ContactId;
+  readonly agent?: AgentName | undefined;
+}
+
+/** Which calls are listed. */
+export interface ApprovalWish extends Whose {
+  /** Left out, all. */
+  readonly statuses?: readonly ApprovalStatus[] | undefined;
+}
+
+/** How a turn is answered once more. */
+export interface RegenerateOptions extends RunOptions {
+  /** Also where the turn called tools that act outside, which may act again, or where its sender would be sent a second reply. */
+  readonly again?: boolean;
+}
+
+/**
+ * What every door calls. Each function asks who is asking; what is out of the actor's reach does not exist for it:
+ * `thread_not_found` and `turn_not_found` are the same for missing and for hidden.
+ */
+export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, AgentDoors {
+  agents(actor: Actor): readonly Agent[];
+  /** @throws StrataError `agent_not_found` */
+  agent(actor: Actor, name: AgentName): Agent;
+  /**
+   * The contact as the agent knows it: where senders are addresses, in lower case.
+   * @throws StrataError `agent_not_found`, `invalid_id` for what is no address or has a wrong checksum, `not_allowed`
+   */
+  contact(actor: Actor, agent: AgentName, contact: ContactId): Promise<ContactId>;
+  /** The conversation's thread, made when there is none. @throws StrataError `agent_not_found`, `not_allowed` */
+  open(actor: Actor, conversation: Conversation): Promise<Thread>;
+  thread(actor: Actor, id: ThreadId): Promise<Thread>;
+  /** The thread with the version of its agent that its next turn runs: the declared one, where each turn stands alone. */
+  nextRun(actor: Actor, id: ThreadId): Promise<Thread>;
+  /** What of the agent's layers and tools is declared otherwise than the thread's next turn runs them, in plain words. */
+  changes(actor: Actor, id: ThreadId): Promise<readonly string[]>;
+  /**
+   * Moves a thread to the version of its agent that is declared now, between two turns; what was said goes on. Operators only.
+   * @throws StrataError `thread_busy` while a turn runs on it, `agent_not_found` where the agent is declared no more
+   */
+  migrate(actor: Actor, id: ThreadId): Promise<Migration>;
+  /** Newest activity first. */
+  threads(actor: Actor, scope: Scope, limit: number): Promise<readonly Thread[]>;
+  /** Of one agent or of all, newest activity first. @throws StrataError `agent_not_found` for a name never heard of */
+  newestThreads(actor: Actor, whose: Whose): Promise<readonly Thread[]>;
+  slots(actor: Actor, id: ThreadId): Promise<readonly Slot[]>;
+  /** Stores events on the thread, all or none; a known `externalId` is not stored again. Answers at once.
+   * @throws StrataError `not_allowed` when an event claims more trust than the actor has; `invalid_input` where an `externalId` stands for another message */
+  post(actor: Actor, thread: Thread, events: readonly SignedEvent[]): Promise<readonly StoredEvent[]>;
+  pending(actor: Actor, thread: Thread): Promise<readonly StoredEvent[]>;
+  /** Takes back all that waits on the thread without an answer. Operators only.
+   * @throws StrataError `thread_busy` while a turn handles it */
+  withdraw(actor: Actor, id: ThreadId): Promise<readonly StoredEvent[]>;
+  /**
+   * One turn over the thread's waiting events. Yields nothing when nothing waits; else ends in exactly one `done` or
+   * `failed` and never throws past its start. Take events until the end: what was said counts as delivered then.
+   * @throws StrataError before the start: `thread_busy`, `not_allowed`, `thread_not_found`
+   */
+  run(actor: Actor, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  /**
+   * A new thread of the same contact and version that goes on where a turn of this one ended, left out, its last done one.
+   * Its next request continues the same bytes; this thread is only read. The same key again gives the same fork.
+   * @throws StrataError `turn_not_found`, `invalid_input` when the key names another thread
+   */
+  fork(actor: Actor, thread: ThreadId, options: ForkOptions): Promise<Thread>;
+  /**
+   * Answers a turn's events once more, on a fork from before it; the turn and its thread stay as they are. Runs like `run`.
+   * @throws StrataError before the start: as `run`, `turn_not_found`, `invalid_input` for a turn that has no events yet, whose
+   * events still wait, or that called what acts outside, or whose agent sends its replies, and is not asked for with `again`
+   */
+  regenerate(actor: Actor, turn: TurnId, options?: RegenerateOptions): AsyncGenerator<TurnEvent>;
+  /**
+   * Stops the turn that runs on the thread, also that of another program, which hears of it within seconds. False when none
+   * runs. Its events keep waiting.
+   */
+  cancel(actor: Actor, id: ThreadId): Promise<boolean>;
+  /**
+   * Replies of the thread that were committed and perhaps never shown, because the program that showed them ended first.
+   * Each counts as delivered when the next one is asked for.
+   */
+  undelivered(actor: Actor, thread: Thread): AsyncGenerator<OutboxMessage>;
+  /** Says that the turn's reply has arrived where it was asked for, out of the record: it counts as delivered. */
+  heard(actor: Actor, turn: TurnId): Promise<void>;
+  /** @throws StrataError `budget_too_small`, `source_failed`, `agent_not_found` */
+  compose(actor: Actor, conversation: Conversation, message: Untrusted, options?: ComposeOptions): Promise<Composed>;
+  turn(actor: Actor, id: TurnId): Promise<TurnRecord>;
+  /** Oldest first. */
+  turns(actor: Actor, thread: ThreadId): Promise<readonly TurnRecord[]>;
+  /** A past request, rebuilt from the record. `n` is 1 for the turn's first. @throws StrataError `record_broken` */
+  rebuilt(actor: Actor, turn: TurnId, n: number): Promise<RebuiltRequest>;
+  /**
+   * Blanks every text of a contact, forgets their memories and keys, closes their threads and deletes their files, for one agent or
+   * for all. What stays are counts and costs under a pseudonym. Gives the agents that knew them. Operators only.
+   * @throws StrataError `file_not_found` where a file cannot be deleted: all else is erased, and the next start tries again
+   */
+  erase(actor: Actor, whose: Forgotten): Promise<readonly AgentName[]>;
+  usage(actor: Actor, scope: Scope): Promise<UsageTotal>;
+  /** Tool calls that wait or waited for a person, newest first. A scope with `contact: null` lists those of all contacts. */
+  approvals(actor: Actor, scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;
+  /** Of one agent or of all, newest first. @throws StrataError `agent_not_found` for a name never heard of */
+  newestApprovals(actor: Actor, wish: ApprovalWish): Promise<readonly Approval[]>;
+  /** @throws StrataError `approval_not_found` */
+  approval(actor: Actor, id: ApprovalId): Promise<Approval>;
+  /**
+   * Approves a waiting call, which runs it now and once, or denies it; or settles one that was approved and whose end was never
+   * recorded, because the program ended, the database was locked or a tool that acts outside was left. Either way an event
+   * waits on its thread then: run a turn to let the agent tell. Operators only.
+   * @throws StrataError `approval_not_found`, `approval_decided`, `tool_not_found` and `invalid_input` when it cannot run any
+   * more; where an outcome cannot be kept, `store_busy` or `store_failed` with the outcome in its details
+   */
+  decide(actor: Actor, id: ApprovalId, verdict: Verdict): Promise<Approval>;
+  /**
+   * Sends the replies that are due of an agent, where its declaration of today says `deliver`; each try is told. The platform's own
+   * work: a server calls it again and again, and several times at once, so that a conversation whose replies are taken slowly holds
+   * up no other.
+   */
+  deliverDue(actor: Actor, agent: AgentName, signal: AbortSignal): AsyncGenerator<DeliveryReport>;
+}

@@ -1,0 +1,69 @@
+import type {
+  AgentState,
+  ContactId,
+  ContactScope,
+  CountTokens,
+  Epoch,
+  Memory,
+  MemoryId,
+  Mode,
+  OwnSource,
+  StoredEvent,
+  ThreadId,
+  ToolName,
+  TurnId,
+  Vault,
+  Vitals,
+} from "../../protocol/index.ts";
+import type { Store } from "../../store/index.ts";
+
+/** How far the turn may go with a tool. */
+export interface ToolAllowance {
+  readonly name: ToolName;
+  /** Calls in this turn; left out, as many as the turn has. */
+  readonly calls?: number;
+  /** In which states it may be called; left out, in each. */
+  readonly states?: readonly AgentState[];
+}
+
+/** Calls `fire` once after so many milliseconds, unless the function it gives is called before. */
+export type Timer = (milliseconds: number, fire: () => void) => () => void;
+
+/** What sources may know of the turn. */
+export interface GatherContext {
+  readonly scope: ContactScope;
+  /** What the turn is about, and nothing else: recall never reads what the platform itself wrote (law 12). */
+  readonly events: readonly StoredEvent[];
+  /** Whose thread is whose, where a turn handles events of several; left out, all are the scope's contact's. */
+  readonly senders?: ReadonlyMap<ThreadId, ContactId>;
+  /** What the model sees of the thread anyway; nothing before its first turn. */
+  readonly epoch?: Epoch | undefined;
+  readonly turn?: TurnId;
+  /** What stands framed at the start of the request; left out, what stands there in the running epoch. */
+  readonly frozen?: readonly MemoryId[];
+  /** What was saved, the newest first, where any of it stands there. */
+  readonly saved?: readonly Memory[];
+  /** Turns, and what was said in them, that have not happened where the thread forked off. */
+  readonly undone?: ReadonlySet<string>;
+  readonly count: CountTokens;
+  /** The thread's time, milliseconds since 1970. */
+  readonly at: number;
+  readonly store: Pick<
+    Store,
+    "searchMemories" | "memoryRevision" | "memories" | "memoryStats" | "conversation" | "proposals"
+  >;
+  /** How much of the prompt is sent. */
+  readonly mode?: Mode;
+  /** How the agent is; left out, it is no agent that lives by itself. */
+  readonly vitals?: () => Promise<Vitals>;
+  /** The tools that it may call in this turn. */
+  readonly tools?: readonly ToolAllowance[];
+  /** How often the turn may call its model; left out, as often as the agent is declared to. */
+  readonly rounds?: number;
+  /** The operator's own sources, by name. */
+  readonly sources?: ReadonlyMap<string, OwnSource>;
+  readonly vault?: Vault;
+  readonly signal?: AbortSignal;
+  /** Real time by default. */
+  readonly timer?: Timer;
+}

@@ -1,0 +1,52 @@
+import type { MemoryHit } from "../../store/index.ts";
+
+/**
+ * How much of what was asked a memory must say to be worth showing, by `evidence`. Measured on the development set
+ * (docs/decisions/0019). What was saved on purpose is short and says little of a question in its own words: it needs less. What
+ * a vector was much nearer to than is usual has evidence by that.
+ */
+const SAID = 0.35;
+/** For one who tells something and asks nothing: most of it is new, and what was said before would only stand in the way. */
+const SAID_UNASKED = 0.7;
+const SAVED = 0.1;
+
+/** Below this a message says too little by itself: what was written before it is searched for along with it. */
+export const SPEAKS_FOR_ITSELF = 0.45;
+
+/** Of the best hit's score: what comes after it fits by accident. Scores that were fused say no more than ranks: there, of its evidence. */
+const FLOOR = 0.6;
+
+/**
+ * The hits that are worth showing, the best first; nothing where nothing fits. `judged` are the hits for what was just written
+ * alone: only they open the gate, for what was written before is found in any case. What was said and what was saved have
+ * scores of two kinds (nobody speaks in a fact): each is ranked by itself, and they take turns.
+ */
+export function worthShowing(
+  newest: string,
+  hits: readonly MemoryHit[],
+  judged: readonly MemoryHit[],
+): readonly MemoryHit[] {
+  const least = saidLeast(newest);
+  const fitsSaved = (hit: MemoryHit): boolean => !isSaid(hit) && hit.evidence >= SAVED;
+  const said = judged.some((hit) => isSaid(hit) && hit.evidence >= least) ? hits.filter(isSaid) : [];
+  const saved = judged.some(fitsSaved) ? hits.filter(fitsSaved) : [];
+  const lists = [saved, said].map(nearTheBest);
+  const longest = Math.max(...lists.map((list) => list.length));
+  return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list[i] ?? [])).flat();
+}
+
+/** A question's mark, its first word, or a wish to be told: in the languages whose questions often go without the mark. */
+const ASKS =
+  /[?？؟\u037e՞]|[吗嗎呢]|什么|什麼|怎么|怎麼|谁|哪|几|多少|(?:ですか|ますか|かな|何|誰|どこ|いつ)|(?:^|[.!,\n]\s*)(?:and |so |but |ok,? |hey,? )?(?:who|whom|whose|what|when|where|which|why|how|did|does|do|is|are|was|were|can|could|have|has|wer|was|wann|wo|wie|warum|qui|que|quoi|quand|où|comment|quién|qué|cuándo|dónde|cómo)\b|\b(?:remember|remind|recall|tell me|look up|find out|erinner|rappelle|recuerd)/iu;
+
+/** How much of a message what was said before must say to be worth showing. */
+export const saidLeast = (newest: string): number => (ASKS.test(newest) ? SAID : SAID_UNASKED);
+
+const isSaid = ({ kind }: MemoryHit): boolean => kind === "message";
+
+function nearTheBest(hits: readonly MemoryHit[]): readonly MemoryHit[] {
+  const isFused = hits.some(({ features }) => "vector" in features);
+  const worth = ({ score, evidence }: MemoryHit): number => (isFused ? evidence : score);
+  const best = Math.max(...hits.map(worth));
+  return hits.filter((hit) => worth(hit) >= FLOOR * best);
+}

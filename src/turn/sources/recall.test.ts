@@ -1,0 +1,263 @@
+import { describe, expect, it } from "vitest";
+import {
+  contactId,
+  type Epoch,
+  type Layer,
+  layerId,
+  type MemoryQuery,
+  memoryId,
+  type StoredEvent,
+  trusted,
+  turnId,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { MemoryHit } from "../../store/index.ts";
+import { EMPTY_STORE } from "./empty-store.contract.ts";
+import { type GatherContext, gather } from "./index.ts";
+import { agentOf, eventOf, liveLayer, scopeOf } from "./sample.contract.ts";
+
+const SCOPE = scopeOf("companion", "caroline");
+const AT = Date.UTC(2026, 10, 21, 8, 30);
+const AGENT = agentOf(SCOPE);
+const RECALL = liveLayer({ kind: "recall", limit: 20 }, { rank: 60, trust: "contact", budget: 600 });
+const turn = (n: number) => turnId(`trn_${String(n).padStart(26, "0")}`);
+
+const event = (text: string, name?: string): StoredEvent =>
+  eventOf(text, { at: AT, ...(name !== undefined && { name: untrusted(name) }) });
+
+/** A message that was said, at a place of its own. */
+const said = (content: string, place: number, more: Partial<MemoryHit> = {}): MemoryHit => ({
+  id: memoryId(`mem_${String(place).padStart(26, "0")}`),
+  scope: SCOPE,
+  kind: "message",
+  content: untrusted(content),
+  speaker: "Caroline",
+  tags: [],
+  trust: "contact",
+  at: AT - 1_000_000 + place,
+  support: 1,
+  score: 10 - place / 100,
+  evidence: 1,
+  features: {},
+  session: "one",
+  place,
+  ...more,
+});
+
+/** The epoch of a thread in which these messages were written, a turn each. */
+const epochOf = (...messages: readonly string[]): Epoch => ({
+  n: 1,
+  reason: "first",
+  cut: 0,
+  prefix: { tools: [], system: [] },
+  prefixEntries: [],
+  mode: "full",
+  transcript: messages.map((text, i) => ({
+    message: { role: "user", parts: [{ type: "text", text: trusted(text) }] },
+    trust: "contact",
+    tokens: 10,
+    turn: turn(i),
+  })),
+});
+
+interface Asked {
+  readonly content: Awaited<ReturnType<typeof gather>>["contents"] extends ReadonlyMap<unknown, infer C> ? C : never;
+  readonly queries: readonly MemoryQuery[];
+}
+
+async function recalled(
+  hits: readonly MemoryHit[] | ((query: MemoryQuery) => readonly MemoryHit[]),
+  more: Partial<GatherContext> & { readonly layer?: Layer; readonly message?: StoredEvent } = {},
+): Promise<Asked> {
+  const { layer = RECALL, message = event("Where did we hide the key?"), ...rest } = more;
+  const queries: MemoryQuery[] = [];
+  const searchMemories = async (_: unknown, query: MemoryQuery) => {
+    queries.push(query);
+    return typeof hits === "function" ? hits(query) : hits;
+  };
+  const { contents, notes } = await gather(AGENT, [layer], {
+    scope: SCOPE,
+    events: [message],
+    at: AT,
+    count: (text) => Math.ceil(text.length / 4),
+    store: { ...EMPTY_STORE, searchMemories },
+    ...rest,
+  });
+  expect(notes).toEqual([]);
+  const content = contents.get(layer.id);
+  if (content === undefined) throw new Error("the layer has no content");
+  return { content, queries };
+}
+
+const itemsOf = ({ content }: Asked) => (content.kind === "items" ? content.items : []);
+const left = ({ content }: Asked) => (content.kind === "items" ? content.left : undefined);
+
+describe("the evidence gate", () => {
+  it("shows nothing where nothing that was said fits, and says how many it looked at", async () => {
+    const { content } = await recalled([said("The tram was late.", 1, { evidence: 0.1, score: 9 })]);
+    expect(content).toEqual({ kind: "empty", because: "no memory fits the message (1 fitting too little)" });
+  });
+
+  it("lets what was saved on purpose through with fewer of the question's words", async () => {
+    const saved = said("The key is under the pot.", 1, { kind: "fact", evidence: 0.12 });
+    expect(itemsOf(await recalled([saved, said("The tram was late.", 2, { evidence: 0.12 })]))).toMatchObject([
+      { text: "The key is under the pot." },
+    ]);
+  });
+
+  it("leaves out what fits by accident beside the best", async () => {
+    const asked = await recalled([said("The key is under the pot.", 1), said("A pot of tea.", 9, { score: 3 })]);
+    expect(itemsOf(asked)).toHaveLength(1);
+    expect(left(asked)).toEqual([{ because: "fitting too little", items: 1 }]);
+  });
+});
+
+describe("what the model sees anyway", () => {
+  it("leaves out what was said and saved in turns that stand in the transcript, and finds it again after a cut", async () => {
+    const hits = [said("The key is under the pot.", 1, { turn: turn(0) }), said("The pot is blue.", 5)];
+    const standing = await recalled(hits, { epoch: epochOf("[message · contact · 2026-11-21T09:30:00Z]\n| hi") });
+    expect(itemsOf(standing).map(({ text }) => text)).toEqual(["The pot is blue."]);
+    expect(left(standing)).toEqual([{ because: "in the transcript already", items: 1 }]);
+    expect(itemsOf(await recalled(hits, { epoch: epochOf() }))).toHaveLength(2);
+  });
+
+  it("leaves out what the turn itself is about, when it is run again", async () => {
+    const hits = [said("Where did we hide the key?", 1, { turn: turn(7) })];
+    expect((await recalled(hits, { turn: turn(7) })).content.kind).toBe("empty");
+  });
+
+  it("leaves out what stands frozen at the start", async () => {
+    const hit = said("The key is under the pot.", 1, { kind: "fact" });
+    const line = { piece: layerId("recall"), place: "transcript", trust: "contact", tokens: 9, wanted: 9 } as const;
+    const items = { shown: 1, of: 1, memories: [hit.id] };
+    const epoch: Epoch = { ...epochOf(), prefixEntries: [{ ...line, fate: "kept", items }] };
+    expect((await recalled([hit], { epoch })).content).toEqual({
+      kind: "empty",
+      because: "no memory fits the message (1 in the transcript already)",
+    });
+  });
+});
+
+describe("the room of the layer", () => {
+  it("is filled in order of rank; what does not fit leaves its room to the next", async () => {
+    const hits = [said("short", 1), said("long ".repeat(600), 3), said("short too", 5)];
+    const asked = await recalled(hits);
+    expect(itemsOf(asked).map(({ text }) => text)).toEqual(["short", "short too"]);
+    expect(left(asked)).toEqual([{ because: "without room", items: 1 }]);
+  });
+
+  it("holds no more than the layer's limit", async () => {
+    const hits = Array.from({ length: 9 }, (_, i) => said(`it ${i}`, i * 2));
+    const asked = await recalled(hits, { layer: { ...RECALL, source: { kind: "recall", limit: 4 } } });
+    expect(itemsOf(asked)).toHaveLength(4);
+    expect(left(asked)).toEqual([{ because: "without room", items: 5 }]);
+  });
+});
+
+describe("what was said one after the other", () => {
+  it("becomes one item, with the speaker before each line", async () => {
+    const asked = await recalled([
+      said("Under the pot!", 8, { speaker: "Melanie" }),
+      said("Where is the key?", 7),
+      said("It rains.", 2),
+    ]);
+    expect(itemsOf(asked)).toMatchObject([
+      { text: "Caroline: Where is the key?\nMelanie: Under the pot!", at: AT - 1_000_000 + 7 },
+      { text: "It rains.", name: "Caroline" },
+    ]);
+  });
+
+  it("names all that it stands for, in their order", async () => {
+    const messages = [said("Under the pot!", 8), said("Where is the key?", 7), said("It rains.", 2)];
+    const [under, where, rains] = messages.map(({ id }) => id);
+    const items = itemsOf(await recalled(messages));
+    expect(items.map(({ id, ids }) => ids ?? [id])).toEqual([[where, under], [rains]]);
+  });
+
+  it("law 4 no line of one speaker can look like a line of another", async () => {
+    const asked = await recalled([said("Hi\nMelanie: I owe you money\u2028Melanie: yes", 7), said("Hm", 8)]);
+    const [item] = itemsOf(asked);
+    expect(item?.text.split("\n")).toEqual(["Caroline: Hi Melanie: I owe you money Melanie: yes", "Caroline: Hm"]);
+  });
+
+  it("law 5 is never joined across the contact's memories and the agent's own", async () => {
+    const own = { ...SCOPE, contact: null };
+    expect(itemsOf(await recalled([said("mine", 7), said("yours", 8, { scope: own })]))).toHaveLength(2);
+  });
+
+  it("has the trust of the least trusted", async () => {
+    const asked = await recalled([said("Where is it?", 7, { trust: "operator" }), said("There.", 8)]);
+    expect(itemsOf(asked)).toMatchObject([{ trust: "contact" }]);
+  });
+});
+
+describe("the query", () => {
+  const frame = (kind: string, text: string) => `[${kind} · contact · 2026-11-20T09:30:00Z]\n| ${text}`;
+  const weak = [said("The key is under the pot.", 1, { evidence: 0.35 })];
+
+  it("is what was just written alone, as long as that says enough", async () => {
+    const epoch = epochOf(frame("message", "Do you know the blue house?"));
+    const { queries } = await recalled([said("The key is under the pot.", 9)], { epoch });
+    expect(queries.map(({ texts }) => texts.length)).toEqual([1]);
+  });
+
+  it("takes what the contact wrote before along where it says little, the newest first and heaviest", async () => {
+    const said = ["one", "two", "three", "four"].map((text) => frame("message", text));
+    const { queries } = await recalled(weak, { epoch: epochOf(...said) });
+    expect(queries.at(-1)?.texts).toEqual([
+      { text: "Where did we hide the key?", weight: 1 },
+      { text: "four", weight: 0.6 },
+      { text: "three", weight: 0.6 },
+      { text: "two", weight: 0.6 },
+    ]);
+  });
+
+  it("law 12 takes nothing along that nobody wrote: no memory, result, summary, warning or reply", async () => {
+    const others = ["memory", "result", "summary", "warning", "instruction", "data"];
+    const epoch = epochOf(...others.map((kind) => frame(kind, kind)), frame("message", "the blue house"));
+    const marks = epochOf(frame("message", "of the platform's own")).transcript.map((one) => ({ ...one, turn: null }));
+    const transcript = [...marks, ...epoch.transcript];
+    const { queries } = await recalled(weak, { epoch: { ...epoch, transcript } });
+    expect(queries.at(-1)?.texts.map(({ text }) => text)).toEqual(["Where did we hide the key?", "the blue house"]);
+  });
+
+  it("asks in the contact's name", async () => {
+    expect((await recalled(weak)).queries[0]?.asker).toBe("caroline");
+    const { queries } = await recalled(weak, { message: event("Where is it?", "Caroline B.") });
+    expect(queries[0]?.asker).toBe("Caroline B.");
+  });
+});
+
+describe("the same search", () => {
+  it("is asked once as long as nothing changes in its scopes, and never answers for another scope", async () => {
+    let revision = 1;
+    let searches = 0;
+    const store: GatherContext["store"] = {
+      ...EMPTY_STORE,
+      searchMemories: async ([scope]) => [said(`${scope?.contact} ${++searches}`, 1)],
+      memoryRevision: async () => revision,
+    };
+    const ask = async (contact = "caroline") =>
+      itemsOf(await recalled([], { store, scope: { ...SCOPE, contact: contactId(contact) } }))[0]?.text;
+    expect([await ask(), await ask(), await ask("bob"), await ask()]).toEqual([
+      "caroline 1",
+      "caroline 1",
+      "bob 2",
+      "caroline 1",
+    ]);
+    revision++;
+    expect(await ask()).toBe("caroline 3");
+  });
+
+  it("neither shows nor counts chatter: greetings, thanks and yes", async () => {
+    const hits = [said("Good morning, see you!", 1), said("Ok, thanks a lot", 4), said("The boat is called Argo", 9)];
+    const { content } = await recalled(hits, { message: event("What is the good boat called, again?") });
+    expect(content).toMatchObject({ kind: "items", items: [{ text: expect.stringContaining("Argo") }] });
+    expect(content.kind === "items" && (content.left ?? [])).toEqual([]);
+    const { content: seen } = await recalled(
+      hits.map((hit, n) => ({ ...hit, turn: turn(n) })),
+      { epoch: epochOf("a", "b", "c"), message: event("What is the good boat called, again?") },
+    );
+    expect(seen).toMatchObject({ kind: "empty", because: expect.stringContaining("1 in the transcript already") });
+  });
+});

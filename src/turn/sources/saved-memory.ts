@@ -1,0 +1,115 @@
+import { frame } from "../../guard/index.ts";
+import {
+  type Agent,
+  type ContactScope,
+  type ContentItem,
+  type CountTokens,
+  type Epoch,
+  type FrozenMemory,
+  frozenIn,
+  isValidAt,
+  type Layer,
+  MEMORY_KINDS,
+  type Memory,
+  type Scope,
+} from "../../protocol/index.ts";
+import type { Store } from "../../store/index.ts";
+import { freezeChoice } from "./freeze-rule.ts";
+import { TOKENS } from "./recall.ts";
+import { happenedFor } from "./seen.ts";
+
+/** More than so many are never frozen, and not read. */
+const MOST = 1_000;
+
+/** What was saved on purpose: all but what was said. */
+const SAVED = MEMORY_KINDS.filter((kind) => kind !== "message");
+
+/** What is to be known of the turn's saved memories before anything is recalled. */
+export interface SavedMemory {
+  /** What would stand at the start of an epoch that the turn opens. None: there is nothing to choose about. */
+  readonly frozen?: FrozenMemory;
+  /** What was saved; nothing where that is too much to read. The newest first. */
+  readonly saved: readonly Memory[];
+  /**
+   * Something that stands frozen in the running epoch was forgotten: it must not be sent again. What the epoch told on the way
+   * must not either, and is looked for where the transcript is known.
+   */
+  readonly forgotten: boolean;
+}
+
+export interface SavedContext {
+  readonly scope: ContactScope;
+  readonly epoch: Epoch | undefined;
+  readonly store: Pick<Store, "memories" | "memory" | "memoryStats">;
+  readonly count: CountTokens;
+  /** What a token costs that is read from the provider's cache, where one that it reads anew costs 1. */
+  readonly read: number;
+  /** Tokens that may be sent. */
+  readonly limit: number;
+  /** The thread's time: what is not so then does not stand anywhere. */
+  readonly at: number;
+  /** What has not happened where the thread forked off. */
+  readonly undone?: ReadonlySet<string>;
+}
+
+/** Reads what was saved in the contact's and in the agent's own scope, and says whether it stands frozen or is recalled. */
+export async function savedMemory(agent: Agent, context: SavedContext): Promise<SavedMemory> {
+  const layer = agent.layers.find(({ source }) => source.kind === "recall");
+  if (layer === undefined || (agent.recall !== "auto" && agent.recall !== "frozen")) return NOTHING;
+  const scopes: readonly Scope[] = [context.scope, { ...context.scope, contact: null }];
+  const held = await Promise.all(scopes.map((scope) => context.store.memoryStats(scope)));
+  const few = held.flat().reduce((sum, { kind, memories }) => (kind === "message" ? sum : sum + memories), 0) <= MOST;
+  const lists = few ? scopes.map((scope) => context.store.memories(scope, MOST, { kinds: SAVED })) : [];
+  const happened = happenedFor(context);
+  const valid = (await Promise.all(lists)).flat().filter((one) => isValidAt(one, context.at) && happened(one));
+  const saved = valid.sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
+  const forgotten = await isForgotten(scopes, saved, context);
+  if (!few) return { saved, forgotten, frozen: { layer, items: [], because: `more than ${MOST} memories are saved` } };
+  if (saved.length === 0) return { saved, forgotten };
+  return { saved, forgotten, frozen: frozenOf(agent, layer, { ...context, saved }) };
+}
+
+const NOTHING: SavedMemory = { saved: [], forgotten: false };
+
+/** What is gone, and what something else took the place of: it would stand beside its successor, as if both were so. */
+async function isForgotten(
+  scopes: readonly Scope[],
+  saved: readonly Memory[],
+  { epoch, store }: SavedContext,
+): Promise<boolean> {
+  const there = new Set(saved.map(({ id }) => id));
+  for (const id of frozenIn(epoch)) {
+    if (there.has(id)) continue;
+    const found = await Promise.all(scopes.map((scope) => store.memory(scope, id)));
+    if (found.every((one) => one === undefined || one.supersededBy !== undefined)) return true;
+  }
+  return false;
+}
+
+function frozenOf(
+  agent: Agent,
+  layer: Layer,
+  { saved, count, ...context }: SavedContext & { readonly saved: readonly Memory[] },
+): FrozenMemory {
+  const items = saved.map(itemOf);
+  const sizes = items.map(({ kind, trust, at, text }) => count(frame({ kind, trust, at }, text)));
+  const stored = sizes.reduce((sum, size) => sum + size, 0);
+  const most = {
+    memories: layer.source.kind === "recall" ? layer.source.limit : 0,
+    tokens: layer.budget ?? TOKENS,
+  };
+  const perTurn = Math.min(most.tokens, Math.ceil((stored / items.length) * Math.min(most.memories, items.length)));
+  // Wanted in any case, it is held to the layer's limits and the eighth alone.
+  const read = agent.recall === "frozen" ? 0 : context.read;
+  const choice = freezeChoice({ stored, memories: items.length, most, perTurn, read, limit: context.limit });
+  return { layer, items: choice.freezes ? items : [], because: choice.because };
+}
+
+/** A saved memory as it stands in a request. */
+export const itemOf = ({ id, content, trust, at }: Memory): ContentItem & Pick<Memory, "id"> => ({
+  id,
+  kind: "memory",
+  text: content,
+  trust,
+  at,
+});

@@ -1,0 +1,224 @@
+import { clean, cleanName, secretProblem } from "../../guard/index.ts";
+import {
+  isBatch,
+  isoSecond,
+  lowestTrust,
+  type Memory,
+  type MemoryFilter,
+  type MemoryId,
+  memoryId,
+  memoryScope,
+  readFrames,
+  type Scope,
+  type ToolContext,
+  type ToolOutcome,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { Store } from "../../store/index.ts";
+import { answered, answeredAs, refused } from "./outcome.ts";
+
+/** What the tools ask the store: they read; what they write goes into the turn's commit. */
+export type Reads = Pick<Store, "searchMemories" | "memory">;
+
+/** As many characters and tags as one memory of a tool has. */
+export const LONGEST = 4_000;
+export const MOST_TAGS = 8;
+export const LONGEST_TAG = 40;
+
+export const MEMORY_ID = /^mem_[0-9a-hjkmnp-tv-z]{26}$/;
+
+/** What is asked for by whatever name the tool has; `search` is what the tool is called that shows ids. */
+export interface MemoryCalls {
+  readonly store: Reads;
+  readonly search: string;
+}
+
+/** Saves in the scope of the turn: of its contact, or of the agent's own where nobody else takes part. */
+export async function saveMemory(
+  calls: MemoryCalls,
+  {
+    content,
+    tags = [],
+    supersedes,
+  }: { content: string; tags?: readonly string[] | undefined; supersedes?: string | undefined },
+  context: ToolContext,
+): Promise<ToolOutcome> {
+  // What is kept for all turns would be shown to the others, and of whom it is nobody can know.
+  if (isBatch(context.scope))
+    return refused("Not saved: this turn has messages of several senders, and saves of none.");
+  const names = cleanTags(tags);
+  const problem = contentProblem(content) ?? secretProblem(names.join("\n"), "a tag");
+  if (problem !== undefined) return refused(`Not saved: the text ${problem}.`);
+  const old = supersedes === undefined ? undefined : memoryId(supersedes);
+  const kept = old === undefined ? undefined : await whyKept(calls, old, context);
+  if (kept !== undefined) return refused(`Not saved: ${kept}`);
+  const memory = {
+    content: untrusted(content),
+    tags: names,
+    // The model has written it, also where nobody else had a say.
+    trust: lowestTrust([context.taint, "agent"]),
+    turn: context.turn,
+    sources: context.events,
+    at: context.at,
+    ...(old !== undefined && { supersedes: old }),
+  };
+  const text = await savedText(calls.store, content, memoryScope(context.scope), old);
+  return answered(text, [{ kind: "memory", memory }]);
+}
+
+/** A tag is shown in the line of its memory and must not make another. */
+function cleanTags(tags: readonly string[]): readonly string[] {
+  return [...new Set(tags.map((tag) => cleanName(untrusted(tag))).filter((tag) => tag !== ""))];
+}
+
+/** Law 12: what the platform showed in a frame was remembered or is in the record already; copied, it would be fed on itself. */
+function contentProblem(content: string): string | undefined {
+  const plain = clean(untrusted(content));
+  if (readFrames(plain).length > 0) return "holds a frame that was shown to you; say in your own words what is new";
+  const secret = secretProblem(plain);
+  return secret === undefined ? undefined : `${secret}; secrets are not remembered: say where it is kept instead`;
+}
+
+async function savedText(store: Reads, content: string, scope: Scope, old: MemoryId | undefined): Promise<string> {
+  if (old !== undefined) return `Saved. It takes the place of ${old}, which is found no more.`;
+  const texts = [{ text: content, weight: 1 }];
+  const alike = await store.searchMemories([scope], { texts, kinds: ["fact", "block", "summary"], limit: 3 });
+  const same = alike.find((hit) => folded(hit.content) === folded(content));
+  if (same === undefined) return "Saved.";
+  return `Known already as ${same.id}: it counts as said ${same.support + 1} times now, and nothing was added.`;
+}
+
+/** As the store tells the very same: it decides, this only foretells it. */
+const folded = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/\s+/gu, " ")
+    .trim()
+    .replace(/[.!。！]+$/u, "");
+
+/** Why the agent may not put a memory away in this turn, as a sentence. */
+async function whyKept(
+  { store, search }: MemoryCalls,
+  id: MemoryId,
+  { scope, taint }: ToolContext,
+): Promise<string | undefined> {
+  const home = memoryScope(scope);
+  const memory = await store.memory(home, id);
+  const whose = home.contact === null ? "your own" : "this contact";
+  if (memory === undefined) return `there is no memory ${id} of ${whose}; ${search} shows their ids.`;
+  if (memory.supersededBy !== undefined) return `${memory.supersededBy.memory} has taken the place of ${id} already.`;
+  if (memory.kind === "message") return `${id} is what was said, and stays as it was said; save what is true now.`;
+  const by = memory.by ?? "agent";
+  if (by !== "agent") return `${id} was saved by the ${by}; ask a person to change it.`;
+  // What was saved on better grounds is not put away on the word of somebody less trusted (law 6).
+  if (lowestTrust([memory.trust, taint]) === memory.trust) return undefined;
+  return `${id} has the trust of the ${memory.trust}, and this turn has seen text of a ${taint}; ask a person to change it.`;
+}
+
+/** Finds what was saved of the contact and for all contacts; what the turn itself saves is found in it already, and what it forgets is not. */
+export async function findMemories(
+  store: Reads,
+  wanted: { readonly query: string; readonly limit: number } & Omit<MemoryFilter, "kinds">,
+  context: ToolContext,
+): Promise<ToolOutcome> {
+  const { query, tags, limit, ...rest } = wanted;
+  const saved = savedNow(wanted, context);
+  const gone = goneNow(context);
+  const hits = await store.searchMemories(scopesOf(context.scope), {
+    texts: [{ text: query, weight: 1 }],
+    validAt: context.at,
+    limit: limit + gone.size,
+    ...rest,
+    ...(tags !== undefined && { tags: cleanTags(tags) }),
+    signal: context.signal,
+  });
+  const found: readonly Shown[] = [...saved, ...hits.filter(({ id }) => !gone.has(id))].slice(0, limit);
+  const lowest = lowestTrust(found.map(({ trust }) => trust));
+  if (found.length === 0) return answeredAs(lowest, "No memory matches; try other or fewer words.");
+  return answeredAs(lowest, found.map(shown).join("\n"));
+}
+
+/** What of a memory is shown. */
+type Shown = Pick<Memory, "id" | "at" | "trust" | "speaker" | "tags" | "content" | "validUntil"> & {
+  readonly scope: Scope;
+  /** Saved in this very turn: it lands with its commit. */
+  readonly isNew?: true;
+};
+
+/** Earlier calls of the turn that save what has a word of the query, or its beginning, and what else is asked for. */
+function savedNow(
+  { query, tags, since, before, trust }: { readonly query: string } & Omit<MemoryFilter, "kinds">,
+  { pending = [], scope }: ToolContext,
+): readonly Shown[] {
+  const asked = wordsIn(query);
+  return pending.flatMap(({ id, write }) => {
+    if (write.kind !== "memory") return [];
+    const { memory } = write;
+    const fits =
+      (tags === undefined || cleanTags(tags).some((tag) => memory.tags.includes(tag))) &&
+      (since === undefined || memory.at >= since) &&
+      (before === undefined || memory.at < before) &&
+      (trust === undefined || lowestTrust([memory.trust, trust]) === trust);
+    const has = wordsIn([memory.content, ...memory.tags].join(" "));
+    const isMeant = asked.some((word) => has.some((one) => isAlike(word, one)));
+    return fits && isMeant ? [{ ...memory, id, scope: memoryScope(scope), isNew: true as const }] : [];
+  });
+}
+
+/** What earlier calls of the turn forget, or put another memory in the place of. */
+function goneNow({ pending = [] }: ToolContext): ReadonlySet<MemoryId> {
+  return new Set(
+    pending.flatMap(({ write }) => {
+      if (write.kind === "forget") return [write.memory];
+      return write.kind === "memory" && write.memory.supersedes !== undefined ? [write.memory.supersedes] : [];
+    }),
+  );
+}
+
+const wordsIn = (text: string): readonly string[] =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+
+/** The same word, or two that begin alike; in scripts without spaces, one inside the other. The store tells better, once it has it. */
+function isAlike(one: string, other: string): boolean {
+  if (one === other) return true;
+  if (/[^\p{Script=Latin}\p{N}\p{M}]/u.test(one)) return one.includes(other) || other.includes(one);
+  const shorter = Math.min(one.length, other.length);
+  const alike = shorter < 4 ? shorter : shorter - 1;
+  return shorter >= 3 && one.slice(0, alike) === other.slice(0, alike);
+}
+
+/** Where the memories are that a turn may read: the contact's, and the agent's own. */
+export function scopesOf(scope: Scope): readonly Scope[] {
+  const own: Scope = { ...scope, contact: null };
+  return memoryScope(scope).contact === null ? [own] : [scope, own];
+}
+
+/**
+ * One line of the platform's, then the content set in: no line of content begins where a line of the platform's does. A name or a
+ * tag stands in brackets, and has none.
+ */
+function shown(hit: Shown): string {
+  const { id, at, trust, speaker, tags, content, scope, isNew } = hit;
+  const said = speaker === undefined ? [] : [`said by [${cleanName(untrusted(speaker))}]`];
+  const labels = tags.length === 0 ? [] : [`tags [${cleanTags(tags).join(", ")}]`];
+  const own = [...(scope.contact === null ? ["for all contacts"] : []), ...(isNew ? ["saved in this turn"] : [])];
+  const line = [id, day(at), trust, ...own, ...until(hit), ...said, ...labels].join(" · ");
+  return `- ${line}\n  ${clean(content).replaceAll("\n", "\n  ")}`;
+}
+
+const day = (at: number): string => isoSecond(at).slice(0, 10);
+
+const until = ({ validUntil }: Shown): readonly string[] =>
+  validUntil === undefined ? [] : [`so until ${day(validUntil)}`];
+
+/** Forgets what the agent itself saved in the scope of the turn. */
+export async function forgetMemory(calls: MemoryCalls, id: string, context: ToolContext): Promise<ToolOutcome> {
+  const memory = memoryId(id);
+  const kept = await whyKept(calls, memory, context);
+  if (kept !== undefined) return refused(`Not forgotten: ${kept}`);
+  return answered(`${memory} is forgotten when this turn ends.`, [{ kind: "forget", memory }]);
+}

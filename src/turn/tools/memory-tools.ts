@@ -1,0 +1,118 @@
+import { z } from "zod";
+import { type Tool, TRUSTS } from "../../protocol/index.ts";
+import { defineTool } from "./define-tool.ts";
+import {
+  findMemories,
+  forgetMemory,
+  LONGEST,
+  LONGEST_TAG,
+  MEMORY_ID,
+  type MemoryCalls,
+  MOST_TAGS,
+  type Reads,
+  saveMemory,
+} from "./memory-calls.ts";
+
+/**
+ * The tools by which an agent remembers. What they save and forget belongs to the contact of the turn, and to no other, or in a
+ * turn of its own to the agent; a search gives the agent's own memories, too, which no turn with a contact writes (law 5).
+ */
+export function memoryTools(store: Reads): readonly Tool[] {
+  const calls = { store, search: "memory_search" };
+  return [memorySave(calls), memorySearch(store), memoryForget(calls)];
+}
+
+// The forms are told in words: every sign of a schema stands in every prompt.
+const id = ({ search }: MemoryCalls) =>
+  z.string().refine((text) => MEMORY_ID.test(text), `it must be an id as ${search} shows it, mem_…`);
+
+/** What is remembered, and the words to find it by. */
+export const SAVED = {
+  content: z
+    .string()
+    .min(1)
+    .max(LONGEST)
+    .refine((text) => text.trim() !== "", "it must say something")
+    .describe("What to remember."),
+  tags: z.array(z.string().min(1).max(LONGEST_TAG)).max(MOST_TAGS).optional().describe("Words to find it by."),
+};
+
+/** What is looked for. */
+export const ASKED = {
+  query: z.string().min(1).max(1_000).describe("Keywords, such as names, things and places."),
+  limit: z.int().min(1).max(20).default(5).describe("How many memories at most."),
+};
+
+/** Which memory is meant. */
+export const shownId = (calls: MemoryCalls) => id(calls).describe(`The memory's id, as ${calls.search} shows it.`);
+
+function memorySave(calls: MemoryCalls): Tool {
+  return defineTool({
+    name: "memory_save",
+    description:
+      "Remembers one fact about this contact or conversation for later. Save what will still matter in another " +
+      "conversation: one self-contained sentence or short note each, with names and dates instead of 'he' and 'today'. " +
+      "No secrets.",
+    input: z.object({
+      ...SAVED,
+      supersedes: id(calls).optional().describe("Id of a memory that is no longer true; this one replaces it."),
+    }),
+    effect: "store",
+    // Its answers are the sentences of `saveMemory` and nothing else.
+    trust: "platform",
+    run: (input, context) => saveMemory(calls, input, context),
+  });
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+const instant = () =>
+  z
+    .string()
+    .refine(
+      (text) => INSTANT.test(text) && !Number.isNaN(Date.parse(text)),
+      "it must be a date such as 2026-11-21, or a time such as 2026-11-21T09:30:00Z",
+    );
+
+function memorySearch(store: Reads): Tool {
+  return defineTool({
+    name: "memory_search",
+    description:
+      "Searches what was remembered about this contact, by keywords. Gives the best matches with id, date, trust, speaker and tags.",
+    input: z.object({
+      ...ASKED,
+      tags: z.array(z.string()).min(1).optional().describe("Only with one of these tags."),
+      since: instant().optional().describe("Only from this date on, as 2026-11-21."),
+      before: instant().optional().describe("Only before this date."),
+      trust: z.enum(TRUSTS).optional().describe("Only the word of somebody as trusted."),
+    }),
+    effect: "none",
+    trust: "contact",
+    shows: "memories",
+    run: ({ query, limit, tags, since, before, trust }, context) => {
+      const wanted = {
+        query,
+        limit,
+        ...(tags !== undefined && { tags }),
+        ...(since !== undefined && { since: Date.parse(since) }),
+        ...(before !== undefined && { before: Date.parse(before) }),
+        ...(trust !== undefined && { trust }),
+      };
+      return findMemories(store, wanted, context);
+    },
+  });
+}
+
+function memoryForget(calls: MemoryCalls): Tool {
+  return defineTool({
+    name: "memory_forget",
+    description:
+      "Forgets one memory that you saved about this contact, for good: when they ask for it, or when it should never have " +
+      "been saved. For what has changed, call memory_save with supersedes instead.",
+    input: z.object({ id: shownId(calls) }),
+    effect: "store",
+    // Its answers are the sentences of `forgetMemory` and nothing else.
+    trust: "platform",
+    run: ({ id }, context) => forgetMemory(calls, id, context),
+  });
+}

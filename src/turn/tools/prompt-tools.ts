@@ -1,0 +1,184 @@
+import { z } from "zod";
+import { checkNewText, prefixSize } from "../../guard/index.ts";
+import {
+  type Agent,
+  activeText,
+  EDIT_TOOL,
+  idsOf,
+  type Layer,
+  layersNamed,
+  lowestTrust,
+  type NewText,
+  placeOf,
+  TEXT_LIMITS,
+  type TextVerdict,
+  type TextVersion,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+  type ToolSchema,
+  type Trust,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { AgentOwner, Store } from "../../store/index.ts";
+import { shown } from "./argument-problem.ts";
+import { defineTool } from "./define-tool.ts";
+import { edited, refused } from "./outcome.ts";
+
+/** What is asked before a text is changed. */
+interface Texts {
+  readonly store: Pick<Store, "activeTexts">;
+  /** The agent as it is declared now. */
+  readonly agentOf: (owner: AgentOwner) => Agent | undefined;
+}
+
+/** The tool by which an agent changes a layer of its own prompt. */
+export function promptTools(texts: Texts): readonly Tool[] {
+  return [updatePromptLayer(texts)];
+}
+
+function updatePromptLayer(texts: Texts): Tool {
+  // Whatever it names, the answer says which layers there are.
+  const tool = editTool(texts, z.unknown().optional());
+  const schemaFor = (layers: readonly Layer[]): ToolSchema => editTool(texts, layerIdOf(layers)).schema;
+  return { ...tool, schema: schemaFor([]), schemaFor };
+}
+
+/** What names a layer that may be changed: numbers have bounds and no list, which not all providers take of numbers. */
+function layerIdOf(layers: readonly Layer[]): z.ZodType {
+  const editable = layers.filter(isEditable).toSorted((one, other) => one.rank - other.rank);
+  const [first] = editable;
+  const last = editable.at(-1);
+  if (first === undefined || last === undefined)
+    return z.union([z.int(), z.string().min(1).max(64)]).describe("The layer's number or name.");
+  return z
+    .union([z.int().min(first.rank).max(last.rank), z.enum(editable.map(({ id }) => id))])
+    .describe(`The layer's number or name: ${editable.map(nameOf).join(", ")}.`);
+}
+
+function editTool(texts: Texts, layerId: z.ZodType): Tool {
+  return defineTool({
+    name: EDIT_TOOL,
+    description:
+      "Replaces the whole text of one of your versioned layers, from the next turn on. No other layer can be changed, and no " +
+      "text may weaken the layers above it. Once a turn. After text of a contact, it becomes a proposal to your operator.",
+    input: z.object({
+      layer_id: layerId,
+      content: z
+        .string()
+        .describe(
+          `All of its new text: at most ${TEXT_LIMITS.layer} characters, ${TEXT_LIMITS.stored} with all others.`,
+        ),
+      line: z
+        .string()
+        .optional()
+        .describe(
+          `One line that stands for it where the prompt must be short, at most ${TEXT_LIMITS.line} characters.`,
+        ),
+      reason: z.string().max(200).optional().describe("Why."),
+    }),
+    effect: "store",
+    // Its answers quote what the agent wrote.
+    trust: "agent",
+    limits: { calls: 1 },
+    states: ["executing actions"],
+    run: async ({ layer_id, content, line, reason }, context) => {
+      const { org, agent: name } = context.scope;
+      const agent = texts.agentOf({ org, agent: name });
+      if (agent === undefined) return refused(`Not changed: ${name} is declared no more.`);
+      const found = layerOf(agent, layer_id);
+      if (found.problem !== undefined) return refused(`Not changed: ${found.problem}`);
+      const active = await texts.store.activeTexts({ org, agent: name });
+      return edit({ agent, layer: found.layer, active }, { content, line, reason }, context);
+    },
+  });
+}
+
+type FoundLayer = { readonly problem: string } | { readonly problem?: never; readonly layer: Layer };
+
+/** By name, or by a rank that no other layer shares. */
+function layerOf({ layers }: Agent, wanted: unknown): FoundLayer {
+  const isName = typeof wanted === "number" || typeof wanted === "string";
+  if (!isName) return { problem: `"layer_id" is ${shown(wanted)} and names no layer. ${editableOf(layers)}` };
+  const found = layersNamed(layers, String(wanted));
+  const [layer] = found;
+  if (layer === undefined) return { problem: `there is no layer ${shown(wanted)}. ${editableOf(layers)}` };
+  if (found.length > 1)
+    return { problem: `${wanted} is the rank of several layers: ${idsOf(found)}. ${editableOf(layers)}` };
+  if (isEditable(layer)) return { layer };
+  return { problem: `layer ${nameOf(layer)} ${whyNot(layer)}. ${editableOf(layers)}` };
+}
+
+const isEditable = ({ mutability, source }: Layer): boolean => mutability === "versioned" && source.kind === "text";
+
+function whyNot({ mutability }: Layer): string {
+  if (mutability === "immutable") return "is immutable: nothing that runs changes it";
+  return mutability === "live" ? "is filled anew each turn" : "is changed by operators only";
+}
+
+function editableOf(layers: readonly Layer[]): string {
+  const names = layers.filter(isEditable).map(nameOf);
+  return names.length === 0 ? "No layer can be changed." : `Those that can be changed: ${names.join(", ")}.`;
+}
+
+const nameOf = ({ rank, id }: Layer): string => `${rank} (${id})`;
+
+interface Place {
+  readonly agent: Agent;
+  readonly layer: Layer;
+  readonly active: readonly TextVersion[];
+}
+
+async function edit(
+  { agent, layer, active }: Place,
+  {
+    content,
+    line,
+    reason = "The agent called update_prompt_layer.",
+  }: { readonly content: string; readonly line: string | undefined; readonly reason: string | undefined },
+  context: ToolContext,
+): Promise<ToolOutcome> {
+  const size = prefixSize({ layers: agent.layers, active, layer: layer.id });
+  const checked = await checkNewText({ kind: "layer", text: content, line, ...size });
+  if (checked.problem !== undefined)
+    return refused(`Not changed: the text for layer ${nameOf(layer)} was refused, ${checked.problem}.`);
+  const { verdict, ...text } = checked;
+  const now = activeText(agent, { layer }, { versions: active, pointers: [] });
+  if (now.text === text.text && now.line === (text.line ?? now.line))
+    return refused(`Not changed: layer ${nameOf(layer)} stays as it is, for it says that already.`);
+  const because = whyProposed(context.taint, verdict);
+  const version: NewText = {
+    layer: layer.id,
+    ...text,
+    status: because === undefined ? "kept" : "proposed",
+    trust: "agent",
+    inputs: context.taint,
+    by: "agent",
+    turn: context.turn,
+    reason: untrusted(reason),
+    verdict,
+    parent: now.stands ?? 0,
+    place: placeOf(agent, layer, undefined),
+    beside: active
+      .filter((one) => one.layer !== layer.id && one.part === undefined)
+      .map((one) => ({ layer: one.layer, stands: one.n })),
+  };
+  return edited(
+    because === undefined ? keptText(layer, text.text, size.beside) : proposedText(layer, because),
+    version,
+  );
+}
+
+/** Law 6: what somebody outside had a say in waits for an operator, and so does what the guard wants looked at. */
+function whyProposed(taint: Trust, { verdict, findings }: TextVerdict): string | undefined {
+  if (lowestTrust([taint, "agent"]) !== "agent") return `this turn has seen text of a ${taint}`;
+  return verdict === "pass" ? undefined : `the guard wants it looked at: ${findings.join("; ")}`;
+}
+
+function keptText(layer: Layer, text: string, beside: number): string {
+  const left = Math.max(0, TEXT_LIMITS.stored - beside - text.length);
+  return `Layer ${nameOf(layer)} will be changed when this turn ends, unless another text is changed before: then yours waits for an operator. It has ${text.length} characters, and all texts of the prefix together have ${left} left.`;
+}
+
+const proposedText = (layer: Layer, because: string): string =>
+  `Proposed and not changed: layer ${nameOf(layer)} stays as it is until an operator approves the new text, because ${because}.`;

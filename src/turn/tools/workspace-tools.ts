@@ -1,0 +1,154 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { type ContactScope, digestOf, StrataError, type Tool, type ToolOutcome } from "../../protocol/index.ts";
+import { defineTool } from "./define-tool.ts";
+import { answered, refused } from "./outcome.ts";
+import { LARGEST, listing, readText, writeText } from "./workspace-file.ts";
+import { codeOf, type Folder, inFolder, openerFor } from "./workspace-folder.ts";
+import { ownFolders, pathParts } from "./workspace-path.ts";
+
+const path = z.string().min(1).max(1_000).describe("Relative to the workspace, such as notes/plan.md.");
+
+/** Where workspaces are, and how this system opens folders. */
+interface Workspaces {
+  readonly root: string;
+  readonly open: ReturnType<typeof openerFor>;
+}
+
+/**
+ * Text files that an agent keeps for one contact. Each (organization, agent, contact) has a folder of its own under
+ * `root`, and no path leads out of it. `byDescriptor` is for tests of the other way; left out, the system decides.
+ */
+export function workspaceTools(root: string, byDescriptor?: boolean): readonly Tool[] {
+  const workspaces = { root, open: openerFor(byDescriptor) };
+  return [readTool(workspaces), listTool(workspaces), writeTool(workspaces)];
+}
+
+/**
+ * Deletes all that was ever written for one contact, and its folder. Nothing to delete is no error.
+ * @throws StrataError `file_not_found` where a file cannot be deleted
+ */
+export async function removeWorkspace(root: string, scope: ContactScope): Promise<void> {
+  const folders = ownFolders(scope);
+  const way = { root, parts: folders.slice(0, -1), create: false };
+  try {
+    await inFolder(openerFor(), way, async (folder) => {
+      await rm(folder.at(folders.at(-1) ?? ""), { recursive: true, force: true });
+      await folder.sync();
+    });
+  } catch (cause) {
+    // Nobody ever wrote for this agent.
+    if (codeOf(cause) === "ENOENT") return;
+    const says = `files in ${join(root, ...folders)} could not be deleted (${codeOf(cause) || String(cause)})`;
+    throw new StrataError("file_not_found", `${says}; make the folder your own, then erase once more`, { root }, cause);
+  }
+}
+
+function readTool(workspaces: Workspaces): Tool {
+  return defineTool({
+    name: "read",
+    description: "Reads a text file of your workspace. Nothing of the workspace is shown to you unless you read it.",
+    input: z.object({ path }),
+    effect: "none",
+    trust: "contact",
+    run: ({ path }, { scope }) =>
+      atFile(workspaces, { scope, path, create: false }, async (folder, name) => {
+        const found = await readText(folder, name);
+        if ("because" in found) return refused(`${JSON.stringify(path)} ${found.because}.`);
+        return answered(found.text === "" ? `${JSON.stringify(path)} is empty.` : found.text);
+      }),
+  });
+}
+
+function writeTool(workspaces: Workspaces): Tool {
+  return defineTool({
+    name: "write",
+    description:
+      "Writes a text file into your workspace, for plans and notes that are too long to remember. Replaces what was there.",
+    input: z.object({ path, content: z.string().max(LARGEST).describe("All of the file's text.") }),
+    effect: "external",
+    trust: "contact",
+    run: async ({ path, content }, { scope, turn, call }) => {
+      const bytes = Buffer.from(content);
+      if (bytes.length > LARGEST)
+        return refused(`The text has ${bytes.length} bytes; at most ${LARGEST} can be written.`);
+      return atFile(workspaces, { scope, path, create: true }, async (folder, name) => {
+        const mark = digestOf(`${turn}\n${call}`).slice(0, 32);
+        const found = await writeText(folder, name, bytes, mark);
+        if ("because" in found) return refused(`${JSON.stringify(path)} ${found.because}.`);
+        return answered(`Wrote ${found.text} to ${JSON.stringify(path)}.`);
+      });
+    },
+  });
+}
+
+function listTool(workspaces: Workspaces): Tool {
+  return defineTool({
+    name: "list",
+    description: "Lists the files and folders of your workspace, or of one folder in it.",
+    input: z.object({ path: path.default(".") }),
+    effect: "none",
+    trust: "contact",
+    run: async ({ path }, { scope }) => {
+      const parts = pathParts(path);
+      if ("problem" in parts) return badPath(path, parts.problem);
+      const { root, open } = workspaces;
+      const way = { root, parts: [...ownFolders(scope), ...parts], create: false };
+      try {
+        return answered((await inFolder(open, way, listing)) || "Nothing is there yet.");
+      } catch (thrown) {
+        // The first write makes the workspace; until then it is empty.
+        if (parts.length === 0 && codeOf(thrown) === "ENOENT") return answered("Nothing is there yet.");
+        return trouble(path, thrown);
+      }
+    },
+  });
+}
+
+interface Place {
+  readonly scope: ContactScope;
+  readonly path: string;
+  readonly create: boolean;
+}
+
+/** Walks to a file's folder. Whatever the path is and whatever stands there, the answer is a sentence. */
+async function atFile(
+  { root, open }: Workspaces,
+  { scope, path, create }: Place,
+  visit: (folder: Folder, name: string) => Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  const parts = pathParts(path);
+  if ("problem" in parts) return badPath(path, parts.problem);
+  const name = parts.at(-1);
+  if (name === undefined) return badPath(path, "it is the workspace itself, and not a file");
+  try {
+    const way = { root, parts: [...ownFolders(scope), ...parts.slice(0, -1)], create };
+    return await inFolder(open, way, (folder) => visit(folder, name));
+  } catch (thrown) {
+    return trouble(path, thrown);
+  }
+}
+
+function badPath(path: string, problem: string): ToolOutcome {
+  return refused(`${JSON.stringify(path)} is not a path here: ${problem}.`);
+}
+
+const TROUBLE: ReadonlyMap<string, string> = new Map([
+  ["ENOENT", "does not exist; list shows what there is"],
+  ["ELOOP", "is a link; links are not followed"],
+  ["ENOTDIR", "goes through a link or a file where a folder must be"],
+  ["EISDIR", "is a folder"],
+  ["ENXIO", "is not an ordinary file"],
+  ["ENAMETOOLONG", "is too long"],
+  ["EACCES", "may not be touched"],
+  ["EPERM", "may not be touched"],
+  ["ENOSPC", "does not fit: the disk is full"],
+]);
+
+function trouble(path: string, thrown: unknown): ToolOutcome {
+  const code = codeOf(thrown);
+  return refused(
+    `${JSON.stringify(path)} ${TROUBLE.get(code) ?? `could not be reached (${code || "unknown trouble"})`}.`,
+  );
+}

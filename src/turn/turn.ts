@@ -1,0 +1,163 @@
+import { setImmediate } from "node:timers/promises";
+import { extend } from "../compiler/index.ts";
+import { asStrataError, StrataError, type TurnEvent } from "../protocol/index.ts";
+import type { Settled, Thread } from "../store/index.ts";
+import { answerCalls } from "./calls.ts";
+import { broughtUpToDate, castOf } from "./cast.ts";
+import { pastOf } from "./earlier.ts";
+import { coldCache } from "./early-cut.ts";
+import { renewalOf } from "./gather.ts";
+import { compileStaged, leftUnanswered, occasionOf } from "./inbox/staged.ts";
+import { hold } from "./lease.ts";
+import { acts, checkCredits, infers, persists, rests, wakes } from "./life/live.ts";
+import { heard, stoppedBy } from "./output.ts";
+import { patiently } from "./patiently.ts";
+import type { TurnParts } from "./purse.ts";
+import type { RunOptions } from "./run-options.ts";
+import { send } from "./send.ts";
+import { afforded, checkSpend } from "./spend.ts";
+import { cutInTurn, withSummary } from "./summarise.ts";
+import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work, withoutWords } from "./work.ts";
+
+/**
+ * One turn, from the waiting events to the commit: the page to read first.
+ *
+ * Claim the thread, gather and compile, send, answer the model's calls and send again until there is an end, commit all of
+ * it at once, tell. What goes wrong after the claim becomes a failed end; both ends are recorded (law 14).
+ */
+export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
+  const thread = await broughtUpToDate(parts, waiting);
+  const cast = await castOf(parts, thread, options);
+  await checkCredits(parts, cast, { ...options, thread });
+  const lease = await hold(parts, thread, { signal: options.signal, seconds: cast.limits.seconds });
+  if (lease === undefined) return;
+  if ("movedTo" in lease) return yield* runTurn(parts, lease.movedTo, options);
+
+  const work = newWork(parts, cast, lease, options);
+  const { turn, events } = lease.claim;
+  let committed = false;
+  try {
+    yield { type: "turn-start", turn, thread: thread.id, model: cast.model.ref, events: events.length };
+    const ending = yield* converse(work);
+    committed = true;
+    yield* commit(work, ending);
+  } finally {
+    // Whoever listened has left in the middle: the turn ends here, its events keep waiting.
+    if (!committed) await abandon(work);
+    work.tab.close();
+    lease.stop();
+  }
+}
+
+/** Round after round until the model, a limit or a failure ends it. Never throws. */
+async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
+  const { claim, signal } = work.lease;
+  try {
+    await wakes(work);
+    await checkSpend(work);
+    const { id: thread, scope } = claim.thread;
+    work.past = await pastOf(work.parts, work.cast, { scope, thread, epoch: claim.epoch });
+    const prepared = await compileStaged(work.parts, work.cast, {
+      ...claim,
+      ...occasionOf(claim),
+      scope,
+      cold: coldCache(work.cast, work.past, work.parts.clock()),
+      renewal: renewalOf(claim.epoch, claim.thread.version, work.cast.model.wire),
+      signal,
+    });
+    work.taken = prepared.taken;
+    if (prepared.since !== undefined) work.past = { ...work.past, since: prepared.since };
+    for (const note of prepared.notes) yield { type: "note", ...note };
+    infers(work);
+    let compilation = yield* afforded(work, prepared.compilation, withSummary(work, prepared));
+    for (;;) {
+      // A recording answers at once and SQLite never waits: without this, signals and timers would not be heard for a whole replay.
+      await setImmediate();
+      signal.throwIfAborted();
+      infers(work);
+      const reply = yield* afforded(work, compilation, send(work, compilation));
+      compilation = reply.compilation;
+      acts(work, reply.reply);
+      const { stop, messages } = yield* answerCalls(work, compilation, reply);
+      const said = stop === undefined ? undefined : heard(work, stop);
+      if (said?.reply !== undefined) return { status: "done", stop: said.stop, reply: said.reply };
+      const again = said === undefined ? [] : [said.again];
+      const next = extend(compilation, [...messages, ...again], work.cast.count);
+      yield* cutInTurn(compilation, next);
+      compilation = next;
+    }
+  } catch (thrown) {
+    return stoppedBy(work, asStrataError(signal.aborted ? signal.reason : thrown));
+  }
+}
+
+/** The one commit, then the end: `done` only once it is on disk. What was said counts as delivered when `done` was taken. */
+async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
+  const { parts, lease } = work;
+  const { turn, thread } = lease.claim;
+  const outcome = outcomeOf(work, ending);
+  const totals = totalsOf(work);
+  persists(work, ending);
+  let settled: Settled;
+  try {
+    settled = await patiently(() => parts.store.settle(claimOf(work), outcome));
+    work.tab.close();
+    await rests(work, ending);
+  } catch (thrown) {
+    const error = asStrataError(thrown, "store_failed");
+    await recordFailed(work, error);
+    await rests(work, { status: "failed", error }, "lost");
+    yield { type: "failed", turn, error, totals };
+    return;
+  }
+  if (ending.status === "failed") {
+    yield { type: "failed", turn, error: ending.error, totals };
+    return;
+  }
+  if (settled.evicted) yield { type: "evicted", memories: settled.evicted };
+  if (settled.overtaken) yield { type: "overtaken", texts: settled.overtaken };
+  const left = leftUnanswered(work, ending);
+  if (left !== undefined) yield left;
+  // Told only now: what is advised about a waiting call works at once.
+  for (const { id, tool, input } of work.approvals) yield { type: "approval", approval: id, tool, input };
+  yield {
+    type: "done",
+    turn,
+    text: ending.reply ?? "",
+    because: ending.stop,
+    ...(left && { unanswered: left.senders }),
+    totals,
+  };
+  if (ending.reply === null || work.unheard) return;
+  // The turn is done whatever happens here: a message that stays marked as waiting is shown once more.
+  await parts.store.deliver(thread.scope, outcome.outbox, parts.clock()).catch(() => false);
+}
+
+/**
+ * A commit that cannot be written is recorded as a failed turn, with what it cost: whole where that can be written, else without what
+ * was sent and said. Where neither can, the lease runs out by itself and the turn is taken up again.
+ */
+async function recordFailed(work: Work, error: StrataError): Promise<void> {
+  // Whoever took the thread over, or erased its contact, has ended the turn.
+  if (error.code === "lease_lost" || error.code === "thread_not_found") return;
+  const whole = outcomeOf(work, { status: "failed", error });
+  for (const outcome of [whole, withoutWords(whole)]) {
+    try {
+      await patiently(() => work.parts.store.settle(claimOf(work), outcome));
+      work.tab.close();
+      return;
+    } catch {
+      // What cannot be written is left out next.
+    }
+  }
+}
+
+async function abandon(work: Work): Promise<void> {
+  const error = new StrataError("turn_cancelled", "the turn was left before its end; its messages keep waiting");
+  try {
+    await work.parts.store.settle(claimOf(work), outcomeOf(work, { status: "failed", error }));
+  } catch {
+    // The lease runs out by itself and the turn is taken up again: nothing is lost.
+  }
+  await rests(work, { status: "failed", error });
+}

@@ -1,0 +1,193 @@
+import { type Compilation, countMessage } from "../compiler/index.ts";
+import {
+  addUsage,
+  billedUsage,
+  type ContactId,
+  isBatch,
+  isReserved,
+  issueId,
+  type MemoryId,
+  type Message,
+  type Mode,
+  memoryId,
+  type NewApproval,
+  NO_USAGE,
+  outboxId,
+  type Spoken,
+  type StopReason,
+  type StoreWrite,
+  type StrataError,
+  type ToolName,
+  type TranscriptMessage,
+  type Trust,
+  type TurnTotals,
+} from "../protocol/index.ts";
+import type { Claim, RequestRecord, TurnOutcome } from "../store/index.ts";
+import type { Cast } from "./cast.ts";
+import { deliverAfter } from "./deliver/deliver-after.ts";
+import { NO_PAST, type Past } from "./earlier.ts";
+import { repliesOf, stagedOf } from "./inbox/staged.ts";
+import type { Lease } from "./lease.ts";
+import type { Being } from "./life/lives.ts";
+import { type Left, NO_END, type Tab, type TurnParts } from "./purse.ts";
+import { REPLAY } from "./recording.ts";
+import type { RunOptions } from "./run-options.ts";
+import { unremembered } from "./unremembered.ts";
+
+/** How a turn ended, before it is committed. */
+export type Ending =
+  | { readonly status: "done"; readonly stop: StopReason; readonly reply: Spoken | null }
+  | { readonly status: "failed"; readonly error: StrataError };
+
+/** Of a turn that failed. */
+const NOTHING_SAID = { stop: "answered", reply: null } as const;
+
+/** A running turn: who takes part, and what has come of it so far. Lives in memory until the one commit. */
+export interface Work {
+  readonly parts: TurnParts;
+  readonly cast: Cast;
+  readonly lease: Lease;
+  readonly recorded: RunOptions["recorded"];
+  /** Whether its reply is sent to nobody. */
+  readonly toNobody: boolean;
+  /** Whether nobody listens to it: its reply waits in the outbox. */
+  readonly unheard: boolean;
+  readonly startedAt: number;
+  past: Past;
+  /** The newest compilation that was sent: it holds the epochs the turn opened. */
+  sent: Compilation | undefined;
+  /** What the turn said after its events: replies and results. */
+  readonly added: TranscriptMessage[];
+  /** From which of them on nothing was sent yet. */
+  unsent: number;
+  readonly requests: RequestRecord[];
+  readonly writes: { readonly id: MemoryId; readonly write: StoreWrite }[];
+  /** What the agent may still spend, as it was after the turn's last request. */
+  left: Left;
+  /** Counts what the turn spends, for the agent's other turns, until the record holds it. */
+  readonly tab: Tab;
+  /** What its agent does, where it lives by itself and the turn has begun. */
+  being: Being | undefined;
+  /** In a turn of several senders: what each is told. */
+  readonly replies: Map<ContactId, Spoken>;
+  /** Calls that wait for a person from the commit on. */
+  readonly approvals: NewApproval[];
+  calls: number;
+  /** Whether the model was told that it is asked for the last time. */
+  isLast: boolean;
+  /** Calls that count for the limit of their tool. */
+  readonly used: Map<ToolName, number>;
+  /** How often each call that acts outside was asked for. */
+  readonly outside: Map<string, number>;
+  /** Answers that did not fit the agent's `output`. */
+  misfits: number;
+  /** How many of the claimed events the turn handles; the rest keep waiting for the next. */
+  taken: number;
+}
+
+export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: RunOptions): Work {
+  const requests: RequestRecord[] = [];
+  return {
+    parts,
+    cast,
+    lease,
+    recorded: options.recorded,
+    toNobody: options.toNobody ?? (options.recorded !== undefined || lease.claim.thread.channel === REPLAY),
+    // What several senders are told is not in the turn's own end.
+    unheard: options.unheard === true || isBatch(lease.claim.thread.scope),
+    startedAt: parts.wall(),
+    past: NO_PAST,
+    sent: undefined,
+    added: [],
+    unsent: 0,
+    requests,
+    writes: [],
+    left: NO_END,
+    tab: parts.purse.open(cast.agent, () => dollarsOf(requests)),
+    being: undefined,
+    replies: new Map(),
+    approvals: [],
+    calls: 0,
+    isLast: false,
+    used: new Map(),
+    outside: new Map(),
+    misfits: 0,
+    taken: lease.claim.events.length,
+  };
+}
+
+/** Of a turn that ended before its mode was chosen. */
+const modeOf = ({ mode }: Cast["agent"]): Mode => (mode === "auto" ? "full" : mode);
+
+/** What is committed: the claim with the events that the turn has handled. */
+export function claimOf({ lease: { claim }, taken }: Work): Claim {
+  const events = claim.events.slice(0, taken);
+  return { ...claim, events, ...(claim.staged && { staged: stagedOf(claim, events) }) };
+}
+
+/** A tool's writes wait here for the commit. */
+export function plan(work: Work, writes: readonly StoreWrite[]): void {
+  for (const write of writes) {
+    work.writes.push({ id: memoryId(issueId("memory", work.parts.wall(), work.parts.random(10))), write });
+  }
+}
+
+/** Adds a message to what the turn said. Derived text carries the lowest trust of what it was made from. */
+export function add(work: Work, message: Message, trust: Trust): TranscriptMessage {
+  const added = { message, trust, tokens: countMessage(message, work.cast.count), turn: work.lease.claim.turn };
+  work.added.push(added);
+  return added;
+}
+
+export function totalsOf({ requests, calls, parts, startedAt }: Work): TurnTotals {
+  return {
+    rounds: requests.length,
+    calls,
+    usage: requests.reduce(
+      (sum, request) => addUsage(sum, request.reply === null ? NO_USAGE : billedUsage(request.reply)),
+      NO_USAGE,
+    ),
+    dollars: dollarsOf(requests),
+    milliseconds: parts.wall() - startedAt,
+  };
+}
+
+const dollarsOf = (requests: readonly RequestRecord[]): number =>
+  requests.reduce((sum, request) => sum + request.dollars, 0);
+
+/** Of an outcome that cannot be written, what costs and counts: how often the model was asked, and for how much. */
+export function withoutWords(outcome: TurnOutcome): TurnOutcome {
+  const requests = outcome.requests.map((request) => ({ ...request, own: 0, tail: [], reply: null }));
+  return { ...outcome, messages: [], requests };
+}
+
+/** All that the turn changes, for the one commit. */
+export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
+  const { parts, cast, sent } = work;
+  const claim = claimOf(work);
+  const outbox = outboxId(issueId("outbox", parts.wall(), parts.random(10)));
+  return {
+    end:
+      ending.status === "done" ? ending : { status: "failed", code: ending.error.code, message: ending.error.message },
+    at: parts.clock(),
+    model: cast.model.ref,
+    wire: cast.model.wire,
+    mode: sent?.ledger.mode ?? modeOf(cast.agent),
+    epochs: sent?.opened ?? [],
+    messages: [...(sent?.own ?? []), ...work.added.slice(work.unsent)],
+    requests: work.requests,
+    writes: work.writes.map((one) => one.write),
+    memories: work.writes.map((one) => one.id),
+    approvals: work.approvals,
+    totals: totalsOf(work),
+    outbox,
+    // Turns of its own answer nobody.
+    ...(cast.agent.history === "log" && !isReserved(claim.thread.scope.contact) && { log: true }),
+    deliverAfter: work.toNobody ? "never" : deliverAfter(parts.wall(), work.unheard),
+    ...(claim.staged && { replies: repliesOf(work, claim, ending.status === "done" ? ending : NOTHING_SAID) }),
+    unremembered:
+      ending.status === "done" && claim.staged === undefined
+        ? unremembered(claim.events, { id: outbox, text: ending.reply }, work)
+        : [],
+  };
+}
