@@ -86,7 +86,7 @@ function drawn(letters: string, size: number): string {
 async function serve(root: string, folder: string): Promise<{ server: ChildProcess; port: number }> {
   cpSync(join(root, "blueprints", "companion"), folder, { recursive: true });
   const env = { PATH: process.env["PATH"], HOME: folder, TMPDIR: tmpdir(), NO_COLOR: "1" };
-  const args = [join(root, "src/cli/main.ts"), "start", "--port", "0", "--json"];
+  const args = [join(root, "src/doors/cli/main.ts"), "start", "--port", "0", "--json"];
   const server = spawn(process.execPath, args, { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   for await (const chunk of server.stdout ?? []) {

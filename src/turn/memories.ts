@@ -8,7 +8,6 @@ import {
   trustOf,
   untrusted,
 } from "../protocol/index.ts";
-import { isChatter } from "../sources/index.ts";
 import { exportMemories } from "./export-memories.ts";
 import { importMemories } from "./import-memories.ts";
 import type { MemoryDoors, MemoryWish, Note } from "./memory-doors.ts";
@@ -16,6 +15,7 @@ import { spanProblem } from "./memory-files/draft.ts";
 import { newMemoryId } from "./memory-id.ts";
 import type { Parts } from "./parts.ts";
 import { type Reached, reach, writableScope } from "./senders.ts";
+import { isChatter } from "./sources/index.ts";
 
 /** So many more are looked at where chatter is left out. */
 const CHATTER = 50;

@@ -1,4 +1,4 @@
-import type { Memory } from "../protocol/index.ts";
+import type { Memory } from "../../protocol/index.ts";
 
 /** More words than this are never only small talk. */
 const LONGEST = 12;
