@@ -40,12 +40,14 @@ async function loadedBy(argv: readonly string[], until?: string): Promise<Loaded
   const source = pathToFileURL(join(ROOT, "src/")).href;
   const files = urls.filter((url) => url.startsWith(source)).map((url) => url.slice(source.length));
   const packages = urls.flatMap((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []);
-  const rooms = files.map((file) => file.split("/")[0] ?? "").filter((room) => !room.endsWith(".ts"));
+  const rooms = files
+    .map((file) => /^doors\/\w+|^[\w.-]+/.exec(file)?.[0] ?? "")
+    .filter((room) => !room.endsWith(".ts"));
   return { files, rooms: [...new Set(rooms)].sort(), packages: [...new Set(packages)].sort() };
 }
 
 /** Commands of which nothing is loaded where another one runs. */
-const OTHERS = ["cli/memory/memory.ts", "cli/chat/chat.ts", "cli/cache/cache.ts"];
+const OTHERS = ["doors/cli/memory/memory.ts", "doors/cli/chat/chat.ts", "doors/cli/cache/cache.ts"];
 
 /** What is loaded by those alone who use it. */
 const RARE = /^(?:viem|gpt-tokenizer|@openrouter\/.*|@ai-sdk\/(?!provider$).*)$/;
@@ -53,29 +55,30 @@ const RARE = /^(?:viem|gpt-tokenizer|@openrouter\/.*|@ai-sdk\/(?!provider$).*)$/
 describe("a command loads what it needs", () => {
   it("and the version needs no command", async () => {
     const { files, rooms, packages } = await loadedBy(["--version"]);
-    expect({ rooms, packages }).toEqual({ rooms: ["app", "cli", "print", "protocol"], packages: ["commander"] });
+    expect({ rooms, packages }).toEqual({ rooms: ["app", "doors/cli", "print", "protocol"], packages: ["commander"] });
     expect(OTHERS.filter((file) => files.includes(file))).toEqual([]);
   });
 
   it("and the help of all commands needs no engine", async () => {
     const { files, rooms, packages } = await loadedBy(["--help"]);
     expect(OTHERS.filter((file) => files.includes(file))).toEqual([]);
-    expect({ rooms, packages }).toEqual({ rooms: ["app", "cli", "print", "protocol"], packages: ["commander"] });
+    expect({ rooms, packages }).toEqual({ rooms: ["app", "doors/cli", "print", "protocol"], packages: ["commander"] });
   });
 
   it("and the guard needs nothing but the guard", async () => {
     const { files, rooms, packages } = await loadedBy(["guard", "check", "Be brief."]);
     expect({ rooms, packages }).toEqual({
-      rooms: ["app", "cli", "guard", "print", "protocol"],
-      packages: ["commander"],
+      rooms: ["app", "doors/cli", "guard", "print", "protocol"],
+      // The words of recovery phrases, which are secrets.
+      packages: ["@scure/bip39", "commander"],
     });
     expect(OTHERS.filter((file) => files.includes(file))).toEqual([]);
   });
 
   it("and what opens an agent needs no server, no provider's package, no chain and no judge of texts", async () => {
     const { files, rooms, packages } = await loadedBy(["agent", "list"]);
-    expect(rooms).toEqual(expect.arrayContaining(["agents", "runtime", "stores"]));
-    expect(rooms).not.toContain("server");
+    expect(rooms).toEqual(expect.arrayContaining(["agents", "turn", "store"]));
+    expect(rooms).not.toContain("doors/http");
     expect(packages).not.toContain("hono");
     expect(packages.filter((name) => RARE.test(name))).toEqual([]);
     expect(files.filter((file) => file.startsWith("guard/override/"))).toEqual([]);
@@ -83,7 +86,7 @@ describe("a command loads what it needs", () => {
 
   it("and the server neither, while nobody talks to an agent", async () => {
     const { files, rooms, packages } = await loadedBy(["start", "--port", "0"], "serves on");
-    expect(rooms).toContain("server");
+    expect(rooms).toContain("doors/http");
     expect(packages.filter((name) => RARE.test(name))).toEqual([]);
     expect(files.filter((file) => file.startsWith("guard/override/"))).toEqual([]);
   });
