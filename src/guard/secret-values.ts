@@ -35,6 +35,18 @@ export function isPasswordLike(value: string): boolean {
   return /\p{L}/u.test(bare) ? hasDigit || hasSign : hasDigit && hasSign;
 }
 
+/** A call, as code has it: `db.Column(`, `getpass()`, `hash(password`. Digits alone in its brackets are somebody's play with a word. */
+const CALL = /^[a-z_$][\w$]*(?:\.[a-z_$][\w$]*)+[([]|^[a-z_$][\w$]*[([](?:$|[)\]a-z_$])/i;
+/** What was made of a password says so in front: `pbkdf2:sha256:…`, `$2b$12$…`. */
+const HASHED = /^(?:pbkdf2|scrypt|argon2\w*|bcrypt|\$2[abxy]?|\$argon2\w*|sha-?\d+)[:$]/i;
+
+/** Whether a value that is called a password is code that makes one, its hash, or an example that says what it stands for. */
+export function isOfCode(value: string, before: string): boolean {
+  const isLiteral = /["'`]$/.test(before);
+  const isExample = isLiteral && /[\w$][_.]pass\w*\s*=\s*["'`]$/i.test(before) && /pass(?:word|wort)/i.test(value);
+  return (!isLiteral && CALL.test(value)) || HASHED.test(value) || isExample;
+}
+
 /** Which lengths go with which beginnings: Visa, Mastercard, American Express, Discover, JCB, Diners Club, UnionPay. */
 const CARDS: readonly (readonly [RegExp, readonly number[]])[] = [
   [/^4/, [16, 19]],

@@ -1,5 +1,5 @@
 import { withoutHidden } from "./hidden.ts";
-import { isBareKey, isCardNumber, isPasswordLike, isRandom, recoveryPhrases } from "./secret-values.ts";
+import { isBareKey, isCardNumber, isOfCode, isPasswordLike, isRandom, recoveryPhrases } from "./secret-values.ts";
 
 /** What a finding is called in a sentence: "it holds what looks like …". */
 export const SECRET_KINDS = {
@@ -82,7 +82,7 @@ const RULES: readonly Rule[] = [
       `(?<![\\p{L}])(?:${PASSWORD})["'\`]?\\s{0,3}(?:is|ist|es|est|[:=：]|-?>)\\s{0,3}["'\`]?(?<value>[^\\s"'\`]{6,200})`,
       "giu",
     ),
-    fits: (value) => isNoPlaceholder(value) && isPasswordLike(value),
+    fits: (value, before) => isNoPlaceholder(value) && isPasswordLike(value) && !isOfCode(value, before),
   },
   {
     kind: "secret value",

@@ -104,6 +104,14 @@ describe("a text that is too long", () => {
     });
     await save("0123456789");
   });
+
+  it("is taken as a message, which nobody can make shorter any more, and found by its beginning", async () => {
+    await limited();
+    const { id } = await save(`The lighthouse keeper says: ${"log ".repeat(75_000)}`, { kind: "message" });
+    const [hit] = await store.searchMemories([ANN], { texts: [{ text: "lighthouse", weight: 1 }], limit: 1 });
+    expect(hit?.id).toBe(id);
+    expect(hit?.content.length).toBeGreaterThan(300_000);
+  });
 });
 
 describe("a range that is used up", () => {

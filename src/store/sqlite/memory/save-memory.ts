@@ -95,11 +95,12 @@ function wellFormed(memory: NewMemory): NewMemory {
   };
 }
 
-function checkLength({ limits }: Connection, { content, tags }: NewMemory): void {
+function checkLength({ limits }: Connection, { kind, content, tags }: NewMemory): void {
+  const most = kind === "message" ? limits.message : limits.length;
   const length = content.length + tags.reduce((sum, tag) => sum + tag.length, 0);
-  if (length <= limits.length) return;
-  const says = `the memory has ${length} characters with its tags, and one may have ${limits.length}: shorten it or save it in parts`;
-  throw new StrataError("invalid_input", says, { length, most: limits.length });
+  if (length <= most) return;
+  const says = `the memory has ${length} characters with its tags, and one may have ${most}: shorten it or save it in parts`;
+  throw new StrataError("invalid_input", says, { length, most });
 }
 
 /** What it takes the place of, where that is still found. @throws StrataError `memory_not_found` */
