@@ -24,7 +24,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   sandbox: { mayImport: ["protocol"], mayImportTypes: [] },
   print: { mayImport: ["protocol"], mayImportTypes: [] },
   "turn/sources": { mayImport: ["protocol", "guard", "memory"], mayImportTypes: ["store", "agents"] },
-  "turn/tools": { mayImport: ["protocol", "guard", "sandbox"], mayImportTypes: ["store", "agents"] },
+  "turn/tools": { mayImport: ["protocol", "guard", "memory", "sandbox"], mayImportTypes: ["store", "agents"] },
   turn: {
     mayImport: ["protocol", "compiler", "wire", "guard", "turn/sources", "turn/tools"],
     mayImportTypes: ["store", "models", "agents"],

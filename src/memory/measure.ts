@@ -120,12 +120,11 @@ function measureOne(context: Context, own: Read, at: number): Measured | undefin
     window: short * scale * bm25(window, weights, near, "window"),
     session: short * scale * Math.max(0, (session?.tells ?? 0) - told(counts.keys(), weights)),
     kind: scale * ofKind,
-    ...speakerOf(asked.who, unit, long),
+    ...speakerOf(asked.who, unit),
     when: short * Number(asked.asksWhen && has(unit, FLAGS.time)),
     howMany: Number(asked.asksHowMany && has(unit, FLAGS.number)),
     ...datesOf(asked, unit.at),
     answered: follows ? scale * bm25(before.counts, weights, before.length) : 0,
-    asks: Number(has(unit, FLAGS.question)),
     length: (session?.units ?? 1) > 1 ? Math.log(length + NO_LENGTH) : 0,
     parts: Math.log(unit.parts),
     ...standing,
@@ -139,15 +138,12 @@ function measureOne(context: Context, own: Read, at: number): Measured | undefin
 export function speakerOf(
   { named, self, other, saysMe, saysYou }: Who,
   { speaker, flags }: Pick<ReadUnit, "speaker" | "flags">,
-  long = 0,
-): Pick<Values, "named" | "me" | "self" | "you" | "ownWords"> {
+): Pick<Values, "named" | "me" | "you" | "ownWords"> {
   const isNamed = named !== "" && speaker === named;
-  const isSelf = named === "" && self !== "" && speaker === self;
-  const isMe = isSelf && saysMe;
+  const isMe = saysMe && self !== "" && speaker === self;
   return {
     named: Number(isNamed),
     me: Number(isMe),
-    self: long * Number(isSelf && !saysMe),
     you: Number(saysYou && other !== "" && speaker === other),
     ownWords: Number((isNamed || isMe) && (flags & FLAGS.firstPerson) !== 0),
   };

@@ -7,13 +7,9 @@ export const WEIGHTS = {
   session: 0.14,
   /** What is of a kind that is asked for. */
   kind: 0.34,
-  /**
-   * It was said by whom the question names; by the asker, who speaks of themselves (or of nobody, where the other one talks at
-   * length); by whom they say "you" to.
-   */
+  /** It was said by whom the question names; by the asker, who speaks of themselves; by whom they say "you" to. */
   named: 1.59,
   me: 0.81,
-  self: 3.1,
   you: 2.1,
   /** Whose words are asked for speaks of themselves in it. */
   ownWords: 0.86,
@@ -25,8 +21,6 @@ export const WEIGHTS = {
   after: 2.34,
   /** What the question right before it tells of what is asked for. */
   answered: 0.14,
-  /** It is a question itself. */
-  asks: -0.23,
   /** How much longer than usual it is, in talk. */
   length: 0.63,
   /** How many units its memory has: a long text has every word somewhere. */

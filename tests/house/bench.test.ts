@@ -58,13 +58,18 @@ it("a bench that does not exist is answered with those that do", async () => {
 }, 60_000);
 
 it.skipIf(!existsSync(join(ROOT, "../shared/data/locomo-dev")))(
-  "the memory bench measures Strata beside plain full text (needs ../shared/data)",
+  "the memory bench measures Strata beside plain full text and a textbook's BM25 (needs ../shared/data)",
   async () => {
     const { code, out } = await bench("memory", "--json");
     expect(code).toBe(0);
     const { rows, recall } = JSON.parse(out);
     const all = rows.filter(({ category }: { category: string }) => category === "all");
-    expect(all.map(({ engine }: { engine: string }) => engine)).toEqual(["strata", "fts5, porter, stop words"]);
+    const engines = [
+      ...["strata", "fts5, porter, stop words"],
+      ...["textbook bm25", "textbook bm25, passages, asker ×2"],
+    ];
+    // With who asks, and without.
+    expect(all.map(({ engine }: { engine: string }) => engine)).toEqual([...engines, ...engines]);
     expect(all[0]).toMatchObject({ size: "own size", questions: 10, recall10: expect.any(Number), share: 1 });
     expect(recall.map(({ asked }: { asked: string }) => asked)).toEqual(["answered", "unanswered", "other talk"]);
   },

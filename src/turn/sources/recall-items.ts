@@ -1,6 +1,17 @@
 import { cleanName, frame } from "../../guard/index.ts";
+import { passageOf } from "../../memory/index.ts";
 import { type ContentItem, type CountTokens, lowestTrust, type Memory, untrusted } from "../../protocol/index.ts";
 import type { MemoryHit } from "../../store/index.ts";
+
+/** Of a longer memory the passage that fits is shown, in characters. */
+const PASSAGE = 700;
+
+/** The hits as they are shown for a question: of a long one the part that fits it. */
+export function asPassages(hits: readonly Shown[], question: string): readonly Shown[] {
+  return hits.map((hit) =>
+    hit.content.length <= PASSAGE ? hit : { ...hit, content: untrusted(passageOf(hit.content, question, PASSAGE)) },
+  );
+}
 
 /** A memory that may be shown, and where it stands among what was said. */
 export type Shown = Memory & Pick<MemoryHit, "scope" | "session" | "place">;
@@ -59,7 +70,14 @@ const follows = (before: Shown, after: Shown): boolean =>
   before.kind === "message" &&
   after.kind === "message" &&
   streamOf(before) === streamOf(after) &&
+  // In one item with others a text loses its lines.
+  !isLaidOut(before) &&
+  !isLaidOut(after) &&
   after.place === before.place + 1;
+
+/** Whether its lines are a part of what it says: code, lists, what is set in. */
+const isLaidOut = ({ content }: Shown): boolean =>
+  /^\s{0,3}(?:```|~~~)|^(?: {2,}|\t)\S|^\s*(?:[-*+]|\d+[.)])\s\S/m.test(content);
 
 /** One memory under its speaker's name; several with the name before each, every one on a line of its own. */
 function itemOf(hits: readonly Shown[]): ContentItem {

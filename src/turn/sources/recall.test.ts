@@ -141,9 +141,20 @@ describe("what the model sees anyway", () => {
 describe("the room of the layer", () => {
   it("is filled in order of rank; what does not fit leaves its room to the next", async () => {
     const hits = [said("short", 1), said("long ".repeat(600), 3), said("short too", 5)];
-    const asked = await recalled(hits);
+    const asked = await recalled(hits, { layer: { ...RECALL, budget: 90 } });
     expect(itemsOf(asked).map(({ text }) => text)).toEqual(["short", "short too"]);
     expect(left(asked)).toEqual([{ because: "without room", items: 1 }]);
+  });
+
+  it("has of a long memory the passage that fits the message, code as code and in an item of its own", async () => {
+    const code = ["```ts", "const harbour = open();", "  sail(harbour);", "```"].join("\n");
+    const long = [...Array.from({ length: 60 }, (_, n) => `Step ${n} is about bread.`), code].join("\n");
+    const asking = { message: event("How do I sail from the harbour?") };
+    const items = itemsOf(await recalled([said(long, 7), said("Where is the harbour?", 6)], asking));
+    expect(items).toHaveLength(2);
+    expect(items[0]?.text).toContain(code);
+    expect(items[0]?.text).toMatch(/^Step 0 is about bread\.\n…\n/);
+    expect(items[0]?.text.length).toBeLessThan(900);
   });
 
   it("holds no more than the layer's limit", async () => {

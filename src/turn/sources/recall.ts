@@ -9,7 +9,7 @@ import {
 import type { MemoryHit } from "../../store/index.ts";
 import type { GatherContext } from "./context.ts";
 import { SPEAKS_FOR_ITSELF, worthShowing } from "./recall-gate.ts";
-import { fill, itemsOf, type Shown } from "./recall-items.ts";
+import { asPassages, fill, itemsOf, type Shown } from "./recall-items.ts";
 import { type RecallQuery, recallQuery, searchOf } from "./recall-query.ts";
 import { searchOnce } from "./search-cache.ts";
 import { happenedFor, seenIn } from "./seen.ts";
@@ -37,7 +37,7 @@ export async function recall(agent: Agent, layer: Layer, limit: number, context:
   const since = savedSince(context, fitting);
   if (idle !== undefined && since.length === 0) return empty(idle);
   const room = { tokens: layer.budget ?? TOKENS, items: limit };
-  const { hits, left } = fill([...fitting, ...since], room, context.count);
+  const { hits, left } = fill(asPassages([...fitting, ...since], query.newest), room, context.count);
   return contentOf(hits, [
     { because: "in the transcript already", items: standing },
     { because: "fitting too little", items: unseen.length - fitting.length },

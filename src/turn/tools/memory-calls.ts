@@ -1,4 +1,5 @@
 import { clean, cleanName, secretProblem } from "../../guard/index.ts";
+import { passageOf } from "../../memory/index.ts";
 import {
   isBatch,
   isoSecond,
@@ -136,8 +137,14 @@ export async function findMemories(
   const found: readonly Shown[] = [...saved, ...hits.filter(({ id }) => !gone.has(id))].slice(0, limit);
   const lowest = lowestTrust(found.map(({ trust }) => trust));
   if (found.length === 0) return answeredAs(lowest, "No memory matches; try other or fewer words.");
-  return answeredAs(lowest, found.map(shown).join("\n"));
+  return answeredAs(lowest, found.map((hit) => shown(asPassage(hit, query))).join("\n"));
 }
+
+/** Of a longer memory the passage that fits is given, in characters. */
+const PASSAGE = 1_500;
+
+const asPassage = (hit: Shown, query: string): Shown =>
+  hit.content.length <= PASSAGE ? hit : { ...hit, content: untrusted(passageOf(hit.content, query, PASSAGE)) };
 
 /** What of a memory is shown. */
 type Shown = Pick<Memory, "id" | "at" | "trust" | "speaker" | "tags" | "content" | "validUntil"> & {

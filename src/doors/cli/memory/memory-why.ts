@@ -1,12 +1,17 @@
 import type { Command } from "commander";
+import { passageOf } from "../../../app/doors/passages.ts";
 import { StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { inRecord } from "../shell/session.ts";
+import { setIn } from "../shell/set-in.ts";
 import { oneLine, type Style } from "../shell/style.ts";
 import { table } from "../shell/table.ts";
 import { noteTrouble } from "./memory-embed.ts";
 import { memoryHead } from "./memory-lines.ts";
 import { about, type Filtered, filterOf, limited, type MemoryHit, scopeOf, searching } from "./memory-options.ts";
+
+/** Of a longer memory the passage that fits is shown, in characters. */
+const PASSAGE = 400;
 
 /** How wide the table may get where no terminal says it. */
 const WIDTH = 80;
@@ -27,20 +32,20 @@ export function declareWhy(memory: Command, context: Context): void {
         noteTrouble(context, session, scope);
         if (session.json) return context.json({ query, hits });
         const none = `Nothing ${about(scope)} shares a word with ${JSON.stringify(query)}.`;
-        context.say(...(hits.length === 0 ? [none] : whyLines(hits, context.style)));
+        context.say(...(hits.length === 0 ? [none] : whyLines(hits, query, context.style)));
       }),
     );
 }
 
 /** The scores as a table, cut into as many as its width asks for; then what each candidate is. */
-export function whyLines(hits: readonly MemoryHit[], style: Style): readonly string[] {
+export function whyLines(hits: readonly MemoryHit[], query: string, style: Style): readonly string[] {
   const names = [...new Set(hits.flatMap(({ features }) => Object.keys(features)))];
   const room = Number.isFinite(style.width) ? style.width : WIDTH;
   return [
     ...blocks(hits, names, room).flatMap(([head = "", ...rows]) => [style.dim(head), ...rows, ""]),
     ...hits.flatMap((hit, n) => [
       `${style.bold(`${n + 1}`)}  ${style.dim(oneLine(memoryHead(hit), style.width - 4))}`,
-      `   ${oneLine(hit.content, style.width - 4)}`,
+      ...setIn(passageOf(hit.content, query, PASSAGE), "   ", style),
     ]),
   ];
 }

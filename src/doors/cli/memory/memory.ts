@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { passageOf } from "../../../app/doors/passages.ts";
 import type { App } from "../../../app.ts";
 import { isoSecond, memoryId, type Scope, StrataError, untrusted } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
@@ -127,10 +128,14 @@ function declareSearch(memory: Command, context: Context): void {
         noteTrouble(context, session, scope);
         if (session.json) return context.json(found);
         const none = `No memory ${about(scope)} matches ${JSON.stringify(query)}; try other or fewer words.`;
-        context.say(...memoryLines(found, context.style, none));
+        const fitting = found.map((hit) => ({ ...hit, content: untrusted(passageOf(hit.content, query, PASSAGE)) }));
+        context.say(...memoryLines(fitting, context.style, none));
       }),
     );
 }
+
+/** Of a longer memory a search shows the passage that fits, in characters; `strata memory show` shows all. */
+const PASSAGE = 800;
 
 function declareSave(memory: Command, context: Context): void {
   whose(memory.command("save").argument("<text>", "what is to be remembered"))

@@ -1,0 +1,109 @@
+import { wordsOf } from "./fold.ts";
+import { STOP_WORDS } from "./word-lists.ts";
+
+/** More of a text is not looked through. */
+const LONGEST = 100_000;
+/** A longer line is cut at the ends of its sentences. */
+const LONG_LINE = 240;
+const LONGEST_BELONGING = 120;
+const FENCE = /^\s{0,3}(?:```|~~~)/;
+const HEADING = /^\s*#{1,6}\s|^\s*(?:\*\*|__).+(?:\*\*|__):?\s*$|:\s*$/;
+const LEFT_OUT = "…";
+
+/**
+ * The part of a text that fits a question best, of at most so many characters, with the line it stands under and the line that the
+ * text begins with; "…" where something is left out. It keeps its line breaks, and what stood in a code block stands in one. A text
+ * that is short enough is given whole. Pure.
+ */
+export function passageOf(text: string, question: string, most: number): string {
+  if (text.length <= most) return text;
+  const lines = linesOf(text.slice(0, LONGEST));
+  const { from, to } = best(lines, tellingIn(question), most);
+  const inside = fenceAt(lines, from);
+  const shown = lines.slice(from, to);
+  const opens = inside === undefined ? [] : [inside];
+  const isOpen = [...opens, ...shown].filter((line) => FENCE.test(line)).length % 2 === 1;
+  const begins = from === 0 ? [] : [cut(lines[0] ?? "")];
+  const heading = inside === undefined ? headingAbove(lines, from) : undefined;
+  const above = heading === undefined ? [] : [cut(lines[heading] ?? "")];
+  const gap = (at: number, after: number): readonly string[] => (at > after ? [LEFT_OUT] : []);
+  return [
+    ...begins,
+    ...(heading === undefined ? gap(from, begins.length) : [...gap(heading, 1), ...above, ...gap(from, heading + 1)]),
+    ...opens,
+    ...shown,
+    ...(isOpen ? ["```"] : []),
+    ...(to < lines.length || text.length > LONGEST ? [LEFT_OUT] : []),
+  ].join("\n");
+}
+
+/** Lines, and the sentences of those that are long. */
+function linesOf(text: string): readonly string[] {
+  return text
+    .split(/\r\n|[\n\r\u0085\u2028\u2029]/)
+    .flatMap((line) => (line.length <= LONG_LINE ? [line] : pieces(line)));
+}
+
+function pieces(line: string): readonly string[] {
+  const sentences = line.match(/[^.!?。！？]*[.!?。！？]*\s*/gu) ?? [];
+  const joined: string[] = [];
+  for (const sentence of sentences.flatMap((one) => one.match(new RegExp(`[\\s\\S]{1,${LONG_LINE}}`, "gu")) ?? [])) {
+    const last = joined.at(-1);
+    if (last !== undefined && last.length + sentence.length <= LONG_LINE) joined[joined.length - 1] = last + sentence;
+    else joined.push(sentence);
+  }
+  return joined;
+}
+
+function tellingIn(text: string): ReadonlySet<string> {
+  return new Set(wordsOf(text).flatMap(({ word, terms }) => (STOP_WORDS.has(word) ? [] : terms)));
+}
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The lines in a row that say most of what is asked; the rarer a word is in the text, the more it tells. */
+function best(lines: readonly string[], asked: ReadonlySet<string>, most: number): Span {
+  const terms = lines.map((line) => [...tellingIn(line)].filter((term) => asked.has(term)));
+  const frequency = new Map<string, number>();
+  for (const term of terms.flat()) frequency.set(term, (frequency.get(term) ?? 0) + 1);
+  let chosen: Span & { readonly score: number } = { from: 0, to: fitting(lines, 0, most), score: 0 };
+  for (const [at] of lines.entries()) {
+    if (at > 0 && (terms[at]?.length ?? 0) === 0) continue;
+    const from = at > 0 && HEADING.test(lines[at - 1] ?? "") ? at - 1 : at;
+    const to = fitting(lines, from, most);
+    const has = new Set(terms.slice(from, to).flat());
+    const score = [...has].reduce((sum, term) => sum + 1 / Math.sqrt(frequency.get(term) ?? 1), 0);
+    if (score > chosen.score + 1e-9) chosen = { from, to, score };
+  }
+  return chosen;
+}
+
+/** The line after the last that fits. */
+function fitting(lines: readonly string[], from: number, most: number): number {
+  let room = most;
+  for (let to = from; to < lines.length; to += 1) {
+    room -= (lines[to]?.length ?? 0) + 1;
+    if (room < 0 && to > from) return to;
+  }
+  return lines.length;
+}
+
+/** The line that opened the code block in which a line stands. */
+function fenceAt(lines: readonly string[], at: number): string | undefined {
+  const fences = lines.slice(0, at).filter((line) => FENCE.test(line));
+  return fences.length % 2 === 1 && !FENCE.test(lines[at] ?? "") ? fences.at(-1) : undefined;
+}
+
+function headingAbove(lines: readonly string[], from: number): number | undefined {
+  if (HEADING.test(lines[from] ?? "")) return undefined;
+  const above = lines.slice(1, from).findLastIndex((line) => HEADING.test(line));
+  return above < 0 ? undefined : above + 1;
+}
+
+const cut = (line: string): string =>
+  line.length <= LONGEST_BELONGING
+    ? line
+    : `${[...line.slice(0, LONGEST_BELONGING - 1)].join("").toWellFormed()}${LEFT_OUT}`;
