@@ -16,8 +16,8 @@ import type { Work } from "./work.ts";
  * Whether a call waits for a person: by the tool's own word, or by the declaration's. Only a plain no lets it run: a tool
  * that throws, or answers later, asks.
  */
-export function mustAsk({ cast }: Work, tool: Tool, input: NewApproval["input"]): boolean {
-  if (cast.agent.rules?.some((rule) => rule.tool === tool.schema.name && rule.approval === true)) return true;
+export function mustAsk({ setup }: Work, tool: Tool, input: NewApproval["input"]): boolean {
+  if (setup.agent.rules?.some((rule) => rule.tool === tool.schema.name && rule.approval === true)) return true;
   try {
     const says: unknown = tool.needsApproval?.(input);
     // Nobody waits for a promise; that it breaks must not end the program.

@@ -8,8 +8,8 @@ import {
   type MemoryId,
 } from "../protocol/index.ts";
 import { rulesOf } from "../wire/index.ts";
-import { type Cast, limitOf } from "./cast.ts";
 import type { Parts } from "./parts.ts";
+import { limitOf, type TurnSetup } from "./setup.ts";
 import { type Gathered, type SavedMemory, savedMemory } from "./sources/index.ts";
 
 /** The thread as the turn finds it. */
@@ -33,13 +33,13 @@ export interface AtStart {
 }
 
 /** Reads what was saved. Where that cannot be read, nothing is frozen anew, and what stands frozen stays (law 13). */
-export async function atStart(parts: Parts, cast: Cast, { scope, epoch, undone }: Found): Promise<AtStart> {
-  const { agent, card, count } = cast;
+export async function atStart(parts: Parts, setup: TurnSetup, { scope, epoch, undone }: Found): Promise<AtStart> {
+  const { agent, card, count } = setup;
   // What stands at the start of a turn that stands alone is read once: freezing it saves nothing, unless it is asked for.
   if (agent.history === "log" && agent.recall !== "frozen")
     return { memory: { forgotten: false }, saved: [], seen: seenWith(epoch, [], []), notes: [] };
   const read = card.cache === "none" ? 1 : rulesOf(card).multipliers.read;
-  const known = { scope, epoch, store: parts.store, count, read, limit: limitOf(cast), at: parts.clock() };
+  const known = { scope, epoch, store: parts.store, count, read, limit: limitOf(setup), at: parts.clock() };
   const context = { ...known, ...(undone && { undone }) };
   try {
     const { saved, ...found } = await savedMemory(agent, context);

@@ -17,7 +17,7 @@ import type { JournalKey } from "../store/index.ts";
 import { ask, mustAsk, schemaDigest, waitingText } from "./approvals.ts";
 import { handledOf, unansweredOf } from "./inbox/staged.ts";
 import { endOf, isReply, lastWord, withWord } from "./last-round.ts";
-import { patiently } from "./patiently.ts";
+import { retryWhileBusy } from "./retry-while-busy.ts";
 import type { RecordedResult } from "./run-options.ts";
 import { limitsOf, type Ran, runTool } from "./run-tool.ts";
 import type { Answer } from "./send.ts";
@@ -43,7 +43,7 @@ export async function* answerCalls(
   const results: ((room: number) => ResultPart)[] = [];
   const trusts: Trust[] = [];
   for (const call of calls) {
-    const limit = stop ?? (work.calls >= work.cast.limits.calls ? "calls" : undefined);
+    const limit = stop ?? (work.calls >= work.setup.limits.calls ? "calls" : undefined);
     yield { type: "tool-start", call: call.id, tool: call.tool };
     const isRun = limit === undefined || isReply(work, call, limit);
     const long = tooLong?.get(call.id);
@@ -53,7 +53,7 @@ export async function* answerCalls(
         ? refusedUnread(work, long)
         : await answer(work, compilation, call);
     const came = { ...outcome, trust, at: work.parts.clock() };
-    results.push((room) => frameResult(call, came, room, work.cast.count));
+    results.push((room) => frameResult(call, came, room, work.setup.count));
     trusts.push(trust);
     const skipped = !isRun && stop !== undefined;
     const ended = { type: "tool-end", call: call.id, tool: call.tool, failed: outcome.failed } as const;
@@ -73,7 +73,7 @@ function framed(
   { results, word }: { readonly results: readonly ((room: number) => ResultPart)[]; readonly word: string | undefined },
 ): readonly ResultPart[] {
   const room = roomFor(work, compilation, results.length);
-  const last = room - (word === undefined ? 0 : work.cast.count(`\n${word}`));
+  const last = room - (word === undefined ? 0 : work.setup.count(`\n${word}`));
   return results.map((one, i) => (i < results.length - 1 ? one(room) : withWord(one(last), word)));
 }
 
@@ -86,7 +86,7 @@ function stopOf({ finish }: Reply): StopReason {
 export function limitReached(work: Work): StopReason | undefined {
   // Before all others: where nothing was said yet, a turn that the credits end fails, and its messages keep waiting.
   if (work.left.credits <= 0) return "credits";
-  const { rounds, dollars = Number.POSITIVE_INFINITY } = work.cast.limits;
+  const { rounds, dollars = Number.POSITIVE_INFINITY } = work.setup.limits;
   if (work.requests.length >= rounds) return "rounds";
   return totalsOf(work).dollars >= dollars || work.left.allowed <= 0 ? "dollars" : undefined;
 }
@@ -94,7 +94,7 @@ export function limitReached(work: Work): StopReason | undefined {
 /** A result may take its budget, or its share of the room that is left; then the next request fits. */
 function roomFor(work: Work, compilation: Compilation, calls: number): number {
   const reply = work.added.at(-1)?.tokens ?? 0;
-  return Math.min(work.cast.agent.budgets.result, Math.floor((roomLeft(compilation) - reply) / (calls + 1)));
+  return Math.min(work.setup.agent.budgets.result, Math.floor((roomLeft(compilation) - reply) / (calls + 1)));
 }
 
 interface Answered {
@@ -116,16 +116,16 @@ function refusedUnread(work: Work, says: string): Answered {
 /** Argument check, then the run; what a tool throws becomes an answer that says so. */
 async function answer(work: Work, compilation: Compilation, call: CallPart): Promise<Answered> {
   work.calls++;
-  const tool = work.cast.agent.tools.includes(call.tool) ? work.parts.tools.get(call.tool) : undefined;
+  const tool = work.setup.agent.tools.includes(call.tool) ? work.parts.tools.get(call.tool) : undefined;
   if (work.recorded !== undefined) return recorded(work.recorded.get(call.id));
   if (tool === undefined) {
-    return refusal(`There is no tool ${call.tool}. The tools are: ${work.cast.agent.tools.join(", ") || "none"}.`);
+    return refusal(`There is no tool ${call.tool}. The tools are: ${work.setup.agent.tools.join(", ") || "none"}.`);
   }
   const wrongState = outOfState(tool, IN_TURN);
   if (wrongState !== undefined) return refusal(`Not run: ${call.tool} ${wrongState}. Go on without it.`);
   const problem = tool.check(call.input);
   if (problem !== undefined) return refusal(problem);
-  const limits = limitsOf(work.cast.agent, tool);
+  const limits = limitsOf(work.setup.agent, tool);
   const used = work.used.get(call.tool) ?? 0;
   if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
   if (mustAsk(work, tool, call.input)) {
@@ -171,7 +171,7 @@ async function runOnce(work: Work, compilation: Compilation, tool: Tool, call: C
   if (journal.state === "done") return journal.outcome;
   if (journal.state !== "new") return refusal(NOT_AGAIN[journal.state]).outcome;
   const { outcome, isKnown } = await run(work, compilation, tool, call);
-  if (isKnown) await patiently(() => store.endCall(scope, key, outcome, clock()));
+  if (isKnown) await retryWhileBusy(() => store.endCall(scope, key, outcome, clock()));
   work.lease.signal.throwIfAborted();
   return outcome;
 }
@@ -194,7 +194,7 @@ function keyOf(work: Work, { schema: { name: tool } }: Tool, { input }: CallPart
 }
 
 async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPart): Promise<Ran> {
-  const { parts, lease, cast } = work;
+  const { parts, lease, setup } = work;
   const { thread, turn } = lease.claim;
   const events = claimOf(work).events.map(({ id }) => id);
   const unanswered = unansweredOf(work);
@@ -211,7 +211,7 @@ async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPar
       taint,
       state: IN_TURN,
     },
-    seconds: limitsOf(cast.agent, tool).seconds,
+    seconds: limitsOf(setup.agent, tool).seconds,
     signal: lease.signal,
   });
   // What a call did outside is journaled first, also when its turn has ended meanwhile.

@@ -2,7 +2,7 @@ import { type Compilation, clearedTail, requestOf } from "../compiler/index.ts";
 import { asStrataError, type Message, type Request, sentIn } from "../protocol/index.ts";
 import type { RebuiltRequest } from "../store/index.ts";
 import { changedPiece } from "../wire/index.ts";
-import { parametersOf } from "./cast.ts";
+import { parametersOf } from "./setup.ts";
 import type { Work } from "./work.ts";
 
 /**
@@ -19,8 +19,8 @@ export async function changedSince(work: Work, compilation: Compilation): Promis
   if (turn === undefined || last === undefined) return null;
   try {
     const before = await store.rebuild(scope, turn.id, last.n);
-    if (before.wire !== work.cast.model.wire) return `the model, which was ${before.wire},`;
-    return changedPiece(withReply(before), requestOf(compilation, parametersOf(work.cast))) ?? null;
+    if (before.wire !== work.setup.model.wire) return `the model, which was ${before.wire},`;
+    return changedPiece(withReply(before), requestOf(compilation, parametersOf(work.setup))) ?? null;
   } catch (thrown) {
     if (asStrataError(thrown).code !== "record_broken") throw thrown;
     return "the record itself, as `strata verify` tells,";

@@ -9,7 +9,6 @@ import {
   turnId,
   type Untrusted,
 } from "../protocol/index.ts";
-import { type Cast, castOf, parametersOf, upToDate } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
 import { compileFor, renewalOf } from "./gather.ts";
@@ -17,6 +16,7 @@ import { firstRead } from "./life/vitals.ts";
 import type { Parts } from "./parts.ts";
 import { planRequest } from "./plan-request.ts";
 import type { Composed, ComposeOptions, Conversation } from "./runtime.ts";
+import { parametersOf, setupOf, type TurnSetup, upToDate } from "./setup.ts";
 
 /** As many threads of one contact are looked through for the conversation. */
 const MOST_THREADS = 1_000;
@@ -36,30 +36,30 @@ export async function compose(
   const threads = await parts.store.threads(scope, MOST_THREADS);
   const found = threads.find((one) => one.channel === channel && one.key === key);
   const thread = found && (await upToDate(parts, found));
-  const cast = await castOf(parts, { scope, version: thread?.version ?? agent.version }, {});
+  const setup = await setupOf(parts, { scope, version: thread?.version ?? agent.version }, {});
   const epoch = thread && (await parts.store.epoch(scope, thread.id));
   const turn = turnId(issueId("turn", parts.wall(), parts.random(10)));
   const waiting = thread === undefined ? [] : await parts.store.pending(scope, thread.id);
   const events = [...waiting, imagined(parts, message, channel, waiting.length)];
-  const past = await pastOf(parts, cast, { scope, thread: thread?.id, epoch });
+  const past = await pastOf(parts, setup, { scope, thread: thread?.id, epoch });
   const at = parts.clock();
-  const cold = coldCache(cast, past, at);
-  const room = uncut ? withRoom(cast) : cast;
-  await firstRead(parts, cast.agent);
-  const renewal = renewalOf(epoch, cast.agent.version, cast.model.wire);
+  const cold = coldCache(setup, past, at);
+  const room = uncut ? withRoom(setup) : setup;
+  await firstRead(parts, setup.agent);
+  const renewal = renewalOf(epoch, setup.agent.version, setup.model.wire);
   const occasion = { scope, turn, events, epoch, thread, cold, mode, renewal };
   const { compilation, since } = await compileFor(parts, room, occasion);
-  const bare = requestOf(compilation, parametersOf(cast));
+  const bare = requestOf(compilation, parametersOf(setup));
   const { request } = planRequest(
-    { cast, past: { ...past, ...(since !== undefined && { since }) }, requests: [] },
+    { setup, past: { ...past, ...(since !== undefined && { since }) }, requests: [] },
     compilation,
     { bare, at },
   );
   const { ledger, taint } = compilation;
   return {
-    agent: cast.agent,
-    model: cast.model.ref,
-    wire: cast.model.wire,
+    agent: setup.agent,
+    model: setup.model.ref,
+    wire: setup.model.wire,
     request,
     ledger,
     taint,
@@ -69,9 +69,9 @@ export async function compose(
 /** Tokens that hold every prompt. */
 const ENDLESS = Number.MAX_SAFE_INTEGER;
 
-/** The same cast, with a window and a budget that hold everything. */
-const withRoom = ({ agent, card, ...cast }: Cast): Cast => ({
-  ...cast,
+/** The same setup, with a window and a budget that hold everything. */
+const withRoom = ({ agent, card, ...setup }: TurnSetup): TurnSetup => ({
+  ...setup,
   card: { ...card, window: ENDLESS },
   agent: { ...agent, budgets: { ...agent.budgets, total: ENDLESS } },
 });

@@ -2,7 +2,6 @@ import { type ApprovalId, authorize, reaches, type ThreadId, type TurnEvent } fr
 import type { Thread } from "../store/index.ts";
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
 import { adminDoors } from "./admin/doors.ts";
-import { upToDate } from "./cast.ts";
 import { compose } from "./compose.ts";
 import { consolidateDoors } from "./consolidate/consolidate.ts";
 import { checkTalk } from "./consolidate/consolidate-thread.ts";
@@ -18,20 +17,21 @@ import { newestApprovals, newestThreads } from "./listing.ts";
 import { memoryDoors } from "./memories.ts";
 import { changesSince, migrate } from "./migrate.ts";
 import type { Parts } from "./parts.ts";
-import { openPurse, type TurnParts } from "./purse.ts";
 import { openThread, post } from "./receive.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { Runtime } from "./runtime.ts";
 import { contactFor, reach } from "./senders.ts";
+import { upToDate } from "./setup.ts";
+import { openSpendTracker, type TurnParts } from "./spend-tracker.ts";
 import { toldTo } from "./told-to.ts";
 import { runTurn } from "./turn.ts";
 
 /** The runtime over its parts: what every door calls. */
 export function createRuntime(parts: Parts): Runtime {
   const { store } = parts;
-  const [purse, lives] = [openPurse(), openLives()];
+  const [spending, lives] = [openSpendTracker(), openLives()];
   // Made for each turn: what a reload replaces is another from then on.
-  const turnParts = (): TurnParts => ({ ...parts, purse, lives });
+  const turnParts = (): TurnParts => ({ ...parts, spending, lives });
   const running = new Map<ThreadId, AbortController>();
   const acting = new Set<ApprovalId>();
   const runHeld = async function* (held: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {

@@ -20,12 +20,12 @@ import {
 import type { Thread } from "../store/index.ts";
 import { approvalOf, threadOf } from "./access.ts";
 import { schemaDigest } from "./approvals.ts";
-import { agentAt } from "./cast.ts";
 import { cutResult } from "./cut-result.ts";
 import type { Parts } from "./parts.ts";
-import { patiently } from "./patiently.ts";
+import { retryWhileBusy } from "./retry-while-busy.ts";
 import { limitsOf, runTool } from "./run-tool.ts";
 import type { Verdict } from "./runtime.ts";
+import { agentAt } from "./setup.ts";
 import { BETWEEN_TURNS, outOfState } from "./tool-states.ts";
 
 /** The parts, and the approved calls that run in this program just now. */
@@ -145,7 +145,7 @@ async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acti
     at: parts.clock(),
   };
   try {
-    return await patiently(() => parts.store.finishApproval(scope, id, finish));
+    return await retryWhileBusy(() => parts.store.finishApproval(scope, id, finish));
   } catch (thrown) {
     throw notKept(approval, finish.outcome, asStrataError(thrown, "store_failed"));
   }
@@ -162,7 +162,7 @@ async function leave(parts: Parts, { approval, thread, actor }: Case, { text: sa
   const { id, scope, tool } = approval;
   const text = `${id}: ${tool} was approved and began. ${says} A person finds out.`;
   const event = eventOf(parts, thread, text, "operator");
-  await patiently(() => parts.store.receive(scope, thread.id, [event]));
+  await retryWhileBusy(() => parts.store.receive(scope, thread.id, [event]));
   return approvalOf(parts, actor, id, "operate");
 }
 

@@ -2,9 +2,9 @@ import type { Compilation } from "../compiler/index.ts";
 import type { ContactScope, Epoch, Mark, Prefix, ThreadId } from "../protocol/index.ts";
 import type { RequestRecord, RequestStart, SentRequest } from "../store/index.ts";
 import { type EarlierRequest, hasLifetimes, tailPlanOf } from "../wire/index.ts";
-import type { Cast } from "./cast.ts";
 import { CONSOLIDATION } from "./consolidate/consolidate-thread.ts";
 import type { Parts } from "./parts.ts";
+import type { TurnSetup } from "./setup.ts";
 
 /** What was sent before a turn: what a provider's cache may still hold, and at which pace it is asked. */
 export interface Past {
@@ -23,7 +23,11 @@ export interface Past {
 export const NO_PAST: Past = { sent: [], starts: [] };
 
 /** What the record says of a thread's past; where there is no thread yet, of what its agent's others did. */
-export async function pastOf({ store }: Parts, { agent, card }: Cast, { scope, thread, epoch }: Whose): Promise<Past> {
+export async function pastOf(
+  { store }: Parts,
+  { agent, card }: TurnSetup,
+  { scope, thread, epoch }: Whose,
+): Promise<Past> {
   // Threads whose turns stand alone all begin alike: what one wrote, the others read.
   const asksOthers = hasLifetimes(card) || agent.history === "log";
   return {
@@ -43,7 +47,7 @@ interface Whose {
 
 /** A turn as far as it has come. */
 export interface Underway {
-  readonly cast: Cast;
+  readonly setup: TurnSetup;
   readonly past: Past;
   /** What the turn itself has sent. */
   readonly requests: readonly RequestRecord[];
@@ -54,11 +58,14 @@ export interface Underway {
  * already. Within an epoch what was sent is sent again, but for what a turn that failed had added; another epoch has the prefix
  * in common, as far as it was not edited, and nothing after it.
  */
-export function earlierRequests({ cast, past, requests }: Underway, { epoch }: Compilation): readonly EarlierRequest[] {
-  const { framed, place } = tailPlanOf(cast.card, cast.agent.tail);
+export function earlierRequests(
+  { setup, past, requests }: Underway,
+  { epoch }: Compilation,
+): readonly EarlierRequest[] {
+  const { framed, place } = tailPlanOf(setup.card, setup.agent.tail);
   // Its first request has the events behind what is gone in the next one.
   const moved = (own: number): number => (place === "before-events" && framed !== "delta" && own === 1 ? 1 : 0);
-  const stored = past.sent.filter(({ wire }) => wire === cast.model.wire);
+  const stored = past.sent.filter(({ wire }) => wire === setup.model.wire);
   const own = requests.filter(({ reply }) => reply !== null).map((one) => ({ ...one, kept: true }));
   const blocks = past.prefix && blocksInCommon(past.prefix, epoch.prefix);
   return [...stored, ...own].map(({ at, marks, kept, ...sent }) => {
@@ -69,7 +76,10 @@ export function earlierRequests({ cast, past, requests }: Underway, { epoch }: C
 }
 
 /** What other threads sent of the prefix that all of a log's senders share, marked as it is marked now. */
-export function sharedRequests({ cast: { agent }, past }: Underway, marks: readonly Mark[]): readonly EarlierRequest[] {
+export function sharedRequests(
+  { setup: { agent }, past }: Underway,
+  marks: readonly Mark[],
+): readonly EarlierRequest[] {
   if (agent.history !== "log") return [];
   const shared = marks.filter(({ after }) => after.zone === "system");
   return past.starts

@@ -1,7 +1,7 @@
 import { type Compilation, type CompileInput, compile, type Summary } from "../compiler/index.ts";
 import { paceOf, rulesOf, whenToFold } from "../wire/index.ts";
-import type { Cast } from "./cast.ts";
 import type { Past } from "./earlier.ts";
+import type { TurnSetup } from "./setup.ts";
 
 /** A thread whose cache is surely cold, and what a cut now is weighed by. */
 export interface ColdCache {
@@ -16,7 +16,7 @@ const USUAL_RATIO = 5;
  * Whether the provider has surely forgotten the thread: its cache tells for how long it keeps, and that is over. Of caches that
  * keep by themselves nobody promises when they forget.
  */
-export function coldCache({ agent, model, card }: Cast, past: Past, at: number): ColdCache | undefined {
+export function coldCache({ agent, model, card }: TurnSetup, past: Past, at: number): ColdCache | undefined {
   const sent = past.sent.filter(({ wire }) => wire === model.wire);
   const last = sent.at(-1);
   if ((card.cache !== "marks" && card.cache !== "breakpoints") || last === undefined || last.marks.length === 0) return;

@@ -13,13 +13,13 @@ import {
 } from "../protocol/index.ts";
 import type { Thread, TurnRecord } from "../store/index.ts";
 import { threadOf, turnOf } from "./access.ts";
-import { broughtUpToDate, castOf } from "./cast.ts";
 import { checkTalk } from "./consolidate/consolidate-thread.ts";
 import { checkPaid } from "./life/tick.ts";
 import type { Parts } from "./parts.ts";
-import type { TurnParts } from "./purse.ts";
 import { checkRecorded, REPLAY } from "./recording.ts";
 import type { ForkOptions, RegenerateOptions } from "./runtime.ts";
+import { broughtUpToDate, setupOf } from "./setup.ts";
+import type { TurnParts } from "./spend-tracker.ts";
 import { runTurn } from "./turn.ts";
 
 /** Where a thread branches off: after a turn, or before its first one. */
@@ -63,7 +63,7 @@ export async function* regenerate(
   }
   checkActsOnce(parts, turn, options);
   // What keeps the turn from beginning is said before anything is stored.
-  const { agent } = await castOf(parts, parent, options);
+  const { agent } = await setupOf(parts, parent, options);
   const isSent = parent.channel !== REPLAY && sendsAgain(parts, turn, options);
   if (options.recorded === undefined) await checkPaid(parts, agent);
   const turns = await parts.store.turns(parent.scope, parent.id);

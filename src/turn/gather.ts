@@ -18,11 +18,11 @@ import {
 import type { Thread } from "../store/index.ts";
 import { rulesOf, tailPlanOf } from "../wire/index.ts";
 import { type AtStart, atStart, seenOtherwise } from "./at-start.ts";
-import { type Cast, keepOf, limitOf } from "./cast.ts";
 import { type ColdCache, compileFirst } from "./early-cut.ts";
 import { vitalsOf } from "./life/vitals.ts";
 import type { Parts } from "./parts.ts";
 import { limitsOf } from "./run-tool.ts";
+import { keepOf, limitOf, type TurnSetup } from "./setup.ts";
 import { type Gathered, gather, type ToolAllowance } from "./sources/index.ts";
 import { type StoredTexts, storedTexts } from "./stored-texts.ts";
 import { undoneFor } from "./undone.ts";
@@ -64,20 +64,20 @@ export interface Prepared {
  * what the sources took as seen, they are asked once more.
  * @throws StrataError `source_failed` for a required layer, `budget_too_small`
  */
-export async function compileFor(parts: Parts, cast: Cast, occasion: Occasion): Promise<Prepared> {
-  const { agent } = cast;
+export async function compileFor(parts: Parts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
+  const { agent } = setup;
   // A turn of a log stands alone: nothing of the thread's epoch is seen, cut or summed up.
   const running = agent.history === "log" ? undefined : occasion.epoch;
   const undone = await undoneFor(parts.store, occasion.thread);
-  const start = await atStart(parts, cast, { scope: occasion.scope, epoch: running, undone });
+  const start = await atStart(parts, setup, { scope: occasion.scope, epoch: running, undone });
   const texts = await storedTexts(parts, agent, { isRunning: running !== undefined });
   const vitals = agent.life && once(() => vitalsOf(parts, agent));
   const kept = occasion.renewal === undefined ? running : undefined;
-  const mode = (kept === undefined ? occasion.mode : undefined) ?? modeFor(parts, cast, { running: kept, texts });
+  const mode = (kept === undefined ? occasion.mode : undefined) ?? modeFor(parts, setup, { running: kept, texts });
   const setting = { ...occasion, undone, texts, vitals, mode };
-  const prepared = await compileWith(parts, cast, { ...setting, start });
+  const prepared = await compileWith(parts, setup, { ...setting, start });
   const seen = seenOtherwise(start, prepared.compilation);
-  return seen === undefined ? prepared : compileWith(parts, cast, { ...setting, start: { ...start, seen } });
+  return seen === undefined ? prepared : compileWith(parts, setup, { ...setting, start: { ...start, seen } });
 }
 
 /** Asks once, however many want to know. */
@@ -101,7 +101,7 @@ interface Setting {
 /** A running epoch keeps its mode: its prefix was rendered in it. */
 function modeFor(
   { tools }: Parts,
-  { agent, card, count, tier }: Cast,
+  { agent, card, count, tier }: TurnSetup,
   { running, texts: { contents } }: Pick<Setting, "texts"> & { readonly running: Epoch | undefined },
 ): Mode {
   if (agent.mode !== "auto") return agent.mode;
@@ -118,10 +118,10 @@ function modeFor(
 
 async function compileWith(
   parts: Parts,
-  cast: Cast,
+  setup: TurnSetup,
   { start, texts, vitals, mode, ...occasion }: Occasion & Setting & { readonly start: AtStart },
 ): Promise<Prepared> {
-  const { agent, count, card } = cast;
+  const { agent, count, card } = setup;
   const live = agent.layers.filter((layer) => layer.scope === "turn");
   const { store, sources, vault } = parts;
   const gathered = await gather(agent, live, {
@@ -134,7 +134,7 @@ async function compileWith(
     count,
     mode,
     tools: allowances(parts, agent),
-    rounds: cast.limits.rounds,
+    rounds: setup.limits.rounds,
     ...(vitals && { vitals }),
   });
   const contents = new Map([...texts.contents, ...gathered.contents]);
@@ -144,7 +144,7 @@ async function compileWith(
     agent,
     turn: occasion.turn,
     mode,
-    limit: limitOf(cast),
+    limit: limitOf(setup),
     // A running epoch holds the schemas it was sent with: it goes on when a tool has gone, which then answers that it has.
     tools: keepsTools(agent, occasion) ? [] : parts.tools.schemas(agent.tools, agent.layers),
     epoch: occasion.epoch,
@@ -152,7 +152,7 @@ async function compileWith(
     contents,
     count,
     tail: tailPlanOf(card, agent.tail),
-    ...keepOf(cast),
+    ...keepOf(setup),
     rates: card.cache === "none" ? NO_CACHE : { read, write, cold: occasion.cold !== undefined },
     ...(card.binds && { binds: true }),
     ...(start.memory.frozen && { memory: start.memory.frozen }),
@@ -171,7 +171,7 @@ async function compileWith(
       };
     } catch (thrown) {
       const error = asStrataError(thrown);
-      if (taken <= 1 || error.code !== "budget_too_small") throw inWindow(cast, error, mode);
+      if (taken <= 1 || error.code !== "budget_too_small") throw inWindow(setup, error, mode);
     }
   }
 }

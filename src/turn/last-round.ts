@@ -7,7 +7,7 @@ import type { Work } from "./work.ts";
  * time in a turn. Its tools stay in the prompt, and how it may choose among them stays as it is: what a provider keeps holds on.
  */
 export function lastWord(work: Work): string | undefined {
-  const { rounds, calls } = work.cast.limits;
+  const { rounds, calls } = work.setup.limits;
   if (work.requests.length + 1 < rounds && work.calls < calls) return undefined;
   return unansweredOf(work) === undefined ? ALONE : TOGETHER;
 }

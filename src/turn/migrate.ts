@@ -1,9 +1,9 @@
 import { type Actor, type Agent, canonicalJson, type Layer, type ThreadId } from "../protocol/index.ts";
 import { agentNamed, threadOf } from "./access.ts";
-import { agentAt, keepVersion, upToDate } from "./cast.ts";
 import { checkTalk } from "./consolidate/consolidate-thread.ts";
 import type { Parts } from "./parts.ts";
 import type { Migration } from "./runtime.ts";
+import { agentAt, keepVersion, upToDate } from "./setup.ts";
 
 /**
  * What is declared otherwise today than in the version that the thread's next turn runs, in plain words; nothing where all that

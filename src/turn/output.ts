@@ -29,7 +29,7 @@ const ATTEMPTS = 2;
  * second answer does not fit either, or the turn ended early otherwise
  */
 export function heard(work: Work, stop: StopReason): Said {
-  const { agent, model } = work.cast;
+  const { agent, model } = work.setup;
   const texts = textsOf(work);
   if (agent.output === undefined || stop === "recording ended") {
     if (stop === "credits" && !hasSpoken(work)) throw unpaid(work);
@@ -55,13 +55,13 @@ export function heard(work: Work, stop: StopReason): Said {
  * they are spent, and what was said is said.
  */
 export function stoppedBy(work: Work, error: StrataError): Ending {
-  if (error.code !== "out_of_credits" || work.cast.agent.output !== undefined || !hasSpoken(work)) {
-    return { status: "failed", error: inWindow(work.cast, error, work.sent?.ledger.mode) };
+  if (error.code !== "out_of_credits" || work.setup.agent.output !== undefined || !hasSpoken(work)) {
+    return { status: "failed", error: inWindow(work.setup, error, work.sent?.ledger.mode) };
   }
   return { status: "done", stop: "credits", reply: wholeOf(textsOf(work)) };
 }
 
-const unpaid = ({ cast, left }: Work): StrataError => outOfCredits(cast.agent, { left: left.credits });
+const unpaid = ({ setup, left }: Work): StrataError => outOfCredits(setup.agent, { left: left.credits });
 
 /** What the model said in each message of the turn. */
 const textsOf = ({ added }: Work): readonly (readonly string[])[] =>

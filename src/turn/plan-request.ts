@@ -25,7 +25,7 @@ export function planRequest(
   compilation: Compilation,
   { bare, at }: { readonly bare: Omit<Request, "marks">; readonly at: number },
 ): PlannedRequest {
-  const { card, count } = underway.cast;
+  const { card, count } = underway.setup;
   const earlier = earlierRequests(underway, compilation);
   const plan = (lifetimes?: PlannedLifetimes): PlannedRequest => {
     const planned = planMarks(bare, { card, count, ...(lifetimes && { lifetimes }) });
@@ -42,11 +42,11 @@ export function planRequest(
 }
 
 /** Whether anything behind the prefix is sent again: of a turn that stands alone only where its model may call a tool. */
-const isReadAgain = ({ cast: { agent } }: Underway): boolean => agent.history !== "log" || agent.tools.length > 0;
+const isReadAgain = ({ setup: { agent } }: Underway): boolean => agent.history !== "log" || agent.tools.length > 0;
 
 /** How long the marks shall keep, by the pace of the thread and of all the agent's threads. */
 function lifetimesFor(
-  { cast: { card, agent }, past }: Underway,
+  { setup: { card, agent }, past }: Underway,
   { read, write }: Prediction,
   starts: readonly number[],
 ): PlannedLifetimes {

@@ -17,12 +17,12 @@ import {
 } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
 import { agentNamed, scopeOf, threadOf } from "./access.ts";
-import { keepVersion } from "./cast.ts";
 import { checkTalk } from "./consolidate/consolidate-thread.ts";
 import type { Parts } from "./parts.ts";
 import { checkOfRecording, checkRecorded } from "./recording.ts";
 import type { Conversation, Runtime } from "./runtime.ts";
 import { checkOutside, contactFor, stampProof } from "./senders.ts";
+import { keepVersion } from "./setup.ts";
 
 /** The years that four digits can tell, in milliseconds since 1970. */
 const EARLIEST = Date.parse("0001-01-01T00:00:00Z");

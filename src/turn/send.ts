@@ -17,9 +17,9 @@ import {
   type TurnEvent,
 } from "../protocol/index.ts";
 import { dollars } from "../wire/index.ts";
-import { parametersOf } from "./cast.ts";
 import { changedSince } from "./changed-since.ts";
 import { type PlannedRequest, planRequest } from "./plan-request.ts";
+import { parametersOf } from "./setup.ts";
 import { add, type Work } from "./work.ts";
 
 /** What a call of the model gave, and what stays of it: the tail that the provider has cleared, and what the model said. */
@@ -43,7 +43,7 @@ export async function* send(work: Work, compilation: Compilation): AsyncGenerato
     return yield* sendOnce(work, compilation);
   } catch (thrown) {
     const { code, message, details } = asStrataError(thrown);
-    const next = code === "reasoning_refused" ? unreasoned(compilation, work.cast.count) : undefined;
+    const next = code === "reasoning_refused" ? unreasoned(compilation, work.setup.count) : undefined;
     if (next === undefined) throw thrown;
     const changed = await changedSince(work, compilation);
     yield { type: "refused", changed, because: String(details.because ?? message) };
@@ -56,7 +56,7 @@ async function* sendOnce(work: Work, compilation: Compilation): AsyncGenerator<T
   work.sent = compilation;
   work.unsent = work.added.length;
   yield { type: "compiled", round: work.requests.length + 1, ledger: compilation.ledger };
-  const reply = yield* ask(work, compilation, parametersOf(work.cast));
+  const reply = yield* ask(work, compilation, parametersOf(work.setup));
   const { parts, tooLong } = callsWithin(work, compilation, reply.parts);
   if (parts.length === 0) return { reply, said: [], compilation };
   const cleared = clearedTail(compilation);
@@ -75,7 +75,7 @@ const BEGINNING = 200;
  * the beginnings of their texts: the model is told that, instead of the turn failing.
  */
 function callsWithin(
-  { cast: { count } }: Work,
+  { setup: { count } }: Work,
   compilation: Compilation,
   parts: readonly AssistantPart[],
 ): { readonly parts: readonly AssistantPart[]; readonly tooLong?: ReadonlyMap<string, string> } {
@@ -131,9 +131,9 @@ export async function* askPlanned(
   const { parameters } = request;
   let reply: Reply | null = null;
   try {
-    reply = credible(yield* listen(work, request), { prediction, parameters, count: work.cast.count });
+    reply = credible(yield* listen(work, request), { prediction, parameters, count: work.setup.count });
     // A rehearsal or a recording reports what it made up; only a provider knows how its model counts.
-    const { ref, wire } = work.cast.model;
+    const { ref, wire } = work.setup.model;
     if (ref === wire && reply.estimated === undefined) work.parts.observe(wire, request, reply.usage.input);
     return reply;
   } finally {
@@ -141,8 +141,8 @@ export async function* askPlanned(
   }
 }
 
-async function* listen({ cast, lease }: Work, request: Request): AsyncGenerator<TurnEvent, Reply> {
-  for await (const event of cast.model.send(request, { signal: lease.signal, count: cast.count })) {
+async function* listen({ setup, lease }: Work, request: Request): AsyncGenerator<TurnEvent, Reply> {
+  for await (const event of setup.model.send(request, { signal: lease.signal, count: setup.count })) {
     switch (event.type) {
       case "retry":
       case "text-delta":
@@ -157,7 +157,7 @@ async function* listen({ cast, lease }: Work, request: Request): AsyncGenerator<
         return never(event);
     }
   }
-  throw new StrataError("model_failed", `${cast.model.ref} ended its stream without an answer; try again`);
+  throw new StrataError("model_failed", `${setup.model.ref} ended its stream without an answer; try again`);
 }
 
 /** What Strata knows of a request and its answer by itself. */
@@ -211,7 +211,7 @@ function record(
     taint,
     prediction,
     reply,
-    dollars: dollars(reply === null ? NO_USAGE : billedUsage(reply), work.cast.prices, prediction),
+    dollars: dollars(reply === null ? NO_USAGE : billedUsage(reply), work.setup.prices, prediction),
     at: began.at,
     milliseconds: work.parts.wall() - began.wall,
   });

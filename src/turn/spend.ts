@@ -2,9 +2,9 @@ import { setImmediate } from "node:timers/promises";
 import type { Compilation } from "../compiler/index.ts";
 import { isoSecond, type SpendPeriod, StrataError, type TurnEvent } from "../protocol/index.ts";
 import { dollars } from "../wire/index.ts";
-import { type Cast, parametersOf } from "./cast.ts";
 import { creditsLeft, outOfCredits } from "./life/credits.ts";
-import type { Left, TurnParts } from "./purse.ts";
+import { parametersOf, type TurnSetup } from "./setup.ts";
+import type { Left, TurnParts } from "./spend-tracker.ts";
 import type { Work } from "./work.ts";
 
 /**
@@ -17,7 +17,7 @@ import type { Work } from "./work.ts";
 /** Whose money it is, and where it is counted. */
 interface Spender {
   readonly parts: TurnParts;
-  readonly cast: Pick<Cast, "agent">;
+  readonly setup: Pick<TurnSetup, "agent">;
   /** A recording is answered for nothing: no credits are needed for it. */
   readonly recorded?: Work["recorded"];
 }
@@ -36,11 +36,11 @@ async function leftOf(work: Spender): Promise<Left> {
   return { allowed: await allowedOf(work), credits: await credited(work) };
 }
 
-const credited = ({ parts, cast, recorded }: Spender): Promise<number> =>
-  recorded === undefined ? creditsLeft(parts, cast.agent) : Promise.resolve(Number.POSITIVE_INFINITY);
+const credited = ({ parts, setup, recorded }: Spender): Promise<number> =>
+  recorded === undefined ? creditsLeft(parts, setup.agent) : Promise.resolve(Number.POSITIVE_INFINITY);
 
 async function allowedOf(work: Spender): Promise<number> {
-  const { spend } = work.cast.agent.budgets;
+  const { spend } = work.setup.agent.budgets;
   if (spend === undefined) return Number.POSITIVE_INFINITY;
   const left = spend.dollars - (await spentOf(work));
   if (left > 0) return left;
@@ -52,7 +52,7 @@ async function allowedOf(work: Spender): Promise<number> {
 /** Why it may spend no more. */
 async function unpaid(work: Spender): Promise<StrataError> {
   const credits = await credited(work);
-  return credits <= 0 ? outOfCredits(work.cast.agent, { left: credits }) : overspent(work, await spentOf(work));
+  return credits <= 0 ? outOfCredits(work.setup.agent, { left: credits }) : overspent(work, await spentOf(work));
 }
 
 /**
@@ -76,27 +76,27 @@ export async function* afforded<T>(
 }
 
 async function reserve(work: Work, { ledger }: Compilation): Promise<() => void> {
-  const { parts, cast, lease } = work;
-  const { agent, prices } = cast;
+  const { parts, setup, lease } = work;
+  const { agent, prices } = setup;
   if (agent.budgets.spend === undefined && agent.life?.credits === undefined) return () => undefined;
-  const usage = { input: ledger.tokens, cacheRead: 0, cacheWrite: 0, output: parametersOf(cast).maxTokens };
+  const usage = { input: ledger.tokens, cacheRead: 0, cacheWrite: 0, output: parametersOf(setup).maxTokens };
   for (;;) {
     const left = leastOf(await leftOf(work));
     if (left <= 0) throw await unpaid(work);
-    if (left > parts.purse.reserved(agent)) return parts.purse.reserve(agent, dollars(usage, prices));
-    await parts.purse.ended(agent, lease.signal);
+    if (left > parts.spending.reserved(agent)) return parts.spending.reserve(agent, dollars(usage, prices));
+    await parts.spending.ended(agent, lease.signal);
   }
 }
 
 /** Of the record and of the turns that run. A turn that is committed while the record is read counts in one of them at least. */
-async function spentOf({ parts, cast: { agent } }: Spender): Promise<number> {
+async function spentOf({ parts, setup: { agent } }: Spender): Promise<number> {
   const { since } = periodOf(agent.budgets.spend?.per ?? "ever", parts.clock());
-  const before = parts.purse.spent(agent);
+  const before = parts.spending.spent(agent);
   const recorded = await parts.store.spent(agent.org, agent.name, since);
-  return recorded + Math.max(before, parts.purse.spent(agent));
+  return recorded + Math.max(before, parts.spending.spent(agent));
 }
 
-function overspent({ parts, cast: { agent } }: Spender, spent: number): StrataError {
+function overspent({ parts, setup: { agent } }: Spender, spent: number): StrataError {
   const { dollars: most = 0, per = "ever" } = agent.budgets.spend ?? {};
   const { until } = periodOf(per, parts.clock());
   const period = per === "ever" ? "" : ` a UTC ${per}`;

@@ -1,8 +1,8 @@
 import { type Compilation, messagesCut, type Summary, summaryRequest } from "../compiler/index.ts";
 import { asStrataError, type Epoch, lowestTrust, type TurnEvent, untrusted } from "../protocol/index.ts";
-import { limitOf, parametersOf } from "./cast.ts";
 import type { Prepared } from "./gather.ts";
 import { ask } from "./send.ts";
+import { limitOf, parametersOf } from "./setup.ts";
 import type { Work } from "./work.ts";
 
 /** Tokens of a summary: a twentieth of what may be sent, within these bounds. */
@@ -56,27 +56,27 @@ export function* cutInTurn(before: Compilation, after: Compilation): Generator<T
 }
 
 /** A rehearsal and a recording say what they say; and an agent may want no summaries. */
-const speaksForItself = ({ cast, recorded }: Work): boolean =>
-  cast.agent.summaries !== false && recorded === undefined && !["rehearsal", "recording"].includes(cast.model.ref);
+const speaksForItself = ({ setup, recorded }: Work): boolean =>
+  setup.agent.summaries !== false && recorded === undefined && !["rehearsal", "recording"].includes(setup.model.ref);
 
 async function* sumUp(
   work: Work,
   running: Epoch,
   messages: number,
 ): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
-  const wanted = Math.min(Math.max(Math.floor(limitOf(work.cast) / 20), SHORTEST), LONGEST);
+  const wanted = Math.min(Math.max(Math.floor(limitOf(work.setup) / 20), SHORTEST), LONGEST);
   // What a reply may have at the most, by the budget and by the model, a summary may not exceed.
-  const reply = parametersOf(work.cast).maxTokens;
+  const reply = parametersOf(work.setup).maxTokens;
   const maxTokens = Math.min(wanted, reply);
   // What it leaves of the reply's room is room for what is asked.
-  const limit = limitOf(work.cast) + reply - maxTokens;
-  if (work.cast.limits.rounds < 2) return { because: "the turn may call its model only once" };
+  const limit = limitOf(work.setup) + reply - maxTokens;
+  if (work.setup.limits.rounds < 2) return { because: "the turn may call its model only once" };
   const words = Math.floor(maxTokens * WORDS_PER_TOKEN);
   const asked = summaryRequest(running, messages, {
     words,
     limit,
-    count: work.cast.count,
-    layers: work.cast.agent.layers,
+    count: work.setup.count,
+    layers: work.setup.agent.layers,
     sent: sentOf(work, running),
   });
   if (asked.ledger.tokens > limit) return { because: "the request for a summary would not fit the budget" };

@@ -3,7 +3,6 @@ import { extend } from "../compiler/index.ts";
 import { asStrataError, StrataError, type TurnEvent } from "../protocol/index.ts";
 import type { Settled, Thread } from "../store/index.ts";
 import { answerCalls } from "./calls.ts";
-import { broughtUpToDate, castOf } from "./cast.ts";
 import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
 import { renewalOf } from "./gather.ts";
@@ -11,11 +10,12 @@ import { compileStaged, leftUnanswered, occasionOf } from "./inbox/staged.ts";
 import { hold } from "./lease.ts";
 import { acts, checkCredits, infers, persists, rests, wakes } from "./life/live.ts";
 import { heard, stoppedBy } from "./output.ts";
-import { patiently } from "./patiently.ts";
-import type { TurnParts } from "./purse.ts";
+import { retryWhileBusy } from "./retry-while-busy.ts";
 import type { RunOptions } from "./run-options.ts";
 import { send } from "./send.ts";
+import { broughtUpToDate, setupOf } from "./setup.ts";
 import { afforded, checkSpend } from "./spend.ts";
+import type { TurnParts } from "./spend-tracker.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
 import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work, withoutWords } from "./work.ts";
 
@@ -27,24 +27,24 @@ import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work, withoutW
  */
 export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
   const thread = await broughtUpToDate(parts, waiting);
-  const cast = await castOf(parts, thread, options);
-  await checkCredits(parts, cast, { ...options, thread });
-  const lease = await hold(parts, thread, { signal: options.signal, seconds: cast.limits.seconds });
+  const setup = await setupOf(parts, thread, options);
+  await checkCredits(parts, setup, { ...options, thread });
+  const lease = await hold(parts, thread, { signal: options.signal, seconds: setup.limits.seconds });
   if (lease === undefined) return;
   if ("movedTo" in lease) return yield* runTurn(parts, lease.movedTo, options);
 
-  const work = newWork(parts, cast, lease, options);
+  const work = newWork(parts, setup, lease, options);
   const { turn, events } = lease.claim;
   let committed = false;
   try {
-    yield { type: "turn-start", turn, thread: thread.id, model: cast.model.ref, events: events.length };
+    yield { type: "turn-start", turn, thread: thread.id, model: setup.model.ref, events: events.length };
     const ending = yield* converse(work);
     committed = true;
     yield* commit(work, ending);
   } finally {
     // Whoever listened has left in the middle: the turn ends here, its events keep waiting.
     if (!committed) await abandon(work);
-    work.tab.close();
+    work.tracked.close();
     lease.stop();
   }
 }
@@ -56,13 +56,13 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
     await wakes(work);
     await checkSpend(work);
     const { id: thread, scope } = claim.thread;
-    work.past = await pastOf(work.parts, work.cast, { scope, thread, epoch: claim.epoch });
-    const prepared = await compileStaged(work.parts, work.cast, {
+    work.past = await pastOf(work.parts, work.setup, { scope, thread, epoch: claim.epoch });
+    const prepared = await compileStaged(work.parts, work.setup, {
       ...claim,
       ...occasionOf(claim),
       scope,
-      cold: coldCache(work.cast, work.past, work.parts.clock()),
-      renewal: renewalOf(claim.epoch, claim.thread.version, work.cast.model.wire),
+      cold: coldCache(work.setup, work.past, work.parts.clock()),
+      renewal: renewalOf(claim.epoch, claim.thread.version, work.setup.model.wire),
       signal,
     });
     work.taken = prepared.taken;
@@ -82,7 +82,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
       const said = stop === undefined ? undefined : heard(work, stop);
       if (said?.reply !== undefined) return { status: "done", stop: said.stop, reply: said.reply };
       const again = said === undefined ? [] : [said.again];
-      const next = extend(compilation, [...messages, ...again], work.cast.count);
+      const next = extend(compilation, [...messages, ...again], work.setup.count);
       yield* cutInTurn(compilation, next);
       compilation = next;
     }
@@ -100,8 +100,8 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   persists(work, ending);
   let settled: Settled;
   try {
-    settled = await patiently(() => parts.store.settle(claimOf(work), outcome));
-    work.tab.close();
+    settled = await retryWhileBusy(() => parts.store.settle(claimOf(work), outcome));
+    work.tracked.close();
     await rests(work, ending);
   } catch (thrown) {
     const error = asStrataError(thrown, "store_failed");
@@ -143,8 +143,8 @@ async function recordFailed(work: Work, error: StrataError): Promise<void> {
   const whole = outcomeOf(work, { status: "failed", error });
   for (const outcome of [whole, withoutWords(whole)]) {
     try {
-      await patiently(() => work.parts.store.settle(claimOf(work), outcome));
-      work.tab.close();
+      await retryWhileBusy(() => work.parts.store.settle(claimOf(work), outcome));
+      work.tracked.close();
       return;
     } catch {
       // What cannot be written is left out next.

@@ -1,12 +1,12 @@
 import { type Mode, StrataError } from "../protocol/index.ts";
 import { guessedWindow } from "../wire/index.ts";
-import type { Cast } from "./cast.ts";
+import type { TurnSetup } from "./setup.ts";
 
 /**
  * What did not fit, said of the model's window where that is smaller than the agent's budget: no larger budget would help. Its
  * `details` say what without the advice, which knows the budget alone; the mode is that in which it did not fit.
  */
-export function inWindow({ agent, card, model }: Cast, error: StrataError, mode?: Mode): StrataError {
+export function inWindow({ agent, card, model }: TurnSetup, error: StrataError, mode?: Mode): StrataError {
   const { total } = agent.budgets;
   const { what, ...facts } = error.details;
   const { window } = card;

@@ -23,15 +23,15 @@ import {
   type TurnTotals,
 } from "../protocol/index.ts";
 import type { Claim, RequestRecord, TurnOutcome } from "../store/index.ts";
-import type { Cast } from "./cast.ts";
 import { deliverAfter } from "./deliver/deliver-after.ts";
 import { NO_PAST, type Past } from "./earlier.ts";
 import { repliesOf, stagedOf } from "./inbox/staged.ts";
 import type { Lease } from "./lease.ts";
 import type { Being } from "./life/lives.ts";
-import { type Left, NO_END, type Tab, type TurnParts } from "./purse.ts";
 import { REPLAY } from "./recording.ts";
 import type { RunOptions } from "./run-options.ts";
+import type { TurnSetup } from "./setup.ts";
+import { type Left, NO_END, type TrackedSpend, type TurnParts } from "./spend-tracker.ts";
 import { unremembered } from "./unremembered.ts";
 
 /** How a turn ended, before it is committed. */
@@ -45,7 +45,7 @@ const NOTHING_SAID = { stop: "answered", reply: null } as const;
 /** A running turn: who takes part, and what has come of it so far. Lives in memory until the one commit. */
 export interface Work {
   readonly parts: TurnParts;
-  readonly cast: Cast;
+  readonly setup: TurnSetup;
   readonly lease: Lease;
   readonly recorded: RunOptions["recorded"];
   /** Whether its reply is sent to nobody. */
@@ -65,7 +65,7 @@ export interface Work {
   /** What the agent may still spend, as it was after the turn's last request. */
   left: Left;
   /** Counts what the turn spends, for the agent's other turns, until the record holds it. */
-  readonly tab: Tab;
+  readonly tracked: TrackedSpend;
   /** What its agent does, where it lives by itself and the turn has begun. */
   being: Being | undefined;
   /** In a turn of several senders: what each is told. */
@@ -85,11 +85,11 @@ export interface Work {
   taken: number;
 }
 
-export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: RunOptions): Work {
+export function newWork(parts: TurnParts, setup: TurnSetup, lease: Lease, options: RunOptions): Work {
   const requests: RequestRecord[] = [];
   return {
     parts,
-    cast,
+    setup,
     lease,
     recorded: options.recorded,
     toNobody: options.toNobody ?? (options.recorded !== undefined || lease.claim.thread.channel === REPLAY),
@@ -103,7 +103,7 @@ export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: Run
     requests,
     writes: [],
     left: NO_END,
-    tab: parts.purse.open(cast.agent, () => dollarsOf(requests)),
+    tracked: parts.spending.open(setup.agent, () => dollarsOf(requests)),
     being: undefined,
     replies: new Map(),
     approvals: [],
@@ -117,7 +117,7 @@ export function newWork(parts: TurnParts, cast: Cast, lease: Lease, options: Run
 }
 
 /** Of a turn that ended before its mode was chosen. */
-const modeOf = ({ mode }: Cast["agent"]): Mode => (mode === "auto" ? "full" : mode);
+const modeOf = ({ mode }: TurnSetup["agent"]): Mode => (mode === "auto" ? "full" : mode);
 
 /** What is committed: the claim with the events that the turn has handled. */
 export function claimOf({ lease: { claim }, taken }: Work): Claim {
@@ -134,7 +134,7 @@ export function plan(work: Work, writes: readonly StoreWrite[]): void {
 
 /** Adds a message to what the turn said. Derived text carries the lowest trust of what it was made from. */
 export function add(work: Work, message: Message, trust: Trust): TranscriptMessage {
-  const added = { message, trust, tokens: countMessage(message, work.cast.count), turn: work.lease.claim.turn };
+  const added = { message, trust, tokens: countMessage(message, work.setup.count), turn: work.lease.claim.turn };
   work.added.push(added);
   return added;
 }
@@ -163,16 +163,16 @@ export function withoutWords(outcome: TurnOutcome): TurnOutcome {
 
 /** All that the turn changes, for the one commit. */
 export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
-  const { parts, cast, sent } = work;
+  const { parts, setup, sent } = work;
   const claim = claimOf(work);
   const outbox = outboxId(issueId("outbox", parts.wall(), parts.random(10)));
   return {
     end:
       ending.status === "done" ? ending : { status: "failed", code: ending.error.code, message: ending.error.message },
     at: parts.clock(),
-    model: cast.model.ref,
-    wire: cast.model.wire,
-    mode: sent?.ledger.mode ?? modeOf(cast.agent),
+    model: setup.model.ref,
+    wire: setup.model.wire,
+    mode: sent?.ledger.mode ?? modeOf(setup.agent),
     epochs: sent?.opened ?? [],
     messages: [...(sent?.own ?? []), ...work.added.slice(work.unsent)],
     requests: work.requests,
@@ -182,7 +182,7 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     totals: totalsOf(work),
     outbox,
     // Turns of its own answer nobody.
-    ...(cast.agent.history === "log" && !isReserved(claim.thread.scope.contact) && { log: true }),
+    ...(setup.agent.history === "log" && !isReserved(claim.thread.scope.contact) && { log: true }),
     deliverAfter: work.toNobody ? "never" : deliverAfter(parts.wall(), work.unheard),
     ...(claim.staged && { replies: repliesOf(work, claim, ending.status === "done" ? ending : NOTHING_SAID) }),
     unremembered:

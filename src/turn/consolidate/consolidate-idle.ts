@@ -1,7 +1,7 @@
 import type { SummaryBy } from "../../compiler/index.ts";
 import { type Actor, type Agent, type AgentName, asStrataError, authorize, type Scope } from "../../protocol/index.ts";
-import { castOf } from "../cast.ts";
 import type { Parts } from "../parts.ts";
+import { setupOf } from "../setup.ts";
 import type { Consolidated, ConsolidateWish, ConsolidationTrouble } from "./consolidate-doors.ts";
 import { CONSOLIDATION } from "./consolidate-thread.ts";
 
@@ -55,7 +55,7 @@ async function lookAfter(
   const gap = after * 60_000;
   const sorts: readonly SummaryBy[] = by === "both" ? ["session", "topic"] : [by ?? "session"];
   const { org, name, version } = agent;
-  const { model } = await castOf(parts, { scope: { org, agent: name }, version }, {});
+  const { model } = await setupOf(parts, { scope: { org, agent: name }, version }, {});
   if (["rehearsal", "recording"].includes(model.ref)) return;
   for (const { key, scope, activity } of await contacts(parts, agent)) {
     if (activity + gap > parts.clock() || record.done.get(key) === activity) continue;

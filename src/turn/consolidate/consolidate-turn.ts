@@ -21,21 +21,21 @@ import {
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
 import { predict } from "../../wire/index.ts";
-import { type Cast, keepVersion } from "../cast.ts";
 import { hold } from "../lease.ts";
 import { newMemoryId } from "../memory-id.ts";
-import { patiently } from "../patiently.ts";
 import type { PlannedRequest } from "../plan-request.ts";
-import type { TurnParts } from "../purse.ts";
+import { retryWhileBusy } from "../retry-while-busy.ts";
 import { askPlanned } from "../send.ts";
+import { keepVersion, type TurnSetup } from "../setup.ts";
 import { afforded } from "../spend.ts";
+import type { TurnParts } from "../spend-tracker.ts";
 import { add, claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from "../work.ts";
 import { CONSOLIDATION } from "./consolidate-thread.ts";
 
 /** Who sums up, for whom, and who asked for it: a person, or the clock. */
 export interface Summing {
   readonly parts: TurnParts;
-  readonly cast: Cast;
+  readonly setup: TurnSetup;
   readonly scope: ContactScope;
   readonly actor: Actor;
   readonly asked: Extract<EventKind, "instruction" | "scheduled">;
@@ -75,16 +75,16 @@ export type Summed = Came & {
  * @throws StrataError `thread_busy` while another program does the same for the contact, and what the store throws
  */
 export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Summed | undefined> {
-  const { parts, cast, scope } = summing;
+  const { parts, setup, scope } = summing;
   const thread = await ownThread(summing);
   const now = () => ({ now: parts.wall(), at: parts.clock(), alive: parts.alive });
   // What a program left behind that ended in the middle.
   await parts.store.withdraw(scope, thread.id, now());
   await announce(summing, thread, job.says);
-  const lease = await hold(parts, thread, { signal: summing.signal, seconds: cast.limits.seconds });
+  const lease = await hold(parts, thread, { signal: summing.signal, seconds: setup.limits.seconds });
   if (lease === undefined || "movedTo" in lease) return undefined;
   try {
-    const summed = await summedIn(newWork(parts, cast, lease, {}), job);
+    const summed = await summedIn(newWork(parts, setup, lease, {}), job);
     if (!("memory" in summed)) await parts.store.withdraw(scope, thread.id, now());
     return summed;
   } finally {
@@ -93,11 +93,11 @@ export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Su
 }
 
 /** One thread of a contact for each version of the agent: a thread is pinned to the version whose model answers on it. */
-async function ownThread({ parts, cast, scope }: Summing): Promise<Thread> {
+async function ownThread({ parts, setup, scope }: Summing): Promise<Thread> {
   const { store, wall, random, clock } = parts;
-  const { version } = cast.agent;
+  const { version } = setup.agent;
   const at = clock();
-  await keepVersion(parts, cast.agent);
+  await keepVersion(parts, setup.agent);
   const id = threadId(issueId("thread", wall(), random(10)));
   return store.openThread(scope, { id, channel: CONSOLIDATION, key: version, version, at });
 }
@@ -111,14 +111,14 @@ async function announce({ parts, scope, actor, asked }: Summing, thread: Thread,
 }
 
 async function summedIn(work: Work, job: SummaryJob): Promise<Summed> {
-  const { parts, lease, tab } = work;
+  const { parts, lease, tracked } = work;
   try {
     const came = await sumUp(work, job);
     const outcome = outcomeOf(work, endingOf(came));
-    const { evicted = [] } = await patiently(() => parts.store.settle(claimOf(work), outcome));
+    const { evicted = [] } = await retryWhileBusy(() => parts.store.settle(claimOf(work), outcome));
     return { ...came, turn: lease.claim.turn, totals: totalsOf(work), evicted };
   } finally {
-    tab.close();
+    tracked.close();
   }
 }
 
@@ -152,7 +152,7 @@ async function sumUp(work: Work, job: SummaryJob): Promise<Came> {
 
 /** It is asked once and never again, so nothing of it is worth keeping in a provider's cache. */
 function planned(
-  { cast: { card, count } }: Work,
+  { setup: { card, count } }: Work,
   compilation: Compilation,
   { at, maxTokens }: { readonly at: number; readonly maxTokens: number },
 ): PlannedRequest {

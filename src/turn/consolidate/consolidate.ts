@@ -13,13 +13,13 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { agentNamed } from "../access.ts";
-import { type Cast, castOf, limitOf, parametersOf } from "../cast.ts";
 import { everyMemory } from "../every-memory.ts";
 import { heldNow } from "../lease.ts";
 import type { Parts } from "../parts.ts";
-import type { TurnParts } from "../purse.ts";
 import { reach } from "../senders.ts";
+import { limitOf, parametersOf, setupOf, type TurnSetup } from "../setup.ts";
 import { checkSpend } from "../spend.ts";
+import type { TurnParts } from "../spend-tracker.ts";
 import { PAUSE } from "../stretches.ts";
 import { inWindow } from "../window.ts";
 import type { ConsolidateDoors, Consolidated, ConsolidateWish } from "./consolidate-doors.ts";
@@ -61,9 +61,9 @@ async function* consolidate(
   const { signal = new AbortController().signal } = wish;
   const agent = agentNamed(parts, actor, whose.agent);
   const scope = await reach(parts, actor, { scope: whose, action: "operate" });
-  const cast = await castOf(parts, { scope, version: agent.version }, {});
-  checkModel(cast);
-  const summing = { parts, cast, scope: contactOf(scope), actor, asked, signal };
+  const setup = await setupOf(parts, { scope, version: agent.version }, {});
+  checkModel(setup);
+  const summing = { parts, setup, scope: contactOf(scope), actor, asked, signal };
   let made = 0;
   for await (const group of groups(parts, summing.scope, { by, ended: parts.clock() - Math.max(gap, PAUSE) })) {
     for (let rest = group.memories; rest.length > 0; ) {
@@ -77,7 +77,7 @@ async function* consolidate(
   }
 }
 
-function checkModel({ agent, model: { ref } }: Cast): void {
+function checkModel({ agent, model: { ref } }: TurnSetup): void {
   if (!["rehearsal", "recording"].includes(ref)) return;
   const message = `${agent.name} is answered by ${ref}, which is no model and sums nothing up: name a model in strata.yaml`;
   throw new StrataError("invalid_input", message, { agent: agent.name, model: ref });
@@ -99,12 +99,12 @@ async function isTalking(parts: Parts, { org, agent, contact }: Scope): Promise<
 
 /** One summary, asked for and saved, all or nothing; none at all where another program makes one just now. */
 async function sumUp(summing: Summing, group: Group): Promise<Consolidated | undefined> {
-  const { parts, cast, scope } = summing;
-  await checkSpend({ parts, cast });
-  const maxTokens = Math.min(LONGEST, parametersOf(cast).maxTokens);
-  const room = { words: Math.floor(maxTokens * WORDS_PER_TOKEN), limit: limitOf(cast), count: cast.count };
+  const { parts, setup, scope } = summing;
+  await checkSpend({ parts, setup });
+  const maxTokens = Math.min(LONGEST, parametersOf(setup).maxTokens);
+  const room = { words: Math.floor(maxTokens * WORDS_PER_TOKEN), limit: limitOf(setup), count: setup.count };
   const { said, compile } = stretchRequest(group.memories, byOf(group), room);
-  if (said === 0) throw tooSmall(cast);
+  if (said === 0) throw tooSmall(setup);
   const { memories, ...about } = { ...group, memories: group.memories.slice(0, said) };
   const keep = (answer: Answer, trust: Trust) => kept(summing, { ...group, memories }, { answer, trust });
   const summed = await unlessBusy(summaryTurn(summing, { says: saying(group, said), maxTokens, compile, keep }));
@@ -130,12 +130,12 @@ async function unlessBusy<T>(turn: Promise<T>): Promise<T | undefined> {
   }
 }
 
-function tooSmall(cast: Cast): StrataError {
-  const { name } = cast.agent;
-  const limit = limitOf(cast);
+function tooSmall(setup: TurnSetup): StrataError {
+  const { name } = setup.agent;
+  const limit = limitOf(setup);
   const what = `${name} may send ${limit} tokens, which is too little for a memory to sum up`;
   const details = { agent: name, limit, what };
-  return inWindow(cast, new StrataError("budget_too_small", `${what}: raise budgets.total`, details));
+  return inWindow(setup, new StrataError("budget_too_small", `${what}: raise budgets.total`, details));
 }
 
 /** The memory that an answer becomes: it carries what it was made from, and is trusted no more than any of it. */

@@ -11,13 +11,13 @@ import {
 import type { BatchOpening, Failures, Thread } from "../../store/index.ts";
 import { deskOf } from "../admin/desk.ts";
 import type { AgentDoors } from "../agent-doors.ts";
-import { keepVersion } from "../cast.ts";
 import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
 import { checkPaid, type Run } from "../life/tick.ts";
 import { pauseAfter } from "../pause-after.ts";
-import type { TurnParts } from "../purse.ts";
 import { REPLAY } from "../recording.ts";
 import type { InboxOptions } from "../run-options.ts";
+import { keepVersion } from "../setup.ts";
+import type { TurnParts } from "../spend-tracker.ts";
 import { shownSender } from "../tools/index.ts";
 
 /** Where turns of several senders are. */

@@ -15,11 +15,11 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { Claim, StagedReply } from "../../store/index.ts";
-import type { Cast } from "../cast.ts";
 import { compileFor, type Occasion, type Prepared } from "../gather.ts";
 import type { Lease } from "../lease.ts";
 import type { Parts } from "../parts.ts";
 import { limitsOf } from "../run-tool.ts";
+import type { TurnSetup } from "../setup.ts";
 import { unremembered } from "../unremembered.ts";
 
 /** What of a running turn says whom it answers. */
@@ -101,17 +101,17 @@ export function repliesOf(
  * The turn's first request. Where not all messages of several senders can be answered or have room, it is made for those that can: nothing
  * of the others is in it, and they keep waiting.
  */
-export async function compileStaged(parts: Parts, cast: Cast, occasion: Occasion): Promise<Prepared> {
-  const events = occasion.senders === undefined ? occasion.events : answerable(parts, cast, occasion.events);
-  const prepared = await compileFor(parts, cast, { ...occasion, events });
+export async function compileStaged(parts: Parts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
+  const events = occasion.senders === undefined ? occasion.events : answerable(parts, setup, occasion.events);
+  const prepared = await compileFor(parts, setup, { ...occasion, events });
   if (occasion.senders === undefined || prepared.taken === events.length) return prepared;
-  return compileStaged(parts, cast, { ...occasion, events: events.slice(0, prepared.taken) });
+  return compileStaged(parts, setup, { ...occasion, events: events.slice(0, prepared.taken) });
 }
 
 /** Messages of several senders, from the first on, for which the turn's calls suffice: one for each message, and each sender's reply. */
 function answerable(
   { tools }: Pick<Parts, "tools">,
-  { agent, limits }: Cast,
+  { agent, limits }: TurnSetup,
   events: readonly StoredEvent[],
 ): readonly StoredEvent[] {
   const tool = tools.get(toolName(REPLY_TOOL));

@@ -2,11 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import { type Agent, StrataError, usualPayment } from "../../protocol/index.ts";
 import type { AgentOwner, Credits } from "../../store/index.ts";
 import type { Parts } from "../parts.ts";
-import type { Purse } from "../purse.ts";
+import type { SpendTracker } from "../spend-tracker.ts";
 
 /** The parts, and what this program's running turns have spent. */
 export interface CreditParts extends Pick<Parts, "store" | "clock"> {
-  readonly purse?: Purse;
+  readonly spending?: SpendTracker;
 }
 
 export const ownerOf = ({ org, name }: Pick<Agent, "org" | "name">): AgentOwner => ({ org, agent: name });
@@ -18,10 +18,10 @@ const NONE: Credits = { toppedUp: 0, spent: 0, balance: 0, lastDay: { spent: 0, 
  * What the agent may spend, as the record says it, less what its running turns have spent since. A turn that is committed while
  * the record is read counts in one of them at least.
  */
-export async function creditsOf({ store, clock, purse }: CreditParts, agent: Agent): Promise<Credits> {
-  const before = purse?.spent(agent) ?? 0;
+export async function creditsOf({ store, clock, spending }: CreditParts, agent: Agent): Promise<Credits> {
+  const before = spending?.spent(agent) ?? 0;
   const recorded = (await store.credits(ownerOf(agent), clock())) ?? NONE;
-  const running = Math.max(before, purse?.spent(agent) ?? 0);
+  const running = Math.max(before, spending?.spent(agent) ?? 0);
   if (running === 0) return recorded;
   const { lastDay } = recorded;
   return {

@@ -2,7 +2,7 @@ import { type Agent, StrataError, TEXT_LIMITS, usualPayment } from "../../protoc
 import type { Credits, TopUp } from "../../store/index.ts";
 import { deskOf, note } from "../admin/desk.ts";
 import type { AgentDoors, Funds, LifeView } from "../agent-doors.ts";
-import type { TurnParts } from "../purse.ts";
+import type { TurnParts } from "../spend-tracker.ts";
 import { asleepFor, creditsOf, isInWant, meansOf, ownerOf } from "./credits.ts";
 import { standingOf, writeLife } from "./record.ts";
 import { checkPaid, claimDue, claimNow, dueAt, type Run, tick } from "./tick.ts";

@@ -1,8 +1,8 @@
 import type { Agent, Reply } from "../../protocol/index.ts";
 import type { AgentOwner, LifeRecord, Thread } from "../../store/index.ts";
-import type { Cast } from "../cast.ts";
-import type { TurnParts } from "../purse.ts";
 import type { RunOptions } from "../run-options.ts";
+import type { TurnSetup } from "../setup.ts";
+import type { TurnParts } from "../spend-tracker.ts";
 import type { Ending, Work } from "../work.ts";
 import { asleepFor, type Means, meansOf, outOfCredits, ownerOf } from "./credits.ts";
 import { INTERRUPTED, type LifeParts, othersRun, writeLife } from "./record.ts";
@@ -20,7 +20,7 @@ import { firstRead } from "./vitals.ts";
  */
 export async function checkCredits(
   parts: TurnParts,
-  { agent }: Cast,
+  { agent }: TurnSetup,
   { thread, recorded }: Pick<RunOptions, "recorded"> & { readonly thread: Thread },
 ): Promise<void> {
   if (agent.life?.credits === undefined || recorded !== undefined) return;
@@ -45,10 +45,10 @@ export async function fallAsleep(parts: LifeParts, agent: Agent, means: Means): 
 
 /** The turn begins: from wherever the agent waits, a fault and what a program left in the middle of a turn included. */
 export async function wakes(work: Work): Promise<void> {
-  const { parts, cast, lease, recorded } = work;
-  if (cast.agent.life === undefined || recorded !== undefined) return;
-  await firstRead(parts, cast.agent, lease.signal);
-  const owner = ownerOf(cast.agent);
+  const { parts, setup, lease, recorded } = work;
+  if (setup.agent.life === undefined || recorded !== undefined) return;
+  await firstRead(parts, setup.agent, lease.signal);
+  const owner = ownerOf(setup.agent);
   let from: LifeRecord["state"] = "idle";
   await writeLife(parts, owner, async (record) => {
     const before = await beforeMove(parts, owner, { record, own: threadsOf(lease) });
@@ -95,9 +95,9 @@ export function persists({ being }: Work, { status }: Ending): void {
 
 /** The turn is over, in the record or without it: the agent sleeps, or is faulted until the next turn. Never throws. */
 export async function rests(work: Work, ending: Ending, recorded: "recorded" | "lost" = "recorded"): Promise<void> {
-  const { parts, cast, being, lease } = work;
+  const { parts, setup, being, lease } = work;
   if (being === undefined) return;
-  const owner = ownerOf(cast.agent);
+  const owner = ownerOf(setup.agent);
   try {
     being.enter(ending.status === "done" ? "sleeping" : "faulted");
     const own = recorded === "lost" ? threadsOf(lease) : [];
@@ -111,7 +111,7 @@ export async function rests(work: Work, ending: Ending, recorded: "recorded" | "
   }
 }
 
-async function writeEnd({ parts, cast: { agent }, lease }: Work, ending: Ending): Promise<void> {
+async function writeEnd({ parts, setup: { agent }, lease }: Work, ending: Ending): Promise<void> {
   const because = asleepFor(await meansOf(parts, agent));
   await writeLife(parts, ownerOf(agent), () => {
     // Not its sentence, which may quote a contact: that stands with the turn.

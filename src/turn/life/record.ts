@@ -3,7 +3,7 @@ import type { AgentOwner, LifeRecord } from "../../store/index.ts";
 import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
 import { heldNow } from "../lease.ts";
 import type { Parts } from "../parts.ts";
-import { patiently } from "../patiently.ts";
+import { retryWhileBusy } from "../retry-while-busy.ts";
 import type { Lives } from "./lives.ts";
 import { isWaiting } from "./states.ts";
 
@@ -30,7 +30,7 @@ export async function writeLife(parts: LifeParts, owner: AgentOwner, plan: Plan)
     if (step === undefined) return true;
     const { more = false, ...next } = step;
     const move = { ...keptOf(record, next), ...next, from: record?.state, at: parts.clock() };
-    const moved = await patiently(() => parts.store.moveLife(owner, move));
+    const moved = await retryWhileBusy(() => parts.store.moveLife(owner, move));
     if (moved && !more) return true;
   }
   return false;

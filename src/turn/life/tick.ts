@@ -10,10 +10,10 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
-import { keepVersion } from "../cast.ts";
 import { heldNow } from "../lease.ts";
-import type { TurnParts } from "../purse.ts";
 import type { RunOptions } from "../run-options.ts";
+import { keepVersion } from "../setup.ts";
+import type { TurnParts } from "../spend-tracker.ts";
 import { meansOf, outOfCredits, ownerOf } from "./credits.ts";
 import { fallAsleep } from "./live.ts";
 import { writeLife } from "./record.ts";

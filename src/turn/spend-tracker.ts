@@ -3,9 +3,9 @@ import type { Lives } from "./life/lives.ts";
 import type { Parts } from "./parts.ts";
 
 /** What turns of this program have spent and no commit holds yet, and what requests under way may come to; by agent. */
-export interface Purse {
+export interface SpendTracker {
   /** Counts what a turn has spent until it is closed. */
-  open(agent: Agent, spent: () => number): Tab;
+  open(agent: Agent, spent: () => number): TrackedSpend;
   /** Dollars of all turns that are open. */
   spent(agent: Agent): number;
   /** Sets dollars aside for a request; called again, gives them back. */
@@ -17,13 +17,13 @@ export interface Purse {
 }
 
 /** The money of one turn. Closed when the record holds it. */
-export interface Tab {
+export interface TrackedSpend {
   close(): void;
 }
 
 /** What a turn is made from: the parts, what this program's other turns spend, and what their agents do. */
 export interface TurnParts extends Parts {
-  readonly purse: Purse;
+  readonly spending: SpendTracker;
   readonly lives: Lives;
 }
 
@@ -34,8 +34,8 @@ interface Account {
   next: PromiseWithResolvers<void>;
 }
 
-/** An empty purse. */
-export function openPurse(): Purse {
+/** Nothing is spent yet. */
+export function openSpendTracker(): SpendTracker {
   const accounts = new Map<string, Account>();
   const accountOf = ({ org, name }: Agent): Account => {
     const key = JSON.stringify([org, name]);

@@ -8,7 +8,7 @@ import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /** Who takes part in a turn, all known before the thread is claimed. */
-export interface Cast {
+export interface TurnSetup {
   readonly agent: Agent;
   readonly model: Model;
   /** Of the model whose wire shape is sent: window, tokens, lengths. */
@@ -27,7 +27,7 @@ interface Pinned extends Pick<Thread, "version"> {
 }
 
 /** @throws StrataError `agent_not_found`, `model_unknown`, `invalid_input` for a model without a price under a limit in dollars */
-export async function castOf(parts: Parts, thread: Pinned, options: RunOptions): Promise<Cast> {
+export async function setupOf(parts: Parts, thread: Pinned, options: RunOptions): Promise<TurnSetup> {
   const agent = await agentAt(parts, thread);
   const model = options.model ?? (await parts.modelOf(agent));
   const prices = parts.cardOf(model.ref);
@@ -99,19 +99,19 @@ function withModelOf(declared: Agent | undefined, pinned: Agent): Agent {
 }
 
 /** Tokens that may be sent: the smaller of the agent's budget and the model's window, less the reserve for the reply. */
-export function limitOf({ agent, card }: Pick<Cast, "agent" | "card">): number {
+export function limitOf({ agent, card }: Pick<TurnSetup, "agent" | "card">): number {
   return roomIn(card.window, agent.budgets).limit;
 }
 
 /** What must stay of the conversation at a cut, where the agent says so, and by which prices it is weighed. */
-export function keepOf({ agent: { budgets }, card }: Pick<Cast, "agent" | "card">): { readonly keep?: Keep } {
+export function keepOf({ agent: { budgets }, card }: Pick<TurnSetup, "agent" | "card">): { readonly keep?: Keep } {
   if (budgets.keep === undefined) return {};
   const { read, write5m: write } = rulesOf(card).multipliers;
   return { keep: { tokens: budgets.keep, read, write } };
 }
 
 /** How the model shall answer: at most what is reserved for the reply, and in the form that the agent declares. */
-export function parametersOf({ agent, card }: Pick<Cast, "agent" | "card">): Parameters {
+export function parametersOf({ agent, card }: Pick<TurnSetup, "agent" | "card">): Parameters {
   const maxTokens = Math.min(roomIn(card.window, agent.budgets).reply, card.longestReply);
   return agent.output === undefined ? { maxTokens } : { maxTokens, output: agent.output };
 }

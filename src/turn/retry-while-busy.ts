@@ -4,7 +4,7 @@ import { asStrataError } from "../protocol/index.ts";
 const TRIES = 3;
 
 /** Writes down what must not be lost because the database is busy for a moment. */
-export async function patiently<T>(write: () => Promise<T>): Promise<T> {
+export async function retryWhileBusy<T>(write: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await write();
