@@ -4,7 +4,6 @@ import {
   type AssistantPart,
   asStrataError,
   billedUsage,
-  type CountTokens,
   type Json,
   NO_USAGE,
   never,
@@ -19,7 +18,7 @@ import {
 import { dollars } from "../wire/index.ts";
 import { changedSince } from "./changed-since.ts";
 import { type PlannedRequest, planRequest } from "./plan-request.ts";
-import { parametersOf } from "./setup.ts";
+import { parametersOf, type TurnSetup } from "./setup.ts";
 import { add, type Work } from "./work.ts";
 
 /** What a call of the model gave, and what stays of it: the tail that the provider has cleared, and what the model said. */
@@ -131,7 +130,7 @@ export async function* askPlanned(
   const { parameters } = request;
   let reply: Reply | null = null;
   try {
-    reply = credible(yield* listen(work, request), { prediction, parameters, count: work.setup.count });
+    reply = credible(yield* listen(work, request), { ...work.setup, prediction, parameters });
     // A rehearsal or a recording reports what it made up; only a provider knows how its model counts.
     const { ref, wire } = work.setup.model;
     if (ref === wire && reply.estimated === undefined) work.parts.observe(wire, request, reply.usage.input);
@@ -161,25 +160,27 @@ async function* listen({ setup, lease }: Work, request: Request): AsyncGenerator
 }
 
 /** What Strata knows of a request and its answer by itself. */
-interface Counted {
+interface Counted extends Pick<TurnSetup, "card" | "count"> {
   readonly prediction: Prediction;
   readonly parameters: Parameters;
-  readonly count: CountTokens;
 }
 
-/** A count that is not the provider's may be so many times too small, and a gateway may add so many tokens of its own. */
-const OFF_BY = 4;
-const ADDED = 20_000;
+/**
+ * A report is believed up to so many windows, or requested replies: a count that is not the provider's is a few times too small, a window may be
+ * a guess, and a provider that runs tools by itself reports the sum of its rounds, each of which reads the whole prompt.
+ */
+const BELIEVED = 10;
 
 /**
  * Usage that cannot be is kept as it was reported and billed by what was counted here, and so is a reply that had to be ended: one
  * absurd answer must not use up what an agent may spend, nor one without figures cost nothing.
  */
-function credible(reply: Reply, { prediction: { read, write, writeLong, input }, parameters, count }: Counted): Reply {
-  const most = OFF_BY * (read + write + input) + ADDED;
-  const mostSaid = OFF_BY * parameters.maxTokens + ADDED;
-  const isCredible = reply.usage.input <= most && reply.usage.output <= mostSaid;
-  if (isCredible && reply.capped === undefined) return reply;
+function credible(reply: Reply, { prediction, parameters, card: { window }, count }: Counted): Reply {
+  const { read, write, writeLong, input } = prediction;
+  const { usage, capped } = reply;
+  // Some models reason beyond the length that was asked for, but not beyond their window.
+  const most = { input: BELIEVED * window, output: Math.max(BELIEVED * parameters.maxTokens, window) };
+  if (usage.input <= most.input && usage.output <= most.output && capped === undefined) return reply;
   const output = countMessage({ role: "assistant", parts: reply.parts }, count);
   const sent = { input: read + write + input, cacheRead: read, cacheWrite: write };
   return { ...reply, estimated: { ...sent, ...(writeLong > 0 && { cacheWriteLong: writeLong }), output } };

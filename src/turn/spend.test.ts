@@ -147,4 +147,17 @@ describe("usage that cannot be", () => {
     expect(observed).toEqual([]);
     expect(endOf(await say(thread, "Still there?"))).toMatchObject({ type: "done", text: "Still here." });
   });
+
+  it("is none that a provider may well report: far more than was counted, or the sum of rounds of its own", async () => {
+    const overCounted = { parts: [{ text: "Hello." }], usage: { input: 60_000, output: 30_000 } };
+    const ownRounds = { parts: [{ text: "Bye." }], usage: { input: 1_900_000, cacheRead: 1_700_000, output: 100_000 } };
+    const { say, open, runtime } = await stage([overCounted, ownRounds], {
+      parts: { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") },
+    });
+    const thread = await open();
+    for (const text of ["Hi", "And?"]) await say(thread, text);
+    for (const { requests } of await runtime.turns(OPERATOR, thread.id))
+      expect(requests[0]?.reply).not.toHaveProperty("estimated");
+    expect((await runtime.usage(OPERATOR, thread.scope)).input).toBe(1_960_000);
+  });
 });
