@@ -30,6 +30,8 @@ async function compare(cwd: string, every: number): Promise<number> {
 }
 
 describe.skipIf(!existsSync(LOCOMO))("five months of two people (LoCoMo, where ../shared/data is)", () => {
+  /** Of its 419 lines, 206 runs of the contact's begin an exchange, and three times the agent writes first after days of silence: lines 19, 216 and 381. */
+  const EXCHANGES = 206 + 3;
   let gone: ReturnType<typeof goOn> | undefined;
 
   /** One replay for all tests: it is killed, and goes on. */
@@ -49,13 +51,13 @@ describe.skipIf(!existsSync(LOCOMO))("five months of two people (LoCoMo, where .
     expect(code).toBe(0);
     expect(jsonLines<object>(out)[0]).toMatchObject({
       lines: 419,
-      exchanges: 206,
-      requests: 206,
+      exchanges: EXCHANGES,
+      requests: EXCHANGES,
       turns: { failed: 0 },
       messages: { received: 211, said: 208 },
     });
     expect((await strata(["verify"], { cwd })).code).toBe(0);
-    expect(await compare(cwd, 10)).toBe(206);
+    expect(await compare(cwd, 10)).toBe(EXCHANGES);
   }, 180_000);
 
   it("cost about what was measured on such threads", async () => {
@@ -63,7 +65,7 @@ describe.skipIf(!existsSync(LOCOMO))("five months of two people (LoCoMo, where .
     const { cwd } = await gone;
     const { out } = await strata(["cache", "replay", "requests.jsonl", "--gap", "45", "--json"], { cwd });
     const [{ requests, layouts } = { requests: [], layouts: [] }] = jsonLines<Compared>(out);
-    expect(requests.length).toBe(206);
+    expect(requests.length).toBe(EXCHANGES);
     const costs = Object.fromEntries(layouts.map(({ layout, toOptimum }) => [layout, toOptimum]));
     expect(costs["seed000"]).toBeGreaterThan(5);
     expect(costs["seed000"]).toBeLessThan(10);
