@@ -29,7 +29,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     mayImport: ["protocol", "compiler", "wire", "guard", "turn/sources", "turn/tools"],
     mayImportTypes: ["store", "models", "agents"],
   },
-  features: { mayImport: ["protocol", "print", "turn"], mayImportTypes: [] },
+  work: { mayImport: ["protocol"], mayImportTypes: ["turn"] },
+  features: { mayImport: ["protocol", "print", "turn"], mayImportTypes: ["work"] },
   "doors/http": { mayImport: ["protocol", "features", "turn"], mayImportTypes: [] },
   "doors/cli": { mayImport: ["protocol", "print", "features", "app"], mayImportTypes: [] },
 };

@@ -1,0 +1,205 @@
+import { type AgentName, asStrataError } from "../protocol/index.ts";
+import type { Job, Notice, Task } from "./job.ts";
+
+/** Does what is due until it is closed. It begins with a look at all jobs. */
+export interface Dispatcher {
+  /** Something has happened in this process: it looks at once what is due. */
+  readonly wake: () => void;
+  /** Begins nothing more, stops what runs and waits for its end; for what does not end, not long. */
+  readonly close: () => Promise<void>;
+}
+
+/** Time, from outside. */
+export interface Timers {
+  /** Real time, milliseconds since 1970. */
+  readonly now: () => number;
+  /** Acts once after so many milliseconds. Gives the way to forget it. */
+  readonly after: (milliseconds: number, act: () => void) => () => void;
+}
+
+export interface DispatcherParts<World> {
+  readonly jobs: readonly Job<World>[];
+  readonly world: World;
+  readonly timers: Timers;
+  readonly tell: (says: string) => void;
+  /** As many tasks are done at a time. */
+  readonly sideBySide?: number;
+}
+
+const SIDE_BY_SIDE = 24;
+/** As many of one job for one agent. */
+const OF_ONE = 4;
+/** What another process does is found so soon at the latest. Milliseconds. */
+const LOOK = 5_000;
+/** How long a job rests for an agent where it failed: longer each time, up to a minute. */
+const pauseAfter = (tries: number): number => Math.min(5_000 * 2 ** (tries - 1), 60_000);
+/** A task that takes longer takes nobody's place any more: whoever hangs stops no other. */
+const LONG = 600_000;
+/** How long the end waits for tasks that do not hear that they are to stop. */
+const FAREWELL = 10_000;
+
+interface Lane<World> {
+  readonly job: Job<World>;
+  ready: readonly Task[];
+  /** When it was looked at last, and when it falls due by itself. */
+  looked: number;
+  next: number | undefined;
+  looking: boolean;
+  again: boolean;
+}
+
+interface Running {
+  readonly of: string;
+  readonly began: number;
+}
+
+/** A job of one agent: they rest together, and have so many places. */
+const laneOf = (job: string, { agent }: Task): string => `${job} of ${agent}`;
+
+/** The dispatcher of one process. */
+export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherParts<World>): Dispatcher {
+  const { sideBySide = SIDE_BY_SIDE } = rest;
+  const tell = changesTo(rest.tell);
+  const lanes = jobs.map((job): Lane<World> => {
+    return { job, ready: [], looked: Number.NEGATIVE_INFINITY, next: undefined, looking: false, again: false };
+  });
+  const running = new Map<string, Running>();
+  const rests = new Map<string, { readonly tries: number; readonly until: number }>();
+  const choose = chooser({ running, isResting: (of) => (rests.get(of)?.until ?? 0) > timers.now() });
+  const unended = new Set<Promise<void>>();
+  const stop = new AbortController();
+  let forget = (): void => undefined;
+
+  const attend = (work: Promise<void>): void => {
+    const ended = work.finally(() => unended.delete(ended));
+    unended.add(ended);
+  };
+
+  const look = async (lane: Lane<World>): Promise<void> => {
+    lane.looking = true;
+    do {
+      lane.again = false;
+      lane.looked = timers.now();
+      try {
+        const { tasks, next } = await lane.job.due(world);
+        Object.assign(lane, { ready: tasks, next });
+        tell({ about: lane.job.name, says: "" });
+      } catch (thrown) {
+        Object.assign(lane, { ready: [], next: undefined });
+        if (stop.signal.aborted) return;
+        tell({ about: lane.job.name, says: `What is due of ${lane.job.name} is not known: ${said(thrown)}` });
+      }
+    } while (lane.again && !stop.signal.aborted);
+    lane.looking = false;
+    fill();
+    arm();
+  };
+
+  /** What costs much to look at waits for its time, whatever happens. */
+  const wake = (): void => {
+    if (stop.signal.aborted) return;
+    for (const lane of lanes) {
+      if (lane.looking) lane.again = true;
+      else if (timers.now() - lane.looked >= (lane.job.every ?? 0)) attend(look(lane));
+    }
+  };
+
+  const arm = (): void => {
+    forget();
+    if (stop.signal.aborted) return;
+    const times = [...lanes.map(({ next }) => next), ...[...rests.values()].map(({ until }) => until)];
+    const soonest = Math.min(...times.filter((time) => time !== undefined && time > timers.now()).map(Number));
+    forget = timers.after(Math.max(1, Math.min(LOOK, soonest - timers.now())), () => {
+      wake();
+      arm();
+    });
+  };
+
+  const fill = (): void => {
+    const counts = ({ began }: Running): boolean => timers.now() - began < LONG;
+    while (!stop.signal.aborted && [...running.values()].filter(counts).length < sideBySide) {
+      const chosen = choose(lanes, counts);
+      if (chosen === undefined) return;
+      attend(begin(chosen));
+    }
+  };
+
+  const begin = async ({ lane, task }: Chosen<World>): Promise<void> => {
+    const of = laneOf(lane.job.name, task);
+    lane.ready = lane.ready.filter((one) => one !== task);
+    running.set(task.key, { of, began: timers.now() });
+    try {
+      for await (const notice of task.run(stop.signal)) tell(notice);
+      rests.delete(of);
+      tell({ about: of, says: "" });
+    } catch (thrown) {
+      const tries = (rests.get(of)?.tries ?? 0) + 1;
+      rests.set(of, { tries, until: timers.now() + pauseAfter(tries) });
+      if (!stop.signal.aborted) tell({ about: of, says: `${of} failed: ${said(thrown)}` });
+    } finally {
+      running.delete(task.key);
+      fill();
+      arm();
+    }
+  };
+
+  wake();
+  arm();
+  return {
+    wake,
+    close: async () => {
+      stop.abort();
+      forget();
+      const long = Promise.withResolvers<void>();
+      const enough = timers.after(FAREWELL, long.resolve);
+      await Promise.race([Promise.all(unended), long.promise]);
+      enough();
+    },
+  };
+}
+
+interface Chosen<World> {
+  readonly lane: Lane<World>;
+  readonly task: Task;
+}
+
+/** Which task is begun next: of the agent that was served longest ago, the one that stands first. */
+function chooser({
+  running,
+  isResting,
+}: {
+  readonly running: ReadonlyMap<string, Running>;
+  readonly isResting: (of: string) => boolean;
+}): <World>(lanes: readonly Lane<World>[], counts: (one: Running) => boolean) => Chosen<World> | undefined {
+  const served = new Map<AgentName, number>();
+  let serving = 0;
+  return (lanes, counts) => {
+    const places = Map.groupBy([...running.values()].filter(counts), ({ of }) => of);
+    const mayBegin = (job: string, task: Task): boolean => {
+      const of = laneOf(job, task);
+      return !running.has(task.key) && !isResting(of) && (places.get(of)?.length ?? 0) < OF_ONE;
+    };
+    const open = lanes.flatMap((lane) =>
+      lane.ready.filter((task) => mayBegin(lane.job.name, task)).map((task) => ({ lane, task })),
+    );
+    const since = ({ task }: (typeof open)[number]): number => served.get(task.agent) ?? 0;
+    const [first, ...others] = open;
+    if (first === undefined) return undefined;
+    const chosen = others.reduce((best, one) => (since(one) < since(best) ? one : best), first);
+    served.set(chosen.task.agent, ++serving);
+    return chosen;
+  };
+}
+
+/** Tells of each thing what is not what was told last. */
+function changesTo(tell: (says: string) => void): (notice: Notice) => void {
+  const last = new Map<string, string>();
+  return ({ about, says }) => {
+    if (about === undefined) return tell(says);
+    if (says !== "" && last.get(about) !== says) tell(says);
+    if (says === "") last.delete(about);
+    else last.set(about, says);
+  };
+}
+
+const said = (thrown: unknown): string => asStrataError(thrown).message;

@@ -1,0 +1,54 @@
+import type { Actor, AgentName } from "../protocol/index.ts";
+import type { Runtime } from "../turn/index.ts";
+
+/** What jobs work with. */
+export interface JobWorld {
+  readonly runtime: Runtime;
+  /** In whose name they are done. */
+  readonly operator: Actor;
+  /** Real time, milliseconds since 1970. */
+  readonly now: () => number;
+  /** Whether anybody wants to hear how the agent is: of shipped agents that stand in where none is declared, nobody may know. */
+  readonly isWanted: (agent: AgentName) => Promise<boolean>;
+}
+
+/** Something that is to be done again and again without anybody asking for it. */
+export interface Job<World = JobWorld> {
+  /** Feature and work: `inbox.messages`. */
+  readonly name: string;
+  /**
+   * What is due now. It is asked whenever something happens, so it looks and changes nothing, and names only what can begin now: what
+   * can not is due again at once, and would be begun without end.
+   */
+  readonly due: (world: World) => Promise<Due>;
+  /** A look that costs much is made at most once in so many milliseconds. */
+  readonly every?: number;
+}
+
+export interface Due {
+  /** In the order in which they are to be done. */
+  readonly tasks: readonly Task[];
+  /** When something falls due though nothing happens before, in real time. Left out, the next look finds it. */
+  readonly next?: number | undefined;
+}
+
+/** One piece of work that is due. */
+export interface Task {
+  /** Whose it is: agents take turns, so that none keeps the others waiting. */
+  readonly agent: AgentName;
+  /** Of tasks with one key, of whatever jobs, one is done after the other: the thread's, where it is about one. */
+  readonly key: string;
+  /**
+   * Does it, and tells what an operator should know. Where it throws, the job rests for this agent, longer with each time.
+   * @param signal aborted when the dispatcher closes: the task ends soon then, and what it leaves is due again at the next start
+   */
+  readonly run: (signal: AbortSignal) => AsyncIterable<Notice>;
+}
+
+/** A sentence for whoever looks after the server. */
+export interface Notice {
+  /** Of one thing, only what differs from what was told last is told; without it, always. */
+  readonly about?: string;
+  /** Empty: what was told last is over. */
+  readonly says: string;
+}
