@@ -49,6 +49,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@ai-sdk/": ["models"],
   "@openrouter/": ["models"],
   "@scure/bip39": ["guard"],
+  "@noble/": ["guard"],
   "gpt-tokenizer": ["models"],
   "better-sqlite3": ["store"],
   "sqlite-vec": ["store"],
@@ -57,7 +58,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@hono/": ["doors/http", "app", "doors/cli"],
   hono: ["doors/http", "app"],
   commander: ["doors/cli"],
-  viem: ["guard", "turn/sources", "app"],
 };
 
 /** Where the environment may be read: it is an input, and inputs are parsed at the edges. */

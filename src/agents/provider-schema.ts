@@ -18,7 +18,7 @@ export const PROVIDER = z.strictObject({
     .enum(PROVIDER_KINDS)
     .optional()
     .describe(
-      "The API it speaks: `anthropic`, `openai` (Responses), `openrouter`, `bedrock` (Converse), or `openai-compatible` (Chat Completions, as Ollama, vLLM and llama.cpp serve it). Default: its own name, where that is one of them.",
+      "The API it speaks: `anthropic`, `openai` (Responses), `openrouter`, `bedrock` (Converse; its package comes with `npm install @ai-sdk/amazon-bedrock`), or `openai-compatible` (Chat Completions, as Ollama, vLLM and llama.cpp serve it). Default: its own name, where that is one of them.",
     ),
   package: z
     .string()

@@ -1,4 +1,4 @@
-import { wordlist } from "@scure/bip39/wordlists/english";
+import { wordlist } from "@scure/bip39/wordlists/english.js";
 
 /** Bits a sign that a value of chance has at least; words and names have fewer. */
 const BITS = 3.2;

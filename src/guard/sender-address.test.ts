@@ -37,6 +37,23 @@ describe("a signed message", () => {
     await expect(checkSignature(LOWER, message, signature)).resolves.toBeUndefined();
   });
 
+  it("is taken whichever way its wallet writes which of two keys it is, and refused for the other", async () => {
+    const signature = await ALICE.signMessage({ message: messageToSign(message) });
+    const key = Number.parseInt(signature.slice(-2), 16) - 27;
+    const checked = (last: number) =>
+      checkSignature(LOWER, message, signature.slice(0, -2) + last.toString(16).padStart(2, "0"));
+    await expect(checked(key)).resolves.toBeUndefined();
+    await expect(checked(key + 27)).resolves.toBeUndefined();
+    for (const last of [1 - key, 28 - key, 2, 26, 29, 255])
+      await expect(checked(last)).rejects.toMatchObject({ code: "signature_invalid" });
+  });
+
+  it("is taken in every script, as wallets count its bytes", async () => {
+    const other = { ...message, text: "Dva bochníky, prosím. 🥖 \u0000" };
+    const signature = await ALICE.signMessage({ message: messageToSign(other) });
+    await expect(checkSignature(LOWER, other, signature)).resolves.toBeUndefined();
+  });
+
   it.each([
     ["another text", { ...message, text: "Two loaves, please.\nBy nine." }],
     ["another id: what was said once is not said again", { ...message, id: "m-2" }],

@@ -20,7 +20,8 @@ export function messageToSign({ to, id, text }: SignedMessage): string {
 const FORM = /^0x[0-9a-fA-F]{40}$/;
 
 /** Loaded where an address is looked at and not before: it takes a moment. */
-const ethereum = () => import("viem/utils");
+const keccak = async () => (await import("@noble/hashes/sha3.js")).keccak_256;
+const curve = async () => (await import("@noble/curves/secp256k1.js")).secp256k1;
 
 /**
  * The contact that an Ethereum address is: in lower case, so that one sender is one contact. Upper and lower case mixed are its
@@ -31,9 +32,16 @@ export async function senderAddress(text: string): Promise<ContactId> {
   if (!FORM.test(text)) throw notAddress(text, "it must be 0x and 40 hexadecimal digits");
   const digits = text.slice(2);
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  const { isAddress, getAddress } = await ethereum();
-  if (isMixed && !isAddress(text, { strict: true })) throw wrongChecksum(text, getAddress(text.toLowerCase()));
+  const right = isMixed ? await checksummed(digits) : text;
+  if (right !== text) throw wrongChecksum(text, right);
   return contactId(text.toLowerCase());
+}
+
+/** The address with its checksum (EIP-55): a letter is upper case where the digit at its place in the hash is 8 or more. */
+async function checksummed(digits: string): Promise<string> {
+  const lower = digits.toLowerCase();
+  const hash = Buffer.from((await keccak())(Buffer.from(lower))).toString("hex");
+  return `0x${Array.from(lower, (digit, at) => (hash.charAt(at) >= "8" ? digit.toUpperCase() : digit)).join("")}`;
 }
 
 function notAddress(text: string, form: string): StrataError {
@@ -52,15 +60,35 @@ function wrongChecksum(text: string, right: string): StrataError {
  * @throws StrataError `signature_invalid`
  */
 export async function checkSignature(sender: ContactId, message: SignedMessage, signature: string): Promise<void> {
-  const { isHex, isAddress, verifyMessage } = await ethereum();
-  if (!isHex(signature)) throw notSigned(sender, "it must be 0x and hexadecimal digits, as a wallet gives it");
-  if (!isAddress(sender, { strict: false })) throw notSigned(sender, "the sender is no address");
-  const signed = messageToSign(message);
-  // What is no signature at all throws there, and is as good as a wrong one.
-  const isTheirs = await verifyMessage({ address: sender, message: signed, signature }).catch(() => false);
-  if (isTheirs) return;
-  const says = `sign exactly this text as a personal message (EIP-191): ${JSON.stringify(signed.slice(0, 200))}`;
+  if (!HEX.test(signature)) throw notSigned(sender, "it must be 0x and hexadecimal digits, as a wallet gives it");
+  if (!FORM.test(sender)) throw notSigned(sender, "the sender is no address");
+  const text = messageToSign(message);
+  if ((await signerOf(text, Buffer.from(signature.slice(2), "hex"))) === sender.toLowerCase()) return;
+  const says = `sign exactly this text as a personal message (EIP-191): ${JSON.stringify(text.slice(0, 200))}`;
   throw notSigned(sender, says);
+}
+
+const HEX = /^0x[0-9a-fA-F]*$/;
+
+/**
+ * The address, in lower case, whose key signed the text as a personal message (EIP-191); nothing where that is no signature. It
+ * holds two numbers of 32 bytes and one of which of two keys it is: 0 or 1, or with 27 added as wallets write it.
+ */
+async function signerOf(text: string, signature: Uint8Array): Promise<string | undefined> {
+  const last = signature[64] ?? Number.NaN;
+  const recovery = last >= 27 ? last - 27 : last;
+  if (signature.length !== 65 || (recovery !== 0 && recovery !== 1)) return undefined;
+  const [hash, { Signature }] = [await keccak(), await curve()];
+  const bytes = Buffer.from(text);
+  const personal = Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`), bytes]);
+  try {
+    const numbers = Signature.fromBytes(signature.subarray(0, 64), "compact");
+    const key = numbers.addRecoveryBit(recovery).recoverPublicKey(hash(personal)).toBytes(false);
+    return `0x${Buffer.from(hash(key.subarray(1)).subarray(-20)).toString("hex")}`;
+  } catch {
+    // Numbers that are on no curve: as good as a wrong signature.
+    return undefined;
+  }
 }
 
 function notSigned(sender: ContactId, why: string): StrataError {

@@ -50,7 +50,7 @@ async function loadedBy(argv: readonly string[], until?: string): Promise<Loaded
 const OTHERS = ["doors/cli/memory/memory.ts", "doors/cli/chat/chat.ts", "doors/cli/cache/cache.ts"];
 
 /** What is loaded by those alone who use it. */
-const RARE = /^(?:viem|gpt-tokenizer|@openrouter\/.*|@ai-sdk\/(?!provider$).*)$/;
+const RARE = /^(?:@noble\/.*|gpt-tokenizer|@openrouter\/.*|@ai-sdk\/(?!provider$).*)$/;
 
 describe("a command loads what it needs", () => {
   it("and the version needs no command", async () => {

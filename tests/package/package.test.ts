@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
@@ -9,7 +9,7 @@ import { ROOT } from "../../checks/files.ts";
 import { linksOf } from "../../checks/markdown.ts";
 import { tooOld } from "../../src/app/doors/node-version.ts";
 import { messagesServer } from "../errors/messages-server.ts";
-import { install, type Packed, pack, shell } from "./packed.ts";
+import { install, installedPackages, type Packed, pack, shell } from "./packed.ts";
 import { codeOf, walk, write } from "./walk.ts";
 
 const root = mkdtempSync(join(tmpdir(), "strata-package-"));
@@ -28,6 +28,15 @@ afterAll(() => rmSync(root, { recursive: true, force: true }), 60_000);
 function newFolder(name: string): string {
   mkdirSync(join(root, name));
   return join(root, name);
+}
+
+/** What the files of a package take on the disk; packages within it are counted by themselves. */
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+    const path = join(folder, entry.name);
+    if (!entry.isDirectory()) return sum + statSync(path).blocks * 512;
+    return entry.name === "node_modules" ? sum : sum + bytesIn(path);
+  }, 0);
 }
 
 const KINDS = [
@@ -67,7 +76,7 @@ describe("the packed package", () => {
 
   it("is read as it was written: names and comments are there, so that it needs no source maps", () => {
     expect(packed.files.filter(({ path }) => path.endsWith(".map"))).toEqual([]);
-    const turn = readFileSync(join(folder, "node_modules/strata/dist/runtime/turn.js"), "utf8");
+    const turn = readFileSync(join(folder, "node_modules/strata/dist/turn/turn.js"), "utf8");
     expect(turn).toContain("export async function* runTurn(");
     expect(turn).toContain("/** ");
     expect(turn).not.toContain("sourceMappingURL");
@@ -153,6 +162,11 @@ console.log(typeof openApp, ERRORS.unexpected.exit, schema.title);`;
     expect(code.trim().split("\n").length).toBeLessThanOrEqual(10);
   });
 
+  it("brings no more than 120 MB of packages", () => {
+    const bytes = installedPackages().map((path) => bytesIn(join(ROOT, path)));
+    expect(bytes.reduce((sum, each) => sum + each, 0) / 2 ** 20).toBeLessThan(120);
+  });
+
   it("brings the program", async () => {
     const { version }: { readonly version: string } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect(await shell("npx --offline --loglevel=error strata --version", folder)).toBe(`${version}\n`);
@@ -209,6 +223,12 @@ describe("the package where nothing optional was installed", () => {
     await shell(`${strata} memory save 'Der Geburtstagskuchen ist aus Marzipan.' --folder mine`, bare);
     const found = await shell(`${strata} memory search 'Kuchen zum Geburtstag' --folder mine`, bare);
     expect(found).toContain("Der Geburtstagskuchen ist aus Marzipan.");
+    writeFileSync(file, readFileSync(file, "utf8").replace(/^ {4}# model: .*/m, "    model: bedrock:anthropic.claude"));
+    const access = "AWS_REGION=eu-central-1 AWS_BEARER_TOKEN_BEDROCK=none";
+    const printed = await shell(`echo Hello | ${access} ${strata} chat companion --folder mine`, bare);
+    expect(printed).toContain(
+      "the package @ai-sdk/amazon-bedrock is not installed; run `npm install @ai-sdk/amazon-bedrock` where Strata is installed",
+    );
   }, 60_000);
 });
 

@@ -39,6 +39,16 @@ interface Locked {
   readonly optional?: boolean;
 }
 
+/** The folders below the checkout of all packages that `npm install` of the package brings, without optional ones. */
+export function installedPackages(): readonly string[] {
+  const lock: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
+    readFileSync(join(ROOT, "package-lock.json"), "utf8"),
+  );
+  return Object.entries(lock.packages).flatMap(([path, { dev, optional }]) =>
+    path === "" || dev === true || optional === true ? [] : [path],
+  );
+}
+
 /**
  * Does what `npm install ./strata.tgz` does, without a network: the package is unpacked, and the packages that it depends on
  * are linked from the checkout. Packages that only our checks need are not there.
@@ -48,11 +58,8 @@ export function install(tarball: string, folder: string): void {
   mkdirSync(join(modules, ".bin"), { recursive: true });
   execFileSync("tar", ["-xzf", tarball, "-C", modules]);
   cpSync(join(modules, "package"), join(modules, "strata"), { recursive: true });
-  const lock: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
-    readFileSync(join(ROOT, "package-lock.json"), "utf8"),
-  );
-  for (const [path, { dev, optional }] of Object.entries(lock.packages)) {
-    if (path === "" || dev === true || optional === true || path.lastIndexOf("node_modules/") > 0) continue;
+  for (const path of installedPackages()) {
+    if (path.lastIndexOf("node_modules/") > 0) continue;
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     symlinkSync(join(ROOT, path), join(folder, path));
   }

@@ -1,9 +1,8 @@
 import { createServer, type RequestListener } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ChainAccount } from "../../../protocol/index.ts";
-import { type AccountParts, type Accounts, openAccounts } from "./accounts.ts";
+import { type AccountParts, type Accounts, openAccounts, readBalance } from "./accounts.ts";
 import { localChain } from "./local-chain.contract.ts";
-import { readBalance } from "./read-balance.ts";
 
 const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const ETHER = 10n ** 18n;
@@ -68,7 +67,7 @@ describe("an account on an EVM chain", () => {
     await chain.stop();
     time.at += 5_000;
     expect(await accounts.balance(account, LONG)).toEqual(first);
-    expect(accounts.trouble(account)).toEqual({ because: "its server did not answer (HttpRequestError)", at: time.at });
+    expect(accounts.trouble(account)).toEqual({ because: "its server did not answer (ECONNREFUSED)", at: time.at });
     // Nothing was ever read of this one.
     expect(await accounts.balance({ ...account, address: chain.rich }, LONG)).toBeUndefined();
     expect(accounts.trouble(account)?.because).not.toContain(chain.url);
@@ -144,6 +143,33 @@ describe("an account on an EVM chain", () => {
     const url = await answering((_request, response) => {
       response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, result: "0x1", more: "x".repeat(1_000_000) }));
     });
-    await expect(readBalance(url, WALLET)).rejects.toThrow("its server did not answer (ResponseBodyTooLargeError)");
+    await expect(readBalance(url, WALLET)).rejects.toThrow("its server did not answer (more than 65536 bytes)");
+  });
+
+  it("whose server refuses says its status and nothing of its address", async () => {
+    const url = await answering((_request, response) => response.writeHead(401).end('{"error": "secret"}'));
+    await expect(readBalance(`${url}/v3/secret`, WALLET)).rejects.toThrow(/^its server did not answer \(HTTP 401\)$/);
+    await expect(readBalance("secret", WALLET)).rejects.toThrow(
+      /^its server did not answer \(ERR_INVALID_URL|TypeError\)$/,
+    );
+  });
+
+  it("is read from a server that asks for a name and a password", async () => {
+    const logins: (string | undefined)[] = [];
+    const url = await answering((request, response) => {
+      logins.push(request.headers.authorization);
+      response.end('{"jsonrpc": "2.0", "id": 1, "result": "0x7"}');
+    });
+    expect(await readBalance(url.replace("//", "//ada:p%40ss@"), WALLET)).toBe(7n);
+    expect(await readBalance(url, WALLET)).toBe(7n);
+    expect(logins).toEqual([`Basic ${Buffer.from("ada:p@ss").toString("base64")}`, undefined]);
+  });
+
+  it("is not awaited any longer when the program closes", async () => {
+    const url = await answering(() => {});
+    const closing = new AbortController();
+    const read = readBalance(url, WALLET, closing.signal);
+    closing.abort();
+    await expect(read).rejects.toThrow("its server did not answer (AbortError)");
   });
 });

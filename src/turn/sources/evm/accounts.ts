@@ -1,6 +1,5 @@
 import type { ChainAccount } from "../../../protocol/index.ts";
 import type { Timer } from "../context.ts";
-import { readBalance } from "./read-balance.ts";
 
 /** What an account held when it was read: wei, and milliseconds since 1970. */
 export interface Balance {
@@ -116,3 +115,72 @@ const realTimer: Timer = (milliseconds, fire) => {
   const timeout = setTimeout(fire, milliseconds);
   return () => clearTimeout(timeout);
 };
+
+/** A server that answers nothing for so long is given up, in milliseconds; a turn waits far shorter. */
+const PATIENCE = 10_000;
+
+/** An answer is a number in quotes; what is longer is none. Bytes. */
+const LONGEST_ANSWER = 64 * 1024;
+
+/** 0x and at most the 64 digits of 256 bits. */
+const QUANTITY = /^0x[0-9a-fA-F]{1,64}$/;
+
+const HEADERS = { "content-type": "application/json", accept: "application/json" };
+
+/**
+ * The native balance of an address in wei, as the server's newest block has it.
+ * @throws Error with a reason that names no address of a server: it may hold a key
+ */
+export async function readBalance(url: string, address: string, signal?: AbortSignal): Promise<bigint> {
+  const answer = await ask(url, { method: "eth_getBalance", params: [address, "latest"] }, signal);
+  if (typeof answer !== "object" || answer === null) throw new Error("its server's answer is not a balance");
+  if ("error" in answer) throw new Error("its server refused to tell the balance");
+  const result = "result" in answer ? answer.result : undefined;
+  if (typeof result !== "string" || !QUANTITY.test(result)) throw new Error("its server's answer is not a balance");
+  return BigInt(result);
+}
+
+/** One call over JSON-RPC. Name and password in the address go into a header: `fetch` takes no address that holds them. */
+async function ask(url: string, call: object, signal?: AbortSignal): Promise<unknown> {
+  const patience = AbortSignal.timeout(PATIENCE);
+  try {
+    const server = new URL(url);
+    const login = [server.username, server.password].map(decodeURIComponent).join(":");
+    server.username = "";
+    server.password = "";
+    const response = await fetch(server, {
+      method: "POST",
+      headers:
+        login === ":" ? HEADERS : { ...HEADERS, authorization: `Basic ${Buffer.from(login).toString("base64")}` },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, ...call }),
+      signal: signal === undefined ? patience : AbortSignal.any([patience, signal]),
+    });
+    const text = await limitedText(response);
+    if (!response.ok) throw new NoAnswer(`HTTP ${response.status}`);
+    return JSON.parse(text);
+  } catch (thrown) {
+    throw new Error(`its server did not answer (${reasonOf(thrown)})`);
+  }
+}
+
+/** Read as it comes, so that a server cannot fill the memory. */
+async function limitedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    if (length > LONGEST_ANSWER) throw new NoAnswer(`more than ${LONGEST_ANSWER} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** A reason in our own words. What others throw may show the server's address: of that, only the code or the kind is passed on. */
+class NoAnswer extends Error {}
+
+function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return typeof thrown;
+  if (thrown instanceof NoAnswer) return thrown.message;
+  const { cause } = thrown;
+  return cause instanceof Error && "code" in cause ? String(cause.code) : thrown.name;
+}
