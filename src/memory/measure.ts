@@ -92,7 +92,29 @@ export function measure(shortlist: Shortlist): readonly Measured[] {
   const sessions = sessionsOf(read, weights);
   const long = longness(shortlist.rows);
   const context = { asked, weights, worths, scale: scaleOf(total), read, sessions, long };
-  return read.flatMap((own, at) => measureOne(context, own, at) ?? []);
+  return doubted(
+    asked.who,
+    read.flatMap((own, at) => measureOne(context, own, at) ?? []),
+    long,
+  );
+}
+
+/** Where the one who is meant says less than so much of what somebody else says of it, it is somebody else's: the question may be about the wrong person. */
+const OWN_SHARE = 0.75;
+const DOUBTED = 0.25;
+/** Among long answers that repeat each question this tells nothing. */
+const SHORT_ENOUGH = 0.2;
+
+function doubted(who: Who, all: readonly Measured[], long: number): readonly Measured[] {
+  const meant = who.named !== "" ? who.named : who.saysMe !== who.saysYou ? (who.saysMe ? who.self : who.other) : "";
+  if (meant === "" || long > SHORT_ENOUGH) return all;
+  let [own, others] = [0, 0];
+  for (const { unit, values } of all) {
+    if (unit.speaker === meant) own = Math.max(own, values.turn);
+    else others = Math.max(others, values.turn);
+  }
+  if (own >= OWN_SHARE * others) return all;
+  return all.map((one) => ({ ...one, evidence: DOUBTED * one.evidence }));
 }
 
 /** Makes questions of many words and of few alike. */

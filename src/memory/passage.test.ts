@@ -44,6 +44,15 @@ it("a short text is given whole, and of a long one that says nothing of the ques
   expect(passageOf(LONG, "submarines", 60)).toMatch(/^Of course! .*\n\n### Storage\n…$/);
 });
 
+it("a long line is cut between its sentences and stays one line", () => {
+  const line = Array.from({ length: 40 }, (_, at) => `Sentence ${at} is of version 5.${at}.`).join(" ");
+  const passage = passageOf(line, "version 5.33", 500);
+  expect(passage.split("\n").slice(2, -1)).toEqual([
+    expect.stringContaining("Sentence 33 is of version 5.33. Sentence 34"),
+  ]);
+  expect(passage).not.toContain("\u0000");
+});
+
 it("a passage of any text for any question is no longer than asked for by more than what it belongs to, and well formed", () => {
   const text = fc.string({ unit: "binary", minLength: 400, maxLength: 3_000 });
   fc.assert(

@@ -31,28 +31,36 @@ export function passageOf(text: string, question: string, most: number): string 
     ...begins,
     ...(heading === undefined ? gap(from, begins.length) : [...gap(heading, 1), ...above, ...gap(from, heading + 1)]),
     ...opens,
-    ...shown,
+    ...joined(shown),
     ...(isOpen ? ["```"] : []),
     ...(to < lines.length || text.length > LONGEST ? [LEFT_OUT] : []),
   ].join("\n");
 }
 
-/** Lines, and the sentences of those that are long. */
+/** A line that goes on has its blank at the end still. */
+const GOES_ON = "\u0000";
+
+const joined = (lines: readonly string[]): readonly string[] =>
+  lines.join("\n").replaceAll(`${GOES_ON}\n`, "").replaceAll(GOES_ON, "").split("\n");
+
+/** Lines, and the sentences of those that are long: those that go on are marked. */
 function linesOf(text: string): readonly string[] {
   return text
+    .replaceAll(GOES_ON, " ")
     .split(/\r\n|[\n\r\u0085\u2028\u2029]/)
     .flatMap((line) => (line.length <= LONG_LINE ? [line] : pieces(line)));
 }
 
 function pieces(line: string): readonly string[] {
-  const sentences = line.match(/[^.!?。！？]*[.!?。！？]*\s*/gu) ?? [];
-  const joined: string[] = [];
-  for (const sentence of sentences.flatMap((one) => one.match(new RegExp(`[\\s\\S]{1,${LONG_LINE}}`, "gu")) ?? [])) {
-    const last = joined.at(-1);
-    if (last !== undefined && last.length + sentence.length <= LONG_LINE) joined[joined.length - 1] = last + sentence;
-    else joined.push(sentence);
+  const sentences = line.match(/[^.!?。！？]*(?:[.!?。！？]+(?!\s))*[.!?。！？]*\s*/gu) ?? [];
+  const short = new RegExp(`[\\s\\S]{1,${LONG_LINE - 1}}(?:\\s|$)|[\\s\\S]{1,${LONG_LINE}}`, "gu");
+  const all: string[] = [];
+  for (const sentence of sentences.flatMap((one) => one.match(short) ?? [])) {
+    const last = all.at(-1);
+    if (last !== undefined && last.length + sentence.length <= LONG_LINE) all[all.length - 1] = last + sentence;
+    else all.push(sentence);
   }
-  return joined;
+  return all.map((piece, at) => (at < all.length - 1 ? `${piece}${GOES_ON}` : piece));
 }
 
 function tellingIn(text: string): ReadonlySet<string> {
@@ -103,7 +111,8 @@ function headingAbove(lines: readonly string[], from: number): number | undefine
   return above < 0 ? undefined : above + 1;
 }
 
-const cut = (line: string): string =>
+const cut = (whole: string): string => short(whole.replaceAll(GOES_ON, ""));
+const short = (line: string): string =>
   line.length <= LONGEST_BELONGING
     ? line
     : `${[...line.slice(0, LONGEST_BELONGING - 1)].join("").toWellFormed()}${LEFT_OUT}`;

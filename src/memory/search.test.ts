@@ -82,6 +82,17 @@ describe("a search", () => {
     expect(await found(texts, "What did I say about Lisbon?")).not.toContain(rule);
   });
 
+  it("doubts what only others said of what the question asks one of", async () => {
+    const texts = apart(
+      { text: "I ran the charity race in June.", speaker: "Ann" },
+      { text: "The weather was fine in June.", speaker: "Bob" },
+    );
+    const evidence = async (question: string) => (await ranking(texts, question))[0]?.evidence ?? 0;
+    expect(await evidence("When did Bob run the charity race?")).toBeLessThan(
+      (await evidence("When did Ann run the charity race?")) / 2,
+    );
+  });
+
   it("takes the course of things from each session, and not all from one", async () => {
     const texts = said(
       ...Array.from({ length: 12 }, (_, at) => ({ text: `Garden plan: the garden fence, step ${at}.`, session: "1" })),

@@ -7,7 +7,9 @@ import type { MemoryHit } from "../../store/index.ts";
  */
 const SAID = 0.35;
 /** For one who tells something and asks nothing: most of it is new, and what was said before would only stand in the way. */
-const SAID_UNASKED = 0.7;
+const SAID_UNASKED = 0.85;
+/** For one who tells something and asks on the side. */
+const SAID_ASIDE = 0.6;
 const SAVED = 0.1;
 
 /** Below this a message says too little by itself: what was written before it is searched for along with it. */
@@ -30,9 +32,30 @@ export function worthShowing(
   const fitsSaved = (hit: MemoryHit): boolean => !isSaid(hit) && hit.evidence >= SAVED;
   const said = judged.some((hit) => isSaid(hit) && hit.evidence >= least) ? hits.filter(isSaid) : [];
   const saved = judged.some(fitsSaved) ? hits.filter(fitsSaved) : [];
-  const lists = [saved, said].map(nearTheBest);
+  const standing = judged.filter(isStanding).slice(0, MOST_STANDING);
+  const known = new Set(standing.map(({ id }) => id));
+  const others = [saved, said].map((list) => nearTheBest(list.filter(({ id }) => !known.has(id) && !isBare(list, id))));
+  const lists = [standing, ...others];
   const longest = Math.max(...lists.map((list) => list.length));
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list[i] ?? [])).flat();
+}
+
+/** So many of the asker's rules and preferences are shown with a message that they may bear on. */
+const MOST_STANDING = 3;
+/** What somebody prefers bears on what has a word of it; a rule on more. */
+const WISHED = 0.1;
+
+const isStanding = ({ features, evidence }: MemoryHit): boolean =>
+  "rule" in features || ("wishHelps" in features && evidence >= WISHED);
+
+/** Questions alone: what was asked before is no answer, unless what follows it is shown as well. */
+const BARE =
+  /^(?:(?:and|so|but|hey|ok|okay|oh|wow)\W+)*(?:who|whom|whose|what|when|where|which|why|how|did|does|do|is|are|was|were|can|could|would|have|has|wer|was|wann|wo|wie|warum)\b[^.!?\n]{0,120}\?\s*$/iu;
+
+function isBare(all: readonly MemoryHit[], id: MemoryHit["id"]): boolean {
+  const hit = all.find((one) => one.id === id);
+  if (hit === undefined || !BARE.test(hit.content)) return false;
+  return !all.some(({ session, place }) => session === hit.session && place === hit.place + 1);
 }
 
 /** A question's mark, its first word, or a wish to be told: in the languages whose questions often go without the mark. */
@@ -40,7 +63,12 @@ const ASKS =
   /[?？؟\u037e՞]|[吗嗎呢]|什么|什麼|怎么|怎麼|谁|哪|几|多少|(?:ですか|ますか|かな|何|誰|どこ|いつ)|(?:^|[.!,\n]\s*)(?:and |so |but |ok,? |hey,? )?(?:who|whom|whose|what|when|where|which|why|how|did|does|do|is|are|was|were|can|could|have|has|wer|was|wann|wo|wie|warum|qui|que|quoi|quand|où|comment|quién|qué|cuándo|dónde|cómo)\b|\b(?:remember|remind|recall|tell me|look up|find out|erinner|rappelle|recuerd)/iu;
 
 /** How much of a message what was said before must say to be worth showing. */
-export const saidLeast = (newest: string): number => (ASKS.test(newest) ? SAID : SAID_UNASKED);
+export function saidLeast(newest: string): number {
+  if (!ASKS.test(newest)) return SAID_UNASKED;
+  const sentences = newest.match(/[^.!?。！？\n]+[.!?。！？]*/gu) ?? [];
+  const told = sentences.filter((sentence) => !ASKS.test(sentence)).reduce((sum, { length }) => sum + length, 0);
+  return told > newest.length / 2 ? SAID_ASIDE : SAID;
+}
 
 const isSaid = ({ kind }: MemoryHit): boolean => kind === "message";
 

@@ -157,6 +157,17 @@ describe("the room of the layer", () => {
     expect(items[0]?.text.length).toBeLessThan(900);
   });
 
+  it("has what the asker once asked for in general, whether or not the rest fits, and no bare question of before", async () => {
+    const rule = said("Always use metric units.", 3, { evidence: 0, score: 1, features: { rule: 2 } });
+    const weak = said("The tram was late.", 6, { evidence: 0.1 });
+    expect(itemsOf(await recalled([weak, rule])).map(({ text }) => text)).toEqual(["Always use metric units."]);
+    const asked = said("Where did we hide the key?", 8);
+    expect(itemsOf(await recalled([asked, said("The tram was late.", 6)])).map(({ text }) => text)).toEqual([
+      "The tram was late.",
+    ]);
+    expect(itemsOf(await recalled([asked, said("Under the pot.", 9)]))[0]?.text).toContain("Where did we hide");
+  });
+
   it("holds no more than the layer's limit", async () => {
     const hits = Array.from({ length: 9 }, (_, i) => said(`it ${i}`, i * 2));
     const asked = await recalled(hits, { layer: { ...RECALL, source: { kind: "recall", limit: 4 } } });
