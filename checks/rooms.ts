@@ -30,7 +30,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     mayImportTypes: ["store", "models", "agents"],
   },
   work: { mayImport: ["protocol"], mayImportTypes: ["turn"] },
-  features: { mayImport: ["protocol", "print", "turn"], mayImportTypes: ["work"] },
+  features: { mayImport: ["protocol", "print", "memory", "turn"], mayImportTypes: ["work"] },
   "doors/http": { mayImport: ["protocol", "features", "turn"], mayImportTypes: [] },
   "doors/cli": { mayImport: ["protocol", "print", "features", "app"], mayImportTypes: [] },
 };

@@ -14,6 +14,7 @@ export {
   type Operation,
   operation,
   pathFields,
+  seriesOperation,
   turnOperation,
   type World,
   type Written,

@@ -1,7 +1,17 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { Style } from "../print/index.ts";
-import type { Action, Actor, Agent, ModelRef, Request, TurnEvent } from "../protocol/index.ts";
+import {
+  type Action,
+  type Actor,
+  type Agent,
+  asStrataError,
+  type ModelRef,
+  type Request,
+  type StrataError,
+  type TurnEvent,
+} from "../protocol/index.ts";
 import type { Runtime } from "../turn/index.ts";
+import { list } from "./fields.ts";
 import { type Naming, parsed } from "./parse.ts";
 
 /** A conversation, as the runtime gives it. */
@@ -55,8 +65,12 @@ export interface CommandPart<Field extends string> {
   readonly rest?: Field;
   /** Options called otherwise than their field. `contact` is `--as` everywhere. */
   readonly names?: Readonly<Partial<Record<Field, string>>>;
-  /** A text that may also be read from a file, by `--file`, or from stdin, by `--file -`. */
+  /** A text that is read from a file or, as `-`, from stdin: where it is one of the words, that names the file, else `--file` may. */
   readonly file?: Field;
+  /** The field that takes the name of that file. */
+  readonly fileName?: Field;
+  /** What the ending of the file that is written says, as in `{ md: { format: "markdown" } }`. */
+  readonly endings?: Readonly<Record<string, Readonly<Partial<Record<Field, string>>>>>;
   /** Where nobody is named it is the person at this machine; with `or own`, `--agent-own` stands for what belongs to the agent alone. */
   readonly contact?: "me" | "me or own";
   /** A word that may be left out, or be `-`: then it is what stands on stdin. */
@@ -95,8 +109,23 @@ export interface ValueSpec<In extends z.ZodObject, Out extends z.ZodType, Value 
   readonly show: (value: Value, printing: Printing<z.output<In>>) => readonly string[];
   /** What may be done next: beside the result, not a part of it. */
   readonly hints?: (value: Value, printing: Printing<z.output<In>>) => readonly string[];
+  /** What could not be done, while the rest was: told beside the result, and a command ends with the first one's code. */
+  readonly faults?: (value: Value, printing: Printing<z.output<In>>) => readonly StrataError[];
   /** A turn that follows at once where somebody watches: a command runs it, over HTTP what it would answer waits. */
   readonly follows?: (world: World, value: Value, call: Call) => AsyncIterable<TurnEvent>;
+}
+
+/** An operation that does one thing after the other. What was done before one of them failed stays, and a command tells it. */
+export interface SeriesSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>>
+  extends Declared<In> {
+  /** What comes of each. */
+  readonly gives: Out;
+  /** The field of the answer that holds them. */
+  readonly list: string;
+  readonly run: (world: World, given: z.output<In>, call: Call) => AsyncIterable<Value>;
+  readonly each: (value: Value, printing: Printing<z.output<In>>) => readonly string[];
+  /** What people read behind them where nothing failed. */
+  readonly end?: (values: readonly Value[], printing: Printing<z.output<In>>) => readonly string[];
 }
 
 /** An operation that runs a turn. Over HTTP it answers with the turn's end, or with its events as they come. */
@@ -117,6 +146,8 @@ export interface FileSpec<In extends z.ZodObject> extends Declared<In> {
 export interface Written {
   readonly type: string;
   readonly text: Iterable<string> | AsyncIterable<string>;
+  /** What is said when it is in the file of that name. */
+  readonly told: (file: string) => string;
 }
 
 /** A value as the doors pass it on. */
@@ -126,6 +157,9 @@ export interface Answer {
   readonly json: unknown;
   readonly lines: (at: Omit<Printing<unknown>, "given">) => readonly string[];
   readonly hints: (at: Omit<Printing<unknown>, "given">) => readonly string[];
+  readonly faults: (at: Omit<Printing<unknown>, "given">) => readonly StrataError[];
+  /** Why a series ended early: the answer holds what was done before. */
+  readonly failed?: StrataError;
   readonly follows?: () => AsyncIterable<TurnEvent>;
 }
 
@@ -151,7 +185,8 @@ export interface OperationBase {
 /** One thing that people and programs may do, said once: each door makes its own form of it. */
 export type Operation =
   | (OperationBase & {
-      readonly kind: "value";
+      /** A series may take long, and ends where nobody waits for it any more. */
+      readonly kind: "value" | "series";
       readonly gives: z.ZodType;
       readonly run: (world: World, given: Given, call: Call) => Promise<Answer>;
     })
@@ -182,10 +217,47 @@ export function operation<In extends z.ZodObject, Out extends z.ZodType, Value e
         json: spec.list === undefined ? value : Reflect.get(Object(value), spec.list),
         lines: (at) => spec.show(value, { ...at, given }),
         hints: (at) => spec.hints?.(value, { ...at, given }) ?? [],
+        faults: (at) => spec.faults?.(value, { ...at, given }) ?? [],
         ...(follows && { follows: () => follows(world, value, call) }),
       };
     },
   };
+}
+
+/** Declares an operation that does one thing after the other. */
+export function seriesOperation<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>>(
+  spec: SeriesSpec<In, Out, Value>,
+): Operation {
+  return {
+    ...base(spec),
+    kind: "series",
+    gives: z.object({ [spec.list]: list(spec.gives) }),
+    run: async (world, raw, call) => {
+      const given = parsed(spec.takes, raw.values, raw.naming);
+      const { values, failed } = await asFarAsItCame(spec.run(world, given, call));
+      const each = (at: Omit<Printing<unknown>, "given">) => values.flatMap((one) => spec.each(one, { ...at, given }));
+      return {
+        value: { [spec.list]: values },
+        json: values,
+        lines: (at) => [...each(at), ...(failed ? [] : (spec.end?.(values, { ...at, given }) ?? []))],
+        hints: () => [],
+        faults: () => [],
+        ...(failed && { failed }),
+      };
+    },
+  };
+}
+
+/** @throws what failed where nothing was done before */
+async function asFarAsItCame<T>(work: AsyncIterable<T>) {
+  const values: T[] = [];
+  try {
+    for await (const one of work) values.push(one);
+  } catch (thrown) {
+    if (values.length === 0) throw thrown;
+    return { values, failed: asStrataError(thrown) };
+  }
+  return { values };
 }
 
 /** Declares an operation that runs a turn. */

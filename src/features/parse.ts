@@ -41,6 +41,8 @@ function problemOf(issue: z.core.$ZodIssue, values: unknown, { naming, fields }:
   return `${field} must be ${expectation(issue)}, not ${short(found)}${near}`;
 }
 
+const UNITS: Readonly<Record<string, string>> = { string: " characters long", array: " values" };
+
 /** Our own fields say in their message what they must be; the rest is what zod knows. */
 function expectation(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
@@ -49,9 +51,9 @@ function expectation(issue: z.core.$ZodIssue): string {
     case "invalid_value":
       return `one of ${issue.values.map((one) => JSON.stringify(one)).join(", ")}`;
     case "too_big":
-      return `at most ${issue.maximum}${issue.origin === "string" ? " characters long" : ""}`;
+      return `at most ${issue.maximum}${UNITS[issue.origin] ?? ""}`;
     case "too_small":
-      return `at least ${issue.minimum}${issue.origin === "string" ? " characters long" : ""}`;
+      return `at least ${issue.minimum}${UNITS[issue.origin] ?? ""}`;
     default:
       return issue.message;
   }
@@ -77,6 +79,8 @@ export interface FieldShape {
   readonly required: boolean;
   readonly default?: unknown;
   readonly choices?: readonly string[];
+  /** What stands for its value where it is written, as in `--since <date>`: the schema's `title`. */
+  readonly place?: string;
   /** What one word is read as; `text` where it may be several things. */
   readonly type: "text" | "number" | "flag" | "list";
 }
@@ -95,6 +99,7 @@ function fieldOf(name: string, schema: z.ZodType): FieldShape {
     required: !schema.safeParse(undefined).success,
     ...(json.default !== undefined && { default: json.default }),
     ...(choices !== undefined && { choices }),
+    ...(json.title !== undefined && { place: json.title }),
     type: typeOf(json),
   };
 }

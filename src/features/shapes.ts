@@ -112,7 +112,7 @@ const LEDGER = z
   })
   .meta({ id: "Ledger", description: "Each piece of a request: its fate and its cost." });
 
-const TOKENS = z.object({
+export const TOKENS = z.object({
   input: z.number(),
   cacheRead: z.number(),
   cacheWrite: z.number(),

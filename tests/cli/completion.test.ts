@@ -26,9 +26,10 @@ describe("strata completion", () => {
       "search",
       "why",
       "forget",
+      "stats",
       "import",
       "export",
-      "stats",
+      "vectors",
       "embed",
       "consolidate",
     ]);

@@ -47,7 +47,7 @@ async function loadedBy(argv: readonly string[], until?: string): Promise<Loaded
 }
 
 /** Commands of which nothing is loaded where another one runs. */
-const OTHERS = ["doors/cli/memory/memory.ts", "doors/cli/chat/chat.ts", "doors/cli/cache/cache.ts"];
+const OTHERS = ["features/memories/index.ts", "doors/cli/chat/chat.ts", "doors/cli/cache/cache.ts"];
 
 /** What is loaded by those alone who use it. */
 const RARE = /^(?:@noble\/.*|gpt-tokenizer|@openrouter\/.*|@ai-sdk\/(?!provider$).*)$/;

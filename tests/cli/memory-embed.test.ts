@@ -32,7 +32,7 @@ describe("strata memory embed", () => {
     const cwd = withEmbedder(await remembering(), "rehearsal");
     const cake = ["memory", "search", "Kuchen zum Geburtstag"];
     expect((await strata(cake, { cwd })).out).toContain("No memory about me matches");
-    const status = await strata(["memory", "embed", "--status"], { cwd });
+    const status = await strata(["memory", "vectors"], { cwd });
     expect(status.out).toBe("companion has 0 vectors of rehearsal; 2 memories wait for theirs.\n");
     const made = await strata(["memory", "embed"], { cwd });
     expect(made).toMatchObject({ code: 0, err: "" });

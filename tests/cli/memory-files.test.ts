@@ -49,6 +49,13 @@ describe("strata memory import and export", () => {
     expect(await contents("--as", "eve", "--tag", "Ann")).toEqual(["Likes tea.", "Lives in Oslo."]);
   });
 
+  it("reads what is on stdin where the file is called -", async () => {
+    const { cwd, contents } = standing();
+    const piped = await strata(["memory", "import", "-", "--as", "ann"], { cwd, input: "- Likes tea.\n" });
+    expect(piped).toMatchObject({ code: 0, out: "stdin: 1 memory about ann is saved.\n" });
+    expect(await contents("--as", "ann")).toEqual(["Likes tea."]);
+  });
+
   it("says what plain lines of a talk leave out, and what that costs", async () => {
     const talk = ["Hi", "Hello", "I moved to Oslo", "When?"].map((text, n) => ({
       content: `${n % 2 ? "Bo" : "Ann"}: ${text}`,
@@ -99,7 +106,7 @@ describe("strata memory import and export", () => {
     };
     const stopped = await strata(["memory", "import", "many.jsonl"], { cwd, signal: stop.signal, watch });
     await until(
-      () => shown.includes("importing"),
+      () => shown.includes("memory import"),
       () => shown,
     );
     if (stop.signal.aborted)
@@ -126,8 +133,8 @@ describe("strata memory import and export", () => {
     [["import", "nowhere.json"], 3, "nowhere.json cannot be read"],
     [["import", "bad.json"], 2, "bad.json cannot be imported: it is not JSON"],
     [["import", "other.json"], 2, "nothing that Strata knows as memories"],
-    [["import", "bad.json", "--kind", "facts"], 2, "message, fact, block, summary"],
-    [["export", "--format", "csv"], 2, "jsonl, markdown"],
+    [["import", "bad.json", "--kind", "facts"], 2, 'one of "message", "fact", "block", "summary"'],
+    [["export", "--format", "csv"], 2, 'one of "jsonl", "markdown"'],
   ])("strata memory %j exits with %i and says why", async (argv, exit, says) => {
     const { run } = standing({ "bad.json": "[1,\n2", "other.json": '{"hello":\n1}' });
     await run("save", "Something.");

@@ -114,7 +114,7 @@ export const INPUT: readonly Case[] = [
     code: "memory_not_found",
     when: "no memory has that id",
     provoke: async () => (await site()).refused(`DELETE /v1/memories/${MEMORY}?agent=companion&contact=ann`),
-    says: [MEMORY, "GET /v1/memories lists"],
+    says: [MEMORY, "`GET /v1/memories` lists"],
   },
 ];
 

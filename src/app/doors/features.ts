@@ -38,6 +38,13 @@ export const FEATURES: readonly Listed[] = [
     load: async () => (await import("../../features/life/index.ts")).FEATURE,
   },
   {
+    name: "memories",
+    nouns: {
+      memory: "list, show, save, search, explain, forget, import and export what an agent remembers about a contact",
+    },
+    load: async () => (await import("../../features/memories/index.ts")).FEATURE,
+  },
+  {
     name: "texts",
     nouns: {
       layer: "list and show an agent's layers; edit those that may be, look at their versions, decide about proposals",

@@ -33,7 +33,7 @@ function wordsOf(program: Command): readonly Words[] {
     {
       path,
       verbs: [
-        ...command.commands.map((one) => ({ word: one.name(), says: one.description() })),
+        ...command.commands.map((one) => ({ word: one.name(), says: one.summary() || one.description() })),
         ...command.registeredArguments.flatMap(({ argChoices = [], description: says }) =>
           argChoices.map((word) => ({ word, says })),
         ),

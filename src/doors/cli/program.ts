@@ -99,7 +99,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   explain: async () => (await import("./turn/explain.ts")).declareExplain,
   thread: nounOf("thread"),
   turn: async () => (await import("./turn/turn.ts")).declareTurn,
-  memory: async () => (await import("./memory/memory.ts")).declareMemory,
+  memory: nounOf("memory"),
   contact: nounOf("contact"),
   approval: nounOf("approval"),
   agent: async () => (await import("./agent/agent.ts")).declareAgent,

@@ -285,8 +285,8 @@ describe("two contacts", () => {
     expect(JSON.stringify(stand.sent[1])).not.toContain(secret);
     const about = "agent=companion&contact=bob";
     const answers: readonly Json[] = [
-      await stand.json(`GET /v1/memories?${about}&query=heron`),
-      await stand.json("GET /v1/memories?agent=companion&query=heron"),
+      await stand.json(`GET /v1/memories/search?${about}&query=heron`),
+      await stand.json("GET /v1/memories/search?agent=companion&query=heron"),
       await stand.json(`GET /v1/threads?${about}`),
       await stand.json(`GET /v1/threads/${bob}/slots`),
       await stand.json(`GET /v1/threads/${bob}/turns`),

@@ -38,8 +38,7 @@ function shapesOf(operation: Operation): Route["shapes"] {
   const rest = only(takes, (name) => !inPath.includes(name));
   const none = z.strictObject({});
   const mode = operation.kind === "turn" ? TURN_RUN.query : none;
-  const answer =
-    operation.kind === "value" ? operation.gives : operation.kind === "turn" ? TURN_RUN.answer : z.unknown();
+  const answer = "gives" in operation ? operation.gives : operation.kind === "turn" ? TURN_RUN.answer : z.unknown();
   return {
     path: only(takes, (name) => inPath.includes(name)),
     query: method === "post" ? mode : rest,
@@ -53,7 +52,7 @@ const only = (takes: z.ZodObject, wanted: (name: string) => boolean): z.ZodObjec
 
 function othersOf(operation: Operation): readonly OtherAnswer[] {
   if (operation.kind === "turn") return [STREAM];
-  if (operation.kind === "value") return [];
+  if (operation.kind !== "file") return [];
   return operation.types.map((type) => ({ status: 200, says: "The file.", type, schema: z.string() }));
 }
 
@@ -94,6 +93,13 @@ async function respond(operation: Operation, doors: Doors, { call: raw, given }:
   switch (operation.kind) {
     case "value": {
       const answer = await doors.turns.attend((stop) => operation.run(doors, given, callWith(stop)));
+      return Response.json(answer.value);
+    }
+    case "series": {
+      const answer = await doors.turns.attend((stop) =>
+        operation.run(doors, given, callWith(AbortSignal.any([stop, gone]))),
+      );
+      if (answer.failed !== undefined) throw answer.failed;
       return Response.json(answer.value);
     }
     case "turn": {

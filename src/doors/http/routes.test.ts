@@ -207,8 +207,8 @@ describe("memories", () => {
     const all = await json("GET /v1/memories?agent=companion&contact=ann");
     shaped(all, "get", "/v1/memories");
     expect(at(all.body, "memories")).toHaveLength(2);
-    const found = await json("GET /v1/memories?agent=companion&contact=ann&query=cat%20%22OR&limit=5");
-    shaped(found, "get", "/v1/memories");
+    const found = await json("GET /v1/memories/search?agent=companion&contact=ann&query=cat%20%22OR&limit=5");
+    shaped(found, "get", "/v1/memories/search");
     expect(found.body).toMatchObject({ memories: [{ content: "Miso is a cat", score: expect.any(Number) }] });
     const path0 = `/v1/memories/${at(saved.body, "id")}?agent=companion`;
     const shown = await json(`GET ${path0}&contact=ann`);
@@ -259,6 +259,15 @@ describe("memories", () => {
     const summed = await json("POST /v1/memories/consolidate", { body });
     shaped(summed, "post", "/v1/memories/consolidate");
     expect(summed.body).toEqual({ summaries: [] });
+
+    for (const [method, url] of [
+      ["get", "/v1/memories/vectors"],
+      ["post", "/v1/memories/embed"],
+    ] as const) {
+      const told = await json(`${method.toUpperCase()} ${url}`, { ...(method === "post" && { body: {} }) });
+      shaped(told, method, url);
+      expect(told.body).toMatchObject({ agents: [{ agent: "companion", vectors: 0, waiting: 0 }] });
+    }
   });
 
   it("go out as a file and come back for another contact, once", async () => {
@@ -293,7 +302,7 @@ describe("memories", () => {
     ["POST /v1/memories/import", { agent: "companion", text: '{"hello": 1,\n"x": 2}', format: "json" }, 400],
     ["GET /v1/memories", undefined, 400],
     ["GET /v1/memories?agent=nobody", undefined, 404],
-    ["GET /v1/memories?agent=companion&query=", undefined, 400],
+    ["GET /v1/memories/search?agent=companion&query=", undefined, 400],
     [`DELETE /v1/memories/mem_${NOBODY}`, undefined, 400],
     ["DELETE /v1/memories/x?agent=companion", undefined, 400],
     [`DELETE /v1/memories/mem_${NOBODY}?agent=nobody`, undefined, 404],
@@ -318,11 +327,11 @@ describe("a contact", () => {
     const erased = await json("DELETE /v1/contacts/ann?agent=companion");
     shaped(erased, "delete", "/v1/contacts/{contact}");
     expect(erased).toMatchObject({ status: 200, body: { erased: ["companion"] } });
-    const searched = await json("GET /v1/memories?agent=companion&contact=ann&query=cat");
+    const searched = await json("GET /v1/memories/search?agent=companion&contact=ann&query=cat");
     expect(searched.body).toEqual({ memories: [] });
     expect((await json("DELETE /v1/contacts/ann")).body).toEqual({ contact: "ann", erased: [] });
     expect((await json("DELETE /v1/contacts/ann?agent=nobody")).status).toBe(404);
-    const bobs = await json("GET /v1/memories?agent=companion&contact=bob&query=cat");
+    const bobs = await json("GET /v1/memories/search?agent=companion&contact=bob&query=cat");
     expect(bobs.body).toMatchObject({ memories: [{ content: "Bob has a cat" }] });
   });
 });

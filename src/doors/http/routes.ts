@@ -2,22 +2,27 @@ import type { Operation } from "../../features/index.ts";
 import { AGENT_ROUTES } from "./agent-routes.ts";
 import { EVENT_ROUTES } from "./event-routes.ts";
 import { LIFE_ROUTES } from "./life-routes.ts";
-import { MEMORY_ROUTES } from "./memory-routes.ts";
 import { routeOf } from "./operations.ts";
 import type { Route } from "./route.ts";
 import { TURN_ROUTES } from "./turn-routes.ts";
 
 /** Routes that are no operations, or not yet. */
-const BY_HAND: readonly Route[] = [...AGENT_ROUTES, ...LIFE_ROUTES, ...EVENT_ROUTES, ...TURN_ROUTES, ...MEMORY_ROUTES];
+const BY_HAND: readonly Route[] = [...AGENT_ROUTES, ...LIFE_ROUTES, ...EVENT_ROUTES, ...TURN_ROUTES];
 
 /** Every route that takes a token: what is served, what the OpenAPI document tells and what the tests go through. */
 export function routesOf(operations: readonly Operation[]): readonly Route[] {
-  return [...operations.map(routeOf), ...BY_HAND].sort(wordsFirst);
+  // No usual sorting: of most routes neither stands before the other, and they stay in the order of their features.
+  const routes: Route[] = [];
+  for (const route of [...operations.map(routeOf), ...BY_HAND]) {
+    const at = routes.findIndex((other) => standsBefore(route, other));
+    routes.splice(at === -1 ? routes.length : at, 0, route);
+  }
+  return routes;
 }
 
 /** Of two routes that fit one path, the one whose words are said stands before the one with a field there. */
-function wordsFirst(one: Route, other: Route): number {
+function standsBefore(one: Route, other: Route): boolean {
   const [some, others] = [one.url.split("/"), other.url.split("/")];
   const at = some.findIndex((word, n) => word !== others[n]);
-  return Number(some[at]?.startsWith("{") ?? false) - Number(others[at]?.startsWith("{") ?? false);
+  return some[at]?.startsWith("{") === false && others[at]?.startsWith("{") === true;
 }

@@ -1,6 +1,6 @@
 import type { TurnRecord } from "../../../app.ts";
+import { memoryLines } from "../../../features/memories/index.ts";
 import { approvalId, type Ledger, type TurnId, untrusted } from "../../../protocol/index.ts";
-import { memoryLines } from "../memory/memory-lines.ts";
 import type { Context } from "../shell/context.ts";
 import { count, number, printable, type Style } from "../shell/style.ts";
 import { table } from "../shell/table.ts";

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { extname, resolve } from "node:path";
 import { Argument, type Command, Option } from "commander";
 import {
   type CommandPart,
@@ -54,19 +56,25 @@ function declareVerb(group: Command, context: Context, verb: Verb): void {
   const agent = fields.find((field) => field.name === "agent");
   if (agent !== undefined && !inWords.includes("agent")) declareAgent(command, agent, part);
   for (const field of fields) {
-    if (inWords.includes(field.name) || field.name === "agent") continue;
+    if (inWords.includes(field.name) || field.name === "agent" || field.name === part.fileName) continue;
     command.addOption(optionOf(field, part));
+    if (field.name === "contact" && part.contact === "me or own") command.addOption(ownOption());
   }
-  if (part.file !== undefined) command.option("--file <file>", `the file with the ${part.file}; - reads stdin`);
-  if (part.contact === "me or own")
-    command.addOption(new Option("--agent-own", "the agent's own, which all its contacts may hear of").conflicts("as"));
+  if (part.file !== undefined && !inWords.includes(part.file))
+    command.option("--file <file>", `the file with the ${part.file}; - reads stdin`);
   if (part.confirm !== undefined) command.option("--yes", "do it: without this nothing is done");
-  if (operation.kind === "file") command.option("--out <file>", "the file to write (default: stdout)");
+  if (operation.kind === "file")
+    command
+      .option("--out <file>", "the new file to write (default: stdout)")
+      .option("--force", "let --out take the place of a file that exists");
   const examples = part.examples.map((line) => `  $ strata ${line}`).join("\n");
   command
     .addHelpText("after", `\nExample${part.examples.length === 1 ? "" : "s"}:\n${examples}`)
     .action(() => perform(context, command, verb));
 }
+
+const ownOption = (): Option =>
+  new Option("--agent-own", "the agent's own, which all its contacts may hear of").conflicts("as");
 
 /** A sentence as lists of commands have it. */
 const lowered = (sentence: string): string =>
@@ -79,9 +87,9 @@ const byPlace = (order: readonly string[]) => (one: FieldShape, other: FieldShap
 const among = (choices: readonly string[] | undefined): string =>
   choices === undefined ? "" : `: ${choices.join(", ")}`;
 
-function wordOf({ name, says, required: needed, choices }: FieldShape, { rest, stdin }: Verb["part"]): Argument {
+function wordOf({ name, says, required: needed, choices }: FieldShape, { rest, stdin, file }: Verb["part"]): Argument {
   const required = needed && stdin !== name;
-  const word = `${name}${rest === name ? "..." : ""}`;
+  const word = file === name ? "file" : `${name}${rest === name ? "..." : ""}`;
   return new Argument(required ? `<${word}>` : `[${word}]`, says + among(choices));
 }
 
@@ -96,7 +104,8 @@ function optionOf(field: FieldShape, part: Verb["part"]): Option {
   const { says, type, choices } = field;
   const flag = flagOf(field, part);
   const otherwise = part.usual?.[field.name] ?? field.default;
-  const usual = otherwise === undefined ? "" : ` (default: ${JSON.stringify(otherwise).replaceAll('"', "")})`;
+  const isNone = otherwise === undefined || (Array.isArray(otherwise) && otherwise.length === 0);
+  const usual = isNone ? "" : ` (default: ${JSON.stringify(otherwise).replaceAll('"', "")})`;
   const about =
     part.contact !== undefined && field.name === "contact" ? " (default: you, as `strata chat` knows you)" : usual;
   const option = new Option(type === "flag" ? flag : `${flag} <${placeOf(field)}>`, says + among(choices) + about);
@@ -111,9 +120,10 @@ const isSupplied = ({ name }: FieldShape, { file, usual, contact }: Verb["part"]
   file === name || usual?.[name] !== undefined || (name === "contact" && contact !== undefined);
 
 /** What stands for an option's value in the help. */
-function placeOf({ name, type, choices }: FieldShape): string {
-  if (choices !== undefined || name === "contact") return name;
-  return type === "number" ? "n" : "text";
+function placeOf({ name, type, choices, place }: FieldShape): string {
+  if (place !== undefined) return place;
+  if (choices !== undefined || name === "contact") return type === "list" ? name.replace(/s$/, "") : name;
+  return type === "number" ? "n" : type === "list" ? "word" : "text";
 }
 
 /** `contact` is `--as`; a list is named for one of its values; `validFrom` is `--valid-from`. */
@@ -127,7 +137,15 @@ async function perform(context: Context, command: Command, verb: Verb): Promise<
   const { confirm } = verb.part;
   if (confirm !== undefined && command.opts()["yes"] !== true)
     throw new StrataError("invalid_input", `${confirm}: say it with --yes`);
+  checkOut(context, command.opts());
   await opening(verb)(context, command, (session) => work(context, session, { command, verb, given }));
+}
+
+/** @throws StrataError `invalid_input` where a file would be lost */
+function checkOut({ terminal }: Context, { out, force }: { readonly out?: string; readonly force?: true }): void {
+  if (out === undefined || force === true || !existsSync(resolve(terminal.cwd, out))) return;
+  const message = `${out} exists already; name another file, or add --force to replace it`;
+  throw new StrataError("invalid_input", message, { file: out });
 }
 
 function opening({ part: { opens } }: Verb): typeof inRecord {
@@ -152,14 +170,17 @@ async function work(context: Context, session: Session, { command, verb, given }
   const world = { ...app, clock: Date.now };
   const asked = { values: fromWords(fields, about.values), naming: namingOf(verb) };
   switch (operation.kind) {
-    case "value": {
+    case "value":
+    case "series": {
       const answer = await operation.run(world, asked, call).finally(progress.end);
+      const at = { style: context.style, agentWords: about.agentWords };
       if (json) context.json(answer.json);
       else {
-        const at = { style: context.style, agentWords: about.agentWords };
         context.say(...answer.lines(at));
         context.note(...answer.hints(at));
       }
+      for (const fault of answer.faults(at)) context.fail(fault);
+      if (answer.failed !== undefined) return context.fail(answer.failed);
       if (answer.follows !== undefined) await tellFollowing(context, session, answer.follows);
       return;
     }
@@ -169,10 +190,13 @@ async function work(context: Context, session: Session, { command, verb, given }
       return;
     }
     case "file": {
-      const { text } = await operation.run(world, asked, call);
+      const { text, told } = await operation.run(world, asked, call);
       const { out } = command.opts<{ readonly out?: string }>();
-      if (out !== undefined) return writeOutput(out, context.terminal.cwd, text);
-      for await (const part of text) context.terminal.stdout.write(part);
+      if (out !== undefined) {
+        await writeOutput(out, context.terminal.cwd, text);
+        return context.note(told(out));
+      }
+      for await (const piece of text) context.terminal.stdout.write(piece);
     }
   }
 }
@@ -222,12 +246,22 @@ async function readWords(context: Context, command: Command, { part, fields }: V
   const typed = part.stdin === undefined ? undefined : words[inWords.indexOf(part.stdin)];
   const fromStdin = part.stdin !== undefined && (typed === undefined || typed === "-");
   const isRequired = fields.some(({ name, required }) => name === part.file && required);
-  const text = await textOf(context, options, { part, isRequired });
+  const file = part.file !== undefined && inWords.includes(part.file) ? words[inWords.indexOf(part.file)] : undefined;
+  const text =
+    file === undefined
+      ? await textOf(context, options, { part, isRequired })
+      : await textIn(context.terminal, String(file));
   return {
     ...part.usual,
+    ...part.endings?.[
+      extname(String(options["out"] ?? ""))
+        .slice(1)
+        .toLowerCase()
+    ],
     ...Object.fromEntries(named),
     ...(agent && agentOf(words[inWords.length], options["agent"])),
     ...(part.file !== undefined && text !== undefined && { [part.file]: text }),
+    ...(part.fileName !== undefined && { [part.fileName]: file === "-" ? "stdin" : file }),
     ...(fromStdin && { [String(part.stdin)]: (await allOfStdin(context.terminal)).replace(/\r?\n$/, "") }),
   };
 }
@@ -261,9 +295,12 @@ async function textOf(
     );
   if (file === undefined && typed === undefined && isRequired)
     throw new StrataError("invalid_input", `no text was given: name a file with --file, or write it behind --${field}`);
-  if (file === undefined) return typed;
-  return file === "-" ? allOfStdin(terminal) : readInput(String(file), terminal.cwd).text;
+  return file === undefined ? typed : textIn(terminal, String(file));
 }
+
+/** @throws StrataError `file_not_found`, and `invalid_input` where it is no text */
+const textIn = async (terminal: Context["terminal"], file: string): Promise<string> =>
+  file === "-" ? allOfStdin(terminal) : readInput(file, terminal.cwd).text;
 
 function namingOf({ part, fields }: Verb): Naming {
   const inWords = [...(part.words ?? []), ...(part.rest === undefined ? [] : [part.rest])];

@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { count, number } from "../../print/index.ts";
+import { StrataError } from "../../protocol/index.ts";
+import type { ImportReport } from "../../turn/index.ts";
+import { given } from "../fields.ts";
+import { type Call, fileOperation, type Operation, operation, type World } from "../operation.ts";
+import { about } from "./operations.ts";
+import { FILE, FILTER, filterOf, IMPORTED, scopeOf, WHOSE } from "./shapes.ts";
+
+const load = operation({
+  name: "memory.import",
+  does: "Save the memories of a file, each entry that is good: of `memory export`, Markdown, mem0 or ChatGPT. The same file again saves nothing.",
+  may: "operate",
+  at: "POST /v1/memories/import",
+  takes: WHOSE.extend(FILE),
+  gives: IMPORTED,
+  command: {
+    words: ["text"],
+    file: "text",
+    fileName: "name",
+    contact: "me or own",
+    examples: ["memory import conversations.json --as ann --kind fact", "memory import - < notes.md"],
+    opens: "everything",
+  },
+  run: async (world, { agent, contact, name, text, format, kinds, user, check }, call) => {
+    const file = {
+      name,
+      text,
+      ...given("format", format),
+      ...given("kinds", kinds),
+      ...given("user", user),
+      ...given("check", check),
+    };
+    const scope = scopeOf(world, call.actor, { agent, contact });
+    return imported(world.runtime.importMemories(call.actor, scope, file), name, call);
+  },
+  show: (report, { given: { name, check, ...whose } }) => [summary(name, report, { about: about(whose), check })],
+  hints: ({ notes = [] }, { given: { name } }) => notes.map((note) => `${name}: ${note}.`),
+  faults: ({ refused }, { given: { name } }) => faults(name, refused),
+});
+
+async function imported(
+  work: ReturnType<World["runtime"]["importMemories"]>,
+  name: string,
+  { signal, progress }: Call,
+): Promise<ImportReport> {
+  for (;;) {
+    const step = await work.next();
+    if (step.done === true) return step.value;
+    const { done, total } = step.value;
+    if (signal.aborted) throw stopped(name, done, total);
+    progress(`${number(done)} of ${count(total, "memory", "memories")}`, total === 0 ? 1 : done / total);
+    // Others get their turn, and so does whoever wants it stopped.
+    await new Promise(setImmediate);
+  }
+}
+
+function stopped(file: string, done: number, total: number): StrataError {
+  const message = `stopped after ${number(done)} of ${count(total, "memory", "memories")} of ${file}; import it again to go on, nothing is saved twice`;
+  return new StrataError("turn_cancelled", message, { file, done, total });
+}
+
+interface Told {
+  readonly about: string;
+  readonly check: true | undefined;
+}
+
+function summary(file: string, { saved, known, evicted }: ImportReport, { about: whom, check }: Told): string {
+  const verb = check === true ? "would be" : saved === 1 ? "is" : "are";
+  const rest = [
+    ...(known > 0 ? [`${number(known)} known already`] : []),
+    ...(evicted > 0 ? [`${number(evicted)} less useful had to go for them`] : []),
+  ];
+  return `${file}: ${[`${count(saved, "memory", "memories")} ${whom} ${verb} saved`, ...rest].join(", ")}.`;
+}
+
+/** As many entries are told one by one. */
+const TOLD = 20;
+
+/** What is wrong is told where it stands; the rest of the file is saved. */
+function faults(file: string, refused: ImportReport["refused"]): readonly StrataError[] {
+  if (refused.length === 0) return [];
+  const message = `${file}: ${count(refused.length, "entry was", "entries were")} refused, the rest was taken; mend what is told and import the file again`;
+  return [
+    ...refused
+      .slice(0, TOLD)
+      .map(({ where, says }) => new StrataError("invalid_line", `${file}: ${where} ${says}`, { file, where })),
+    new StrataError("invalid_line", message, { file, refused: refused.length }),
+  ];
+}
+
+const TYPES = { jsonl: "application/jsonl", markdown: "text/markdown" } as const;
+
+const write = fileOperation({
+  name: "memory.export",
+  does: "Write memories down: as JSON lines, which lose nothing and can be imported, or as Markdown. What was said as a message is written only with the kind `message`; `strata export` writes conversations.",
+  may: "read",
+  at: "GET /v1/memories/export",
+  takes: WHOSE.extend({
+    ...FILTER,
+    format: z
+      .enum(["jsonl", "markdown"])
+      .default("jsonl")
+      .describe("how; a file that is called .md is Markdown unless this says otherwise"),
+  }),
+  types: Object.values(TYPES),
+  command: {
+    contact: "me or own",
+    endings: { md: { format: "markdown" }, markdown: { format: "markdown" } },
+    examples: ["memory export --as ann --out ann.jsonl"],
+    opens: "record",
+  },
+  write: async (world, { agent, contact, format, ...filter }, { actor }) => {
+    const scope = scopeOf(world, actor, { agent, contact });
+    return {
+      type: TYPES[format],
+      text: world.runtime.exportMemories(actor, scope, { format, ...filterOf(filter) }),
+      told: (file) => `The memories ${about({ agent, contact })} are in ${file}.`,
+    };
+  },
+});
+
+/** What other systems, or Strata, wrote down, and a contact's memories as a file. */
+export const FILE_OPERATIONS: readonly Operation[] = [load, write];

@@ -1,0 +1,12 @@
+/** What agents remember: list, show, save, search, explain and forget it, as files too, with its vectors and summaries. */
+import type { Feature } from "../feature.ts";
+import { FILE_OPERATIONS } from "./files.ts";
+import { MEMORY_OPERATIONS } from "./operations.ts";
+import { UPKEEP_OPERATIONS } from "./upkeep.ts";
+
+export { memoryLines } from "./lines.ts";
+
+export const FEATURE: Feature = {
+  name: "memories",
+  operations: [...MEMORY_OPERATIONS, ...FILE_OPERATIONS, ...UPKEEP_OPERATIONS],
+};

@@ -1,0 +1,151 @@
+import { z } from "zod";
+import { count, dollars, number, oneLine } from "../../print/index.ts";
+import { type AgentName, StrataError } from "../../protocol/index.ts";
+import type { Consolidated, EmbedProgress, VectorReport } from "../../turn/index.ts";
+import { FIELDS, list } from "../fields.ts";
+import { type Call, type Operation, operation, seriesOperation, type World } from "../operation.ts";
+import { EMBEDDED, SUMMARY, scopeOf, VECTORS } from "./shapes.ts";
+
+const OF_AGENTS = z.strictObject({ agent: FIELDS.agent.optional() });
+
+/** The agent that was named, else all of them. */
+const namesOf = ({ runtime }: World, { actor }: Call, agent: AgentName | undefined): readonly AgentName[] =>
+  agent === undefined ? runtime.agents(actor).map(({ name }) => name) : [agent];
+
+const vectors = operation({
+  name: "memory.vectors",
+  does: "Tell how far agents' memories have vectors of their `embedder`.",
+  may: "read",
+  at: "GET /v1/memories/vectors",
+  takes: OF_AGENTS,
+  gives: z.object({ agents: list(VECTORS) }),
+  list: "agents",
+  command: { examples: ["memory vectors companion"], opens: "record" },
+  run: async (world, { agent }, call) => {
+    const reports = namesOf(world, call, agent).map(async (name) => ({
+      agent: name,
+      ...(await world.runtime.vectorReport(call.actor, name)),
+    }));
+    return { agents: await Promise.all(reports) };
+  },
+  show: ({ agents }) => agents.flatMap(reportLines),
+});
+
+const embed = seriesOperation({
+  name: "memory.embed",
+  does: "Make the vectors that memories lack, for agents with an `embedder`; a running server makes them by itself.",
+  may: "operate",
+  at: "POST /v1/memories/embed",
+  takes: OF_AGENTS,
+  gives: EMBEDDED,
+  list: "agents",
+  command: { examples: ["memory embed companion"], opens: "record" },
+  run: async function* (world, { agent }, call) {
+    for (const name of namesOf(world, call, agent)) {
+      const last = await embedded(world, name, call);
+      const made = last && { made: last.made, refused: last.refused, tokens: last.tokens };
+      yield { agent: name, ...(await world.runtime.vectorReport(call.actor, name)), ...made };
+    }
+  },
+  each: (one) => [...madeLines(one), ...reportLines(one)],
+});
+
+/** All of one agent's; gives how it ended, nothing where nothing was lacking. */
+async function embedded({ runtime }: World, agent: AgentName, { actor, signal, progress }: Call) {
+  let last: EmbedProgress | undefined;
+  try {
+    for await (const step of runtime.embedMemories(actor, agent, signal)) {
+      last = step;
+      const { done, total } = step;
+      const share = total === 0 ? 1 : done / total;
+      progress(`${agent}, ${number(done)} of ${count(total, "memory", "memories")}`, share);
+    }
+  } catch (thrown) {
+    if (signal.aborted) throw stopped(agent, last);
+    throw thrown;
+  }
+  return last;
+}
+
+function stopped(agent: AgentName, last: EmbedProgress | undefined): StrataError {
+  const { done = 0, total = 0 } = last ?? {};
+  const message = `stopped after ${number(done)} of ${count(total, "memory", "memories")} of ${agent}; run it again to go on`;
+  return new StrataError("turn_cancelled", message, { agent, done, total });
+}
+
+type OfAgent = { readonly agent: AgentName };
+
+function reportLines({ agent, embedder, vectors: there, waiting, serving }: OfAgent & VectorReport): readonly string[] {
+  if (embedder === undefined) {
+    return [`${agent} has no embedder: its memories are found by their words. \`embedder\` in strata.yaml names one.`];
+  }
+  const old = Object.keys(serving).filter((model) => model !== embedder);
+  const wait = waiting === 0 ? "no memory waits" : `${count(waiting, "memory waits", "memories wait")} for theirs`;
+  return [
+    `${agent} has ${count(there, "vector")} of ${embedder}; ${wait}.`,
+    ...(old.length === 0 ? [] : [`Until they are complete, those of ${old.join(" and ")} serve.`]),
+  ];
+}
+
+function madeLines({ agent, made, refused = 0, tokens = 0 }: OfAgent & Partial<EmbedProgress>): readonly string[] {
+  if (made === undefined) return [];
+  const not = refused === 0 ? "" : `; ${count(refused, "text")} the provider would not take`;
+  return [`${agent}: ${count(made, "vector")} made${tokens === 0 ? "" : ` of ${count(tokens, "token")}`}${not}.`];
+}
+
+const BY = ["session", "topic"] as const;
+
+const consolidate = seriesOperation({
+  name: "memory.consolidate",
+  does: "Have the agent's model sum up what a contact's ended conversations said, or what is remembered of each subject, as memories.",
+  may: "operate",
+  at: "POST /v1/memories/consolidate",
+  takes: z.strictObject({
+    agent: FIELDS.agent,
+    contact: FIELDS.contact.describe("about which contact"),
+    by: z.enum(BY).default("session").describe("a summary of each conversation, or of each subject"),
+    limit: FIELDS.limit,
+  }),
+  gives: SUMMARY,
+  list: "summaries",
+  command: {
+    contact: "me",
+    examples: ["memory consolidate companion --as ann", "memory consolidate --as ann --by topic --limit 5"],
+    opens: "everything",
+  },
+  run: async function* (world, { by, limit, ...whose }, { actor, signal, progress }) {
+    let made = 0;
+    for await (const one of world.runtime.consolidate(actor, scopeOf(world, actor, whose), { by, limit, signal })) {
+      yield one;
+      progress(count(++made, "summary", "summaries"));
+    }
+  },
+  each: (one) => [summaryLine(one)],
+  end: (all, { given: { contact, by } }) => [all.length === 0 ? noneLine(contact, by) : totalLine(all)],
+});
+
+const noneLine = (whom: string, by: (typeof BY)[number]): string =>
+  by === "session"
+    ? `Nothing that was said with ${whom} waits to be summed up: conversations of 4 messages and more do, half an hour after their last word.`
+    : `Nothing that is remembered of ${whom} waits to be summed up: subjects with 4 memories and more do, half an hour after they came up.`;
+
+function summaryLine(one: Consolidated): string {
+  const of =
+    "session" in one
+      ? `${count(one.sources, "message")} of ${one.session}`
+      : `${count(one.sources, "memory", "memories")} about ${one.topic}`;
+  if ("because" in one) return `${of}: no summary, for ${one.because} (${one.turn}).`;
+  const { summary, evicted } = one;
+  const gone = evicted.length === 0 ? "" : ` (less useful memories had to go for it: ${evicted.join(", ")})`;
+  return `${summary.id} stands for ${of}: ${oneLine(summary.content, 100)}${gone}`;
+}
+
+function totalLine(all: readonly Consolidated[]): string {
+  const made = all.filter((one) => "summary" in one).length;
+  const tokens = all.reduce((sum, { usage }) => sum + usage.input + usage.output, 0);
+  const sum = all.reduce((so, one) => so + one.dollars, 0);
+  return `${count(made, "summary", "summaries")}, ${count(tokens, "token")}, ${dollars(sum)}; \`strata memory forget ID\` takes one back.`;
+}
+
+/** What is made of memories: vectors and summaries. */
+export const UPKEEP_OPERATIONS: readonly Operation[] = [vectors, embed, consolidate];
