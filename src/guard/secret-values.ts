@@ -93,15 +93,19 @@ export function isBareKey(value: string, before: string): boolean {
 /** The words of BIP-39's English list, of which wallets make the phrases that open them. */
 const WALLET_WORDS = new Set(wordlist);
 const SHORTEST_PHRASE = 12;
+/** A phrase is drawn by chance, so its words hardly repeat: `long long long …` is none. */
+const DIFFERENT_WORDS = 6;
 const BETWEEN_WORDS = /^[\s\d.,;:|"'`()#>*_-]{1,12}$/;
 
 /** Where twelve words of wallets and more stand one behind the other, numbered or not. Prose has its small words in between. Linear. */
 export function recoveryPhrases(text: string): readonly { readonly start: number; readonly end: number }[] {
   const found: { start: number; end: number }[] = [];
+  const different = new Set<string>();
   let [words, start, end] = [0, 0, 0];
   const close = (): void => {
-    if (words >= SHORTEST_PHRASE) found.push({ start, end });
+    if (words >= SHORTEST_PHRASE && different.size >= DIFFERENT_WORDS) found.push({ start, end });
     words = 0;
+    different.clear();
   };
   for (const { 0: word, index } of text.matchAll(/[\p{L}\p{M}]+/gu)) {
     const goesOn = words > 0 && index - end <= 12 && BETWEEN_WORDS.test(text.slice(end, index));
@@ -110,6 +114,7 @@ export function recoveryPhrases(text: string): readonly { readonly start: number
     else {
       if (words === 0) start = index;
       words++;
+      different.add(word.toLowerCase());
     }
     end = index + word.length;
   }

@@ -72,6 +72,7 @@ const ORDINARY: readonly string[] = [
   "A cat will arrive today; the dog can travel with us, only ask before you leave the garden.",
   "legal winner thank year wave sausage worth useful",
   "Ann's bicycle is green and her sister Ida lives in Oslo.",
+  `A ${"long ".repeat(20)}time ago, ${"word ".repeat(60)}`,
   "The password is stored in the vault, ask Bob for it.",
   "She forgot her password: it must be reset tomorrow.",
   "Password required for the guest network",

@@ -396,6 +396,8 @@ describe("a record that was changed from outside", () => {
       db.exec(`delete from ${table} where contact = 'bob'`);
     }
     const scope = `(select number from memory_scope where contact = 'bob')`;
+    db.exec(`insert into unit_words (unit_words, rowid, terms)
+      select 'delete', id, terms from unit where id >> 26 in ${scope}`);
     for (const table of ["memory", "unit_term", "unit_speaker"])
       db.exec(`delete from ${table} where scope in ${scope}`);
     db.exec(`delete from unit where id >> 26 in ${scope}; delete from memory_scope where contact = 'bob'`);

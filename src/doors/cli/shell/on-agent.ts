@@ -89,7 +89,11 @@ export const turnOfAgent = (
 ): Promise<void> =>
   inSession(context, asked.command, async (session) => {
     const agent = agentAsked(session, asked);
-    const began = await tellTurn(context, session, begin({ ...session, agent }, context.terminal.signal));
+    const began = await tellTurn(
+      context,
+      session,
+      introduced(context, session, begin({ ...session, agent }, context.terminal.signal)),
+    );
     if (!began && !session.json) context.say(`Nothing waits for ${agent.name}.`);
   });
 
@@ -99,11 +103,22 @@ export async function tellTurn(context: Context, session: Session, turn: AsyncIt
   let began = false;
   for await (const event of turn) {
     began = true;
-    if (event.type === "turn-start" && !session.json) context.note(...(await whoseTurn(session, event)));
     tell(event);
     if (event.type === "failed") context.fail(event.error);
   }
   return began;
+}
+
+/** A turn, with a line before it that says who is answered. */
+export async function* introduced(
+  context: Context,
+  session: Session,
+  turn: AsyncIterable<TurnEvent>,
+): AsyncGenerator<TurnEvent> {
+  for await (const event of turn) {
+    if (event.type === "turn-start" && !session.json) context.note(...(await whoseTurn(session, event)));
+    yield event;
+  }
 }
 
 /** Who is answered; nobody in a turn of the agent's own. */

@@ -13,7 +13,7 @@ import { agentName, asStrataError, StrataError, type TurnEvent } from "../../../
 import { contactNamed } from "../chat/conversation.ts";
 import type { Context } from "./context.ts";
 import { readInput, writeOutput } from "./files.ts";
-import { agentWords, shortTerms, tellTurn } from "./on-agent.ts";
+import { agentWords, introduced, shortTerms, tellTurn } from "./on-agent.ts";
 import { showProgress } from "./progress.ts";
 import { chosenAgent, inRecord, inSession, onRecord, type Session } from "./session.ts";
 import { allOfStdin } from "./stdin-lines.ts";
@@ -186,7 +186,7 @@ async function work(context: Context, session: Session, { command, verb, given }
     }
     case "turn": {
       const { events, idle } = operation.run(world, asked, call);
-      if (!(await tellTurn(context, session, events)) && !json) context.say(idle);
+      if (!(await tellTurn(context, session, introduced(context, session, events))) && !json) context.say(idle);
       return;
     }
     case "file": {
@@ -213,7 +213,7 @@ function checkNoAgent({ terminal }: Context, { app }: Session, { verb, given }: 
   throw new StrataError("invalid_input", `${says}: ${next}`, { agent: text });
 }
 
-/** Whoever pressed Ctrl-C wants no turn; what there is to tell waits for the next. */
+/** What was just done is said, and with whom. Whoever pressed Ctrl-C wants no turn; what there is to tell waits for the next. */
 async function tellFollowing(context: Context, session: Session, begin: () => AsyncIterable<TurnEvent>): Promise<void> {
   const { signal } = context.terminal;
   if (signal.aborted) context.fail(asStrataError(signal.reason));
