@@ -85,13 +85,16 @@ function callsWithin(
   const cut = new Map<string, string>();
   let kept = parts;
   for (const call of calls.toSorted((one, other) => tokens([other]) - tokens([one]))) {
-    const most = Math.max(0, room - tokens(kept) + tokens([call]));
     if (tokens(kept) <= room) break;
+    const short = { ...call, input: shortened(call.input) };
+    // A short call is run: cut, it would take no less room.
+    if (tokens([short]) >= tokens([call])) continue;
+    const most = Math.max(0, room - tokens(kept) + tokens([call]));
     const says = `this call has ${tokens([call])} tokens, and no more than ${most} have room in what may be sent`;
     cut.set(call.id, `Not run: ${says}. Its texts are shown cut; write less, or in several turns.`);
-    kept = kept.map((part) => (part === call ? { ...call, input: shortened(call.input) } : part));
+    kept = kept.map((part) => (part === call ? short : part));
   }
-  return { parts: kept, tooLong: cut };
+  return cut.size === 0 ? { parts } : { parts: kept, tooLong: cut };
 }
 
 /** The same input with the beginnings of its texts; where it is long by other things, with none. */
