@@ -64,6 +64,7 @@ interface Context {
   readonly asked: Asked;
   readonly weights: Weights;
   readonly worths: Weights;
+  readonly all: number;
   /** Makes questions of many words and of few alike. */
   readonly scale: number;
   readonly read: readonly Read[];
@@ -91,7 +92,7 @@ export function measure(shortlist: Shortlist): readonly Measured[] {
   const read = readRows(shortlist, terms);
   const sessions = sessionsOf(read, weights);
   const long = longness(shortlist.rows);
-  const context = { asked, weights, worths, scale: scaleOf(total), read, sessions, long };
+  const context = { asked, weights, worths, all, scale: scaleOf(total), read, sessions, long };
   return doubted(
     asked.who,
     read.flatMap((own, at) => measureOne(context, own, at) ?? []),
@@ -101,7 +102,7 @@ export function measure(shortlist: Shortlist): readonly Measured[] {
 
 /** Where the one who is meant says less than so much of what somebody else says of it, it is somebody else's: the question may be about the wrong person. */
 const OWN_SHARE = 0.75;
-const DOUBTED = 0.25;
+const DOUBTED = 0.15;
 /** Among long answers that repeat each question this tells nothing. */
 const SHORT_ENOUGH = 0.2;
 
@@ -151,8 +152,9 @@ function measureOne(context: Context, own: Read, at: number): Measured | undefin
     parts: Math.log(unit.parts),
     ...standing,
   };
-  const evidence =
+  const said =
     EVIDENCE.turn * bm25(counts, worths, length, "window") + EVIDENCE.window * bm25(window, worths, near, "window");
+  const evidence = (session?.units ?? 1) > 1 ? said * covered(context, counts) : said;
   return { unit, values, evidence };
 }
 
@@ -181,6 +183,15 @@ export function standingOf(
   const wish = Number(isTheirs && (flags & FLAGS.wish) !== 0);
   const helps = Number(asksHelp);
   return { rule, ruleHelps: rule * helps, wishHelps: wish * helps };
+}
+
+/** A unit of talk is full evidence where it has so much of what is asked for itself; what only its neighbours have is hardly any. */
+const COVERS = 0.35;
+const UNCOVERED = 0.1;
+
+function covered({ worths, all }: Context, counts: Few): number {
+  const share = told(counts.keys(), worths) / Math.max(all, Number.MIN_VALUE) ** (1 - SHARE);
+  return Math.max(UNCOVERED, Math.min(1, share / COVERS));
 }
 
 function readRows({ rows, size, kinds }: Shortlist, terms: readonly string[]): readonly Read[] {

@@ -5,11 +5,11 @@ import type { MemoryHit } from "../../store/index.ts";
  * (docs/decisions/0019). What was saved on purpose is short and says little of a question in its own words: it needs less. What
  * a vector was much nearer to than is usual has evidence by that.
  */
-const SAID = 0.35;
+const SAID = 0.22;
 /** For one who tells something and asks nothing: most of it is new, and what was said before would only stand in the way. */
-const SAID_UNASKED = 0.85;
+const SAID_UNASKED = 0.75;
 /** For one who tells something and asks on the side. */
-const SAID_ASIDE = 0.6;
+const SAID_ASIDE = 0.5;
 const SAVED = 0.1;
 
 /** Below this a message says too little by itself: what was written before it is searched for along with it. */
@@ -41,16 +41,16 @@ export function worthShowing(
 }
 
 /** So many of the asker's rules and preferences are shown with a message that they may bear on. */
-const MOST_STANDING = 3;
+const MOST_STANDING = 2;
 /** What somebody prefers bears on what has a word of it; a rule on more. */
 const WISHED = 0.1;
 
 const isStanding = ({ features, evidence }: MemoryHit): boolean =>
-  "rule" in features || ("wishHelps" in features && evidence >= WISHED);
+  "ruleHelps" in features || (("rule" in features || "wishHelps" in features) && evidence >= WISHED);
 
 /** Questions alone: what was asked before is no answer, unless what follows it is shown as well. */
 const BARE =
-  /^(?:(?:and|so|but|hey|ok|okay|oh|wow)\W+)*(?:who|whom|whose|what|when|where|which|why|how|did|does|do|is|are|was|were|can|could|would|have|has|wer|was|wann|wo|wie|warum)\b[^.!?\n]{0,120}\?\s*$/iu;
+  /^(?:(?:and|so|but|hey|hi|hmm|ok|okay|oh|wow|cool|nice|great|thanks|sure)\W+)*(?:who|whom|whose|what|when|where|which|why|how|did|does|do|is|are|was|were|can|could|would|have|has|wer|was|wann|wo|wie|warum)\b[^.!?\n]{0,120}\?\s*$/iu;
 
 function isBare(all: readonly MemoryHit[], id: MemoryHit["id"]): boolean {
   const hit = all.find((one) => one.id === id);

@@ -158,7 +158,7 @@ describe("the room of the layer", () => {
   });
 
   it("has what the asker once asked for in general, whether or not the rest fits, and no bare question of before", async () => {
-    const rule = said("Always use metric units.", 3, { evidence: 0, score: 1, features: { rule: 2 } });
+    const rule = said("Always use metric units.", 3, { evidence: 0, score: 1, features: { rule: 2, ruleHelps: 2 } });
     const weak = said("The tram was late.", 6, { evidence: 0.1 });
     expect(itemsOf(await recalled([weak, rule])).map(({ text }) => text)).toEqual(["Always use metric units."]);
     const asked = said("Where did we hide the key?", 8);
