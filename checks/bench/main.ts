@@ -10,7 +10,7 @@ import { wireBench, wireText } from "./wire.ts";
 
 const USAGE = [
   "npm run bench -- compile [--json] [--quick]",
-  "npm run bench -- wire [--threads FILE…] [--json] [--quick]",
+  "npm run bench -- wire [--threads FILE…] [--as LAYOUTS] [--model PROVIDER:NAME] [--gap SECONDS|recorded] [--out FILE.svg|.html] [--json] [--quick]",
   `npm run bench -- memory [--data DIR] [--size ${SIZES.join("|")}] [--json] [--quick]`,
   "npm run bench -- crowd [--seconds N] [--characters N]… [--root DIR] [--json] [--quick]",
 ].join("\n");
@@ -27,6 +27,10 @@ async function main(): Promise<void> {
       seconds: { type: "string", default: "20" },
       characters: { type: "string", multiple: true, default: ["0", "100000", "999000"] },
       root: { type: "string" },
+      as: { type: "string" },
+      model: { type: "string" },
+      gap: { type: "string" },
+      out: { type: "string" },
     },
   });
   const [bench, ...files] = positionals;
@@ -36,10 +40,10 @@ async function main(): Promise<void> {
     const report = await compileBench(quick, tell);
     show(report, compileText(report));
   } else if (bench === "wire" && (files.length === 0 || threads.length > 0)) {
-    const report = await wireBench(
-      { quick, dumps: [...threads, ...files].map((file) => resolve(standing, file)) },
-      tell,
-    );
+    const { as, model, gap } = values;
+    const dumps = [...threads, ...files].map((file) => resolve(standing, file));
+    const out = values.out === undefined ? undefined : resolve(standing, values.out);
+    const report = await wireBench({ quick, dumps, as, model, gap, out }, tell);
     show(report, wireText(report));
   } else if (bench === "memory" && files.length === 0) {
     const folder = values.data === undefined ? {} : { folder: resolve(standing, values.data) };

@@ -8,7 +8,7 @@ import type { CountTokens } from "../../src/protocol/index.ts";
 import { type SeenRequest, seenOfBody } from "../../src/wire/index.ts";
 import { realLines, records, THREADS } from "./lines.ts";
 
-/** Milliseconds between two requests. */
+/** Milliseconds between two requests, where nothing else is said. */
 const GAP = 45_000;
 
 /** The requests of one thread, as a provider's cache sees them. */
@@ -74,7 +74,7 @@ export async function replayed({ lines, tools }: Recording, count: CountTokens):
     const withTools = tools.length === 0 ? [] : ["--tools", "tools.json"];
     const how = ["--agent", "companion", "--replies", "recorded", "--model", "anthropic:claude-sonnet-4-5"];
     await strata(["replay", "talk.jsonl", ...how, ...withTools, "--dump", "dump.jsonl"], cwd);
-    const [thread] = await dumped(join(cwd, "dump.jsonl"), count);
+    const [thread] = await dumped(join(cwd, "dump.jsonl"), count, GAP);
     return thread ?? [];
   } finally {
     rmSync(cwd, { recursive: true, force: true });
@@ -92,23 +92,27 @@ async function strata(argv: readonly string[], cwd: string): Promise<void> {
   if (code !== 0) throw new Error(`strata ${argv.join(" ")} ended with ${code}: ${said}`);
 }
 
-/** The threads of a dump that `strata replay --dump` wrote. A line at a time: dumps are large. */
-export async function dumped(file: string, count: CountTokens): Promise<readonly Seen[]> {
+/** The threads of a dump that `strata replay --dump` wrote, so far apart or at their own times. A line at a time: dumps are large. */
+export async function dumped(file: string, count: CountTokens, gap: number | undefined): Promise<readonly Seen[]> {
   const threads = new Map<string, SeenRequest[]>();
   for await (const line of createInterface({ input: createReadStream(file, "utf8") })) {
     if (line.trim() === "") continue;
-    const { thread, body } = fieldsOf(JSON.parse(line), file);
+    const { thread, body, at } = fieldsOf(JSON.parse(line), file);
     const requests = threads.get(thread) ?? [];
     threads.set(thread, requests);
-    requests.push(seenOfBody(body, count, { at: requests.length * GAP }));
+    requests.push(seenOfBody(body, count, { at: gap === undefined ? at : requests.length * gap }));
   }
   return [...threads.values()];
 }
 
-function fieldsOf(line: unknown, file: string): { readonly thread: string; readonly body: unknown } {
+function fieldsOf(
+  line: unknown,
+  file: string,
+): { readonly thread: string; readonly body: unknown; readonly at: number } {
   if (line === null || typeof line !== "object" || !("body" in line))
     throw new Error(`${file} holds a line without a body; \`strata replay … --dump FILE\` writes such files`);
   const { body } = line;
   const thread = "thread" in line && typeof line.thread === "string" ? line.thread : "";
-  return { thread, body: typeof body === "string" ? JSON.parse(body) : body };
+  const at = "at" in line && typeof line.at === "string" ? Date.parse(line.at) || 0 : 0;
+  return { thread, body: typeof body === "string" ? JSON.parse(body) : body, at };
 }

@@ -13,8 +13,6 @@ export {
 } from "./cache/attribute.ts";
 export { type AttributionTotals, attributionTotals, type CauseTotal } from "./cache/attribution-totals.ts";
 export { CAUSE_SAYS, CAUSES, type Cause, isAvoidable } from "./cache/causes.ts";
-export { layoutBills, layoutContent } from "./cache/layouts/lay-out.ts";
-export { LAYOUT_SAYS, LAYOUTS, type Layout } from "./cache/layouts/names.ts";
 export { optimum, type ReadWrite } from "./cache/optimum.ts";
 export { seenOfBody } from "./cache/read-body.ts";
 export { seenOf } from "./cache/read-request.ts";

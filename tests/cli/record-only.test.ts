@@ -76,7 +76,7 @@ describe("what only looks at the record or mends it, or at the texts, needs no m
     ["memory list", () => ["memory", "list", "--agent", "shop"]],
     ["approval list", () => ["approval", "list"]],
     ["approval show", () => ["approval", "show", shop.approval]],
-    ["cache replay", () => ["cache", "replay", "shop"]],
+    ["cache explain", () => ["cache", "explain", shop.thread]],
     ["lock", () => ["lock"]],
     ["lock --check", () => ["lock", "--check"]],
   ])("%s", async (_, argv) => {

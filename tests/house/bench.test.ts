@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { type WireWishes, wireBench } from "../../checks/bench/wire.ts";
 import { ROOT } from "../../checks/files.ts";
 
 /** The bench as `npm run bench` starts it, at its smallest. */
@@ -37,19 +38,64 @@ it("the wire bench compares layouts with the optimum, for chat and for agent loo
   expect(out).toMatch(/^\| plan +\| +\d\.\d\d \(0\.\d\d, \d+\.\d%\) \|$/m);
 }, 120_000);
 
-it("the wire bench takes dumped requests of one's own", async () => {
+/** A file of so many requests of one thread, each a day after the one before; gone when the test is. */
+function dump(requests: number, name = "dump.jsonl"): { readonly folder: string; readonly file: string } {
   const folder = mkdtempSync(join(tmpdir(), "strata-bench-"));
-  const body = { model: "m", system: "Be brief.", messages: [{ role: "user", content: "Hello" }] };
-  const line = JSON.stringify({ thread: "t", turn: "n", request: 1, body: JSON.stringify(body) });
-  const file = join(folder, "dump.jsonl");
-  writeFileSync(file, `${line}\n${line}\n`);
-  const { code, out } = await bench("wire", "--threads", file, "--json");
-  rmSync(folder, { recursive: true });
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const mark = { cache_control: { type: "ephemeral" } };
+  const system = [{ type: "text", text: "Trains leave from Bern at noon. ".repeat(400), ...mark }];
+  const lines = Array.from({ length: requests }, (_, n) => {
+    const body = { model: "claude-sonnet-4-5", system, messages: [{ role: "user", content: `Hello ${n}` }] };
+    const at = new Date(Date.UTC(2026, 10, 1 + n)).toISOString();
+    return `${JSON.stringify({ thread: "t", turn: "n", request: 1, at, provider: "anthropic", body: JSON.stringify(body) })}\n`;
+  });
+  writeFileSync(join(folder, name), lines.join(""));
+  return { folder, file: join(folder, name) };
+}
+
+const wire = (wishes: Partial<WireWishes>) => wireBench({ quick: true, dumps: [], ...wishes }, () => {});
+
+it("the wire bench takes dumped requests of one's own", async () => {
+  const { file } = dump(2);
+  const { code, out } = await bench("wire", "--threads", file, "--as", "none,plan", "--json");
   expect(code).toBe(0);
-  expect(JSON.parse(out).cells).toContainEqual(
-    expect.objectContaining({ threads: file, layout: "plan", requests: 2, toNone: 1 }),
-  );
+  expect(JSON.parse(out).cells).toMatchObject([
+    { threads: file, layout: "none", requests: 2, toNone: 1 },
+    { threads: file, layout: "plan", requests: 2 },
+  ]);
 }, 120_000);
+
+it("the wire bench bills requests as far apart as is said, by the rules of a model", async () => {
+  const { file } = dump(3);
+  const readBy = async (wishes: Partial<WireWishes>) => {
+    const { cells, rules } = await wire({ dumps: [file], as: "plan", ...wishes });
+    return [cells.at(-1)?.read ?? -1, rules] as const;
+  };
+  expect((await readBy({}))[0]).toBeGreaterThan(0.6);
+  expect((await readBy({ gap: "recorded" }))[0]).toBe(0);
+  expect(await readBy({ model: "openai:gpt-4o" })).toEqual([expect.any(Number), "openai:gpt-4o"]);
+});
+
+it("the wire bench draws the costs as an SVG or a page, without scripts or anything from elsewhere, and overwrites nothing", async () => {
+  const { folder, file } = dump(2, "a<i>.jsonl");
+  for (const name of ["costs.svg", "costs.html"]) {
+    const wishes = { dumps: [file], as: "seed004,plan", out: join(folder, name) };
+    await wire(wishes);
+    const drawn = readFileSync(wishes.out, "utf8");
+    expect(drawn.match(/<polyline /g)).toHaveLength(3);
+    expect(drawn).toContain("a&lt;i&gt;.jsonl");
+    expect(drawn).not.toMatch(/<i>|<script|<image|<link|href=|url\(|@import|NaN|Infinity/i);
+    await expect(wire(wishes)).rejects.toThrow(`${wishes.out} exists already; name another file`);
+  }
+});
+
+it.each<[Partial<WireWishes>, string]>([
+  [{ as: "seed04" }, 'there is no layout "seed04"; there are none, seed000'],
+  [{ gap: "-1" }, "--gap -1 is no number of seconds"],
+  [{ out: "costs.pdf" }, "costs.pdf must end in .svg or .html"],
+])("the wire bench says what is wrong with %j", async (wishes, says) => {
+  await expect(wire(wishes)).rejects.toThrow(says);
+});
 
 it("a bench that does not exist is answered with those that do", async () => {
   const { code, err } = await bench("walk");

@@ -1,3 +1,2 @@
-/** What the requests of a dump are counted and billed by. */
+/** What the requests of a record are counted by. */
 export { tokenCounter } from "../../models/index.ts";
-export { cardsWhere } from "../cards.ts";

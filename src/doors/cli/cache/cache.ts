@@ -1,129 +1,214 @@
-import { existsSync } from "node:fs";
-import { extname, resolve } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { LAYOUTS, type Layout } from "../../../app/doors/costs.ts";
-import { StrataError, suggestion } from "../../../protocol/index.ts";
+import { setImmediate } from "node:timers/promises";
+import type { Command } from "commander";
+import {
+  attribute,
+  attributionTotals,
+  rulesOf,
+  type SeenRequest,
+  seenOf,
+  seenOfBody,
+} from "../../../app/doors/costs.ts";
+import type { App, TurnRecord } from "../../../app.ts";
+import {
+  type CountTokens,
+  type ModelRef,
+  type Request,
+  StrataError,
+  type ThreadId,
+  threadId,
+  type Usage,
+} from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
-import { writeOutput } from "../shell/files.ts";
-import { readShared, seconds } from "../shell/options.ts";
+import { showProgress } from "../shell/progress.ts";
 import { inRecord } from "../shell/session.ts";
-import { htmlChart, svgChart } from "./cache-chart.ts";
-import { type Comparison, compareLayouts } from "./cache-compare.ts";
-import { declareCacheExplain } from "./cache-explain.ts";
-import { comparisonJson, comparisonTable } from "./cache-report.ts";
-import { dumpedThreads, recordedThreads, type SeenThread } from "./cache-threads.ts";
+import {
+  attributionJson,
+  attributionView,
+  type Change,
+  type ExplainedRequest,
+  type Explanation,
+} from "./cache-causes.ts";
 
-interface Options {
-  readonly as: readonly Layout[];
-  readonly model?: string;
-  readonly gap?: number;
-  readonly out?: string;
-  readonly force?: true;
-}
-
-/** `strata cache …`: what a provider's cache does with requests. */
+/** `strata cache …`: what a provider's cache does with requests. Layouts are compared by `npm run bench -- wire`. */
 export function declareCache(program: Command, context: Context): void {
   const cache = program
     .command("cache")
-    .description(
-      "compare what caching saves under several layouts of the same requests, and explain what a thread cost",
-    )
-    .addHelpText("after", "\nExample:\n  $ strata cache replay requests.jsonl");
-  declareReplay(cache, context);
-  declareCacheExplain(cache, context);
+    .description("explain what a thread cost, and what of it a provider's cache could have saved")
+    .addHelpText("after", "\nExample:\n  $ strata cache explain thr_01jd8k3v5x9m2q7r4t6w8y0zab");
+  declareExplain(cache, context);
 }
 
-function declareReplay(cache: Command, context: Context): void {
+/** Declares `strata cache explain <thread>`: what each request cost beside what it could have, and why. */
+function declareExplain(cache: Command, context: Context): void {
   cache
-    .command("replay")
+    .command("explain")
     .description(
-      "bill requests that were made, or the same ones laid out in other ways, by the rules that providers document",
+      "tell of each request of a thread what was predicted and billed, and of every token that was not read from the cache why not",
     )
-    .argument("<what>", "a file made by `strata replay --dump`, an agent, or a thread (thr_…)")
-    .addOption(
-      new Option("--as <layouts>", `which layouts, with commas between: ${LAYOUTS.join(", ")}`)
-        .argParser(layouts)
-        .default(USUAL, USUAL.join(",")),
-    )
-    .option("--model <provider:name>", "by the rules and prices of this model (default: the one that was asked)", model)
-    .option("--gap <seconds>", "time between requests (default: as it was)", seconds)
-    .option("--out <file>", "draw the costs into an .svg, or an .html page that holds it", chartName)
-    .option("--force", "let --out take the place of a file that exists")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  $ strata cache replay companion\n  $ strata cache replay requests.jsonl --as seed004,plan --gap 45 --out costs.svg",
-    )
-    .action(async (what: string, options: Options, command: Command) => {
-      const { json } = readShared(command, context.terminal);
-      checkOut(what, options, context.terminal.cwd);
-      const threads = await threadsOf(what, options, { context, command });
-      const comparison = await compareLayouts(context, what, { threads, layouts: options.as });
-      if (options.out !== undefined) await draw(options.out, what, { comparison, cwd: context.terminal.cwd });
-      if (json) context.json(comparisonJson(what, comparison));
-      else context.say(...comparisonTable(what, comparison, context.style));
+    .argument("<thread>", "a thread (thr_…); `strata explain` lists them")
+    .addHelpText("after", "\nExample:\n  $ strata cache explain thr_01jd8k3v5x9m2q7r4t6w8y0zab")
+    .action((id: string, _options: unknown, command: Command) => {
+      const thread = threadId(id);
+      return inRecord(context, command, async ({ app, json }) => {
+        const explanation = await explained(context, app, thread);
+        if (json) context.json(attributionJson(explanation));
+        else context.say(...attributionView(explanation, context.style));
+      });
     });
 }
 
-/** What the seeds do, the fix that is usually proposed, and what was sent. */
-const USUAL: readonly Layout[] = ["seed000", "seed004", "last-message", "plan"];
-
-function layouts(text: string): readonly Layout[] {
-  return [...new Set(text.split(",").map((name) => layout(name.trim())))];
+/** @throws StrataError `thread_not_found`; `invalid_input` where nothing was sent; `record_broken`; `turn_cancelled` */
+async function explained(context: Context, app: App, thread: ThreadId): Promise<Explanation> {
+  const turns = await app.runtime.turns(app.operator, thread);
+  const paired = await sentIn(context, app, turns);
+  if (paired.length === 0)
+    throw new StrataError(
+      "invalid_input",
+      `${thread} has sent no request yet; \`strata chat\` or \`strata replay\` makes some`,
+    );
+  const answered = paired.filter(({ record }) => record.reply !== null);
+  const models = [...new Set(answered.map(({ model }) => model))];
+  // Each model has a cache of its own.
+  const parts = await Promise.all(
+    models.map((model) =>
+      ofModel(
+        app,
+        model,
+        answered.filter((one) => one.model === model),
+      ),
+    ),
+  );
+  const requests = parts.flat().toSorted((a, b) => a.seq - b.seq || a.n - b.n);
+  const cards = models.map((model) => app.cardOf(model));
+  return {
+    thread,
+    models,
+    keepNothing: models.filter((model) => app.cardOf(model).cache === "none"),
+    priced: cards.every(({ priced }) => priced),
+    requests,
+    unanswered: paired.length - answered.length,
+    predictedNow: answered.filter(({ record }) => record.prediction === undefined).length,
+    totals: attributionTotals(requests),
+  };
 }
 
-function layout(name: string): Layout {
-  const found = LAYOUTS.find((one) => one === name);
-  if (found !== undefined) return found;
-  throw new InvalidArgumentError(`There is no layout ${JSON.stringify(name)}${suggestion(name, LAYOUTS)}.`);
+/** One request as it is recorded, and as a cache sees it. */
+interface Sent {
+  readonly turn: TurnRecord;
+  readonly record: TurnRecord["requests"][number];
+  readonly seen: SeenRequest;
+  readonly model: ModelRef;
 }
 
-function model(ref: string): string {
-  if (/^[^:\s]+:\S+$/.test(ref)) return ref;
-  throw new InvalidArgumentError("It must be a provider and a name, such as anthropic:claude-sonnet-4-5.");
-}
-
-function chartName(name: string): string {
-  if (/\.(svg|html)$/.test(name)) return name;
-  throw new InvalidArgumentError("The file's name must end in .svg or .html.");
-}
-
-interface Around {
-  readonly context: Context;
-  readonly command: Command;
-}
-
-/** A name with a dot or a slash is a file's: no agent and no thread has one. */
-async function threadsOf(what: string, options: Options, { context, command }: Around): Promise<readonly SeenThread[]> {
-  const isFile = /[./\\]/.test(what);
-  if (isFile) {
-    const { folder, named } = readShared(command, context.terminal);
-    const { cardsWhere } = await import("../../../app/doors/dumps.ts");
-    const cardOf = cardsWhere({ folder, mustDeclare: named, env: context.terminal.env });
-    return dumpedThreads(context, what, { ...options, cardOf });
+/** The recorded requests, as they were compiled. @throws StrataError `turn_cancelled` */
+async function sentIn(context: Context, app: App, turns: readonly TurnRecord[]): Promise<readonly Sent[]> {
+  const all = turns.flatMap((turn) => turn.requests.map((record) => ({ turn, record })));
+  const seeing = seer(app);
+  const progress = showProgress(context, "explain");
+  const sent: Sent[] = [];
+  try {
+    for (const { turn, record } of all) {
+      sent.push({ turn, record, ...(await seeing(turn, record)) });
+      progress.show(`${sent.length} of ${all.length} requests`, sent.length / all.length);
+      // A long work lets others in, and ends when it is asked to.
+      await setImmediate();
+      if (context.terminal.signal.aborted)
+        throw new StrataError("turn_cancelled", "stopped before all requests were read");
+    }
+  } finally {
+    progress.end();
   }
-  let threads: readonly SeenThread[] = [];
-  await inRecord(context, command, async ({ app }) => {
-    threads = await recordedThreads(context, what, { app, ...options });
+  return sent;
+}
+
+/** Sees requests as a cache does. Where marks stay in earlier messages, only the body shows them. */
+function seer(app: App) {
+  const counters = new Map<ModelRef, Promise<CountTokens>>();
+  const counterFor = async (factor: number): Promise<CountTokens> => {
+    const { tokenCounter } = await import("../../../app/doors/dumps.ts");
+    return tokenCounter({ factor });
+  };
+  return async (turn: TurnRecord, { n, at }: Sent["record"]): Promise<Pick<Sent, "seen" | "model">> => {
+    const { request, wire: model } = await app.runtime.rebuilt(app.operator, turn.id, n);
+    const card = app.cardOf(model);
+    const counter = counters.get(model) ?? counterFor(card.tokenFactor);
+    counters.set(model, counter);
+    if (rulesOf(card).kind !== "exact") return { model, seen: seenOf(request, await counter, { at, model }) };
+    const body: unknown = JSON.parse(await app.bodyOf(request, model));
+    return { model, seen: seenOfBody(body, await counter, { at }) };
+  };
+}
+
+async function ofModel(app: App, model: ModelRef, sent: readonly Sent[]): Promise<readonly ExplainedRequest[]> {
+  const card = app.cardOf(model);
+  const found = attribute(
+    sent.map(({ seen }) => seen),
+    rulesOf(card),
+    {
+      billed: sent.map(reported),
+      predicted: sent.map(({ record }) => record.prediction),
+      epochs: sent.map(({ record: { epoch, ledger } }) => ({ ...ledger.epoch, n: epoch })),
+      inputPrice: card.price.input,
+    },
+  );
+  const explaining = sent.map(async (one, at): Promise<readonly ExplainedRequest[]> => {
+    const attributed = found[at];
+    if (attributed === undefined) return [];
+    const { turn, record } = one;
+    const before = attributed.differs && attributed.base && sent[attributed.base.n];
+    const change = before && (await changeBetween(app, before, one));
+    const { refused } = record.ledger;
+    const where = { turn: turn.id, seq: turn.seq, n: record.n, model };
+    return [{ ...attributed, ...where, ...(refused && { refused }), ...(change && { change }) }];
   });
-  return threads;
+  return (await Promise.all(explaining)).flat();
 }
 
-/** @throws StrataError `invalid_input` for a file that would be lost */
-function checkOut(what: string, { out, force }: Options, cwd: string): void {
-  if (out === undefined) return;
-  const path = resolve(cwd, out);
-  const refuse = (message: string) => new StrataError("invalid_input", message, { file: out });
-  if (resolve(cwd, what) === path) throw refuse(`--out would overwrite ${out}, which is read; name another file`);
-  if (force !== true && existsSync(path))
-    throw refuse(`${out} exists already; name another file, or add --force to replace it`);
+/** What a provider reported; a rehearsal or a recording made its figures up. */
+function reported({ turn, record }: Sent): Usage | undefined {
+  if (turn.model !== turn.wire || record.reply?.estimated !== undefined) return undefined;
+  return record.reply?.usage;
 }
 
-interface Drawing {
-  readonly comparison: Comparison;
-  readonly cwd: string;
+async function changeBetween(app: App, before: Sent, now: Sent): Promise<Change | undefined> {
+  const [was = [], is = []] = await Promise.all(
+    [before, now].map(async ({ turn, record }) => {
+      const { request } = await app.runtime.rebuilt(app.operator, turn.id, record.n);
+      return piecesOf(request);
+    }),
+  );
+  const at = is.findIndex(({ text }, index) => text !== was[index]?.text);
+  const [old, fresh] = [was[at], is[at]];
+  if (fresh === undefined) return undefined;
+  // A block holds several layers: those that stay as they were are not meant.
+  const same = new Set(old?.holds.map(({ version }) => version));
+  const changed = fresh.holds.filter(({ version }) => !same.has(version));
+  const names = (changed.length > 0 ? changed : fresh.holds).map(({ name }) => name);
+  return { piece: names.join(" + "), byte: sameBytes(old?.text ?? "", fresh.text) };
 }
 
-async function draw(name: string, what: string, { comparison, cwd }: Drawing): Promise<void> {
-  const chart = extname(name) === ".html" ? htmlChart(what, comparison) : svgChart(what, comparison);
-  await writeOutput(name, cwd, [chart]);
+/** A text of a request, and what it holds. */
+interface Piece {
+  readonly text: string;
+  readonly holds: readonly { readonly name: string; readonly version: string }[];
+}
+
+function piecesOf({ prefix, messages }: Request): readonly Piece[] {
+  const whole = (name: string, text: string): Piece => ({ text, holds: [{ name, version: text }] });
+  return [
+    ...prefix.tools.map((tool) => whole(tool.name, JSON.stringify(tool))),
+    ...prefix.system.map(({ text, layers }) => ({
+      text,
+      holds: layers.map(({ layer, digest }) => ({ name: layer, version: digest })),
+    })),
+    ...messages.flatMap(({ parts }) =>
+      parts.map((part) => whole("transcript", "text" in part ? part.text : JSON.stringify(part))),
+    ),
+  ];
+}
+
+function sameBytes(was: string, is: string): number {
+  const [a, b] = [Buffer.from(was), Buffer.from(is)];
+  const strange = a.findIndex((byte, at) => byte !== b[at]);
+  return strange < 0 ? a.length : strange;
 }

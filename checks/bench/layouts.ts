@@ -1,11 +1,54 @@
-import { digestOf, never } from "../../../protocol/index.ts";
-import type { Bill, CacheRules, SeenBlock, SeenRequest } from "../seen.ts";
-import { simulate } from "../simulate.ts";
-import { type Apart, apart, carrierUpTo, markedAt, markedLast, userEnd } from "./apart.ts";
-import type { Layout } from "./names.ts";
-import { planned } from "./planned.ts";
-import { changes, keeping, whole, withTails } from "./tails.ts";
-import { windowed } from "./windows.ts";
+import { digestOf, never } from "../../src/protocol/index.ts";
+import { type Bill, type CacheRules, type SeenBlock, type SeenRequest, simulate } from "../../src/wire/index.ts";
+import {
+  type Apart,
+  apart,
+  carrierUpTo,
+  changes,
+  goesOn,
+  keeping,
+  markedAt,
+  markedLast,
+  userEnd,
+  whole,
+  windowed,
+  withTails,
+} from "./layout-parts.ts";
+
+/** The ways of laying a thread out that can be compared: those that move or mark the turn's context first, the plan's kin last. */
+export const LAYOUTS = [
+  "none",
+  "seed000",
+  "seed000-last",
+  "seed000-tools",
+  "seed004",
+  "last-message",
+  "kept",
+  "last-two",
+  "automatic",
+  "plan",
+  "plan-changes",
+  "plan-sliding",
+  "plan-halving",
+] as const;
+export type Layout = (typeof LAYOUTS)[number];
+
+/** What each layout does, for people. */
+export const LAYOUT_SAYS: Readonly<Record<Layout, string>> = {
+  none: "no caching",
+  seed000: "the turn's context inside the system text, one mark after it",
+  "seed000-last": "as seed000, and a mark on the last message",
+  "seed000-tools": "as seed000, and a mark on the last tool",
+  seed004: "one mark after the system text, the turn's context in the user's message",
+  "last-message": "as seed004, and a mark on the last message, behind the turn's context",
+  kept: "as last-message, and each turn's context stays where it was said",
+  "last-two": "marks on the first two system texts and the last two messages",
+  automatic: "one mark of the provider's own on the last block",
+  plan: "as the requests were made",
+  "plan-changes": "the plan's marks; of the turn's context only what changed, and that stays",
+  "plan-sliding": "the plan's marks on the newest 4,000 tokens of history; beside the same window's optimum",
+  "plan-halving": "the same window, cut to its half whenever it is full; beside its own optimum",
+};
 
 /** What a thread's requests would be billed, were they laid out so. The thread has the cache for itself. Pure. */
 export function layoutBills(requests: readonly SeenRequest[], layout: Layout, rules: CacheRules): readonly Bill[] {
@@ -97,3 +140,19 @@ function lastTwo(blocks: Blocks): Blocks {
 }
 
 const bare = (blocks: Blocks): Blocks => blocks.map(({ mark: _, ...block }) => block);
+
+/**
+ * The marks of a plan on blocks that were laid out anew: after the system text, exactly where the request before ended, and on the
+ * last block that stays. Where the beginning is not the same any more, there is no earlier end.
+ */
+function planned(requests: readonly SeenRequest[], partsOf: readonly Apart[]): readonly SeenRequest[] {
+  let before: readonly SeenBlock[] = [];
+  return requests.map((request, n): SeenRequest => {
+    const { tools, system, messages, tail } = partsOf[n] ?? { tools: [], system: [], messages: [], tail: [] };
+    const stable = [...tools, ...system, ...messages];
+    const anchor = goesOn(before, stable) ? carrierUpTo(stable, before.length) : -1;
+    before = stable;
+    const places = [carrierUpTo(stable, tools.length + system.length), anchor, carrierUpTo(stable)];
+    return { ...request, mode: "explicit", blocks: [...markedAt(stable, places), ...tail] };
+  });
+}

@@ -1,15 +1,21 @@
 import { describe, expect, it } from "vitest";
-import {
-  anthropicRules,
-  LAYOUTS,
-  type Layout,
-  layoutBills,
-  layoutContent,
-  optimum,
-  type SeenBlock,
-  type SeenRequest,
-} from "../../index.ts";
-import { block, request } from "../thread.contract.ts";
+import { LAYOUTS, type Layout, layoutBills, layoutContent } from "../../checks/bench/layouts.ts";
+import { anthropicRules, optimum, type SeenBlock, type SeenRequest } from "../../src/wire/index.ts";
+
+const request = (blocks: readonly SeenBlock[], rest: Partial<SeenRequest> = {}): SeenRequest => ({
+  at: 0,
+  model: "claude",
+  ...rest,
+  blocks,
+});
+
+const block = (key: string, rest: Partial<SeenBlock> = {}): SeenBlock => ({
+  key,
+  tokens: 1_000,
+  kind: "text",
+  role: "user",
+  ...rest,
+});
 
 const RULES = anthropicRules();
 const tokensOf = ({ blocks }: SeenRequest) => blocks.reduce((sum, { tokens }) => sum + tokens, 0);

@@ -1,5 +1,15 @@
-import { number } from "../shell/style.ts";
-import { type Comparison, inSteps, type Series, seriesOf } from "./cache-compare.ts";
+/** A line of the picture: what the n-th request of a thread costs, the mean over all threads that have one. */
+export interface Series {
+  readonly name: string;
+  readonly costs: readonly number[];
+}
+
+/** What is drawn: whose requests, and by which rules. */
+export interface Drawn {
+  readonly what: string;
+  readonly rules: string;
+  readonly series: readonly Series[];
+}
 
 const SIZE = { width: 960, height: 480 };
 /** The plot's own edges inside the picture. */
@@ -10,9 +20,9 @@ const POINTS = 400;
 const INK = ["#5f6b7a", "#c2410c", "#0f766e", "#7c3aed", "#b45309", "#be185d", "#1d4ed8"];
 
 /** A picture of what each request costs under each layout. No script, nothing from elsewhere. */
-export function svgChart(what: string, comparison: Comparison): string {
-  const series = seriesOf(comparison).map(({ name, costs }) => ({ name, costs: inSteps(costs, POINTS) }));
-  const last = Math.max(...comparison.requests.map(({ n }) => n));
+function svgChart({ what, rules, ...drawn }: Drawn): string {
+  const series = drawn.series.map(({ name, costs }) => ({ name, costs: inSteps(costs, POINTS) }));
+  const last = Math.max(...drawn.series.map(({ costs }) => costs.length));
   const top = rounded(Math.max(1, ...series.flatMap(({ costs }) => costs)));
   const title = `What each request of ${what} costs`;
   return [
@@ -20,7 +30,7 @@ export function svgChart(what: string, comparison: Comparison): string {
     `<title>${escaped(title)}</title>`,
     `<rect width="${SIZE.width}" height="${SIZE.height}" fill="#ffffff"/>`,
     `<text x="${PLOT.left}" y="26" font-size="16" fill="#111827">${escaped(title)}</text>`,
-    `<text x="${PLOT.left}" y="44" fill="#5f6b7a">in tokens of plain input, by the rules of ${escaped(comparison.models.join(", "))}</text>`,
+    `<text x="${PLOT.left}" y="44" fill="#5f6b7a">in tokens of plain input, by the rules of ${escaped(rules)}</text>`,
     ...grid(top, last),
     ...series.map((one, at) => line(one, INK[at % INK.length] ?? "", { top, dashed: at === 0 })),
     ...labels(series, top),
@@ -28,16 +38,29 @@ export function svgChart(what: string, comparison: Comparison): string {
   ].join("\n");
 }
 
-/** The picture in a page of its own. */
-export function htmlChart(what: string, comparison: Comparison): string {
+/** The picture, or a page that holds it where the file's name ends so. */
+export function chart(drawn: Drawn, file: string): string {
+  if (!file.endsWith(".html")) return svgChart(drawn);
   return [
     "<!doctype html>",
     '<html lang="en">',
-    `<head><meta charset="utf-8"><title>${escaped(what)}</title>`,
+    `<head><meta charset="utf-8"><title>${escaped(drawn.what)}</title>`,
     "<style>body { margin: 2rem; } svg { max-width: 100%; height: auto; }</style></head>",
-    `<body>${svgChart(what, comparison)}</body>`,
+    `<body>${svgChart(drawn)}</body>`,
     "</html>\n",
   ].join("\n");
+}
+
+const number = (value: number): string => Math.round(value).toLocaleString("en");
+
+/** The costs in so many steps at most: each the mean of the requests that fall into it. */
+function inSteps(costs: readonly number[], most: number): readonly number[] {
+  const steps = Math.min(most, costs.length);
+  return Array.from({ length: steps }, (_, step) => {
+    const from = Math.floor((step * costs.length) / steps);
+    const to = Math.floor(((step + 1) * costs.length) / steps);
+    return costs.slice(from, to).reduce((sum, cost) => sum + cost, 0) / (to - from);
+  });
 }
 
 const x = (share: number): string => (PLOT.left + share * (PLOT.right - PLOT.left)).toFixed(1);
