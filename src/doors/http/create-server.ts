@@ -1,5 +1,5 @@
 import { type Context, Hono } from "hono";
-import type { Operation } from "../../features/index.ts";
+import { fieldsOf, type Operation } from "../../features/index.ts";
 import { type Actor, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import { errorResponse } from "./error-response.ts";
 import type { HealthReport } from "./health.ts";
@@ -122,19 +122,21 @@ async function responseOf(doors: Doors, route: Route, { req, get }: Context<Env>
   return route.respond(doors, {
     actor,
     path: req.param(),
-    query: onlyOnce(new URL(req.url).searchParams),
+    query: queryOf(route, new URL(req.url).searchParams),
     body: route.method === "post" ? await readBody(req.raw) : undefined,
     gone: req.raw.signal,
   });
 }
 
-/** The fields of a query. Of a field that is there twice nobody knows which one is meant. */
-function onlyOnce(fields: URLSearchParams): unknown {
-  for (const name of fields.keys()) {
-    if (fields.getAll(name).length === 1) continue;
+/** The fields of a query. A list may be there several times; of any other field nobody would know which one is meant. */
+function queryOf({ shapes }: Route, fields: URLSearchParams): unknown {
+  const doubled = [...new Set(fields.keys())].filter((name) => fields.getAll(name).length > 1);
+  if (doubled.length === 0) return Object.fromEntries(fields);
+  const lists = fieldsOf(shapes.query).flatMap(({ name, type }) => (type === "list" ? [name] : []));
+  const name = doubled.find((one) => !lists.includes(one));
+  if (name !== undefined)
     throw new StrataError("invalid_input", `the query names \`${name}\` more than once; name it once`, { field: name });
-  }
-  return Object.fromEntries(fields);
+  return { ...Object.fromEntries(fields), ...Object.fromEntries(doubled.map((one) => [one, fields.getAll(one)])) };
 }
 
 /** Another method's path, or no path at all. */

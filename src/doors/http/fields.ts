@@ -1,15 +1,5 @@
 import { z } from "zod";
-import {
-  agentName,
-  approvalId,
-  contactId,
-  EVENT_KINDS,
-  memoryId,
-  TRUSTS,
-  threadId,
-  turnId,
-  untrusted,
-} from "../../protocol/index.ts";
+import { agentName, contactId, EVENT_KINDS, TRUSTS, threadId, turnId, untrusted } from "../../protocol/index.ts";
 
 /** Where a client that names no channel speaks, and which conversation it goes on with there. */
 const CHANNEL = "http";
@@ -48,8 +38,6 @@ export const FIELDS = {
     .describe("Which conversation of the contact on that channel; another key is another thread."),
   thread: z.string().describe("A thread, `thr_…`.").transform(threadId),
   turn: z.string().describe("A turn, `trn_…`.").transform(turnId),
-  memory: z.string().describe("A memory, `mem_…`.").transform(memoryId),
-  approval: z.string().describe("A call that waits for a person, `apr_…`.").transform(approvalId),
   request: z
     .string()
     .regex(/^[1-9]\d{0,5}$/, "a number from 1")
@@ -72,7 +60,4 @@ export const FIELDS = {
       "Who speaks; never more than the token's own trust. Default: `contact`; for an instruction and what is scheduled, the token's own.",
     ),
   limit: wholeNumber(1_000, 20).describe("At most so many."),
-  query: says(1_000).describe("Words to search by; without them, the newest."),
-  content: says(4_000).describe("What to remember.").transform(untrusted),
-  tags: z.array(line().max(40)).max(8).default([]).describe("Words to find it by."),
 } as const;

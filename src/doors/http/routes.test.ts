@@ -241,6 +241,7 @@ describe("memories", () => {
     expect(await listed("")).not.toContain("Oslo");
     expect(await listed("superseded=true&tag=home")).toContain('"supersededBy"');
     expect(await listed("kind=fact")).toBe("[]");
+    expect(await listed("kind=fact&kind=block")).toContain("Rome");
     expect(await listed(`since=${NOW + 1}`)).toBe("[]");
     expect(await listed("before=2999-01-01&trust=operator")).toContain("Rome");
 
@@ -292,6 +293,7 @@ describe("memories", () => {
   it.each([
     ["GET /v1/memories/why?agent=companion", undefined, 400],
     ["GET /v1/memories?agent=companion&kind=facts", undefined, 400],
+    ["GET /v1/memories?agent=companion&limit=1&limit=2", undefined, 400],
     ["GET /v1/memories?agent=companion&since=yesterday", undefined, 400],
     ["GET /v1/memories?agent=companion&superseded=no", undefined, 400],
     ["GET /v1/memories/export?agent=companion&format=csv", undefined, 400],

@@ -56,8 +56,8 @@ export function scopeOf({ runtime }: World, actor: Actor, { agent, contact }: Wh
 
 /** Fields that leave memories out. */
 export const FILTER = {
-  kind: kinds().describe("only of this kind; may be given several times"),
-  tag: z.array(tag()).optional().describe("only with this tag, or one of several"),
+  kind: kinds().describe("only of this kind"),
+  tag: z.array(tag()).optional().describe("only with this tag"),
   since: instant().optional().describe("only from this date or time on, such as 2026-11-21"),
   before: instant().optional().describe("only before this date or time"),
   trust: z.enum(TRUSTS).optional().describe("only the word of somebody at least as trusted"),
@@ -88,7 +88,7 @@ export const NOTE = {
     .regex(/\S/, "a text that says something")
     .describe("what is to be remembered")
     .transform((text) => untrusted(text.trim())),
-  tags: z.array(tag()).max(8).default([]).describe("a word to find it by; may be given several times"),
+  tags: z.array(tag()).max(8).default([]).describe("a word to find it by"),
   kind: z.enum(["fact", "block"]).default("fact").describe("a fact, or a longer text kept whole"),
   supersedes: z
     .string()
@@ -105,7 +105,7 @@ export const FILE = {
   text: z.string().describe("JSON lines, JSON or Markdown"),
   name: z.string().min(1).max(1_000).default("import").describe("what the file is called in sources and in sentences"),
   format: z.enum(["jsonl", "json", "markdown"]).optional().describe("how it is written (default: as it looks)"),
-  kinds: kinds().describe("only of this kind, such as `fact` without the conversations; may be given several times"),
+  kinds: kinds().describe("only of this kind, such as `fact` without the conversations"),
   user: z.string().min(1).optional().describe("only what belongs to this user of the system it comes from"),
   check: z.literal(true).optional().describe("read and check it, and save nothing"),
 };

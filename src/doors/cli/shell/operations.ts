@@ -108,7 +108,11 @@ function optionOf(field: FieldShape, part: Verb["part"]): Option {
   const usual = isNone ? "" : ` (default: ${JSON.stringify(otherwise).replaceAll('"', "")})`;
   const about =
     part.contact !== undefined && field.name === "contact" ? " (default: you, as `strata chat` knows you)" : usual;
-  const option = new Option(type === "flag" ? flag : `${flag} <${placeOf(field)}>`, says + among(choices) + about);
+  const often = type === "list" ? "; may be given several times" : "";
+  const option = new Option(
+    type === "flag" ? flag : `${flag} <${placeOf(field)}>`,
+    says + often + among(choices) + about,
+  );
   if (field.required && !isSupplied(field, part)) option.makeOptionMandatory();
   return type === "list"
     ? option.argParser((word: string, before?: readonly string[]) => [...(before ?? []), word])
