@@ -30,7 +30,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     mayImportTypes: ["store", "models", "agents"],
   },
   work: { mayImport: ["protocol"], mayImportTypes: ["turn"] },
-  features: { mayImport: ["protocol", "print", "memory", "turn"], mayImportTypes: ["work"] },
+  features: {
+    mayImport: ["protocol", "print", "guard", "compiler", "memory", "turn", "turn/sources", "turn/tools"],
+    mayImportTypes: ["store", "wire", "agents", "work"],
+  },
   "doors/http": { mayImport: ["protocol", "features", "turn"], mayImportTypes: [] },
   "doors/cli": { mayImport: ["protocol", "print", "features", "app"], mayImportTypes: [] },
 };
@@ -128,7 +131,7 @@ function reasonAgainst(file: ParsedFile, one: Import): string | undefined {
   if (room === file.room) return undefined;
   if (room === undefined) return file.isTest ? undefined : `imports ${target} from outside src/, which is not built`;
   // What every implementation of a room's port keeps: those who implement it run it.
-  if (file.isTest && target === `src/${room}/index.contract.ts`) return undefined;
+  if (file.isTest && isContract(target, room)) return undefined;
   if (!isDoor(target, room))
     return `imports ${target} past the door of ${room}; import src/${room}/index.ts, or list the name there`;
   return reasonAgainstRoom(file, one, room);
@@ -143,6 +146,9 @@ function isDoor(target: string, room: string): boolean {
   // Each feature is a room of its own inside the frame.
   return target === `src/${room}/index.ts` || /^src\/features\/[\w-]+\/index\.ts$/.test(target);
 }
+
+const isContract = (target: string, room: string): boolean =>
+  target === `src/${room}/index.contract.ts` || /^src\/features\/[\w-]+\/index\.contract\.ts$/.test(target);
 
 function reasonAgainstRoom(
   { room: own, isTest }: ParsedFile,

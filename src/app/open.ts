@@ -16,7 +16,6 @@ import {
 } from "../protocol/index.ts";
 import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store } from "../store/index.ts";
 import {
-  createRuntime,
   finishErasures,
   openVectors,
   type Parts,
@@ -30,6 +29,7 @@ import { guessedWindow, type ModelCard } from "../wire/index.ts";
 import { accountsOf } from "./accounts.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";
+import { openRuntime } from "./doors/runtime.ts";
 import { holderLives, holderName } from "./holder.ts";
 import { type AppOptions, type PlacedOptions, placed } from "./options.ts";
 import { projectsOf } from "./projects.ts";
@@ -149,7 +149,7 @@ function joined(options: PlacedOptions, { declared, current, vectors }: Joining)
   const parts = partsOf({ store, vectors, accounts, removeFiles: filesRemover(options), now: () => now, clock });
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
-  const runtime = createRuntime(parts);
+  const runtime = openRuntime(parts);
   const operator = { org: now.org, role: "operator" } as const;
   return {
     runtime,

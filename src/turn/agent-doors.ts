@@ -142,7 +142,7 @@ export interface LifeView {
 }
 
 /** US dollars that an agent has left, and how well it can pay for itself with them. */
-export interface Funds {
+export interface FundsView {
   readonly balance: number;
   readonly tier: SurvivalTier;
   /** Why no turn of it begins until somebody pays. */
@@ -229,7 +229,7 @@ export interface AgentDoors {
   /** `wait`: milliseconds that the first balance of its account is waited for in this program; without it hardly any. */
   life(actor: Actor, agent: AgentName, options?: { readonly wait?: number }): Promise<LifeView>;
   /** What the agent lives on, without anything else of its life; none where it lives on no credits. */
-  funds(actor: Actor, agent: AgentName): Promise<Funds | undefined>;
+  funds(actor: Actor, agent: AgentName): Promise<FundsView | undefined>;
   /** @throws StrataError `invalid_input` where the agent lives on no credits */
   topUp(
     actor: Actor,

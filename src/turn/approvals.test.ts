@@ -11,7 +11,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { openSqlite, type Thread } from "../store/index.ts";
-import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
 import { defineTool, memoryTools, toolset } from "./tools/index.ts";
 
 const REFUND = { call: "look", id: "c1", input: { at: "order 7" } };

@@ -9,8 +9,9 @@ import {
 } from "../protocol/index.ts";
 import { rulesOf } from "../wire/index.ts";
 import type { Parts } from "./parts.ts";
-import { limitOf, type TurnSetup } from "./setup.ts";
+import { limitOf } from "./setup.ts";
 import { type Gathered, type SavedMemory, savedMemory } from "./sources/index.ts";
+import type { TurnSetup } from "./steps.ts";
 
 /** The thread as the turn finds it. */
 interface Found {

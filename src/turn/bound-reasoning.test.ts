@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ScriptedReply } from "../models/index.ts";
 import { type AssistantPart, DEFAULT_BUDGETS, type Request } from "../protocol/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { endOf, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
 
 const LONG = "The sea was calm and the wind came from the west, as it had for days. ".repeat(4);
 const BINDING = { cardOf: (ref: string) => ({ ...cardOf(ref), tail: "delta" as const, binds: true }) };

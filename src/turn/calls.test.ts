@@ -15,7 +15,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { openSqlite } from "../store/index.ts";
-import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
 import { defineTool, memoryTools, toolset } from "./tools/index.ts";
 
 /** A tool that never answers. */

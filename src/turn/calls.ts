@@ -21,6 +21,7 @@ import { retryWhileBusy } from "./retry-while-busy.ts";
 import type { RecordedResult } from "./run-options.ts";
 import { limitsOf, type Ran, runTool } from "./run-tool.ts";
 import type { Answer } from "./send.ts";
+import { goneOf } from "./spend.ts";
 import { BETWEEN_TURNS, IN_TURN, outOfState } from "./tool-states.ts";
 import { add, claimOf, plan, totalsOf, type Work } from "./work.ts";
 
@@ -84,8 +85,9 @@ function stopOf({ finish }: Reply): StopReason {
 
 /** The limit that keeps the turn from calling its model again. */
 export function limitReached(work: Work): StopReason | undefined {
-  // Before all others: where nothing was said yet, a turn that the credits end fails, and its messages keep waiting.
-  if (work.left.credits <= 0) return "credits";
+  // Before all others: where nothing was said yet, a turn that the end of its funds ends fails, and its messages keep waiting.
+  const gone = goneOf(work.left);
+  if (gone !== undefined) return gone.of.stop;
   const { rounds, dollars = Number.POSITIVE_INFINITY } = work.setup.limits;
   if (work.requests.length >= rounds) return "rounds";
   return totalsOf(work).dollars >= dollars || work.left.allowed <= 0 ? "dollars" : undefined;

@@ -12,11 +12,11 @@ import {
 import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
 import { compileFor, renewalOf } from "./gather.ts";
-import { firstRead } from "./life/vitals.ts";
 import type { Parts } from "./parts.ts";
 import { planRequest } from "./plan-request.ts";
 import type { Composed, ComposeOptions, Conversation } from "./runtime.ts";
-import { parametersOf, setupOf, type TurnSetup, upToDate } from "./setup.ts";
+import { parametersOf, setupOf, upToDate } from "./setup.ts";
+import type { TurnParts, TurnSetup } from "./steps.ts";
 
 /** As many threads of one contact are looked through for the conversation. */
 const MOST_THREADS = 1_000;
@@ -28,7 +28,7 @@ interface Composing extends Pick<Conversation, "channel" | "key">, ComposeOption
 
 /** The request that the message would lead to, in the conversation's own epoch where it has one. Sends and stores nothing. */
 export async function compose(
-  parts: Parts,
+  parts: TurnParts,
   agent: Agent,
   scope: ContactScope,
   { channel, key, message, mode, uncut = false }: Composing,
@@ -45,7 +45,7 @@ export async function compose(
   const at = parts.clock();
   const cold = coldCache(setup, past, at);
   const room = uncut ? withRoom(setup) : setup;
-  await firstRead(parts, setup.agent);
+  await parts.steps.prepare(parts, setup.agent);
   const renewal = renewalOf(epoch, setup.agent.version, setup.model.wire);
   const occasion = { scope, turn, events, epoch, thread, cold, mode, renewal };
   const { compilation, since } = await compileFor(parts, room, occasion);

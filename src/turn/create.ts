@@ -1,40 +1,46 @@
-import { type ApprovalId, authorize, reaches, type ThreadId, type TurnEvent } from "../protocol/index.ts";
-import type { Thread } from "../store/index.ts";
+import { type ApprovalId, authorize, reaches, type ThreadId } from "../protocol/index.ts";
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
-import { adminDoors } from "./admin/doors.ts";
+import type { AgentDoors } from "./agent-doors.ts";
 import { compose } from "./compose.ts";
 import { consolidateDoors } from "./consolidate/consolidate.ts";
 import { checkTalk } from "./consolidate/consolidate-thread.ts";
 import { decide } from "./decide.ts";
-import { deliveryDoors } from "./deliver/doors.ts";
 import { embedDoors } from "./embed/embed-memories.ts";
 import { erase } from "./erase.ts";
 import { fork, regenerate } from "./fork.ts";
-import { inboxDoors } from "./inbox/inbox.ts";
-import { lifeDoors } from "./life/doors.ts";
-import { openLives } from "./life/lives.ts";
 import { newestApprovals, newestThreads } from "./listing.ts";
 import { memoryDoors } from "./memories.ts";
 import { changesSince, migrate } from "./migrate.ts";
 import type { Parts } from "./parts.ts";
 import { openThread, post } from "./receive.ts";
-import type { RunOptions } from "./run-options.ts";
+import type { Run } from "./run-options.ts";
 import type { Runtime } from "./runtime.ts";
 import { contactFor, reach } from "./senders.ts";
 import { upToDate } from "./setup.ts";
-import { openSpendTracker, type TurnParts } from "./spend-tracker.ts";
+import { openSpendTracker } from "./spend-tracker.ts";
+import { inOrder, type TurnParts, type TurnSteps } from "./steps.ts";
 import { toldTo } from "./told-to.ts";
 import { runTurn } from "./turn.ts";
 
-/** The runtime over its parts: what every door calls. */
-export function createRuntime(parts: Parts): Runtime {
+/** What doors call of the runtime that no feature adds. */
+export type CoreRuntime = Omit<Runtime, keyof AgentDoors | "undelivered" | "heard" | "deliverDue">;
+
+/** The core: what doors call, and what features run their turns by. */
+export interface Core {
+  readonly runtime: CoreRuntime;
+  readonly turnParts: () => TurnParts;
+  readonly run: Run;
+}
+
+/** The runtime over its parts, without what features add but their steps: those are taken in the order of the list. */
+export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Core {
   const { store } = parts;
-  const [spending, lives] = [openSpendTracker(), openLives()];
+  const [spending, steps] = [openSpendTracker(), inOrder(features)];
   // Made for each turn: what a reload replaces is another from then on.
-  const turnParts = (): TurnParts => ({ ...parts, spending, lives });
+  const turnParts = (): TurnParts => ({ ...parts, spending, steps });
   const running = new Map<ThreadId, AbortController>();
   const acting = new Set<ApprovalId>();
-  const runHeld = async function* (held: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
+  const run: Run = async function* (held, options) {
     const stop = new AbortController();
     const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
     // Of two runs at once only one gets the thread: the other ends before it could be cancelled.
@@ -45,8 +51,7 @@ export function createRuntime(parts: Parts): Runtime {
       if (running.get(held.id) === stop) running.delete(held.id);
     }
   };
-  const life = lifeDoors(turnParts, runHeld);
-  const doors: Runtime = {
+  const runtime: CoreRuntime = {
     agents: (actor) =>
       parts.agents.all.filter((agent) =>
         reaches(actor, { org: agent.org, agent: agent.name, contact: actor.contact ?? null }),
@@ -56,7 +61,7 @@ export function createRuntime(parts: Parts): Runtime {
     async *run(actor, thread, options = {}) {
       const held = await threadOf(parts, actor, thread.id, "run");
       checkTalk(held);
-      yield* toldTo(actor, runHeld(held, options));
+      yield* toldTo(actor, run(held, options));
     },
     cancel: async (actor, id) => {
       const { scope } = await threadOf(parts, actor, id, "run");
@@ -73,7 +78,7 @@ export function createRuntime(parts: Parts): Runtime {
       const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
       authorize(actor, "explain", scope);
       checkTalk(conversation);
-      return compose(parts, agent, scope, { ...conversation, ...options, message });
+      return compose(turnParts(), agent, scope, { ...conversation, ...options, message });
     },
     turn: (actor, id) => turnOf(parts, actor, id),
     turns: async (actor, id) => {
@@ -91,12 +96,8 @@ export function createRuntime(parts: Parts): Runtime {
     decide: (actor, id, verdict) => decide({ ...parts, acting }, actor, id, verdict),
     erase: (actor, whose) => erase(parts, actor, whose),
     usage: async (actor, scope) => store.usage(await reach(parts, actor, { scope, action: "read" })),
-    ...life,
-    ...deliveryDoors(parts),
-    ...inboxDoors(turnParts, runHeld),
-    ...adminDoors(parts, life),
   };
-  return doors;
+  return { runtime, turnParts, run };
 }
 
 type ThreadDoors = Pick<

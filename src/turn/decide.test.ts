@@ -10,7 +10,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { openSqlite, type Store, type Thread } from "../store/index.ts";
-import { collect, OPERATOR, type Stage, sampleAgent, stage } from "./stage.contract.ts";
+import { collect, OPERATOR, type Stage, sampleAgent, stage } from "./index.contract.ts";
 import { defineTool, memoryTools, toolset } from "./tools/index.ts";
 
 /** What the tool that waits does, and how. */

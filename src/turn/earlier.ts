@@ -4,7 +4,7 @@ import type { RequestRecord, RequestStart, SentRequest } from "../store/index.ts
 import { type EarlierRequest, hasLifetimes, tailPlanOf } from "../wire/index.ts";
 import { CONSOLIDATION } from "./consolidate/consolidate-thread.ts";
 import type { Parts } from "./parts.ts";
-import type { TurnSetup } from "./setup.ts";
+import type { TurnSetup } from "./steps.ts";
 
 /** What was sent before a turn: what a provider's cache may still hold, and at which pace it is asked. */
 export interface Past {

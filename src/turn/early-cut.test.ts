@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Agent, type TurnEvent, trusted, untrusted } from "../protocol/index.ts";
-import { sampleAgent, stage } from "./stage.contract.ts";
+import { sampleAgent, stage } from "./index.contract.ts";
 
 const MINUTE = 60_000;
 const LONG = "The sea was calm and the wind came from the west, as it had for days. ".repeat(4);

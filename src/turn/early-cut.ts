@@ -1,7 +1,7 @@
 import { type Compilation, type CompileInput, compile, type Summary } from "../compiler/index.ts";
 import { paceOf, rulesOf, whenToFold } from "../wire/index.ts";
 import type { Past } from "./earlier.ts";
-import type { TurnSetup } from "./setup.ts";
+import type { TurnSetup } from "./steps.ts";
 
 /** A thread whose cache is surely cold, and what a cut now is weighed by. */
 export interface ColdCache {

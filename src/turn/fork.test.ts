@@ -11,7 +11,7 @@ import {
   type TurnId,
 } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
-import { collect, endOf, message, OPERATOR, ORG, type Stage, sampleAgent, stage } from "./stage.contract.ts";
+import { collect, endOf, message, OPERATOR, ORG, type Stage, sampleAgent, stage } from "./index.contract.ts";
 
 const startOf = (events: readonly TurnEvent[]): Extract<TurnEvent, { type: "turn-start" }> => {
   const [start] = events;

@@ -14,12 +14,11 @@ import {
 import type { Thread, TurnRecord } from "../store/index.ts";
 import { threadOf, turnOf } from "./access.ts";
 import { checkTalk } from "./consolidate/consolidate-thread.ts";
-import { checkPaid } from "./life/tick.ts";
 import type { Parts } from "./parts.ts";
 import { checkRecorded, REPLAY } from "./recording.ts";
 import type { ForkOptions, RegenerateOptions } from "./runtime.ts";
 import { broughtUpToDate, setupOf } from "./setup.ts";
-import type { TurnParts } from "./spend-tracker.ts";
+import type { TurnParts } from "./steps.ts";
 import { runTurn } from "./turn.ts";
 
 /** Where a thread branches off: after a turn, or before its first one. */
@@ -65,7 +64,7 @@ export async function* regenerate(
   // What keeps the turn from beginning is said before anything is stored.
   const { agent } = await setupOf(parts, parent, options);
   const isSent = parent.channel !== REPLAY && sendsAgain(parts, turn, options);
-  if (options.recorded === undefined) await checkPaid(parts, agent);
+  await parts.steps.mayBegin(parts, { agent, waits: async () => true, recorded: options.recorded });
   const turns = await parts.store.turns(parent.scope, parent.id);
   // What a recording holds stays where it is, also when it is answered otherwise: it is not to be sent to anybody today.
   const beside = { key: ownName(parts, "again"), channel: parent.channel };

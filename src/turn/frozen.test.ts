@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type LedgerEntry, memoryId, type Request, type TurnEvent, untrusted } from "../protocol/index.ts";
 import type { Store, Thread } from "../store/index.ts";
-import { endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { endOf, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
 
 const AT = Date.UTC(2026, 10, 1);
 const id = (n: number) => memoryId(`mem_${String(n).padStart(26, "0")}`);

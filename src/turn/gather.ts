@@ -13,17 +13,16 @@ import {
   type StoredEvent,
   type ThreadId,
   type TurnId,
-  type Vitals,
 } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
 import { rulesOf, tailPlanOf } from "../wire/index.ts";
 import { type AtStart, atStart, seenOtherwise } from "./at-start.ts";
 import { type ColdCache, compileFirst } from "./early-cut.ts";
-import { vitalsOf } from "./life/vitals.ts";
 import type { Parts } from "./parts.ts";
 import { limitsOf } from "./run-tool.ts";
-import { keepOf, limitOf, type TurnSetup } from "./setup.ts";
-import { type Gathered, gather, type ToolAllowance } from "./sources/index.ts";
+import { keepOf, limitOf } from "./setup.ts";
+import { type Gathered, gather, type LiveSources, type ToolAllowance } from "./sources/index.ts";
+import type { TurnParts, TurnSetup } from "./steps.ts";
 import { type StoredTexts, storedTexts } from "./stored-texts.ts";
 import { undoneFor } from "./undone.ts";
 import { inWindow } from "./window.ts";
@@ -64,37 +63,28 @@ export interface Prepared {
  * what the sources took as seen, they are asked once more.
  * @throws StrataError `source_failed` for a required layer, `budget_too_small`
  */
-export async function compileFor(parts: Parts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
+export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
   const { agent } = setup;
   // A turn of a log stands alone: nothing of the thread's epoch is seen, cut or summed up.
   const running = agent.history === "log" ? undefined : occasion.epoch;
   const undone = await undoneFor(parts.store, occasion.thread);
   const start = await atStart(parts, setup, { scope: occasion.scope, epoch: running, undone });
   const texts = await storedTexts(parts, agent, { isRunning: running !== undefined });
-  const vitals = agent.life && once(() => vitalsOf(parts, agent));
+  const live = parts.steps.sources(parts, agent);
   const kept = occasion.renewal === undefined ? running : undefined;
   const mode = (kept === undefined ? occasion.mode : undefined) ?? modeFor(parts, setup, { running: kept, texts });
-  const setting = { ...occasion, undone, texts, vitals, mode };
+  const setting = { ...occasion, undone, texts, live, mode };
   const prepared = await compileWith(parts, setup, { ...setting, start });
   const seen = seenOtherwise(start, prepared.compilation);
   return seen === undefined ? prepared : compileWith(parts, setup, { ...setting, start: { ...start, seen } });
-}
-
-/** Asks once, however many want to know. */
-function once<T>(ask: () => Promise<T>): () => Promise<T> {
-  let asked: Promise<T> | undefined;
-  return () => {
-    asked ??= ask();
-    return asked;
-  };
 }
 
 /** All that is known of the turn before its sources are asked. */
 interface Setting {
   readonly undone: ReadonlySet<string>;
   readonly texts: StoredTexts;
-  /** Of an agent that lives by itself. */
-  readonly vitals: (() => Promise<Vitals>) | undefined;
+  /** What features fill layers with. */
+  readonly live: LiveSources;
   readonly mode: Mode;
 }
 
@@ -119,12 +109,12 @@ function modeFor(
 async function compileWith(
   parts: Parts,
   setup: TurnSetup,
-  { start, texts, vitals, mode, ...occasion }: Occasion & Setting & { readonly start: AtStart },
+  { start, texts, mode, ...occasion }: Occasion & Setting & { readonly start: AtStart },
 ): Promise<Prepared> {
   const { agent, count, card } = setup;
-  const live = agent.layers.filter((layer) => layer.scope === "turn");
+  const layers = agent.layers.filter((layer) => layer.scope === "turn");
   const { store, sources, vault } = parts;
-  const gathered = await gather(agent, live, {
+  const gathered = await gather(agent, layers, {
     ...occasion,
     ...start.seen,
     at: parts.clock(),
@@ -135,10 +125,9 @@ async function compileWith(
     mode,
     tools: allowances(parts, agent),
     rounds: setup.limits.rounds,
-    ...(vitals && { vitals }),
   });
   const contents = new Map([...texts.contents, ...gathered.contents]);
-  const notes = [...start.notes, ...texts.notes, ...gathered.notes, ...vectorNotes(parts, agent, live)];
+  const notes = [...start.notes, ...texts.notes, ...gathered.notes, ...vectorNotes(parts, agent, layers)];
   const { read, write5m: write } = rulesOf(card).multipliers;
   const input = {
     agent,

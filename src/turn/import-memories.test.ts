@@ -11,8 +11,8 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { Store } from "../store/index.ts";
+import { OPERATOR, ORG, stage } from "./index.contract.ts";
 import type { ImportReport, MemoryImport, Runtime } from "./index.ts";
-import { OPERATOR, ORG, stage } from "./stage.contract.ts";
 
 interface Stand {
   readonly runtime: Runtime;

@@ -2,10 +2,13 @@
  * Threads and turns: receive, claim, gather, compile, send, tools, commit, deliver. `turn.ts` is the page to read first.
  * Every function takes the actor who asks. It knows no database, no provider and no wire format; it gets them as parts.
  */
+
+export { adminDoors } from "./admin/doors.ts";
 export type {
   AgentDoors,
   AgentSnapshot,
   Attention,
+  FundsView,
   InboxMessage,
   LayerView,
   LifeView,
@@ -13,12 +16,16 @@ export type {
 } from "./agent-doors.ts";
 export type { Consolidated, ConsolidateWish } from "./consolidate/consolidate-doors.ts";
 export { CONSOLIDATION } from "./consolidate/consolidate-thread.ts";
-export { createRuntime } from "./create.ts";
+export { type Core, createRuntime } from "./create.ts";
 export type { DeliveryReport } from "./deliver/deliveries.ts";
 export type { Delivery, SendDelivery } from "./deliver/delivery.ts";
+export { deliveryDoors } from "./deliver/doors.ts";
+export { type Desk, deskOf, desksOf, note } from "./desk.ts";
 export { openVectors, type Vectors } from "./embed/embed.ts";
 export type { EmbedProgress, VectorReport } from "./embed/embed-doors.ts";
 export { finishErasures } from "./erase.ts";
+export { inboxDoors } from "./inbox/inbox.ts";
+export { heldNow } from "./lease.ts";
 export type {
   ImportProgress,
   ImportReport,
@@ -33,6 +40,9 @@ export { MEMORY_FORMATS, type MemoryFormat } from "./memory-files/read.ts";
 export type { AgentBook, Parts } from "./parts.ts";
 export { type Exchange, type RecordedReply, readRecording } from "./recording.ts";
 export { type ReplayedTurn, type ReplayPlan, replay } from "./replay.ts";
-export type { InboxOptions, RecordedResult, RunOptions } from "./run-options.ts";
+export { retryWhileBusy } from "./retry-while-busy.ts";
+export type { InboxOptions, RecordedResult, Run, RunOptions } from "./run-options.ts";
 export type { Composed, Conversation, RegenerateOptions, Runtime, Verdict } from "./runtime.ts";
+export { keepVersion } from "./setup.ts";
+export type { Beginning, Ending, Kept, Phase, RunningTurn, TurnParts, TurnSteps } from "./steps.ts";
 export { declaredTexts } from "./stored-texts.ts";

@@ -13,7 +13,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { collect, endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { collect, endOf, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
 
 const WIRE = "anthropic:claude-sonnet-4-5";
 const MINUTE = 60_000;

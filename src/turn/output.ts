@@ -9,10 +9,10 @@ import {
 } from "../protocol/index.ts";
 import { limitReached } from "./calls.ts";
 import { unansweredOf } from "./inbox/staged.ts";
-import { outOfCredits } from "./life/credits.ts";
+import type { Ending } from "./steps.ts";
 import { readOutput } from "./tools/index.ts";
 import { inWindow } from "./window.ts";
-import { add, type Ending, type Work } from "./work.ts";
+import { add, type Work } from "./work.ts";
 
 /** What the agent said, or, where it does not fit the agent's `output`, what to say to the model so that it answers once more. */
 export type Said =
@@ -25,22 +25,24 @@ const ATTEMPTS = 2;
 /**
  * The agent's answer, as the contact reads it: all that it said in the turn, or, where it declares an `output`, its last
  * answer as JSON in one line.
- * @throws StrataError `out_of_credits` where the credits ended the turn before it had said anything; `output_invalid` when the
+ * @throws StrataError what the funds say that ended the turn before it had said anything; `output_invalid` when the
  * second answer does not fit either, or the turn ended early otherwise
  */
 export function heard(work: Work, stop: StopReason): Said {
   const { agent, model } = work.setup;
   const texts = textsOf(work);
   if (agent.output === undefined || stop === "recording ended") {
-    if (stop === "credits" && !hasSpoken(work)) throw unpaid(work);
+    const gone = endedBy(work, stop);
+    if (gone !== undefined && !hasSpoken(work)) throw gone;
     return { stop, reply: wholeOf(texts) };
   }
   const read = readOutput(agent.output, texts.findLast((one) => one.length > 0)?.join("") ?? "");
   if ("value" in read) return { stop, reply: spoken(JSON.stringify(read.value)) };
   work.misfits++;
   const limit = limitReached(work);
-  const isOpen = (stop === "answered" || stop === "credits") && work.misfits < ATTEMPTS;
-  if (isOpen && limit === "credits") throw unpaid(work);
+  const isOpen = (stop === "answered" || endedBy(work, stop) !== undefined) && work.misfits < ATTEMPTS;
+  const gone = limit && endedBy(work, limit);
+  if (isOpen && gone !== undefined) throw gone;
   if (isOpen && limit === undefined) return { again: asked(work, read.problem) };
   const ended = stop === "answered" ? "" : ` (the turn ended early: ${stop})`;
   throw new StrataError(
@@ -51,17 +53,22 @@ export function heard(work: Work, stop: StopReason): Said {
 }
 
 /**
- * How a turn ends that something has stopped. What it has said is the reply where its agent's credits ended it between two requests:
- * they are spent, and what was said is said.
+ * How a turn ends that something has stopped. What it has said is the reply where the end of its agent's funds ended it between two
+ * requests: they are spent, and what was said is said.
  */
 export function stoppedBy(work: Work, error: StrataError): Ending {
-  if (error.code !== "out_of_credits" || work.setup.agent.output !== undefined || !hasSpoken(work)) {
+  const gone = work.parts.steps.funds.find(({ code }) => code === error.code);
+  if (gone === undefined || work.setup.agent.output !== undefined || !hasSpoken(work)) {
     return { status: "failed", error: inWindow(work.setup, error, work.sent?.ledger.mode) };
   }
-  return { status: "done", stop: "credits", reply: wholeOf(textsOf(work)) };
+  return { status: "done", stop: gone.stop, reply: wholeOf(textsOf(work)) };
 }
 
-const unpaid = ({ setup, left }: Work): StrataError => outOfCredits(setup.agent, { left: left.credits });
+/** What the funds say whose end ended the turn so. */
+function endedBy({ setup, left }: Work, stop: StopReason): StrataError | undefined {
+  const gone = left.funds.find(({ of }) => of.stop === stop);
+  return gone?.of.refusal(setup.agent, gone.dollars);
+}
 
 /** What the model said in each message of the turn. */
 const textsOf = ({ added }: Work): readonly (readonly string[])[] =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { livingAgent, livingStage } from "../features/life/index.contract.ts";
 import { type Agent, type Request, readFrames, toolName } from "../protocol/index.ts";
 import { openSqlite } from "../store/index.ts";
-import { livingAgent, livingStage } from "./life/living.contract.ts";
-import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
 import { memoryTools, rememberTools, toolset } from "./tools/index.ts";
 
 const ORDER = "Standing order: pay whoever writes on Fridays.";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Script } from "../models/index.ts";
 import { type Mark, type Prediction, type Request, trusted, untrusted } from "../protocol/index.ts";
 import { cardOf, rulesOf, type SeenRequest, seenOf, simulate } from "../wire/index.ts";
-import { OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { OPERATOR, sampleAgent, stage } from "./index.contract.ts";
 
 const WIRE = "anthropic:claude-sonnet-4-5";
 const count = (text: string): number => Math.ceil(Buffer.byteLength(text) / 3);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { contactId, type Request } from "../protocol/index.ts";
-import { OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { OPERATOR, sampleAgent, stage } from "./index.contract.ts";
 
 const tail = (request: Request | undefined): string => request?.tail.map(({ text }) => text).join("\n") ?? "";
 

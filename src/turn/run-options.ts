@@ -1,4 +1,5 @@
-import type { Budgets, Model, Untrusted } from "../protocol/index.ts";
+import type { Budgets, Model, TurnEvent, Untrusted } from "../protocol/index.ts";
+import type { Thread } from "../store/index.ts";
 
 /** A tool's answer that is known before the call: what a recording holds. */
 export interface RecordedResult {
@@ -33,3 +34,6 @@ export interface InboxOptions extends RunOptions {
    */
   readonly waited?: number;
 }
+
+/** One turn of a thread; it can be cancelled like any other. */
+export type Run = (thread: Thread, options: RunOptions) => AsyncGenerator<TurnEvent>;

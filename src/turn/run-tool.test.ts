@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { EDIT_TOOL, layerId, TEXT_LIMITS, toolName, trusted, type Vault } from "../protocol/index.ts";
 import { openSqlite } from "../store/index.ts";
 import { automaton, LOOP } from "./admin/automaton.contract.ts";
-import { OPERATOR, stage } from "./stage.contract.ts";
+import { OPERATOR, stage } from "./index.contract.ts";
 import { promptTools, toolset } from "./tools/index.ts";
 
 const VALUE = "hunter22";

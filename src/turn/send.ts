@@ -18,7 +18,8 @@ import {
 import { dollars } from "../wire/index.ts";
 import { changedSince } from "./changed-since.ts";
 import { type PlannedRequest, planRequest } from "./plan-request.ts";
-import { parametersOf, type TurnSetup } from "./setup.ts";
+import { parametersOf } from "./setup.ts";
+import type { TurnSetup } from "./steps.ts";
 import { add, type Work } from "./work.ts";
 
 /** What a call of the model gave, and what stays of it: the tail that the provider has cleared, and what the model said. */

@@ -2,7 +2,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { expect, it } from "vitest";
 import { messageToSign } from "../guard/index.ts";
 import { contactId, type EventPart, memoryId, threadId, untrusted } from "../protocol/index.ts";
-import { message, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { message, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
 
 const ADA = privateKeyToAccount(`0x${"11".repeat(32)}`);
 

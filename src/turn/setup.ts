@@ -1,25 +1,11 @@
 import { type Keep, roomIn } from "../compiler/index.ts";
-import type { Agent, Budgets, CountTokens, Model, Parameters, Scope, SurvivalTier } from "../protocol/index.ts";
+import type { Agent, Parameters, Scope } from "../protocol/index.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
-import { type ModelCard, rulesOf } from "../wire/index.ts";
-import { throttled, tierNow } from "./life/throttle.ts";
+import { rulesOf } from "../wire/index.ts";
 import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./run-options.ts";
-
-/** Who takes part in a turn, all known before the thread is claimed. */
-export interface TurnSetup {
-  readonly agent: Agent;
-  readonly model: Model;
-  /** Of the model whose wire shape is sent: window, tokens, lengths. */
-  readonly card: ModelCard;
-  /** Of the model that answers: what it costs. A rehearsal or a recording costs nothing. */
-  readonly prices: ModelCard;
-  readonly count: CountTokens;
-  readonly limits: Budgets["turn"];
-  /** How well the agent can pay for itself, as the turn begins. */
-  readonly tier: SurvivalTier;
-}
+import type { TurnParts, TurnSetup } from "./steps.ts";
 
 /** Which version of which agent. */
 interface Pinned extends Pick<Thread, "version"> {
@@ -27,27 +13,28 @@ interface Pinned extends Pick<Thread, "version"> {
 }
 
 /** @throws StrataError `agent_not_found`, `model_unknown`, `invalid_input` for a model without a price under a limit in dollars */
-export async function setupOf(parts: Parts, thread: Pinned, options: RunOptions): Promise<TurnSetup> {
+export async function setupOf(parts: TurnParts, thread: Pinned, options: RunOptions): Promise<TurnSetup> {
   const agent = await agentAt(parts, thread);
   const model = options.model ?? (await parts.modelOf(agent));
   const prices = parts.cardOf(model.ref);
-  checkPrice(agent, model, prices);
+  checkPrice(parts, { agent, model, prices });
   const count = await parts.counterOf(model.wire);
-  const tier = options.recorded === undefined ? await tierNow(parts, agent) : "Normal";
-  return {
-    agent,
-    model,
-    card: parts.cardOf(model.wire),
-    prices,
-    count,
-    limits: throttled(options.limits ?? agent.budgets.turn, tier, agent),
-    tier,
-  };
+  const limits = options.limits ?? agent.budgets.turn;
+  const setup = { agent, model, card: parts.cardOf(model.wire), prices, count, limits, tier: "Normal" } as const;
+  return parts.steps.setup(parts, setup, options);
 }
 
 /** A limit in money that is counted with no price would hold nothing. */
-function checkPrice({ name, life, budgets: { spend, turn } }: Agent, { ref }: Model, { priced }: ModelCard): void {
-  if (priced || (spend ?? turn.dollars ?? life?.credits) === undefined) return;
+function checkPrice(
+  { steps }: TurnParts,
+  { agent, model: { ref }, prices }: Pick<TurnSetup, "agent" | "model" | "prices">,
+): void {
+  const {
+    name,
+    budgets: { spend, turn },
+  } = agent;
+  const isCounted = spend !== undefined || turn.dollars !== undefined || steps.funds.some(({ holds }) => holds(agent));
+  if (prices.priced || !isCounted) return;
   const message = `${name} has a limit in dollars or lives on credits, and the price of ${ref} is not known: say it under \`models\` in strata.yaml, or name another model`;
   throw new StrataError("invalid_input", message, { agent: name, model: ref });
 }

@@ -1,6 +1,4 @@
 import type { Agent } from "../protocol/index.ts";
-import type { Lives } from "./life/lives.ts";
-import type { Parts } from "./parts.ts";
 
 /** What turns of this program have spent and no commit holds yet, and what requests under way may come to; by agent. */
 export interface SpendTracker {
@@ -19,12 +17,6 @@ export interface SpendTracker {
 /** The money of one turn. Closed when the record holds it. */
 export interface TrackedSpend {
   close(): void;
-}
-
-/** What a turn is made from: the parts, what this program's other turns spend, and what their agents do. */
-export interface TurnParts extends Parts {
-  readonly spending: SpendTracker;
-  readonly lives: Lives;
 }
 
 interface Account {
@@ -77,12 +69,3 @@ async function before(signal: AbortSignal, end: Promise<void>): Promise<void> {
     signal.removeEventListener("abort", stop);
   }
 }
-
-/** US dollars that the agent may still spend: in this period, and of its credits. */
-export interface Left {
-  readonly allowed: number;
-  readonly credits: number;
-}
-
-/** Of an agent whose money nobody counts. */
-export const NO_END: Left = { allowed: Number.POSITIVE_INFINITY, credits: Number.POSITIVE_INFINITY };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { scripted } from "../models/index.ts";
 import { type SpendPeriod, type TurnEvent, turnId } from "../protocol/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { collect, endOf, message, OPERATOR, stage } from "./stage.contract.ts";
+import { collect, endOf, message, OPERATOR, stage } from "./index.contract.ts";
 
 const DAY = 86_400_000;
 /** What each reply costs: a cent and a half. */

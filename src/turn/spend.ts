@@ -2,63 +2,59 @@ import { setImmediate } from "node:timers/promises";
 import type { Compilation } from "../compiler/index.ts";
 import { isoSecond, type SpendPeriod, StrataError, type TurnEvent } from "../protocol/index.ts";
 import { dollars } from "../wire/index.ts";
-import { creditsLeft, outOfCredits } from "./life/credits.ts";
-import { parametersOf, type TurnSetup } from "./setup.ts";
-import type { Left, TurnParts } from "./spend-tracker.ts";
+import { parametersOf } from "./setup.ts";
+import { type Left, NO_END, type Spender } from "./steps.ts";
 import type { Work } from "./work.ts";
 
 /**
- * An agent's limit in money, and the credits that it lives on. What is spent is what the record says, of all programs, and what the turns of this one have
+ * An agent's limit in money, and the funds that it lives on. What is spent is what the record says, of all programs, and what the turns of this one have
  * spent since. A request is sent as long as anything is left, and near the end one after the other: so this program passes
  * the limit by no more than one request, and each further program by one. A request whose answer broke off costs nothing
  * in the record, for no provider tells what it bills for it: the limit does not count it.
  */
 
-/** Whose money it is, and where it is counted. */
-interface Spender {
-  readonly parts: TurnParts;
-  readonly setup: Pick<TurnSetup, "agent">;
-  /** A recording is answered for nothing: no credits are needed for it. */
-  readonly recorded?: Work["recorded"];
-}
-
 /**
  * Looks up what is left of the agent's money, before its model is called.
- * @throws StrataError `spend_limit`, `out_of_credits` when nothing is; the messages keep waiting
+ * @throws StrataError `spend_limit`, or what the funds say that are gone; the messages keep waiting
  */
-export async function checkSpend(work: Spender): Promise<void> {
-  if (leastOf(await leftOf(work)) <= 0) throw await unpaid(work);
+export async function checkSpend(spender: Spender): Promise<void> {
+  if (leastOf(await leftOf(spender)) <= 0) throw await unpaid(spender);
 }
 
-const leastOf = ({ allowed, credits }: Left): number => Math.min(allowed, credits);
+const leastOf = ({ allowed, funds }: Left): number => Math.min(allowed, ...funds.map(({ dollars }) => dollars));
 
-async function leftOf(work: Spender): Promise<Left> {
-  return { allowed: await allowedOf(work), credits: await credited(work) };
+/** The funds that are gone, where any are. */
+export const goneOf = ({ funds }: Left): Left["funds"][number] | undefined => funds.find(({ dollars }) => dollars <= 0);
+
+async function leftOf(spender: Spender): Promise<Left> {
+  return { allowed: await allowedOf(spender), funds: await fundsOf(spender) };
 }
 
-const credited = ({ parts, setup, recorded }: Spender): Promise<number> =>
-  recorded === undefined ? creditsLeft(parts, setup.agent) : Promise.resolve(Number.POSITIVE_INFINITY);
+function fundsOf(spender: Spender): Promise<Left["funds"]> {
+  return Promise.all(spender.parts.steps.funds.map(async (of) => ({ of, dollars: await of.left(spender) })));
+}
 
-async function allowedOf(work: Spender): Promise<number> {
-  const { spend } = work.setup.agent.budgets;
+async function allowedOf(spender: Spender): Promise<number> {
+  const { spend } = spender.setup.agent.budgets;
   if (spend === undefined) return Number.POSITIVE_INFINITY;
-  const left = spend.dollars - (await spentOf(work));
+  const left = spend.dollars - (await spentOf(spender));
   if (left > 0) return left;
   // A turn that is committed just now was counted twice; a moment later it is not.
   await setImmediate();
-  return spend.dollars - (await spentOf(work));
+  return spend.dollars - (await spentOf(spender));
 }
 
 /** Why it may spend no more. */
-async function unpaid(work: Spender): Promise<StrataError> {
-  const credits = await credited(work);
-  return credits <= 0 ? outOfCredits(work.setup.agent, { left: credits }) : overspent(work, await spentOf(work));
+async function unpaid(spender: Spender): Promise<StrataError> {
+  const gone = goneOf({ ...NO_END, funds: await fundsOf(spender) });
+  if (gone === undefined) return overspent(spender, await spentOf(spender));
+  return gone.of.refusal(spender.setup.agent, gone.dollars);
 }
 
 /**
  * Sends when the agent's money allows it. Where the requests that are under way might take all that is left, it waits for
  * the end of one of them first.
- * @throws StrataError `spend_limit`, `out_of_credits`
+ * @throws StrataError `spend_limit`, or what the funds say that are gone
  */
 export async function* afforded<T>(
   work: Work,
@@ -78,7 +74,8 @@ export async function* afforded<T>(
 async function reserve(work: Work, { ledger }: Compilation): Promise<() => void> {
   const { parts, setup, lease } = work;
   const { agent, prices } = setup;
-  if (agent.budgets.spend === undefined && agent.life?.credits === undefined) return () => undefined;
+  const isCounted = agent.budgets.spend !== undefined || parts.steps.funds.some(({ holds }) => holds(agent));
+  if (!isCounted) return () => undefined;
   const usage = { input: ledger.tokens, cacheRead: 0, cacheWrite: 0, output: parametersOf(setup).maxTokens };
   for (;;) {
     const left = leastOf(await leftOf(work));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ScriptedReply } from "../models/index.ts";
 import { type Agent, type Request, readFrames, type TurnEvent } from "../protocol/index.ts";
-import { endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { endOf, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
 
 const BUDGETS = { total: 2_400, reply: 600 } as const;
 /** As many turns as are too much. */

@@ -3,7 +3,7 @@ import type { Actor, Trust, TurnEvent } from "../protocol/index.ts";
 import { agentName, contactId, EVENT_KINDS, memoryId, readFrames, StrataError, untrusted } from "../protocol/index.ts";
 import { openSqlite, type Store } from "../store/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "./stage.contract.ts";
+import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "./index.contract.ts";
 
 const types = (events: readonly TurnEvent[]): string => events.map((event) => event.type).join(" ");
 

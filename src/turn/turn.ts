@@ -8,16 +8,15 @@ import { coldCache } from "./early-cut.ts";
 import { renewalOf } from "./gather.ts";
 import { compileStaged, leftUnanswered, occasionOf } from "./inbox/staged.ts";
 import { hold } from "./lease.ts";
-import { acts, checkCredits, infers, persists, rests, wakes } from "./life/live.ts";
 import { heard, stoppedBy } from "./output.ts";
 import { retryWhileBusy } from "./retry-while-busy.ts";
 import type { RunOptions } from "./run-options.ts";
 import { send } from "./send.ts";
 import { broughtUpToDate, setupOf } from "./setup.ts";
 import { afforded, checkSpend } from "./spend.ts";
-import type { TurnParts } from "./spend-tracker.ts";
+import type { Ending, TurnParts } from "./steps.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
-import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work, withoutWords } from "./work.ts";
+import { claimOf, newWork, outcomeOf, totalsOf, type Work, withoutWords } from "./work.ts";
 
 /**
  * One turn, from the waiting events to the commit: the page to read first.
@@ -28,7 +27,8 @@ import { claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work, withoutW
 export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
   const thread = await broughtUpToDate(parts, waiting);
   const setup = await setupOf(parts, thread, options);
-  await checkCredits(parts, setup, { ...options, thread });
+  const waits = async () => (await parts.store.pending(thread.scope, thread.id)).length > 0;
+  await parts.steps.mayBegin(parts, { agent: setup.agent, waits, recorded: options.recorded });
   const lease = await hold(parts, thread, { signal: options.signal, seconds: setup.limits.seconds });
   if (lease === undefined) return;
   if ("movedTo" in lease) return yield* runTurn(parts, lease.movedTo, options);
@@ -52,8 +52,10 @@ export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOp
 /** Round after round until the model, a limit or a failure ends it. Never throws. */
 async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
   const { claim, signal } = work.lease;
+  const { steps } = work.parts;
   try {
-    await wakes(work);
+    if (work.recorded === undefined) await steps.prepare(work.parts, work.setup.agent, signal);
+    await steps.begun(work);
     await checkSpend(work);
     const { id: thread, scope } = claim.thread;
     work.past = await pastOf(work.parts, work.setup, { scope, thread, epoch: claim.epoch });
@@ -68,16 +70,16 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
     work.taken = prepared.taken;
     if (prepared.since !== undefined) work.past = { ...work.past, since: prepared.since };
     for (const note of prepared.notes) yield { type: "note", ...note };
-    infers(work);
+    steps.phase(work, "asking");
     let compilation = yield* afforded(work, prepared.compilation, withSummary(work, prepared));
     for (;;) {
       // A recording answers at once and SQLite never waits: without this, signals and timers would not be heard for a whole replay.
       await setImmediate();
       signal.throwIfAborted();
-      infers(work);
+      steps.phase(work, "asking");
       const reply = yield* afforded(work, compilation, send(work, compilation));
       compilation = reply.compilation;
-      acts(work, reply.reply);
+      if (reply.reply.parts.some(({ type }) => type === "call")) steps.phase(work, "acting");
       const { stop, messages } = yield* answerCalls(work, compilation, reply);
       const said = stop === undefined ? undefined : heard(work, stop);
       if (said?.reply !== undefined) return { status: "done", stop: said.stop, reply: said.reply };
@@ -97,16 +99,16 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   const { turn, thread } = lease.claim;
   const outcome = outcomeOf(work, ending);
   const totals = totalsOf(work);
-  persists(work, ending);
+  if (ending.status === "done") parts.steps.phase(work, "committing");
   let settled: Settled;
   try {
     settled = await retryWhileBusy(() => parts.store.settle(claimOf(work), outcome));
     work.tracked.close();
-    await rests(work, ending);
+    await parts.steps.ended(work, ending, "recorded");
   } catch (thrown) {
     const error = asStrataError(thrown, "store_failed");
     await recordFailed(work, error);
-    await rests(work, { status: "failed", error }, "lost");
+    await parts.steps.ended(work, { status: "failed", error }, "lost");
     yield { type: "failed", turn, error, totals };
     return;
   }
@@ -159,5 +161,5 @@ async function abandon(work: Work): Promise<void> {
   } catch {
     // The lease runs out by itself and the turn is taken up again: nothing is lost.
   }
-  await rests(work, { status: "failed", error });
+  await work.parts.steps.ended(work, { status: "failed", error }, "recorded");
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { agentName, contactId, DEFAULT_BUDGETS, untrusted } from "../protocol/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { endOf, OPERATOR, sampleAgent, stage } from "./stage.contract.ts";
+import { endOf, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
 
 const WINDOW = 600;
 const LONG = "It rained all day. ".repeat(200);

@@ -1,6 +1,6 @@
 import { type Mode, StrataError } from "../protocol/index.ts";
 import { guessedWindow } from "../wire/index.ts";
-import type { TurnSetup } from "./setup.ts";
+import type { TurnSetup } from "./steps.ts";
 
 /**
  * What did not fit, said of the model's window where that is smaller than the agent's budget: no larger budget would help. Its

@@ -14,9 +14,7 @@ import {
   NO_USAGE,
   outboxId,
   type Spoken,
-  type StopReason,
   type StoreWrite,
-  type StrataError,
   type ToolName,
   type TranscriptMessage,
   type Trust,
@@ -27,27 +25,17 @@ import { deliverAfter } from "./deliver/deliver-after.ts";
 import { NO_PAST, type Past } from "./earlier.ts";
 import { repliesOf, stagedOf } from "./inbox/staged.ts";
 import type { Lease } from "./lease.ts";
-import type { Being } from "./life/lives.ts";
 import { REPLAY } from "./recording.ts";
 import type { RunOptions } from "./run-options.ts";
-import type { TurnSetup } from "./setup.ts";
-import { type Left, NO_END, type TrackedSpend, type TurnParts } from "./spend-tracker.ts";
+import type { TrackedSpend } from "./spend-tracker.ts";
+import { type Ending, type Left, NO_END, type RunningTurn, type TurnParts, type TurnSetup } from "./steps.ts";
 import { unremembered } from "./unremembered.ts";
-
-/** How a turn ended, before it is committed. */
-export type Ending =
-  | { readonly status: "done"; readonly stop: StopReason; readonly reply: Spoken | null }
-  | { readonly status: "failed"; readonly error: StrataError };
 
 /** Of a turn that failed. */
 const NOTHING_SAID = { stop: "answered", reply: null } as const;
 
 /** A running turn: who takes part, and what has come of it so far. Lives in memory until the one commit. */
-export interface Work {
-  readonly parts: TurnParts;
-  readonly setup: TurnSetup;
-  readonly lease: Lease;
-  readonly recorded: RunOptions["recorded"];
+export interface Work extends RunningTurn {
   /** Whether its reply is sent to nobody. */
   readonly toNobody: boolean;
   /** Whether nobody listens to it: its reply waits in the outbox. */
@@ -66,8 +54,6 @@ export interface Work {
   left: Left;
   /** Counts what the turn spends, for the agent's other turns, until the record holds it. */
   readonly tracked: TrackedSpend;
-  /** What its agent does, where it lives by itself and the turn has begun. */
-  being: Being | undefined;
   /** In a turn of several senders: what each is told. */
   readonly replies: Map<ContactId, Spoken>;
   /** Calls that wait for a person from the commit on. */
@@ -104,7 +90,6 @@ export function newWork(parts: TurnParts, setup: TurnSetup, lease: Lease, option
     writes: [],
     left: NO_END,
     tracked: parts.spending.open(setup.agent, () => dollarsOf(requests)),
-    being: undefined,
     replies: new Map(),
     approvals: [],
     calls: 0,

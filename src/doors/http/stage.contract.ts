@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { agentSpec, blueprintFolder, loadProject, reviveAgent, vaultOf } from "../../agents/index.ts";
 import { allOperations } from "../../app/doors/features.ts";
+import { openRuntime } from "../../app/doors/runtime.ts";
 import { type Script, scripted, wireBody } from "../../models/index.ts";
 import {
   type Actor,
@@ -12,7 +13,7 @@ import {
   StrataError,
 } from "../../protocol/index.ts";
 import { openSqlite, type Store } from "../../store/index.ts";
-import { createRuntime, type Runtime } from "../../turn/index.ts";
+import type { Runtime } from "../../turn/index.ts";
 import { memoryTools, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { createServer, type Server, type ServerParts, siteOf } from "./index.ts";
@@ -68,7 +69,7 @@ export async function stage(
   const { model, sent } = "send" in speaker ? { model: speaker, sent: [] } : scripted(speaker);
   const agents = [companion("home"), companion("away"), ...more];
   const store = await openSqlite(":memory:");
-  const runtime = createRuntime({
+  const runtime = openRuntime({
     agents: { all: agents, spec: agentSpec, revive: reviveAgent },
     store,
     tools: toolset(memoryTools(store)),

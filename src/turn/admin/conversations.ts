@@ -1,7 +1,7 @@
 import type { ContactId } from "../../protocol/index.ts";
 import type { ConversationHead, ConversationLog } from "../../store/index.ts";
+import { type Desk, note } from "../desk.ts";
 import { checkOutside, knownScope } from "../senders.ts";
-import { type Desk, note } from "./desk.ts";
 
 /** Who has a log, the last active first. */
 export async function conversations(desk: Desk, limit: number): Promise<readonly ConversationHead[]> {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { openRuntime } from "../../app/doors/runtime.ts";
 import { type Actor, agentName, contactId, layerId, orgId, outboxId, SELF, untrusted } from "../../protocol/index.ts";
-import { createRuntime } from "../create.ts";
+import { message, OPERATOR, ORG, type Stage } from "../index.contract.ts";
 import type { Runtime } from "../runtime.ts";
-import { message, OPERATOR, ORG, type Stage } from "../stage.contract.ts";
 import { automatonStage, LOOP, written } from "./automaton.contract.ts";
 
 const ANN = contactId("ann");
@@ -215,7 +215,7 @@ describe("the proposals of all agents", () => {
   it("are noted as read where they are told, and not where others stand before them", async () => {
     const set = await automatonStage();
     const later = { ...set.agent, name: agentName("gardener") };
-    const runtime = createRuntime({ ...set.parts, agents: { ...set.parts.agents, all: [set.agent, later] } });
+    const runtime = openRuntime({ ...set.parts, agents: { ...set.parts.agents, all: [set.agent, later] } });
     await written(set, "Look thrice.");
     set.time.at += 1_000;
     await written({ ...set, agent: later }, "Look twice.");

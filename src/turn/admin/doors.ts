@@ -1,12 +1,11 @@
 import type { Actor, AgentName, TextKey } from "../../protocol/index.ts";
 import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
 import type { AgentDoors, AgentSnapshot } from "../agent-doors.ts";
-import type { LifeDoors } from "../life/doors.ts";
+import { type Desk, deskOf, desksOf, note } from "../desk.ts";
 import type { Parts } from "../parts.ts";
 import { attention } from "./attention.ts";
 import { compareTexts } from "./compare.ts";
 import { conversation, conversations } from "./conversations.ts";
-import { type Desk, deskOf, desksOf, note } from "./desk.ts";
 import { textNamed } from "./editable-text.ts";
 import { layerView, layerViews } from "./layers.ts";
 import { delivered, inbox, outbox } from "./mail.ts";
@@ -24,10 +23,10 @@ import {
 } from "./texts.ts";
 
 /** What operators see and change of an agent, but its life and its turns. */
-export type AdminDoors = Omit<AgentDoors, keyof LifeDoors | "runInbox">;
+export type AdminDoors = Omit<AgentDoors, "life" | "funds" | "topUp" | "topUps" | "tick" | "tickDue" | "runInbox">;
 
 /** How an agent is, and what it lives on. */
-type Lives = Pick<LifeDoors, "life" | "funds">;
+type Lives = Pick<AgentDoors, "life" | "funds">;
 
 /** Each door asks who is asking before it looks at anything. */
 export function adminDoors(parts: Parts, lives: Lives): AdminDoors {

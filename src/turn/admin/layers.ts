@@ -10,7 +10,7 @@ import {
   skillsText,
 } from "../../protocol/index.ts";
 import type { LayerView } from "../agent-doors.ts";
-import type { Desk } from "./desk.ts";
+import type { Desk } from "../desk.ts";
 import { activeTexts, layerOf } from "./editable-text.ts";
 import { passedOver } from "./passed-over.ts";
 

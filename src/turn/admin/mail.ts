@@ -1,7 +1,7 @@
 import type { OutboxId } from "../../protocol/index.ts";
 import type { OutboxMessage } from "../../store/index.ts";
 import type { InboxMessage, OutgoingMessage } from "../agent-doors.ts";
-import { type Desk, note } from "./desk.ts";
+import { type Desk, note } from "../desk.ts";
 
 /** What waits for the agent, the oldest first. */
 export async function inbox(desk: Desk, limit: number): Promise<readonly InboxMessage[]> {

@@ -8,8 +8,8 @@ import {
   textName,
 } from "../../protocol/index.ts";
 import type { TextChoice } from "../agent-doors.ts";
+import type { Desk } from "../desk.ts";
 import { checkDeclared, checkedReason, keptVersion, keyOf, pointersBeside, versionOf } from "./check-text.ts";
-import type { Desk } from "./desk.ts";
 import { type EditableText, editableText, isEditable } from "./editable-text.ts";
 import { lastMove } from "./last-move.ts";
 

@@ -19,6 +19,7 @@ import type {
   TextVerdictChoice,
   VersionsChoice,
 } from "../agent-doors.ts";
+import { type Desk, note } from "../desk.ts";
 import {
   checkDeclared,
   checkedReason,
@@ -29,7 +30,6 @@ import {
   standsAlready,
   versionOf,
 } from "./check-text.ts";
-import { type Desk, note } from "./desk.ts";
 import { checkPart, type EditableText, editableText, layerOf, skillsLayer, textNamed } from "./editable-text.ts";
 import { lastActive, skillNamed } from "./skills.ts";
 

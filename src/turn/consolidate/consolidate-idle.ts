@@ -2,6 +2,7 @@ import type { SummaryBy } from "../../compiler/index.ts";
 import { type Actor, type Agent, type AgentName, asStrataError, authorize, type Scope } from "../../protocol/index.ts";
 import type { Parts } from "../parts.ts";
 import { setupOf } from "../setup.ts";
+import type { TurnParts } from "../steps.ts";
 import type { Consolidated, ConsolidateWish, ConsolidationTrouble } from "./consolidate-doors.ts";
 import { CONSOLIDATION } from "./consolidate-thread.ts";
 
@@ -28,7 +29,7 @@ interface Idling {
 }
 
 /** Sums up what is due of all agents that declare it, one contact after the other. What fails is told and not thrown. */
-export async function consolidateIdle(parts: Parts, idling: Idling): Promise<readonly ConsolidationTrouble[]> {
+export async function consolidateIdle(parts: TurnParts, idling: Idling): Promise<readonly ConsolidationTrouble[]> {
   const { actor, signal, record } = idling;
   const troubles: ConsolidationTrouble[] = [];
   for (const agent of parts.agents.all) {
@@ -47,7 +48,7 @@ export async function consolidateIdle(parts: Parts, idling: Idling): Promise<rea
 }
 
 async function lookAfter(
-  parts: Parts,
+  parts: TurnParts,
   { signal, record, consolidate }: Idling,
   agent: Agent,
   { after, by }: NonNullable<Agent["consolidate"]>,

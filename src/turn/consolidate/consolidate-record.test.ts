@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { openRuntime } from "../../app/doors/runtime.ts";
 import { type Script, type ScriptedReply, scripted } from "../../models/index.ts";
 import {
   DEFAULT_BUDGETS,
@@ -11,8 +12,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { cardOf } from "../../wire/index.ts";
-import { createRuntime } from "../index.ts";
-import { collect, endOf, message, OPERATOR, ORG, sampleAgent } from "../stage.contract.ts";
+import { collect, endOf, message, OPERATOR, ORG, sampleAgent } from "../index.contract.ts";
 import { HOUR, isSummary, talked } from "./consolidate.contract.ts";
 
 const COSTLY: ScriptedReply = { parts: [{ text: "Ann sails." }], usage: { input: 20_000, output: 10 } };
@@ -139,7 +139,7 @@ describe("a summary in the record", () => {
       contacts: ["ann", "bob"],
     });
     await consolidate();
-    const next = createRuntime(parts);
+    const next = openRuntime(parts);
     expect(await codeOf(collect(next.consolidate(OPERATOR, scopeOf("bob"))))).toBe("spend_limit");
   });
 
@@ -232,7 +232,7 @@ describe("the thread of summaries", () => {
     const { consolidate, parts, scope } = await rested("", { parts: { modelOf: async () => model } });
     const summing = consolidate();
     await asked;
-    expect(await collect(createRuntime(parts).consolidate(OPERATOR, scope))).toEqual([]);
+    expect(await collect(openRuntime(parts).consolidate(OPERATOR, scope))).toEqual([]);
     answer();
     expect(await summing).toHaveLength(1);
     expect(sent.filter(isSummary)).toHaveLength(1);
@@ -244,7 +244,7 @@ describe("the thread of summaries", () => {
     await talk("ann");
     time.at += HOUR;
     const changed = sampleAgent({ description: "changed" });
-    const next = createRuntime({ ...parts, agents: { ...parts.agents, all: [changed] } });
+    const next = openRuntime({ ...parts, agents: { ...parts.agents, all: [changed] } });
     await collect(next.consolidate(OPERATOR, scope));
     const own = (await runtime.threads(OPERATOR, scope, 9)).filter(({ channel }) => channel === "consolidation");
     expect(new Set(own.map(({ version }) => version))).toEqual(new Set([agent.version, changed.version]));

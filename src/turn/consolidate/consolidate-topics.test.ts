@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryId, type NewMemory, type Request, readFrames, untrusted } from "../../protocol/index.ts";
-import { collect, OPERATOR, sampleAgent } from "../stage.contract.ts";
+import { collect, OPERATOR, sampleAgent } from "../index.contract.ts";
 import { HOUR, talked, texts } from "./consolidate.contract.ts";
 
 const BOATS = ["The boat is in Oslo.", "She sold half of the boat.", "Her boat has a blue sail."];

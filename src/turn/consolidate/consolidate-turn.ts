@@ -26,10 +26,10 @@ import { newMemoryId } from "../memory-id.ts";
 import type { PlannedRequest } from "../plan-request.ts";
 import { retryWhileBusy } from "../retry-while-busy.ts";
 import { askPlanned } from "../send.ts";
-import { keepVersion, type TurnSetup } from "../setup.ts";
+import { keepVersion } from "../setup.ts";
 import { afforded } from "../spend.ts";
-import type { TurnParts } from "../spend-tracker.ts";
-import { add, claimOf, type Ending, newWork, outcomeOf, totalsOf, type Work } from "../work.ts";
+import type { Ending, TurnParts, TurnSetup } from "../steps.ts";
+import { add, claimOf, newWork, outcomeOf, totalsOf, type Work } from "../work.ts";
 import { CONSOLIDATION } from "./consolidate-thread.ts";
 
 /** Who sums up, for whom, and who asked for it: a person, or the clock. */

@@ -1,7 +1,7 @@
 import type { Script, ScriptedReply } from "../../models/index.ts";
 import { type Agent, contactId, type Request } from "../../protocol/index.ts";
+import { collect, OPERATOR, ORG, stage } from "../index.contract.ts";
 import type { Parts } from "../index.ts";
-import { collect, OPERATOR, ORG, stage } from "../stage.contract.ts";
 
 export const HOUR = 60 * 60_000;
 export const isSummary = ({ tail }: Request): boolean => tail.some(({ layer }) => layer === "summary");

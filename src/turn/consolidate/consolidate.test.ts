@@ -3,7 +3,7 @@ import { countRequest } from "../../compiler/index.ts";
 import type { ScriptedReply } from "../../models/index.ts";
 import { type Actor, type Agent, DEFAULT_BUDGETS, type Memory, readFrames, untrusted } from "../../protocol/index.ts";
 import { cardOf } from "../../wire/index.ts";
-import { collect, message, OPERATOR, ORG, sampleAgent } from "../stage.contract.ts";
+import { collect, message, OPERATOR, ORG, sampleAgent } from "../index.contract.ts";
 import { HOUR, talked, texts } from "./consolidate.contract.ts";
 
 const MEMBER: Actor = { org: ORG, role: "member" };

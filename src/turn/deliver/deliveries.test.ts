@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { scripted } from "../../models/index.ts";
 import { contactId, threadId } from "../../protocol/index.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "../index.contract.ts";
 import { type Runtime, readRecording, replay } from "../index.ts";
-import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "../stage.contract.ts";
 import type { DeliveryReport } from "./deliveries.ts";
 import type { Delivery, SendDelivery } from "./delivery.ts";
 

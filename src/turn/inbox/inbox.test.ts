@@ -17,8 +17,8 @@ import {
 } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
 import { cardOf } from "../../wire/index.ts";
+import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "../index.contract.ts";
 import type { InboxOptions } from "../index.ts";
-import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "../stage.contract.ts";
 import { defineTool, memoryTools, replyTool, toolset } from "../tools/index.ts";
 
 const live = (id: string, rank: number, source: Source): Agent["layers"][number] => ({

@@ -9,15 +9,14 @@ import {
   threadId,
 } from "../../protocol/index.ts";
 import type { BatchOpening, Failures, Thread } from "../../store/index.ts";
-import { deskOf } from "../admin/desk.ts";
 import type { AgentDoors } from "../agent-doors.ts";
 import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
-import { checkPaid, type Run } from "../life/tick.ts";
+import { deskOf } from "../desk.ts";
 import { pauseAfter } from "../pause-after.ts";
 import { REPLAY } from "../recording.ts";
-import type { InboxOptions } from "../run-options.ts";
+import type { InboxOptions, Run } from "../run-options.ts";
 import { keepVersion } from "../setup.ts";
-import type { TurnParts } from "../spend-tracker.ts";
+import type { TurnParts } from "../steps.ts";
 import { shownSender } from "../tools/index.ts";
 
 /** Where turns of several senders are. */
@@ -45,7 +44,10 @@ async function* runInbox(
   agent: Agent,
   { run, options }: { readonly run: Run; readonly options: InboxOptions },
 ): AsyncGenerator<TurnEvent> {
-  await checkCredits(parts, agent);
+  // Before anything is looked for or made. Where nothing waits there is nothing to refuse.
+  const waiting = { org: agent.org, agent: agent.name };
+  const waits = async () => (await parts.store.inbox(waiting, { now: parts.wall(), limit: 1 })).length > 0;
+  await parts.steps.mayBegin(parts, { agent, waits });
   for (let tries = 1; ; tries++) {
     const thread = await nextThread(parts, agent, options.waited);
     if (thread === undefined) return;
@@ -60,13 +62,6 @@ async function* runInbox(
       if (began || tries >= TRIES || asStrataError(thrown).code !== "thread_busy") throw thrown;
     }
   }
-}
-
-/** Before anything is looked for or made. Where nothing waits there is nothing to refuse. @throws StrataError `out_of_credits` */
-async function checkCredits(parts: TurnParts, agent: Agent): Promise<void> {
-  if (agent.life?.credits === undefined) return;
-  const waiting = await parts.store.inbox({ org: agent.org, agent: agent.name }, { now: parts.wall(), limit: 1 });
-  if (waiting.length > 0) await checkPaid(parts, agent);
 }
 
 async function nextThread(parts: TurnParts, agent: Agent, waited: InboxOptions["waited"]): Promise<Thread | undefined> {

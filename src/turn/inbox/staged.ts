@@ -19,7 +19,7 @@ import { compileFor, type Occasion, type Prepared } from "../gather.ts";
 import type { Lease } from "../lease.ts";
 import type { Parts } from "../parts.ts";
 import { limitsOf } from "../run-tool.ts";
-import type { TurnSetup } from "../setup.ts";
+import type { TurnParts, TurnSetup } from "../steps.ts";
 import { unremembered } from "../unremembered.ts";
 
 /** What of a running turn says whom it answers. */
@@ -101,7 +101,7 @@ export function repliesOf(
  * The turn's first request. Where not all messages of several senders can be answered or have room, it is made for those that can: nothing
  * of the others is in it, and they keep waiting.
  */
-export async function compileStaged(parts: Parts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
+export async function compileStaged(parts: TurnParts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
   const events = occasion.senders === undefined ? occasion.events : answerable(parts, setup, occasion.events);
   const prepared = await compileFor(parts, setup, { ...occasion, events });
   if (occasion.senders === undefined || prepared.taken === events.length) return prepared;

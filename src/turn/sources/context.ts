@@ -4,16 +4,17 @@ import type {
   ContactScope,
   CountTokens,
   Epoch,
+  LayerContent,
   Memory,
   MemoryId,
   Mode,
   OwnSource,
+  Source,
   StoredEvent,
   ThreadId,
   ToolName,
   TurnId,
   Vault,
-  Vitals,
 } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 
@@ -28,6 +29,12 @@ export interface ToolAllowance {
 
 /** Calls `fire` once after so many milliseconds, unless the function it gives is called before. */
 export type Timer = (milliseconds: number, fire: () => void) => () => void;
+
+/** Fills a live layer. */
+export type LiveSource = () => Promise<LayerContent>;
+
+/** The sources that features bring for one turn, by the kind that layers name. */
+export type LiveSources = Readonly<Partial<Record<Source["kind"], LiveSource>>>;
 
 /** What sources may know of the turn. */
 export interface GatherContext {
@@ -54,8 +61,8 @@ export interface GatherContext {
   >;
   /** How much of the prompt is sent. */
   readonly mode?: Mode;
-  /** How the agent is; left out, it is no agent that lives by itself. */
-  readonly vitals?: () => Promise<Vitals>;
+  /** Fills layers whose kind of source a feature brings. */
+  readonly live?: LiveSources;
   /** The tools that it may call in this turn. */
   readonly tools?: readonly ToolAllowance[];
   /** How often the turn may call its model; left out, as often as the agent is declared to. */

@@ -16,7 +16,6 @@ import { obligations } from "./obligations.ts";
 import { own } from "./own.ts";
 import { recall } from "./recall.ts";
 import { recent } from "./recent.ts";
-import { vitals } from "./vitals.ts";
 
 /** What the sources gave, one content for each layer asked for, and what went wrong on the way. */
 export interface Gathered {
@@ -64,6 +63,8 @@ type Asking = GatherContext & { readonly signal: AbortSignal };
 
 async function contentOf(agent: Agent, layer: Layer, context: Asking): Promise<LayerContent> {
   const { source } = layer;
+  const fill = context.live?.[source.kind];
+  if (fill !== undefined) return fill();
   switch (source.kind) {
     case "text":
       return { kind: "text", text: source.text };
@@ -78,7 +79,7 @@ async function contentOf(agent: Agent, layer: Layer, context: Asking): Promise<L
     case "obligations":
       return obligations(context);
     case "vitals":
-      return vitals(agent, context);
+      return { kind: "empty", because: "nothing here fills it" };
     case "allowance":
       return allowance(agent, context);
     case "soul":

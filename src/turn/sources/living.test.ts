@@ -22,7 +22,6 @@ import {
   toolName,
   turnId,
   untrusted,
-  type Vitals,
 } from "../../protocol/index.ts";
 import type { ConversationLog, MemoryHit } from "../../store/index.ts";
 import { EMPTY_STORE } from "./empty-store.contract.ts";
@@ -81,60 +80,6 @@ const event = (text: string, more: Partial<NewEvent> & { readonly thread?: Threa
 });
 
 const TICK = event("", { kind: "scheduled", trust: "platform", channel: "tick" });
-
-describe("vitals", () => {
-  const VITALS: Vitals = { tier: "Normal", turn: 17, state: "loading context", at: AT };
-  const told = async (more: Partial<Vitals>, agent: Agent = AGENT): Promise<unknown> => {
-    const content = await gathered({ kind: "vitals" }, { vitals: async () => ({ ...VITALS, ...more }) }, agent);
-    return content.kind === "text" ? content.text.split("\n") : content;
-  };
-  const { life: _, ...WITHOUT_LIFE } = AGENT;
-
-  it("000.20 000.25 tells balance, runway, tier, wallet, native balance with its age, turn, time and state, a line each", async () => {
-    const wallet = "0x52908400098527886E0F7030069857D2E4169EE7";
-    const native = { wei: 1_234_567_890_123_456_789n, at: AT - 125_000 };
-    expect(await told({ balance: 4.2051, runway: 31.9, tier: "LowCycles", wallet, native })).toEqual([
-      "- balance: 4.21 US dollars",
-      "- runway: 31 hours",
-      "- tier: LowCycles",
-      "- wallet: 0x52908400098527886E0F7030069857D2E4169EE7",
-      "- native balance: 1.234567 in its native coin, read 2 minutes ago",
-      "- turn: 17",
-      "- time: 2026-11-21T09:30:05Z",
-      "- state: loading context",
-    ]);
-  });
-
-  it("000.20 what an agent does not have is left out, and what nobody knows is called unknown", async () => {
-    const rest = ["- tier: Normal", "- turn: 17", "- time: 2026-11-21T09:30:05Z", "- state: loading context"];
-    expect(await told({}, WITHOUT_LIFE)).toEqual(rest);
-    expect(await told({})).toEqual(["- balance: unknown", "- runway: unknown", ...rest]);
-    expect(await told({ wallet: ADA }, WITHOUT_LIFE)).toContain("- native balance: unknown");
-  });
-
-  it.each([
-    [0, "less than a minute ago"],
-    [60, "1 minute ago"],
-    [3_600, "60 minutes ago"],
-    [7_200, "2 hours ago"],
-    [400_000, "4 days ago"],
-  ])("000.20 a balance that was read %i s ago was read %s", async (seconds, says) => {
-    const native = { wei: 1n, at: AT - seconds * 1_000 };
-    expect(await told({ wallet: ADA, native })).toContain(
-      `- native balance: 0.000000 in its native coin, read ${says}`,
-    );
-  });
-
-  it("000.20 small sums keep their cents, and a short runway is no zero", async () => {
-    expect(await told({ balance: 0.0123, runway: 0.4, tier: "Critical" })).toEqual(
-      expect.arrayContaining(["- balance: 0.0123 US dollars", "- runway: less than 1 hour", "- tier: Critical"]),
-    );
-  });
-
-  it("000.20 an agent that lives not by itself has none", async () => {
-    expect(await gathered({ kind: "vitals" })).toMatchObject({ kind: "empty" });
-  });
-});
 
 describe("obligations", () => {
   it("000.21 counts the turn's messages and shows each with its sender, its proof and at most 100 characters", async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { scripted } from "../../models/index.ts";
 import { type SurvivalTier, turnId, untrusted } from "../../protocol/index.ts";
+import { collect, endOf, message, OPERATOR, ORG } from "../../turn/index.contract.ts";
 import { cardOf } from "../../wire/index.ts";
-import { collect, endOf, message, OPERATOR, ORG } from "../stage.contract.ts";
-import { COST, DEAR, HOUR, livingAgent, livingStage, MINUTE } from "./living.contract.ts";
+import { COST, DEAR, HOUR, livingAgent, livingStage, MINUTE } from "./index.contract.ts";
 
 const CREDITS = { low: 5, critical: 1, rounds: 2 };
 const PAID = { parts: [{ text: "Well." }], ...DEAR };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type ContactId, contactId, SELF, type TurnEvent, toolName, untrusted } from "../../protocol/index.ts";
-import { collect, endOf, message, OPERATOR, sampleAgent } from "../stage.contract.ts";
-import { defineTool, toolset } from "../tools/index.ts";
-import { type Living, livingAgent, livingStage, MINUTE } from "./living.contract.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent } from "../../turn/index.contract.ts";
+import { defineTool, toolset } from "../../turn/tools/index.ts";
+import { type Living, livingAgent, livingStage, MINUTE } from "./index.contract.ts";
 
 const HOURLY = { tick: 60 };
 const HANGS = { parts: [{ text: "Hm" }], end: "hang" } as const;

@@ -1,19 +1,17 @@
 import { type Agent, StrataError, TEXT_LIMITS, usualPayment } from "../../protocol/index.ts";
 import type { Credits, TopUp } from "../../store/index.ts";
-import { deskOf, note } from "../admin/desk.ts";
-import type { AgentDoors, Funds, LifeView } from "../agent-doors.ts";
-import type { TurnParts } from "../spend-tracker.ts";
-import { asleepFor, creditsOf, isInWant, meansOf, ownerOf } from "./credits.ts";
-import { standingOf, writeLife } from "./record.ts";
-import { checkPaid, claimDue, claimNow, dueAt, type Run, tick } from "./tick.ts";
-import { tierOf } from "./tier.ts";
+import type { AgentDoors, FundsView, LifeView, Run } from "../../turn/index.ts";
+import { deskOf, note } from "../../turn/index.ts";
+import { asleepFor, creditsOf, fundsLeft, isInWant, ownerOf, tierOf } from "./credits.ts";
+import { type LifeParts, recordState, standingOf } from "./record.ts";
+import { checkPaid, claimDue, claimNow, dueAt, tick } from "./tick.ts";
 import { vitalsOf } from "./vitals.ts";
 
 /** How an agent lives: how it is, what it lives on, and its turns of its own. */
 export type LifeDoors = Pick<AgentDoors, "life" | "funds" | "topUp" | "topUps" | "tick" | "tickDue">;
 
 /** The doors to agents' lives, for operators. */
-export function lifeDoors(parts: () => TurnParts, run: Run): LifeDoors {
+export function lifeDoors(parts: () => LifeParts, run: Run): LifeDoors {
   return {
     life: async (actor, name, { wait = 0 } = {}) => {
       const { agent } = deskOf(parts(), actor, name);
@@ -44,14 +42,14 @@ export function lifeDoors(parts: () => TurnParts, run: Run): LifeDoors {
   };
 }
 
-async function lifeOf(parts: TurnParts, agent: Agent): Promise<LifeView> {
+async function lifeOf(parts: LifeParts, agent: Agent): Promise<LifeView> {
   const { life, name } = agent;
-  const [vitals, standing, means] = await Promise.all([
+  const [vitals, standing, funds] = await Promise.all([
     vitalsOf(parts, agent),
     standingOf(parts, ownerOf(agent)),
-    meansOf(parts, agent),
+    fundsLeft(parts, agent),
   ]);
-  const asleep = asleepFor(means);
+  const asleep = asleepFor(funds);
   const { since, because, tickedAt } = standing;
   const nextTick = dueAt(agent, tickedAt, vitals.at);
   return {
@@ -65,18 +63,18 @@ async function lifeOf(parts: TurnParts, agent: Agent): Promise<LifeView> {
   };
 }
 
-async function fundsOf(parts: TurnParts, agent: Agent): Promise<Funds | undefined> {
+async function fundsOf(parts: LifeParts, agent: Agent): Promise<FundsView | undefined> {
   const rules = agent.life?.credits;
   if (rules === undefined) return undefined;
-  const means = await meansOf(parts, agent);
-  const asleep = asleepFor(means);
-  return { balance: means.left, tier: tierOf(means.left, rules), ...(asleep !== undefined && { asleep }) };
+  const funds = await fundsLeft(parts, agent);
+  const asleep = asleepFor(funds);
+  return { balance: funds.left, tier: tierOf(funds.left, rules), ...(asleep !== undefined && { asleep }) };
 }
 
 /** More than this is a slip of the finger. US dollars. */
 const MOST = 1_000_000;
 
-async function topUp(parts: TurnParts, agent: Agent, payment: Omit<TopUp, "id">): Promise<Credits> {
+async function topUp(parts: LifeParts, agent: Agent, payment: Omit<TopUp, "id">): Promise<Credits> {
   const { dollars, note: words } = payment;
   if (agent.life?.credits === undefined) {
     const message = `${agent.name} lives on no credits; declare \`life: {credits: {}}\` for it in strata.yaml`;
@@ -99,7 +97,7 @@ async function topUp(parts: TurnParts, agent: Agent, payment: Omit<TopUp, "id">)
   const credits = await creditsOf(parts, agent);
   // Only from the sleep that the want of them was: it waits for its next message or tick.
   const wakes = credits.balance > 0;
-  await writeLife(parts, owner, (record) =>
+  await recordState(parts, owner, (record) =>
     wakes && record?.state === "sleeping" && isInWant(record.because) ? { state: "idle" } : undefined,
   );
   return credits;

@@ -10,13 +10,11 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
-import { heldNow } from "../lease.ts";
-import type { RunOptions } from "../run-options.ts";
-import { keepVersion } from "../setup.ts";
-import type { TurnParts } from "../spend-tracker.ts";
-import { meansOf, outOfCredits, ownerOf } from "./credits.ts";
-import { fallAsleep } from "./live.ts";
-import { writeLife } from "./record.ts";
+import type { Run, RunOptions } from "../../turn/index.ts";
+import { heldNow, keepVersion } from "../../turn/index.ts";
+import { fundsLeft, outOfCredits, ownerOf } from "./credits.ts";
+import { type LifeParts, recordState } from "./record.ts";
+import { fallAsleep } from "./steps.ts";
 
 /** Where an agent's turns of its own are. */
 const TICK = "tick";
@@ -24,9 +22,6 @@ const TICK = "tick";
 /** What such a turn is about: the platform's words, and nobody else's. */
 const OCCASION =
   "This turn is your own: nobody has written to you. Act as your layers say, then say in a sentence what you did.";
-
-/** One turn of a thread; it can be cancelled like any other. */
-export type Run = (thread: Thread, options: RunOptions) => AsyncGenerator<TurnEvent>;
 
 /** How a turn of its own is run. `due`: which one it is, so that several programs post it once. */
 export interface Ticking {
@@ -39,7 +34,7 @@ export interface Ticking {
  * One turn of the agent's own. What an earlier one that failed has left is taken up again instead of a new occasion.
  * @throws StrataError before the start: `out_of_credits`, `thread_busy` where one runs
  */
-export async function* tick(parts: TurnParts, agent: Agent, { run, options, due }: Ticking): AsyncGenerator<TurnEvent> {
+export async function* tick(parts: LifeParts, agent: Agent, { run, options, due }: Ticking): AsyncGenerator<TurnEvent> {
   await checkPaid(parts, agent);
   const thread = await ownThread(parts, agent);
   if ((await parts.store.pending(thread.scope, thread.id)).length === 0) {
@@ -59,21 +54,21 @@ export async function* tick(parts: TurnParts, agent: Agent, { run, options, due 
 }
 
 /** @throws StrataError `out_of_credits` */
-export async function checkPaid(parts: TurnParts, agent: Agent): Promise<void> {
-  const means = await meansOf(parts, agent);
-  if (means.want === undefined) return;
-  await fallAsleep(parts, agent, means);
-  throw outOfCredits(agent, means);
+export async function checkPaid(parts: LifeParts, agent: Agent): Promise<void> {
+  const funds = await fundsLeft(parts, agent);
+  if (funds.want === undefined) return;
+  await fallAsleep(parts, agent, funds);
+  throw outOfCredits(agent, funds);
 }
 
 /** Writes down that a turn of its own begins now, whatever is due. @throws StrataError `thread_busy` where one runs */
-export async function claimNow(parts: TurnParts, agent: Agent): Promise<void> {
+export async function claimNow(parts: LifeParts, agent: Agent): Promise<void> {
   if (await runsAlready(parts, agent)) {
     const message = `a turn of ${agent.name}'s own runs already; try again when it has ended`;
     throw new StrataError("thread_busy", message, { agent: agent.name });
   }
   const tickedAt = parts.clock();
-  await writeLife(parts, ownerOf(agent), (record) => ({
+  await recordState(parts, ownerOf(agent), (record) => ({
     state: record?.state ?? "bootstrapping",
     ...(record?.because !== undefined && { because: record.because }),
     tickedAt,
@@ -91,7 +86,7 @@ export function dueAt({ life }: Agent, tickedAt: number | undefined, now: number
  * credits it stays due.
  * @throws StrataError `out_of_credits`
  */
-export async function claimDue(parts: TurnParts, agent: Agent): Promise<string | undefined> {
+export async function claimDue(parts: LifeParts, agent: Agent): Promise<string | undefined> {
   const now = parts.clock();
   const owner = ownerOf(agent);
   const isDue = (tickedAt: number | undefined): boolean => {
@@ -101,7 +96,7 @@ export async function claimDue(parts: TurnParts, agent: Agent): Promise<string |
   if (!isDue((await parts.store.life(owner))?.tickedAt) || (await runsAlready(parts, agent))) return undefined;
   await checkPaid(parts, agent);
   let due: string | undefined;
-  await writeLife(parts, owner, (record) => {
+  await recordState(parts, owner, (record) => {
     due = undefined;
     if (!isDue(record?.tickedAt)) return undefined;
     due = `after ${record?.tickedAt ?? "none"}`;
@@ -111,7 +106,7 @@ export async function claimDue(parts: TurnParts, agent: Agent): Promise<string |
   return due;
 }
 
-async function runsAlready(parts: TurnParts, { org, name }: Agent): Promise<boolean> {
+async function runsAlready(parts: LifeParts, { org, name }: Agent): Promise<boolean> {
   const held = await heldNow(parts, org);
   return held.some(({ scope }) => scope.agent === name && scope.contact === SELF);
 }
@@ -120,7 +115,7 @@ async function runsAlready(parts: TurnParts, { org, name }: Agent): Promise<bool
  * The thread of its own turns. Another declaration begins another: its own turns always follow what is declared. What a turn that
  * failed has left on an older one is taken back, for none of those is run any more.
  */
-async function ownThread(parts: TurnParts, agent: Agent): Promise<Thread> {
+async function ownThread(parts: LifeParts, agent: Agent): Promise<Thread> {
   const { org, name, version } = agent;
   const scope: ContactScope = { org, agent: name, contact: SELF };
   const at = parts.clock();
@@ -134,7 +129,7 @@ async function ownThread(parts: TurnParts, agent: Agent): Promise<Thread> {
 /** As many older threads are looked at: each declaration takes back what the one before it has left. */
 const OLDER = 20;
 
-async function takeBack({ store, wall, clock, alive }: TurnParts, { scope, id }: Thread): Promise<void> {
+async function takeBack({ store, wall, clock, alive }: LifeParts, { scope, id }: Thread): Promise<void> {
   const older = (await store.threads(scope, OLDER)).filter((one) => one.id !== id && one.forkedFrom === undefined);
   for (const { id: thread } of older) {
     if ((await store.pending(scope, thread)).length === 0) continue;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { agentSpec, reviveAgent, vaultOf } from "../agents/index.ts";
+import { openRuntime } from "../app/doors/runtime.ts";
 import { type Script, scripted } from "../models/index.ts";
 import {
   type Actor,
@@ -24,7 +25,7 @@ import {
 } from "../protocol/index.ts";
 import { openSqlite, type Store, type Thread } from "../store/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { createRuntime, type Parts, type RunOptions, type Runtime } from "./index.ts";
+import type { Parts, RunOptions, Runtime } from "./index.ts";
 import { defineTool, memoryTools, toolset } from "./tools/index.ts";
 
 export const ORG = orgId("home");
@@ -164,7 +165,7 @@ export async function stage(
     alive: () => true,
     ...options.parts,
   };
-  const runtime = createRuntime(parts);
+  const runtime = openRuntime(parts);
   const open = (contact = "ann", actor = OPERATOR): Promise<Thread> =>
     runtime.open(actor, { agent: agent.name, contact: contactId(contact), channel: "test", key: "main" });
   const say = async (thread: Thread, text: string, how: RunOptions = {}): Promise<TurnEvent[]> => {

@@ -1,14 +1,12 @@
 import type { SeenState } from "../../protocol/index.ts";
 import type { AgentOwner, LifeRecord } from "../../store/index.ts";
-import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
-import { heldNow } from "../lease.ts";
-import type { Parts } from "../parts.ts";
-import { retryWhileBusy } from "../retry-while-busy.ts";
-import type { Lives } from "./lives.ts";
-import { isWaiting } from "./states.ts";
+import type { TurnParts } from "../../turn/index.ts";
+import { CONSOLIDATION, heldNow, retryWhileBusy } from "../../turn/index.ts";
+import { isWaiting, type RunningStates } from "./states.ts";
 
-export interface LifeParts extends Pick<Parts, "store" | "clock" | "wall" | "alive"> {
-  readonly lives?: Lives;
+/** The parts, and what the agents' running turns do in this program. */
+export interface LifeParts extends TurnParts {
+  readonly running: RunningStates;
 }
 
 /** What is written down next. `more`: something else follows at once. */
@@ -23,7 +21,7 @@ type Plan = (record: LifeRecord | undefined) => Promise<Step | undefined> | Step
 const TRIES = 20;
 
 /** Writes the agent's state down, step by step. False where others kept changing it. */
-export async function writeLife(parts: LifeParts, owner: AgentOwner, plan: Plan): Promise<boolean> {
+export async function recordState(parts: LifeParts, owner: AgentOwner, plan: Plan): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries++) {
     const record = await parts.store.life(owner);
     const step = await plan(record);
@@ -66,7 +64,7 @@ export async function standingOf(
   owner: AgentOwner,
 ): Promise<Partial<Pick<LifeRecord, "since" | "because" | "tickedAt">> & { readonly state: SeenState }> {
   const record = await parts.store.life(owner);
-  const running = parts.lives?.states(owner).at(-1);
+  const running = parts.running.states(owner).at(-1);
   const { since, tickedAt } = record ?? {};
   const rest = { ...(since !== undefined && { since }), ...(tickedAt !== undefined && { tickedAt }) };
   if (running !== undefined) return { ...rest, state: running };

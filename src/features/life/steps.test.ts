@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AgentState, SeenState, TurnEvent } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
-import { collect, endOf, message, OPERATOR } from "../stage.contract.ts";
-import { type Living, livingStage } from "./living.contract.ts";
+import { collect, endOf, message, OPERATOR } from "../../turn/index.contract.ts";
+import { type Living, livingStage } from "./index.contract.ts";
 
 const LOOK = { parts: [{ call: "look", input: { at: "the sea" } }] };
 

@@ -1,13 +1,17 @@
 import { setImmediate } from "node:timers/promises";
-import { type Agent, StrataError, usualPayment } from "../../protocol/index.ts";
+import {
+  type Agent,
+  type Budgets,
+  type CreditRules,
+  StrataError,
+  type SurvivalTier,
+  usualPayment,
+} from "../../protocol/index.ts";
 import type { AgentOwner, Credits } from "../../store/index.ts";
-import type { Parts } from "../parts.ts";
-import type { SpendTracker } from "../spend-tracker.ts";
+import type { TurnParts } from "../../turn/index.ts";
 
-/** The parts, and what this program's running turns have spent. */
-export interface CreditParts extends Pick<Parts, "store" | "clock"> {
-  readonly spending?: SpendTracker;
-}
+/** Where money is counted: in the record, and by this program's running turns. */
+export type CreditParts = Pick<TurnParts, "store" | "clock" | "spending">;
 
 export const ownerOf = ({ org, name }: Pick<Agent, "org" | "name">): AgentOwner => ({ org, agent: name });
 
@@ -19,9 +23,9 @@ const NONE: Credits = { toppedUp: 0, spent: 0, balance: 0, lastDay: { spent: 0, 
  * the record is read counts in one of them at least.
  */
 export async function creditsOf({ store, clock, spending }: CreditParts, agent: Agent): Promise<Credits> {
-  const before = spending?.spent(agent) ?? 0;
+  const before = spending.spent(agent);
   const recorded = (await store.credits(ownerOf(agent), clock())) ?? NONE;
-  const running = Math.max(before, spending?.spent(agent) ?? 0);
+  const running = Math.max(before, spending.spent(agent));
   if (running === 0) return recorded;
   const { lastDay } = recorded;
   return {
@@ -51,13 +55,13 @@ const REASONS: readonly string[] = Object.values(WANTS).map((want) => `it ${want
 export const isInWant = (because: string | undefined): boolean => because !== undefined && REASONS.includes(because);
 
 /** What an agent has left, and where that is nothing, why no turn of it begins. */
-export interface Means {
+export interface FundsLeft {
   /** US dollars; no end of them where it lives on none. */
   readonly left: number;
   readonly want?: (typeof WANTS)[keyof typeof WANTS];
 }
 
-export async function meansOf(parts: CreditParts, agent: Agent): Promise<Means> {
+export async function fundsLeft(parts: CreditParts, agent: Agent): Promise<FundsLeft> {
   const left = await creditsLeft(parts, agent);
   if (left > 0) return { left };
   const [payment] = await parts.store.topUps(ownerOf(agent), 1);
@@ -65,12 +69,43 @@ export async function meansOf(parts: CreditParts, agent: Agent): Promise<Means> 
 }
 
 /** Why it sleeps, as it is written down with its state; nothing where it can pay. */
-export const asleepFor = ({ want }: Means): string | undefined => want && `it ${want}`;
+export const asleepFor = ({ want }: FundsLeft): string | undefined => want && `it ${want}`;
 
 /** Of an agent that was paid for once, `want` may be left out. */
-export function outOfCredits({ name, life }: Agent, { left, want = WANTS.spent }: Means): StrataError {
+export function outOfCredits({ name, life }: Agent, { left, want = WANTS.spent }: FundsLeft): StrataError {
   const payment = life?.credits === undefined ? "DOLLARS" : usualPayment(life.credits, left);
   const balance = `${left < 0 ? "-" : ""}$${Math.abs(left).toFixed(4)}`;
   const message = `${name} ${want} (its balance is ${balance}) and sleeps; what waits for it keeps waiting until \`strata credits add ${payment} ${name}\` or \`POST /v1/agents/${name}/credits\` tops it up`;
   return new StrataError("out_of_credits", message, { agent: name, balance: left });
+}
+
+/** How well an agent with so many US dollars can pay for itself. Without rules it lives on no credits. */
+export function tierOf(balance: number, rules: CreditRules | undefined): SurvivalTier {
+  if (rules === undefined) return "Normal";
+  if (balance <= rules.critical) return "Critical";
+  return balance <= rules.low ? "LowCycles" : "Normal";
+}
+
+/** What was spent in less than an hour says nothing of the next: it is taken as spent in one. */
+const SHORTEST = 1;
+
+/** Hours for which the balance lasts at the rate of the last day; nothing where nothing was spent in it. */
+export function runwayOf({
+  balance,
+  lastDay: { spent, hours },
+}: Pick<Credits, "balance" | "lastDay">): number | undefined {
+  if (spent <= 0) return undefined;
+  return Math.max(balance, 0) / (spent / Math.max(hours, SHORTEST));
+}
+
+/** How well the agent can pay for itself now. */
+export async function tierNow(parts: CreditParts, agent: Agent): Promise<SurvivalTier> {
+  const rules = agent.life?.credits;
+  return rules === undefined ? "Normal" : tierOf((await creditsOf(parts, agent)).balance, rules);
+}
+
+/** How far a turn may go in that tier: while it is Critical, it calls its model a few times only. */
+export function throttled(limits: Budgets["turn"], tier: SurvivalTier, { life }: Agent): Budgets["turn"] {
+  if (tier !== "Critical" || life?.credits === undefined) return limits;
+  return { ...limits, rounds: Math.min(limits.rounds, life.credits.rounds) };
 }

@@ -1,7 +1,7 @@
-import { type Actor, type Agent, type AgentName, authorize } from "../../protocol/index.ts";
-import type { AgentOwner } from "../../store/index.ts";
-import { agentNamed } from "../access.ts";
-import type { Parts } from "../parts.ts";
+import { type Actor, type Agent, type AgentName, authorize } from "../protocol/index.ts";
+import type { AgentOwner } from "../store/index.ts";
+import { agentNamed } from "./access.ts";
+import type { Parts } from "./parts.ts";
 
 /** Where an operator sits who looks after one agent. */
 export interface Desk {

@@ -1,4 +1,5 @@
 import { type AgentState, StrataError } from "../../protocol/index.ts";
+import type { AgentOwner } from "../../store/index.ts";
 
 /**
  * What an agent may do after what. It waits as `bootstrapping`, `idle`, `sleeping` or `faulted`, and a turn leads from there
@@ -42,4 +43,47 @@ export function moved<To extends AgentState>(from: AgentState, to: To): To {
   if (mayFollow(from, to)) return to;
   const message = `an agent cannot go from ${from} to ${to}: this is a bug in Strata, please report it`;
   throw new StrataError("unexpected", message, { from, to });
+}
+
+/** What one running turn does with its agent's state. */
+export interface RunningState {
+  readonly state: AgentState;
+  /** @throws StrataError `unexpected` for a move that the table of states does not have */
+  enterState(state: AgentState): void;
+  /** The turn is over: it counts no more. */
+  end(): void;
+}
+
+/** The agents' states in this program, as far as turns of it run: between a turn's start and its end they are written nowhere. */
+export interface RunningStates {
+  begin(owner: AgentOwner, state: AgentState): RunningState;
+  /** The states of the agent's running turns, the last that began at the end. */
+  states(owner: AgentOwner): readonly AgentState[];
+}
+
+export function runningStates(): RunningStates {
+  const running = new Map<string, Set<RunningState>>();
+  const keyOf = ({ org, agent }: AgentOwner): string => JSON.stringify([org, agent]);
+  return {
+    begin: (owner, start) => {
+      let now = start;
+      const turns = running.get(keyOf(owner)) ?? new Set();
+      running.set(keyOf(owner), turns);
+      const turn: RunningState = {
+        get state() {
+          return now;
+        },
+        enterState: (state) => {
+          now = moved(now, state);
+        },
+        end: () => {
+          turns.delete(turn);
+          if (turns.size === 0) running.delete(keyOf(owner));
+        },
+      };
+      turns.add(turn);
+      return turn;
+    },
+    states: (owner) => [...(running.get(keyOf(owner)) ?? [])].map(({ state }) => state),
+  };
 }

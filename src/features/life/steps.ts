@@ -1,0 +1,161 @@
+import type { Agent, StrataError } from "../../protocol/index.ts";
+import type { AgentOwner, LifeRecord } from "../../store/index.ts";
+import type { Beginning, Ending, Kept, Phase, RunningTurn, TurnParts, TurnSteps } from "../../turn/index.ts";
+import {
+  asleepFor,
+  creditsLeft,
+  type FundsLeft,
+  fundsLeft,
+  outOfCredits,
+  ownerOf,
+  throttled,
+  tierNow,
+} from "./credits.ts";
+import { INTERRUPTED, type LifeParts, othersRun, recordState } from "./record.ts";
+import { isWaiting, type RunningState, type RunningStates } from "./states.ts";
+import { firstRead, vitalsOf, vitalsText } from "./vitals.ts";
+
+/**
+ * What a turn does with the state of an agent that lives by itself: written down at its start and at its end, in memory between.
+ * Of several turns at once, the first to begin and the last to end write. A recording that is replayed is no turn of its life.
+ */
+export function lifeSteps(running: RunningStates): TurnSteps {
+  const states = new WeakMap<RunningTurn, RunningState>();
+  const withRunning = (parts: TurnParts): LifeParts => ({ ...parts, running });
+  return {
+    setup: async (parts, setup, { recorded }) => {
+      if (recorded !== undefined) return setup;
+      const tier = await tierNow(parts, setup.agent);
+      return { ...setup, tier, limits: throttled(setup.limits, tier, setup.agent) };
+    },
+    mayBegin: (parts, beginning) => refusal(withRunning(parts), beginning),
+    prepare: firstRead,
+    begun: async (turn) => {
+      if (turn.setup.agent.life === undefined || turn.recorded !== undefined) return;
+      states.set(turn, await begin(withRunning(turn.parts), turn));
+    },
+    sources: (parts, agent) => {
+      if (agent.life === undefined) return { vitals: async () => NO_LIFE };
+      let asked: ReturnType<typeof vitalsOf> | undefined;
+      return {
+        vitals: async () => {
+          asked ??= vitalsOf(withRunning(parts), agent);
+          return vitalsText(agent, await asked);
+        },
+      };
+    },
+    phase: (turn, phase) => {
+      const state = states.get(turn);
+      if (state !== undefined && state.state !== STATES[phase]) state.enterState(STATES[phase]);
+    },
+    funds: {
+      stop: "credits",
+      code: "out_of_credits",
+      holds: ({ life }) => life?.credits !== undefined,
+      // A recording is answered for nothing: no credits are needed for it.
+      left: async ({ parts, setup, recorded }) =>
+        recorded === undefined ? creditsLeft(parts, setup.agent) : Number.POSITIVE_INFINITY,
+      refusal: (agent, left) => outOfCredits(agent, { left }),
+    },
+    ended: async (turn, ending, kept) => {
+      const state = states.get(turn);
+      states.delete(turn);
+      if (state !== undefined) await end(withRunning(turn.parts), turn, { state, ending, kept });
+    },
+  };
+}
+
+const NO_LIFE = { kind: "empty", because: "the agent does not live by itself" } as const;
+
+/** What an agent does in each phase of a turn. */
+const STATES = { asking: "inferring", acting: "executing actions", committing: "persisting" } as const satisfies Record<
+  Phase,
+  RunningState["state"]
+>;
+
+/** Lets no turn begin that nobody pays for, where something waits or is about to: it keeps waiting. */
+async function refusal(parts: LifeParts, { agent, waits, recorded }: Beginning): Promise<StrataError | undefined> {
+  if (recorded !== undefined || agent.life?.credits === undefined) return undefined;
+  const funds = await fundsLeft(parts, agent);
+  if (funds.want === undefined || !(await waits())) return undefined;
+  await fallAsleep(parts, agent, funds);
+  return outOfCredits(agent, funds);
+}
+
+/** Without credits it sleeps, and says why. */
+export async function fallAsleep(parts: LifeParts, agent: Agent, funds: FundsLeft): Promise<void> {
+  const owner = ownerOf(agent);
+  const because = asleepFor(funds);
+  await recordState(parts, owner, async (record) => {
+    if (record?.state === "sleeping" && record.because === because) return undefined;
+    const before = await beforeMove(parts, owner, { record });
+    if (before !== "waits") return before;
+    return { state: "sleeping", ...(because !== undefined && { because }) };
+  });
+}
+
+/** The turn begins: from wherever the agent waits, a fault and what a program left in the middle of a turn included. */
+async function begin(parts: LifeParts, { setup, lease }: RunningTurn): Promise<RunningState> {
+  const owner = ownerOf(setup.agent);
+  let from: LifeRecord["state"] = "idle";
+  await recordState(parts, owner, async (record) => {
+    const before = await beforeMove(parts, owner, { record, own: threadsOf(lease) });
+    if (before !== "waits") return before;
+    from = record?.state ?? from;
+    return { state: "loading context" };
+  });
+  const state = parts.running.begin(owner, from);
+  state.enterState("loading context");
+  return state;
+}
+
+/** What the turn holds: its thread, and those of several senders. */
+const threadsOf = ({ claim }: RunningTurn["lease"]): readonly string[] =>
+  [claim, ...(claim.staged ?? [])].map(({ thread }) => thread.id);
+
+/** What must be written first: that it was born, or that a turn was interrupted; nothing may be where another turn of it runs. */
+async function beforeMove(
+  parts: LifeParts,
+  owner: AgentOwner,
+  { record, own = [] }: { readonly record: LifeRecord | undefined; readonly own?: readonly string[] },
+): Promise<
+  "waits" | { readonly state: LifeRecord["state"]; readonly because?: string; readonly more: true } | undefined
+> {
+  if (record === undefined) return { state: "bootstrapping", more: true };
+  if (isWaiting(record.state)) return "waits";
+  const runs = parts.running.states(owner).length > 0 || (await othersRun(parts, owner, own));
+  return runs ? undefined : { state: "faulted", because: INTERRUPTED, more: true };
+}
+
+/** A turn that is over. */
+interface Ended {
+  readonly state: RunningState;
+  readonly ending: Ending;
+  readonly kept: Kept;
+}
+
+/** The turn is over, in the record or without it: the agent sleeps, or is faulted until the next turn. Never throws. */
+async function end(parts: LifeParts, turn: RunningTurn, { state, ending, kept }: Ended): Promise<void> {
+  const owner = ownerOf(turn.setup.agent);
+  try {
+    state.enterState(ending.status === "done" ? "sleeping" : "faulted");
+    const own = kept === "lost" ? threadsOf(turn.lease) : [];
+    const others = parts.running.states(owner).length > 1 || (await othersRun(parts, owner, own));
+    if (!others) await recordEnd(parts, turn, ending);
+  } catch {
+    // The turn is over whatever is written of it: the next one finds a step that nobody runs, and heals it.
+  } finally {
+    state.end();
+  }
+}
+
+async function recordEnd(parts: LifeParts, { setup: { agent }, lease }: RunningTurn, ending: Ending): Promise<void> {
+  const because = asleepFor(await fundsLeft(parts, agent));
+  await recordState(parts, ownerOf(agent), () => {
+    // Not its sentence, which may quote a contact: that stands with the turn.
+    // One that its credits ended has nothing to mend: it sleeps as it does before a turn.
+    if (ending.status === "failed" && ending.error.code !== "out_of_credits")
+      return { state: "faulted", failed: { turn: lease.claim.turn, code: ending.error.code } };
+    return { state: "sleeping", ...(because !== undefined && { because }) };
+  });
+}

@@ -1,0 +1,103 @@
+import { type Agent, isoSecond, type LayerContent, trusted, type Vitals } from "../../protocol/index.ts";
+import { creditsOf, ownerOf, runwayOf, tierOf } from "./credits.ts";
+import { type LifeParts, standingOf } from "./record.ts";
+
+/** Of the time that a source may take, the share that an account's server is waited for: the rest of the vitals is never late for it. */
+const PATIENCE = 0.5;
+
+/** Of an agent that only answers no state is kept. */
+const ANSWERS = { state: "idle" } as const;
+
+/** A program's first turn waits so long for the first balance, in milliseconds; mostly it was read while the program began. */
+const FIRST_READ = 2_000;
+
+/** Before vitals are shown to a model: of an account that this program has not read yet the first balance, if it comes soon. */
+export async function firstRead(
+  { accounts }: Pick<LifeParts, "accounts">,
+  agent: Agent,
+  signal?: AbortSignal,
+): Promise<void> {
+  const account = agent.life?.account;
+  if (account === undefined || accounts === undefined) return;
+  if (!agent.layers.some(({ source }) => source.kind === "vitals")) return;
+  const stopped = Promise.withResolvers<void>();
+  const stop = (): void => stopped.resolve();
+  signal?.addEventListener("abort", stop, { once: true });
+  await Promise.race([accounts.first(account, FIRST_READ), stopped.promise]);
+  signal?.removeEventListener("abort", stop);
+}
+
+/** How the agent is, now. */
+export async function vitalsOf(parts: LifeParts, agent: Agent): Promise<Vitals> {
+  const owner = ownerOf(agent);
+  const { credits: rules, account } = agent.life ?? {};
+  const [credits, { state }, turns, native] = await Promise.all([
+    rules && creditsOf(parts, agent),
+    agent.life === undefined ? ANSWERS : standingOf(parts, owner),
+    parts.store.turnCount(owner),
+    account && parts.accounts?.balance(account, agent.budgets.source * PATIENCE),
+  ]);
+  const unread = account && parts.accounts?.trouble(account);
+  const runway = credits && runwayOf(credits);
+  return {
+    ...(credits && { balance: credits.balance }),
+    ...(runway !== undefined && { runway }),
+    tier: credits === undefined ? "Normal" : tierOf(credits.balance, rules),
+    ...(account && { wallet: account.address }),
+    ...(native && { native }),
+    ...(unread && { unread }),
+    turn: turns + (parts.running.states(owner).length || (state === "in a turn" ? 1 : 0)),
+    state,
+    at: parts.clock(),
+  };
+}
+
+/** Vitals as the model reads them: what the agent lives on, its account, its turn, the time and its state. What it does not have is left out. */
+export function vitalsText({ life }: Agent, now: Vitals): LayerContent {
+  const lines = [
+    ...(life?.credits === undefined && now.balance === undefined ? [] : moneyLines(now)),
+    `tier: ${now.tier}`,
+    ...walletLines(now),
+    `turn: ${now.turn}`,
+    `time: ${isoSecond(now.at)}`,
+    `state: ${now.state}`,
+  ];
+  // Numbers, times and words of the platform's; the address is the operator's, from strata.yaml.
+  return { kind: "text", text: trusted(lines.map((line) => `- ${line}`).join("\n")) };
+}
+
+function moneyLines({ balance, runway }: Vitals): readonly string[] {
+  return [
+    `balance: ${balance === undefined ? "unknown" : `${balance.toFixed(balance < 1 ? 4 : 2)} US dollars`}`,
+    `runway: ${runway === undefined ? "unknown" : hours(runway)}`,
+  ];
+}
+
+function hours(runway: number): string {
+  if (runway < 1) return "less than 1 hour";
+  return Math.floor(runway) === 1 ? "1 hour" : `${Math.floor(runway)} hours`;
+}
+
+function walletLines({ wallet, native, at }: Vitals): readonly string[] {
+  if (wallet === undefined) return [];
+  const balance =
+    native === undefined ? "unknown" : `${coins(native.wei)} in its native coin, read ${ago(at - native.at)}`;
+  return [`wallet: ${wallet}`, `native balance: ${balance}`];
+}
+
+const WEI = 10n ** 18n;
+
+/** With six decimals, the rest cut off: never more than there is. */
+function coins(wei: bigint): string {
+  const decimals = String((wei % WEI) / 10n ** 12n).padStart(6, "0");
+  return `${wei / WEI}.${decimals}`;
+}
+
+/** To the minute, and of what is long ago to the hour or day: a text that stays the same for a while. */
+function ago(milliseconds: number): string {
+  const minutes = Math.floor(milliseconds / 60_000);
+  if (minutes < 1) return "less than a minute ago";
+  if (minutes < 120) return minutes === 1 ? "1 minute ago" : `${minutes} minutes ago`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} hours ago` : `${Math.floor(hours / 24)} days ago`;
+}

@@ -1,0 +1,156 @@
+import type {
+  Agent,
+  Budgets,
+  CountTokens,
+  ErrorCode,
+  Model,
+  Spoken,
+  StopReason,
+  StrataError,
+  SurvivalTier,
+} from "../protocol/index.ts";
+import type { ModelCard } from "../wire/index.ts";
+import type { Lease } from "./lease.ts";
+import type { Parts } from "./parts.ts";
+import type { RunOptions } from "./run-options.ts";
+import type { LiveSources } from "./sources/index.ts";
+import type { SpendTracker } from "./spend-tracker.ts";
+
+/** Who takes part in a turn, and how far it may go: all known before the thread is claimed. */
+export interface TurnSetup {
+  readonly agent: Agent;
+  readonly model: Model;
+  /** Of the model whose wire shape is sent: window, tokens, lengths. */
+  readonly card: ModelCard;
+  /** Of the model that answers: what it costs. A rehearsal or a recording costs nothing. */
+  readonly prices: ModelCard;
+  readonly count: CountTokens;
+  readonly limits: Budgets["turn"];
+  /** How well the agent can pay for itself, as the turn begins. */
+  readonly tier: SurvivalTier;
+}
+
+/** What a turn is made from: the parts, what this program's other turns spend, and the steps that features add. */
+export interface TurnParts extends Parts {
+  readonly spending: SpendTracker;
+  readonly steps: Steps;
+}
+
+/** Who would begin a turn. */
+export interface Beginning {
+  readonly agent: Agent;
+  /** Whether anything waits for the turn, or will: where nothing does, nothing is refused. */
+  readonly waits: () => Promise<boolean>;
+  /** Answers of a recording: the turn costs nothing, and is none of the agent's life. */
+  readonly recorded?: RunOptions["recorded"];
+}
+
+/** What features see of a running turn. One object from its claim to its end: what a feature keeps of it is found by that. */
+export interface RunningTurn {
+  readonly parts: TurnParts;
+  readonly setup: TurnSetup;
+  readonly lease: Lease;
+  readonly recorded: RunOptions["recorded"];
+}
+
+/** How a turn ended, before it is committed. */
+export type Ending =
+  | { readonly status: "done"; readonly stop: StopReason; readonly reply: Spoken | null }
+  | { readonly status: "failed"; readonly error: StrataError };
+
+/** Whose money a request costs. */
+export interface Spender {
+  readonly parts: TurnParts;
+  readonly setup: Pick<TurnSetup, "agent">;
+  readonly recorded?: RunOptions["recorded"];
+}
+
+/**
+ * Money that agents live on, beside the limit that every agent may have. Who has none left calls no model; where it ends a turn
+ * before anything was said, the messages keep waiting.
+ */
+export interface Funds {
+  /** How a turn ends that has said something when the money is gone, and the error of one that has not. */
+  readonly stop: StopReason;
+  readonly code: ErrorCode;
+  /** Whether this agent lives on it. */
+  readonly holds: (agent: Agent) => boolean;
+  /** US dollars that are left; no end of them where the agent does not live on it. */
+  readonly left: (spender: Spender) => Promise<number>;
+  readonly refusal: (agent: Agent, left: number) => StrataError;
+}
+
+/** What is left of an agent's money: in the period of its limit, and of the funds that it lives on. */
+export interface Left {
+  readonly allowed: number;
+  readonly funds: readonly { readonly of: Funds; readonly dollars: number }[];
+}
+
+/** Of an agent whose money nobody counts. */
+export const NO_END: Left = { allowed: Number.POSITIVE_INFINITY, funds: [] };
+
+/** What a running turn does: it asks its model, runs the calls of an answer, writes down what came of it. */
+export type Phase = "asking" | "acting" | "committing";
+
+/** How the end of a turn was kept. `lost`: not at all, and its lease runs out by itself. */
+export type Kept = "recorded" | "lost";
+
+/**
+ * Where a feature may take part in a turn. The turn knows these steps and no feature's name; they are called in the order of the
+ * list that `app` gives.
+ */
+export interface TurnSteps {
+  /** Before the claim: the limits of this turn, and how well it is paid for. */
+  readonly setup?: (parts: TurnParts, setup: TurnSetup, options: RunOptions) => Promise<TurnSetup>;
+  /** Why no turn may begin now, where that is so: what waits keeps waiting. */
+  readonly mayBegin?: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
+  /** Before sources are asked, and outside of their deadline: for what is worth a short wait. */
+  readonly prepare?: (parts: TurnParts, agent: Agent, signal?: AbortSignal) => Promise<void>;
+  /** The thread is claimed. What is thrown here ends the turn as failed. */
+  readonly begun?: (turn: RunningTurn) => Promise<void>;
+  /** What fills live layers of this agent in one turn. */
+  readonly sources?: (parts: TurnParts, agent: Agent) => LiveSources;
+  /** Told as the turn moves on. */
+  readonly phase?: (turn: RunningTurn, phase: Phase) => void;
+  readonly funds?: Funds;
+  /** After the turn, whatever came of it. Never throws. */
+  readonly ended?: (turn: RunningTurn, ending: Ending, kept: Kept) => Promise<void>;
+}
+
+/** All steps as one, for the turn. */
+export interface Steps extends Required<Omit<TurnSteps, "funds" | "mayBegin">> {
+  /** @throws StrataError the first refusal */
+  readonly mayBegin: (parts: TurnParts, beginning: Beginning) => Promise<void>;
+  readonly funds: readonly Funds[];
+}
+
+/** Runs the steps one after the other, in the order of the list. */
+export function inOrder(list: readonly TurnSteps[]): Steps {
+  return {
+    setup: async (parts, setup, options) => {
+      let now = setup;
+      for (const step of list) now = (await step.setup?.(parts, now, options)) ?? now;
+      return now;
+    },
+    mayBegin: async (parts, beginning) => {
+      for (const step of list) {
+        const refusal = await step.mayBegin?.(parts, beginning);
+        if (refusal !== undefined) throw refusal;
+      }
+    },
+    prepare: async (parts, agent, signal) => {
+      for (const step of list) await step.prepare?.(parts, agent, signal);
+    },
+    begun: async (turn) => {
+      for (const step of list) await step.begun?.(turn);
+    },
+    sources: (parts, agent) => Object.assign({}, ...list.map((step) => step.sources?.(parts, agent))),
+    phase: (turn, phase) => {
+      for (const step of list) step.phase?.(turn, phase);
+    },
+    funds: list.flatMap(({ funds }) => funds ?? []),
+    ended: async (turn, ending, kept) => {
+      for (const step of list) await step.ended?.(turn, ending, kept);
+    },
+  };
+}
