@@ -102,6 +102,16 @@ describe("strata memory consolidate", () => {
     expect((await run("list", "--kind", "summary")).out).toContain("They sail in spring.");
   });
 
+  it("gives programs what was done before it failed, and the error beside it", async () => {
+    const { run } = await remembering(["They sail in spring.", "They sail in summer."], (yaml) =>
+      yaml.replace("  companion:\n", "  companion:\n    budgets: { spend: { dollars: 0.0001, per: ever } }\n"),
+    );
+    const { code, out, err } = await run("consolidate", "--json");
+    expect(code).toBe(15);
+    expect(jsonLines(out)).toMatchObject([[{ session: "spring", summary: { content: "They sail in spring." } }]]);
+    expect(jsonLines(err)).toMatchObject([{ error: { code: "spend_limit" } }]);
+  });
+
   it("is refused where no model answers", async () => {
     const { code, err } = await strata(["memory", "consolidate"], { cwd: project() });
     expect(code).toBe(2);
