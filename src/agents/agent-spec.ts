@@ -103,6 +103,7 @@ const LAYER = z.strictObject({
   id: z.string().transform(layerId),
   rank: z.int(),
   mutability: z.enum(MUTABILITIES),
+  editors: maybe(z.literal("operators")),
   scope: z.enum(LAYER_SCOPES),
   trust: z.enum(TRUSTS),
   source: z.discriminatedUnion("kind", [

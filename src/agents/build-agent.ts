@@ -98,6 +98,8 @@ function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Laye
     id: layerId(config.id),
     rank: config.rank,
     mutability,
+    // A layer that does not say it has the form it always had.
+    ...(config.editors === "operators" && { editors: config.editors }),
     scope: config.scope ?? (live ? "turn" : "agent"),
     trust: config.trust ?? (tellsItself(config) ? "platform" : "operator"),
     source: buildSource(config, path, around),

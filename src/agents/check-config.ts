@@ -78,9 +78,13 @@ function checkEdited({ layers, tools }: AgentConfig, path: Path, report: Report)
   const fixed = layers.filter((one) => isText(one) && (one.mutability ?? "immutable") === "immutable");
   for (const [i, layer] of layers.entries()) {
     const under = fixed.find(({ rank }) => rank > layer.rank);
-    if (layer.mutability !== "versioned" || !isText(layer) || under === undefined) continue;
+    if (layer.mutability !== "versioned" || layer.editors === "operators" || !isText(layer)) continue;
+    if (under === undefined) continue;
     const says = `the agent edits this layer with \`update_prompt_layer\`, and it outranks the immutable \`${under.id}\` of rank ${under.rank}`;
-    report.add([...path, i, "rank"], `${says}; give it a rank behind all immutable layers`);
+    report.add(
+      [...path, i, "rank"],
+      `${says}; give it a rank behind all immutable layers, or say \`editors: operators\``,
+    );
   }
 }
 
@@ -237,6 +241,7 @@ function checkTextLayer(layer: LayerConfig, path: Path, report: Report): void {
   if (trust === "platform" && mutability !== "immutable")
     at("mutability", "the platform's word is locked; say `immutable`");
   if (mutability !== "immutable") return;
+  if (layer.editors !== undefined) at("editors", "nobody edits an immutable layer; say `mutability: versioned`");
   if (layer.required === false)
     at("required", "an immutable layer is always sent; remove this or say `mutability: versioned`");
   for (const key of ["budget", "minimum"] as const) {
@@ -246,6 +251,7 @@ function checkTextLayer(layer: LayerConfig, path: Path, report: Report): void {
 
 function checkSourceLayer(layer: LayerConfig, path: Path, report: Report): void {
   const at = (key: string, expected: string): void => report.add([...path, key], expected);
+  if (layer.editors !== undefined) at("editors", "only a versioned text has editors; remove it");
   if (isStored(layer)) {
     checkStoredLayer(layer, at);
     return;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import {
   CONSOLIDATE_BY,
   DEFAULT_BUDGETS,
+  EDITORS,
   HISTORIES,
   INBOXES,
   INSTRUCTIONS,
@@ -77,6 +78,12 @@ const LAYER = z
       .optional()
       .describe(
         "Who may change it: `immutable` nobody at run time, `versioned` a recorded edit. Default `immutable` for texts; sources are always `live`, but `soul` and `skills` `versioned`.",
+      ),
+    editors: z
+      .enum(EDITORS)
+      .optional()
+      .describe(
+        "Who may edit a `versioned` text: `operators` alone, or the `agent` as well, with the tool `update_prompt_layer`. Default `agent`.",
       ),
     trust: z
       .enum(TRUSTS)

@@ -92,6 +92,7 @@ export { canonicalJson, chained, type Digest, digestOf, type Json, type JsonObje
 export {
   type Appearance,
   type ContentItem,
+  EDITORS,
   type FrozenMemory,
   LAYER_SCOPES,
   type Layer,

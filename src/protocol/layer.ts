@@ -7,6 +7,9 @@ import type { Trust, Trusted, Untrusted } from "./trust.ts";
 export const MUTABILITIES = ["immutable", "versioned", "live"] as const;
 export type Mutability = (typeof MUTABILITIES)[number];
 
+/** Who may edit a versioned text: the agent as well as operators, or these alone. */
+export const EDITORS = ["agent", "operators"] as const;
+
 /** Who shares a layer's bytes, the widest first: the order of the prompt. `turn` layers make the tail. */
 export const LAYER_SCOPES = ["all", "org", "agent", "thread", "turn"] as const;
 export type LayerScope = (typeof LAYER_SCOPES)[number];
@@ -48,6 +51,8 @@ export interface Layer {
   readonly id: LayerId;
   readonly rank: number;
   readonly mutability: Mutability;
+  /** A versioned text that operators alone may edit; left out, the agent may, too, where it has the tool. */
+  readonly editors?: "operators";
   readonly scope: LayerScope;
   readonly trust: Trust;
   readonly source: Source;

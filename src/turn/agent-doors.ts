@@ -30,7 +30,7 @@ export interface PassedOver extends VersionKey {
 }
 
 /** A layer as an operator sees it. */
-export interface LayerView extends Pick<Layer, "id" | "rank" | "mutability" | "scope" | "trust"> {
+export interface LayerView extends Pick<Layer, "id" | "rank" | "mutability" | "editors" | "scope" | "trust"> {
   /** What is sent of it now; none where a source fills it anew each turn. Of skills, those that are enabled. */
   readonly text?: string;
   readonly characters?: number;

@@ -314,10 +314,14 @@ function roomLine(characters: number, all: readonly LayerView[]): string {
   return characters <= TEXT_LIMITS.stored ? room : `${room}: an edit may not make them more`;
 }
 
+/** Whether it is edited, and by whom alone. */
+const edited = ({ mutability, editors }: LayerView): string =>
+  editors === undefined ? mutability : `${mutability} by ${editors}`;
+
 const row = (view: LayerView): readonly string[] => [
   view.id,
   number(view.rank),
-  view.mutability,
+  edited(view),
   view.version === undefined ? "" : number(view.version),
   view.wordsOf,
   view.characters === undefined ? "" : number(view.characters),
@@ -332,12 +336,12 @@ interface Around {
 }
 
 function viewLines(agent: string, view: LayerView, { passed, style }: Around): readonly string[] {
-  const { id, rank, mutability, scope, version: n, wordsOf, characters, source, text } = view;
+  const { id, rank, scope, version: n, wordsOf, characters, source, text } = view;
   const made = n === undefined ? "" : n === 0 ? ", as declared" : `, version ${n}`;
   const size = characters === undefined ? "" : `, ${count(characters, "character")}`;
   const nothing = source === undefined || n !== undefined ? "It says nothing." : `Filled anew each turn: ${source}.`;
   return [
-    `${style.bold(id)}, rank ${rank}, ${mutability}${made}`,
+    `${style.bold(id)}, rank ${rank}, ${edited(view)}${made}`,
     `words of the ${wordsOf}, scope ${scope}${size}`,
     ...(view.proposals === 0 ? [] : [style.yellow(proposalsLine(view.proposals, agent))]),
     ...passed,

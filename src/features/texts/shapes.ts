@@ -18,6 +18,10 @@ export const LAYER = z
     id: z.string(),
     rank: z.number(),
     mutability: z.enum(MUTABILITIES).describe("`immutable`: nobody changes it while it runs"),
+    editors: z
+      .literal("operators")
+      .optional()
+      .describe("of a versioned text: operators alone; left out, the agent as well"),
     scope: z.enum(LAYER_SCOPES),
     trust: TRUST,
     text: z.string().optional().describe("what is sent of it now; none where it is filled anew each turn"),

@@ -58,11 +58,12 @@ function viewOf(agent: Agent, { layer, active, proposals }: Seen): LayerView {
 }
 
 function baseOf(agent: Agent, { layer, active, proposals }: Seen): Omit<LayerView, "wordsOf"> {
-  const { id, rank, mutability, scope, trust } = layer;
+  const { id, rank, mutability, editors, scope, trust } = layer;
   const source = sourceName(layer.source);
   const passed = passedOver(agent, active.versions).filter((one) => one.layer === id);
   return {
     ...{ id, rank, mutability, scope, trust, proposals },
+    ...(editors !== undefined && { editors }),
     ...(source !== undefined && { source }),
     ...(passed.length > 0 && { passedOver: passed }),
   };

@@ -137,6 +137,21 @@ describe("update_prompt_layer", () => {
     expect(schemas(AGENT.layers.slice(0, 2))).toEqual([tool?.schema]);
   });
 
+  it("neither names nor changes a layer that operators keep for themselves, whatever the turn has seen", async () => {
+    const kept: readonly Layer[] = AGENT.layers.map((one) => (one.rank === 6 ? { ...one, editors: "operators" } : one));
+    const [schema] = toolset(tool ? [tool] : []).schemas(AGENT.tools, kept);
+    expect(schema?.input).toMatchObject({
+      properties: { layer_id: { anyOf: [{ minimum: 7, maximum: 7 }, { enum: ["inbox"] }] } },
+    });
+    expect(JSON.stringify(schema)).not.toContain("decisions");
+    for (const taint of ["operator", "contact"] as const) {
+      const outcome = await update({ layer_id: 6, content: "Decide in three steps." }, { layers: kept, taint });
+      const says = "layer 6 (decisions) is changed by operators only. Those that can be changed: 7 (inbox).";
+      expect(outcome).toEqual({ failed: true, text: `Not changed: ${says}` });
+    }
+    expect((await update({ layer_id: 7, content: "Answer few people." }, { layers: kept })).failed).toBe(false);
+  });
+
   it.each([
     [5.5, "there is no layer 5.5"],
     [true, '"layer_id" is true and names no layer'],

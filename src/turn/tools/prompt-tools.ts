@@ -109,7 +109,8 @@ function layerOf({ layers }: Agent, wanted: unknown): FoundLayer {
   return { problem: `layer ${nameOf(layer)} ${whyNot(layer)}. ${editableOf(layers)}` };
 }
 
-const isEditable = ({ mutability, source }: Layer): boolean => mutability === "versioned" && source.kind === "text";
+const isEditable = ({ mutability, source, editors }: Layer): boolean =>
+  mutability === "versioned" && source.kind === "text" && editors !== "operators";
 
 function whyNot({ mutability }: Layer): string {
   if (mutability === "immutable") return "is immutable: nothing that runs changes it";
