@@ -181,7 +181,7 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
   cancel(actor: Actor, id: ThreadId): Promise<boolean>;
   /**
    * Replies of the thread that were committed and perhaps never shown, because the program that showed them ended first.
-   * Each counts as delivered when the next one is asked for.
+   * Each counts as delivered as it is given: of several programs that ask, one gets it.
    */
   undelivered(actor: Actor, thread: Thread): AsyncGenerator<OutboxMessage>;
   /** Says that the turn's reply has arrived where it was asked for, out of the record: it counts as delivered. */

@@ -532,6 +532,23 @@ describe("law 7: one commit", () => {
     expect(shown.map(({ text }) => text)).toEqual(["First.", "Second."]);
   });
 
+  it("what nobody listened to is shown once, also where two programs look at the same time", async () => {
+    const one = await stage(["First.", "Second."]);
+    const thread = await one.open();
+    for (const text of ["Hello?", "And?"]) await one.say(thread, text, { unheard: true });
+    const other = await stage([], { store: one.store, parts: { holder: "other" } });
+    const looks = [one, other].map(({ runtime }) => runtime.undelivered(OPERATOR, thread));
+    const shown: string[] = [];
+    for (let ended = 0; ended < looks.length; ) {
+      ended = 0;
+      for (const next of await Promise.all(looks.map((look) => look.next()))) {
+        if (next.done) ended++;
+        else shown.push(next.value.text);
+      }
+    }
+    expect(shown).toEqual(["First.", "Second."]);
+  });
+
   it("a memory saved in a turn that fails is not saved", async () => {
     const saving = { parts: [{ call: "memory_save", input: { content: "Ann likes tea" } }] };
     const { say, open, runtime } = await stage([saving, new Error("boom"), saving, "Noted."]);

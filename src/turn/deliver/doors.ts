@@ -18,8 +18,8 @@ export function deliveryDoors(parts: Parts): Pick<Runtime, "undelivered" | "hear
       for (let more = true; more; ) {
         const messages = await store.mail({ org, agent }, wish);
         for (const message of messages) {
-          yield message;
-          await store.deliver(scope, message.id, parts.clock());
+          // Claimed before it is shown: another program that looks just now would say it a second time.
+          if (await store.deliver(scope, message.id, parts.clock())) yield message;
         }
         more = messages.length === PAGE;
       }
