@@ -31,8 +31,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   work: { mayImport: ["protocol"], mayImportTypes: ["turn"] },
   features: {
-    mayImport: ["protocol", "print", "guard", "compiler", "memory", "turn", "turn/sources", "turn/tools"],
-    mayImportTypes: ["store", "wire", "agents", "work"],
+    mayImport: ["protocol", "print", "guard", "compiler", "memory", "wire", "turn", "turn/sources", "turn/tools"],
+    mayImportTypes: ["store", "agents", "work"],
   },
   "doors/http": { mayImport: ["protocol", "features", "turn"], mayImportTypes: [] },
   "doors/cli": { mayImport: ["protocol", "print", "features", "app"], mayImportTypes: [] },

@@ -3,6 +3,8 @@ import type { Operation } from "./operation.ts";
 /** One thing that agents can have, or people can do with them. `app.ts` holds the one list of features. */
 export interface Feature {
   readonly name: string;
+  /** The features whose words it uses. Few: each is entered through its `index.ts`, and never in a circle. */
+  readonly needs?: readonly string[];
   /** What people and programs do with it. */
   readonly operations: readonly Operation[];
 }

@@ -14,7 +14,7 @@ import {
 const LINE = /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]{1,200}(?<!\s)$/u;
 
 /** One visible line. */
-const line = (): z.ZodString =>
+export const line = (): z.ZodString =>
   z.string().regex(LINE, "1 to 200 visible characters without a line break or outer blanks");
 
 const says = (most: number): z.ZodString => z.string().max(most).regex(/\S/, "a text that says something");

@@ -1,11 +1,13 @@
 /**
  * The frame of features: how a thing that agents can have tells the house what it is, and how a capability is declared once for
- * every door. Each feature is a folder beside this page, entered through its own `index.ts`; it imports no other feature.
+ * every door. Each feature is a folder beside this page, entered through its own `index.ts`; it imports no other feature but those
+ * it names under `needs`.
  */
 export type { Feature, Listed } from "./feature.ts";
-export { FIELDS } from "./fields.ts";
+export { FIELDS, line } from "./fields.ts";
 export {
   type Answer,
+  type At,
   type Call,
   type CommandPart,
   fileOperation,
@@ -13,11 +15,14 @@ export {
   type Opens,
   type Operation,
   operation,
+  type Page,
   pathFields,
+  type RunningTurn,
   seriesOperation,
+  type TurnRecord,
   turnOperation,
   type World,
   type Written,
 } from "./operation.ts";
 export { type FieldShape, fieldsOf, fromWords, type Naming, parsed } from "./parse.ts";
-export { AGENT, COMPOSED, DONE, ERROR, EVENT, EXPLAINED, PROOF, SLOT, THREAD, TURN, USAGE } from "./shapes.ts";
+export { COMPOSED, DONE, ERROR, EVENT, EXPLAINED, PROOF, SLOT, THREAD, TURN } from "./shapes.ts";

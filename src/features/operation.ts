@@ -4,7 +4,10 @@ import {
   type Action,
   type Actor,
   type Agent,
+  type AgentName,
   asStrataError,
+  type CountTokens,
+  type Model,
   type ModelRef,
   type Request,
   type StrataError,
@@ -17,11 +20,24 @@ import { type Naming, parsed } from "./parse.ts";
 /** A conversation, as the runtime gives it. */
 export type Thread = Awaited<ReturnType<Runtime["thread"]>>;
 
+/** A turn, as it is recorded. */
+export type TurnRecord = Awaited<ReturnType<Runtime["turn"]>>;
+
 /** What operations work with. */
 export interface World {
   readonly runtime: Runtime;
   /** The name of the model that answers for an agent. */
   readonly modelNameOf: (agent: Agent) => ModelRef;
+  /** The model that answers for an agent, opened as a turn would open it. */
+  readonly modelOf: (agent: Agent) => Promise<Model>;
+  /** What is known of a model: whether its price is. */
+  readonly cardOf: (model: ModelRef) => { readonly priced: boolean };
+  /** That a model's window is a guess, and the key that sets it; nothing where it is known. */
+  readonly guessedWindow: (model: ModelRef) => string | undefined;
+  /** Counts tokens as a turn of the agent would. */
+  readonly counterOf: (agent: Agent) => Promise<CountTokens>;
+  /** The files that declare agents. */
+  readonly projects: readonly { readonly file?: string; readonly agents: ReadonlyMap<AgentName, Agent> }[];
   /** The exact HTTP body of a request, as the provider's package sends it. */
   readonly bodyOf: (request: Request, wire: ModelRef) => Promise<string>;
   /** The time that is recorded with what happens now, milliseconds since 1970. */
@@ -43,13 +59,21 @@ export interface Given {
   readonly naming: Naming;
 }
 
-/** Where an operation's lines are printed. */
-export interface Printing<In> {
+/** How lines are printed at a door. */
+export interface Page {
   readonly style: Style;
-  readonly given: In;
   /** What names the agent in a further command: ` --agent NAME`, or nothing where it is the first one. */
   readonly agentWords: string;
 }
+
+/** Where an operation's lines are printed, and what they may look up. */
+export interface Printing<In> extends Page {
+  readonly given: In;
+  readonly world: World;
+  readonly call: Call;
+}
+
+type Lines = readonly string[] | Promise<readonly string[]>;
 
 /**
  * What a command opens: the record alone, which must be there, or with it all that a turn needs; or the record, made where there is
@@ -82,17 +106,28 @@ export interface CommandPart<Field extends string> {
   readonly opens: Opens;
   /** What would be gone for good: it is done with `--yes` only, else refused with this sentence. */
   readonly confirm?: string;
+  /** The noun alone means this verb: `turn ID` is `turn show ID`. */
+  readonly isUsual?: true;
+  /** It is no verb of its own but an option of another operation's command. */
+  readonly optionOf?: { readonly operation: string; readonly option: string; readonly says: string };
+  /** A field whose value stands in a file as JSON: the command line names the file. */
+  readonly json?: Field;
+  /** A field that is the path of a file on this machine, from where the command was called. */
+  readonly path?: Field;
 }
 
 interface Declared<In extends z.ZodObject> {
-  /** Noun and verb: `approval.list` is `strata approval list`, and `approval_list` for programs that speak MCP. */
-  readonly name: `${string}.${string}`;
+  /**
+   * Noun and verb: `approval.list` is `strata approval list`, and `approval_list` for programs that speak MCP. One word is a command
+   * by itself: `usage` is `strata usage`.
+   */
+  readonly name: string;
   /** What it does, for every door: `List …`. The first sentence stands in lists of commands. */
   readonly does: string;
   /** The action that the actor must be allowed in the scope it reaches. */
   readonly may: Action;
-  /** The route; a name in braces is the field of that name. */
-  readonly at: `${"GET" | "POST" | "DELETE"} /v1/${string}`;
+  /** The route; a name in braces is the field of that name. Left out for what concerns the files and all the data of this machine. */
+  readonly at?: `${"GET" | "POST" | "DELETE"} /v1/${string}`;
   readonly takes: In;
   /** Left out where only programs have a use for it. */
   readonly command?: CommandPart<keyof z.input<In> & string>;
@@ -106,7 +141,7 @@ export interface ValueSpec<In extends z.ZodObject, Out extends z.ZodType, Value 
   readonly list?: keyof z.input<Out> & string;
   readonly run: (world: World, given: z.output<In>, call: Call) => Promise<Value>;
   /** What people read. */
-  readonly show: (value: Value, printing: Printing<z.output<In>>) => readonly string[];
+  readonly show: (value: Value, printing: Printing<z.output<In>>) => Lines;
   /** What may be done next: beside the result, not a part of it. */
   readonly hints?: (value: Value, printing: Printing<z.output<In>>) => readonly string[];
   /** What could not be done, while the rest was: told beside the result, and a command ends with the first one's code. */
@@ -133,7 +168,16 @@ export interface TurnSpec<In extends z.ZodObject> extends Declared<In> {
   readonly turn: (world: World, given: z.output<In>, call: Call) => AsyncIterable<TurnEvent>;
   /** What is said where there was nothing to run for. */
   readonly idle: (given: z.output<In>) => string;
+  /** What people read before it begins. */
+  readonly before?: (printing: Printing<z.output<In>>) => Lines;
+  /** What people read when it has begun, in place of whose turn it is. */
+  readonly begun?: (event: TurnStart) => readonly string[];
+  /** What may be done next. */
+  readonly hints?: (event: TurnStart, printing: Printing<z.output<In>>) => Lines;
 }
+
+/** A turn's first event. */
+export type TurnStart = Extract<TurnEvent, { type: "turn-start" }>;
 
 /** An operation that answers with a file. */
 export interface FileSpec<In extends z.ZodObject> extends Declared<In> {
@@ -146,8 +190,8 @@ export interface FileSpec<In extends z.ZodObject> extends Declared<In> {
 export interface Written {
   readonly type: string;
   readonly text: Iterable<string> | AsyncIterable<string>;
-  /** What is said when it is in the file of that name. */
-  readonly told: (file: string) => string;
+  /** What is said when all of it was written: to the file of that name, or to stdout. */
+  readonly told: (file: string | undefined) => readonly string[];
 }
 
 /** A value as the doors pass it on. */
@@ -155,9 +199,9 @@ export interface Answer {
   readonly value: unknown;
   /** As `--json` prints it. */
   readonly json: unknown;
-  readonly lines: (at: Omit<Printing<unknown>, "given">) => readonly string[];
-  readonly hints: (at: Omit<Printing<unknown>, "given">) => readonly string[];
-  readonly faults: (at: Omit<Printing<unknown>, "given">) => readonly StrataError[];
+  readonly lines: (page: Page) => Lines;
+  readonly hints: (page: Page) => readonly string[];
+  readonly faults: (page: Page) => readonly StrataError[];
   /** Why a series ended early: the answer holds what was done before. */
   readonly failed?: StrataError;
   readonly follows?: () => AsyncIterable<TurnEvent>;
@@ -168,6 +212,15 @@ export interface RunningTurn {
   readonly events: AsyncIterable<TurnEvent>;
   /** What is said where there were none. */
   readonly idle: string;
+  readonly before: (page: Page) => Lines;
+  readonly begun: ((event: TurnStart) => readonly string[]) | undefined;
+  readonly hints: (event: TurnStart, page: Page) => Lines;
+}
+
+/** A route as OpenAPI writes it: `get` and `/v1/approvals/{id}`. */
+export interface At {
+  readonly method: "get" | "post" | "delete";
+  readonly path: string;
 }
 
 /** What every door needs to know of an operation. */
@@ -175,9 +228,8 @@ export interface OperationBase {
   readonly name: string;
   readonly does: string;
   readonly may: Action;
-  readonly method: "get" | "post" | "delete";
-  /** As OpenAPI writes it: `/v1/approvals/{id}`. */
-  readonly path: string;
+  /** None where it is done on this machine only. */
+  readonly at: At | undefined;
   readonly takes: z.ZodObject;
   readonly command: CommandPart<string> | undefined;
 }
@@ -215,9 +267,9 @@ export function operation<In extends z.ZodObject, Out extends z.ZodType, Value e
       return {
         value,
         json: spec.list === undefined ? value : Reflect.get(Object(value), spec.list),
-        lines: (at) => spec.show(value, { ...at, given }),
-        hints: (at) => spec.hints?.(value, { ...at, given }) ?? [],
-        faults: (at) => spec.faults?.(value, { ...at, given }) ?? [],
+        lines: (page) => spec.show(value, { ...page, given, world, call }),
+        hints: (page) => spec.hints?.(value, { ...page, given, world, call }) ?? [],
+        faults: (page) => spec.faults?.(value, { ...page, given, world, call }) ?? [],
         ...(follows && { follows: () => follows(world, value, call) }),
       };
     },
@@ -235,11 +287,12 @@ export function seriesOperation<In extends z.ZodObject, Out extends z.ZodType, V
     run: async (world, raw, call) => {
       const given = parsed(spec.takes, raw.values, raw.naming);
       const { values, failed } = await asFarAsItCame(spec.run(world, given, call));
-      const each = (at: Omit<Printing<unknown>, "given">) => values.flatMap((one) => spec.each(one, { ...at, given }));
+      const printing = (page: Page) => ({ ...page, given, world, call });
+      const each = (page: Page) => values.flatMap((one) => spec.each(one, printing(page)));
       return {
         value: { [spec.list]: values },
         json: values,
-        lines: (at) => [...each(at), ...(failed ? [] : (spec.end?.(values, { ...at, given }) ?? []))],
+        lines: (page) => [...each(page), ...(failed ? [] : (spec.end?.(values, printing(page)) ?? []))],
         hints: () => [],
         faults: () => [],
         ...(failed && { failed }),
@@ -267,7 +320,13 @@ export function turnOperation<In extends z.ZodObject>(spec: TurnSpec<In>): Opera
     kind: "turn",
     run: (world, raw, call) => {
       const given = parsed(spec.takes, raw.values, raw.naming);
-      return { events: spec.turn(world, given, call), idle: spec.idle(given) };
+      return {
+        events: spec.turn(world, given, call),
+        idle: spec.idle(given),
+        before: (page) => spec.before?.({ ...page, given, world, call }) ?? [],
+        begun: spec.begun,
+        hints: (event, page) => spec.hints?.(event, { ...page, given, world, call }) ?? [],
+      };
     },
   };
 }
@@ -283,15 +342,15 @@ export function fileOperation<In extends z.ZodObject>(spec: FileSpec<In>): Opera
 }
 
 function base<In extends z.ZodObject>({ name, does, may, at, takes, command }: Declared<In>): OperationBase {
-  const [method = "", path = ""] = at.split(" ");
-  return { name, does, may, method: methodOf(method), path, takes, command };
+  const [method = "", path = ""] = at?.split(" ") ?? [];
+  return { name, does, may, at: at && { method: methodOf(method), path }, takes, command };
 }
 
-function methodOf(word: string): OperationBase["method"] {
+function methodOf(word: string): At["method"] {
   if (word === "POST") return "post";
   return word === "DELETE" ? "delete" : "get";
 }
 
-/** The fields of an operation that stand in its path. */
-export const pathFields = ({ path }: Pick<OperationBase, "path">): readonly string[] =>
+/** The fields of a route that stand in its path. */
+export const pathFields = ({ path }: Pick<At, "path">): readonly string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);

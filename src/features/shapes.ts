@@ -10,16 +10,6 @@ const MODEL = z.string().describe("`provider:name`, or `rehearsal`.");
 const LINK = z.object({ org: z.string(), seq: z.number(), hash: z.string().nullable() });
 const SCOPE = z.object({ org: z.string(), agent: z.string(), contact: z.string() });
 
-export const AGENT = z
-  .object({
-    name: z.string(),
-    version: z.string().describe("Digest over all that the agent declares."),
-    description: z.string(),
-    model: MODEL,
-    tools: list(z.string()),
-  })
-  .meta({ id: "Agent" });
-
 export const THREAD = z
   .object({
     id: z.string(),
@@ -112,6 +102,7 @@ const LEDGER = z
   })
   .meta({ id: "Ledger", description: "Each piece of a request: its fate and its cost." });
 
+/** Tokens as a provider bills them. */
 export const TOKENS = z.object({
   input: z.number(),
   cacheRead: z.number(),
@@ -236,10 +227,6 @@ export const DONE = z
     totals: TOTALS.optional().describe("Left out for a contact."),
   })
   .meta({ id: "Done", description: "A turn's good end, the last of its events." });
-
-export const USAGE = z
-  .object({ turns: z.number(), requests: z.number(), ...TOKENS.shape, dollars: z.number() })
-  .meta({ id: "Usage" });
 
 export const ERROR = z
   .object({

@@ -83,7 +83,7 @@ describe("strata replay", () => {
     expect(out).toBe(bob?.body);
     expect(err).toContain("This is request 1 of 2; --request N prints another.");
     const none = await strata(["turn", bob?.turn ?? "", "--wire", "--request", "3"], { cwd });
-    expect(none.code).toBe(2);
+    expect(none.code).toBe(3);
     expect(none.err).toContain("has 2 requests, so there is no request 3");
   });
 

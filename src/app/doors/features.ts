@@ -3,6 +3,11 @@ import type { Listed, Operation } from "../../features/index.ts";
 /** The one list of what agents can have. A feature is loaded when something needs it. */
 export const FEATURES: readonly Listed[] = [
   {
+    name: "agents",
+    nouns: { agent: "list the declared agents, show what one is made of, what waits for you and who looked into it" },
+    load: async () => (await import("../../features/agents/index.ts")).FEATURE,
+  },
+  {
     name: "approvals",
     nouns: { approval: "list the tool calls that wait for a person, approve, deny and settle them" },
     load: async () => (await import("../../features/approvals/index.ts")).FEATURE,
@@ -57,6 +62,18 @@ export const FEATURES: readonly Listed[] = [
     name: "threads",
     nouns: { thread: "list the conversations, read one, fork it, move it to the newest version, stop its turn" },
     load: async () => (await import("../../features/threads/index.ts")).FEATURE,
+  },
+  {
+    name: "turns",
+    nouns: {
+      turn: "show what is recorded of a turn (`strata turn ID` is `turn show ID`), how two turns differ, or answer one again",
+    },
+    load: async () => (await import("../../features/turns/index.ts")).FEATURE,
+  },
+  {
+    name: "usage",
+    nouns: { usage: "sum up tokens and dollars" },
+    load: async () => (await import("../../features/usage/index.ts")).FEATURE,
   },
 ];
 

@@ -98,11 +98,11 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   compose: async () => (await import("./turn/compose.ts")).declareCompose,
   explain: async () => (await import("./turn/explain.ts")).declareExplain,
   thread: nounOf("thread"),
-  turn: async () => (await import("./turn/turn.ts")).declareTurn,
+  turn: nounOf("turn"),
   memory: nounOf("memory"),
   contact: nounOf("contact"),
   approval: nounOf("approval"),
-  agent: async () => (await import("./agent/agent.ts")).declareAgent,
+  agent: nounOf("agent"),
   layer: nounOf("layer"),
   soul: nounOf("soul"),
   skill: nounOf("skill"),
@@ -111,7 +111,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   outbox: nounOf("outbox"),
   life: nounOf("life"),
   credits: nounOf("credits"),
-  usage: async () => (await import("./turn/usage.ts")).declareUsage,
+  usage: nounOf("usage"),
   models: async () => (await import("./project/models.ts")).declareModels,
   replay: async () => (await import("./turn/replay.ts")).declareReplay,
   cache: async () => (await import("./cache/cache.ts")).declareCache,
@@ -133,7 +133,7 @@ function nounOf(noun: string): () => Promise<Declare> {
     const listed = FEATURES.find(({ nouns }) => Object.hasOwn(nouns, noun));
     const { operations = [] } = (await listed?.load()) ?? {};
     const says = listed?.nouns[noun] ?? "";
-    const own = operations.filter(({ name }) => name.startsWith(`${noun}.`));
+    const own = operations.filter(({ name }) => name === noun || name.startsWith(`${noun}.`));
     return (program, context) => declareNoun(program, context, { name: noun, says, operations: own });
   };
 }

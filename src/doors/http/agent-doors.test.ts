@@ -303,8 +303,15 @@ describe("an agent's conversations and mail over HTTP", () => {
     expect(at(outbox.body, "messages")).toMatchObject([{ contact: "bob", status: "delivered" }]);
     const id = at(outbox.body, "messages", 0, "id");
     expect((await json(`POST /v1/agents/automaton/outbox/${id}/delivered`)).body).toEqual({ delivered: false });
-    const snapshot = await get("");
-    shaped(snapshot, "get ~");
+    const declared = await get("");
+    shaped(declared, "get ~");
+    expect(declared.body).toMatchObject({
+      name: "automaton",
+      model: "scripted",
+      layers: expect.arrayContaining([expect.objectContaining({ id: "loop", source: "strata.yaml", tokens: 6 })]),
+    });
+    const snapshot = await get("/snapshot");
+    shaped(snapshot, "get ~/snapshot");
     expect(snapshot.body).toMatchObject({ agent: { name: "automaton" }, inbox: 1, outbox: 0 });
     const acts = await get("/acts");
     shaped(acts, "get ~/acts");

@@ -1,29 +1,47 @@
 import { z } from "zod";
-import { DONE, EVENT } from "../../features/index.ts";
+import { DONE, EVENT, FIELDS, line } from "../../features/index.ts";
 import {
   type Actor,
+  EVENT_KINDS,
   type SignedEvent,
   type StoredEvent,
   StrataError,
+  TRUSTS,
   type Trust,
   trustOf,
   type Untrusted,
+  untrusted,
 } from "../../protocol/index.ts";
 import type { Runtime } from "../../turn/index.ts";
 import { answering, type Done } from "./answering.ts";
-import { FIELDS } from "./fields.ts";
 import { type Route, route } from "./route.ts";
 import { endOf, STREAM, streamed } from "./turn-run.ts";
 
 const THREAD_PATH = z.strictObject({ id: FIELDS.thread });
 
 const BODY = z.strictObject({
-  text: FIELDS.text,
-  name: FIELDS.name.optional(),
-  externalId: FIELDS.externalId.optional(),
-  signature: FIELDS.signature.optional(),
-  kind: FIELDS.kind,
-  trust: FIELDS.trust,
+  text: z
+    .string()
+    .max(1_000_000)
+    .regex(/\S/, "a text that says something")
+    .describe("what was said")
+    .transform(untrusted),
+  name: line().describe("how the sender calls themself; shown to the agent as a claim").transform(untrusted).optional(),
+  externalId: line().describe("the sender's own id for the event: sent twice, it is stored once").optional(),
+  signature: z
+    .string()
+    .max(2_000)
+    .describe(
+      "for agents with `senders: ethereum`: the sender's personal signature (EIP-191), 0x and hexadecimal digits, of `Strata message to ORGANIZATION/AGENT`, a line `id: ` and the `externalId`, an empty line and the text",
+    )
+    .optional(),
+  kind: z.enum(EVENT_KINDS).default("message").describe("what happened"),
+  trust: z
+    .enum(TRUSTS)
+    .optional()
+    .describe(
+      "who speaks; never more than the token's own trust; left out: `contact`, and for an instruction and what is scheduled the token's own",
+    ),
 });
 
 /** Something happens on a thread: post it, answer it, stop the answer. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  type At,
   fieldsOf,
   fromWords,
   type Given,
@@ -13,9 +14,10 @@ import type { Doors, OtherAnswer, RawCall, Route } from "./route.ts";
 import { STREAM, TURN_RUN, turnRun } from "./turn-run.ts";
 
 /** An operation as a route: its fields in the path, and the others in the query or, of what changes something, in the body. */
-export function routeOf(operation: Operation): Route {
-  const { method, path: url, takes, does: says } = operation;
-  const shapes = shapesOf(operation);
+export function routeOf(operation: Operation, at: At): Route {
+  const { takes, does: says } = operation;
+  const { method, path: url } = at;
+  const shapes = shapesOf(operation, at);
   const otherwise = othersOf(operation);
   const takesAny = Object.keys(method === "post" ? shapes.body.shape : shapes.query.shape).length > 0;
   return {
@@ -26,15 +28,16 @@ export function routeOf(operation: Operation): Route {
     shapes,
     respond: async (doors, call) => {
       if (!takesAny || method === "post") parsed(shapes.query, call.query, named("query"));
-      const given = givenOf(operation, takes, call);
+      const given = givenOf(at, takes, call);
       return respond(operation, doors, { call, given });
     },
   };
 }
 
-function shapesOf(operation: Operation): Route["shapes"] {
-  const { takes, method } = operation;
-  const inPath = pathFields(operation);
+function shapesOf(operation: Operation, at: At): Route["shapes"] {
+  const { takes } = operation;
+  const { method } = at;
+  const inPath = pathFields(at);
   const rest = only(takes, (name) => !inPath.includes(name));
   const none = z.strictObject({});
   const mode = operation.kind === "turn" ? TURN_RUN.query : none;
@@ -57,11 +60,10 @@ function othersOf(operation: Operation): readonly OtherAnswer[] {
 }
 
 /** The fields of all places together, and where each of them came from. */
-function givenOf(operation: Operation, takes: z.ZodObject, { path, query, body }: RawCall): Given {
-  const place = operation.method === "post" ? "body" : "query";
-  const inPath = pathFields(operation);
-  const sent =
-    operation.method === "post" ? (body === undefined ? {} : body) : fromWords(fieldsOf(takes), Object(query));
+function givenOf(at: At, takes: z.ZodObject, { path, query, body }: RawCall): Given {
+  const place = at.method === "post" ? "body" : "query";
+  const inPath = pathFields(at);
+  const sent = at.method === "post" ? (body === undefined ? {} : body) : fromWords(fieldsOf(takes), Object(query));
   // What is no object has no fields: the schema says so.
   if (typeof sent !== "object" || sent === null || Array.isArray(sent)) parsed(z.strictObject({}), sent, named(place));
   const others = Object(sent);
@@ -113,7 +115,8 @@ async function respond(operation: Operation, doors: Doors, { call: raw, given }:
     }
     case "file": {
       const { type, text } = await operation.run(doors, given, callWith(gone));
-      const headers = { "content-type": `${type}; charset=utf-8` };
+      // JSON is UTF-8 always, and has no such parameter.
+      const headers = { "content-type": type === "application/json" ? type : `${type}; charset=utf-8` };
       return new Response(ReadableStream.from(text).pipeThrough(new TextEncoderStream()), { headers });
     }
   }

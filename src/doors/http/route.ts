@@ -1,19 +1,12 @@
 import type { z } from "zod";
-import type { Actor, Agent, ModelRef, Request as NeutralRequest } from "../../protocol/index.ts";
-import type { Runtime } from "../../turn/index.ts";
+import type { World } from "../../features/index.ts";
+import type { Actor } from "../../protocol/index.ts";
 import { parsed } from "./parse.ts";
 import type { Turns } from "./turns.ts";
 
 /** What the routes are given to answer with. */
-export interface Doors {
-  readonly runtime: Runtime;
+export interface Doors extends World {
   readonly turns: Turns;
-  /** The name of the model that answers for an agent. */
-  readonly modelNameOf: (agent: Agent) => ModelRef;
-  /** The exact HTTP body of a request, as the provider's package sends it. */
-  readonly bodyOf: (request: NeutralRequest, wire: ModelRef) => Promise<string>;
-  /** When an event was received, milliseconds since 1970. */
-  readonly clock: () => number;
 }
 
 /** One request in the protocol's types. */

@@ -1,19 +1,19 @@
 import type { Operation } from "../../features/index.ts";
-import { AGENT_ROUTES } from "./agent-routes.ts";
 import { EVENT_ROUTES } from "./event-routes.ts";
-import { LIFE_ROUTES } from "./life-routes.ts";
 import { routeOf } from "./operations.ts";
 import type { Route } from "./route.ts";
-import { TURN_ROUTES } from "./turn-routes.ts";
 
 /** Routes that are no operations, or not yet. */
-const BY_HAND: readonly Route[] = [...AGENT_ROUTES, ...LIFE_ROUTES, ...EVENT_ROUTES, ...TURN_ROUTES];
+const BY_HAND: readonly Route[] = [...EVENT_ROUTES];
 
 /** Every route that takes a token: what is served, what the OpenAPI document tells and what the tests go through. */
 export function routesOf(operations: readonly Operation[]): readonly Route[] {
+  const made = operations.flatMap((operation) =>
+    operation.at === undefined ? [] : [routeOf(operation, operation.at)],
+  );
   // No usual sorting: of most routes neither stands before the other, and they stay in the order of their features.
   const routes: Route[] = [];
-  for (const route of [...operations.map(routeOf), ...BY_HAND]) {
+  for (const route of [...made, ...BY_HAND]) {
     const at = routes.findIndex((other) => standsBefore(route, other));
     routes.splice(at === -1 ? routes.length : at, 0, route);
   }

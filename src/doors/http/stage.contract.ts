@@ -69,6 +69,10 @@ export async function stage(
   const { model, sent } = "send" in speaker ? { model: speaker, sent: [] } : scripted(speaker);
   const agents = [companion("home"), companion("away"), ...more];
   const store = await openSqlite(":memory:");
+  // The scripted model costs nothing, and that is known: agents may live on credits here.
+  const priced = (ref: string) => ({ ...cardOf(ref), priced: true });
+  const modelOf = async () => model;
+  const counterOf = async () => (text: string) => Math.ceil(text.length / 3);
   const runtime = openRuntime({
     agents: { all: agents, spec: agentSpec, revive: reviveAgent },
     store,
@@ -76,11 +80,10 @@ export async function stage(
     removeFiles: async () => undefined,
     sources: new Map(),
     vault: vaultOf([]),
-    // The scripted model costs nothing, and that is known: agents may live on credits here.
-    cardOf: (model) => ({ ...cardOf(model), priced: true }),
+    cardOf: priced,
     observe: () => undefined,
-    modelOf: async () => model,
-    counterOf: async () => (text) => Math.ceil(text.length / 3),
+    modelOf,
+    counterOf,
     clock: () => NOW,
     wall: () => Date.now(),
     random: (n) => randomBytes(n),
@@ -95,6 +98,11 @@ export async function stage(
     actorOf: (token) => (token === TOKEN ? operator : undefined),
     health: async () => ({ status: "ok", version: "1.2.3", agents: [], data: "/data" }),
     modelNameOf: () => "scripted",
+    modelOf,
+    cardOf: priced,
+    guessedWindow: () => undefined,
+    counterOf,
+    projects: [],
     bodyOf: wireBody,
     clock: () => NOW,
     ...changes,

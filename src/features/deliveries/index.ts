@@ -71,3 +71,7 @@ function saidLines({ contact, id, at, status, text, thread }: Outgoing, style: S
     style.dim(`  ${id} on ${thread}`),
   ];
 }
+
+/** That messages could not be delivered, and how to see them. */
+export const undeliverableLine = (n: number, agent: string): string =>
+  `${count(n, "message")} of ${agent} could not be delivered: \`strata outbox list ${agent} --status undeliverable\` shows ${n === 1 ? "it" : "them"}`;

@@ -95,3 +95,15 @@ export function editedLines(version: TextVersion, { name, back, style }: Telling
 /** How many proposals wait, and where they are seen. */
 export const proposalsLine = (proposals: number, agent: string): string =>
   `${count(proposals, "proposal")} of ${agent} ${proposals === 1 ? "waits" : "wait"}: \`strata layer proposals ${agent}\` shows ${proposals === 1 ? "it" : "them"}`;
+
+/** That edited texts are not what is sent, or not what is declared any more. */
+export function passedOverLines({
+  agent,
+  displaced,
+  outdated,
+}: Readonly<Record<"displaced" | "outdated", number> & { agent: string }>): readonly string[] {
+  const texts = (n: number): string => `${count(n, "edited text")} of ${agent} ${n === 1 ? "is" : "are"}`;
+  const notSent = `${texts(displaced)} not sent, for the layer was declared elsewhere or no more: \`strata layer list ${agent}\` shows what is declared; write it anew, roll it back, or declare the layer again`;
+  const oldSent = `${texts(outdated)} sent though strata.yaml says another text since: \`strata layer list ${agent}\` shows which`;
+  return [...(displaced === 0 ? [] : [notSent]), ...(outdated === 0 ? [] : [oldSent])];
+}

@@ -8,10 +8,10 @@ import {
   isAvoidable,
   type Taken,
 } from "../../../app/doors/costs.ts";
+import { resentSays } from "../../../features/turns/index.ts";
 import { isoSecond, type Ledger, type ModelRef, type ThreadId, type TurnId } from "../../../protocol/index.ts";
 import { count, duration, number, printable, type Style } from "../shell/style.ts";
 import { table } from "../shell/table.ts";
-import { resentSays } from "../turn/turn-view.ts";
 
 /** A request of the thread, and what became of it. */
 export interface ExplainedRequest extends AttributedRequest {

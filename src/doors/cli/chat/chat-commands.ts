@@ -4,7 +4,6 @@ import { approvalId, type Ledger, type TurnId, untrusted } from "../../../protoc
 import type { Context } from "../shell/context.ts";
 import { count, number, printable, type Style } from "../shell/style.ts";
 import { table } from "../shell/table.ts";
-import { turnView } from "../turn/turn-view.ts";
 import { retry, type Saying, type Talk } from "./conversation.ts";
 
 /** What a command of the chat may look at. */
@@ -41,7 +40,11 @@ const ALONE: Readonly<Record<string, Act>> = {
   "/why": async (asked) => {
     const turn = await lastTurn(asked);
     if (turn === undefined) asked.context.note(NOTHING);
-    else asked.context.say(...(await turnView(asked.talk.app, turn, asked.context.style)));
+    else {
+      const { app } = asked.talk;
+      const { turnView } = await import("../../../features/turns/index.ts");
+      asked.context.say(...(await turnView({ ...app, actor: app.operator }, turn, asked.context.style)));
+    }
     return undefined;
   },
   "/quiet": async ({ context, toggleQuiet }) => {

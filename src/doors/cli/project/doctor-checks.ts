@@ -4,12 +4,11 @@ import { dirname, join } from "node:path";
 import { projectLock } from "../../../app/doors/projects.ts";
 import { vectorExtension } from "../../../app/doors/vectors.ts";
 import { type App, type AppOptions, openApp, recordFile } from "../../../app.ts";
+import { answeringOf, attentionLines, problemsOf } from "../../../features/agents/index.ts";
 import { PATIENCE, unreadLine } from "../../../features/life/index.ts";
 import { asStrataError, type ErrorCode } from "../../../protocol/index.ts";
-import { attentionLines } from "../agent/attention.ts";
 import { count, number } from "../shell/style.ts";
 import { textWarning } from "../shell/text-view.ts";
-import { answeringOf, problemsOf } from "../start/answering.ts";
 
 /** What came of looking at one thing. `code` says what kind of failure it is. */
 export interface Check {

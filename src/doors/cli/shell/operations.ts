@@ -8,11 +8,14 @@ import {
   fromWords,
   type Naming,
   type Operation,
+  type Page,
+  type RunningTurn,
+  type Written,
 } from "../../../features/index.ts";
 import { agentName, asStrataError, StrataError, type TurnEvent } from "../../../protocol/index.ts";
 import { contactNamed } from "../chat/conversation.ts";
 import type { Context } from "./context.ts";
-import { readInput, writeOutput } from "./files.ts";
+import { readInput, readJson, writeOutput } from "./files.ts";
 import { agentWords, introduced, shortTerms, tellTurn } from "./on-agent.ts";
 import { showProgress } from "./progress.ts";
 import { chosenAgent, inRecord, inSession, onRecord, type Session } from "./session.ts";
@@ -25,15 +28,22 @@ export interface Noun {
   readonly operations: readonly Operation[];
 }
 
-/** Declares the commands of a noun: `strata NOUN VERB`, one for each operation that has a command. */
+/** Declares the commands of a noun: `strata NOUN VERB`, one for each operation that has a command; one of a single word is a command by itself. */
 export function declareNoun(program: Command, context: Context, { name, says, operations }: Noun): void {
+  const verbs = operations.flatMap((operation): readonly Verb[] => {
+    const { command: part, takes } = operation;
+    return part === undefined ? [] : [{ operation, part, fields: fieldsOf(takes) }];
+  });
+  const own = verbs.filter(({ part }) => part.optionOf === undefined);
+  const optionsFor = ({ operation }: Verb) => verbs.filter(({ part }) => part.optionOf?.operation === operation.name);
+  const single = own.find(({ operation }) => operation.name === name);
+  if (single !== undefined) {
+    declareVerb(program, context, { verb: single, more: optionsFor(single) });
+    return;
+  }
   const group = program.command(name).description(says);
   shortTerms(group);
-  for (const operation of operations) {
-    const { command } = operation;
-    if (command !== undefined)
-      declareVerb(group, context, { operation, part: command, fields: fieldsOf(operation.takes) });
-  }
+  for (const verb of own) declareVerb(group, context, { verb, more: optionsFor(verb) });
   const [first] = operations.flatMap(({ command }) => command?.examples ?? []);
   if (first !== undefined) group.addHelpText("after", `\nExample:\n  $ strata ${first}`);
 }
@@ -45,11 +55,20 @@ interface Verb {
   readonly fields: readonly FieldShape[];
 }
 
-function declareVerb(group: Command, context: Context, verb: Verb): void {
+/** A verb, and the operations that are options of its command. */
+interface Declaring {
+  readonly verb: Verb;
+  readonly more: readonly Verb[];
+}
+
+function declareVerb(group: Command, context: Context, { verb, more }: Declaring): void {
   const { operation, part, fields } = verb;
-  const [, name = ""] = operation.name.split(".");
+  const [noun = "", name = noun] = operation.name.split(".");
   const [summary = ""] = operation.does.split(/(?<=\.) /);
-  const command = group.command(name).summary(lowered(summary)).description(operation.does);
+  const command = group
+    .command(name, { isDefault: part.isUsual === true })
+    .summary(lowered(summary))
+    .description(operation.does);
   const inWords = [...(part.words ?? []), ...(part.rest === undefined ? [] : [part.rest])];
   for (const field of fields.filter((one) => inWords.includes(one.name)).sort(byPlace(inWords)))
     command.addArgument(wordOf(field, part));
@@ -59,6 +78,10 @@ function declareVerb(group: Command, context: Context, verb: Verb): void {
     if (inWords.includes(field.name) || field.name === "agent" || field.name === part.fileName) continue;
     command.addOption(optionOf(field, part));
     if (field.name === "contact" && part.contact === "me or own") command.addOption(ownOption());
+  }
+  for (const other of more) {
+    command.option(`--${other.part.optionOf?.option}`, other.part.optionOf?.says);
+    for (const field of onlyOf(other, verb)) command.addOption(optionOf(field, other.part));
   }
   if (part.file !== undefined && !inWords.includes(part.file))
     command.option("--file <file>", `the file with the ${part.file}; - reads stdin`);
@@ -70,7 +93,25 @@ function declareVerb(group: Command, context: Context, verb: Verb): void {
   const examples = part.examples.map((line) => `  $ strata ${line}`).join("\n");
   command
     .addHelpText("after", `\nExample${part.examples.length === 1 ? "" : "s"}:\n${examples}`)
-    .action(() => perform(context, command, verb));
+    .action(() => perform(context, command, chosen(command, { verb, more })));
+}
+
+/** The fields that one of two operations on the same command takes and the other does not. */
+const onlyOf = (one: Verb, other: Verb): readonly FieldShape[] =>
+  one.fields.filter(({ name }) => !other.fields.some((field) => field.name === name));
+
+/** What is to be done: an option may ask for another operation. @throws StrataError `invalid_input` for what belongs to that one alone */
+function chosen(command: Command, { verb, more }: Declaring): Verb {
+  const options = command.opts();
+  for (const other of more) {
+    const { option = "" } = other.part.optionOf ?? {};
+    if (options[option] === true) return other;
+    const alone = onlyOf(other, verb).find((field) => options[attributeOf(field, other.part)] !== undefined);
+    if (alone === undefined) continue;
+    const message = `${flagOf(alone, other.part)} belongs to --${option}: add --${option}, or leave it out`;
+    throw new StrataError("invalid_input", message);
+  }
+  return verb;
 }
 
 const ownOption = (): Option =>
@@ -169,41 +210,62 @@ async function work(context: Context, session: Session, { command, verb, given }
   const { app, json } = session;
   checkNoAgent(context, session, { verb, given });
   const about = subject(session, verb, given, command);
-  const progress = showProgress(context, operation.name.replace(".", " "));
+  const progress = showProgress(context, commandName(operation));
   const call = { actor: app.operator, signal: context.terminal.signal, progress: progress.show };
   const world = { ...app, clock: Date.now };
   const asked = { values: fromWords(fields, about.values), naming: namingOf(verb) };
+  const page = { style: context.style, agentWords: about.agentWords };
   switch (operation.kind) {
     case "value":
     case "series": {
       const answer = await operation.run(world, asked, call).finally(progress.end);
-      const at = { style: context.style, agentWords: about.agentWords };
       if (json) context.json(answer.json);
       else {
-        context.say(...answer.lines(at));
-        context.note(...answer.hints(at));
+        context.say(...(await answer.lines(page)));
+        context.note(...answer.hints(page));
       }
-      for (const fault of answer.faults(at)) context.fail(fault);
+      for (const fault of answer.faults(page)) context.fail(fault);
       if (answer.failed !== undefined) return context.fail(answer.failed);
       if (answer.follows !== undefined) await tellFollowing(context, session, answer.follows);
       return;
     }
-    case "turn": {
-      const { events, idle } = operation.run(world, asked, call);
-      if (!(await tellTurn(context, session, introduced(context, session, events))) && !json) context.say(idle);
-      return;
-    }
-    case "file": {
-      const { text, told } = await operation.run(world, asked, call);
-      const { out } = command.opts<{ readonly out?: string }>();
-      if (out !== undefined) {
-        await writeOutput(out, context.terminal.cwd, text);
-        return context.note(told(out));
-      }
-      for await (const piece of text) context.terminal.stdout.write(piece);
-    }
+    case "turn":
+      return runTurn(context, session, { ran: operation.run(world, asked, call), page });
+    case "file":
+      return writeFile(context, command, await operation.run(world, asked, call)).finally(progress.end);
   }
 }
+
+async function runTurn(
+  context: Context,
+  session: Session,
+  { ran, page }: { readonly ran: RunningTurn; readonly page: Page },
+): Promise<void> {
+  const forPeople = !session.json;
+  if (forPeople) context.say(...(await ran.before(page)));
+  const events = ran.begun === undefined ? introduced(context, session, ran.events) : ran.events;
+  const started = await tellTurn(context, session, events, ran.begun);
+  if (!forPeople) return;
+  if (started === undefined) context.say(ran.idle);
+  else context.note(...(await ran.hints(started, page)));
+}
+
+async function writeFile({ terminal, note }: Context, command: Command, { text, told }: Written): Promise<void> {
+  const { out } = command.opts<{ readonly out?: string }>();
+  if (out !== undefined) await writeOutput(out, terminal.cwd, text);
+  else {
+    let last = "\n";
+    for await (const piece of text) {
+      terminal.stdout.write(piece);
+      last = piece;
+    }
+    // Only a person wants a line end that is not the file's.
+    if (terminal.stdout.isTTY === true && !last.endsWith("\n")) terminal.stdout.write("\n");
+  }
+  note(...told(out));
+}
+
+const commandName = ({ name }: Operation): string => name.replace(".", " ");
 
 /** One word that names an agent, with something on stdin, would be taken for the text, and what stands on stdin lost without a word. */
 function checkNoAgent({ terminal }: Context, { app }: Session, { verb, given }: Omit<Performed, "command">): void {
@@ -211,7 +273,7 @@ function checkNoAgent({ terminal }: Context, { app }: Session, { verb, given }: 
   const text = part.stdin === undefined ? undefined : given[part.stdin];
   if (terminal.stdin.isTTY === true || given["agent"] !== undefined) return;
   if (!app.runtime.agents(app.operator).some(({ name }) => name === text)) return;
-  const command = `strata ${operation.name.replace(".", " ")}`;
+  const command = `strata ${commandName(operation)}`;
   const says = `${text} is an agent's name, and stood where the ${part.stdin} stands`;
   const next = `\`${command} - ${text}\` takes what is on stdin for ${text}; to give the word itself, name the agent, too, as with \`--agent ${text}\``;
   throw new StrataError("invalid_input", `${says}: ${next}`, { agent: text });
@@ -255,6 +317,9 @@ async function readWords(context: Context, command: Command, { part, fields }: V
     file === undefined
       ? await textOf(context, options, { part, isRequired })
       : await textIn(context.terminal, String(file));
+  const { json, path } = part;
+  const typedValues = Object.fromEntries(named);
+  const { cwd } = context.terminal;
   return {
     ...part.usual,
     ...part.endings?.[
@@ -262,7 +327,9 @@ async function readWords(context: Context, command: Command, { part, fields }: V
         .slice(1)
         .toLowerCase()
     ],
-    ...Object.fromEntries(named),
+    ...typedValues,
+    ...(json !== undefined && typedValues[json] !== undefined && { [json]: readJson(String(typedValues[json]), cwd) }),
+    ...(path !== undefined && typedValues[path] !== undefined && { [path]: resolve(cwd, String(typedValues[path])) }),
     ...(agent && agentOf(words[inWords.length], options["agent"])),
     ...(part.file !== undefined && text !== undefined && { [part.file]: text }),
     ...(part.fileName !== undefined && { [part.fileName]: file === "-" ? "stdin" : file }),

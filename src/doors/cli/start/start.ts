@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { type App, type Serving, serve, VERSION } from "../../../app.ts";
+import { answeringOf, problemsOf, unansweredLines } from "../../../features/agents/index.ts";
 import type { Agent, AgentName, TurnEvent } from "../../../protocol/index.ts";
-import { unansweredLines } from "../agent/attention.ts";
 import { converse } from "../chat/chat.ts";
 import { senderOf } from "../chat/conversation.ts";
 import { behindChat, type Context } from "../shell/context.ts";
@@ -11,7 +11,6 @@ import { setIn } from "../shell/set-in.ts";
 import { unansweredLine } from "../shell/teller.ts";
 import { isInteractive } from "../shell/terminal.ts";
 import { textWarning } from "../shell/text-view.ts";
-import { answeringOf, problemsOf } from "./answering.ts";
 import { deliverReplies } from "./deliver-work.ts";
 import { consolidateInIdleTime } from "./idle-work.ts";
 import { runInboxes } from "./inbox-work.ts";

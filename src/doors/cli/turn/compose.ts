@@ -1,12 +1,11 @@
 import { type Command, Option } from "commander";
 import type { Composed } from "../../../app.ts";
+import { ledgerTable, requestText } from "../../../features/turns/index.ts";
 import { MODES, type Mode, StrataError, untrusted } from "../../../protocol/index.ts";
 import { chatConversation, senderOf } from "../chat/conversation.ts";
 import type { Context } from "../shell/context.ts";
 import { agentNamed, inSession, shortVersion } from "../shell/session.ts";
 import { explainSizes } from "./compose-sizes.ts";
-import { ledgerTable } from "./ledger-table.ts";
-import { requestText } from "./request-text.ts";
 
 interface Options {
   readonly message?: string;

@@ -3,7 +3,6 @@ import { dirname, resolve } from "node:path";
 import type { App, TurnRecord } from "../../../app.ts";
 import { StrataError } from "../../../protocol/index.ts";
 import { fileError } from "../shell/files.ts";
-import { wireOf } from "./turn.ts";
 
 /** A file of provider requests in the making, one JSON line each. */
 export interface Dump {
@@ -34,7 +33,8 @@ export function beginDump(
   return {
     add: async (turn) => {
       for (const { n, at } of turn.requests) {
-        const body = await wireOf(app, turn, n);
+        const { request, wire } = await app.runtime.rebuilt(app.operator, turn.id, n);
+        const body = await app.bodyOf(request, wire);
         const line = {
           thread: turn.thread,
           turn: turn.id,

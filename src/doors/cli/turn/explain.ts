@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { threadLines } from "../../../features/threads/index.ts";
+import { turnView } from "../../../features/turns/index.ts";
 import { StrataError, type ThreadId, type TurnId, threadId, turnId } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { inRecord, type Session } from "../shell/session.ts";
 import { threadView } from "./thread-view.ts";
-import { turnView } from "./turn-view.ts";
 
 /** The list shows so many threads. */
 const NEWEST = 20;
@@ -53,5 +53,5 @@ async function explainThread(id: ThreadId, context: Context, { app, json }: Sess
 async function explainTurn(id: TurnId, context: Context, { app, json }: Session): Promise<void> {
   const turn = await app.runtime.turn(app.operator, id);
   if (json) context.json(turn);
-  else context.say(...(await turnView(app, turn, context.style)));
+  else context.say(...(await turnView({ ...app, actor: app.operator }, turn, context.style)));
 }

@@ -1,11 +1,11 @@
 import type { Thread, TurnRecord } from "../../../app.ts";
+import { endOf } from "../../../features/turns/index.ts";
 import { isoSecond } from "../../../protocol/index.ts";
 import { cuts } from "../shell/sent-line.ts";
 import { shortVersion } from "../shell/session.ts";
 import { setIn } from "../shell/set-in.ts";
 import { count, number, type Style } from "../shell/style.ts";
 import { table } from "../shell/table.ts";
-import { endOf } from "./turn-view.ts";
 
 const COLUMNS = [
   { head: "turn", right: true },

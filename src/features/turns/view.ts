@@ -1,5 +1,4 @@
-import { agreementOf } from "../../../app/doors/costs.ts";
-import type { App, TurnRecord } from "../../../app.ts";
+import { count, dollars, duration, number, oneLine, printable, type Style, shortVersion } from "../../print/index.ts";
 import {
   asStrataError,
   isoSecond,
@@ -9,18 +8,23 @@ import {
   type StoredEvent,
   type TurnEdit,
   textName,
-} from "../../../protocol/index.ts";
-import { shortVersion } from "../shell/session.ts";
-import { count, dollars, duration, number, oneLine, printable, type Style } from "../shell/style.ts";
-import { ledgerTable } from "./ledger-table.ts";
+} from "../../protocol/index.ts";
+import { agreementOf } from "../../wire/index.ts";
+import type { Call, TurnRecord, World } from "../operation.ts";
+import { ledgerTable } from "./ledger.ts";
+
+/** Who looks, and where. */
+type Looking = Pick<World, "runtime"> & Pick<Call, "actor">;
 
 /** A turn as lines for a person: how it ended, what came in, what each request sent, what was called and said. */
-export async function turnView(app: App, turn: TurnRecord, style: Style): Promise<readonly string[]> {
-  const requests = await Promise.all(turn.requests.map((request) => requestView(app, turn, request, style)));
-  const parts = await Promise.all((turn.senders ?? []).map((one) => app.runtime.turn(app.operator, one.turn)));
+export async function turnView(looking: Looking, turn: TurnRecord, style: Style): Promise<readonly string[]> {
+  const requests = await Promise.all(
+    turn.requests.map((request) => requestView(looking, { turn, sent: request }, style)),
+  );
+  const parts = await Promise.all((turn.senders ?? []).map((one) => looking.runtime.turn(looking.actor, one.turn)));
   return [
     ...head(turn, style),
-    ...(await handledIn(app, turn)),
+    ...(await handledIn(looking, turn)),
     ...(turn.senders === undefined ? events(turn, style) : sendersEvents(parts, style)),
     ...requests.flat(),
     ...edits(turn, style),
@@ -29,10 +33,10 @@ export async function turnView(app: App, turn: TurnRecord, style: Style): Promis
 }
 
 /** Of one of several senders: the turn that handled its messages. */
-async function handledIn({ runtime, operator }: App, { batch }: TurnRecord): Promise<readonly string[]> {
+async function handledIn({ runtime, actor }: Looking, { batch }: TurnRecord): Promise<readonly string[]> {
   if (batch === undefined) return [];
   // Erasing another sender takes that turn's texts, and not which it was.
-  const [handling] = await runtime.turns(operator, batch).catch(() => []);
+  const [handling] = await runtime.turns(actor, batch).catch(() => []);
   return [`batch    handled with messages of other senders: \`strata explain ${handling?.id ?? batch}\``];
 }
 
@@ -98,12 +102,16 @@ function eventLine({ kind, trust, at, name, content }: StoredEvent): string {
 
 type Sent = TurnRecord["requests"][number];
 
-async function requestView(app: App, turn: TurnRecord, sent: Sent, style: Style): Promise<readonly string[]> {
+async function requestView(
+  looking: Looking,
+  { turn, sent }: { readonly turn: TurnRecord; readonly sent: Sent },
+  style: Style,
+): Promise<readonly string[]> {
   const { ledger, taint, milliseconds, n } = sent;
   const cut = ledger.epoch.cut === 0 ? "" : `, ${count(ledger.epoch.cut, "message")} of the thread not shown any more`;
   const opened = ledger.epoch.opened ? `, opened here (${ledger.epoch.reason})` : "";
   const title = `request ${number(n)} · epoch ${number(ledger.epoch.n)}${opened}${cut} · taint ${taint} · ${duration(milliseconds)}`;
-  const rebuilt = await rebuild(app, turn, n);
+  const rebuilt = await rebuild(looking, turn, n);
   return [
     "",
     style.bold(title),
@@ -144,9 +152,9 @@ interface Rebuilt {
 }
 
 /** The request itself says where the cache marks stood. Where its texts were erased, the ledger is still shown. */
-async function rebuild({ runtime, operator }: App, turn: TurnRecord, n: number): Promise<Rebuilt> {
+async function rebuild({ runtime, actor }: Looking, turn: TurnRecord, n: number): Promise<Rebuilt> {
   try {
-    return { request: (await runtime.rebuilt(operator, turn.id, n)).request };
+    return { request: (await runtime.rebuilt(actor, turn.id, n)).request };
   } catch (thrown) {
     const { code, message } = asStrataError(thrown);
     if (code !== "record_broken") throw thrown;

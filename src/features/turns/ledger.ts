@@ -1,6 +1,5 @@
-import { type Ledger, type LedgerEntry, never, type Request } from "../../../protocol/index.ts";
-import { count, number, type Style } from "../shell/style.ts";
-import { table } from "../shell/table.ts";
+import { count, number, type Style, table } from "../../print/index.ts";
+import { type Ledger, type LedgerEntry, never, type Request } from "../../protocol/index.ts";
 
 const COLUMNS = [
   { head: "place" },

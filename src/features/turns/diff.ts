@@ -1,7 +1,6 @@
-import type { Ledger, LedgerEntry, Place, Request, TurnId } from "../../../protocol/index.ts";
-import { changedLines, type DiffLine, diffLines } from "../../../protocol/index.ts";
-import { number, printable, type Style } from "../shell/style.ts";
-import { table } from "../shell/table.ts";
+import { number, printable, type Style, table } from "../../print/index.ts";
+import type { Ledger, LedgerEntry, Place, Request, TurnId } from "../../protocol/index.ts";
+import { changedLines, type DiffLine, diffLines } from "../../protocol/index.ts";
 import { partText } from "./request-text.ts";
 
 /** A request as it was sent in a turn. */

@@ -1,5 +1,5 @@
-import { type AssistantPart, never, type Request, type ResultPart, type UserPart } from "../../../protocol/index.ts";
-import { count, number, printable, type Style } from "../shell/style.ts";
+import { count, number, printable, type Style } from "../../print/index.ts";
+import { type AssistantPart, never, type Request, type ResultPart, type UserPart } from "../../protocol/index.ts";
 
 /** A request's texts for reading, in the order they are sent. The exact bytes are what `--wire` prints. */
 export function requestText({ prefix, messages, tail }: Request, style: Style): readonly string[] {

@@ -1,5 +1,5 @@
-import type { App } from "../../../app.ts";
-import { type Agent, asStrataError, StrataError } from "../../../protocol/index.ts";
+import { type Agent, asStrataError, StrataError } from "../../protocol/index.ts";
+import type { World } from "../operation.ts";
 
 /** Which model answers for an agent, and why it cannot where it cannot. */
 export interface Answering {
@@ -9,12 +9,15 @@ export interface Answering {
 }
 
 /** Opens each agent's model as a turn would; nothing is asked of a provider. */
-export function answeringOf(app: App, agents: readonly Agent[]): Promise<readonly Answering[]> {
+export function answeringOf(
+  world: Pick<World, "modelNameOf" | "modelOf">,
+  agents: readonly Agent[],
+): Promise<readonly Answering[]> {
   return Promise.all(
     agents.map(async (agent) => {
-      const model = app.modelNameOf(agent);
+      const model = world.modelNameOf(agent);
       try {
-        await app.modelOf(agent);
+        await world.modelOf(agent);
         return { agent, model };
       } catch (thrown) {
         return { agent, model, problem: asStrataError(thrown) };

@@ -1,0 +1,13 @@
+/** The declared agents themselves: which there are, what each is made of, what waits for an operator, and who looked into it. */
+import type { Feature } from "../feature.ts";
+import { OPERATIONS } from "./operations.ts";
+
+export { answeringOf, problemsOf } from "./answering.ts";
+export { attentionLines, unansweredLines } from "./attention.ts";
+
+/** It shows what other features keep of an agent, so their words and sentences stand here, too. */
+export const FEATURE: Feature = {
+  name: "agents",
+  needs: ["conversations", "deliveries", "life", "texts"],
+  operations: OPERATIONS,
+};

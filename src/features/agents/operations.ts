@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { count, minute, printable, type Style, setIn, shortVersion, table } from "../../print/index.ts";
+import type { Agent } from "../../protocol/index.ts";
+import { FIELDS, given, list } from "../fields.ts";
+import { lifeAnswer } from "../life/index.ts";
+import { type Call, type Operation, operation, type World } from "../operation.ts";
+import { answeringOf } from "./answering.ts";
+import { attentionLines } from "./attention.ts";
+import { declaredLines, sourceText } from "./lines.ts";
+import { ACT, AGENT, ATTENTION, DECLARED, SNAPSHOT } from "./shapes.ts";
+
+const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
+
+const agents = operation({
+  name: "agent.list",
+  does: "List the declared agents and the models that answer for them.",
+  may: "read",
+  at: "GET /v1/agents",
+  takes: z.strictObject({}),
+  gives: z.object({ agents: list(AGENT) }),
+  list: "agents",
+  command: { examples: ["agent list --folder my-agents"], opens: "everything" },
+  run: async (world, _, { actor }) => {
+    const found = await answeringOf(world, world.runtime.agents(actor));
+    return {
+      agents: found.map(({ agent: { name, version, description, layers, tools }, model, problem }) => ({
+        ...{ name, version, description, model, tools },
+        ...given("problem", problem?.message),
+        layers: layers.map(({ id }) => id),
+      })),
+    };
+  },
+  show: ({ agents: found }, { style }) =>
+    found.flatMap(({ name, version, description, model, problem, layers, tools }) => [
+      `${style.bold(name)}, version ${shortVersion(version)}, answered by ${model}, ${count(layers.length, "layer")}, ${count(tools.length, "tool")}`,
+      ...setIn(description, "  ", style),
+      ...(problem === undefined ? [] : [style.yellow(`  cannot answer yet: ${problem}`)]),
+    ]),
+});
+
+const show = operation({
+  name: "agent.show",
+  does: "Show an agent as it is declared: its layers with rank, scope, trust and tokens, its tools, model, budgets and lock.",
+  may: "read",
+  at: "GET /v1/agents/{agent}",
+  takes: OF_AGENT,
+  gives: DECLARED,
+  command: { examples: ["agent show companion"], opens: "everything" },
+  run: (world, { agent }, call) => declared(world, world.runtime.agent(call.actor, agent), call),
+  show: (agent, { style, world, given: { agent: name }, call }) =>
+    declaredLines(agent, world.runtime.agent(call.actor, name), style),
+});
+
+async function declared(world: World, agent: Agent, { actor }: Call) {
+  const counted = await world.counterOf(agent);
+  const [{ model, problem } = { model: world.modelNameOf(agent) }] = await answeringOf(world, [agent]);
+  const waiting = await world.runtime.attention(actor, agent.name);
+  return {
+    ...agent,
+    model,
+    layers: agent.layers.map(({ source, ...layer }) => ({
+      ...layer,
+      source: sourceText(source),
+      ...given("tokens", source.kind === "text" ? counted(source.text) : undefined),
+    })),
+    attention: waiting.flatMap(attentionLines),
+    ...given("guess", world.guessedWindow(model)),
+    ...given("problem", problem?.message),
+    ...given("file", world.projects.find((project) => project.agents.has(agent.name))?.file),
+  };
+}
+
+const snapshot = operation({
+  name: "agent.snapshot",
+  does: "Show all of an agent at once: layers, life, conversations, and how much waits. The look is recorded.",
+  may: "read",
+  at: "GET /v1/agents/{agent}/snapshot",
+  takes: OF_AGENT,
+  gives: SNAPSHOT,
+  run: async ({ runtime }, { agent: asked }, { actor }) => {
+    const { agent, life, ...rest } = await runtime.snapshot(actor, asked);
+    const { name, version, description } = agent;
+    return { agent: { name, version, description }, ...given("life", life && lifeAnswer(life)), ...rest };
+  },
+  show: ({ agent: { name }, layers, conversations, inbox, outbox }) => [
+    `${name} has ${count(layers.length, "layer")} and ${count(conversations.length, "conversation")}; ${inbox} of its messages wait for a turn, ${outbox} for delivery`,
+  ],
+});
+
+const acts = operation({
+  name: "agent.acts",
+  does: "List what operators looked at and did with an agent, the newest first; edits stand in its layers' history.",
+  may: "read",
+  at: "GET /v1/agents/{agent}/acts",
+  takes: OF_AGENT.extend({ limit: FIELDS.limit }),
+  gives: z.object({ acts: list(ACT) }),
+  list: "acts",
+  command: { examples: ["agent acts companion"], opens: "record" },
+  run: async ({ runtime }, { agent, limit }, { actor }) => ({ acts: await runtime.acts(actor, agent, limit) }),
+  show: ({ acts: found }, { style, given: { agent } }) =>
+    found.length === 0 ? [`Nobody has looked into ${agent} yet.`] : actLines(found, style),
+});
+
+const attention = operation({
+  name: "agent.attention",
+  does: "List what waits for an operator, agent by agent: proposals, edited texts that are not sent, turns that left somebody without a reply, messages that could not be delivered, and agents that sleep for want of credits.",
+  may: "read",
+  at: "GET /v1/attention",
+  takes: z.strictObject({ agent: FIELDS.agent.optional() }),
+  gives: z.object({ agents: list(ATTENTION) }),
+  list: "agents",
+  command: { examples: ["agent attention", "agent attention companion --json"], opens: "record" },
+  run: async ({ runtime }, { agent }, { actor }) => ({ agents: await runtime.attention(actor, agent) }),
+  show: ({ agents: found }) => {
+    const lines = found.flatMap(attentionLines);
+    return lines.length === 0 ? ["Nothing waits for an operator."] : lines;
+  },
+});
+
+/** What people and programs ask of the agents themselves. */
+export const OPERATIONS: readonly Operation[] = [agents, show, snapshot, acts, attention];
+
+type Act = Awaited<ReturnType<World["runtime"]["acts"]>>[number];
+
+const COLUMNS = [{ head: "when (UTC)" }, { head: "who" }, { head: "did" }, { head: "about" }] as const;
+
+function actLines(found: readonly Act[], style: Style): readonly string[] {
+  const rows = found.map(({ at, role, what, about }) => [minute(at), role, what, printable(about)]);
+  return table(COLUMNS, rows, style);
+}

@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { HEAD } from "../conversations/index.ts";
+import { list, TIME } from "../fields.ts";
+import { LIFE } from "../life/index.ts";
+import { LAYER, PASSED_OVER } from "../texts/index.ts";
+
+// The shapes of answers about agents.
+
+const MODEL = z.string().describe("`provider:name`, or `rehearsal`");
+const PROBLEM = z.string().describe("why the model cannot answer now; left out where it can");
+
+export const AGENT = z
+  .object({
+    name: z.string(),
+    version: z.string().describe("digest over all that the agent declares"),
+    description: z.string(),
+    model: MODEL,
+    problem: PROBLEM.optional(),
+    layers: list(z.string()),
+    tools: list(z.string()),
+  })
+  .meta({ id: "Agent" });
+
+/** A layer as it is declared. Text has tokens of its own; what is gathered anew each turn has not. */
+const DECLARED_LAYER = z.looseObject({
+  id: z.string(),
+  rank: z.number(),
+  scope: z.string(),
+  mutability: z.string(),
+  trust: z.string(),
+  source: z.string().describe("the file that holds its text, or what it is gathered from"),
+  tokens: z.number().optional().describe("of a text that stands in a file or in strata.yaml"),
+});
+
+/** An agent as it is declared, with all keys that it has. */
+export const DECLARED = z
+  .looseObject({
+    ...AGENT.shape,
+    layers: list(DECLARED_LAYER),
+    guess: z.string().optional().describe("that the model's window is a guess, and the key that sets it"),
+    file: z.string().optional().describe("the file that declares it; left out where a program does"),
+    attention: list(z.string()).describe("what of it waits for an operator, in sentences"),
+  })
+  .meta({ id: "DeclaredAgent", description: "An agent as it is declared." });
+
+export const ACT = z
+  .object({ id: z.number(), role: z.string(), what: z.string(), about: z.string(), at: TIME })
+  .meta({ id: "Act", description: "What somebody did who looks after an agent." });
+
+export const ATTENTION = z
+  .object({
+    agent: z.string(),
+    proposals: z.number(),
+    displaced: z.number(),
+    outdated: z.number(),
+    passedOver: list(PASSED_OVER).describe("which edited texts those are"),
+    undeliverable: z.number(),
+    unanswered: list(z.string()).describe(
+      "turns of the last seven days that left their sender without a reply, while nothing was said on their thread since",
+    ),
+    asleep: z.string().optional().describe("why it sleeps until somebody does something about it"),
+  })
+  .meta({ id: "Attention", description: "What of an agent waits for an operator." });
+
+export const SNAPSHOT = z
+  .object({
+    agent: z.object({ name: z.string(), version: z.string(), description: z.string() }),
+    layers: list(LAYER),
+    life: LIFE.optional(),
+    conversations: list(HEAD),
+    inbox: z.number().describe("how many messages wait"),
+    outbox: z.number(),
+    undeliverable: z.number(),
+  })
+  .meta({ id: "Snapshot", description: "All that can be seen of an agent at once." });

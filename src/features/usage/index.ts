@@ -1,0 +1,127 @@
+/** What was sent and answered, and what it cost. */
+import { z } from "zod";
+import { dollars, number, type Style, table } from "../../print/index.ts";
+import { type Actor, type Agent, type ContactId, StrataError } from "../../protocol/index.ts";
+import type { Feature } from "../feature.ts";
+import { FIELDS, list } from "../fields.ts";
+import { operation, type World } from "../operation.ts";
+import { TOKENS } from "../shapes.ts";
+
+const TOTAL = z.object({ turns: z.number(), requests: z.number(), ...TOKENS.shape, dollars: z.number() });
+
+const USAGE = z
+  .object({
+    agents: list(
+      TOTAL.extend({
+        agent: z.string(),
+        priced: z
+          .boolean()
+          .describe(
+            "whether the price of the model that answers now is known: where it is not, no dollars are counted",
+          ),
+      }),
+    ),
+    total: TOTAL,
+  })
+  .meta({ id: "Usage" });
+
+type Total = Awaited<ReturnType<World["runtime"]["usage"]>>;
+
+/** One agent's total. */
+interface Row extends Total {
+  readonly agent: string;
+  readonly priced: boolean;
+}
+
+const usage = operation({
+  name: "usage",
+  does: "Sum up tokens and dollars, as the providers reported them; failed turns were paid for too.",
+  may: "read",
+  at: "GET /v1/usage",
+  takes: z.strictObject({
+    agent: FIELDS.agent.optional(),
+    contact: FIELDS.contact.optional().describe("with this contact only"),
+  }),
+  gives: USAGE,
+  command: { examples: ["usage companion --as ann"], opens: "record" },
+  run: async (world, { agent, contact = null }, { actor }) => {
+    const agents = agent === undefined ? world.runtime.agents(actor) : [world.runtime.agent(actor, agent)];
+    const rows = await rowsOf(world, agents, { actor, contact });
+    return { agents: rows, total: rows.reduce(sum, NOTHING) };
+  },
+  show: ({ agents }, { style }) => usageTable(agents, style),
+});
+
+export const FEATURE: Feature = { name: "usage", operations: [usage] };
+
+/** A row for each agent that can know the contact. @throws StrataError `invalid_id` where none can */
+async function rowsOf(
+  { runtime, cardOf, modelNameOf }: World,
+  agents: readonly Agent[],
+  { actor, contact }: { readonly actor: Actor; readonly contact: ContactId | null },
+): Promise<readonly Row[]> {
+  const refused: StrataError[] = [];
+  const rows = agents.map(async (agent): Promise<readonly Row[]> => {
+    const { org, name } = agent;
+    try {
+      const total = await runtime.usage(actor, { org, agent: name, contact });
+      return [{ agent: name, ...total, priced: cardOf(modelNameOf(agent)).priced }];
+    } catch (thrown) {
+      if (!(thrown instanceof StrataError) || thrown.code !== "invalid_id") throw thrown;
+      refused.push(thrown);
+      return [];
+    }
+  });
+  const known = (await Promise.all(rows)).flat();
+  const [why] = refused;
+  if (known.length === 0 && why !== undefined) throw why;
+  return known;
+}
+
+const NOTHING: Total = { turns: 0, requests: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, dollars: 0 };
+
+function sum(one: Total, other: Total): Total {
+  return {
+    turns: one.turns + other.turns,
+    requests: one.requests + other.requests,
+    input: one.input + other.input,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
+    output: one.output + other.output,
+    dollars: one.dollars + other.dollars,
+  };
+}
+
+const COLUMNS = [
+  { head: "agent" },
+  { head: "turns", right: true },
+  { head: "requests", right: true },
+  { head: "in", right: true },
+  { head: "from cache", right: true },
+  { head: "into cache", right: true },
+  { head: "out", right: true },
+  { head: "dollars", right: true },
+] as const;
+
+function usageTable(rows: readonly Row[], style: Style): readonly string[] {
+  const all = { ...rows.reduce(sum, NOTHING), agent: "all", priced: !rows.some(isUncounted) };
+  return table(COLUMNS, [...rows, ...(rows.length > 1 ? [all] : [])].map(cells), style);
+}
+
+/** Something was used of a model that has no price. */
+const isUncounted = ({ priced, input, output }: Row): boolean => !priced && input + output > 0;
+
+function cells(row: Row): readonly string[] {
+  const counted = dollars(row.dollars);
+  const unknown = row.dollars > 0 ? `${counted} and more` : "price unknown";
+  return [
+    row.agent,
+    number(row.turns),
+    number(row.requests),
+    number(row.input),
+    number(row.cacheRead),
+    number(row.cacheWrite),
+    number(row.output),
+    isUncounted(row) ? unknown : counted,
+  ];
+}
