@@ -88,6 +88,12 @@ export function memoryContract(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("finds what is only of a kind that is asked for", async () => {
+      const store = await holding(openStore, "I baked a peach pie.", "The train was late.");
+      expect(await found(store, "What desserts were made?")).toEqual(["I baked a peach pie."]);
+      await store.close();
+    });
+
     it("takes a query of any length, and still finds what a few of its words name", async () => {
       const store = await holding(openStore, "a quiet text", "extraordinarily rare");
       const words = Array.from({ length: 10_000 }, (_, i) => `word${i}`).join(" ");

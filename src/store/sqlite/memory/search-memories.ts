@@ -98,7 +98,7 @@ function sieveOf(db: Connection, own: MemoryScope, condition: NonNullable<Return
 }
 
 /** What a memory may be found by that shares no word. */
-const SPEAKS_WITHOUT_WORDS = ["vector", "rule", "ruleHelps", "wishHelps"];
+const SPEAKS_WITHOUT_WORDS = ["vector", "kind", "rule", "ruleHelps", "wishHelps"];
 
 /** What was ranked, with its text. What was forgotten meanwhile is left out. */
 function hits(db: Connection, scope: Scope, own: MemoryScope, ranked: readonly Ranked[]): readonly MemoryHit[] {
