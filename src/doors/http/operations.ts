@@ -1,16 +1,7 @@
 import { z } from "zod";
-import {
-  type At,
-  fieldsOf,
-  fromWords,
-  type Given,
-  type Naming,
-  type Operation,
-  parsed,
-  pathFields,
-} from "../../features/index.ts";
+import { type At, fieldsOf, fromWords, type Given, type Operation, parsed, pathFields } from "../../features/index.ts";
 import { StrataError } from "../../protocol/index.ts";
-import type { Doors, OtherAnswer, RawCall, Route } from "./route.ts";
+import { type Doors, named, type OtherAnswer, type RawCall, type Route } from "./route.ts";
 import { STREAM, TURN_RUN, turnRun } from "./turn-run.ts";
 
 /** An operation as a route: its fields in the path, and the others in the query or, of what changes something, in the body. */
@@ -77,11 +68,6 @@ function givenOf(at: At, takes: z.ZodObject, { path, query, body }: RawCall): Gi
     values: { ...others, ...words },
     naming: { whole: `the ${place}`, field: (name) => named(inPath.includes(name) ? "path" : place).field(name) },
   };
-}
-
-/** The names of fields in one place of a request. */
-function named(place: string): Naming {
-  return { whole: `the ${place}`, field: (name) => `\`${name}\` in the ${place}` };
 }
 
 interface Asked {

@@ -1,7 +1,6 @@
 import type { z } from "zod";
-import type { World } from "../../features/index.ts";
+import { type Naming, parsed, type World } from "../../features/index.ts";
 import type { Actor } from "../../protocol/index.ts";
-import { parsed } from "./parse.ts";
 import type { Turns } from "./turns.ts";
 
 /** What the routes are given to answer with. */
@@ -74,6 +73,11 @@ export interface Route
   readonly respond: (doors: Doors, call: RawCall) => Promise<Response>;
 }
 
+/** The names of fields in one place of a request. */
+export function named(place: "path" | "query" | "body"): Naming {
+  return { whole: `the ${place}`, field: (name) => `\`${name}\` in the ${place}` };
+}
+
 /** Makes a route: parse once, ask the runtime, answer. */
 export function route<
   Path extends z.ZodObject,
@@ -92,9 +96,9 @@ export function route<
       const given = await spec.handle(doors, {
         actor,
         gone,
-        path: parsed(path, raw.path, "path"),
-        query: parsed(query, raw.query, "query"),
-        body: parsed(body, raw.body === undefined ? {} : raw.body, "body"),
+        path: parsed(path, raw.path, named("path")),
+        query: parsed(query, raw.query, named("query")),
+        body: parsed(body, raw.body === undefined ? {} : raw.body, named("body")),
       });
       return given instanceof Response ? given : Response.json(given);
     },

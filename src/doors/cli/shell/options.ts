@@ -70,6 +70,3 @@ export function seconds(text: string): number {
   if (value <= 31_536_000_000) return Math.round(value);
   throw new InvalidArgumentError("It must be a number of seconds, 0 or more.");
 }
-
-/** Reads an option that may be given several times. */
-export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];

@@ -124,8 +124,3 @@ export function chosenAgent(app: App, name: string | undefined): Agent {
   if (first !== undefined) return first;
   throw new StrataError("config_missing", "no agent is declared; `strata init` makes one");
 }
-
-/** The agent that was named, else all of them. @throws StrataError `agent_not_found`, `invalid_id` */
-export function chosenAgents(app: App, name: string | undefined): readonly Agent[] {
-  return name === undefined ? app.runtime.agents(app.operator) : [agentNamed(app, name)];
-}
