@@ -7,7 +7,7 @@ import type { MemoryHit } from "../../store/index.ts";
  */
 const SAID = 0.22;
 /** For one who tells something and asks nothing: most of it is new, and what was said before would only stand in the way. */
-const SAID_UNASKED = 0.75;
+const SAID_UNASKED = 0.9;
 /** For one who tells something and asks on the side. */
 const SAID_ASIDE = 0.5;
 const SAVED = 0.1;
