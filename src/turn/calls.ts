@@ -15,13 +15,13 @@ import {
 } from "../protocol/index.ts";
 import type { JournalKey } from "../store/index.ts";
 import { ask, mustAsk, schemaDigest, waitingText } from "./approvals.ts";
-import { handledOf, unansweredOf } from "./inbox/staged.ts";
 import { endOf, isReply, lastWord, withWord } from "./last-round.ts";
 import { retryWhileBusy } from "./retry-while-busy.ts";
 import type { RecordedResult } from "./run-options.ts";
 import { limitsOf, type Ran, runTool } from "./run-tool.ts";
 import type { Answer } from "./send.ts";
 import { goneOf } from "./spend.ts";
+import { handledOf, unansweredOf } from "./staged.ts";
 import { BETWEEN_TURNS, IN_TURN, outOfState } from "./tool-states.ts";
 import { add, claimOf, plan, totalsOf, type Work } from "./work.ts";
 

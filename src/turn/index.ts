@@ -3,7 +3,7 @@
  * Every function takes the actor who asks. It knows no database, no provider and no wire format; it gets them as parts.
  */
 
-export { adminDoors } from "./admin/doors.ts";
+export { agentNamed, threadOf, turnOf } from "./access.ts";
 export type {
   AgentDoors,
   AgentSnapshot,
@@ -12,19 +12,26 @@ export type {
   InboxMessage,
   LayerView,
   LifeView,
+  MovesChoice,
+  OutgoingMessage,
+  PassedOver,
+  SkillChoice,
   SkillView,
+  TextChoice,
+  TextComparison,
+  TextEdit,
+  TextPair,
+  TextVerdictChoice,
+  VersionsChoice,
 } from "./agent-doors.ts";
 export type { Consolidated, ConsolidateWish } from "./consolidate/consolidate-doors.ts";
 export { CONSOLIDATION } from "./consolidate/consolidate-thread.ts";
 export { type Core, createRuntime } from "./create.ts";
-export type { DeliveryReport } from "./deliver/deliveries.ts";
-export type { Delivery, SendDelivery } from "./deliver/delivery.ts";
-export { deliveryDoors } from "./deliver/doors.ts";
+export type { Delivery, DeliveryReport, SendDelivery } from "./delivery.ts";
 export { type Desk, deskOf, desksOf, note } from "./desk.ts";
 export { openVectors, type Vectors } from "./embed/embed.ts";
 export type { EmbedProgress, VectorReport } from "./embed/embed-doors.ts";
 export { finishErasures } from "./erase.ts";
-export { inboxDoors } from "./inbox/inbox.ts";
 export { heldNow } from "./lease.ts";
 export type {
   ImportProgress,
@@ -38,11 +45,13 @@ export type {
 } from "./memory-doors.ts";
 export { MEMORY_FORMATS, type MemoryFormat } from "./memory-files/read.ts";
 export type { AgentBook, Parts } from "./parts.ts";
-export { type Exchange, type RecordedReply, readRecording } from "./recording.ts";
+export { pauseAfter } from "./pause-after.ts";
+export { type Exchange, REPLAY, type RecordedReply, readRecording } from "./recording.ts";
 export { type ReplayedTurn, type ReplayPlan, replay } from "./replay.ts";
 export { retryWhileBusy } from "./retry-while-busy.ts";
 export type { InboxOptions, RecordedResult, Run, RunOptions } from "./run-options.ts";
 export type { Composed, Conversation, RegenerateOptions, Runtime, Verdict } from "./runtime.ts";
+export { checkOutside, knownScope } from "./senders.ts";
 export { keepVersion } from "./setup.ts";
 export type { Beginning, Ending, Kept, Phase, RunningTurn, TurnParts, TurnSteps } from "./steps.ts";
 export { declaredTexts } from "./stored-texts.ts";

@@ -1,5 +1,5 @@
 import { type CallPart, REPLY_TOOL, type ResultPart, type StopReason, trusted } from "../protocol/index.ts";
-import { unansweredOf } from "./inbox/staged.ts";
+import { unansweredOf } from "./staged.ts";
 import type { Work } from "./work.ts";
 
 /**

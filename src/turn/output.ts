@@ -8,7 +8,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { limitReached } from "./calls.ts";
-import { unansweredOf } from "./inbox/staged.ts";
+import { unansweredOf } from "./staged.ts";
 import type { Ending } from "./steps.ts";
 import { readOutput } from "./tools/index.ts";
 import { inWindow } from "./window.ts";

@@ -11,7 +11,7 @@ import type {
 } from "../protocol/index.ts";
 import type { Store } from "../store/index.ts";
 import type { ModelCard } from "../wire/index.ts";
-import type { SendDelivery } from "./deliver/delivery.ts";
+import type { SendDelivery } from "./delivery.ts";
 import type { Vectors } from "./embed/embed.ts";
 import type { Accounts } from "./sources/index.ts";
 import type { Toolset } from "./tools/index.ts";

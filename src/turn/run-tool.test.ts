@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { automaton, LOOP } from "../features/texts/index.contract.ts";
 import { EDIT_TOOL, layerId, TEXT_LIMITS, toolName, trusted, type Vault } from "../protocol/index.ts";
 import { openSqlite } from "../store/index.ts";
-import { automaton, LOOP } from "./admin/automaton.contract.ts";
 import { OPERATOR, stage } from "./index.contract.ts";
 import { promptTools, toolset } from "./tools/index.ts";
 

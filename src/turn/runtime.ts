@@ -31,7 +31,7 @@ import type {
 } from "../store/index.ts";
 import type { AgentDoors } from "./agent-doors.ts";
 import type { ConsolidateDoors } from "./consolidate/consolidate-doors.ts";
-import type { DeliveryReport } from "./deliver/deliveries.ts";
+import type { DeliveryReport } from "./delivery.ts";
 import type { EmbedDoors } from "./embed/embed-doors.ts";
 import type { MemoryDoors } from "./memory-doors.ts";
 import type { RunOptions } from "./run-options.ts";

@@ -21,13 +21,13 @@ import {
   type TurnTotals,
 } from "../protocol/index.ts";
 import type { Claim, RequestRecord, TurnOutcome } from "../store/index.ts";
-import { deliverAfter } from "./deliver/deliver-after.ts";
+import { deliverAfter } from "./delivery.ts";
 import { NO_PAST, type Past } from "./earlier.ts";
-import { repliesOf, stagedOf } from "./inbox/staged.ts";
 import type { Lease } from "./lease.ts";
 import { REPLAY } from "./recording.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { TrackedSpend } from "./spend-tracker.ts";
+import { repliesOf, stagedOf } from "./staged.ts";
 import { type Ending, type Left, NO_END, type RunningTurn, type TurnParts, type TurnSetup } from "./steps.ts";
 import { unremembered } from "./unremembered.ts";
 

@@ -1,5 +1,9 @@
+import { conversationDoors } from "../../features/conversations/index.ts";
+import { deliveryDoors } from "../../features/deliveries/index.ts";
+import { inboxDoors } from "../../features/inbox/index.ts";
 import { openLife } from "../../features/life/index.ts";
-import { adminDoors, createRuntime, deliveryDoors, inboxDoors, type Parts, type Runtime } from "../../turn/index.ts";
+import { textDoors } from "../../features/texts/index.ts";
+import { createRuntime, type Parts, type Runtime } from "../../turn/index.ts";
 
 /** The runtime with all that features add: their steps in every turn, and what doors call of them. */
 export function openRuntime(parts: Parts): Runtime {
@@ -9,8 +13,9 @@ export function openRuntime(parts: Parts): Runtime {
   return {
     ...runtime,
     ...lives,
+    ...conversationDoors(parts),
     ...deliveryDoors(parts),
     ...inboxDoors(turnParts, run),
-    ...adminDoors(parts, lives),
+    ...textDoors(parts, lives),
   };
 }

@@ -7,6 +7,8 @@ import { FIELDS, list, TIME } from "../fields.ts";
 import { operation, type World } from "../operation.ts";
 import { PROOF } from "../shapes.ts";
 
+export { conversationDoors } from "./read.ts";
+
 export const HEAD = z
   .object({ contact: z.string(), entries: z.number(), lastActivity: TIME })
   .meta({ id: "ConversationHead" });

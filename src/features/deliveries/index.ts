@@ -5,6 +5,8 @@ import type { Feature } from "../feature.ts";
 import { FIELDS, given, list, TIME } from "../fields.ts";
 import { operation, type World } from "../operation.ts";
 
+export { deliveryDoors } from "./doors.ts";
+
 const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
 
 const MESSAGE = z

@@ -7,6 +7,8 @@ import { FIELDS, given, list } from "../fields.ts";
 import { operation, turnOperation, type World } from "../operation.ts";
 import { EVENT } from "../shapes.ts";
 
+export { inboxDoors } from "./run.ts";
+
 const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
 
 const WAITING = z

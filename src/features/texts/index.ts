@@ -3,6 +3,7 @@ import type { Feature } from "../feature.ts";
 import { LAYER_OPERATIONS } from "./layers.ts";
 import { SKILL_OPERATIONS } from "./skills.ts";
 
+export { textDoors } from "./doors.ts";
 export { passedOverLines, proposalsLine } from "./lines.ts";
 export { LAYER, PASSED_OVER } from "./shapes.ts";
 

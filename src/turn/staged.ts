@@ -1,4 +1,4 @@
-import type { Compilation } from "../../compiler/index.ts";
+import type { Compilation } from "../compiler/index.ts";
 import {
   type ContactId,
   isBatch,
@@ -13,14 +13,14 @@ import {
   type TurnEvent,
   toolName,
   untrusted,
-} from "../../protocol/index.ts";
-import type { Claim, StagedReply } from "../../store/index.ts";
-import { compileFor, type Occasion, type Prepared } from "../gather.ts";
-import type { Lease } from "../lease.ts";
-import type { Parts } from "../parts.ts";
-import { limitsOf } from "../run-tool.ts";
-import type { TurnParts, TurnSetup } from "../steps.ts";
-import { unremembered } from "../unremembered.ts";
+} from "../protocol/index.ts";
+import type { Claim, StagedReply } from "../store/index.ts";
+import { compileFor, type Occasion, type Prepared } from "./gather.ts";
+import type { Lease } from "./lease.ts";
+import type { Parts } from "./parts.ts";
+import { limitsOf } from "./run-tool.ts";
+import type { TurnParts, TurnSetup } from "./steps.ts";
+import { unremembered } from "./unremembered.ts";
 
 /** What of a running turn says whom it answers. */
 interface Answering {

@@ -11,7 +11,7 @@ import {
   textName,
   type Untrusted,
 } from "../../protocol/index.ts";
-import type { Desk } from "../desk.ts";
+import type { Desk } from "../../turn/index.ts";
 import { activeTexts, type EditableText } from "./editable-text.ts";
 
 type Passed = Exclude<CheckedText, { readonly problem: string }>;

@@ -1,5 +1,5 @@
 import { type Agent, isInPlace, placeOf, type TextVersion } from "../../protocol/index.ts";
-import type { PassedOver } from "../agent-doors.ts";
+import type { PassedOver } from "../../turn/index.ts";
 import { keyOf } from "./check-text.ts";
 
 /** What a declaration has made of texts that were edited before it. Pure. */

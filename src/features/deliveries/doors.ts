@@ -1,14 +1,16 @@
-import { type Actor, authorize, type TurnId } from "../../protocol/index.ts";
-import { agentNamed, threadOf, turnOf } from "../access.ts";
-import type { Parts } from "../parts.ts";
-import type { Runtime } from "../runtime.ts";
-import { deliverDue } from "./deliveries.ts";
+import { type Actor, authorize, type OutboxId, type TurnId } from "../../protocol/index.ts";
+import type { OutboxMessage } from "../../store/index.ts";
+import type { Parts, Runtime } from "../../turn/index.ts";
+import { agentNamed, type Desk, deskOf, note, type OutgoingMessage, threadOf, turnOf } from "../../turn/index.ts";
+import { deliverDue } from "./deliver.ts";
 
 /** As many of a thread's messages that wait are read at once. */
 const PAGE = 100;
 
 /** What becomes of replies once they are committed. */
-export function deliveryDoors(parts: Parts): Pick<Runtime, "undelivered" | "heard" | "deliverDue"> {
+export function deliveryDoors(
+  parts: Parts,
+): Pick<Runtime, "undelivered" | "heard" | "deliverDue" | "outbox" | "delivered"> {
   const { store } = parts;
   return {
     async *undelivered(actor, { id: thread }) {
@@ -24,6 +26,8 @@ export function deliveryDoors(parts: Parts): Pick<Runtime, "undelivered" | "hear
         more = messages.length === PAGE;
       }
     },
+    outbox: async (actor, name, wish) => outbox(deskOf(parts, actor, name), wish),
+    delivered: async (actor, name, id) => delivered(deskOf(parts, actor, name), id),
     heard: (actor, turn) => heard(parts, actor, turn),
     async *deliverDue(actor, name, signal) {
       const agent = agentNamed(parts, actor, name);
@@ -40,4 +44,22 @@ async function heard(parts: Parts, actor: Actor, turn: TurnId): Promise<void> {
   const { org, agent, contact } = scope;
   const waiting = await parts.store.mail({ org, agent }, { contact, turn, status: "waiting", limit: 1 });
   for (const { id } of waiting) await parts.store.deliver(scope, id, parts.clock());
+}
+
+/** What the agent said, the newest first. */
+async function outbox(
+  desk: Desk,
+  wish: { readonly status?: OutboxMessage["status"]; readonly limit: number },
+): Promise<readonly OutgoingMessage[]> {
+  const found = await desk.parts.store.mail(desk.owner, wish);
+  await note(desk, "read outbox", `messages: ${found.length}`);
+  return found;
+}
+
+/** Says that a message was delivered by other means. */
+async function delivered(desk: Desk, id: OutboxId): Promise<boolean> {
+  const { parts, owner } = desk;
+  const isDone = await parts.store.deliver({ ...owner, contact: null }, id, parts.clock());
+  if (isDone) await note(desk, "delivered", id);
+  return isDone;
 }

@@ -16,10 +16,10 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
+import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "../../turn/index.contract.ts";
+import type { InboxOptions } from "../../turn/index.ts";
+import { defineTool, memoryTools, replyTool, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
-import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "../index.contract.ts";
-import type { InboxOptions } from "../index.ts";
-import { defineTool, memoryTools, replyTool, toolset } from "../tools/index.ts";
 
 const live = (id: string, rank: number, source: Source): Agent["layers"][number] => ({
   id: layerId(id),

@@ -9,8 +9,7 @@ import {
   type Source,
   skillsText,
 } from "../../protocol/index.ts";
-import type { LayerView } from "../agent-doors.ts";
-import type { Desk } from "../desk.ts";
+import type { Desk, LayerView } from "../../turn/index.ts";
 import { activeTexts, layerOf } from "./editable-text.ts";
 import { passedOver } from "./passed-over.ts";
 

@@ -1,7 +1,5 @@
-import type { AgentDoors, Attention, PassedOver } from "../agent-doors.ts";
-import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
-import type { Desk } from "../desk.ts";
-import { REPLAY } from "../recording.ts";
+import type { AgentDoors, Attention, Desk, PassedOver } from "../../turn/index.ts";
+import { CONSOLIDATION, REPLAY } from "../../turn/index.ts";
 import { passedOver } from "./passed-over.ts";
 
 /** A turn that left somebody without a reply waits for an operator so long; in milliseconds. Whoever still wants an answer then has asked again. */

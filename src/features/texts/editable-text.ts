@@ -11,7 +11,7 @@ import {
   suggestion,
   type TextKey,
 } from "../../protocol/index.ts";
-import type { Desk } from "../desk.ts";
+import type { Desk } from "../../turn/index.ts";
 
 /** A text that may be edited, as it stands now. */
 export interface EditableText extends ActiveText {

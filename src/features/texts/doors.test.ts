@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { openRuntime } from "../../app/doors/runtime.ts";
 import { type Actor, agentName, contactId, layerId, orgId, outboxId, SELF, untrusted } from "../../protocol/index.ts";
-import { message, OPERATOR, ORG, type Stage } from "../index.contract.ts";
-import type { Runtime } from "../runtime.ts";
-import { automatonStage, LOOP, written } from "./automaton.contract.ts";
+import { message, OPERATOR, ORG, type Stage } from "../../turn/index.contract.ts";
+import type { Runtime } from "../../turn/index.ts";
+import { automatonStage, LOOP, written } from "./index.contract.ts";
 
 const ANN = contactId("ann");
 const name = agentName("automaton");

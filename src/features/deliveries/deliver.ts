@@ -1,18 +1,7 @@
 import type { Agent } from "../../protocol/index.ts";
 import type { OutboxMessage } from "../../store/index.ts";
-import type { Parts } from "../parts.ts";
-import { pauseAfter } from "../pause-after.ts";
-import type { SendDelivery } from "./delivery.ts";
-
-/** What came of one try. */
-export interface DeliveryReport {
-  readonly agent: Agent["name"];
-  readonly outbox: OutboxMessage["id"];
-  /** None: it was taken. */
-  readonly failed?: string;
-  /** False: it is not tried again, and stays in the outbox as undeliverable. */
-  readonly again: boolean;
-}
+import type { DeliveryReport, Parts, SendDelivery } from "../../turn/index.ts";
+import { pauseAfter } from "../../turn/index.ts";
 
 /** As often a message is tried: about a day. */
 const MOST_TRIES = 30;

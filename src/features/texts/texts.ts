@@ -18,8 +18,8 @@ import type {
   TextEdit,
   TextVerdictChoice,
   VersionsChoice,
-} from "../agent-doors.ts";
-import { type Desk, note } from "../desk.ts";
+} from "../../turn/index.ts";
+import { type Desk, note } from "../../turn/index.ts";
 import {
   checkDeclared,
   checkedReason,
@@ -31,7 +31,7 @@ import {
   versionOf,
 } from "./check-text.ts";
 import { checkPart, type EditableText, editableText, layerOf, skillsLayer, textNamed } from "./editable-text.ts";
-import { lastActive, skillNamed } from "./skills.ts";
+import { lastActive, skillNamed } from "./skill-views.ts";
 
 /** Makes an operator's text active. What the guard would only have looked at is the operator's own word, and its verdict is kept. */
 export async function editText(desk: Desk, { layer, part, text, line, reason }: TextEdit): Promise<TextVersion> {

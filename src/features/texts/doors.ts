@@ -1,16 +1,13 @@
 import type { Actor, AgentName, TextKey } from "../../protocol/index.ts";
 import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
-import type { AgentDoors, AgentSnapshot } from "../agent-doors.ts";
-import { type Desk, deskOf, desksOf, note } from "../desk.ts";
-import type { Parts } from "../parts.ts";
+import type { AgentDoors, AgentSnapshot, Parts } from "../../turn/index.ts";
+import { type Desk, deskOf, desksOf, note } from "../../turn/index.ts";
 import { attention } from "./attention.ts";
 import { compareTexts } from "./compare.ts";
-import { conversation, conversations } from "./conversations.ts";
 import { textNamed } from "./editable-text.ts";
-import { layerView, layerViews } from "./layers.ts";
-import { delivered, inbox, outbox } from "./mail.ts";
+import { layerView, layerViews } from "./layer-views.ts";
 import { rollbackText } from "./rollback.ts";
-import { skillsOf } from "./skills.ts";
+import { skillsOf } from "./skill-views.ts";
 import {
   activateText,
   decideText,
@@ -22,14 +19,28 @@ import {
   textVersions,
 } from "./texts.ts";
 
-/** What operators see and change of an agent, but its life and its turns. */
-export type AdminDoors = Omit<AgentDoors, "life" | "funds" | "topUp" | "topUps" | "tick" | "tickDue" | "runInbox">;
+/** What operators see and change of an agent's texts, and all that can be seen of it at once. */
+export type TextDoors = Omit<
+  AgentDoors,
+  | "life"
+  | "funds"
+  | "topUp"
+  | "topUps"
+  | "tick"
+  | "tickDue"
+  | "runInbox"
+  | "inbox"
+  | "outbox"
+  | "delivered"
+  | "conversations"
+  | "conversation"
+>;
 
 /** How an agent is, and what it lives on. */
 type Lives = Pick<AgentDoors, "life" | "funds">;
 
 /** Each door asks who is asking before it looks at anything. */
-export function adminDoors(parts: Parts, lives: Lives): AdminDoors {
+export function textDoors(parts: Parts, lives: Lives): TextDoors {
   const at = (actor: Actor, agent: AgentName): Desk => deskOf(parts, actor, agent);
   const each = (actor: Actor, agent: AgentName | undefined): readonly Desk[] => desksOf(parts, actor, agent);
   /** The desk, and which of the agent's texts is meant there. */
@@ -53,12 +64,7 @@ export function adminDoors(parts: Parts, lives: Lives): AdminDoors {
     disableSkill: async (actor, agent, skill) => disableSkill(at(actor, agent), skill),
     enableSkill: async (actor, agent, skill) => enableSkill(at(actor, agent), skill),
     attention: async (actor, agent) => attention(each(actor, agent), lives.funds),
-    conversations: async (actor, agent, limit) => conversations(at(actor, agent), limit),
-    conversation: async (actor, agent, sender) => conversation(at(actor, agent), sender),
-    inbox: async (actor, agent, limit) => inbox(at(actor, agent), limit),
-    outbox: async (actor, agent, wish) => outbox(at(actor, agent), wish),
     acts: async (actor, agent, limit) => parts.store.acts(at(actor, agent).owner, limit),
-    delivered: async (actor, agent, id) => delivered(at(actor, agent), id),
   };
 }
 

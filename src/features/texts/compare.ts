@@ -1,6 +1,5 @@
 import { type AgentName, declaredText, diffLines, StrataError, type TextKey, textName } from "../../protocol/index.ts";
-import type { TextComparison, TextPair } from "../agent-doors.ts";
-import type { Desk } from "../desk.ts";
+import type { Desk, TextComparison, TextPair } from "../../turn/index.ts";
 import { versionOf } from "./check-text.ts";
 import { checkPart, layerOf } from "./editable-text.ts";
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { scripted } from "../../models/index.ts";
 import { contactId, threadId } from "../../protocol/index.ts";
-import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "../index.contract.ts";
-import { type Runtime, readRecording, replay } from "../index.ts";
-import type { DeliveryReport } from "./deliveries.ts";
-import type { Delivery, SendDelivery } from "./delivery.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "../../turn/index.contract.ts";
+import type { Delivery, DeliveryReport, SendDelivery } from "../../turn/index.ts";
+import { type Runtime, readRecording, replay } from "../../turn/index.ts";
 
 const AGENT = sampleAgent({ deliver: { url: "https://receiver.example/replies" } });
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 import type { TextKey, TextMove } from "../../protocol/index.ts";
-import type { Desk } from "../desk.ts";
+import type { Desk } from "../../turn/index.ts";
 
 /** As many moves are read at once: what is looked for is hardly ever older. */
 const PAGE = 100;

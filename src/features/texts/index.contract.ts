@@ -11,7 +11,7 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import { type Stage, sampleAgent, stage } from "../index.contract.ts";
+import { type Stage, sampleAgent, stage } from "../../turn/index.contract.ts";
 
 const WHOLE = { full: "whole", compact: "whole", minimal: "whole" } as const;
 

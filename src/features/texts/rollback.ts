@@ -7,8 +7,7 @@ import {
   type TextPointer,
   textName,
 } from "../../protocol/index.ts";
-import type { TextChoice } from "../agent-doors.ts";
-import type { Desk } from "../desk.ts";
+import type { Desk, TextChoice } from "../../turn/index.ts";
 import { checkDeclared, checkedReason, keptVersion, keyOf, pointersBeside, versionOf } from "./check-text.ts";
 import { type EditableText, editableText, isEditable } from "./editable-text.ts";
 import { lastMove } from "./last-move.ts";

@@ -7,8 +7,7 @@ import {
   suggestion,
   type TextKey,
 } from "../../protocol/index.ts";
-import type { SkillView } from "../agent-doors.ts";
-import type { Desk } from "../desk.ts";
+import type { Desk, SkillView } from "../../turn/index.ts";
 import { activeTexts, skillsLayer } from "./editable-text.ts";
 import { lastMove } from "./last-move.ts";
 

@@ -9,15 +9,18 @@ import {
   threadId,
 } from "../../protocol/index.ts";
 import type { BatchOpening, Failures, Thread } from "../../store/index.ts";
-import type { AgentDoors } from "../agent-doors.ts";
-import { CONSOLIDATION } from "../consolidate/consolidate-thread.ts";
-import { deskOf } from "../desk.ts";
-import { pauseAfter } from "../pause-after.ts";
-import { REPLAY } from "../recording.ts";
-import type { InboxOptions, Run } from "../run-options.ts";
-import { keepVersion } from "../setup.ts";
-import type { TurnParts } from "../steps.ts";
-import { shownSender } from "../tools/index.ts";
+import type { AgentDoors, InboxOptions, Run, TurnParts } from "../../turn/index.ts";
+import {
+  CONSOLIDATION,
+  type Desk,
+  deskOf,
+  type InboxMessage,
+  keepVersion,
+  note,
+  pauseAfter,
+  REPLAY,
+} from "../../turn/index.ts";
+import { shownSender } from "../../turn/tools/index.ts";
 
 /** Where turns of several senders are. */
 const CHANNEL = "inbox";
@@ -26,13 +29,22 @@ const CHANNEL = "inbox";
 const TRIES = 5;
 
 /** The door to turns over whatever waits, for operators. */
-export function inboxDoors(parts: () => TurnParts, run: Run): Pick<AgentDoors, "runInbox"> {
+export function inboxDoors(parts: () => TurnParts, run: Run): Pick<AgentDoors, "inbox" | "runInbox"> {
   return {
+    inbox: async (actor, name, limit) => inbox(deskOf(parts(), actor, name), limit),
     async *runInbox(actor, name, options = {}) {
       const { agent } = deskOf(parts(), actor, name);
       yield* runInbox(parts(), agent, { run, options });
     },
   };
+}
+
+/** What waits for the agent, the oldest first. */
+async function inbox(desk: Desk, limit: number): Promise<readonly InboxMessage[]> {
+  const { parts, owner } = desk;
+  const found = await parts.store.inbox(owner, { now: parts.wall(), limit });
+  await note(desk, "read inbox", `messages: ${found.length}`);
+  return found.map(({ contact, event, staged }) => ({ contact, event, status: staged ? "staged" : "waiting" }));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Agent, digestOf, layerId, TEXT_LIMITS, type TextKey, trusted, untrusted } from "../../protocol/index.ts";
-import { OPERATOR, type Stage, stage } from "../index.contract.ts";
-import { automaton, automatonStage, DECLARED, LOOP, SOUL, skill, written } from "./automaton.contract.ts";
+import { OPERATOR, type Stage, stage } from "../../turn/index.contract.ts";
+import { automaton, automatonStage, DECLARED, LOOP, SOUL, skill, written } from "./index.contract.ts";
 
 const reason = untrusted("on purpose");
 
