@@ -59,11 +59,16 @@ function schemaOf(db: Connection): ReadonlyMap<string, string> {
   return new Map(db.all(plain<SchemaRow>(SCHEMA)).map(named));
 }
 
+/** Made once in a program, for the migrations are what they are: it takes longer than all the rest of a small record's check. */
+let today: ReadonlyMap<string, string> | undefined;
+
 function todaysSchema(): ReadonlyMap<string, string> {
+  if (today !== undefined) return today;
   const fresh = connect(":memory:", { random: (bytes) => new Uint8Array(bytes), patience: 0 });
   try {
     migrate(fresh);
-    return schemaOf(fresh);
+    today = schemaOf(fresh);
+    return today;
   } finally {
     fresh.close();
   }
