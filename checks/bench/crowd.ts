@@ -110,11 +110,13 @@ async function measure(target: Target, hostile: string): Promise<Omit<CrowdRow, 
   const [others, health, statuses]: [number[], number[], string[]] = [[], [], []];
   const until = Date.now() + target.seconds * 1_000;
   const isOpen = () => Date.now() < until;
+  // Nobody thinks on when the time is over.
+  const think = (milliseconds: number) => pause(Math.max(0, Math.min(milliseconds, until - Date.now())));
   const chat = async (thread: string, i: number): Promise<void> => {
-    await pause((THINKS * i) / OTHERS);
+    await think((THINKS * i) / OTHERS);
     for (let n = 0; isOpen(); n++) {
       others.push(await timed(() => post(target, thread, `Message ${n} of guest ${i}: how is the sea today?`)));
-      await pause(THINKS);
+      await think(THINKS);
     }
   };
   const flood = async (): Promise<void> => {
