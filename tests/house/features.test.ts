@@ -1,0 +1,111 @@
+import { PassThrough } from "node:stream";
+import type { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { readFiles } from "../../checks/files.ts";
+import { importsOf } from "../../checks/imports.ts";
+import { FEATURES } from "../../src/app/doors/features.ts";
+import { createContext, createProgram } from "../../src/doors/cli/index.ts";
+import { fieldsOf, type Operation, pathFields } from "../../src/features/index.ts";
+
+const LISTED = await Promise.all(FEATURES.map(async (listed) => ({ listed, feature: await listed.load() })));
+const OPERATIONS = LISTED.flatMap(({ feature }) => feature.operations);
+const SOURCES = readFiles((path) => /^src\/features\/[\w-]+\/.*\.ts$/.test(path) && !/\.test(-d)?\.ts$/.test(path));
+
+const twice = (names: readonly string[]): readonly string[] => names.filter((name, at) => names.indexOf(name) !== at);
+
+describe.each(LISTED)("the feature $listed.name", ({ listed, feature }) => {
+  const folder = `src/features/${listed.name}/`;
+
+  it("is called as its folder, and lists every noun of its commands and no other", () => {
+    expect(feature.name).toBe(listed.name);
+    const nouns = feature.operations.filter(({ command }) => command !== undefined).map(({ name }) => nounOf(name));
+    expect([...new Set(nouns)].sort()).toEqual(Object.keys(listed.nouns).sort());
+  });
+
+  it("names the features whose words it uses, and enters each by its door", () => {
+    const used = SOURCES.filter(({ path }) => path.startsWith(folder)).flatMap(({ text }) =>
+      importsOf(text).flatMap(({ from = "" }) => /^\.\.\/([\w-]+)\/(.*)$/.exec(from)?.slice(1, 3).join("/") ?? []),
+    );
+    expect([...new Set(used)].sort()).toEqual([...(feature.needs ?? [])].map((name) => `${name}/index.ts`).sort());
+  });
+});
+
+const nounOf = (name: string): string => name.split(".")[0] ?? "";
+
+it("no feature needs itself, over whichever others", () => {
+  const needs = new Map(LISTED.map(({ feature }) => [feature.name, feature.needs ?? []]));
+  const above = (name: string, seen: readonly string[]): readonly string[] =>
+    seen.includes(name)
+      ? [[...seen, name].join(" → ")]
+      : (needs.get(name) ?? []).flatMap((one) => above(one, [...seen, name]));
+  expect([...needs.keys()].flatMap((name) => above(name, []))).toEqual([]);
+});
+
+it("no two operations share a name, a route or a command, and no two features a noun", () => {
+  expect(twice(LISTED.flatMap(({ listed }) => Object.keys(listed.nouns)))).toEqual([]);
+  expect(twice(OPERATIONS.map(({ name }) => name))).toEqual([]);
+  const routes = OPERATIONS.flatMap(({ at }) => (at ? [`${at.method} ${at.path.replaceAll(/\{\w+\}/g, "{}")}`] : []));
+  expect(twice(routes)).toEqual([]);
+  const options = OPERATIONS.flatMap(({ command: { optionOf } = {} }) =>
+    optionOf ? [`${optionOf.operation} --${optionOf.option}`] : [],
+  );
+  expect(twice(options)).toEqual([]);
+});
+
+/** Who says what it does begins with these; `Lists` and `The list` describe it, and `List` tells it to be done. */
+const IMPERATIVE = /^(?!(?:A|All|An|How|The|What|Who)\b)[A-Z][a-z]*(?<!s) /;
+
+describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const))("%s", (name, operation) => {
+  it("has a name of one or two words, and says in whole sentences and in the imperative what it does", () => {
+    expect(name).toMatch(/^[a-z]+(\.[a-z]+)?$/);
+    expect(operation.does).toMatch(IMPERATIVE);
+    expect(operation.does).toMatch(/\.$/);
+  });
+
+  it("can be reached, says of every field what it is, and takes each that stands in its path", () => {
+    const { at, command, takes } = operation;
+    expect(at ?? command).toBeDefined();
+    const fields = fieldsOf(takes);
+    expect(fields.filter(({ says }) => says === "").map((field) => field.name)).toEqual([]);
+    const known = fields.map((field) => field.name);
+    expect(known).toEqual(expect.arrayContaining(at === undefined ? [] : [...pathFields(at)]));
+    const { words = [], rest, file, stdin } = command ?? {};
+    expect(known).toEqual(expect.arrayContaining([...words, rest, file, stdin].filter((one) => one !== undefined)));
+  });
+
+  it("has examples that the command line takes as this command", async () => {
+    if (operation.command === undefined) return;
+    expect(operation.command.examples.length).toBeGreaterThan(0);
+    for (const line of operation.command.examples) expect(await parsedAs(line), line).toBe(commandOf(operation));
+  });
+});
+
+const commandOf = ({ name, command }: Operation): string => (command?.optionOf?.operation ?? name).replace(".", " ");
+
+/** The words of the command that a line is parsed as; nothing is run. @throws what is wrong with the line */
+async function parsedAs(line: string): Promise<string> {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const { signal } = new AbortController();
+  const program = await createProgram(createContext({ stdin, stdout, stderr, env: {}, cwd: "/", signal }));
+  let found = "";
+  for (const command of leaves(program))
+    command.exitOverride().action(() => {
+      found = pathOf(command).join(" ");
+    });
+  await program.parseAsync(wordsOf(line), { from: "user" });
+  return found;
+}
+
+const leaves = (command: Command): readonly Command[] =>
+  command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+
+const pathOf = (command: Command): readonly string[] =>
+  command.parent === null ? [] : [...pathOf(command.parent), command.name()];
+
+/** A line as a shell reads it, to its first redirection or second command. */
+function wordsOf(line: string): readonly string[] {
+  const [own = ""] = line.split(/ (?:&&|[<>|]) /);
+  return [...own.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+    ([, single, double, bare]) => single ?? double ?? bare ?? "",
+  );
+}
