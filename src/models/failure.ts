@@ -1,7 +1,6 @@
 import { AISDKError, APICallError } from "@ai-sdk/provider";
 import { ERRORS, type ModelRef, never, StrataError, spellings } from "../protocol/index.ts";
 import { RedirectRefused } from "./access.ts";
-import { refusesReplay } from "./replay-refusal.ts";
 
 /** Who was asked, and what must never be repeated in a sentence about it. */
 export interface Asked {
@@ -10,7 +9,7 @@ export interface Asked {
 }
 
 /** How far the call had come when it was given up. */
-export interface GivenUp {
+interface GivenUp {
   readonly tries?: number;
   /** From when on the provider may be asked again, where it said so. */
   readonly until?: number;
@@ -194,4 +193,30 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
       .replace(/\b(bearer)\s+[\w.~+/=-]{12,}/gi, "$1 …")
       .replace(/\b(x-api-key|authorization)\s*[:=]\s*\S+/gi, "$1 …")
   );
+}
+
+/**
+ * How providers say that the reasoning of earlier replies, or what is bound to it, did not come back as they had given it.
+ * Anthropic: a block's signature does not fit it, the block was changed, or what stands before it (since the 5.1 family; its
+ * answer continues with "The block is bound to a different conversation."). OpenAI: a reasoning item stands without what followed
+ * it, or the other way round, its encrypted content cannot be read, or an item is named that is not kept.
+ */
+const SAYINGS: readonly RegExp[] = [
+  /invalid `?signature`? in `?(?:redacted_)?thinking`? block/i,
+  /`?thinking`? or `?redacted_thinking`? blocks [^.]*cannot be modified/i,
+  /of type 'reasoning' was provided without its required following item/i,
+  /was provided without its required 'reasoning' item/i,
+  /encrypted content .*could not be (?:verified|decrypted)/i,
+  /invalid_encrypted_content/,
+  /item with id '(?:rs|msg|fc)_[^']*' not found/i,
+];
+
+/** Whether a provider refused what it had said itself, as it was sent back. `words` are the failure's own. */
+function refusesReplay(thrown: unknown, status: number | undefined, words: string | undefined): boolean {
+  if (status !== undefined && status !== 400) return false;
+  // Gateways hold the provider's own words in their answer's body.
+  const body = APICallError.isInstance(thrown) ? thrown.responseBody : undefined;
+  const code = typeof thrown === "object" && thrown !== null ? Reflect.get(thrown, "code") : undefined;
+  const said = [words, body?.replaceAll("\\", ""), code].filter((one) => typeof one === "string").join("\n");
+  return SAYINGS.some((saying) => saying.test(said));
 }

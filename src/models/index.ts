@@ -5,19 +5,19 @@
  */
 export type { Access, ProviderKind, Secrets } from "./access.ts";
 export { type Binding, bindModel } from "./bind.ts";
-export { type Calibration, calibration } from "./calibration.ts";
 export { bindEmbedder, type EmbedderBinding } from "./embed.ts";
-export { type LanguageModel, modelOfInstance, type OpenOptions, openEmbedder, openModel } from "./open.ts";
-export { type RecordedReply, recordedModel } from "./recorded.ts";
-export { rehearsalModel } from "./rehearsal.ts";
-export { RETRY, type Retry } from "./retry.ts";
 export {
+  type RecordedReply,
+  recordedModel,
   type Script,
   type ScriptedEnd,
   type ScriptedPart,
   type ScriptedReply,
   scripted,
   scriptedModel,
-} from "./scripted.ts";
-export { countAhead, type TokenRule, tokenCounter } from "./tokens.ts";
+} from "./local-model.ts";
+export { type LanguageModel, modelOfInstance, type OpenOptions, openEmbedder, openModel } from "./open.ts";
+export { rehearsalModel } from "./rehearsal.ts";
+export { RETRY, type Retry } from "./retry.ts";
+export { type Calibration, calibration, countAhead, type TokenRule, tokenCounter } from "./tokens.ts";
 export { wireBody } from "./wire-body.ts";

@@ -1,14 +1,21 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { never, StrataError } from "../protocol/index.ts";
 import { type Access, type Fetch, NO_KEY, type Opening, type ProviderKind } from "./access.ts";
-import { anthropicModel } from "./anthropic.ts";
-import { bedrockAddress, bedrockEmbedding, bedrockModel } from "./bedrock.ts";
-import { compatibleEmbedding, compatibleModel } from "./compatible.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
 import type { EmbeddingModel } from "./embed.ts";
-import { openaiEmbedding, openaiModel } from "./openai.ts";
-import { openrouterEmbedding, openrouterModel } from "./openrouter.ts";
 import { packageEmbedding, packageModel } from "./package-model.ts";
+import {
+  anthropicModel,
+  bedrockAddress,
+  bedrockEmbedding,
+  bedrockModel,
+  compatibleEmbedding,
+  compatibleModel,
+  openaiEmbedding,
+  openaiModel,
+  openrouterEmbedding,
+  openrouterModel,
+} from "./providers.ts";
 
 /** A model of a provider's package, and how that provider wants its calls. */
 export interface Language {

@@ -1,7 +1,6 @@
 import { isoSecond, type ReadFrame } from "../protocol/index.ts";
-import type { Answered, Reading } from "./rehearsal-reading.ts";
+import { type Answered, asksForAll, bestMatch, type Reading } from "./rehearsal-reading.ts";
 import { memoryActOf, type Wish, wishOf } from "./rehearsal-wish.ts";
-import { asksForAll, bestMatch } from "./word-overlap.ts";
 
 /** What the rehearsal says, or the one call it makes. */
 export type Answer = { readonly say?: string; readonly call?: Wish };

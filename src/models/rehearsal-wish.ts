@@ -1,6 +1,5 @@
 import type { Json, JsonObject, ReadFrame } from "../protocol/index.ts";
-import type { InputSchema, Tools } from "./rehearsal-reading.ts";
-import { topicOf } from "./word-overlap.ts";
+import { type InputSchema, type Tools, topicOf } from "./rehearsal-reading.ts";
 
 type Property = NonNullable<InputSchema["properties"]>[string];
 

@@ -1,9 +1,13 @@
-import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { Model, ModelRef } from "../protocol/index.ts";
+import type {
+  JSONSchema7,
+  JSONSchema7Definition,
+  LanguageModelV4CallOptions,
+  LanguageModelV4StreamPart,
+} from "@ai-sdk/provider";
+import type { Json, Model, ModelRef } from "../protocol/index.ts";
 import { bindModel } from "./bind.ts";
 import { finishPart, localModel, textParts } from "./local-model.ts";
 import { answer } from "./rehearsal-answer.ts";
-import { sampleOf } from "./rehearsal-json.ts";
 import { readPrompt } from "./rehearsal-reading.ts";
 
 /**
@@ -31,3 +35,50 @@ async function* play(options: LanguageModelV4CallOptions): AsyncGenerator<Langua
 
 /** Four characters a token: a rehearsal costs nothing, so a guess will do. */
 const estimate = (text: string): number => Math.ceil(text.length / 4);
+
+/** How deep a schema is followed: one that names itself has no end. */
+const DEEPEST = 16;
+
+/**
+ * A value that fits a schema as plainly as can be, for people without a model: the first of what may be chosen, the least of
+ * what is counted, and `text` where words are wanted.
+ */
+function sampleOf(schema: JSONSchema7Definition | undefined, text: string, depth = 0): Json {
+  if (typeof schema !== "object" || depth > DEEPEST) return null;
+  const chosen = schema.const ?? schema.enum?.[0] ?? schema.default;
+  if (chosen !== undefined) return chosen;
+  const [alternative] = schema.anyOf ?? schema.oneOf ?? [];
+  if (alternative !== undefined) return sampleOf(alternative, text, depth + 1);
+  switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
+    case "object":
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([name, member]) => [name, sampleOf(member, text, depth + 1)]),
+      );
+    case "array":
+      return Array.from({ length: schema.minItems ?? 0 }, () => sampleOf(itemOf(schema), text, depth + 1));
+    case "string":
+      return wordsFor(schema, text);
+    case "number":
+    case "integer":
+      return schema.minimum ?? (schema.exclusiveMinimum === undefined ? 0 : schema.exclusiveMinimum + 1);
+    case "boolean":
+      return false;
+    default:
+      return null;
+  }
+}
+
+const itemOf = ({ items }: JSONSchema7): JSONSchema7Definition | undefined => (Array.isArray(items) ? items[0] : items);
+
+const DATES = new Map([
+  ["date", "2026-01-01"],
+  ["date-time", "2026-01-01T00:00:00Z"],
+  ["time", "00:00:00Z"],
+  ["email", "nobody@example.com"],
+  ["uri", "https://example.com/"],
+]);
+
+function wordsFor({ format = "", minLength = 0, maxLength }: JSONSchema7, text: string): string {
+  const said = DATES.get(format) ?? text;
+  return said.padEnd(minLength, ".").slice(0, maxLength);
+}
