@@ -1,8 +1,6 @@
-import { AUTOMATIC, COMPATIBLE, DEEPSEEK, GOOGLE } from "./automatic.ts";
-import { ANTHROPIC } from "./claude.ts";
-import { automatic, type Family } from "./family.ts";
-import { BEDROCK, OPENROUTER } from "./gateways.ts";
-import { OPENAI } from "./gpt.ts";
+import type { TailWay } from "../protocol/index.ts";
+import { automatic, type Family, type Price } from "./family.ts";
+import { ANTHROPIC, AUTOMATIC, COMPATIBLE, DEEPSEEK, GOOGLE, OPENAI } from "./makers.ts";
 
 /** For a model nobody wrote a card for: a small window, no cache and no price, so that nothing is promised. */
 export const UNKNOWN: Family = {
@@ -21,6 +19,83 @@ const FREE: readonly Family[] = ["rehearsal", "recording"].map((family) => ({
   family,
   price: automatic(0, 0),
 }));
+
+/** Neither passes a message on that clears itself: what is turn-scoped at its maker's is changed lines, or a plain end. */
+const tailOf = ({ tail, binds = false }: Family): TailWay =>
+  tail === "turn-scoped" ? (binds ? "delta" : "ephemeral") : tail;
+
+/**
+ * Bedrock and Claude on it have minimums of their own; Bedrock tells them for some, and for the others they are Anthropic's. What
+ * is routed through OpenRouter may end there.
+ */
+const minimumOf = ({ family, minimumPrefix }: Family): number =>
+  family === "anthropic:claude-opus-4-7" ? 4_096 : minimumPrefix;
+
+/** A model behind OpenRouter costs and caches as its maker's does, but for hosts of open models: there each has its price. */
+const passedOn = (row: Family, name: string): Family => {
+  const { price, ...rest } = row;
+  const card = { ...rest, family: `openrouter:${name}`, tail: tailOf(row), minimumPrefix: minimumOf(row) };
+  return { ...card, metadata: "openrouter", ...(price !== undefined && { price }) };
+};
+
+const withoutPrice = ({ price: _, ...row }: Family): Family => row;
+
+/** OpenRouter takes marks for all: Anthropic gets them as they are, OpenAI as its own, and the others need none. */
+const OPENROUTER: readonly Family[] = [
+  { ...AUTOMATIC, family: "openrouter:", window: 32_000, longestReply: 4_096, metadata: "openrouter" },
+  ...ANTHROPIC.map((row) => passedOn(row, `anthropic/${dotted(nameOf(row))}`)),
+  ...OPENAI.map((row) => passedOn(row, `openai/${nameOf(row)}`)),
+  ...GOOGLE.map((row) => passedOn(row, `google/${nameOf(row)}`)),
+  ...DEEPSEEK.map((row) => withoutPrice(passedOn(row, `deepseek/${nameOf(row)}`))),
+];
+
+function nameOf({ family }: Family): string {
+  return family.slice(family.indexOf(":") + 1);
+}
+
+/** Anthropic writes `claude-sonnet-4-5` where OpenRouter writes `claude-sonnet-4.5`. */
+function dotted(name: string): string {
+  return name.replace(/(\d)-(\d)/, "$1.$2");
+}
+
+/** Since Claude 4.5 an endpoint of a region costs a tenth more than the global one. */
+const REGIONAL = 1.1;
+const ONE_PRICE = /claude-(?:3-.*|sonnet-4|opus-4|opus-4-1|)$/;
+/** Those before it keep for five minutes only, and nobody knows of unknown ones. */
+const SHORT_ONLY = ONE_PRICE;
+
+function onBedrock(row: Family): readonly Family[] {
+  const { price, lifetimes, ...rest } = row;
+  const card = {
+    ...rest,
+    tail: tailOf(row),
+    minimumPrefix: minimumOf(row),
+    lifetimes: SHORT_ONLY.test(row.family) ? { short: lifetimes.short } : lifetimes,
+    metadata: "bedrock",
+  };
+  const cards = (factor: number) => ({ ...card, ...(price !== undefined && { price: times(price, factor) }) });
+  const name = `anthropic.${nameOf(row)}`;
+  return [
+    { ...cards(ONE_PRICE.test(row.family) ? 1 : REGIONAL), family: `bedrock:${name}` },
+    { ...cards(1), family: `bedrock:global.${name}` },
+  ];
+}
+
+const times = ({ input, cacheRead, cacheWrite, cacheWriteLong, output }: Price, factor: number): Price => ({
+  input: rounded(input * factor),
+  cacheRead: rounded(cacheRead * factor),
+  cacheWrite: rounded(cacheWrite * factor),
+  cacheWriteLong: rounded(cacheWriteLong * factor),
+  output: rounded(output * factor),
+});
+
+const rounded = (dollars: number): number => Math.round(dollars * 1e6) / 1e6;
+
+/** Claude on Bedrock is marked by `cachePoint`; of other models Strata asks Bedrock for no cache. */
+const BEDROCK: readonly Family[] = [
+  { ...AUTOMATIC, family: "bedrock:", window: 32_000, longestReply: 4_096, cache: "none", metadata: "bedrock" },
+  ...ANTHROPIC.flatMap(onBedrock),
+];
 
 /** In any order. */
 export const FAMILIES: readonly Family[] = [

@@ -47,8 +47,7 @@ export {
 } from "./lint/compare.ts";
 export { type Cost, measured, paddingPays, type Rates } from "./lint/cost.ts";
 export { type LintFinding, lintSubject } from "./lint/findings.ts";
-export { ruleTable } from "./lint/rule-table.ts";
-export { RULE_NAMES, type RuleName, type Severity } from "./lint/rules.ts";
+export { RULE_NAMES, type RuleName, ruleTable, type Severity } from "./lint/rules.ts";
 export type { Observed, PrefixText, Subject, ThreadLength } from "./lint/subject.ts";
 export { lintText } from "./lint/texts.ts";
 export { type Planning, planMarks } from "./marks.ts";

@@ -1,5 +1,5 @@
 import { never } from "../../protocol/index.ts";
-import { prefixNumbers } from "./prefixes.ts";
+import { prefixNumbers } from "./cache-state.ts";
 import type { Bill, CacheRules, SeenBlock, SeenRequest } from "./seen.ts";
 import { simulate } from "./simulate.ts";
 

@@ -1,11 +1,6 @@
 import { never } from "../../protocol/index.ts";
-import { type Entries, entries } from "./entries.ts";
-import { exactCache } from "./exact-cache.ts";
-import { longestCache } from "./longest-cache.ts";
-import { marksCache } from "./marks-cache.ts";
-import { prefixNumbers, type Walk } from "./prefixes.ts";
-import type { Bill, CacheRules, SeenRequest } from "./seen.ts";
-import { billOf, type Parts } from "./split.ts";
+import { billOf, type Entries, entries, type Parts, prefixNumbers, UNTOUCHED, type Walk } from "./cache-state.ts";
+import type { Bill, CacheRules, Lifetime, SeenBlock, SeenRequest } from "./seen.ts";
 
 /**
  * What a provider would bill for these requests, by the rules it documents: a bill for each, in the order given. The cache is
@@ -33,4 +28,129 @@ function partsOf(walk: Walk, held: Entries, rules: CacheRules): Parts {
     default:
       return never(rules);
   }
+}
+
+type MarkRules = Extract<CacheRules, { kind: "marks" }>;
+
+/** A block that carries a mark which counts: enough stands before it. */
+interface Marked {
+  readonly index: number;
+  readonly lifetime: Lifetime;
+}
+
+/**
+ * Anthropic's cache. It reads up to A, the longest beginning that a mark finds; writes for an hour from there to B, the last
+ * mark of an hour; for five minutes from there to C, the last mark; the rest is input. A mark on what was read writes nothing new.
+ */
+function marksCache(walk: Walk, entries: Entries, rules: MarkRules): Parts {
+  const { blocks } = walk.request;
+  const problems = refusals(blocks, rules);
+  if (problems.length > 0) return { ...UNTOUCHED, problems };
+  const marks = blocks.flatMap(({ mark }, index): readonly Marked[] =>
+    mark !== undefined && sumAt(walk, index) >= rules.minimum ? [{ index, lifetime: mark }] : [],
+  );
+  const found = longestFound(walk, marks, { entries, rules });
+  if (found !== undefined) entries.refresh(idAt(walk, found), walk.request);
+  const a = found === undefined ? 0 : sumAt(walk, found);
+  const b = Math.max(a, end(walk, marks.filter(({ lifetime }) => lifetime === "1h").at(-1)));
+  const c = Math.max(b, end(walk, marks.at(-1)));
+  for (const mark of marks) keep(walk, mark, { entries, rules, isRead: found !== undefined && mark.index <= found });
+  return { read: a, write1h: b - a, write5m: c - b, problems };
+}
+
+/** What the provider answers with a 400. */
+function refusals(blocks: readonly SeenBlock[], { most }: MarkRules): readonly string[] {
+  const marked = blocks.filter(({ mark }) => mark !== undefined);
+  const problems: string[] = [];
+  if (marked.length > most)
+    problems.push(`${marked.length} marks, and a request may carry ${most}: the provider refuses it`);
+  const short = marked.findIndex(({ mark }) => mark === "5m");
+  if (short >= 0 && marked.slice(short).some(({ mark }) => mark === "1h"))
+    problems.push("a mark of 1h stands after one of 5m, and longer ones must come first: the provider refuses it");
+  if (marked.some(({ kind }) => kind === "reasoning"))
+    problems.push("a mark stands on reasoning, which cannot carry one: the provider refuses it");
+  return problems;
+}
+
+/** The block where the longest beginning ends that earlier requests wrote: from the last mark so many positions back, then from the one before. */
+function longestFound(
+  walk: Walk,
+  marks: readonly Marked[],
+  { entries, rules }: { readonly entries: Entries; readonly rules: MarkRules },
+): number | undefined {
+  const positions = positionsOf(walk.request.blocks);
+  for (const { index } of marks.toReversed()) {
+    const last = positions[index] ?? 0;
+    for (let at = index; at >= 0 && last - (positions[at] ?? 0) < rules.lookback; at--) {
+      if (entries.has(idAt(walk, at), walk.request.at)) return at;
+    }
+  }
+  return undefined;
+}
+
+/** Calls in a row are one position, and so are results in a row; every other block is one of its own. */
+function positionsOf(blocks: readonly SeenBlock[]): readonly number[] {
+  let position = -1;
+  let before: SeenBlock["kind"] | undefined;
+  return blocks.map(({ kind }) => {
+    const goesOn = kind === before && (kind === "tool-use" || kind === "tool-result");
+    if (!goesOn) position++;
+    before = kind;
+    return position;
+  });
+}
+
+/** What was read and is held lives on as it was written; all else is written as the mark says. */
+function keep(
+  walk: Walk,
+  { index, lifetime }: Marked,
+  { entries, rules, isRead }: { readonly entries: Entries; readonly rules: MarkRules; readonly isRead: boolean },
+): void {
+  const id = idAt(walk, index);
+  if (isRead && entries.has(id, walk.request.at)) entries.refresh(id, walk.request);
+  else entries.hold(id, walk.request, rules.lifetimes[lifetime]);
+}
+
+const idAt = ({ ids }: Walk, index: number): number => ids[index] ?? -1;
+const sumAt = ({ sums }: Walk, index: number): number => sums[index] ?? 0;
+const end = (walk: Walk, mark: Marked | undefined): number => (mark === undefined ? 0 : sumAt(walk, mark.index));
+
+type LongestRules = Extract<CacheRules, { kind: "longest" }>;
+
+/** A cache that keeps all by itself: the longest common beginning is read, in whole steps. It is found block by block, so at most a block too little. */
+function longestCache({ ids, sums, request }: Walk, entries: Entries, { minimum, step, idle }: LongestRules): Parts {
+  const strange = ids.findIndex((id) => !entries.has(id, request.at));
+  const common = sums[(strange < 0 ? ids.length : strange) - 1] ?? 0;
+  for (const id of ids) entries.hold(id, request, idle);
+  const whole = common - (common % step);
+  return { ...UNTOUCHED, read: whole >= minimum ? whole : 0 };
+}
+
+type ExactRules = Extract<CacheRules, { kind: "exact" }>;
+
+/**
+ * A cache that reads exactly at breakpoints. The provider sets one of its own at the end of the newest message, unless the
+ * request is `explicit`; the ends of earlier blocks are then looked at, too, for each was the newest once. Only the last
+ * breakpoints are written; what lies before the one that was read is not paid for again.
+ */
+function exactCache(walk: Walk, entries: Entries, rules: ExactRules): Parts {
+  const { request, ids, sums } = walk;
+  const implicit = (request.mode ?? rules.mode) === "implicit";
+  const last = request.blocks.length - 1;
+  const places = breakpoints(request.blocks, implicit ? last : undefined).filter(
+    (at) => (sums[at] ?? 0) >= rules.minimum,
+  );
+  const looked = implicit ? ids.map((_, at) => at) : places;
+  const found = looked.slice(-rules.reads).findLast((at) => entries.has(ids[at] ?? -1, request.at));
+  const read = found === undefined ? 0 : (sums[found] ?? 0);
+  if (found !== undefined) entries.refresh(ids[found] ?? -1, request);
+  const written = places.slice(-rules.writes);
+  for (const at of written) entries.hold(ids[at] ?? -1, request, rules.idle);
+  const end = Math.max(read, ...written.map((at) => sums[at] ?? 0));
+  return { ...UNTOUCHED, read, write5m: end - read };
+}
+
+/** Where a breakpoint stands, in order. */
+function breakpoints(blocks: readonly SeenBlock[], own: number | undefined): readonly number[] {
+  return blocks.flatMap(({ mark }, at) => (mark !== undefined || at === own ? [at] : []));
 }

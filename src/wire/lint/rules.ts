@@ -1,10 +1,10 @@
-import type { RowName } from "./cost.ts";
+import { MEASURED, type Row, type RowName } from "./cost.ts";
 
 /** An error breaks what the cache keeps for as good as every request; a warning costs less, or not always. */
 export type Severity = "error" | "warning";
 
 /** One thing that lint looks for. */
-export interface Rule {
+interface Rule {
   readonly severity: Severity;
   /** What it finds. */
   readonly finds: string;
@@ -19,7 +19,7 @@ export interface Rule {
 const CHANGES = "whoever renews it changes the prefix, and all that comes after is written again";
 
 /** All rules, in the order in which they are reported (CACHING §4.6). */
-export const RULES = {
+const RULES = {
   "unstable-tools": {
     severity: "error",
     finds: "a tool whose name, description or schema differs between two loads or two renders",
@@ -165,3 +165,16 @@ function isRuleName(name: string): name is RuleName {
 
 /** One rule by its name. */
 export const ruleOf = (name: RuleName): Rule => RULES[name];
+
+/** The rules as a table in Markdown, for `docs/lint.md`. */
+export function ruleTable(): string {
+  const rows = RULE_NAMES.map((name) => {
+    const { severity, finds, because, remedy, row } = ruleOf(name);
+    return `| \`${name}\` | ${severity} | ${finds} | ${because} | ${row === undefined ? "" : figures(MEASURED[row])} | ${remedy} |`;
+  });
+  const head = ["| rule | severity | finds | because | measured | remedy |", "|---|---|---|---|---|---|"];
+  return [...head, ...rows].join("\n");
+}
+
+const figures = ({ what, at50, at200, at200cheap }: Row): string =>
+  `${at50} / ${at200} / ${at200cheap ?? "–"} (${what})`;

@@ -1,0 +1,197 @@
+import { automatic, type Family, price, type Shape } from "./family.ts";
+
+/** A cache that finds by itself what was sent before; prices of the window's shorter part. */
+export const AUTOMATIC: Shape = {
+  checked: "2026-11-21",
+  window: 200_000,
+  longestReply: 65_536,
+  tokenFactor: 1.3,
+  cache: "automatic",
+  minimumPrefix: 4_096,
+  step: 1,
+  marks: 0,
+  lookback: 0,
+  lifetimes: { short: 180 },
+  tail: "ephemeral",
+  metadata: "google",
+};
+
+/** Google says 1,024 to 4,096 tokens by model, each page otherwise; and nothing of how long: others saw three to five minutes. */
+const GEMINI_PRO: Shape = AUTOMATIC;
+const GEMINI: Shape = { ...AUTOMATIC, window: 1_048_576 };
+
+export const GOOGLE: readonly Family[] = [
+  { family: "google:gemini-", ...GEMINI_PRO },
+  // From 200,000 tokens on the prompt costs twice.
+  { family: "google:gemini-2.5-pro", ...GEMINI_PRO, price: automatic(1.25, 10) },
+  { family: "google:gemini-2.5-flash", ...GEMINI, price: automatic(0.3, 2.5) },
+  { family: "google:gemini-2.5-flash-lite", ...GEMINI, price: automatic(0.1, 0.4) },
+  { family: "google:gemini-3-flash-preview", ...GEMINI, price: automatic(0.5, 3) },
+  { family: "google:gemini-3.1-pro-preview", ...GEMINI_PRO, price: automatic(2, 12) },
+  { family: "google:gemini-3.1-flash-lite", ...GEMINI, price: automatic(0.25, 1.5) },
+  { family: "google:gemini-3.5-flash", ...GEMINI, price: automatic(1.5, 9) },
+  { family: "google:gemini-3.5-flash-lite", ...GEMINI, price: automatic(0.3, 2.5) },
+  // Half of it until the end of 2026.
+  { family: "google:gemini-3.6-flash", ...GEMINI, price: automatic(1.5, 7.5) },
+  { family: "google:gemini-3.7-flash", ...GEMINI, price: automatic(1.5, 7.5) },
+  { family: "google:gemini-3.8-flash", ...GEMINI, price: automatic(1.5, 7.5) },
+  // Half of it until the end of November 2026.
+  { family: "google:gemini-4-argon", ...GEMINI, longestReply: 64_000, price: automatic(4, 20, 0.05) },
+];
+
+/** DeepSeek keeps what it finds common for hours to days, in units of 64 tokens. Its price is that of the busy hours, twice the other. */
+const DEEPSEEK_V4: Shape = {
+  ...AUTOMATIC,
+  window: 1_000_000,
+  longestReply: 384_000,
+  minimumPrefix: 1_024,
+  step: 64,
+  lifetimes: { short: 3_600 },
+  metadata: "deepseek",
+};
+
+export const DEEPSEEK: readonly Family[] = [
+  { family: "deepseek:deepseek-", ...DEEPSEEK_V4, window: 128_000, longestReply: 8_192 },
+  { family: "deepseek:deepseek-flash", ...DEEPSEEK_V4, price: automatic(0.3, 1.2, 0.02) },
+  { family: "deepseek:deepseek-v4-flash", ...DEEPSEEK_V4, price: automatic(0.3, 1.2, 0.02) },
+  { family: "deepseek:deepseek-v4-pro", ...DEEPSEEK_V4, price: automatic(1.32, 3.96, 1 / 30) },
+];
+
+/**
+ * vLLM, SGLang, llama.cpp and their like: whole blocks of 16 tokens for as long as there is room, which nobody promises. What
+ * they cost their owner is not known.
+ */
+export const COMPATIBLE: readonly Family[] = [
+  {
+    family: "openai-compatible:",
+    ...AUTOMATIC,
+    window: 32_000,
+    longestReply: 4_096,
+    minimumPrefix: 16,
+    step: 16,
+    metadata: "openaiCompatible",
+  },
+];
+
+/**
+ * Claude counts more than o200k on the same text: 1.09 times on English prose, so 1.2 is the safe side. At most four marks,
+ * from each of which twenty positions are looked back, the mark's own among them; a run of calls is one, and so is one of results.
+ */
+const CLAUDE_4: Shape = {
+  checked: "2026-11-21",
+  window: 200_000,
+  longestReply: 64_000,
+  tokenFactor: 1.2,
+  cache: "marks",
+  minimumPrefix: 4_096,
+  step: 1,
+  marks: 4,
+  lookback: 20,
+  lifetimes: { short: 300, long: 3_600 },
+  tail: "ephemeral",
+  metadata: "anthropic",
+};
+/** From Opus 4.7 on it counts up to a third more again; most of these clear a message of one turn by themselves. */
+const CLAUDE_5: Shape = { ...CLAUDE_4, tokenFactor: 1.5, minimumPrefix: 512, tail: "turn-scoped" };
+/** These bind their reasoning to the history before it: there a tail that goes away again would be an edit. */
+const BINDING: Shape = { ...CLAUDE_5, binds: true };
+
+/** Prices of platform.claude.com, minimums of its page on prompt caching. In any order. */
+export const ANTHROPIC: readonly Family[] = [
+  // An unknown one may bind its reasoning to the history, and may not clear messages.
+  { family: "anthropic:claude-", ...CLAUDE_4, longestReply: 4_096, tokenFactor: 1.5, tail: "delta", binds: true },
+  // Anthropic says 2,048.
+  { family: "anthropic:claude-3-5-haiku", ...CLAUDE_4, longestReply: 8_192, price: price(0.8, 4) },
+  { family: "anthropic:claude-sonnet-4", ...CLAUDE_4, minimumPrefix: 1_024, price: price(3, 15) },
+  { family: "anthropic:claude-sonnet-4-5", ...CLAUDE_4, minimumPrefix: 1_024, price: price(3, 15) },
+  // Anthropic says 1,024; its older pages and measurements say 2,048.
+  { family: "anthropic:claude-sonnet-4-6", ...CLAUDE_4, minimumPrefix: 2_048, price: price(3, 15) },
+  { family: "anthropic:claude-sonnet-5", ...CLAUDE_5, tail: "ephemeral", minimumPrefix: 1_024, price: price(2, 10) },
+  // Reads at a twentieth, as the overview of models says; one list of others says a tenth.
+  { family: "anthropic:claude-sonnet-5-5", ...BINDING, price: price(2, 10, { read: 0.05 }) },
+  { family: "anthropic:claude-haiku-4-5", ...CLAUDE_4, price: price(1, 5) },
+  { family: "anthropic:claude-haiku-5-5", ...CLAUDE_5, window: 100_000, price: price(0.1, 0.5) },
+  { family: "anthropic:claude-opus-4", ...CLAUDE_4, longestReply: 32_000, minimumPrefix: 1_024, price: price(15, 75) },
+  {
+    family: "anthropic:claude-opus-4-1",
+    ...CLAUDE_4,
+    longestReply: 32_000,
+    minimumPrefix: 1_024,
+    price: price(15, 75),
+  },
+  { family: "anthropic:claude-opus-4-5", ...CLAUDE_4, price: price(5, 25) },
+  { family: "anthropic:claude-opus-4-6", ...CLAUDE_4, price: price(5, 25) },
+  { family: "anthropic:claude-opus-4-7", ...CLAUDE_5, tail: "ephemeral", minimumPrefix: 2_048, price: price(5, 25) },
+  // Anthropic says 1,024; its older pages say 4,096.
+  { family: "anthropic:claude-opus-4-8", ...CLAUDE_5, minimumPrefix: 4_096, price: price(5, 25) },
+  { family: "anthropic:claude-opus-5", ...CLAUDE_5, price: price(5, 25) },
+  { family: "anthropic:claude-opus-5-5", ...BINDING, price: price(4, 20, { read: 0.05 }) },
+  { family: "anthropic:claude-mythos-preview", ...BINDING, tail: "delta", minimumPrefix: 2_048 },
+  { family: "anthropic:claude-mythos-5", ...CLAUDE_5 },
+  { family: "anthropic:claude-mythos-5-1", ...BINDING },
+  { family: "anthropic:claude-fable-5", ...CLAUDE_5, price: price(10, 50) },
+  { family: "anthropic:claude-fable-5-1", ...BINDING, price: price(10, 50, { read: 0.025 }) },
+];
+
+/**
+ * o200k is the tokenizer of these models; the factor leaves room for what stands around each message. The cache lives five to
+ * ten minutes without use, of a whole prefix in steps of 128 tokens.
+ */
+const GPT: Shape = {
+  checked: "2026-11-21",
+  window: 272_000,
+  longestReply: 128_000,
+  tokenFactor: 1.05,
+  cache: "automatic",
+  minimumPrefix: 1_024,
+  step: 128,
+  marks: 0,
+  lookback: 0,
+  lifetimes: { short: 300 },
+  tail: "ephemeral",
+  metadata: "openai",
+};
+/** Some models keep for a day what is asked for with `prompt_cache_retention`. */
+const DAY: Shape["lifetimes"] = { short: 300, long: 86_400 };
+const O_SERIES: Shape = { ...GPT, window: 200_000, longestReply: 100_000 };
+const GPT_4O: Shape = { ...GPT, window: 128_000, longestReply: 16_384 };
+const GPT_41: Shape = { ...GPT, window: 1_000_000, longestReply: 32_768 };
+/**
+ * From GPT-5.6 on the cache is read exactly at a mark and its writing is paid for: the last four marks of a request are written.
+ * For reading the guide says that fifty marks are looked at, the specification eighty: here the smaller figure is the cautious one.
+ */
+const GPT_56: Shape = { ...GPT, cache: "breakpoints", step: 1, marks: 4, lookback: 50, lifetimes: { short: 1_800 } };
+/** Whether their tokenizer is still o200k was not told. */
+const GPT_6: Shape = { ...GPT_56, tokenFactor: 1.2 };
+
+/** Prices of developers.openai.com. In any order. */
+export const OPENAI: readonly Family[] = [
+  { family: "openai:gpt-", ...GPT_4O, tokenFactor: 1.2 },
+  { family: "openai:gpt-4o", ...GPT_4O, price: automatic(2.5, 10, 0.5) },
+  { family: "openai:gpt-4o-mini", ...GPT_4O, price: automatic(0.15, 0.6, 0.5) },
+  { family: "openai:gpt-4.1", ...GPT_41, lifetimes: DAY, price: automatic(2, 8, 0.25) },
+  { family: "openai:gpt-4.1-mini", ...GPT_41, price: automatic(0.4, 1.6, 0.25) },
+  { family: "openai:gpt-4.1-nano", ...GPT_41, price: automatic(0.1, 0.4, 0.25) },
+  { family: "openai:o3", ...O_SERIES, price: automatic(2, 8, 0.25) },
+  { family: "openai:o4-mini", ...O_SERIES, price: automatic(1.1, 4.4, 0.25) },
+  { family: "openai:gpt-5", ...GPT, lifetimes: DAY, price: automatic(1.25, 10) },
+  { family: "openai:gpt-5-mini", ...GPT, price: automatic(0.25, 2) },
+  { family: "openai:gpt-5-nano", ...GPT, price: automatic(0.05, 0.4) },
+  { family: "openai:gpt-5.1", ...GPT, lifetimes: DAY, price: automatic(1.25, 10) },
+  { family: "openai:gpt-5.2", ...GPT, lifetimes: DAY, price: automatic(1.75, 14) },
+  { family: "openai:gpt-5.4", ...GPT, lifetimes: DAY, price: automatic(2.5, 15) },
+  { family: "openai:gpt-5.4-mini", ...GPT, price: automatic(0.75, 4.5) },
+  { family: "openai:gpt-5.4-nano", ...GPT, price: automatic(0.2, 1.25) },
+  { family: "openai:gpt-5.5", ...GPT, price: automatic(5, 30) },
+  { family: "openai:gpt-5.6", ...GPT_56 },
+  { family: "openai:gpt-6", ...GPT_6 },
+  { family: "openai:gpt-6.1", ...GPT_6 },
+  // The price from 2026-11-22 on, when a promotion ends.
+  { family: "openai:gpt-5.6-sol", ...GPT_56, price: price(5, 30, { long: 1.25 }) },
+  { family: "openai:gpt-5.6-terra", ...GPT_56, price: price(2, 12, { long: 1.25 }) },
+  { family: "openai:gpt-5.6-luna", ...GPT_56, price: price(0.2, 1.2, { long: 1.25 }) },
+  { family: "openai:gpt-6-astra", ...GPT_6, price: price(10, 50, { long: 1.25 }) },
+  { family: "openai:gpt-6-sol", ...GPT_6, price: price(2, 10, { long: 1.25 }) },
+  { family: "openai:gpt-6-luna", ...GPT_6, price: price(0.1, 0.5, { long: 1.25 }) },
+  { family: "openai:gpt-6.1-sol", ...GPT_6, price: price(2, 10, { read: 0.05, long: 1.25 }) },
+];
