@@ -11,8 +11,7 @@ export type { Answer, Question } from "./app/ask.ts";
 export { FEATURES } from "./app/doors/features.ts";
 export type { LintOptions, LintReport, PlacedFinding } from "./app/lint.ts";
 export type { App, Reloaded } from "./app/open.ts";
-export type { AppOptions } from "./app/options.ts";
-export { recordFile } from "./app/record-file.ts";
+export { type AppOptions, recordFile } from "./app/options.ts";
 export { VERSION } from "./app/version.ts";
 export type { Listening, ServeOptions, Serving } from "./doors/http/index.ts";
 export type {

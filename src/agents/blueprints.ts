@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { StrataError, suggestion } from "../protocol/index.ts";
-import { visible } from "./show.ts";
+import { visible } from "./path.ts";
 
 /** `blueprints/` of the package: two folders above this file, in `src/agents` as in the built `dist/agents`. */
 const BLUEPRINTS = fileURLToPath(new URL("../../blueprints/", import.meta.url));

@@ -1,9 +1,8 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { looksLikeOurs, StrataError } from "../protocol/index.ts";
-import type { Path, Position } from "./path.ts";
+import { type Path, type Position, show, visible } from "./path.ts";
 import type { Report } from "./report.ts";
-import { show, visible } from "./show.ts";
 
 /** Bytes that strata.yaml and each text file may have. */
 export const TEXT_LIMIT = 256 * 1024;

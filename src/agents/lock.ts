@@ -2,10 +2,20 @@ import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { canonicalJson, changedLines, diffLines, StrataError } from "../protocol/index.ts";
 import { readText, whyNot } from "./layer-text.ts";
-import { type Locked, type LockedLayer, type LockedLayers, lockEntry, parseLock, writeEntries } from "./lock-file.ts";
-import { changedLinesOf, lineSentence, linesOf, staleIn } from "./lock-lines.ts";
+import {
+  changedLinesOf,
+  type Locked,
+  type LockedLayer,
+  type LockedLayers,
+  lineSentence,
+  linesOf,
+  lockEntry,
+  parseLock,
+  staleIn,
+  writeEntries,
+} from "./lock-file.ts";
+import { visible } from "./path.ts";
 import type { Project } from "./project.ts";
-import { visible } from "./show.ts";
 
 /** How one immutable layer differs from the lock. `diff` has a sign before each line. */
 export interface LockChange {

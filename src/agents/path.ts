@@ -1,5 +1,3 @@
-import { visible } from "./show.ts";
-
 /** The way from the root of a file to one value. */
 export type Path = readonly (string | number)[];
 
@@ -33,4 +31,19 @@ export function writePath(path: Path): string {
   return path
     .map((step, i) => (typeof step === "number" ? `[${step}]` : i === 0 ? visible(step) : `.${visible(step)}`))
     .join("");
+}
+
+/** A value as a reader of an error sees it. */
+export function show(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (value === null) return "empty";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a map";
+  if (typeof value !== "string") return String(value);
+  return visible(JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value));
+}
+
+/** Control and invisible characters spelled out, so that an error or a diff cannot deceive a terminal or a reader. */
+export function visible(text: string): string {
+  return text.replace(/[\p{C}\u2028\u2029]/gu, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`);
 }

@@ -7,7 +7,7 @@ import { checkConfig } from "./check-config.ts";
 import type { Config, ConfigInput } from "./config-schema.ts";
 import { deepFreeze, frozenMap } from "./freeze.ts";
 import { readText, whyNot } from "./layer-text.ts";
-import type { Path, YamlSource } from "./path.ts";
+import { type Path, visible, type YamlSource } from "./path.ts";
 import { readConfig } from "./read-config.ts";
 import { type Report, reportOn } from "./report.ts";
 import {
@@ -21,7 +21,6 @@ import {
   SHORTEST_SECRET,
   secretsOf,
 } from "./secret.ts";
-import { visible } from "./show.ts";
 import { readYaml } from "./yaml-source.ts";
 
 /** A loaded strata.yaml: frozen all through. Secrets stand in `providers`, `secrets` and `servers` and nowhere else. */

@@ -1,9 +1,8 @@
 import type { z } from "zod";
 import { suggestion } from "../protocol/index.ts";
 import { CONFIG, type Config, configSchema } from "./config-schema.ts";
-import { type Path, valueAt, writePath } from "./path.ts";
+import { type Path, show, valueAt, visible, writePath } from "./path.ts";
 import { MOST_PROBLEMS, type Report } from "./report.ts";
-import { show, visible } from "./show.ts";
 
 /**
  * The file's value as a configuration.

@@ -1,6 +1,5 @@
 import { type ErrorCode, StrataError } from "../protocol/index.ts";
-import { type Path, type Position, valueAt, writePath, type YamlSource } from "./path.ts";
-import { show } from "./show.ts";
+import { type Path, type Position, show, valueAt, writePath, type YamlSource } from "./path.ts";
 
 /** One thing that is wrong, where it stands, what stands there and what should. */
 export interface Problem extends Position {

@@ -34,10 +34,8 @@ import {
   workspaceTools,
 } from "../turn/tools/index.ts";
 import { checkAccounts } from "./accounts.ts";
-import { type CardOf, cardsOf } from "./cards.ts";
-import type { PlacedOptions } from "./options.ts";
-import { accessOf, isOwn } from "./projects.ts";
-import { workspacesIn } from "./record-file.ts";
+import { type PlacedOptions, workspacesIn } from "./options.ts";
+import { accessOf, type CardOf, cardsOf, isOwn } from "./projects.ts";
 
 /** What the projects declare at a time: replaced as a whole by a reload. */
 export interface Declared {

@@ -31,9 +31,8 @@ import { type Answer, openAsk, type Question } from "./ask.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";
 import { openRuntime } from "./doors/runtime.ts";
 import { holderLives, holderName } from "./holder.ts";
-import { type AppOptions, type PlacedOptions, placed } from "./options.ts";
+import { type AppOptions, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
 import { projectsOf } from "./projects.ts";
-import { recordFile, workspacesIn } from "./record-file.ts";
 import { sendDelivery } from "./send-delivery.ts";
 
 /** What a reload took that no version of an agent shows. */

@@ -59,3 +59,11 @@ export function placed(options: AppOptions = {}): PlacedOptions {
   const { folder = process.cwd(), env = process.env } = options;
   return { ...options, folder, data: options.data ?? join(folder, ".strata"), env };
 }
+
+/** The database of a data folder: where there is none, nothing was stored yet. */
+export function recordFile(data: string): string {
+  return join(data, "strata.db");
+}
+
+/** Where contacts' files are in it. */
+export const workspacesIn = (data: string): string => join(data, "workspace");

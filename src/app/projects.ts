@@ -1,6 +1,7 @@
 import { blueprintFolder, blueprintNames, loadProject, type Project, projectInCode } from "../agents/index.ts";
 import type { Secrets } from "../models/index.ts";
-import { StrataError } from "../protocol/index.ts";
+import { type ModelRef, StrataError } from "../protocol/index.ts";
+import { cardBook, type ModelCard, UNKNOWN } from "../wire/index.ts";
 import type { PlacedOptions } from "./options.ts";
 
 /** The projects there are: those of the program or the folder, else the shipped blueprints. */
@@ -38,3 +39,29 @@ export function accessOf(projects: readonly Project[]): Secrets {
     return undefined;
   };
 }
+
+/** What is known of a model. */
+export type CardOf = (model: ModelRef) => ModelCard;
+
+/** What is known of models: as declared over what is built in, where a provider of another name speaks a known API, under that. */
+export function cardsOf(projects: readonly Project[], access: Secrets): CardOf {
+  const cards = cardBook(Object.assign({}, ...projects.toReversed().map(({ models }) => models)));
+  return (model) => {
+    const card = cards(model);
+    const [provider = "", ...name] = model.split(":");
+    const { kind, package: npm } = access(provider) ?? {};
+    const known = npm === undefined ? kind : MAKERS.get(npm.name);
+    // A name that is built in says more than the API that its server speaks.
+    return card.family === UNKNOWN.family && known !== undefined ? cards(model, [known, ...name].join(":")) : card;
+  };
+}
+
+/** Under which name the models of these packages are built in. */
+const MAKERS: ReadonlyMap<string, string> = new Map([
+  ["@ai-sdk/anthropic", "anthropic"],
+  ["@ai-sdk/openai", "openai"],
+  ["@ai-sdk/google", "google"],
+  ["@ai-sdk/deepseek", "deepseek"],
+  ["@ai-sdk/amazon-bedrock", "bedrock"],
+  ["@openrouter/ai-sdk-provider", "openrouter"],
+]);

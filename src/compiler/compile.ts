@@ -15,20 +15,19 @@ import {
   type TranscriptMessage,
   type Trust,
 } from "../protocol/index.ts";
-import { prefixOf, prefixWithin, sizesAlone, sizesFor } from "./beginning.ts";
 import type { CompileInput } from "./compile-input.ts";
-import { cutEpoch, leastOf, total } from "./cut.ts";
+import { cutEpoch, cuttable, leastOf, plainly, reasonOf, total } from "./cut.ts";
 import { cutPlan, type Keep, whyCut, withPlan } from "./cut-plan.ts";
 import { drafts, renderWithin, type Shares } from "./drafts.ts";
 import { type Folded, folded, NOTHING_UNTOLD, runningIn, type Untold, withUntold } from "./edits.ts";
 import { eventsMessage, wholeMessage } from "./events.ts";
 import { apart, frozenWithin, renderFrozen, withFrozen } from "./frozen.ts";
 import { type Draft, pieceOf } from "./layers.ts";
-import { cuttable, plainly, reasonOf } from "./plainly.ts";
+import { prefixOf, prefixWithin, sizesAlone, sizesFor } from "./prefix.ts";
 import { fixedPiece, leastSum, liveWithin, type Piece, shareOut, wantedSum } from "./share-out.ts";
 import { carry, nothingNow, requestsLeft, toldAnew, withKept } from "./tail.ts";
+import { transcriptSum } from "./tokens.ts";
 import { NOTHING_TOLD, type ToldLayers, toldIn } from "./told.ts";
-import { transcriptSum } from "./transcript-sum.ts";
 
 /** A turn's request in the making: what is frozen, what grows, what is only for now, and every piece's fate. */
 export interface Compilation {

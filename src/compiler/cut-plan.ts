@@ -1,5 +1,5 @@
 import type { Epoch, Ledger } from "../protocol/index.ts";
-import { transcriptSum } from "./transcript-sum.ts";
+import { transcriptSum } from "./tokens.ts";
 
 /** What must stay of a conversation when it is cut, in tokens; and what reading and writing a token costs at the provider's cache. */
 export interface Keep {

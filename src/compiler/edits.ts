@@ -10,16 +10,15 @@ import {
   type TextPart,
   trusted,
 } from "../protocol/index.ts";
-import { prefixOf, prefixWithin } from "./beginning.ts";
 import type { CompileInput, EditRates } from "./compile-input.ts";
+import { plainly } from "./cut.ts";
 import { contentOf } from "./drafts.ts";
 import { begunAnew } from "./frozen.ts";
 import { type Draft, draft, trustOf } from "./layers.ts";
-import { plainly } from "./plainly.ts";
+import { prefixOf, prefixWithin } from "./prefix.ts";
 import { requestsLeft, type Tail } from "./tail.ts";
-import { countBlock, countMessage } from "./tokens.ts";
+import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
 import { type ToldLayers, toldIn } from "./told.ts";
-import { transcriptSum } from "./transcript-sum.ts";
 
 const USUAL: EditRates = { read: 0.1, write: 1.25 };
 

@@ -1,14 +1,17 @@
 import { cleanName, frame } from "../guard/index.ts";
 import {
+  type CallPart,
   type CountTokens,
   type FilePart,
   type FrameHeader,
   type ImagePart,
   type LedgerEntry,
   lowestTrust,
+  type ResultPart,
   type StoredEvent,
   type TextPart,
   type TranscriptMessage,
+  type Trust,
   trusted,
   type Untrusted,
   type UserPart,
@@ -124,4 +127,27 @@ function cutEvent(event: StoredEvent, share: number, count: CountTokens): UserPa
     if (stamp([event], parts, count).tokens <= share) return parts;
   }
   return undefined;
+}
+
+/**
+ * A tool's answer as it enters the transcript: framed, and cut once and for all to `room` tokens. A call always gets its
+ * answer: where there is no room at all it is the frame and the mark alone.
+ */
+export function frameResult(
+  call: CallPart,
+  answer: { readonly text: Untrusted; readonly failed: boolean; readonly trust: Trust; readonly at: number },
+  room: number,
+  count: CountTokens,
+): ResultPart {
+  const { text, failed } = answer;
+  const header = { kind: "result", trust: answer.trust, at: answer.at } as const;
+  const cutTo = (beginning: string) => {
+    const mark = `(The result above was cut: its first ${beginning.length} of ${text.length} characters are shown.)`;
+    // The frame holds all that the tool said; the mark stands outside of it and is the platform's.
+    return trusted(`${frame(header, untrusted(beginning))}\n${mark}`);
+  };
+  const whole = frame(header, text);
+  const fits = count(whole) <= room;
+  const sent = fits ? whole : cutTo(beginningWithin(text, room, (beginning) => count(cutTo(beginning))));
+  return { type: "result", id: call.id, tool: call.tool, text: sent, failed };
 }

@@ -9,8 +9,8 @@ import {
   type TranscriptMessage,
   trusted,
 } from "../protocol/index.ts";
+import { plainly } from "./cut.ts";
 import { frameItem, inTime } from "./layers.ts";
-import { plainly } from "./plainly.ts";
 import { countMessage } from "./tokens.ts";
 import { withoutRecalled } from "./told.ts";
 

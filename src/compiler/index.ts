@@ -7,9 +7,8 @@ export { type Compilation, compile, extend, requestOf, roomLeft, unreasoned } fr
 export type { CompileInput, EditRates } from "./compile-input.ts";
 export type { Summary } from "./cut.ts";
 export type { EarlyCut, Keep } from "./cut-plan.ts";
-export { wholeMessage } from "./events.ts";
+export { frameResult, wholeMessage } from "./events.ts";
 export { chooseMode, type ModeInput, type Room, roomIn } from "./mode.ts";
-export { frameResult } from "./result.ts";
 export { type StretchRequest, type SummaryBy, stretchRequest } from "./stretch.ts";
 export { messagesCut, summaryRequest } from "./summary.ts";
 export { clearedTail } from "./tail.ts";

@@ -2,6 +2,7 @@ import {
   type CountTokens,
   canonicalJson,
   digestOf,
+  type Epoch,
   LAYER_SCOPES,
   type LayerScope,
   type LedgerEntry,
@@ -11,19 +12,21 @@ import {
   type ToolSchema,
   trusted,
 } from "../protocol/index.ts";
-import { renderWithin, type Shares } from "./drafts.ts";
-import type { Draft, Rendered } from "./layers.ts";
+import type { CompileInput } from "./compile-input.ts";
+import { drafts, renderWithin, type Shares } from "./drafts.ts";
+import { type Draft, pieceOf, type Rendered } from "./layers.ts";
+import { fixedPiece, leastSum, type Piece, shareOut } from "./share-out.ts";
 import { countTools } from "./tokens.ts";
 
 /** The tools in the one order and spelling they are ever sent in: sorted by name, their schemas canonical. */
-export function orderTools(tools: readonly ToolSchema[]): readonly ToolSchema[] {
+function orderTools(tools: readonly ToolSchema[]): readonly ToolSchema[] {
   return [...tools]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, description, input }) => ({ name, description, input: JSON.parse(canonicalJson(input)) }));
 }
 
 /** The ledger's line of the tools. */
-export function toolsEntry(tools: readonly ToolSchema[], count: CountTokens): LedgerEntry {
+function toolsEntry(tools: readonly ToolSchema[], count: CountTokens): LedgerEntry {
   const tokens = countTools(tools, count);
   return {
     piece: "tools",
@@ -37,7 +40,7 @@ export function toolsEntry(tools: readonly ToolSchema[], count: CountTokens): Le
 }
 
 /** Renders the prefix of a new epoch: one frozen block per scope, the layers of a block by rank. */
-export function renderPrefix(
+function renderPrefix(
   tools: readonly ToolSchema[],
   drafts: readonly Draft[],
   shares: Shares,
@@ -69,4 +72,52 @@ function trustedText({ layer, text, entry }: Rendered): string {
     "unexpected",
     `layer ${layer.id} gathers what others wrote; give it scope turn instead of ${layer.scope}`,
   );
+}
+
+/** What a prefix is rendered from. */
+type PrefixInput = Pick<CompileInput, "agent" | "mode" | "contents" | "count" | "limit" | "tools">;
+
+/** A prefix before anything of it is cut. */
+interface Unfit {
+  readonly tools: readonly ToolSchema[];
+  readonly made: readonly Draft[];
+  readonly pieces: readonly Piece[];
+}
+
+/** All that the prefix would say, in the order of the prompt. */
+export function prefixOf({ agent, mode, contents, count, ...input }: PrefixInput): Unfit {
+  const tools = orderTools(input.tools);
+  const made = drafts(agent.layers, "system", mode, contents, count);
+  return { tools, made, pieces: [fixedPiece("tools", toolsEntry(tools, count).tokens), ...made.map(pieceOf)] };
+}
+
+/** The prefix within so many tokens. What cannot be cut takes the room it needs. */
+export function prefixWithin(
+  { tools, made, pieces }: Unfit,
+  size: number,
+  { count }: Pick<PrefixInput, "count">,
+): Pick<Epoch, "prefix" | "prefixEntries"> {
+  const room = Math.max(size, leastSum(pieces));
+  const { prefix, entries } = renderPrefix(tools, made, { pieces, allotment: shareOut(pieces, room), room }, count);
+  return { prefix, prefixEntries: entries };
+}
+
+/**
+ * Tokens that a prefix may have, the first that leaves enough. Whole where all fits, and else one of few sizes, whatever the
+ * first message says: so threads of one agent send the same bytes, and not each its own. Live layers need room, too.
+ */
+export function sizesFor(limit: number, needed: number, hasTail: boolean): readonly number[] {
+  if (needed <= limit) return [limit];
+  const eighth = limit - Math.min(Math.ceil(limit / 8), 2_000);
+  const most = hasTail ? [] : [limit - Math.min(Math.ceil(limit / 20), 2_000)];
+  return [...most, eighth, limit - Math.ceil(limit / 4), limit - Math.ceil(limit / 2), 0];
+}
+
+/**
+ * The same where no message has a say at all: a quarter is always left for it. Of several events that do not fit there, fewer are
+ * taken first; for one alone that cannot be cut so far, the prefix gives way.
+ */
+export function sizesAlone(limit: number, events: number): readonly number[] {
+  const usual = limit - Math.ceil(limit / 4);
+  return events > 1 ? [usual] : [usual, limit - Math.ceil(limit / 2), 0];
 }

@@ -18,9 +18,8 @@ import {
 } from "../protocol/index.ts";
 import type { Contents } from "./drafts.ts";
 import { frameItem, type Rendered } from "./layers.ts";
-import { countBlock, countMessage } from "./tokens.ts";
+import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
 import { changeOf, type Saying, type ToldLayers, wholeOf } from "./told.ts";
-import { transcriptSum } from "./transcript-sum.ts";
 
 /** A turn's tail as it will be carried. */
 export interface Tail {

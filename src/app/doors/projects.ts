@@ -1,3 +1,50 @@
+import {
+  checkLock,
+  type Environment,
+  isLockCurrent,
+  type LockWriting,
+  loadProject,
+  lockFile,
+  writeLock,
+} from "../../agents/index.ts";
+import { type Agent, usualPayment } from "../../protocol/index.ts";
+import { type TextWarning, warningsOf } from "../declared-texts.ts";
+
 /** What a folder declares and what is shipped, for commands that open no record. */
 export { blueprintFolder, blueprintNames } from "../../agents/index.ts";
-export { type ProjectLock, projectLock } from "../project-lock.ts";
+
+/** The lock of a folder's strata.yaml. */
+export interface ProjectLock {
+  readonly file: string;
+  /** How many layers it locks, by agent. */
+  readonly layers: ReadonlyMap<string, number>;
+  /** The agents that live on credits, with a first payment in US dollars: before it no turn of theirs begins. */
+  readonly payments: ReadonlyMap<string, number>;
+  /** What is to be known of texts that may be edited: the lock does not hold them. */
+  readonly warnings: () => Promise<readonly TextWarning[]>;
+  /** As at the start. @throws StrataError `config_invalid` for an account whose address is mistyped */
+  readonly checkAccounts: () => Promise<void>;
+  /** @throws StrataError `lock_missing`, `lock_mismatch` with the difference */
+  readonly check: () => void;
+  /** Whether it says all that it would say if it were written now. */
+  readonly isCurrent: () => boolean;
+  /** @throws StrataError `lock_mismatch` for lines that are stale and were not reviewed */
+  readonly write: (writing?: LockWriting) => void;
+}
+
+/** What a secret is does not matter to the texts, so none need be there. @throws StrataError `config_missing`, `config_invalid`, … */
+export function projectLock({ folder, env }: { readonly folder: string; readonly env: Environment }): ProjectLock {
+  const project = loadProject(folder, { env, withoutSecrets: true });
+  const agents = [...project.agents.values()];
+  const locked = (agent: Agent) => agent.layers.filter((layer) => layer.mutability === "immutable").length;
+  return {
+    file: lockFile(project),
+    layers: new Map(agents.map((agent) => [agent.name, locked(agent)])),
+    payments: new Map(agents.flatMap(({ name, life }) => (life?.credits ? [[name, usualPayment(life.credits)]] : []))),
+    warnings: () => warningsOf([project]),
+    checkAccounts: async () => (await import("../accounts.ts")).checkAccounts(project),
+    check: () => checkLock(project),
+    isCurrent: () => isLockCurrent(project),
+    write: (writing) => writeLock(project, writing),
+  };
+}

@@ -7,12 +7,11 @@ import type { Thread } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { pending } from "./events.ts";
-import { lease } from "./leases.ts";
 import { owner } from "./scope.ts";
 import { keepStaged, members } from "./staged.ts";
 import { fixed, insert, plain, query } from "./statement.ts";
 import { stopTurn } from "./stop-turn.ts";
-import { findThread, newThread } from "./threads.ts";
+import { findThread, lease, newThread } from "./threads.ts";
 
 /** Looks and makes in one write transaction: of two workers that ask, the second finds what the first has made. */
 export function openBatch(db: Connection, of: AgentOwner, opening: BatchOpening): Thread | undefined {

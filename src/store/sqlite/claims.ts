@@ -14,12 +14,11 @@ import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { pending } from "./events.ts";
 import { currentEpoch } from "./fork.ts";
-import { lease } from "./leases.ts";
 import { owner } from "./scope.ts";
 import { members, noteStaged, stagedIn } from "./staged.ts";
 import { fixed, insert, query } from "./statement.ts";
 import { stopTurn } from "./stop-turn.ts";
-import { openRow, pinned } from "./threads.ts";
+import { lease, openRow, pinned } from "./threads.ts";
 import { runningTurn } from "./turns.ts";
 
 /** Takes the thread for one worker, with all that waits on it. */

@@ -10,10 +10,9 @@ import {
 } from "../../protocol/index.ts";
 import { toSlot, toThread } from "../rows.ts";
 import type { Slot } from "../slot.ts";
-import type { Thread, ThreadMove, ThreadOpening } from "../store.ts";
+import type { ClaimRequest, Thread, ThreadMove, ThreadOpening } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
-import { lease } from "./leases.ts";
 import { keepShared, sharedText } from "./pieces.ts";
 import { atMost, owner, within } from "./scope.ts";
 import { fixed, insert, query } from "./statement.ts";
@@ -194,4 +193,14 @@ export function slots(db: Connection, scope: ContactScope, id: ThreadId): readon
     .where("slot.thread", "=", id)
     .orderBy("slot.position");
   return db.all(ordered).map(toSlot);
+}
+
+/** Who holds the thread, if the lease still counts. The asker's own counts too: one holder may run two tasks at once. */
+export function lease(
+  row: Row<"thread">,
+  request: Pick<ClaimRequest, "now" | "alive">,
+): { holder: string; until: number } | undefined {
+  const { holder, lease_until: until } = row;
+  if (holder === null || until === null || until <= request.now) return undefined;
+  return request.alive(holder) ? { holder, until } : undefined;
 }

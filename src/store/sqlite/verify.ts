@@ -1,18 +1,18 @@
-import type { OrgId } from "../../protocol/index.ts";
-import { RECORDED } from "../rows.ts";
+import { chained, type Digest, type OrgId } from "../../protocol/index.ts";
+import { type LinkSubject, RECORDED, toSubject } from "../rows.ts";
 import type { ChainHead, Finding } from "../store.ts";
+import type { Row } from "../tables.ts";
 import { checkTallies } from "./agent/tally.ts";
-import { checkExchanges, checkRecorded } from "./agent/verify-recorded.ts";
+import { checkExchanges, checkRecorded, checkRecordedLink } from "./agent/verify-recorded.ts";
 import { head } from "./chain.ts";
 import type { Connection } from "./connection.ts";
 import { checkMemories, FIRST_MEMORY } from "./memory/verify-memories.ts";
 import { query } from "./statement.ts";
 import { checkEpochs } from "./verify-epochs.ts";
 import { checkFile, damageSaid } from "./verify-file.ts";
-import { checkLinks, FIRST_LINK } from "./verify-links.ts";
 import { checkOwnPieces, checkSharedPieces, checkVersions } from "./verify-pieces.ts";
-import { checkErasedThreads, checkUnlinkedTurns } from "./verify-turns.ts";
-import { problem, type Totals, walk } from "./walk.ts";
+import { checkErasedThreads, checkErasure, checkTurn, checkUnlinkedTurns } from "./verify-turns.ts";
+import { BATCH, problem, type Step, type Totals, walk } from "./walk.ts";
 
 /**
  * Derives everything again: the chain and each link's turn from the rows, the rows' digests from the texts, the transcripts'
@@ -72,4 +72,62 @@ function* reached(db: Connection, org: OrgId, anchor: ChainHead): Generator<Find
   } else if (link.hash !== anchor.hash) {
     yield problem("anchor", `link ${anchor.seq} is not the one the anchor knows: the record was written anew`);
   }
+}
+
+/** The link that was checked last. */
+interface LinkCursor {
+  readonly seq: number;
+  readonly hash: Digest | null;
+}
+
+/** Where a check of the chain begins. */
+const FIRST_LINK: LinkCursor = { seq: 0, hash: null };
+
+/** The next links: unbroken, each hash right, and what each says true of the tables. */
+function checkLinks(db: Connection, org: OrgId, at: LinkCursor & { readonly upTo: number }): Step<LinkCursor> {
+  const links = query
+    .selectFrom("chain")
+    .selectAll()
+    .where("org", "=", org)
+    .where("seq", ">", at.seq)
+    .where("seq", "<=", at.upTo)
+    .orderBy("seq")
+    .limit(BATCH);
+  const problems: Finding[] = [];
+  let before: LinkCursor = at;
+  let turns = 0;
+  const rows = db.all(links);
+  for (const link of rows) {
+    problems.push(...checkLink(link, before));
+    const said = subjectOf(link);
+    if (said?.turn !== undefined) turns++;
+    problems.push(...checkSaid(db, link, said));
+    before = { seq: link.seq, hash: link.hash };
+  }
+  const next = rows.length === BATCH ? { next: { seq: before.seq, hash: before.hash } } : {};
+  return { problems, checked: { link: rows.length, turn: turns }, ...next };
+}
+
+function checkLink(link: Row<"chain">, before: LinkCursor): readonly Finding[] {
+  const where = `link ${link.seq}`;
+  if (link.seq !== before.seq + 1)
+    return [problem(where, `the link before it is ${before.seq}: links between are gone`)];
+  if (link.prev !== before.hash) return [problem(where, "it does not follow from the link before it")];
+  if (link.hash !== chained(link.prev, link.body)) return [problem(where, "its hash is not that of what it says")];
+  return [];
+}
+
+function subjectOf(link: Row<"chain">): LinkSubject | undefined {
+  try {
+    return toSubject(link.body);
+  } catch {
+    return undefined;
+  }
+}
+
+function checkSaid(db: Connection, link: Row<"chain">, said: LinkSubject | undefined): readonly Finding[] {
+  if (said?.turn !== undefined) return checkTurn(db, link, said.turn);
+  if (said?.row !== undefined) return checkRecordedLink(db, link, said.row);
+  if (said?.threads !== undefined) return checkErasure(db, link, said.threads);
+  return [problem(`link ${link.seq}`, "what it says cannot be read")];
 }
