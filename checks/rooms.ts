@@ -83,7 +83,6 @@ export function checkRooms(files: readonly SourceFile[]): readonly string[] {
     ...parsed.flatMap((file) => file.imports.flatMap((one) => forbiddenImport(file, one))),
     ...parsed.flatMap(impurities),
     ...parsed.flatMap(environmentReads),
-    ...siblings(parsed),
     ...ROOM_NAMES.flatMap((room) => cycles(parsed.filter((file) => file.room === room))),
   ];
 }
@@ -175,46 +174,6 @@ function reasonAgainstPackage({ room, isTest }: ParsedFile, from: string): strin
   );
   if (known === undefined || known[1].includes(room)) return undefined;
   return `imports the package ${from}, which only ${known[1].join(", ")} may know`;
-}
-
-/** Features know no other feature but those that they need, and need none in a circle. */
-function siblings(files: readonly ParsedFile[]): readonly string[] {
-  const needs = new Map<string, readonly string[]>();
-  for (const { path, text } of files) {
-    const [feature] = featureOf(path);
-    const said = path === `src/features/${feature}/index.ts` ? /\bneeds: \[([^\]]*)\]/.exec(text)?.[1] : undefined;
-    if (feature !== undefined && said !== undefined) needs.set(feature, said.match(/[\w-]+/g) ?? []);
-  }
-  const found = files
-    .filter(({ isTest }) => !isTest)
-    .flatMap(({ path, imports }) => {
-      const [own] = featureOf(path);
-      return imports.flatMap(({ from, line }) => {
-        const [other] = from?.startsWith(".") ? featureOf(posix.join(posix.dirname(path), from)) : [];
-        if (own === undefined || other === undefined || own === other || needs.get(own)?.includes(other)) return [];
-        const help = `name it under \`needs\` in src/features/${own}/index.ts, or let app join the two`;
-        return [`${path}:${line}: imports the feature ${other}; ${help}`];
-      });
-    });
-  return [...found, ...[...needs.keys()].flatMap((one, i, all) => circle(needs, [one], all.slice(0, i)))];
-}
-
-/** The feature that a file belongs to; none for the frame. */
-const featureOf = (path: string): readonly string[] => /^src\/features\/([\w-]+)\//.exec(path)?.slice(1) ?? [];
-
-/** The circle that leads back to the trail's beginning; circles through features of `known` were told already. */
-function circle(
-  needs: ReadonlyMap<string, readonly string[]>,
-  trail: readonly string[],
-  known: readonly string[],
-): readonly string[] {
-  return (needs.get(trail.at(-1) ?? "") ?? []).flatMap((next) => {
-    if (next === trail[0])
-      return [
-        `the features ${[...trail, next].join(" → ")} need each other; move what they share into one of them, or into turn`,
-      ];
-    return trail.includes(next) || known.includes(next) ? [] : circle(needs, [...trail, next], known);
-  });
 }
 
 function impurities({ path, room, isTest, text, imports }: ParsedFile): readonly string[] {

@@ -29,32 +29,10 @@ describe("the table of rooms", () => {
     expect(verdict("src/store/rows.ts", 'import { open } from "../models/index.ts";')).toContain("imports models");
   });
 
-  it("lets a feature import no sibling but those that it needs, and the turn no feature", () => {
-    const imports = 'import { balance } from "../spending/index.ts";';
-    const feature = (needs: string) => ({
-      path: "src/features/life/index.ts",
-      text: `export const FEATURE: Feature = { name: "life",${needs} operations: [] };`,
-    });
-    const check = (needs: string): string =>
-      checkRooms([feature(needs), { path: "src/features/life/credits.ts", text: imports }]).join("\n");
-    expect(check("")).toBe(
-      "src/features/life/credits.ts:1: imports the feature spending; name it under `needs` in src/features/life/index.ts, or let app join the two",
-    );
-    expect(check(' needs: ["memories", "spending"],')).toBe("");
-    expect(verdict("src/features/life/credits.ts", 'import { FIELDS } from "../fields.ts";')).toBe("");
+  it("lets the turn know no feature", () => {
     expect(verdict("src/turn/turn.ts", 'import type { LifeDoors } from "../features/life/index.ts";')).toContain(
       "imports features",
     );
-  });
-
-  it("forbids features that need each other", () => {
-    const needing = (name: string, needs: string) => ({
-      path: `src/features/${name}/index.ts`,
-      text: `export const FEATURE: Feature = { name: "${name}", needs: ["${needs}"], operations: [] };`,
-    });
-    expect(checkRooms([needing("life", "texts"), needing("texts", "inbox"), needing("inbox", "life")])).toEqual([
-      "the features life → texts → inbox → life need each other; move what they share into one of them, or into turn",
-    ]);
   });
 
   it("forbids app.ts to import the cli, and rooms to import app.ts", () => {
