@@ -5,15 +5,20 @@
 import type { LintOptions, LintReport } from "./app/lint.ts";
 import type { App } from "./app/open.ts";
 import type { AppOptions } from "./app/options.ts";
-import type { ServeOptions, Serving } from "./doors/http/index.ts";
+import type { ServingOptions } from "./app/serve.ts";
+import type { WorkOptions } from "./app/work.ts";
+import type { Serving } from "./doors/http/index.ts";
+import type { Dispatcher } from "./work/index.ts";
 
 export type { Answer, Question } from "./app/ask.ts";
 export { FEATURES } from "./app/doors/features.ts";
 export type { LintOptions, LintReport, PlacedFinding } from "./app/lint.ts";
 export type { App, Reloaded } from "./app/open.ts";
 export { type AppOptions, recordFile } from "./app/options.ts";
+export type { ServingOptions as ServeOptions } from "./app/serve.ts";
 export { VERSION } from "./app/version.ts";
-export type { Listening, ServeOptions, Serving } from "./doors/http/index.ts";
+export type { WorkOptions } from "./app/work.ts";
+export type { Listening, Serving } from "./doors/http/index.ts";
 export type {
   ChainHead,
   Finding,
@@ -25,6 +30,7 @@ export type {
   UsageTotal,
 } from "./store/index.ts";
 export type { Composed, Conversation, EmbedProgress, Exchange, ReplayedTurn, Runtime } from "./turn/index.ts";
+export type { Dispatcher, Timers } from "./work/index.ts";
 
 /**
  * Makes the parts and joins them.
@@ -36,12 +42,19 @@ export async function openApp(options: AppOptions = {}): Promise<App> {
 }
 
 /**
- * Serves the runtime over HTTP to whoever has the operator's token.
+ * Serves the runtime over HTTP to whoever has the operator's token, and does what is to be done without being asked: it answers what
+ * waits, lets agents have their own turns, sends replies, and sums up in idle time.
  * @throws StrataError `port_taken`, `invalid_input`, `file_not_found` for the token's file
  */
-export async function serve(app: App, port: number, options: Omit<ServeOptions, "port"> = {}): Promise<Serving> {
+export async function serve(app: App, port: number, options: ServingOptions = {}): Promise<Serving> {
   const serving = await import("./app/serve.ts");
   return serving.serve(app, port, options);
+}
+
+/** Does without a server what `serve` does without being asked, until it is closed. */
+export async function startWork(app: App, options: WorkOptions = {}): Promise<Dispatcher> {
+  const working = await import("./app/work.ts");
+  return working.startWork(app, options);
 }
 
 /**

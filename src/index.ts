@@ -11,12 +11,16 @@ export {
   type Answer,
   type App,
   type AppOptions,
+  type Dispatcher,
   openApp,
   type Question,
   type Reloaded,
   type ServeOptions,
   type Serving,
   serve,
+  startWork,
+  type Timers,
+  type WorkOptions,
 } from "./app.ts";
 export {
   type Compilation,

@@ -34,6 +34,7 @@ import { holderLives, holderName } from "./holder.ts";
 import { type AppOptions, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
 import { projectsOf } from "./projects.ts";
 import { sendDelivery } from "./send-delivery.ts";
+import { telling } from "./work.ts";
 
 /** What a reload took that no version of an agent shows. */
 export interface Reloaded {
@@ -79,6 +80,11 @@ export interface App {
    * @throws StrataError as `openApp`
    */
   readonly reload: () => Promise<Reloaded>;
+  /**
+   * Calls the listener when something has happened in this program that others may be waiting for: a message came, a turn was
+   * committed, a call decided about, credits were added, the projects read again. Gives the way to forget it.
+   */
+  readonly onChange: (listener: () => void) => () => void;
   readonly head: (org: OrgId) => Promise<ChainHead>;
   readonly verify: (org: OrgId, anchor?: ChainHead) => AsyncIterable<Finding>;
   readonly organizations: () => Promise<readonly OrgId[]>;
@@ -140,7 +146,11 @@ interface Joining {
 }
 
 function joined(options: PlacedOptions, { declared, current, vectors }: Joining): App {
-  const { store } = vectors;
+  const listening = new Set<() => void>();
+  const changed = (): void => {
+    for (const listener of listening) listener();
+  };
+  const store = telling(vectors.store, changed);
   const time: { at?: number } = {};
   let now = declared;
   const clock = (): number => time.at ?? Date.now();
@@ -177,7 +187,12 @@ function joined(options: PlacedOptions, { declared, current, vectors }: Joining)
       current.declared = now;
       // Another embedder begins at once; where that fails, the next turn tells.
       for (const agent of now.agents) vectors.later(agent).catch(() => undefined);
+      changed();
       return { modules: now.modulesAnew };
+    },
+    onChange: (listener) => {
+      listening.add(listener);
+      return () => void listening.delete(listener);
     },
     head: (org) => store.head(org),
     verify: (org, anchor) => store.verify(org, anchor),

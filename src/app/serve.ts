@@ -3,12 +3,24 @@ import { type ServeOptions, type Serving, serveOperator } from "../doors/http/in
 import { allOperations } from "./doors/features.ts";
 import type { App } from "./open.ts";
 import { VERSION } from "./version.ts";
+import { startWork, type WorkOptions } from "./work.ts";
+
+/** Where and under which names to serve, and who is told what. */
+export interface ServingOptions extends Omit<ServeOptions, "port">, WorkOptions {}
 
 /**
- * Serves the runtime over HTTP to whoever has the operator's token.
+ * Serves the runtime over HTTP to whoever has the operator's token, and does what is to be done without being asked.
  * @throws StrataError `port_taken`, `invalid_input`, `file_not_found` for the token's file
  */
-export async function serve(app: App, port: number, options: Omit<ServeOptions, "port"> = {}): Promise<Serving> {
+export async function serve(app: App, port: number, options: ServingOptions = {}): Promise<Serving> {
   const outside = { version: VERSION, clock: () => Date.now(), random: (n: number) => randomBytes(n) };
-  return serveOperator({ ...app, ...outside, operations: await allOperations() }, { ...options, port });
+  const serving = await serveOperator({ ...app, ...outside, operations: await allOperations() }, { ...options, port });
+  const work = await startWork(app, options);
+  return {
+    ...serving,
+    close: async () => {
+      await work.close();
+      await serving.close();
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import type { Job } from "../work/index.ts";
 import type { Operation } from "./operation.ts";
 
 /** One thing that agents can have, or people can do with them. `app.ts` holds the one list of features. */
@@ -7,6 +8,8 @@ export interface Feature {
   readonly needs?: readonly string[];
   /** What people and programs do with it. */
   readonly operations: readonly Operation[];
+  /** What it does without being asked, where it does anything. The dispatcher in `work/` does it. */
+  readonly jobs?: readonly Job[];
 }
 
 /** A feature in the list, loaded when something needs it. */

@@ -17,3 +17,4 @@ export {
   styleOf,
 } from "./style.ts";
 export { type Column, table } from "./table.ts";
+export { type Unanswered, unansweredLine, unansweredSays } from "./unanswered.ts";

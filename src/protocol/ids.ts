@@ -92,3 +92,9 @@ export function issueId(kind: IssuedKind, at: number, random: Uint8Array): strin
   for (let place = 0; place < 16; place++, bits >>= 5n) chance = ALPHABET.charAt(Number(bits & 31n)) + chance;
   return `${ISSUED[kind]}_${time}${chance}`;
 }
+
+/** When an id was issued, milliseconds since 1970. */
+export function issuedAt(id: string): number {
+  const time = id.slice(-26, -16);
+  return [...time].reduce((sum, letter) => sum * 32 + ALPHABET.indexOf(letter), 0);
+}

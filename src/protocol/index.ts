@@ -71,6 +71,7 @@ export {
   type EventId,
   eventId,
   type IssuedKind,
+  issuedAt,
   issueId,
   type LayerId,
   layerId,

@@ -252,6 +252,11 @@ export interface MailStore {
     owner: AgentOwner,
     lease: { readonly holder: string; readonly now: number; readonly until: number; readonly limit: number },
   ): Promise<readonly (OutboxMessage & { readonly contact: ContactId; readonly tries: number })[]>;
+  /** How many waiting messages could be given to somebody now, counted up to a limit, and when the next one falls due. */
+  deliveriesDue(
+    owner: AgentOwner,
+    wish: { readonly now: number; readonly limit: number },
+  ): Promise<{ readonly due: number; readonly next?: number }>;
   /** Notes a try: delivered, or waiting again. False where it was delivered meanwhile or the lease is another's. */
   noteDelivery(owner: AgentOwner, holder: string, tried: DeliveryTry): Promise<boolean>;
 }

@@ -24,6 +24,12 @@ export interface BatchOpening {
   readonly alive: (holder: string) => boolean;
 }
 
+/** A thread on which something waits and that nobody holds, and the message that waits there for longest. */
+export interface WaitingThread {
+  readonly thread: ThreadId;
+  readonly first: EventId;
+}
+
 /** How many of a thread's last turns failed, one after the other, and when the newest ended, on the threads' own clock. */
 export interface Failures {
   readonly count: number;

@@ -20,7 +20,7 @@ export type {
   VersionsWish,
   WaitingMessage,
 } from "./agent-store.ts";
-export type { BatchOpening, Failures, StagedReply } from "./batch.ts";
+export type { BatchOpening, Failures, StagedReply, WaitingThread } from "./batch.ts";
 export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 export type { JournalKey, JournalState, JournalTurn } from "./journal-key.ts";
 export type {

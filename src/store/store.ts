@@ -36,7 +36,7 @@ import type {
   VersionKey,
 } from "../protocol/index.ts";
 import type { AgentOwner, AgentStore } from "./agent-store.ts";
-import type { BatchOpening, StagedReply } from "./batch.ts";
+import type { BatchOpening, StagedReply, WaitingThread } from "./batch.ts";
 import type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 import type { JournalKey, JournalState } from "./journal-key.ts";
 import type { MemoryStore } from "./memory-store.ts";
@@ -317,6 +317,14 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
    * stages others takes theirs as well, each with a turn of its own, and the commit settles all at once.
    */
   openBatch(owner: AgentOwner, opening: BatchOpening): Promise<Thread | undefined>;
+  /**
+   * Every thread whose turn could be next, who wait longest first; one that stages several senders and was interrupted stands for
+   * theirs. Nothing is made or written.
+   */
+  waitingThreads(
+    owner: AgentOwner,
+    wish: Pick<BatchOpening, "except" | "rested" | "now" | "alive">,
+  ): Promise<readonly WaitingThread[]>;
   /** @throws StrataError `thread_not_found`; `thread_busy` where it is staged in a turn of several that was interrupted */
   claim(scope: ContactScope, thread: ThreadId, request: ClaimRequest): Promise<Claimed>;
   /** Asks whoever holds the thread to end its turn. False where nobody does, or only somebody who is surely gone. */

@@ -11,6 +11,7 @@ import type {
   TextKey,
   TextMove,
   TextVersion,
+  ThreadId,
   Trust,
   TurnEvent,
   TurnId,
@@ -157,6 +158,15 @@ export interface InboxMessage {
   readonly status: "waiting" | "staged";
 }
 
+/** A thread on which something waits that could be answered now. */
+export interface WaitingThread {
+  readonly thread: ThreadId;
+  /** When the message came that waits longest, in real time. */
+  readonly since: number;
+  /** Whether nobody answers it but who looks after what waits; else whoever posted it may be about to. */
+  readonly isHanded: boolean;
+}
+
 /** A message of the agent's, and to whom. */
 export interface OutgoingMessage extends OutboxMessage {
   readonly contact: ContactId;
@@ -251,6 +261,11 @@ export interface AgentDoors {
    * outbox, whoever reads `done`. One that was interrupted is taken up first. @throws StrataError `out_of_credits`
    */
   runInbox(actor: Actor, agent: AgentName, options?: InboxOptions): AsyncGenerator<TurnEvent>;
+  /**
+   * The threads on which something waits that a turn could answer now: nobody holds them, the agent can pay, its last turns there have
+   * not failed just now, and no person has stopped the last one. Who waits longest comes first.
+   */
+  waiting(actor: Actor, agent: AgentName): Promise<readonly WaitingThread[]>;
   /** What waits for the agent, the oldest first. */
   inbox(actor: Actor, agent: AgentName, limit: number): Promise<readonly InboxMessage[]>;
   /** What it said, the newest first. */

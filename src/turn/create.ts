@@ -8,6 +8,7 @@ import { decide } from "./decide.ts";
 import { embedDoors } from "./embed/embed-memories.ts";
 import { erase } from "./erase.ts";
 import { fork, regenerate } from "./fork.ts";
+import { type Line, openLine } from "./line.ts";
 import { newestApprovals, newestThreads } from "./listing.ts";
 import { memoryDoors } from "./memories.ts";
 import { changesSince, migrate } from "./migrate.ts";
@@ -23,7 +24,7 @@ import { toldTo } from "./told-to.ts";
 import { runTurn } from "./turn.ts";
 
 /** What doors call of the runtime that no feature adds. */
-export type CoreRuntime = Omit<Runtime, keyof AgentDoors | "undelivered" | "heard" | "deliverDue">;
+export type CoreRuntime = Omit<Runtime, keyof AgentDoors | "undelivered" | "heard" | "deliveriesDue" | "deliverDue">;
 
 /** The core: what doors call, and what features run their turns by. */
 export interface Core {
@@ -36,8 +37,9 @@ export interface Core {
 export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Core {
   const { store } = parts;
   const [spending, steps] = [openSpendTracker(), inOrder(features)];
+  const line = openLine();
   // Made for each turn: what a reload replaces is another from then on.
-  const turnParts = (): TurnParts => ({ ...parts, spending, steps });
+  const turnParts = (): TurnParts => ({ ...parts, spending, steps, line });
   const running = new Map<ThreadId, AbortController>();
   const acting = new Set<ApprovalId>();
   const run: Run = async function* (held, options) {
@@ -46,7 +48,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     // Of two runs at once only one gets the thread: the other ends before it could be cancelled.
     if (!running.has(held.id)) running.set(held.id, stop);
     try {
-      yield* runTurn(turnParts(), held, { ...options, signal });
+      yield* line.watch(held.id, runTurn(turnParts(), held, { ...options, signal }));
     } finally {
       if (running.get(held.id) === stop) running.delete(held.id);
     }
@@ -57,7 +59,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
         reaches(actor, { org: agent.org, agent: agent.name, contact: actor.contact ?? null }),
       ),
     agent: (actor, name) => agentNamed(parts, actor, name),
-    ...threadDoors(parts),
+    ...threadDoors(parts, line),
     async *run(actor, thread, options = {}) {
       const held = await threadOf(parts, actor, thread.id, "run");
       checkTalk(held);
@@ -117,7 +119,7 @@ type ThreadDoors = Pick<
 >;
 
 /** Conversations, and what is said in them before a turn answers it. */
-function threadDoors(parts: Parts): ThreadDoors {
+function threadDoors(parts: Parts, line: Line): ThreadDoors {
   const { store } = parts;
   return {
     contact: (actor, agent, contact) => contactFor(agentNamed(parts, actor, agent), contact),
@@ -129,7 +131,11 @@ function threadDoors(parts: Parts): ThreadDoors {
     slots: async (actor, id) => store.slots((await threadOf(parts, actor, id, "read")).scope, id),
     changes: (actor, id) => changesSince(parts, actor, id),
     migrate: (actor, id) => migrate(parts, actor, id),
-    post: (actor, thread, events) => post(parts, actor, thread, events),
+    post: (actor, thread, events, { handed = false } = {}) => {
+      line.wake(thread.id);
+      if (handed) line.hand(thread.id);
+      return post(parts, actor, thread, events);
+    },
     pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id, "read")).scope, thread.id),
     withdraw: async (actor, id) => {
       const { scope } = await threadOf(parts, actor, id, "operate");

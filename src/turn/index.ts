@@ -23,6 +23,7 @@ export type {
   TextPair,
   TextVerdictChoice,
   VersionsChoice,
+  WaitingThread,
 } from "./agent-doors.ts";
 export type { Consolidated, ConsolidateWish } from "./consolidate/consolidate-doors.ts";
 export { CONSOLIDATION } from "./consolidate/consolidate-thread.ts";

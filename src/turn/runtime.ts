@@ -46,6 +46,15 @@ export interface Conversation {
   readonly recorded?: true;
 }
 
+/** How events are posted. */
+export interface PostOptions {
+  /**
+   * Whoever posts runs no turn over them: in this program, who looks after what waits answers them at once. Left out, they are left
+   * to whoever posted them for a while.
+   */
+  readonly handed?: boolean;
+}
+
 /** How a request is composed. */
 export interface ComposeOptions {
   /** As if so much of the prompt were sent; left out, as it would be chosen. */
@@ -151,7 +160,12 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
   slots(actor: Actor, id: ThreadId): Promise<readonly Slot[]>;
   /** Stores events on the thread, all or none; a known `externalId` is not stored again. Answers at once.
    * @throws StrataError `not_allowed` when an event claims more trust than the actor has; `invalid_input` where an `externalId` stands for another message */
-  post(actor: Actor, thread: Thread, events: readonly SignedEvent[]): Promise<readonly StoredEvent[]>;
+  post(
+    actor: Actor,
+    thread: Thread,
+    events: readonly SignedEvent[],
+    how?: PostOptions,
+  ): Promise<readonly StoredEvent[]>;
   pending(actor: Actor, thread: Thread): Promise<readonly StoredEvent[]>;
   /** Takes back all that waits on the thread without an answer. Operators only.
    * @throws StrataError `thread_busy` while a turn handles it */
@@ -214,6 +228,12 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
    * more; where an outcome cannot be kept, `store_busy` or `store_failed` with the outcome in its details
    */
   decide(actor: Actor, id: ApprovalId, verdict: Verdict): Promise<Approval>;
+  /** How many of an agent's replies `deliverDue` could send now, counted up to a limit, and when the next falls due in real time. */
+  deliveriesDue(
+    actor: Actor,
+    agent: AgentName,
+    limit: number,
+  ): Promise<{ readonly due: number; readonly next?: number }>;
   /**
    * Sends the replies that are due of an agent, where its declaration of today says `deliver`; each try is told. The platform's own
    * work: a server calls it again and again, and several times at once, so that a conversation whose replies are taken slowly holds

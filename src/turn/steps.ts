@@ -11,6 +11,7 @@ import type {
 } from "../protocol/index.ts";
 import type { ModelCard } from "../wire/index.ts";
 import type { Lease } from "./lease.ts";
+import type { Line } from "./line.ts";
 import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { LiveSources } from "./sources/index.ts";
@@ -30,10 +31,11 @@ export interface TurnSetup {
   readonly tier: SurvivalTier;
 }
 
-/** What a turn is made from: the parts, what this program's other turns spend, and the steps that features add. */
+/** What a turn is made from: the parts, what this program's other turns spend, the steps that features add, and what it knows of waiting threads. */
 export interface TurnParts extends Parts {
   readonly spending: SpendTracker;
   readonly steps: Steps;
+  readonly line: Line;
 }
 
 /** Who would begin a turn. */
@@ -119,24 +121,32 @@ export interface TurnSteps {
 
 /** All steps as one, for the turn. */
 export interface Steps extends Required<Omit<TurnSteps, "funds" | "mayBegin">> {
-  /** @throws StrataError the first refusal */
+  /** The first refusal: for who only looks whether a turn could begin. */
+  readonly refusal: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
+  /** @throws StrataError that refusal */
   readonly mayBegin: (parts: TurnParts, beginning: Beginning) => Promise<void>;
   readonly funds: readonly Funds[];
 }
 
 /** Runs the steps one after the other, in the order of the list. */
 export function inOrder(list: readonly TurnSteps[]): Steps {
+  const refusal: Steps["refusal"] = async (parts, beginning) => {
+    for (const step of list) {
+      const because = await step.mayBegin?.(parts, beginning);
+      if (because !== undefined) return because;
+    }
+    return undefined;
+  };
   return {
     setup: async (parts, setup, options) => {
       let now = setup;
       for (const step of list) now = (await step.setup?.(parts, now, options)) ?? now;
       return now;
     },
+    refusal,
     mayBegin: async (parts, beginning) => {
-      for (const step of list) {
-        const refusal = await step.mayBegin?.(parts, beginning);
-        if (refusal !== undefined) throw refusal;
-      }
+      const because = await refusal(parts, beginning);
+      if (because !== undefined) throw because;
     },
     prepare: async (parts, agent, signal) => {
       for (const step of list) await step.prepare?.(parts, agent, signal);

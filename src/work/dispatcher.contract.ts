@@ -50,12 +50,13 @@ function post(name = "test.post") {
     const task: Task = {
       agent: agentName(agent),
       key,
+      trouble: "A letter was not brought",
       run: async function* (signal): AsyncGenerator<Notice> {
         waiting.splice(waiting.indexOf(task), 1);
         begun.push(key);
         await work(signal);
         ended.push(key);
-        yield { about: key, says: "" };
+        yield { about: key, says: "", isOver: true };
       },
     };
     waiting.push(task);
@@ -174,10 +175,11 @@ export function dispatcherContract(open: OpenDispatcher): void {
       const fails: Task = {
         agent: agentName("ann"),
         key: "fails",
+        trouble: "A letter was not brought",
         run: async function* () {
           tries.push(timers.now());
           if (tries.length < 4) throw new Error("the line is dead");
-          yield { about: "the line", says: "" };
+          yield { about: "the line", says: "", isOver: true };
         },
       };
       const others = post("others");
@@ -194,7 +196,7 @@ export function dispatcherContract(open: OpenDispatcher): void {
       expect(tries).toHaveLength(4);
       expect(pauses).toEqual([...pauses].sort((a, b) => a - b));
       expect(pauses[2]).toBeGreaterThan(pauses[0] ?? 0);
-      expect(told).toEqual(["letters of ann failed: the line is dead"]);
+      expect(told).toEqual(["A letter was not brought: the line is dead"]);
       await dispatcher.close();
     });
 

@@ -83,7 +83,7 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
       try {
         const { tasks, next } = await lane.job.due(world);
         Object.assign(lane, { ready: tasks, next });
-        tell({ about: lane.job.name, says: "" });
+        tell({ about: lane.job.name, says: "", isOver: true });
       } catch (thrown) {
         Object.assign(lane, { ready: [], next: undefined });
         if (stop.signal.aborted) return;
@@ -131,11 +131,11 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
     try {
       for await (const notice of task.run(stop.signal)) tell(notice);
       rests.delete(of);
-      tell({ about: of, says: "" });
+      tell({ about: of, says: "", isOver: true });
     } catch (thrown) {
       const tries = (rests.get(of)?.tries ?? 0) + 1;
       rests.set(of, { tries, until: timers.now() + pauseAfter(tries) });
-      if (!stop.signal.aborted) tell({ about: of, says: `${of} failed: ${said(thrown)}` });
+      if (!stop.signal.aborted) tell({ about: of, says: `${task.trouble}: ${said(thrown)}` });
     } finally {
       running.delete(task.key);
       fill();
@@ -194,10 +194,11 @@ function chooser({
 /** Tells of each thing what is not what was told last. */
 function changesTo(tell: (says: string) => void): (notice: Notice) => void {
   const last = new Map<string, string>();
-  return ({ about, says }) => {
+  return ({ about, says, isOver = false }) => {
     if (about === undefined) return tell(says);
-    if (says !== "" && last.get(about) !== says) tell(says);
-    if (says === "") last.delete(about);
+    const isNew = isOver ? last.has(about) : last.get(about) !== says;
+    if (isNew && says !== "") tell(says);
+    if (isOver) last.delete(about);
     else last.set(about, says);
   };
 }

@@ -38,6 +38,8 @@ export interface Task {
   readonly agent: AgentName;
   /** Of tasks with one key, of whatever jobs, one is done after the other: the thread's, where it is about one. */
   readonly key: string;
+  /** What is told with the reason where it throws: `Messages for clerk were not handled`. */
+  readonly trouble: string;
   /**
    * Does it, and tells what an operator should know. Where it throws, the job rests for this agent, longer with each time.
    * @param signal aborted when the dispatcher closes: the task ends soon then, and what it leaves is due again at the next start
@@ -49,6 +51,8 @@ export interface Task {
 export interface Notice {
   /** Of one thing, only what differs from what was told last is told; without it, always. */
   readonly about?: string;
-  /** Empty: what was told last is over. */
+  /** Left empty, nothing is said. */
   readonly says: string;
+  /** What was told last is over: said only where something was told. */
+  readonly isOver?: true;
 }

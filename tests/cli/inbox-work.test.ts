@@ -90,6 +90,21 @@ describe("strata start", () => {
     await app.close();
   }, 40_000);
 
+  it("has an agent that only answers answer what nobody has answered, each sender for himself", async () => {
+    const { app, start } = await office("    # It lives by nobody's credits.");
+    const { runtime, operator } = app;
+    await mail(app, ["ann", "bob"], 60_000);
+    const server = start();
+    await answered(app, server.sofar);
+    await stopped(server);
+    const said = await runtime.outbox(operator, CLERK, { limit: 9 });
+    expect(said.map(({ contact, status }) => [contact, status]).sort()).toEqual([
+      ["ann", "waiting"],
+      ["bob", "waiting"],
+    ]);
+    await app.close();
+  }, 40_000);
+
   it("law 7: killed in the middle of a turn of several senders, loses and doubles nothing when it is started again", async () => {
     const reply = (sender: string) =>
       ({ type: "tool_use", id: `for-${sender}`, name: REPLY_TOOL, input: { sender, text: `Dear ${sender}` } }) as const;

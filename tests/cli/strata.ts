@@ -125,7 +125,7 @@ export async function until(isSo: () => boolean, otherwise: () => string): Promi
   throw new Error(otherwise());
 }
 
-/** How often a server of a test does what a real one does every few seconds, in milliseconds. */
+/** How soon a server of a test does what a real one does after some seconds, in milliseconds. */
 const SOON = 25;
 
 /** A command that serves until it is stopped, in this process. It is stopped with the test. */
@@ -139,9 +139,12 @@ export function serving(argv: readonly string[], { cwd, env = {} }: Around) {
     env,
     cwd,
     signal: ending.signal,
-    repeat: (_milliseconds, act) => {
-      const timer = setInterval(act, SOON);
-      return () => clearInterval(timer);
+    timers: {
+      now: () => Date.now(),
+      after: (milliseconds, act) => {
+        const timer = setTimeout(act, Math.min(milliseconds, SOON));
+        return () => clearTimeout(timer);
+      },
     },
   }).then((code) => ({ code, out: out.text(), err: err.text() }));
   const stop = (): Promise<Ran> => {

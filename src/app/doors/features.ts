@@ -1,4 +1,5 @@
-import type { Listed, Operation } from "../../features/index.ts";
+import type { Feature, Listed, Operation } from "../../features/index.ts";
+import type { Job } from "../../work/index.ts";
 
 /** The one list of what agents can have. A feature is loaded when something needs it. */
 export const FEATURES: readonly Listed[] = [
@@ -77,8 +78,11 @@ export const FEATURES: readonly Listed[] = [
   },
 ];
 
+const allFeatures = (): Promise<readonly Feature[]> => Promise.all(FEATURES.map(({ load }) => load()));
+
 /** The operations of all features. */
-export async function allOperations(): Promise<readonly Operation[]> {
-  const features = await Promise.all(FEATURES.map(({ load }) => load()));
-  return features.flatMap(({ operations }) => operations);
-}
+export const allOperations = async (): Promise<readonly Operation[]> =>
+  (await allFeatures()).flatMap(({ operations }) => operations);
+
+/** What all features do without being asked. */
+export const allJobs = async (): Promise<readonly Job[]> => (await allFeatures()).flatMap(({ jobs = [] }) => jobs);

@@ -62,7 +62,8 @@ export const EVENT_ROUTES: readonly Route[] = [
     ],
     handle: async ({ runtime, turns, clock }, { actor, path, query, body, gone }) => {
       const thread = await runtime.thread(actor, path.id);
-      const event = first(await runtime.post(actor, thread, [newEvent(thread, spokenBy(actor, body), clock())]));
+      const said = newEvent(thread, spokenBy(actor, body), clock());
+      const event = first(await runtime.post(actor, thread, [said], { handed: query.mode === "queue" }));
       if (query.mode === "queue") return Response.json({ event }, { status: 202 });
       const events = turns.run((stop) => answering(runtime, { actor, event, stop }), gone);
       if (query.mode === "stream") return streamed(events, [{ type: "received", event }]);

@@ -10,7 +10,7 @@ const PAGE = 100;
 /** What becomes of replies once they are committed. */
 export function deliveryDoors(
   parts: Parts,
-): Pick<Runtime, "undelivered" | "heard" | "deliverDue" | "outbox" | "delivered"> {
+): Pick<Runtime, "undelivered" | "heard" | "deliveriesDue" | "deliverDue" | "outbox" | "delivered"> {
   const { store } = parts;
   return {
     async *undelivered(actor, { id: thread }) {
@@ -29,6 +29,12 @@ export function deliveryDoors(
     outbox: async (actor, name, wish) => outbox(deskOf(parts, actor, name), wish),
     delivered: async (actor, name, id) => delivered(deskOf(parts, actor, name), id),
     heard: (actor, turn) => heard(parts, actor, turn),
+    deliveriesDue: async (actor, name, limit) => {
+      const { org, deliver } = agentNamed(parts, actor, name);
+      authorize(actor, "operate", { org, agent: name, contact: null });
+      if (parts.sendDelivery === undefined || deliver === undefined) return { due: 0 };
+      return store.deliveriesDue({ org, agent: name }, { now: parts.wall(), limit });
+    },
     async *deliverDue(actor, name, signal) {
       const agent = agentNamed(parts, actor, name);
       authorize(actor, "operate", { org: agent.org, agent: agent.name, contact: null });

@@ -1,6 +1,8 @@
-/** What an agent said and how far it came: the outbox, and what was delivered by other means. */
+/** What an agent said and how far it came: the outbox, what was delivered by other means, and the replies that are sent by themselves. */
 import { z } from "zod";
 import { count, minute, oneLine, printable, type Style, setIn } from "../../print/index.ts";
+import type { AgentName } from "../../protocol/index.ts";
+import type { Job, JobWorld, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list, TIME } from "../fields.ts";
 import { operation, type World } from "../operation.ts";
@@ -58,7 +60,41 @@ const delivered = operation({
   ],
 });
 
-export const FEATURE: Feature = { name: "deliveries", operations: [said, delivered] };
+/** As many replies of one agent are on their way at a time, each of another conversation. */
+const SIDE_BY_SIDE = 4;
+
+/** Sends replies of agents with `deliver`. What is not taken is due again later, by the record. */
+const replies: Job = {
+  name: "deliveries.replies",
+  due: async (world) => {
+    const sending = world.runtime.agents(world.operator).filter(({ deliver }) => deliver !== undefined);
+    const found = await Promise.all(
+      sending.map(async ({ name }) => {
+        const { due, next } = await world.runtime.deliveriesDue(world.operator, name, SIDE_BY_SIDE);
+        return { next, tasks: Array.from({ length: due }, (_, n) => sendingOf(world, name, n)) };
+      }),
+    );
+    const times = found.flatMap(({ next }) => next ?? []);
+    return { tasks: found.flatMap(({ tasks }) => tasks), next: times.length === 0 ? undefined : Math.min(...times) };
+  },
+};
+
+/** One after the other until none is due: which conversation's, the record says, so that no two send for the same. */
+const sendingOf = ({ runtime, operator }: JobWorld, agent: AgentName, n: number): Task => ({
+  agent,
+  key: `replies of ${agent}, ${n}`,
+  trouble: `Replies of ${agent} could not be sent`,
+  async *run(signal) {
+    for await (const { outbox, failed, again } of runtime.deliverDue(operator, agent, signal)) {
+      if (signal.aborted) return;
+      const next = again ? "it is tried again" : "it was tried too often and stays in the outbox";
+      if (failed === undefined) yield { about: outbox, says: "", isOver: true };
+      else yield { about: outbox, says: `Reply ${outbox} of ${agent} was not taken (${failed}); ${next}.` };
+    }
+  },
+});
+
+export const FEATURE: Feature = { name: "deliveries", operations: [said, delivered], jobs: [replies] };
 
 type Outgoing = Awaited<ReturnType<World["runtime"]["outbox"]>>[number];
 

@@ -1,7 +1,15 @@
 /** What waits for an agent: the messages of all its senders, and the turns that handle them. */
 import { z } from "zod";
-import { count, minute, oneLine, printable, type Style, setIn } from "../../print/index.ts";
-import { type StoredEvent, StrataError, untrusted } from "../../protocol/index.ts";
+import { count, minute, oneLine, printable, type Style, setIn, unansweredLine } from "../../print/index.ts";
+import {
+  type Agent,
+  asStrataError,
+  type StoredEvent,
+  StrataError,
+  type TurnEvent,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { Due, Job, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list } from "../fields.ts";
 import { operation, turnOperation, type World } from "../operation.ts";
@@ -40,7 +48,7 @@ const CHAT = "chat";
 
 const post = operation({
   name: "inbox.post",
-  does: "Let a message wait for an agent, in the sender's conversation of `strata chat`; nothing runs yet.",
+  does: "Let a message wait for an agent, in the sender's conversation of `strata chat`; who serves answers it.",
   may: "post",
   at: "POST /v1/agents/{agent}/inbox",
   takes: OF_AGENT.extend({
@@ -70,16 +78,15 @@ const post = operation({
     const known = await runtime.threads(actor, { org, agent, contact }, 1_000);
     const newest = known.find(({ channel, forkedFrom }) => channel === CHAT && forkedFrom === undefined);
     const thread = await runtime.open(actor, { agent, contact, channel: CHAT, key: newest?.key ?? CHAT });
-    const [event] = await runtime.post(actor, thread, [
-      {
-        kind: "message",
-        trust: "contact",
-        channel: thread.channel,
-        content: [{ type: "text", text }],
-        at: clock(),
-        ...given("externalId", externalId),
-      },
-    ]);
+    const said = {
+      kind: "message",
+      trust: "contact",
+      channel: thread.channel,
+      content: [{ type: "text", text }],
+      at: clock(),
+      ...given("externalId", externalId),
+    } as const;
+    const [event] = await runtime.post(actor, thread, [said], { handed: true });
     if (event !== undefined) return event;
     throw new StrataError("store_failed", "the store gave back no message; post it again");
   },
@@ -105,7 +112,59 @@ const run = turnOperation({
   idle: ({ agent }) => `Nothing waits for ${agent}.`,
 });
 
-export const FEATURE: Feature = { name: "inbox", operations: [waiting, post, run] };
+/** How long a message is left to whoever posted it, who mostly answers it, in milliseconds. */
+const LEFT = 30_000;
+
+/** What waits for any agent: each sender's conversation by itself, or with `inbox: batch` several in one turn. */
+const messages: Job = {
+  name: "inbox.messages",
+  due: async (world) => {
+    const found = await Promise.all(world.runtime.agents(world.operator).map((agent) => dueOf(world, agent)));
+    const times = found.flatMap(({ next }) => next ?? []);
+    return { tasks: found.flatMap(({ tasks }) => tasks), next: times.length === 0 ? undefined : Math.min(...times) };
+  },
+};
+
+async function dueOf({ runtime, operator, now }: Parameters<Job["due"]>[0], { name, inbox }: Agent): Promise<Due> {
+  const waits = await runtime.waiting(operator, name);
+  const task = (key: string, turn: (signal: AbortSignal) => AsyncIterable<TurnEvent>): Task => ({
+    agent: name,
+    key,
+    trouble: `Messages for ${name} were not handled`,
+    run: (signal) => handled(turn(signal), signal),
+  });
+  if (inbox === "batch") {
+    const all = task(`inbox of ${name}`, (signal) => runtime.runInbox(operator, name, { signal, waited: 0 }));
+    return { tasks: waits.length === 0 ? [] : [all] };
+  }
+  const isDue = ({ since, isHanded }: (typeof waits)[number]): boolean => isHanded || since + LEFT <= now();
+  const tasks = waits.filter(isDue).map(({ thread: id }) =>
+    task(id, async function* (signal) {
+      const thread = await runtime.thread(operator, id);
+      // Nobody listens: the reply stays in the outbox for whoever fetches it, or for the agent's `deliver`.
+      yield* runtime.run(operator, thread, { signal, unheard: true });
+    }),
+  );
+  const later = waits.filter((one) => !isDue(one)).map(({ since }) => since + LEFT);
+  return { tasks, next: later.length === 0 ? undefined : Math.min(...later) };
+}
+
+/** Another program handles them, the agent sleeps, which is told as how it lives, or a person has stopped the turn. */
+const NO_TROUBLE: readonly string[] = ["thread_busy", "out_of_credits", "turn_cancelled"];
+
+/** Tells of a turn what an operator should know who did not ask for it. @throws StrataError what it failed of */
+async function* handled(turn: AsyncIterable<TurnEvent>, signal: AbortSignal): AsyncGenerator<Notice> {
+  try {
+    for await (const event of turn) {
+      if (event.type === "unanswered") yield { says: unansweredLine(event) };
+      if (event.type === "failed") throw event.error;
+    }
+  } catch (thrown) {
+    if (!signal.aborted && !NO_TROUBLE.includes(asStrataError(thrown).code)) throw thrown;
+  }
+}
+
+export const FEATURE: Feature = { name: "inbox", operations: [waiting, post, run], jobs: [messages] };
 
 type Waiting = Awaited<ReturnType<World["runtime"]["inbox"]>>[number];
 

@@ -4,12 +4,13 @@ import {
   BATCH_SENDERS,
   batchContact,
   eventId,
+  issuedAt,
   issueId,
   type TurnEvent,
   threadId,
 } from "../../protocol/index.ts";
 import type { BatchOpening, Failures, Thread } from "../../store/index.ts";
-import type { AgentDoors, InboxOptions, Run, TurnParts } from "../../turn/index.ts";
+import type { AgentDoors, InboxOptions, Run, TurnParts, WaitingThread } from "../../turn/index.ts";
 import {
   CONSOLIDATION,
   type Desk,
@@ -28,9 +29,19 @@ const CHANNEL = "inbox";
 /** Another worker may take what was just found; what is left is looked for so often. */
 const TRIES = 5;
 
-/** The door to turns over whatever waits, for operators. */
-export function inboxDoors(parts: () => TurnParts, run: Run): Pick<AgentDoors, "inbox" | "runInbox"> {
+/** Nobody's mail: what a recording left is handled by its next replay. */
+const NO_MAIL = [CONSOLIDATION, REPLAY];
+
+/** What fails again and again is tried less and less often. */
+const restedAt =
+  (at: number) =>
+  ({ count, at: last }: Failures): boolean =>
+    count === 0 || Math.abs(at - last) >= pauseAfter(count);
+
+/** The doors to what waits and to turns over it, for operators. */
+export function inboxDoors(parts: () => TurnParts, run: Run): Pick<AgentDoors, "inbox" | "runInbox" | "waiting"> {
   return {
+    waiting: async (actor, name) => waiting(parts(), deskOf(parts(), actor, name).agent),
     inbox: async (actor, name, limit) => inbox(deskOf(parts(), actor, name), limit),
     async *runInbox(actor, name, options = {}) {
       const { agent } = deskOf(parts(), actor, name);
@@ -45,6 +56,16 @@ async function inbox(desk: Desk, limit: number): Promise<readonly InboxMessage[]
   const found = await parts.store.inbox(owner, { now: parts.wall(), limit });
   await note(desk, "read inbox", `messages: ${found.length}`);
   return found.map(({ contact, event, staged }) => ({ contact, event, status: staged ? "staged" : "waiting" }));
+}
+
+async function waiting(parts: TurnParts, agent: Agent): Promise<readonly WaitingThread[]> {
+  const { store, steps, line, wall, clock, alive } = parts;
+  const wish = { except: NO_MAIL, rested: restedAt(clock()), now: wall(), alive };
+  const all = await store.waitingThreads({ org: agent.org, agent: agent.name }, wish);
+  const found = all.filter(({ thread }) => !line.isStopped(thread));
+  if (found.length === 0) return [];
+  if ((await steps.refusal(parts, { agent, waits: async () => true })) !== undefined) return [];
+  return found.map(({ thread, first }) => ({ thread, since: issuedAt(first), isHanded: line.isHanded(thread) }));
 }
 
 /**
@@ -89,8 +110,7 @@ async function nextThread(parts: TurnParts, agent: Agent, waited: InboxOptions["
     version,
     most,
     nameOf: shownSender,
-    // What a recording left is handled by its next replay.
-    except: [CONSOLIDATION, REPLAY],
+    except: NO_MAIL,
     ...(waited !== undefined && patience(at, now - waited)),
   };
   return parts.store.openBatch({ org, agent: name }, { ...opening, at, now, alive: parts.alive });
@@ -99,6 +119,5 @@ async function nextThread(parts: TurnParts, agent: Agent, waited: InboxOptions["
 /** What came later is left to whom it was sent, and what fails again and again is tried less and less often. */
 function patience(at: number, latest: number): Pick<BatchOpening, "receivedBefore" | "rested"> {
   const receivedBefore = eventId(issueId("event", latest + 1, new Uint8Array(10)));
-  const rested = ({ count, at: last }: Failures): boolean => count === 0 || Math.abs(at - last) >= pauseAfter(count);
-  return { receivedBefore, rested };
+  return { receivedBefore, rested: restedAt(at) };
 }

@@ -2,6 +2,7 @@
 import type { Run, TurnParts, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { type LifeDoors, lifeDoors } from "./doors.ts";
+import { JOBS } from "./jobs.ts";
 import { OPERATIONS } from "./operations.ts";
 import { runningStates } from "./states.ts";
 import { lifeSteps } from "./steps.ts";
@@ -10,7 +11,7 @@ export type { LifeDoors } from "./doors.ts";
 export { lifeAnswer, PATIENCE, sleepsLine, unreadLine } from "./operations.ts";
 export { LIFE } from "./shapes.ts";
 
-export const FEATURE: Feature = { name: "life", operations: OPERATIONS };
+export const FEATURE: Feature = { name: "life", operations: OPERATIONS, jobs: JOBS };
 
 /** What life adds to a runtime: what it does in each turn, and what doors call of it. */
 export interface LifeParts {

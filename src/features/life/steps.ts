@@ -83,7 +83,7 @@ async function refusal(parts: LifeParts, { agent, waits, recorded }: Beginning):
 }
 
 /** Without credits it sleeps, and says why. */
-export async function fallAsleep(parts: LifeParts, agent: Agent, funds: FundsLeft): Promise<void> {
+async function fallAsleep(parts: LifeParts, agent: Agent, funds: FundsLeft): Promise<void> {
   const owner = ownerOf(agent);
   const because = asleepFor(funds);
   await recordState(parts, owner, async (record) => {

@@ -12,9 +12,8 @@ import {
 import type { Thread } from "../../store/index.ts";
 import type { Run, RunOptions } from "../../turn/index.ts";
 import { heldNow, keepVersion } from "../../turn/index.ts";
-import { fundsLeft, outOfCredits, ownerOf } from "./credits.ts";
+import { ownerOf } from "./credits.ts";
 import { type LifeParts, recordState } from "./record.ts";
-import { fallAsleep } from "./steps.ts";
 
 /** Where an agent's turns of its own are. */
 const TICK = "tick";
@@ -53,13 +52,9 @@ export async function* tick(parts: LifeParts, agent: Agent, { run, options, due 
   yield* run(thread, options);
 }
 
-/** @throws StrataError `out_of_credits` */
-export async function checkPaid(parts: LifeParts, agent: Agent): Promise<void> {
-  const funds = await fundsLeft(parts, agent);
-  if (funds.want === undefined) return;
-  await fallAsleep(parts, agent, funds);
-  throw outOfCredits(agent, funds);
-}
+/** Its own turns begin by the same rule as all others. @throws StrataError `out_of_credits` */
+export const checkPaid = (parts: LifeParts, agent: Agent): Promise<void> =>
+  parts.steps.mayBegin(parts, { agent, waits: async () => true });
 
 /** Writes down that a turn of its own begins now, whatever is due. @throws StrataError `thread_busy` where one runs */
 export async function claimNow(parts: LifeParts, agent: Agent): Promise<void> {

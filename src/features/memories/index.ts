@@ -2,11 +2,12 @@
 import type { Feature } from "../feature.ts";
 import { FILE_OPERATIONS } from "./files.ts";
 import { MEMORY_OPERATIONS } from "./operations.ts";
-import { UPKEEP_OPERATIONS } from "./upkeep.ts";
+import { UPKEEP_JOBS, UPKEEP_OPERATIONS } from "./upkeep.ts";
 
 export { memoryLines } from "./lines.ts";
 
 export const FEATURE: Feature = {
   name: "memories",
   operations: [...MEMORY_OPERATIONS, ...FILE_OPERATIONS, ...UPKEEP_OPERATIONS],
+  jobs: UPKEEP_JOBS,
 };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { count, dollars, number, oneLine } from "../../print/index.ts";
 import { type AgentName, StrataError } from "../../protocol/index.ts";
 import type { Consolidated, EmbedProgress, VectorReport } from "../../turn/index.ts";
+import type { Job, JobWorld, Task } from "../../work/index.ts";
 import { FIELDS, list } from "../fields.ts";
 import { type Call, type Operation, operation, seriesOperation, type World } from "../operation.ts";
 import { EMBEDDED, SUMMARY, scopeOf, VECTORS } from "./shapes.ts";
@@ -149,3 +150,26 @@ function totalLine(all: readonly Consolidated[]): string {
 
 /** What is made of memories: vectors and summaries. */
 export const UPKEEP_OPERATIONS: readonly Operation[] = [vectors, embed, consolidate];
+
+/** Agents with `consolidate` sum up what was said, where nobody has said anything for a while. */
+const idle: Job = {
+  name: "summaries.idle",
+  // It looks through all that was said to an agent.
+  every: 60_000,
+  due: async (world) => {
+    const agents = world.runtime.agents(world.operator).filter(({ consolidate }) => consolidate !== undefined);
+    return { tasks: agents.map(({ name }) => summing(world, name)) };
+  },
+};
+
+const summing = ({ runtime, operator }: JobWorld, agent: AgentName): Task => ({
+  agent,
+  key: `summaries of ${agent}`,
+  trouble: "Nothing was summed up in idle time",
+  async *run(signal) {
+    for (const { because } of await runtime.consolidateIdle(operator, signal, agent))
+      yield { about: `summaries of ${agent}`, says: `What was said with ${agent} could not be summed up: ${because}` };
+  },
+});
+
+export const UPKEEP_JOBS: readonly Job[] = [idle];

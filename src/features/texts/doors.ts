@@ -29,6 +29,7 @@ export type TextDoors = Omit<
   | "tick"
   | "tickDue"
   | "runInbox"
+  | "waiting"
   | "inbox"
   | "outbox"
   | "delivered"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { batchContact, type ContactScope, spoken, toolName, untrusted } from "../../protocol/index.ts";
+import { agentName, batchContact, type ContactScope, spoken, toolName, untrusted } from "../../protocol/index.ts";
 import type { BatchOpening, Failures } from "../batch.ts";
 import type { JournalKey } from "../journal-key.ts";
 import type { Claim, Store, Thread } from "../store.ts";
@@ -70,6 +70,7 @@ const done = (claim: Claim, { more, ...options }: RunOptions = {}) =>
 /** Turns over the messages of several senders. */
 export function batchContract(openStore: OpenStore): void {
   staging(openStore);
+  looking(openStore);
   committing(openStore);
   erasing(openStore);
 }
@@ -335,6 +336,42 @@ function erasing(openStore: OpenStore): void {
       expect(next.staged?.map(({ thread }) => thread.scope.contact)).toEqual(["bob", "cid"]);
       await store.settle(next, done(next));
       expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+  });
+}
+
+function looking(openStore: OpenStore): void {
+  describe("a look at the threads that wait", () => {
+    const wish = { except: ["consolidation"], now: NOW, alive: () => true };
+
+    it("gives each that nobody holds, who waits longest first, and of those who failed what has rested", async () => {
+      const store = await waiting(openStore, ["ann", "bob", "cid"]);
+      const found = await store.waitingThreads(OWNER, wish);
+      const [ann, bob, cid] = await store.inbox(OWNER, { now: NOW, limit: 9 });
+      expect(found).toEqual([ann, bob, cid].map((one) => ({ thread: one?.event.thread, first: one?.event.id })));
+      const [held] = await store.threads(ANN, 1);
+      if (held === undefined) throw new Error("no thread");
+      const claim = await take(store, held);
+      expect((await store.waitingThreads(OWNER, wish)).map(({ thread }) => thread)).not.toContain(held.id);
+      const failed = { end: { status: "failed", code: "model_failed", message: "no" }, at: NOW + 7 } as const;
+      await store.settle(claim, ran(claim, { more: failed }).outcome);
+      const rested = ({ count }: Failures): boolean => count === 0;
+      expect(await store.waitingThreads(OWNER, wish)).toHaveLength(3);
+      expect(await store.waitingThreads(OWNER, { ...wish, rested })).toHaveLength(2);
+      expect(await store.waitingThreads({ ...OWNER, agent: agentName("another") }, wish)).toEqual([]);
+      await store.close();
+    });
+
+    it("gives a turn of several that was interrupted in their place, once nobody holds it", async () => {
+      const store = await waiting(openStore, ["ann", "bob"]);
+      const { thread } = await staged(store);
+      const cid = await open(store, scopeOf("cid"));
+      await store.receive(cid.scope, cid.id, [said("cid waits, too", { at: NOW + 9 })]);
+      const others = (await store.waitingThreads(OWNER, wish)).map((one) => one.thread);
+      expect(others).toHaveLength(1);
+      const gone = await store.waitingThreads(OWNER, { ...wish, alive: () => false });
+      expect(gone.map((one) => one.thread)).toEqual([thread.id, ...others]);
       await store.close();
     });
   });

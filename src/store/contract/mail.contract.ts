@@ -136,6 +136,8 @@ function deliveries(openStore: OpenStore): void {
       );
       expect(await store.mail(OWNER, { limit: 9 })).toMatchObject([{ status: "waiting", failed }]);
       expect(await store.dueDeliveries(OWNER, asking({ now: NOW + 4_999 }))).toEqual([]);
+      const look = (now: number) => store.deliveriesDue(OWNER, { now, limit: 4 });
+      expect([await look(NOW + 4_999), await look(NOW + 5_000)]).toEqual([{ due: 0, next: NOW + 5_000 }, { due: 1 }]);
       expect(await store.dueDeliveries(OWNER, asking({ now: NOW + 5_000 }))).toMatchObject([{ id, tries: 1 }]);
       expect(await store.noteDelivery(OWNER, "postman", { outbox: id, failed, at: NOW })).toBe(true);
       expect(await store.dueDeliveries(OWNER, asking({ now: NOW + 900_000 }))).toEqual([]);

@@ -1,9 +1,16 @@
 import { sql } from "kysely";
-import { type ContactId, type ContactScope, isBatch, isReserved, type ThreadId } from "../../protocol/index.ts";
+import {
+  type ContactId,
+  type ContactScope,
+  type EventId,
+  isBatch,
+  isReserved,
+  type ThreadId,
+} from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
-import type { BatchOpening, Failures } from "../batch.ts";
+import type { BatchOpening, Failures, WaitingThread } from "../batch.ts";
 import { toThread } from "../rows.ts";
-import type { Thread } from "../store.ts";
+import type { Store, Thread } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { pending } from "./events.ts";
@@ -22,15 +29,38 @@ export function openBatch(db: Connection, of: AgentOwner, opening: BatchOpening)
       if (members(db, row).some((member) => pending(db, member, member.id).length > 0)) return toThread(row);
       closeBatch(db, row, opening.at);
     }
-    const senders = nextSenders(waitingThreads(db, of, opening), opening);
+    const senders = nextSenders(unheld(db, of, opening), opening);
     const [first] = senders;
     return first && toThread(senders.length < 2 ? first : stage(db, of, senders, opening));
   });
 }
 
-/** A sender's thread on which something waits, and how often it was tried in vain. */
+/** The same without making anything: all of them. */
+export function waitingThreads(
+  db: Connection,
+  of: AgentOwner,
+  wish: Parameters<Store["waitingThreads"]>[1],
+): readonly WaitingThread[] {
+  return db.read(() => {
+    const interrupted = openBatches(db, of).flatMap((row) => {
+      const staged = members(db, row);
+      const first = staged.flatMap((member) => pending(db, member, member.id)).map(({ id }) => id);
+      const isHeld = lease(row, wish) !== undefined;
+      return first.length === 0 ? [] : [{ row, isHeld, staged: staged.map(({ id }) => id), first: first.sort()[0] }];
+    });
+    const staged = new Set(interrupted.flatMap((one) => one.staged));
+    const free = interrupted.filter(({ isHeld }) => !isHeld).map(({ row, first }) => ({ thread: row.id, first }));
+    const alone = [...unheld(db, of, wish)].map(({ row, first }) => ({ thread: row.id, first }));
+    return [...free, ...alone.filter(({ thread }) => !staged.has(thread))].flatMap(({ thread, first }) =>
+      first === undefined ? [] : [{ thread, first }],
+    );
+  });
+}
+
+/** A sender's thread on which something waits, since which message, and how often it was tried in vain. */
 interface Waiting {
   readonly row: Row<"thread">;
+  readonly first: EventId;
   readonly failed: number;
 }
 
@@ -67,18 +97,20 @@ function closeBatch(db: Connection, row: Row<"thread">, at: number): void {
   db.run(query.deleteFrom("thread").where((eb) => eb.and({ ...owner(row), id: row.id })));
 }
 
-/** Of each sender the thread on which something waits for longest, and of them those who wait longest first. */
-function* waitingThreads(db: Connection, of: AgentOwner, opening: BatchOpening): Generator<Waiting> {
-  const found = new Set<ContactId>();
+/** Those that nobody holds, who wait longest first. */
+function* unheld(
+  db: Connection,
+  of: AgentOwner,
+  opening: Pick<BatchOpening, "receivedBefore" | "except" | "rested" | "now" | "alive">,
+): Generator<Waiting> {
   for (const { contact, thread, first } of db.all(plain<WaitingRow>(WAITING, of.org, of.agent))) {
     if (opening.receivedBefore !== undefined && first >= opening.receivedBefore) break;
-    if (found.has(contact) || isReserved(contact)) continue;
+    if (isReserved(contact)) continue;
     const row = findThread(db, { ...of, contact }, thread);
     const isFree = row?.erased_link === null && !opening.except.includes(row.channel) && !lease(row, opening);
     const failures = row && isFree ? failuresOf(db, row) : undefined;
     if (row === undefined || failures === undefined || opening.rested?.(failures) === false) continue;
-    found.add(contact);
-    yield { row, failed: failures.count };
+    yield { row, first, failed: failures.count };
   }
 }
 
@@ -115,7 +147,7 @@ const lastEnds = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
 interface WaitingRow {
   readonly contact: ContactId;
   readonly thread: ThreadId;
-  readonly first: string;
+  readonly first: EventId;
 }
 
 /**

@@ -63,8 +63,8 @@ export interface ConsolidateDoors {
    */
   consolidate(actor: Actor, scope: Scope, wish?: ConsolidateWish): AsyncGenerator<Consolidated>;
   /**
-   * The same for all contacts of the agents that declare `consolidate`, where nobody has said anything for so long. An agent whose
+   * The same for all contacts of the agents that declare `consolidate`, or of the one that is named, where nobody has said anything for so long. An agent whose
    * model fails rests for an hour, and the others go on. Operators only.
    */
-  consolidateIdle(actor: Actor, signal?: AbortSignal): Promise<readonly ConsolidationTrouble[]>;
+  consolidateIdle(actor: Actor, signal?: AbortSignal, agent?: AgentName): Promise<readonly ConsolidationTrouble[]>;
 }

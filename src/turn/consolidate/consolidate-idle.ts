@@ -23,6 +23,8 @@ export interface IdleRecord {
 /** Who asks, until when, and how one contact's talk is summed up. */
 interface Idling {
   readonly actor: Actor;
+  /** Left out, all agents. */
+  readonly only: AgentName | undefined;
   readonly signal: AbortSignal;
   readonly record: IdleRecord;
   readonly consolidate: (scope: Scope, wish: Pick<ConsolidateWish, "by" | "gap">) => AsyncGenerator<Consolidated>;
@@ -30,10 +32,11 @@ interface Idling {
 
 /** Sums up what is due of all agents that declare it, one contact after the other. What fails is told and not thrown. */
 export async function consolidateIdle(parts: TurnParts, idling: Idling): Promise<readonly ConsolidationTrouble[]> {
-  const { actor, signal, record } = idling;
+  const { actor, only, signal, record } = idling;
   const troubles: ConsolidationTrouble[] = [];
   for (const agent of parts.agents.all) {
     const { org, name } = agent;
+    if (only !== undefined && name !== only) continue;
     if (org !== actor.org || agent.consolidate === undefined || (record.rests.get(name) ?? 0) > parts.wall()) continue;
     authorize(actor, "operate", { org, agent: name, contact: null });
     try {

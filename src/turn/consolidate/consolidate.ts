@@ -38,9 +38,10 @@ export function consolidateDoors(parts: () => TurnParts): ConsolidateDoors {
   const record: IdleRecord = { done: new Map(), rests: new Map() };
   return {
     consolidate: (actor, scope, wish = {}) => consolidate(parts(), { actor, scope, asked: "instruction" }, wish),
-    consolidateIdle: (actor, signal = new AbortController().signal) =>
+    consolidateIdle: (actor, signal = new AbortController().signal, agent = undefined) =>
       consolidateIdle(parts(), {
         actor,
+        only: agent,
         signal,
         record,
         consolidate: (scope, wish) => consolidate(parts(), { actor, scope, asked: "scheduled" }, { ...wish, signal }),

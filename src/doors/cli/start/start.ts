@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import { type App, type Serving, serve, VERSION } from "../../../app.ts";
+import { type App, type ServeOptions, type Serving, serve, VERSION } from "../../../app.ts";
 import { answeringOf, problemsOf, unansweredLines } from "../../../features/agents/index.ts";
+import { unansweredLine } from "../../../print/index.ts";
 import type { Agent, AgentName, TurnEvent } from "../../../protocol/index.ts";
 import { converse } from "../chat/chat.ts";
 import { senderOf } from "../chat/conversation.ts";
@@ -8,13 +9,8 @@ import { behindChat, type Context } from "../shell/context.ts";
 import { wholeNumber } from "../shell/options.ts";
 import { inSession, isStandIn, type Session, shortVersion } from "../shell/session.ts";
 import { setIn } from "../shell/set-in.ts";
-import { unansweredLine } from "../shell/teller.ts";
 import { isInteractive } from "../shell/terminal.ts";
 import { textWarning } from "../shell/text-view.ts";
-import { deliverReplies } from "./deliver-work.ts";
-import { consolidateInIdleTime } from "./idle-work.ts";
-import { runInboxes } from "./inbox-work.ts";
-import { runOwnTurns } from "./own-turns.ts";
 import { reloadOnChange } from "./watch.ts";
 
 interface Options {
@@ -48,15 +44,12 @@ export function declareStart(program: Command, context: Context): void {
         command,
         async (session) => {
           const { port, host, hostName: hosts } = options;
-          const watch = (event: TurnEvent): void => {
-            if (event.type === "unanswered") behindChat(context).note(context.style.yellow(unansweredLine(event)));
-          };
-          const listening = await serve(session.app, port, { ...(host && { host }), ...(hosts && { hosts }), watch });
+          const listening = await serve(session.app, port, {
+            ...(host && { host }),
+            ...(hosts && { hosts }),
+            ...telling(context, session),
+          });
           const stop = options.watch === true ? reloadOnChange(behindChat(context), session) : () => {};
-          const isWanted = (name: AgentName): Promise<boolean> => isKnown(session, name);
-          const works = [consolidateInIdleTime, runOwnTurns, runInboxes, deliverReplies].map((work) =>
-            work(behindChat(context), session.app, isWanted),
-          );
           try {
             await announce(context, session, listening);
             await warn(context, session);
@@ -65,7 +58,6 @@ export function declareStart(program: Command, context: Context): void {
             await run(context, session, options.new === true);
           } finally {
             stop();
-            await Promise.all(works.map((end) => end()));
             await listening.close();
           }
           context.note("Stopped.");
@@ -73,6 +65,16 @@ export function declareStart(program: Command, context: Context): void {
         { namesConfig: true },
       ),
     );
+}
+
+/** What the server tells: of turns that clients ask for, and of what is done without being asked. */
+function telling(context: Context, session: Session): ServeOptions {
+  const { timers } = context.terminal;
+  const tell = (says: string): void => behindChat(context).note(context.style.yellow(says));
+  const watch = (event: TurnEvent): void => {
+    if (event.type === "unanswered") tell(unansweredLine(event));
+  };
+  return { tell, watch, isWanted: (name) => isKnown(session, name), ...(timers && { timers }) };
 }
 
 async function run(context: Context, { app, json }: Session, anew: boolean): Promise<void> {

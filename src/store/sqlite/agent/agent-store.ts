@@ -1,13 +1,13 @@
 import type { AgentStore } from "../../agent-store.ts";
 import type { Store } from "../../store.ts";
-import { openBatch } from "../batches.ts";
+import { openBatch, waitingThreads } from "../batches.ts";
 import type { Connection } from "../connection.ts";
 import { acts, noteAct } from "./acts.ts";
 import { conversation, conversations } from "./conversations.ts";
 import { credits, topUp, topUps } from "./credits.ts";
 import { decideText, editText, moveText } from "./edit-texts.ts";
 import { life, moveLife } from "./life.ts";
-import { dueDeliveries, inbox, mail, mailCounts, noteDelivery, unanswered } from "./mail.ts";
+import { deliveriesDue, dueDeliveries, inbox, mail, mailCounts, noteDelivery, unanswered } from "./mail.ts";
 import { proposalCounts, proposals } from "./proposals.ts";
 import { turnCount } from "./tally.ts";
 import { activeTexts, textMoves, textPointers, textVersions } from "./texts.ts";
@@ -17,10 +17,11 @@ export type Bind = <Given extends readonly unknown[], R>(
   work: (db: Connection, ...given: Given) => R,
 ) => (...given: Given) => Promise<R>;
 
-/** What the store keeps of agents that live by themselves, and the thread that is next in their inbox. */
-export function agentStore(bound: Bind): AgentStore & Pick<Store, "openBatch"> {
+/** What the store keeps of agents that live by themselves, and which threads are next in their inbox. */
+export function agentStore(bound: Bind): AgentStore & Pick<Store, "openBatch" | "waitingThreads"> {
   return {
     openBatch: bound(openBatch),
+    waitingThreads: bound(waitingThreads),
     activeTexts: bound(activeTexts),
     textPointers: bound(textPointers),
     textVersions: bound(textVersions),
@@ -42,6 +43,7 @@ export function agentStore(bound: Bind): AgentStore & Pick<Store, "openBatch"> {
     mail: bound(mail),
     mailCounts: bound(mailCounts),
     unanswered: bound(unanswered),
+    deliveriesDue: bound(deliveriesDue),
     dueDeliveries: bound(dueDeliveries),
     noteDelivery: bound(noteDelivery),
     noteAct: bound(noteAct),

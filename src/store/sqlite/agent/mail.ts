@@ -127,6 +127,20 @@ export function dueDeliveries(
   });
 }
 
+/** How much is due now, and when the next falls due; a look that waits for no writer. */
+export function deliveriesDue(
+  db: Connection,
+  of: AgentOwner,
+  wish: Parameters<MailStore["deliveriesDue"]>[1],
+): { readonly due: number; readonly next?: number } {
+  return db.read(() => {
+    const later = `select min(max(coalesce(due, 0), coalesce(lease_until, 0))) from ${WAITING} and (due > ? or lease_until > ?)`;
+    const [next] = db.column(plain<number | null>(later, of.org, of.agent, wish.now, wish.now));
+    const due = dueIds(db, of, wish).length;
+    return typeof next === "number" ? { due, next } : { due };
+  });
+}
+
 /** What is due, the oldest first; last that of threads where one could not be delivered. */
 function dueIds(
   db: Connection,

@@ -1,0 +1,55 @@
+import type { AgentName } from "../protocol/index.ts";
+import type { Store } from "../store/index.ts";
+import { type Dispatcher, inProcess, type Timers } from "../work/index.ts";
+import { allJobs } from "./doors/features.ts";
+import type { App } from "./open.ts";
+
+/** How what runs without being asked is done in a program. */
+export interface WorkOptions {
+  /** Told what an operator should know: in sentences, and not the same twice. */
+  readonly tell?: (says: string) => void;
+  /** Whether anybody wants to hear how an agent is; left out, of every one. */
+  readonly isWanted?: (agent: AgentName) => Promise<boolean>;
+  /** Time; left out, the real one. */
+  readonly timers?: Timers;
+}
+
+const REAL: Timers = {
+  now: () => Date.now(),
+  after: (milliseconds, act) => {
+    const timer = setTimeout(act, milliseconds);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Begins to do the features' jobs. Closed, it takes nothing new, and what ran has ended. */
+export async function startWork({ runtime, operator, onChange }: App, options: WorkOptions = {}): Promise<Dispatcher> {
+  const { tell = () => undefined, isWanted = async () => true, timers = REAL } = options;
+  const world = { runtime, operator, isWanted, now: timers.now };
+  const dispatcher = inProcess({ jobs: await allJobs(), world, timers, tell });
+  const forget = onChange(dispatcher.wake);
+  return {
+    wake: dispatcher.wake,
+    close: () => {
+      forget();
+      return dispatcher.close();
+    },
+  };
+}
+
+/** The store, which tells when something was kept in this program that others may be waiting for. */
+export function telling(store: Store, changed: () => void): Store {
+  const after = async <T>(kept: Promise<T>): Promise<T> => {
+    const said = await kept;
+    changed();
+    return said;
+  };
+  return {
+    ...store,
+    receive: (...given) => after(store.receive(...given)),
+    settle: (...given) => after(store.settle(...given)),
+    decideApproval: (...given) => after(store.decideApproval(...given)),
+    finishApproval: (...given) => after(store.finishApproval(...given)),
+    topUp: (...given) => after(store.topUp(...given)),
+  };
+}

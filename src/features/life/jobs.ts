@@ -1,0 +1,78 @@
+import { type AgentName, asStrataError, type CreditRules, usualPayment } from "../../protocol/index.ts";
+import type { LifeView, Runtime } from "../../turn/index.ts";
+import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
+import { sleepsLine } from "./operations.ts";
+
+/** Agents' turns of their own, each when it is due: one that fails is followed by the next at its time. */
+const ticks: Job = {
+  name: "life.ticks",
+  due: async ({ runtime, operator, now }) => {
+    const ticking = runtime.agents(operator).filter(({ life }) => life?.tick !== undefined);
+    const lives = await Promise.all(ticking.map(({ name }) => runtime.life(operator, name)));
+    const later = lives.flatMap(({ vitals, nextTick }) =>
+      nextTick === undefined || nextTick <= vitals.at ? [] : [now() + nextTick - vitals.at],
+    );
+    return {
+      tasks: lives.filter(isDue).map(({ agent }) => ownTurn({ runtime, operator }, agent)),
+      next: later.length === 0 ? undefined : Math.min(...later),
+    };
+  },
+};
+
+/** Without credits it stays due; that it sleeps is written down once. */
+const isDue = ({ vitals, nextTick, asleep, because }: LifeView): boolean =>
+  nextTick !== undefined && nextTick <= vitals.at && (asleep === undefined || because !== asleep);
+
+const ownTurn = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, agent: AgentName): Task => ({
+  agent,
+  key: `own turns of ${agent}`,
+  trouble: `${agent} had no turn of its own`,
+  async *run(signal): AsyncGenerator<Notice> {
+    const about = `turns of ${agent}'s own`;
+    try {
+      for await (const event of runtime.tickDue(operator, agent, { signal })) {
+        if (event.type === "done") yield { about, says: "", isOver: true };
+        if (event.type === "failed" && !signal.aborted && event.error.code !== "out_of_credits")
+          yield { about, says: `A turn of ${agent}'s own failed: ${event.error.message}` };
+      }
+    } catch (thrown) {
+      // That it has no credits is told as how it lives.
+      if (asStrataError(thrown).code !== "out_of_credits") throw thrown;
+    }
+  },
+});
+
+/** Tells when an agent runs low that somebody wants, and when it has credits again. */
+const credits: Job = {
+  name: "life.credits",
+  due: async (world) => {
+    const paid = world.runtime.agents(world.operator).flatMap(({ name, life }) => {
+      return life?.credits === undefined ? [] : [telling(world, name, life.credits)];
+    });
+    return { tasks: paid };
+  },
+};
+
+const telling = ({ runtime, operator, isWanted }: JobWorld, agent: AgentName, rules: CreditRules): Task => ({
+  agent,
+  key: `credits of ${agent}`,
+  trouble: `It is not known what ${agent} lives on`,
+  async *run(): AsyncGenerator<Notice> {
+    const funds = (await isWanted(agent)) ? await runtime.funds(operator, agent) : undefined;
+    const about = `credits of ${agent}`;
+    if (funds?.tier === "Normal" && funds.asleep === undefined)
+      yield { about, says: `${agent} has credits again.`, isOver: true };
+    else if (funds !== undefined) yield { about, says: livesOn(agent, funds, rules) };
+  },
+});
+
+type Funds = NonNullable<Awaited<ReturnType<Runtime["funds"]>>>;
+
+/** What an operator should know of an agent's money. It changes with the tier and not with each cent. */
+function livesOn(name: AgentName, { tier, asleep }: Funds, rules: CreditRules): string {
+  if (asleep !== undefined) return `${sleepsLine(name, asleep)}; what waits for it keeps waiting.`;
+  const add = `\`strata credits add ${usualPayment(rules)} --agent ${name}\` tops it up`;
+  return `${name} runs low on credits: it is ${tier}. ${add}.`;
+}
+
+export const JOBS: readonly Job[] = [ticks, credits];
