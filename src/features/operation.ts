@@ -110,10 +110,6 @@ export interface CommandPart<Field extends string> {
   readonly isUsual?: true;
   /** It is no verb of its own but an option of another operation's command. */
   readonly optionOf?: { readonly operation: string; readonly option: string; readonly says: string };
-  /** A field whose value stands in a file as JSON: the command line names the file. */
-  readonly json?: Field;
-  /** A field that is the path of a file on this machine, from where the command was called. */
-  readonly path?: Field;
 }
 
 interface Declared<In extends z.ZodObject> {

@@ -61,7 +61,10 @@ export const FEATURES: readonly Listed[] = [
   },
   {
     name: "threads",
-    nouns: { thread: "list the conversations, read one, fork it, move it to the newest version, stop its turn" },
+    nouns: {
+      thread: "list the conversations, read one, fork it, move it to the newest version, stop its turn",
+      export: "write what was said as JSON lines",
+    },
     load: async () => (await import("../../features/threads/index.ts")).FEATURE,
   },
   {

@@ -118,7 +118,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   doctor: async () => (await import("./project/doctor.ts")).declareDoctor,
   lint: async () => (await import("./project/lint.ts")).declareLint,
   guard: async () => (await import("./layer/guard.ts")).declareGuard,
-  export: async () => (await import("./record/export.ts")).declareExport,
+  export: nounOf("export"),
   backup: async () => (await import("./record/backup.ts")).declareBackup,
   lock: async () => (await import("./layer/lock.ts")).declareLock,
   verify: async () => (await import("./record/verify.ts")).declareVerify,

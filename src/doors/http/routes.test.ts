@@ -350,6 +350,26 @@ describe("usage", () => {
   });
 });
 
+describe("what was said", () => {
+  it("goes out as a recording: of all threads, or of one", async () => {
+    const { ask, json, thread, open } = await spoken();
+    await open("bob");
+    const whole = await ask("GET /v1/export");
+    expect(whole.headers.get("content-type")).toBe("application/jsonl; charset=utf-8");
+    const text = await whole.text();
+    const lines = text
+      .trimEnd()
+      .split("\n")
+      .map((line): unknown => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { thread, from: "contact", name: "ann" },
+      { thread, from: "agent" },
+    ]);
+    expect(await (await ask(`GET /v1/export?thread=${thread}`)).text()).toBe(text);
+    expect((await json(`GET /v1/export?thread=thr_${NOBODY}`)).status).toBe(404);
+  });
+});
+
 describe("another organization", () => {
   it("law 5: does not exist, whatever is asked with its ids", async () => {
     const { runtime, stranger, json } = await stage(["a secret"]);

@@ -5,6 +5,7 @@ import type { Feature } from "../feature.ts";
 import { FIELDS, given, list } from "../fields.ts";
 import { type Operation, operation, type Thread, turnOperation, type World } from "../operation.ts";
 import { EVENT, SLOT, THREAD, TURN } from "../shapes.ts";
+import { EXPORT } from "./export.ts";
 
 const ONE = z.strictObject({ id: FIELDS.thread });
 const ID = "thr_01jd8k3v5x9m2q7r4t6w8y0zab";
@@ -182,7 +183,19 @@ const withdraw = operation({
   ],
 });
 
-const OPERATIONS: readonly Operation[] = [open, threads, one, show, turns, fork, migrate, run, cancel, withdraw];
+const OPERATIONS: readonly Operation[] = [
+  open,
+  threads,
+  one,
+  show,
+  turns,
+  fork,
+  migrate,
+  run,
+  cancel,
+  withdraw,
+  EXPORT,
+];
 
 export const FEATURE: Feature = { name: "threads", operations: OPERATIONS };
 

@@ -15,7 +15,7 @@ import {
 import { agentName, asStrataError, StrataError, type TurnEvent } from "../../../protocol/index.ts";
 import { contactNamed } from "../chat/conversation.ts";
 import type { Context } from "./context.ts";
-import { readInput, readJson, writeOutput } from "./files.ts";
+import { readInput, writeOutput } from "./files.ts";
 import { agentWords, introduced, shortTerms, tellTurn } from "./on-agent.ts";
 import { showProgress } from "./progress.ts";
 import { chosenAgent, inRecord, inSession, onRecord, type Session } from "./session.ts";
@@ -317,9 +317,6 @@ async function readWords(context: Context, command: Command, { part, fields }: V
     file === undefined
       ? await textOf(context, options, { part, isRequired })
       : await textIn(context.terminal, String(file));
-  const { json, path } = part;
-  const typedValues = Object.fromEntries(named);
-  const { cwd } = context.terminal;
   return {
     ...part.usual,
     ...part.endings?.[
@@ -327,9 +324,7 @@ async function readWords(context: Context, command: Command, { part, fields }: V
         .slice(1)
         .toLowerCase()
     ],
-    ...typedValues,
-    ...(json !== undefined && typedValues[json] !== undefined && { [json]: readJson(String(typedValues[json]), cwd) }),
-    ...(path !== undefined && typedValues[path] !== undefined && { [path]: resolve(cwd, String(typedValues[path])) }),
+    ...Object.fromEntries(named),
     ...(agent && agentOf(words[inWords.length], options["agent"])),
     ...(part.file !== undefined && text !== undefined && { [part.file]: text }),
     ...(part.fileName !== undefined && { [part.fileName]: file === "-" ? "stdin" : file }),
