@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openApp } from "../../src/app.ts";
 import { agentName, contactId, untrusted } from "../../src/protocol/index.ts";
 import { place, project, serving, strata, until } from "./strata.ts";
@@ -29,10 +29,14 @@ async function receiver({ hangs = false } = {}) {
   return { url: `http://127.0.0.1:${port}/replies`, taken };
 }
 
-/** Bob says something to each of the agents, whose replies nobody listens to. */
+/** Milliseconds after which nobody is waited for who might still take a reply. */
+const LONG_AGO = 10_000;
+
+/** Some time ago Bob said something to each of the agents, whose replies nobody listened to. */
 async function unheard(cwd: string, agents: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env });
   const { runtime, operator } = app;
+  vi.setSystemTime(Date.now() - LONG_AGO);
   for (const name of agents) {
     const whose = { agent: agentName(name), contact: contactId("bob"), channel: "mail", key: "main" };
     const thread = await runtime.open(operator, whose);
@@ -41,6 +45,7 @@ async function unheard(cwd: string, agents: readonly string[], env: Readonly<Rec
     await runtime.post(operator, thread, [event]);
     for await (const { type } of runtime.run(operator, thread, { unheard: true })) expect(type).not.toBe("failed");
   }
+  vi.useRealTimers();
   await app.close();
 }
 
@@ -55,19 +60,15 @@ describe("strata start", () => {
     expect((await strata(["chat", "companion", "--as", "ann"], { cwd, env, input: "Hello.\n" })).code).toBe(0);
     await unheard(cwd, ["companion"], env);
     const server = serving(["start", "--port", "0"], { cwd, env });
-    await until(
-      () => taken.length > 0,
-      () => "nothing was delivered",
-    );
+    const listed = async (): Promise<string> => (await strata(["outbox", "list", "--json"], { cwd, env })).out;
+    await expect.poll(listed, { timeout: 10_000, interval: 25 }).not.toContain('"waiting"');
     expect(await server.stop()).toMatchObject({ code: 0 });
 
     const [{ headers, body } = { headers: {}, body: {} }, ...more] = taken;
     expect(more).toEqual([]);
     expect(body).toMatchObject({ agent: "companion", contact: "bob", channel: "mail", id: headers["idempotency-key"] });
     expect(headers.authorization).toBe("Bearer a-key-of-the-receiver");
-    const { out } = await strata(["outbox", "list", "--json"], { cwd, env });
-    expect(out).not.toContain('"waiting"');
-    expect(out).not.toContain("a-key-of-the-receiver");
+    expect(await listed()).not.toContain("a-key-of-the-receiver");
   }, 30_000);
 
   it("sends the replies of one agent while another's are not taken", async () => {
