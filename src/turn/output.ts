@@ -28,7 +28,7 @@ const ATTEMPTS = 2;
  * @throws StrataError what the funds say that ended the turn before it had said anything; `output_invalid` when the
  * second answer does not fit either, or the turn ended early otherwise
  */
-export function heard(work: Work, stop: StopReason): Said {
+export function finalAnswer(work: Work, stop: StopReason): Said {
   const { agent, model } = work.setup;
   const texts = textsOf(work);
   if (agent.output === undefined || stop === "recording ended") {

@@ -7,7 +7,7 @@ import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
 import { renewalOf } from "./gather.ts";
 import { hold } from "./lease.ts";
-import { heard, stoppedBy } from "./output.ts";
+import { finalAnswer, stoppedBy } from "./output.ts";
 import { retryWhileBusy } from "./retry-while-busy.ts";
 import type { RunOptions } from "./run-options.ts";
 import { send } from "./send.ts";
@@ -73,7 +73,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
     steps.phase(work, "asking");
     let compilation = yield* afforded(work, prepared.compilation, withSummary(work, prepared));
     for (;;) {
-      // A recording answers at once and SQLite never waits: without this, signals and timers would not be heard for a whole replay.
+      // A recording answers at once and SQLite never waits: without this, signals and timers would not be finalAnswer for a whole replay.
       await setImmediate();
       signal.throwIfAborted();
       steps.phase(work, "asking");
@@ -81,7 +81,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
       compilation = reply.compilation;
       if (reply.reply.parts.some(({ type }) => type === "call")) steps.phase(work, "acting");
       const { stop, messages } = yield* answerCalls(work, compilation, reply);
-      const said = stop === undefined ? undefined : heard(work, stop);
+      const said = stop === undefined ? undefined : finalAnswer(work, stop);
       if (said?.reply !== undefined) return { status: "done", stop: said.stop, reply: said.reply };
       const again = said === undefined ? [] : [said.again];
       const next = extend(compilation, [...messages, ...again], work.setup.count);
