@@ -49,7 +49,12 @@ const CASES: readonly (readonly [readonly string[], number, readonly string[]])[
   [["explain", "thr_1"], 2, ['"thr_1" is not a thread id']],
   [["explain", "thr_01jd8k3v5x9m2q7r4t6w8y0zab"], 3, ["no thread thr_01jd8k3v5x9m2q7r4t6w8y0zab"]],
   [["turn", "trn_01jd8k3v5x9m2q7r4t6w8y0zab"], 3, ["no turn trn_01jd8k3v5x9m2q7r4t6w8y0zab"]],
-  [["turn", "trn_01jd8k3v5x9m2q7r4t6w8y0zab", "--request", "0"], 2, ["'0' is invalid", "1 or more"]],
+  [["turn", "trn_01jd8k3v5x9m2q7r4t6w8y0zab", "--request", "0"], 2, ["--request", "add --wire"]],
+  [
+    ["turn", "trn_01jd8k3v5x9m2q7r4t6w8y0zab", "--wire", "--request", "0"],
+    2,
+    ["`--request` must be", "from 1 to", "not 0"],
+  ],
   [["verify", "--data", "nowhere"], 3, ["no data in", "nowhere", "--data"]],
   [["verify", "--anchor", "nowhere.json"], 3, ["nowhere.json", "no such file"]],
   [["verify", "--anchor", "no-anchor.json"], 2, ["no-anchor.json is no anchor", "`seq`"]],
