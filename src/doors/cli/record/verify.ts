@@ -46,7 +46,7 @@ export function declareVerify(program: Command, context: Context): void {
 /** Empty where no file is named. @throws StrataError as `readAnchor` */
 async function anchorsIn(name: string | undefined, cwd: string): Promise<readonly ChainHead[]> {
   if (name === undefined) return [];
-  const { readAnchor } = await import("./anchor-file.ts");
+  const { readAnchor } = await import("./anchor.ts");
   return readAnchor(name, cwd);
 }
 

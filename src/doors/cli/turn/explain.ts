@@ -1,10 +1,14 @@
 import type { Command } from "commander";
+import type { Thread, TurnRecord } from "../../../app.ts";
 import { threadLines } from "../../../features/threads/index.ts";
-import { turnView } from "../../../features/turns/index.ts";
-import { StrataError, type ThreadId, type TurnId, threadId, turnId } from "../../../protocol/index.ts";
+import { endOf, turnView } from "../../../features/turns/index.ts";
+import { isoSecond, StrataError, type ThreadId, type TurnId, threadId, turnId } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
-import { inRecord, type Session } from "../shell/session.ts";
-import { threadView } from "./thread-view.ts";
+import { cuts } from "../shell/sent-line.ts";
+import { inRecord, type Session, shortVersion } from "../shell/session.ts";
+import { setIn } from "../shell/set-in.ts";
+import { count, number, type Style } from "../shell/style.ts";
+import { table } from "../shell/table.ts";
 
 /** The list shows so many threads. */
 const NEWEST = 20;
@@ -54,4 +58,51 @@ async function explainTurn(id: TurnId, context: Context, { app, json }: Session)
   const turn = await app.runtime.turn(app.operator, id);
   if (json) context.json(turn);
   else context.say(...(await turnView({ ...app, actor: app.operator }, turn, context.style)));
+}
+
+const COLUMNS = [
+  { head: "turn", right: true },
+  { head: "id" },
+  { head: "end" },
+  { head: "requests", right: true },
+  { head: "tokens sent", right: true },
+  { head: "cut", least: 8, wraps: true },
+  { head: "epoch", least: 8, wraps: true },
+] as const;
+
+/** A thread as lines for a person: whose it is, then a row per turn. Tokens are those of all the turn's requests together. */
+export function threadView(thread: Thread, turns: readonly TurnRecord[], style: Style): readonly string[] {
+  const { scope, channel, createdAt, lastActivity, forkedFrom } = thread;
+  const pinned = `pinned to version ${shortVersion(thread.version)} · begun ${isoSecond(createdAt)} · last activity ${isoSecond(lastActivity)}`;
+  return [
+    ...setIn(
+      `${scope.agent} with ${scope.contact} · channel ${channel}`,
+      { first: `${style.bold(thread.id)} · `, more: "  " },
+      style,
+    ),
+    ...setIn(pinned, { first: "", more: "  " }, style),
+    ...(forkedFrom === undefined ? [] : [`forked from ${forkedFrom.thread}`]),
+    "",
+    ...(turns.length === 0 ? ["No turn yet."] : table(COLUMNS, turns.map(row), style)),
+    "",
+    `${count(turns.length, "turn")}; \`strata explain TURN\` shows each piece of its requests.`,
+  ];
+}
+
+function row(turn: TurnRecord): readonly string[] {
+  const ledgers = turn.requests.map((request) => request.ledger);
+  const last = ledgers.at(-1);
+  const opened = ledgers
+    .filter((ledger) => ledger.epoch.opened)
+    .map(({ epoch }) => `${epoch.n} begins (${epoch.reason})`);
+  const cut = last === undefined ? "" : cuts(last);
+  return [
+    number(turn.seq),
+    turn.id,
+    endOf(turn),
+    turn.batch === undefined ? number(ledgers.length) : "in a batch",
+    number(ledgers.reduce((sum, ledger) => sum + ledger.tokens, 0)),
+    cut === "nothing cut" ? "" : cut.replace(/^cut: /, ""),
+    [...new Set(opened)].join(", ") || (last === undefined ? "" : number(last.epoch.n)),
+  ];
 }
