@@ -73,7 +73,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
     steps.phase(work, "asking");
     let compilation = yield* afforded(work, prepared.compilation, withSummary(work, prepared));
     for (;;) {
-      // A recording answers at once and SQLite never waits: without this, signals and timers would not be finalAnswer for a whole replay.
+      // A recording answers at once and SQLite never waits: without this, signals and timers would not be heard for a whole replay.
       await setImmediate();
       signal.throwIfAborted();
       steps.phase(work, "asking");
