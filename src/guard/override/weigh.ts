@@ -16,7 +16,7 @@ export function weigh(sentence: string): { readonly weight: number; readonly isE
 }
 
 /** What it adds that a sentence says so in plain words. */
-const PLAINLY = 1.5;
+const PLAINLY = 2.5;
 
 /** Long sentences have more of everything. */
 export const lengthOf = (features: readonly string[]): number => Math.sqrt(Math.max(FEWEST, features.length));
@@ -25,17 +25,19 @@ const FEWEST = 8;
 /** The first feature of a sentence that is not English. */
 const FOREIGN = "f";
 
-/** English is known by its words and by their kinds, other languages by kinds alone; so may English be, to learn what kinds weigh. */
-export function featuresOf(text: string, by: "words and kinds" | "kinds" = "words and kinds"): readonly string[] {
+/** By what a sentence is known: English by its words and their kinds, other languages by kinds alone. English may be, too, to learn from. */
+export type By = "words and kinds" | "kinds" | "kinds as of any language";
+
+export function featuresOf(text: string, by: By = "words and kinds"): readonly string[] {
   const sentence = read(text);
-  if (sentence.language !== "en") return [...new Set(byKinds(sentence))];
+  if (sentence.language !== "en" || by === "kinds as of any language") return [...new Set(byKinds(sentence))];
   const isCode = /[_/{}()<>=\\]|\w\.\w/.test(text);
-  const found = new Set<string>([...together(sentence), ...shape(sentence), ...(isCode ? ["code"] : [])]);
+  const found = new Set<string>([...kindsOf(sentence), ...(isCode ? ["code"] : [])]);
   for (const one of by === "kinds" ? neighbouringKinds(sentence) : neighbouringWords(sentence)) found.add(one);
   return [...found];
 }
 
-/** How far apart two kinds may stand to be seen one after the other, and how far a no reaches. */
+/** How far a no reaches. */
 const REACH = 4;
 
 const kindsIn = ({ words }: Sentence): readonly string[] =>
@@ -46,34 +48,20 @@ function* pairsOf(kinds: readonly string[]): Iterable<readonly [string, string]>
   for (const [i, one] of all.entries()) for (const other of all.slice(i + 1)) yield [one, other];
 }
 
-/** What an English sentence has together, denied or not, quoted or not. */
-function* together(sentence: Sentence): Iterable<string> {
+/** The kinds of an English sentence, denied or not, quoted or not. */
+function* kindsOf(sentence: Sentence): Iterable<string> {
   let no = -REACH - 1;
   let isQuoted = false;
-  const denied = new Set<string>();
   for (const [i, { stem, kind }] of sentence.words.entries()) {
     if (stem === '"') isQuoted = !isQuoted;
     if (stem === '"') yield "quoted";
     if (kind === undefined) continue;
     yield kind;
-    for (const { kind: next } of sentence.words.slice(i + 1, i + 1 + REACH))
-      if (next !== undefined) yield `${kind}>${next}`;
     const isDenied = kind !== "NOT" && i - no <= REACH;
     if (kind === "NOT") no = i;
     else yield `${isDenied ? "!" : "+"}${kind}`;
-    if (isDenied) denied.add(kind);
     if (isQuoted) yield `"${kind}`;
   }
-  const kinds = [...new Set(kindsIn(sentence))];
-  for (const [i, one] of kinds.entries()) for (const other of kinds.slice(i + 1)) yield `${one}&${other}`;
-  for (const one of denied) for (const other of kinds) if (one !== other) yield `!${one}&${other}`;
-}
-
-/** How long it is, how much of it is of no kind, what it begins with. */
-function* shape(sentence: Sentence): Iterable<string> {
-  const strange = sentence.words.filter(({ kind, stem }) => kind === undefined && stem.length > 3).length;
-  yield `strange ${Math.min(8, Math.round((10 * strange) / Math.max(1, sentence.words.length)))}`;
-  yield `long ${Math.min(6, Math.floor(sentence.words.length / 5))}`;
   const first = kindsIn(sentence).find((kind) => kind !== "ALL");
   if (first !== undefined) yield `^^${first}`;
 }
