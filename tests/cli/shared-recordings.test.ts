@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { wireBench } from "../../checks/bench/wire.ts";
 import { child, jsonLines, place, ROOT, strata, untilTurns } from "./strata.ts";
 
 /** Recordings for evaluation, beside the checkout and never in it. Where they are missing, these tests are skipped. */
@@ -12,11 +13,6 @@ interface Dumped {
   readonly turn: string;
   readonly request: number;
   readonly body: string;
-}
-
-interface Compared {
-  readonly requests: readonly object[];
-  readonly layouts: readonly { readonly layout: string; readonly toOptimum: number }[];
 }
 
 /** Every so many dumped requests are compared with `strata turn --wire`. */
@@ -63,10 +59,9 @@ describe.skipIf(!existsSync(LOCOMO))("five months of two people (LoCoMo, where .
   it("cost about what was measured on such threads", async () => {
     gone ??= goOn();
     const { cwd } = await gone;
-    const { out } = await strata(["cache", "replay", "requests.jsonl", "--gap", "45", "--json"], { cwd });
-    const [{ requests, layouts } = { requests: [], layouts: [] }] = jsonLines<Compared>(out);
-    expect(requests.length).toBe(EXCHANGES);
-    const costs = Object.fromEntries(layouts.map(({ layout, toOptimum }) => [layout, toOptimum]));
+    const { cells } = await wireBench({ quick: true, dumps: [join(cwd, "requests.jsonl")], gap: "45" }, () => {});
+    const whole = cells.filter(({ requests }) => requests === EXCHANGES);
+    const costs = Object.fromEntries(whole.map(({ layout, toOptimum }) => [layout, toOptimum]));
     expect(costs["seed000"]).toBeGreaterThan(5);
     expect(costs["seed000"]).toBeLessThan(10);
     expect(costs["seed004"]).toBeGreaterThan(4);
