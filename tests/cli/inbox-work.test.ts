@@ -213,7 +213,7 @@ describe("a turn that ends without a word", () => {
     expect(chatted.err).toContain("unanswered: the agent said nothing; the message counts as handled");
     const thread = /thr_\w+/.exec((await run("explain")).out)?.[0] ?? "";
     const threaded = (await run("explain", thread)).out;
-    expect(threaded).toContain("done: answered, unanswered");
+    expect(threaded).toContain("done: unanswered");
     const turn = /trn_\w+/.exec(threaded)?.[0] ?? "";
     expect((await run("explain", turn)).out).toMatch(/\nreply\nunanswered\n$/u);
     expect((await run("doctor")).out).toContain(`attention 1 message of a contact was left unanswered by clerk`);

@@ -87,7 +87,8 @@ export function endOf({ status, end, scope }: Pick<TurnRecord, "status" | "end" 
   if (end.status === "failed") return `failed: ${end.code}`;
   // A turn of the agent's own answers nobody, and of several senders each has an end of their own.
   const isLeft = end.reply === null && end.stop !== "recording ended" && !isReserved(scope.contact);
-  return `done: ${end.stop}${isLeft ? `, ${NOT_ANSWERED}` : ""}`;
+  if (!isLeft) return `done: ${end.stop}`;
+  return end.stop === "answered" ? `done: ${NOT_ANSWERED}` : `done: ${end.stop}, ${NOT_ANSWERED}`;
 }
 
 function events({ events: received }: TurnRecord, style: Style): readonly string[] {

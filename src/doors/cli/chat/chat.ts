@@ -93,7 +93,7 @@ async function greet({ terminal, note }: Context, { app, agent, contact, thread:
   const thread = opened();
   if (thread === undefined) return;
   if (thread.turns > 0) {
-    note(`Continues thread ${thread.id} (${count(thread.turns, "turn")}); --new begins another.`);
+    note(`Continues thread ${thread.id} (${count(thread.turns, "turn")}); \`/new\` begins another.`);
   }
   if (thread.version !== agent.version) note(...(await versionLines(app, agent, thread)));
   const waiting = (await app.runtime.pending(app.operator, thread)).length;

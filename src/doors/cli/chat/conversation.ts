@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { App, Thread } from "../../../app.ts";
 import {
   type Agent,
@@ -96,7 +97,9 @@ export async function speak(context: Context, talk: Talk, text: string, saying: 
     saying.onFailure(asStrataError(thrown));
     return undefined;
   }
-  const turn = await runWaiting(talk, saying);
+  const onBusy = (): void =>
+    context.note("Another program's turn runs in this conversation; your message is kept and waits for its end.");
+  const turn = await runWaiting(talk, { ...saying, onBusy });
   if (turn === null) context.note("Another program took this message into its own turn; `strata explain` shows it.");
   return turn ?? undefined;
 }
@@ -108,11 +111,32 @@ export async function retry(context: Context, talk: Talk, saying: Saying): Promi
   return turn ?? undefined;
 }
 
+/** Milliseconds between two looks whether the turn of another program has ended. */
+const LOOK = 250;
+
+interface Running extends Saying {
+  /** Another program's turn runs on the thread: it is waited for, and this is told once. */
+  readonly onBusy?: () => void;
+}
+
 /** Gives the turn; null where nothing waited, nothing where it could not begin, which was told then. */
-async function runWaiting(
+async function runWaiting(talk: Talk, { onBusy, ...saying }: Running): Promise<TurnId | null | undefined> {
+  for (let looks = 0; ; looks++) {
+    const busy = (error: StrataError): boolean => onBusy !== undefined && error.code === "thread_busy";
+    const ran = await runOnce(talk, saying, busy);
+    if (ran !== "busy") return ran;
+    if (looks === 0) onBusy?.();
+    // Whoever pressed Ctrl-C does not wait: the message keeps waiting.
+    await pause(LOOK, undefined, { signal: saying.signal }).catch(() => undefined);
+    if (saying.signal.aborted) return undefined;
+  }
+}
+
+async function runOnce(
   { app: { runtime, operator }, thread: opened }: Talk,
   { tell, signal, onFailure, onWaiting }: Saying,
-): Promise<TurnId | null | undefined> {
+  isBusy: (error: StrataError) => boolean,
+): Promise<TurnId | null | undefined | "busy"> {
   const thread = opened();
   if (thread === undefined) return null;
   let turn: TurnId | null = null;
@@ -126,7 +150,9 @@ async function runWaiting(
       if (length > 0) onWaiting(length, thread);
     }
   } catch (thrown) {
-    onFailure(asStrataError(thrown));
+    const error = asStrataError(thrown);
+    if (turn === null && isBusy(error)) return "busy";
+    onFailure(error);
     return turn ?? undefined;
   }
   return turn;
