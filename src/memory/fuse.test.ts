@@ -1,36 +1,46 @@
 import { describe, expect, it } from "vitest";
 import { memoryId } from "../protocol/index.ts";
-import { fuse, type Ranked } from "./index.ts";
+import { fuse, type Nearby, type Ranked } from "./index.ts";
 
 const id = (number: number) => memoryId(`mem_${String(number).padStart(26, "0")}`);
-const byWords = (number: number): Ranked => ({
-  memory: id(number),
-  place: number,
-  score: 9,
-  evidence: 1,
-  features: { turn: 9 },
+/** The words' list, its scores one apart. */
+const byWords = (...all: readonly number[]): readonly Ranked[] =>
+  all.map((number, at) => {
+    const score = all.length - at;
+    return { memory: id(number), place: number, score, evidence: 1, features: { turn: score } };
+  });
+/** The nearest of so many, each half the way but for the nearest. */
+const nearby = (size: number, ...all: readonly number[]): Nearby => ({
+  memories: all.map((number, at) => ({ memory: id(number), place: number, way: at === 0 ? 0.9 : 0.5, isSaved: true })),
+  order: all.map(id),
+  size,
 });
-const byVector = (number: number) => ({ memory: id(number), place: number });
 const numbers = (ranked: readonly Ranked[]) => ranked.map(({ memory }) => Number(memory.slice(4)));
 
 describe("two lists in one", () => {
-  it("count what the vectors say twice, and what both say most", () => {
-    expect(numbers(fuse([1, 2, 3].map(byWords), [4, 2].map(byVector)))).toEqual([2, 4, 1, 3]);
+  it("keep the order of the words where the vectors do not agree with them, and tell nothing of fit", () => {
+    const fused = fuse(byWords(1, 2, 3, 4, 5, 6), nearby(200, 9, 6, 8));
+    expect(numbers(fused)).toEqual([1, 2, 3, 4, 5, 6, 9, 8]);
+    expect(fused.at(-1)?.evidence).toBe(0);
+  });
+
+  it("let a vector raise what the words found where both agree, and say by how much", () => {
+    const fused = fuse(byWords(1, 2, 3, 4, 5, 6), nearby(200, 4, 1, 2, 3, 5, 6, 7));
+    expect(numbers(fused)).toEqual([1, 2, 4, 3, 5, 6, 7]);
+    expect(fused[2]).toMatchObject({ score: 5.7, features: { turn: 3, vector: 2.7 }, evidence: 1 });
+    expect(fused.at(-1)?.evidence).toBe(0.5);
   });
 
   it("are the one list where the other is empty", () => {
-    expect(numbers(fuse([3, 1, 2].map(byWords), []))).toEqual([3, 1, 2]);
-    expect(numbers(fuse([], [3, 1, 2].map(byVector)))).toEqual([3, 1, 2]);
+    expect(numbers(fuse(byWords(3, 1, 2), nearby(0)))).toEqual([3, 1, 2]);
+    expect(numbers(fuse([], nearby(3, 3, 1, 2)))).toEqual([3, 2, 1]);
   });
 
-  it("say of each score what it is made of, and keep the evidence of the words", () => {
-    const [first, second] = fuse([byWords(1)], [byVector(1), byVector(2)]);
-    expect(first).toMatchObject({ features: { words: 1 / 61, vector: 2 / 61 }, evidence: 1 });
-    expect(first?.score).toBeCloseTo(3 / 61);
-    expect(second).toMatchObject({ features: { vector: 2 / 62 }, evidence: 0 });
-  });
-
-  it("count a memory once, by its nearest unit", () => {
-    expect(numbers(fuse([], [{ memory: id(1), place: 5 }, { memory: id(1), place: 6 }, byVector(2)]))).toEqual([1, 2]);
+  it("put what only vectors find behind, and leave out what only stands beside", () => {
+    const beside: Ranked = { memory: id(8), place: 8, score: 0, evidence: 0, features: { length: 1 } };
+    const [first, second, ...rest] = fuse([...byWords(1), beside], nearby(9, 2, 1));
+    expect(first).toMatchObject({ memory: id(1), features: { turn: 1 } });
+    expect(second).toMatchObject({ memory: id(2), features: { behind: -1, vector: 0.45 }, evidence: 0.9 });
+    expect(rest).toEqual([]);
   });
 });

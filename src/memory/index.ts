@@ -2,11 +2,11 @@
 
 export type { AskedText } from "./asked.ts";
 export { fold, foldName } from "./fold.ts";
-export { fuse, type Near } from "./fuse.ts";
+export { fuse, type Near, type Nearby } from "./fuse.ts";
 export type { Candidate, IndexSize, LexicalIndex, PlacedUnit, Unit, UnitHead, WeightedTerm } from "./lexical-index.ts";
 export { listIndex } from "./list-index.ts";
 export { passageOf } from "./passage.ts";
-export type { Features, Ranked } from "./ranked.ts";
+export { type Features, type Ranked, speaks } from "./ranked.ts";
 export { type Search, search } from "./search.ts";
 export { type Topic, type TopicText, topicsOf } from "./topics.ts";
 export { FLAGS, unitsOf } from "./units.ts";

@@ -14,3 +14,11 @@ export interface Ranked {
   readonly evidence: number;
   readonly features: Features;
 }
+
+/** What a memory may be found by that shares no word. */
+const WITHOUT_WORDS = ["vector", "kind", "rule", "ruleHelps", "wishHelps"];
+
+/** Whether anything speaks for it itself: else it is a neighbour of another stretch of talk, read along and of no account. */
+export function speaks({ evidence, features }: Pick<Ranked, "evidence" | "features">): boolean {
+  return evidence > 0 || WITHOUT_WORDS.some((name) => name in features);
+}

@@ -83,8 +83,25 @@ describe("an agent with an embedder", () => {
       query: "a thirsty bicycle",
       limit: 3,
     });
-    expect(hits[0]?.features).toHaveProperty("vector");
-    expect(hits.find(({ content }) => content === THREE[0])?.features).toHaveProperty("words");
+    expect(hits[0]).toMatchObject({ content: THREE[0], features: { turn: expect.any(Number) } });
+    expect(hits[1]).toMatchObject({ content: THREE[2], features: { vector: expect.any(Number) } });
+  });
+
+  it.each(["local:noise", "rehearsal"])("finds no less by %s than by words alone", async (embedder) => {
+    const server = await embeddingServer();
+    const rooms = ["kitchen", "cellar", "attic", "garage", "garden", "hall", "study", "porch", "yard", "barn"];
+    const things = ["lamp", "clock", "ladder", "mirror", "carpet", "bucket"];
+    const all = rooms.flatMap((room) => things.map((thing) => `The ${thing} stands in the ${room}.`));
+    const app = await shop(place(), embedder, server.url);
+    await remember(app, ...all);
+    const found = async () => {
+      const lists = things.map((thing) => search(app, `Where is the ${thing}?`));
+      return (await Promise.all(lists)).map((hits, n) => hits.filter((hit) => hit.includes(things[n] ?? "?")).length);
+    };
+    const byWords = await found();
+    expect(byWords).toEqual(things.map(() => 9));
+    await embed(app);
+    expect(await found()).toEqual(byWords);
   });
 
   it("makes vectors after the turn, also of what was said, and recalls by them in another conversation", async () => {

@@ -24,6 +24,15 @@ function vectorOf(text: string, more: number): readonly number[] {
   ];
 }
 
+/** Numbers by chance, the same for the same text: a model that knows nothing. */
+function noiseOf(text: string): readonly number[] {
+  let state = [...text].reduce((sum, sign) => (sum * 31 + (sign.codePointAt(0) ?? 0)) >>> 0, 7);
+  return Array.from({ length: 32 }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32 - 0.5;
+  });
+}
+
 /** One call for vectors. */
 export interface Asked {
   readonly model: string;
@@ -33,7 +42,7 @@ export interface Asked {
 /** What it does with the next calls: answers, says no with a status, or says nothing. */
 export type Manner = "answers" | "silent" | number;
 
-/** A server of embeddings on this machine, in OpenAI's words, whose two models `small` and `large` know a few words. */
+/** A server of embeddings on this machine, in OpenAI's words, whose models `small` and `large` know a few words, and `noise` none. */
 export async function embeddingServer() {
   const asked: Asked[] = [];
   const state: { manner: Manner; refused?: RegExp } = { manner: "answers" };
@@ -52,7 +61,7 @@ function answer(response: ServerResponse, status: number, { model, input }: Aske
   const data = input.map((text, index) => ({
     object: "embedding",
     index,
-    embedding: vectorOf(text, model === "large" ? 2 : 0),
+    embedding: model === "noise" ? noiseOf(text) : vectorOf(text, model === "large" ? 2 : 0),
   }));
   const said = { object: "list", model, data, usage: { prompt_tokens: input.length, total_tokens: input.length } };
   response.writeHead(status, { "content-type": "application/json" });

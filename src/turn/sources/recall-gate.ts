@@ -15,7 +15,7 @@ const SAVED = 0.1;
 /** Below this a message says too little by itself: what was written before it is searched for along with it. */
 export const SPEAKS_FOR_ITSELF = 0.45;
 
-/** Of the best hit's score: what comes after it fits by accident. Scores that were fused say no more than ranks: there, of its evidence. */
+/** Of the best hit's score: what comes after it fits by accident. What only a vector is near to comes after all that, and is compared by its evidence. */
 const FLOOR = 0.6;
 
 /**
@@ -73,8 +73,10 @@ export function saidLeast(newest: string): number {
 const isSaid = ({ kind }: MemoryHit): boolean => kind === "message";
 
 function nearTheBest(hits: readonly MemoryHit[]): readonly MemoryHit[] {
-  const isFused = hits.some(({ features }) => "vector" in features);
-  const worth = ({ score, evidence }: MemoryHit): number => (isFused ? evidence : score);
-  const best = Math.max(...hits.map(worth));
-  return hits.filter((hit) => worth(hit) >= FLOOR * best);
+  const isOnlyNear = ({ features }: MemoryHit): boolean => "behind" in features;
+  const best = Math.max(...hits.filter((hit) => !isOnlyNear(hit)).map(({ score }) => score));
+  const most = Math.max(...hits.map(({ evidence }) => evidence));
+  return hits.filter((hit) =>
+    isOnlyNear(hit) ? hit.evidence >= FLOOR * most : hit.score >= Math.min(best, FLOOR * best),
+  );
 }

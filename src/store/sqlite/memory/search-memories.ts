@@ -1,4 +1,4 @@
-import { listIndex, type PlacedUnit, type Ranked, search } from "../../../memory/index.ts";
+import { listIndex, type PlacedUnit, type Ranked, search, speaks } from "../../../memory/index.ts";
 import { isValidAt, type Memory, type MemoryId, type MemoryQuery, type Scope } from "../../../protocol/index.ts";
 import type { MemoryHit } from "../../memory-store.ts";
 import { toMemory } from "../../rows.ts";
@@ -97,9 +97,6 @@ function sieveOf(db: Connection, own: MemoryScope, condition: NonNullable<Return
   return (ids) => new Set(db.column(plain<number>(asked, JSON.stringify(ids), own.number, ...condition.parameters)));
 }
 
-/** What a memory may be found by that shares no word. */
-const SPEAKS_WITHOUT_WORDS = ["vector", "kind", "rule", "ruleHelps", "wishHelps"];
-
 /** What was ranked, with its text. What was forgotten meanwhile is left out. */
 function hits(db: Connection, scope: Scope, own: MemoryScope, ranked: readonly Ranked[]): readonly MemoryHit[] {
   const ids = JSON.stringify(ranked.map(({ memory }) => memory));
@@ -107,8 +104,7 @@ function hits(db: Connection, scope: Scope, own: MemoryScope, ranked: readonly R
   const known = new Map(db.read(() => memoryRows(db, own, holds, ids)).map((row) => [row.id, toMemory(row)]));
   const sessions = sessionsOf(db, own, ranked);
   return ranked.flatMap(({ memory, ...why }) => {
-    // A neighbour of another stretch of talk, read along and of no account.
-    if (why.evidence === 0 && !SPEAKS_WITHOUT_WORDS.some((name) => name in why.features)) return [];
+    if (!speaks(why)) return [];
     const found: Memory | undefined = known.get(memory);
     const session = sessions.get(why.place);
     return found && session !== undefined ? [{ ...found, ...why, scope, session }] : [];

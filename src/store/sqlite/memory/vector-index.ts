@@ -31,6 +31,8 @@ export interface VectorIndex {
   /** The nearest, nearest first and the newest first on ties; only of memories for which the condition holds. */
   knn(range: VectorRange, wanted: Wanted): readonly NearVector[];
   isEmpty(range: Pick<VectorRange, "number">): boolean;
+  /** How many memories have a vector, of those for which the condition holds. */
+  memories(range: Pick<VectorRange, "number">, condition?: Condition): number;
   /** How like the vectors of the range usually are to a vector: the median of some of them. */
   usual(range: VectorRange, values: Float32Array): number;
   /** Empties the range. */
@@ -76,6 +78,11 @@ export function vectorIndex(db: Connection): VectorIndex {
     isEmpty: (range) =>
       db.first(plain<object>(`select id from vector where id >= ? and id < ? limit 1`, ...boundsOf(range))) ===
       undefined,
+    memories: (range, condition) => {
+      const counted = `select count(*) as count from vector ${held(condition)} where vector.id >= ? and vector.id < ? and vector.part = 0`;
+      const row = plain<{ readonly count: number }>(counted, ...(condition?.parameters ?? []), ...boundsOf(range));
+      return db.first(row)?.count ?? 0;
+    },
     usual: (range, values) => {
       const some = plain<StoredVector>(
         `select value from vector where id >= ? and id < ? limit ?`,
