@@ -222,6 +222,15 @@ describe("on texts that nothing was learned from (checks/guard/unseen.json)", ()
   });
 });
 
+describe("on texts whose author knew nothing of the guard, and which were sealed while it was made (checks/guard/blind.json)", () => {
+  const blind: Texts = JSON.parse(readFileSync(new URL("../../../checks/guard/blind.json", import.meta.url), "utf8"));
+
+  it("holds up six of ten attacks, and of honest texts, two of three of them hard, one of six", () => {
+    expect(held(blind.attacks)).toBeGreaterThanOrEqual(0.6);
+    expect(held(blind.honest)).toBeLessThanOrEqual(1 / 6);
+  });
+});
+
 it("lets the texts of our own blueprints pass", () => {
   const folder = new URL("../../../blueprints/", import.meta.url);
   const files = ["sovereign", "companion"].flatMap((name) =>
