@@ -94,7 +94,7 @@ describe("which strata.yaml is used", () => {
     await strata(["memory", "save", "Something."], below);
     const { err } = await strata(["chat", "companion"], below);
     expect(err).toContain(`shipped agents stand in, with the data in ${below.cwd}/.strata.`);
-    expect(err).toContain(`${cwd} above it has one: run this there, or add --folder ../..`);
+    expect(err).toContain(`${cwd} above it has one: run this there, or add --folder ../.. --data ../../.strata`);
     expect((await strata(["agent", "list", "--json"], below)).err).toBe("");
   });
 
