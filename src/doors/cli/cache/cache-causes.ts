@@ -9,9 +9,8 @@ import {
   type Taken,
 } from "../../../app/doors/costs.ts";
 import { resentSays } from "../../../features/turns/index.ts";
+import { count, duration, number, printable, type Style, table } from "../../../print/index.ts";
 import { isoSecond, type Ledger, type ModelRef, type ThreadId, type TurnId } from "../../../protocol/index.ts";
-import { count, duration, number, printable, type Style } from "../shell/style.ts";
-import { table } from "../shell/table.ts";
 
 /** A request of the thread, and what became of it. */
 export interface ExplainedRequest extends AttributedRequest {

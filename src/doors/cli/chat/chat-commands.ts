@@ -1,9 +1,8 @@
 import type { TurnRecord } from "../../../app.ts";
 import { memoryLines } from "../../../features/memories/index.ts";
+import { count, number, printable, type Style, table } from "../../../print/index.ts";
 import { approvalId, type Ledger, type TurnId, untrusted } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
-import { count, number, printable, type Style } from "../shell/style.ts";
-import { table } from "../shell/table.ts";
 import { retry, type Saying, type Talk } from "./conversation.ts";
 
 /** What a command of the chat may look at. */

@@ -1,7 +1,7 @@
 import { clearScreenDown, createInterface, cursorTo, type Interface, type Key, moveCursor } from "node:readline";
+import { count } from "../../../print/index.ts";
 import { asStrataError, type TurnId } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
-import { count } from "../shell/style.ts";
 import { isQuietIn, plainTeller } from "../shell/teller.ts";
 import { answerCommand, type ChatCommand, readCommand } from "./chat-commands.ts";
 import { speak, type Talk } from "./conversation.ts";

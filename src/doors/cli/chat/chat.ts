@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { App, Thread } from "../../../app.ts";
+import { count, printable } from "../../../print/index.ts";
 import { type Agent, asStrataError, StrataError, threadId } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { agentNamed, inSession, shortVersion } from "../shell/session.ts";
 import { stdinLines } from "../shell/stdin-lines.ts";
-import { count, printable } from "../shell/style.ts";
 import { jsonTeller, plainTeller } from "../shell/teller.ts";
 import { isInteractive } from "../shell/terminal.ts";
 import { chatInTerminal } from "./chat-terminal.ts";

@@ -3,11 +3,11 @@ import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
 import type { TextJudgement } from "../../../app/doors/guard.ts";
+import { count, number, printable } from "../../../print/index.ts";
 import { StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { readShared } from "../shell/options.ts";
 import { allOfStdin, stdinLines } from "../shell/stdin-lines.ts";
-import { count, number, printable } from "../shell/style.ts";
 
 /** `strata guard …`: what the guard says of texts that want to become layers. */
 export function declareGuard(program: Command, context: Context): void {

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { ProjectLock } from "../../../app/doors/projects.ts";
+import { count } from "../../../print/index.ts";
 import { StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { readShared } from "../shell/options.ts";
-import { count } from "../shell/style.ts";
 import { textWarning } from "../shell/text-view.ts";
 
 interface Options {

@@ -6,8 +6,8 @@ import { vectorExtension } from "../../../app/doors/vectors.ts";
 import { type App, type AppOptions, openApp, recordFile } from "../../../app.ts";
 import { answeringOf, attentionLines, problemsOf } from "../../../features/agents/index.ts";
 import { PATIENCE, unreadLine } from "../../../features/life/index.ts";
+import { count, number } from "../../../print/index.ts";
 import { asStrataError, type ErrorCode } from "../../../protocol/index.ts";
-import { count, number } from "../shell/style.ts";
 import { textWarning } from "../shell/text-view.ts";
 
 /** What came of looking at one thing. `code` says what kind of failure it is. */

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
+import { count, printable, type Style } from "../../../print/index.ts";
 import { never, StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { readPlaces } from "../shell/options.ts";
-import { count, printable, type Style } from "../shell/style.ts";
 import type { Check } from "./doctor-checks.ts";
 
 /** `strata doctor`: what works here, what is missing, and how to get it. */

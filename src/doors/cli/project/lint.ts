@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { type LintReport, lint, type PlacedFinding, recordFile } from "../../../app.ts";
+import { count, printable } from "../../../print/index.ts";
 import { agentName, type ModelRef, StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { readShared, wholeNumber } from "../shell/options.ts";
 import { tellPlace } from "../shell/session.ts";
-import { count, printable } from "../shell/style.ts";
 
 interface Options {
   readonly turns?: number;

@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import { cardOf, FAMILIES, type ModelCard } from "../../../app/doors/costs.ts";
 import type { App } from "../../../app.ts";
+import { count, number, type Style, table } from "../../../print/index.ts";
 import { type ModelRef, nearest, StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { inSession } from "../shell/session.ts";
-import { count, number, type Style } from "../shell/style.ts";
-import { table } from "../shell/table.ts";
 
 interface Options {
   readonly provider?: string;

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { recordFile } from "../../../app.ts";
+import { number } from "../../../print/index.ts";
 import type { Context } from "../shell/context.ts";
 import { showProgress } from "../shell/progress.ts";
 import { inRecord } from "../shell/session.ts";
-import { number } from "../shell/style.ts";
 
 /** `strata backup`: one file that holds everything, as it stood at one moment. */
 export function declareBackup(program: Command, context: Context): void {

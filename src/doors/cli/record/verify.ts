@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { ChainHead, Finding } from "../../../app.ts";
+import { count, number, printable } from "../../../print/index.ts";
 import { type OrgId, StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { showProgress } from "../shell/progress.ts";
 import { inRecord, type Session } from "../shell/session.ts";
-import { count, number, printable } from "../shell/style.ts";
 
 interface Options {
   readonly anchor?: string;

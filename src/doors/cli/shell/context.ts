@@ -1,5 +1,5 @@
+import { printable, type Style, styleOf } from "../../../print/index.ts";
 import type { StrataError } from "../../../protocol/index.ts";
-import { printable, type Style, styleOf } from "./style.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What every command gets: its process, and the ways to speak. Results go to stdout, all else to stderr. */

@@ -1,9 +1,9 @@
 import type { Argument, Command } from "commander";
 import type { App } from "../../../app.ts";
+import { count, printable } from "../../../print/index.ts";
 import { type Agent, isBatch, isReserved, type TurnEvent } from "../../../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { chosenAgent, type Session } from "./session.ts";
-import { count, printable } from "./style.ts";
 import { jsonTeller, plainTeller } from "./teller.ts";
 
 /** Lists a group's commands without `[options]`, so that what each does has room beside it in a small terminal. */

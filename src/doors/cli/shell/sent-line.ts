@@ -1,5 +1,5 @@
+import { count, dollars, duration, number, oneLine } from "../../../print/index.ts";
 import type { Ledger, LedgerEntry, ModelRef, Place, TurnTotals } from "../../../protocol/index.ts";
-import { count, dollars, duration, number, oneLine } from "./style.ts";
 
 /** One piece of the line. It is shown as a whole in one of its forms, or not at all. */
 interface Part {

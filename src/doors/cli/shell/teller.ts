@@ -1,4 +1,4 @@
-import { unansweredSays } from "../../../print/index.ts";
+import { count, oneLine, printable, styleOf, unansweredSays } from "../../../print/index.ts";
 import {
   type Ledger,
   never,
@@ -11,7 +11,6 @@ import {
 import type { Context } from "./context.ts";
 import { showWaiting } from "./progress.ts";
 import { sentLine } from "./sent-line.ts";
-import { count, oneLine, printable, styleOf } from "./style.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Tells a turn as it runs. What a failed turn failed of is said by the caller. */

@@ -1,14 +1,13 @@
 import type { Command } from "commander";
 import { type App, type ServeOptions, type Serving, serve, VERSION } from "../../../app.ts";
 import { answeringOf, problemsOf, unansweredLines } from "../../../features/agents/index.ts";
-import { unansweredLine } from "../../../print/index.ts";
+import { setIn, unansweredLine } from "../../../print/index.ts";
 import type { Agent, AgentName, TurnEvent } from "../../../protocol/index.ts";
 import { converse } from "../chat/chat.ts";
 import { senderOf } from "../chat/conversation.ts";
 import { behindChat, type Context } from "../shell/context.ts";
 import { wholeNumber } from "../shell/options.ts";
 import { inSession, isStandIn, type Session, shortVersion } from "../shell/session.ts";
-import { setIn } from "../shell/set-in.ts";
 import { isInteractive } from "../shell/terminal.ts";
 import { textWarning } from "../shell/text-view.ts";
 import { reloadOnChange } from "./watch.ts";

@@ -1,8 +1,7 @@
 import type { App, Composed, Conversation } from "../../../app.ts";
+import { number, type Style, table } from "../../../print/index.ts";
 import { type LedgerEntry, type Mode, StrataError, untrusted } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
-import { number, type Style } from "../shell/style.ts";
-import { table } from "../shell/table.ts";
 
 /** What the sizes are asked for. */
 interface Sizing {

@@ -2,13 +2,11 @@ import type { Command } from "commander";
 import type { Thread, TurnRecord } from "../../../app.ts";
 import { threadLines } from "../../../features/threads/index.ts";
 import { endOf, turnView } from "../../../features/turns/index.ts";
+import { count, number, type Style, setIn, table } from "../../../print/index.ts";
 import { isoSecond, StrataError, type ThreadId, type TurnId, threadId, turnId } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { cuts } from "../shell/sent-line.ts";
 import { inRecord, type Session, shortVersion } from "../shell/session.ts";
-import { setIn } from "../shell/set-in.ts";
-import { count, number, type Style } from "../shell/style.ts";
-import { table } from "../shell/table.ts";
 
 /** The list shows so many threads. */
 const NEWEST = 20;

@@ -1,5 +1,4 @@
-import { count, duration, number, type Style } from "../shell/style.ts";
-import { table } from "../shell/table.ts";
+import { count, duration, number, type Style, table } from "../../../print/index.ts";
 import type { PieceTally, Tally } from "../shell/tally.ts";
 
 /** What the end of a replay tells besides the tally. */
