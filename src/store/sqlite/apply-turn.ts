@@ -9,6 +9,7 @@ import {
   type TurnId,
 } from "../../protocol/index.ts";
 import type { MessageMark } from "../digests.ts";
+import { fixed, insert, ONE, query } from "../statement.ts";
 import type { Claim, TurnOutcome } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { logTurn } from "./agent/conversations.ts";
@@ -21,7 +22,6 @@ import { rememberTurn, replyTrust, type SlotSaid } from "./memory/messages.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
 import { taintsOf } from "./staged.ts";
-import { fixed, insert, ONE, query } from "./statement.ts";
 
 /** A turn that ended well: what it was claimed with and what came of it, its texts kept already. */
 export interface DoneTurn {

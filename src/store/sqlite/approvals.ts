@@ -9,6 +9,7 @@ import {
 } from "../../protocol/index.ts";
 import type { ApprovalFilter, Decision, Finish } from "../decision.ts";
 import { toApproval } from "../rows.ts";
+import { fixed, insert, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { applyWrites } from "./apply-writes.ts";
 import type { Connection } from "./connection.ts";
@@ -16,7 +17,6 @@ import { addEvents } from "./events.ts";
 import { keepOwn, ownText, scopeKey } from "./pieces.ts";
 import { atMost, owner, within } from "./scope.ts";
 import type { Settling } from "./settling.ts";
-import { fixed, insert, query } from "./statement.ts";
 import { openRow } from "./threads.ts";
 
 /** Keeps the calls that wait from now on. Part of the turn's commit. */

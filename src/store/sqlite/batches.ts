@@ -10,13 +10,13 @@ import {
 import type { AgentOwner } from "../agent-store.ts";
 import type { BatchOpening, Failures, WaitingThread } from "../batch.ts";
 import { toThread } from "../rows.ts";
+import { fixed, insert, plain, query } from "../statement.ts";
 import type { Store, Thread } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { pending } from "./events.ts";
 import { owner } from "./scope.ts";
 import { keepStaged, members } from "./staged.ts";
-import { fixed, insert, plain, query } from "./statement.ts";
 import { stopTurn } from "./stop-turn.ts";
 import { findThread, lease, newThread } from "./threads.ts";
 

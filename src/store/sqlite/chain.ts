@@ -1,8 +1,8 @@
 import { type ContactScope, chained, type OrgId, type TurnId } from "../../protocol/index.ts";
+import { fixed, insert, ONE, query } from "../statement.ts";
 import type { ChainHead } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { owner } from "./scope.ts";
-import { fixed, insert, ONE, query } from "./statement.ts";
 
 /** The newest link of an organization's record. */
 export function head(db: Connection, org: OrgId): ChainHead {

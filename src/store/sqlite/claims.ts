@@ -9,6 +9,7 @@ import {
   turnId,
 } from "../../protocol/index.ts";
 import { toThread } from "../rows.ts";
+import { fixed, insert, query } from "../statement.ts";
 import type { Claim, Claimed, ClaimRequest, HeldThread } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
@@ -16,7 +17,6 @@ import { pending } from "./events.ts";
 import { currentEpoch } from "./fork.ts";
 import { owner } from "./scope.ts";
 import { members, noteStaged, stagedIn } from "./staged.ts";
-import { fixed, insert, query } from "./statement.ts";
 import { stopTurn } from "./stop-turn.ts";
 import { lease, openRow, pinned } from "./threads.ts";
 import { runningTurn } from "./turns.ts";

@@ -2,10 +2,10 @@ import { statSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import BetterSqlite3 from "better-sqlite3";
 import { StrataError } from "../../protocol/index.ts";
+import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-limits.ts";
+import { type Ready, runnable, type Statement } from "../statement.ts";
 import type { BackupProgress } from "../store.ts";
-import { MEMORY_LIMITS, type MemoryLimits } from "./memory/memory-limits.ts";
 import { loadVectorExtension } from "./memory/vector-extension.ts";
-import type { Ready, Statement } from "./statement.ts";
 
 /** One open database. All of it is synchronous: between two lines of a store function nobody else runs. */
 export interface Connection {
@@ -21,6 +21,12 @@ export interface Connection {
   hasVectors(): boolean;
   /** Gives how many rows were changed. */
   run(statement: Statement<unknown>): number;
+  /** Begins a transaction that ends with `commit` or `rollback`. One that is to write waits here for other programs, never half way. */
+  begin(how: "immediate" | "deferred"): void;
+  /** @throws StrataError `store_failed` where the file is not where it was opened: nothing is kept that nobody finds again */
+  commit(): void;
+  /** Does nothing where SQLite ended the transaction by itself. */
+  rollback(): void;
   /** One transaction that may write: `BEGIN IMMEDIATE`, so that it never loses a race half way. */
   write<T>(work: () => T): T;
   /** One snapshot for several reads; it never waits for a writer. */
@@ -74,6 +80,12 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
   const columns = new Map<string, BetterSqlite3.Statement<unknown[], unknown>>();
   let hasVectors = options.vectors === false ? false : undefined;
   const lost = watchOver(file);
+  // Last of all, so that nothing is committed to a file that nobody finds again.
+  const checkFile = (): void => {
+    const why = lost();
+    if (why !== undefined) throw new StrataError("store_failed", why, { file });
+  };
+  const ends = transactionEnds(db, checkFile);
   const prepared = (text: string): Prepared => {
     const found = known.get(text);
     if (found) return found;
@@ -87,17 +99,18 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
     random: options.random,
     limits: options.limits ?? MEMORY_LIMITS,
     all: <R>(wanted: Statement<R>) => {
-      const { sql, parameters } = compiled(wanted);
+      const { sql, parameters } = runnable(wanted, "sqlite");
       const { statement, columns } = prepared(sql);
       return statement.all(...parameters).map((values) => row<R>(columns, values));
     },
     first: <R>(wanted: Statement<R>) => {
-      const { sql, parameters } = compiled(wanted);
+      const { sql, parameters } = runnable(wanted, "sqlite");
       const { statement, columns } = prepared(sql);
       const values = statement.get(...parameters);
       return values && row<R>(columns, values);
     },
-    column: <V>({ sql, parameters }: Ready<V>) => {
+    column: <V>(wanted: Ready<V>) => {
+      const { sql, parameters } = runnable(wanted, "sqlite");
       const statement = columns.get(sql) ?? db.prepare<unknown[], unknown>(sql).pluck();
       columns.set(sql, statement);
       return plucked<V>(statement.all(...parameters));
@@ -107,16 +120,15 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
       return hasVectors;
     },
     run: (wanted) => {
-      const { sql, parameters } = compiled(wanted);
+      const { sql, parameters } = runnable(wanted, "sqlite");
       return prepared(sql).statement.run(...parameters).changes;
     },
+    ...ends,
     write: (work) =>
       db
         .transaction(() => {
           const done = work();
-          // Last of all, so that nothing is committed to a file that nobody finds again.
-          const why = lost();
-          if (why !== undefined) throw new StrataError("store_failed", why, { file });
+          checkFile();
           return done;
         })
         .immediate(),
@@ -126,6 +138,28 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
     flush: () => db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0,
     copy: (to, onProgress) => copied(db, to, onProgress),
     close: () => void db.close(),
+  };
+}
+
+type TransactionEnds = Pick<Connection, "begin" | "commit" | "rollback">;
+
+/** Only what may write is checked before it is kept. */
+function transactionEnds(db: BetterSqlite3.Database, checkFile: () => void): TransactionEnds {
+  const begins = { immediate: db.prepare("begin immediate"), deferred: db.prepare("begin deferred") };
+  const [commit, rollback] = [db.prepare("commit"), db.prepare("rollback")];
+  let mayWrite = false;
+  return {
+    begin: (how) => {
+      begins[how].run();
+      mayWrite = how === "immediate";
+    },
+    commit: () => {
+      if (mayWrite) checkFile();
+      commit.run();
+    },
+    rollback: () => {
+      if (db.inTransaction) rollback.run();
+    },
   };
 }
 
@@ -184,8 +218,4 @@ function row<R>(columns: readonly string[], values: readonly unknown[]): R {
 /** As for rows: only a typed query knows what its column holds. */
 function plucked<V>(values: unknown): V[] {
   return values as V[];
-}
-
-function compiled(wanted: Statement<unknown>): { readonly sql: string; readonly parameters: readonly unknown[] } {
-  return "compile" in wanted ? wanted.compile() : wanted;
 }

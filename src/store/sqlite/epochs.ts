@@ -12,12 +12,12 @@ import {
 } from "../../protocol/index.ts";
 import { type MessageMark, type PrefixManifest, rolled } from "../digests.ts";
 import { toEntries, toManifest, toSystemText, toTools, toTranscriptMessage, type WithText } from "../rows.ts";
+import { fixed, insert, ONE, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { keepOwn, keepShared, present, sharedText } from "./pieces.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
-import { fixed, insert, ONE, query } from "./statement.ts";
 
 /** Keeps an epoch that the turn opened, with the transcript it starts from. */
 export function openEpoch(db: Connection, at: Settling, epoch: Epoch): void {

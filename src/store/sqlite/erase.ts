@@ -7,6 +7,7 @@ import {
   isReserved,
   type ThreadId,
 } from "../../protocol/index.ts";
+import { insert, ONE, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { dropLog } from "./agent/conversations.ts";
 import { closeProposals } from "./agent/proposals.ts";
@@ -19,7 +20,6 @@ import { unindexScope } from "./memory/units.ts";
 import { knownKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
 import { batchesWith, freeMembers } from "./staged.ts";
-import { insert, ONE, plain, query } from "./statement.ts";
 import { stopTurn } from "./stop-turn.ts";
 
 /** What an erasure's link says. It names threads and the role of who asked, and no person. */

@@ -10,11 +10,11 @@ import {
 } from "../../protocol/index.ts";
 import type { ArrivingEvent } from "../decision.ts";
 import { type EventText, toEvent, type WithText, wordsOf } from "../rows.ts";
+import { fixed, insert, ONE, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { keepOwn, knownKey, scopeKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
-import { fixed, insert, ONE, query } from "./statement.ts";
 import { openRow } from "./threads.ts";
 
 /** Stores what is not known yet, in order, and gives all as stored. */

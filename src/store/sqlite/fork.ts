@@ -1,11 +1,11 @@
 import type { ContactScope, Epoch, ThreadId } from "../../protocol/index.ts";
 import type { WithText } from "../rows.ts";
+import { insert } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { appendMessages, findEpoch, lastEpoch, messagesOf, toEpoch } from "./epochs.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
-import { insert } from "./statement.ts";
 import { findThread } from "./threads.ts";
 import { findTurn } from "./turns.ts";
 

@@ -11,12 +11,12 @@ import {
 } from "../../protocol/index.ts";
 import type { JournalKey, JournalState } from "../journal-key.ts";
 import { toOutcome } from "../rows.ts";
+import { insert, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { keepOwn, ownText, present, scopeKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
 import { stagedIn, stagedRows } from "./staged.ts";
-import { insert, plain, query } from "./statement.ts";
 import { findThread, openRow } from "./threads.ts";
 import { foundTurn } from "./turns.ts";
 

@@ -5,12 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { batchContact, toolName } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import { exchange, NOW, newThread, OWNER, open, said, scopeOf, take, VERSION } from "../contract/sample.contract.ts";
+import { runnable, type Statement } from "../statement.ts";
 import { dueDeliveries } from "./agent/mail.ts";
 import { openBatch } from "./batches.ts";
 import { type Connection, connect } from "./connection.ts";
 import { beginCall } from "./journal.ts";
 import { openSqlite } from "./open.ts";
-import type { Statement } from "./statement.ts";
 
 let folder: string;
 let file: string;
@@ -37,7 +37,7 @@ function asked(look: (db: Connection) => unknown): readonly string[] {
   const db = connect(file, { random: (bytes) => new Uint8Array(bytes), patience: 0 });
   const texts: string[] = [];
   const noted = <R>(statement: Statement<R>): Statement<R> => {
-    texts.push(("compile" in statement ? statement.compile() : statement).sql);
+    texts.push(runnable(statement, "sqlite").sql);
     return statement;
   };
   look({ ...db, all: (statement) => db.all(noted(statement)), first: (statement) => db.first(noted(statement)) });

@@ -30,12 +30,12 @@ import {
   VERSION,
 } from "../contract/sample.contract.ts";
 import { type JournalKey, openSqlite } from "../index.ts";
+import { plain } from "../statement.ts";
 import { connect } from "./connection.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
 import { senders } from "./migrations/0010-senders.ts";
 import { turnCounts } from "./migrations/0011-turn-counts.ts";
 import { calls } from "./migrations/0013-calls.ts";
-import { plain } from "./statement.ts";
 
 const OPERATOR = { org: ANN.org, role: "operator" } as const;
 const THREAD = threadId("thr_01m7yq1we100000000000g0001");

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { StrataError } from "../../protocol/index.ts";
+import { written } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 import type { Migration } from "./migration.ts";
 import { first } from "./migrations/0001-first.ts";
@@ -17,7 +18,6 @@ import { unended } from "./migrations/0012-unended.ts";
 import { calls } from "./migrations/0013-calls.ts";
 import { erasures } from "./migrations/0014-erasures.ts";
 import { checkedRows } from "./migrations/0015-checked-rows.ts";
-import { written } from "./statement.ts";
 
 /** All steps, in order, without a gap. */
 export const MIGRATIONS: readonly Migration[] = [

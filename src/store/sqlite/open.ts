@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-limits.ts";
 import type { Store } from "../store.ts";
 import { agentStore, type Bind } from "./agent/agent-store.ts";
 import { approval, approvals, decideApproval, finishApproval } from "./approvals.ts";
@@ -14,7 +15,6 @@ import { failure } from "./failure.ts";
 import { currentEpoch } from "./fork.ts";
 import { beginCall, endCall } from "./journal.ts";
 import { memories, memory, memoryRevision, memoryStats } from "./memory/memories.ts";
-import { MEMORY_LIMITS, type MemoryLimits } from "./memory/memory-limits.ts";
 import { memoryTopics } from "./memory/memory-topics.ts";
 import { type KeptOut, refreshIndex } from "./memory/reindex.ts";
 import { forgetMemory, saveMemories, saveMemory } from "./memory/save-memory.ts";

@@ -7,10 +7,10 @@ import {
   type Scope,
   StrataError,
 } from "../../protocol/index.ts";
+import { fixed, insert, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { owner, ownerOrAgent } from "./scope.ts";
-import { fixed, insert, query } from "./statement.ts";
 
 /** Keeps text without anything personal in it: once per organization, however often it is kept. */
 export function keepShared(db: Connection, org: OrgId, text: string): Digest {

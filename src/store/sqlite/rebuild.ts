@@ -1,12 +1,12 @@
 import { type ContactScope, keyedDigest, type Scope, StrataError, sentIn, type TurnId } from "../../protocol/index.ts";
 import { toMessage, toTail } from "../rows.ts";
+import { query } from "../statement.ts";
 import type { RebuiltRequest } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { findEpoch, messagesOf, toEpoch } from "./epochs.ts";
 import { broken, knownKey, ownText, present } from "./pieces.ts";
 import { ownMessages, readRequest } from "./requests.ts";
-import { query } from "./statement.ts";
 import { turnLink } from "./turn-link.ts";
 import { foundTurn } from "./turns.ts";
 

@@ -2,11 +2,11 @@ import { sql } from "kysely";
 import type { AgentName, OrgId, OutboxId, Scope } from "../../protocol/index.ts";
 import type { OutboxMessage } from "../outbox-message.ts";
 import { toOutbox } from "../rows.ts";
+import { fixed, query } from "../statement.ts";
 import type { UsageTotal } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { atMost, within } from "./scope.ts";
 import { isPart } from "./staged.ts";
-import { fixed, query } from "./statement.ts";
 
 /** Oldest first; what was erased is not sent any more. */
 export function outbox(db: Connection, scope: Scope, limit: number): readonly OutboxMessage[] {

@@ -8,6 +8,7 @@ import {
 } from "../../protocol/index.ts";
 import { type MessageMark, promptDigest } from "../digests.ts";
 import { toRequest, type WithText } from "../rows.ts";
+import { fixed, insert, query } from "../statement.ts";
 import type { RequestRecord } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
@@ -15,7 +16,6 @@ import { rollingAt } from "./epochs.ts";
 import { keepOwn, keepShared, ownText, sharedText } from "./pieces.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
-import { fixed, insert, query } from "./statement.ts";
 
 /** Keeps what a turn added to its conversation, also when it failed: its requests are rebuilt from it. */
 export function keepOwnMessages(db: Connection, at: Settling, messages: readonly MessageMark[]): void {

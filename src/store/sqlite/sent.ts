@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { AgentName, ContactScope, OrgId, ThreadId } from "../../protocol/index.ts";
 import { toMarks } from "../rows.ts";
+import { fixed, query } from "../statement.ts";
 import type { RequestStart, SentRequest } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { sharedText } from "./pieces.ts";
 import { owner } from "./scope.ts";
-import { fixed, query } from "./statement.ts";
 
 /** Enough to tell how a thread is spoken in. Written into the query, as every limit that is asked for often. */
 const NEWEST = sql.lit(64);

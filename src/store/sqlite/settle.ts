@@ -9,6 +9,7 @@ import {
 } from "../../protocol/index.ts";
 import type { StagedReply } from "../batch.ts";
 import type { MessageMark } from "../digests.ts";
+import { fixed, insert, query } from "../statement.ts";
 import type { ChainHead, Claim, Settled, TurnEnd, TurnOutcome } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { countTurn } from "./agent/tally.ts";
@@ -21,7 +22,6 @@ import { keepOwn, scopeKey } from "./pieces.ts";
 import { keepOwnMessages, keepRequest } from "./requests.ts";
 import { owner } from "./scope.ts";
 import type { Settling } from "./settling.ts";
-import { fixed, insert, query } from "./statement.ts";
 import { findThread } from "./threads.ts";
 import { turnLink } from "./turn-link.ts";
 import { findTurn } from "./turns.ts";

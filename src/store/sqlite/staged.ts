@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { type ContactScope, isBatch, type Trust, type TurnId } from "../../protocol/index.ts";
+import { fixed, insert, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { requestRows } from "./requests.ts";
 import { owner } from "./scope.ts";
-import { fixed, insert, query } from "./statement.ts";
 import { findThread } from "./threads.ts";
 
 /** Notes that a turn of several takes what waits on a sender's thread; as which of the sender's turns is known with its claim. */

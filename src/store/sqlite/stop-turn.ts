@@ -1,10 +1,10 @@
+import { query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { countTurn } from "./agent/tally.ts";
 import type { Connection } from "./connection.ts";
 import { keepOwn, scopeKey } from "./pieces.ts";
 import { owner } from "./scope.ts";
 import { linkTurn } from "./settle.ts";
-import { query } from "./statement.ts";
 import { runningTurn } from "./turns.ts";
 
 /** How a turn ends that nobody will run to its end; without a sentence where its contact's texts are erased. */

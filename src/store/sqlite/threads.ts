@@ -10,12 +10,12 @@ import {
 } from "../../protocol/index.ts";
 import { toSlot, toThread } from "../rows.ts";
 import type { Slot } from "../slot.ts";
+import { fixed, insert, query } from "../statement.ts";
 import type { ClaimRequest, Thread, ThreadMove, ThreadOpening } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { keepShared, sharedText } from "./pieces.ts";
 import { atMost, owner, within } from "./scope.ts";
-import { fixed, insert, query } from "./statement.ts";
 
 /** Keeps a version's declaration; the first one stays. */
 export function saveAgentVersion(

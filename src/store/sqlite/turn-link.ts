@@ -8,6 +8,7 @@ import {
 } from "../../protocol/index.ts";
 import type { PrefixManifest } from "../digests.ts";
 import { toManifest } from "../rows.ts";
+import { fixed, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { approvalsOfTurn } from "./approvals.ts";
 import type { Connection } from "./connection.ts";
@@ -17,7 +18,6 @@ import { broken, sharedText } from "./pieces.ts";
 import { ownMessages, promptOf, requestRows } from "./requests.ts";
 import { owner } from "./scope.ts";
 import { stagedFacts } from "./staged.ts";
-import { fixed, query } from "./statement.ts";
 import { findThread } from "./threads.ts";
 
 /** One request in a link: what was sent, under which rules, and what came back. */

@@ -8,6 +8,7 @@ import {
   type TurnId,
 } from "../../protocol/index.ts";
 import { toEnd, toEvent, toTotals } from "../rows.ts";
+import { fixed, query } from "../statement.ts";
 import type { ChainHead, TurnRecord } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { editsOfTurn } from "./agent/texts.ts";
@@ -17,7 +18,6 @@ import { ownText } from "./pieces.ts";
 import { readRequest, requestRows } from "./requests.ts";
 import { owner, within } from "./scope.ts";
 import { sendersOf, stagedIn } from "./staged.ts";
-import { fixed, query } from "./statement.ts";
 
 /** A turn in scope, as recorded. */
 export function turn(db: Connection, scope: Scope, id: TurnId): TurnRecord | undefined {

@@ -2,12 +2,12 @@ import { sql } from "kysely";
 import { canonicalJson, type Digest, digestOf, type OrgId, type ThreadId } from "../../protocol/index.ts";
 import { rolled } from "../digests.ts";
 import { toManifest, toTools } from "../rows.ts";
+import { ONE, query } from "../statement.ts";
 import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { sharedText } from "./pieces.ts";
 import { owner } from "./scope.ts";
-import { ONE, query } from "./statement.ts";
 import { findThread } from "./threads.ts";
 import { problem, type Step, sentence } from "./walk.ts";
 

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { digestOf, keyedDigest, type OrgId } from "../../protocol/index.ts";
+import { ONE, query } from "../statement.ts";
 import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Connection } from "./connection.ts";
 import { owner } from "./scope.ts";
-import { ONE, query } from "./statement.ts";
 import { BATCH, page, problem, type Step } from "./walk.ts";
 
 /** The organization's shared texts: each is what its digest says. */

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Digest, OrgId } from "../../protocol/index.ts";
 import { toJson } from "../rows.ts";
+import { query } from "../statement.ts";
 import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { approvalsOfTurn } from "./approvals.ts";
@@ -9,7 +10,6 @@ import { eventsOfTurn } from "./events.ts";
 import { ownText, sharedText } from "./pieces.ts";
 import { ownMessages, requestRows } from "./requests.ts";
 import { owner } from "./scope.ts";
-import { query } from "./statement.ts";
 import { findThread } from "./threads.ts";
 import { turnLink } from "./turn-link.ts";
 import { BATCH, page, problem, type Step, sentence } from "./walk.ts";

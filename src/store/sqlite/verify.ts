@@ -1,5 +1,6 @@
 import { chained, type Digest, type OrgId } from "../../protocol/index.ts";
 import { type LinkSubject, RECORDED, toSubject } from "../rows.ts";
+import { query } from "../statement.ts";
 import type { ChainHead, Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { checkTallies } from "./agent/tally.ts";
@@ -7,7 +8,6 @@ import { checkExchanges, checkRecorded, checkRecordedLink } from "./agent/verify
 import { head } from "./chain.ts";
 import type { Connection } from "./connection.ts";
 import { checkMemories, FIRST_MEMORY } from "./memory/verify-memories.ts";
-import { query } from "./statement.ts";
 import { checkEpochs } from "./verify-epochs.ts";
 import { checkFile, damageSaid } from "./verify-file.ts";
 import { checkOwnPieces, checkSharedPieces, checkVersions } from "./verify-pieces.ts";

@@ -1,11 +1,11 @@
 import { type Actor, canonicalJson, keyedDigest, StrataError } from "../../../protocol/index.ts";
 import type { Act, AgentOwner } from "../../agent-store.ts";
+import { insert, query } from "../../statement.ts";
 import type { Row } from "../../tables.ts";
 import { append } from "../chain.ts";
 import type { Connection } from "../connection.ts";
 import { knownKey, scopeKey } from "../pieces.ts";
 import { atMost } from "../scope.ts";
-import { insert, query } from "../statement.ts";
 
 /** Notes what an operator did, as a link of its own. */
 export function noteAct(

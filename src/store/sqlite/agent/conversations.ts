@@ -1,12 +1,12 @@
 import { CONVERSATION_LIMITS, type ContactScope, type OrgId } from "../../../protocol/index.ts";
 import type { AgentOwner, ConversationHead, ConversationLog } from "../../agent-store.ts";
 import { toExchange } from "../../rows.ts";
+import { fixed, insert, ONE, plain, query } from "../../statement.ts";
 import type { Claim, TurnOutcome } from "../../store.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { atMost, owner } from "../scope.ts";
 import type { Settling } from "../settling.ts";
-import { fixed, insert, ONE, plain, query } from "../statement.ts";
 
 /** Notes which of its sender's messages a turn answered, within the limits. Part of its commit. */
 export function logTurn(

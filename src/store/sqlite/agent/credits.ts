@@ -1,12 +1,12 @@
 import { canonicalJson, StrataError, untrusted } from "../../../protocol/index.ts";
 import type { AgentOwner, Credits, TopUp } from "../../agent-store.ts";
+import { fixed, insert, query } from "../../statement.ts";
 import type { Row } from "../../tables.ts";
 import { append } from "../chain.ts";
 import type { Connection } from "../connection.ts";
 import { keepShared, sharedText } from "../pieces.ts";
 import { spent } from "../reports.ts";
 import { atMost } from "../scope.ts";
-import { fixed, insert, query } from "../statement.ts";
 import { countFrom, tally } from "./tally.ts";
 
 const HOUR = 3_600_000;

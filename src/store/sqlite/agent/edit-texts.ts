@@ -18,9 +18,9 @@ import {
 } from "../../../protocol/index.ts";
 import type { AgentOwner, MoveRequest, TextDecision } from "../../agent-store.ts";
 import { toTextKey, toTextMove } from "../../rows.ts";
+import { query } from "../../statement.ts";
 import type { Connection } from "../connection.ts";
 import { keepOwn, keepShared, scopeKey } from "../pieces.ts";
-import { query } from "../statement.ts";
 import { supersede, waitingBeside } from "./proposals.ts";
 import { type NewMove, NO_VERSION, pointerOf, recordMove } from "./record-move.ts";
 import {

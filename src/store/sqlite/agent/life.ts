@@ -1,8 +1,8 @@
 import type { AgentState } from "../../../protocol/index.ts";
 import type { AgentOwner, LifeRecord } from "../../agent-store.ts";
+import { fixed, query } from "../../statement.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
-import { fixed, query } from "../statement.ts";
 
 /** What an agent was doing when it was last written down. */
 export function life(db: Connection, { org, agent }: AgentOwner): LifeRecord | undefined {

@@ -3,11 +3,11 @@ import { type ContactId, type OutboxId, SELF, type TurnId } from "../../../proto
 import type { AgentOwner, DeliveryTry, MailStore, MailWish, WaitingMessage } from "../../agent-store.ts";
 import type { OutboxMessage } from "../../outbox-message.ts";
 import { toEvent, toOutbox } from "../../rows.ts";
+import { plain, query } from "../../statement.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { replies } from "../reports.ts";
 import { atMost } from "../scope.ts";
-import { plain, query } from "../statement.ts";
 
 /** A reply and to whom. */
 type Mail = OutboxMessage & { readonly contact: ContactId };

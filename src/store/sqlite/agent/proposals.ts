@@ -1,10 +1,10 @@
 import { type ContactScope, isBatch, type Role, type TextKey, type TextVersion } from "../../../protocol/index.ts";
 import type { AgentOwner } from "../../agent-store.ts";
 import { toTextKey } from "../../rows.ts";
+import { plain } from "../../statement.ts";
 import type { Connection } from "../connection.ts";
 import { keepShared } from "../pieces.ts";
 import { atMost } from "../scope.ts";
-import { plain } from "../statement.ts";
 import { NO_VERSION, pointerOf, recordMove } from "./record-move.ts";
 import { findVersion, isWish, type MoveRow, type TextColumns } from "./texts.ts";
 

@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../../protocol/index.ts";
+import { fixed, insert, query } from "../../statement.ts";
 import { append } from "../chain.ts";
 import type { Connection } from "../connection.ts";
-import { fixed, insert, query } from "../statement.ts";
 import { decides, type MoveRow, newestMove, type TextColumns } from "./texts.ts";
 
 /** What is done with a text, as far as whoever does it says it. */

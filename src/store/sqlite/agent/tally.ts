@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { OrgId } from "../../../protocol/index.ts";
 import type { AgentOwner } from "../../agent-store.ts";
+import { fixed, query } from "../../statement.ts";
 import type { RequestRecord } from "../../store.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { spent } from "../reports.ts";
 import type { Settling } from "../settling.ts";
 import { isPart, stagedIn } from "../staged.ts";
-import { fixed, query } from "../statement.ts";
 import { problem, type Step } from "../walk.ts";
 
 /**

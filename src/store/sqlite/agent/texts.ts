@@ -14,11 +14,11 @@ import {
 } from "../../../protocol/index.ts";
 import type { AgentOwner, MovesWish, VersionsWish } from "../../agent-store.ts";
 import { toTextKey, toTextMove, toTextVersion } from "../../rows.ts";
+import { fixed, ONE, plain, query } from "../../statement.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { ownText, sharedText } from "../pieces.ts";
 import { atMost } from "../scope.ts";
-import { fixed, ONE, plain, query } from "../statement.ts";
 
 /** A row of what was done with a text. */
 export type MoveRow = Row<"text_move">;

@@ -1,10 +1,10 @@
 import { type OrgId, StrataError } from "../../../protocol/index.ts";
 import type { Recorded } from "../../rows.ts";
+import { plain } from "../../statement.ts";
 import type { Finding } from "../../store.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { sharedText } from "../pieces.ts";
-import { plain } from "../statement.ts";
 import { BATCH, page, problem, type Step, sentence } from "../walk.ts";
 import { actLink } from "./acts.ts";
 import { strangeEntries } from "./conversations.ts";

@@ -1,7 +1,7 @@
 import type { IndexSize, LexicalIndex, UnitHead, WeightedTerm } from "../../../memory/index.ts";
 import type { MemoryId } from "../../../protocol/index.ts";
+import { plain } from "../../statement.ts";
 import type { Connection } from "../connection.ts";
-import { plain } from "../statement.ts";
 import { type MemoryScope, rangeOf } from "./memory-scope.ts";
 import type { UnitColumns } from "./units.ts";
 

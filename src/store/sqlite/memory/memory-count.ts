@@ -1,7 +1,7 @@
 import type { Memory, MemoryKind } from "../../../protocol/index.ts";
 import type { MemoryStats } from "../../memory-store.ts";
+import { plain } from "../../statement.ts";
 import type { Connection } from "../connection.ts";
-import { plain } from "../statement.ts";
 
 /** What is counted of a memory. */
 export type Countable = Pick<Memory, "kind" | "at"> & { readonly characters: number };

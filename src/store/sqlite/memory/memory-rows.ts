@@ -1,7 +1,7 @@
 import { type MemoryFilter, type MemoryKind, TRUSTS, type Trust } from "../../../protocol/index.ts";
 import type { MemoryRow } from "../../rows.ts";
+import { plain } from "../../statement.ts";
 import type { Connection } from "../connection.ts";
-import { plain } from "../statement.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 
 /** Reading memories: each with the text of the slot that shows it, where it has none of its own. */

@@ -1,8 +1,8 @@
 import type { Scope } from "../../../protocol/index.ts";
+import { plain } from "../../statement.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { ownerOrAgent } from "../scope.ts";
-import { plain } from "../statement.ts";
 
 /** Where and how much a scope's memories are: the row that every write of them changes. */
 export type MemoryScope = Row<"memory_scope">;

@@ -1,7 +1,7 @@
 import { type Memory, type MemoryId, TRUSTS } from "../../../protocol/index.ts";
 import { type MemoryRow, toMemory } from "../../rows.ts";
+import { plain } from "../../statement.ts";
 import type { Connection } from "../connection.ts";
-import { plain } from "../statement.ts";
 import type { Countable } from "./memory-count.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { countOut, type OpenScope } from "./open-scope.ts";

@@ -11,10 +11,10 @@ import {
   type TurnId,
 } from "../../../protocol/index.ts";
 import { saidIn } from "../../rows.ts";
+import { plain } from "../../statement.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { owner } from "../scope.ts";
-import { plain } from "../statement.ts";
 import { addedRow } from "./memory-rows.ts";
 import { type MemoryScope, ownMemoryScope } from "./memory-scope.ts";
 import { changeScope, countIn } from "./open-scope.ts";

@@ -1,7 +1,7 @@
 import { fuse, type Nearby, type Ranked } from "../../../memory/index.ts";
 import type { MemoryId, MemoryQuery } from "../../../protocol/index.ts";
+import { plain } from "../../statement.ts";
 import type { Connection } from "../connection.ts";
-import { plain } from "../statement.ts";
 import { conditionOf, KEPT } from "./memory-rows.ts";
 import { type MemoryScope, rangeOf } from "./memory-scope.ts";
 import { type NearVector, vectorIndex } from "./vector-index.ts";

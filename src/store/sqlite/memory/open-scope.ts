@@ -1,6 +1,6 @@
 import type { MemoryKind } from "../../../protocol/index.ts";
+import { plain } from "../../statement.ts";
 import type { Connection } from "../connection.ts";
-import { plain } from "../statement.ts";
 import { type Countable, type KindChange, writeKind } from "./memory-count.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 

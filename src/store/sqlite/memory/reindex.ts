@@ -1,13 +1,13 @@
 import { type ContactScope, outboxId, type ThreadId, type TurnId } from "../../../protocol/index.ts";
 import { foldedDigest, memoryDigest } from "../../digests.ts";
 import { type MemoryRow, toMemory } from "../../rows.ts";
+import { plain } from "../../statement.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { eventsOfTurn } from "../events.ts";
 import { knownKey } from "../pieces.ts";
 import { owner } from "../scope.ts";
 import { taintsOf } from "../staged.ts";
-import { plain } from "../statement.ts";
 import { findable } from "./findable.ts";
 import { memoryRows } from "./memory-rows.ts";
 import type { MemoryScope } from "./memory-scope.ts";

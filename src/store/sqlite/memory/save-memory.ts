@@ -10,10 +10,10 @@ import {
 import { foldedDigest, memoryDigest } from "../../digests.ts";
 import type { AddedMemory, SavedMemory } from "../../memory-store.ts";
 import { toMemory } from "../../rows.ts";
+import { insert, plain } from "../../statement.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
 import { scopeKey } from "../pieces.ts";
-import { insert, plain } from "../statement.ts";
 import { findable } from "./findable.ts";
 import { addedRow, memoryRows } from "./memory-rows.ts";
 import { memoryScope, ownMemoryScope } from "./memory-scope.ts";

@@ -2,9 +2,9 @@ import { listIndex, type PlacedUnit, type Ranked, search, speaks } from "../../.
 import { isValidAt, type Memory, type MemoryId, type MemoryQuery, type Scope } from "../../../protocol/index.ts";
 import type { MemoryHit } from "../../memory-store.ts";
 import { toMemory } from "../../rows.ts";
+import { plain } from "../../statement.ts";
 import type { Connection } from "../connection.ts";
 import { atMost } from "../scope.ts";
-import { plain } from "../statement.ts";
 import { type Sieve, sqliteIndex } from "./lexical-index.ts";
 import { conditionOf, isOfKept, KEPT, memoryRows } from "./memory-rows.ts";
 import { type MemoryScope, memoryScope, rangeOf } from "./memory-scope.ts";

@@ -1,8 +1,8 @@
 import { foldName, type Unit, unitsOf } from "../../../memory/index.ts";
 import type { Memory } from "../../../protocol/index.ts";
+import { plain } from "../../statement.ts";
 import type { Row } from "../../tables.ts";
 import type { Connection } from "../connection.ts";
-import { plain } from "../statement.ts";
 import { countChange, type MemoryScope, rangeOf } from "./memory-scope.ts";
 import { countUnits, type OpenScope, talkNamed } from "./open-scope.ts";
 

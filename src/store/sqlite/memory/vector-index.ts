@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
+import { plain } from "../../statement.ts";
 import type { Connection } from "../connection.ts";
-import { plain } from "../statement.ts";
 import type { Condition } from "./memory-rows.ts";
 
 /** Where the vectors of one model in one scope stand, all of one length. */

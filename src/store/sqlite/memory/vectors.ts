@@ -1,10 +1,10 @@
 import type { MemoryId, ModelRef, Scope } from "../../../protocol/index.ts";
 import { passagesOf } from "../../passages.ts";
 import { toMemory } from "../../rows.ts";
+import { plain } from "../../statement.ts";
 import type { NewVectors, VectorState, WaitingText, WaitingTexts } from "../../vectors.ts";
 import type { Connection } from "../connection.ts";
 import { atMost } from "../scope.ts";
-import { plain } from "../statement.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { countChange, type MemoryScope, memoryScope, rangeOf } from "./memory-scope.ts";
 import { type VectorRange, vectorIndex } from "./vector-index.ts";

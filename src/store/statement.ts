@@ -9,7 +9,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from "kysely";
-import type { Tables } from "../tables.ts";
+import type { Tables } from "./tables.ts";
 
 /** Builds queries and runs none: Kysely is used as a typed compiler only, so a transaction never waits in its middle. */
 export const query = new Kysely<Tables>({
@@ -21,9 +21,15 @@ export const query = new Kysely<Tables>({
   },
 });
 
+/** The databases that store functions run on. */
+export type Dialect = "sqlite" | "postgres";
+
+/** SQL with a `?` for each value: one text for both databases, or one for each where they have no words in common. */
+export type Sql = string | Readonly<Record<Dialect, string>>;
+
 /** SQL with its values, ready to run. */
 export interface Ready<R> {
-  readonly sql: string;
+  readonly sql: Sql;
   readonly parameters: readonly unknown[];
   /** What a row of it looks like: only the types know it. */
   readonly row?: R;
@@ -32,13 +38,45 @@ export interface Ready<R> {
 /** What can be run: a query as built, or one that is ready. */
 export type Statement<R> = Compilable<R> | Ready<R>;
 
+/** What a driver is given: the text of its database, and the values in the order in which they stand in it. */
+export interface Runnable {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** As the dialect has it. */
+export function runnable(wanted: Statement<unknown>, dialect: Dialect): Runnable {
+  const { sql, parameters } = "compile" in wanted ? wanted.compile() : wanted;
+  const text = typeof sql === "string" ? sql : sql[dialect];
+  return { sql: dialect === "postgres" ? numbered(text) : text, parameters };
+}
+
+const numberedTexts = new Map<string, string>();
+
+/** Texts have few shapes; more than this many means that one of them grows with its input. */
+const MOST_TEXTS = 2_000;
+
+/** PostgreSQL numbers its values: made once of each text. */
+function numbered(text: string): string {
+  const known = numberedTexts.get(text);
+  if (known !== undefined) return known;
+  let n = 0;
+  // What stands in quotes or comments is no place for a value.
+  const made = text.replace(/'[^']*'|"[^"]*"|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g, (part) =>
+    part === "?" ? `$${++n}` : part,
+  );
+  if (numberedTexts.size >= MOST_TEXTS) numberedTexts.clear();
+  numberedTexts.set(text, made);
+  return made;
+}
+
 /** Handwritten SQL, for what the builder has no words for: full text, and the schema. */
 export function written<R>(text: RawBuilder<R>): Ready<R> {
   return text.compile(query);
 }
 
 /** The same for SQL that runs with every message: nothing is built. */
-export function plain<R>(text: string, ...parameters: readonly unknown[]): Ready<R> {
+export function plain<R>(text: Sql, ...parameters: readonly unknown[]): Ready<R> {
   return { sql: text, parameters };
 }
 
@@ -52,20 +90,35 @@ interface Compiled {
 }
 
 /**
- * A query that is built and compiled once and then used with other values each time: what runs in every turn would else
- * spend a third of its time building the same text. Build it from the values as they are given, without looking into them.
+ * A query that is built once for each dialect and then used with other values each time: what runs in every turn would else spend a
+ * third of its time building the same text. Build it from the values as they are given, without looking into them; the dialects
+ * may have other words, and have the same values in the same order.
  */
-export function fixed<Given extends object, R>(build: (given: Given) => Compilable<R>): (given: Given) => Ready<R> {
-  let made: Compiled | undefined;
+export function fixed<Given extends object, R>(
+  build: (given: Given, dialect: Dialect) => Compilable<R>,
+): (given: Given) => Ready<R> {
+  const made: { [D in Dialect]?: Compiled } = {};
+  const of = (dialect: Dialect): Compiled => (made[dialect] ??= compileOnce(build, dialect));
+  const sql: Readonly<Record<Dialect, string>> = {
+    get sqlite() {
+      return of("sqlite").sql;
+    },
+    get postgres() {
+      return of("postgres").sql;
+    },
+  };
   return (given) => {
-    made ??= compileOnce(build);
     const known = new Map<string, unknown>(Object.entries(given));
-    const parameters = made.values.map((one) => ("name" in one ? known.get(one.name) : one.value));
-    return { sql: made.sql, parameters };
+    const { values } = made.sqlite ?? made.postgres ?? of("sqlite");
+    const parameters = values.map((one) => ("name" in one ? known.get(one.name) : one.value));
+    return { sql, parameters };
   };
 }
 
-function compileOnce<Given extends object, R>(build: (given: Given) => Compilable<R>): Compiled {
+function compileOnce<Given extends object, R>(
+  build: (given: Given, dialect: Dialect) => Compilable<R>,
+  dialect: Dialect,
+): Compiled {
   const names = new Map<unknown, string>();
   const blank = (name: string): object => {
     const stand = {};
@@ -74,7 +127,7 @@ function compileOnce<Given extends object, R>(build: (given: Given) => Compilabl
   };
   // The builder only passes what it is given on to its query, where it waits as a parameter: blanks will do.
   const given = new Proxy({}, { get: (_, name) => blank(String(name)) }) as Given;
-  const { sql: text, parameters } = build(given).compile();
+  const { sql: text, parameters } = build(given, dialect).compile();
   const values = parameters.map((value) => {
     const name = names.get(value);
     return name === undefined ? { value } : { name };

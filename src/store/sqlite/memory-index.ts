@@ -1,0 +1,39 @@
+import type { IdRange, MemoryIndex, StoredVector, WantedVectors } from "../memory/memory-index.ts";
+import { plain } from "../statement.ts";
+import type { Connection } from "./connection.ts";
+
+/** Words by FTS5, whose ids must surely be whole: hence the casts. Vectors by sqlite-vec where it is loaded. */
+export function sqliteMemoryIndex(inUse: () => Connection): MemoryIndex {
+  return {
+    unitsWith: async (term, { from, to }) => inUse().column(plain<number>(UNITS_WITH, `"${term}"`, from, to)),
+    addWords: async (unit, terms) => void inUse().run(plain(ADD, unit, terms)),
+    removeWords: async (unit, terms) => void inUse().run(plain(REMOVE, unit, terms)),
+    removeRange: async ({ from, to }) => void inUse().run(plain(REMOVE_RANGE, from, to)),
+    clear: async () => void inUse().run(plain(`insert into unit_words (unit_words) values ('delete-all')`)),
+    nearest: async (range, wanted) => {
+      const db = inUse();
+      return db.hasVectors() ? nearest(db, range, wanted) : undefined;
+    },
+  };
+}
+
+const UNITS_WITH = `select rowid from unit_words
+  where unit_words match ? and rowid >= cast(? as integer) and rowid < cast(? as integer)`;
+const ADD = `insert into unit_words (rowid, terms) values (cast(? as integer), ?)`;
+const REMOVE = `insert into unit_words (unit_words, rowid, terms) values ('delete', cast(? as integer), ?)`;
+const REMOVE_RANGE = `insert into unit_words (unit_words, rowid, terms)
+  select 'delete', id, terms from unit where id >= ? and id < ?`;
+
+/** Of vectors of one length, the nearest by distance are the nearest by angle, and SQLite has that faster. */
+function nearest(db: Connection, { from, to }: IdRange, { values, limit, condition }: WantedVectors): StoredVector[] {
+  const held = condition === undefined ? "" : `cross join memory on memory.row = vector.memory and ${condition.sql}`;
+  const near = `select vector.id, vec_distance_L2(vector.value, ?) as distance from vector ${held}
+    where vector.id >= ? and vector.id < ? order by distance, vector.memory desc limit ?`;
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  return db.all(
+    plain<StoredVector>(
+      `select memory, part, value from (${near}) as near join vector using (id)`,
+      ...[bytes, ...(condition?.parameters ?? []), from, to, limit],
+    ),
+  );
+}

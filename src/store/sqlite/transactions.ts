@@ -1,0 +1,110 @@
+import { StrataError } from "../../protocol/index.ts";
+import type { MemoryIndex } from "../memory/memory-index.ts";
+import type { Ready, Statement } from "../statement.ts";
+import type { Transactions, Tx } from "../tx.ts";
+import type { Connection } from "./connection.ts";
+import { sqliteMemoryIndex } from "./memory-index.ts";
+
+/**
+ * One connection writes and another reads, each for one function at a time: whoever comes meanwhile waits for its end. Reads have a
+ * snapshot of their own and wait for no writer. A database in memory has one connection, and there reads wait too.
+ */
+export function sqliteTransactions(writer: Connection, reader: Connection): Transactions {
+  const writes = oneAtATime();
+  const reads = reader === writer ? writes : oneAtATime();
+  return {
+    write: (work) => writes(() => transaction(writer, "immediate", work)),
+    read: (work) => reads(() => transaction(reader, "deferred", work)),
+  };
+}
+
+/** Runs what it is given in the order in which it came; at once where nothing runs. */
+export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let isBusy = false;
+  return async (work) => {
+    if (isBusy) await new Promise<void>((go) => waiting.push(go));
+    isBusy = true;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      // Handed on without a gap: who comes now waits behind those that waited.
+      if (next) next();
+      else isBusy = false;
+    }
+  };
+}
+
+async function transaction<T>(db: Connection, how: "immediate" | "deferred", work: (tx: Tx) => Promise<T>): Promise<T> {
+  db.begin(how);
+  const tx = new SqliteTx(db);
+  try {
+    const done = await work(tx);
+    tx.end();
+    db.commit();
+    return done;
+  } catch (thrown) {
+    tx.close();
+    db.rollback();
+    throw thrown;
+  }
+}
+
+/**
+ * One transaction. SQLite answers at once, so nothing in it may take longer than the statements do: the event loop stands still from
+ * its begin to its commit. Where it has turned, the function waited for something else, and all who write waited with it.
+ */
+class SqliteTx implements Tx {
+  readonly dialect = "sqlite";
+  readonly random: Tx["random"];
+  readonly limits: Tx["limits"];
+  readonly index: MemoryIndex;
+  readonly #db: Connection;
+  readonly #turn: NodeJS.Immediate;
+  #state: "open" | "waited" | "ended" = "open";
+
+  constructor(db: Connection) {
+    this.random = db.random;
+    this.limits = db.limits;
+    this.#db = db;
+    this.index = sqliteMemoryIndex(() => this.#use());
+    this.#turn = setImmediate(() => {
+      this.#state = "waited";
+    });
+  }
+
+  async all<R>(statement: Statement<R>): Promise<R[]> {
+    return this.#use().all(statement);
+  }
+
+  async first<R>(statement: Statement<R>): Promise<R | undefined> {
+    return this.#use().first(statement);
+  }
+
+  async column<V>(statement: Ready<V>): Promise<V[]> {
+    return this.#use().column(statement);
+  }
+
+  async run(statement: Statement<unknown>): Promise<number> {
+    return this.#use().run(statement);
+  }
+
+  /** The work is done. @throws StrataError `unexpected` where it waited for something else on its way */
+  end(): void {
+    this.#use();
+    this.close();
+  }
+
+  close(): void {
+    clearImmediate(this.#turn);
+    this.#state = "ended";
+  }
+
+  #use(): Connection {
+    if (this.#state === "open") return this.#db;
+    const how =
+      this.#state === "ended" ? "asked something after its end" : "waited for something else than its statements";
+    throw new StrataError("unexpected", `a transaction ${how}; nothing of that was written: please report it`);
+  }
+}
