@@ -24,6 +24,8 @@ export interface Question {
   readonly relevant: readonly string[];
   /** Who asks, by the name they speak under; left out where that is not known. */
   readonly asker?: string;
+  /** Milliseconds since 1970. */
+  readonly at?: number;
 }
 
 /** One store's worth of memories with the questions about them. */
@@ -51,6 +53,7 @@ const QUESTION = z.object({
   relevant: z.array(z.string()),
   relevant_audited: z.array(z.string()).optional(),
   asker: z.string().optional(),
+  asked_at: z.iso.datetime().nullish(),
 });
 
 /**
@@ -115,12 +118,21 @@ const remembered = ({ id, ts, speaker, session, content }: z.infer<typeof MEMORY
   text: content,
 });
 
-const asked = ({ id, category, question, relevant, relevant_audited, asker }: z.infer<typeof QUESTION>): Question => ({
+const asked = ({
+  id,
+  category,
+  question,
+  relevant,
+  relevant_audited,
+  asker,
+  asked_at,
+}: z.infer<typeof QUESTION>): Question => ({
   id,
   category,
   text: question,
   relevant: relevant_audited ?? relevant,
   ...(asker !== undefined && { asker }),
+  ...(typeof asked_at === "string" && { at: Date.parse(asked_at) }),
 });
 
 const isAnswered = ({ relevant }: Question): boolean => relevant.length > 0;

@@ -8,6 +8,7 @@ import { foldName, type LexicalIndex, listIndex, type PlacedUnit, unitsOf } from
 import { measure } from "../../src/memory/measure.ts";
 import { shortlistOf } from "../../src/memory/search.ts";
 import { FEATURE_NAMES, SPREAD, WEIGHTS } from "../../src/memory/weights.ts";
+import { MONTHS } from "../../src/memory/word-lists.ts";
 import { type MemoryId, memoryId } from "../../src/protocol/index.ts";
 import { type Conversation, conversationsIn, DATA, type Remembered, withoutAsker } from "./conversations.ts";
 import { quality } from "./memory/metrics.ts";
@@ -43,6 +44,7 @@ interface Case {
   readonly sessions: readonly number[];
   readonly relevant: readonly string[];
   readonly asksCourse: boolean;
+  readonly category: string;
 }
 
 const AGENT = "companion";
@@ -59,6 +61,7 @@ function kindsIn(folder: string, noise: number): readonly Kind[] {
     { name: "people", weight: 1.5, conversations: people },
     { name: "people, live", weight: 0.4, conversations: people.map((one) => live(one, false)), agent: AGENT },
     { name: "I and you", weight: 0.4, conversations: people.map((one) => live(one, true)), agent: AGENT },
+    { name: "long ago", weight: 0.2, conversations: people.map(byDistance) },
     { name: "assistant", weight: 1, conversations: chats },
     { name: "asker unknown", weight: 0.7, conversations: chats.map(withoutAsker) },
     ...facts,
@@ -84,6 +87,35 @@ function live(conversation: Conversation, byPronoun: boolean): Conversation {
   };
 }
 
+const NAMED_TIME = new RegExp(
+  String.raw`\b(?:(?:in|during) (${MONTHS.join("|")}),? (\d{4})|on (?:(\d{1,2}) (${MONTHS.join("|")})|(${MONTHS.join("|")}) (\d{1,2})),? (\d{4}))`,
+  "i",
+);
+
+/** Of the questions that name a month or a day those, asked soon after it, that say how long ago it was. */
+function byDistance(conversation: Conversation): Conversation {
+  const questions = conversation.questions.flatMap((question, i) => {
+    const [whole, month, ofYear, day, dayMonth, monthDay, otherDay, year] = NAMED_TIME.exec(question.text) ?? [];
+    if (whole === undefined) return [];
+    const nth = MONTHS.indexOf((month ?? dayMonth ?? monthDay ?? "").toLowerCase());
+    const then = Date.UTC(Number(ofYear ?? year), nth, Number(day ?? otherDay ?? 15), 12);
+    const [days, words] = (month === undefined ? BY_DAYS : BY_MONTHS)[i % 3] ?? [0, ""];
+    return [{ ...question, text: question.text.replace(whole, words), at: then + days * 86_400_000 }];
+  });
+  return { ...conversation, questions };
+}
+
+const BY_DAYS = [
+  [1, "yesterday"],
+  [7, "last week"],
+  [12, "twelve days ago"],
+] as const;
+const BY_MONTHS = [
+  [30, "last month"],
+  [61, "two months ago"],
+  [0, "this month"],
+] as const;
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -91,6 +123,7 @@ async function main(): Promise<void> {
       noise: { type: "string", default: "100000" },
       without: { type: "boolean", default: false },
       kinds: { type: "boolean", default: false },
+      categories: { type: "boolean", default: false },
     },
   });
   if (!existsSync(join(values.data, "locomo-dev"))) {
@@ -114,6 +147,7 @@ async function main(): Promise<void> {
   if (values.without)
     for (const [feature, name] of FEATURE_NAMES.entries())
       show(`without ${name}`, leaveOut(cases, foldsOf, { feature, from: whole }));
+  if (values.categories) for (const name of names) console.log(byCategory(name, cases, whole));
   const fitted = fittedOn(cases);
   console.log(`\n${FEATURE_NAMES.map((name, feature) => `  ${name}: ${fitted[feature]?.toFixed(2)},`).join("\n")}`);
 }
@@ -131,6 +165,17 @@ function line(name: string, cases: readonly Case[], { names, weightsFor }: Lines
     return quality(own.map((one) => ({ found: ranked(one, weightsFor(one)), relevant: one.relevant }))).recall10;
   });
   return [name.padEnd(34), ...figures.map((figure) => figure.toFixed(3))].join(" | ");
+}
+
+function byCategory(kind: string, cases: readonly Case[], weightsFor: WeightsFor): string {
+  const own = cases.filter((one) => one.kind === kind);
+  const each = [...Map.groupBy(own, ({ category }) => category)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${kind}: ${each
+    .map(([category, some]) => {
+      const answers = some.map((one) => ({ found: ranked(one, weightsFor(one)), relevant: one.relevant }));
+      return `${category} ${quality(answers).recall10.toFixed(3)} (${some.length})`;
+    })
+    .join(", ")}`;
 }
 
 function ranked({ rows, ids, sessions, asksCourse }: Case, weights: readonly number[]): readonly string[] {
@@ -212,8 +257,12 @@ async function casesOf({ name, weight, conversations, noise, agent }: Kind, fold
   const questions = conversations.reduce((sum, one) => sum + one.questions.length, 0);
   for (const [at, conversation] of conversations.entries()) {
     const { index, ids } = indexOf(noise === undefined ? conversation.memories : inNoise(conversation, folder, noise));
-    for (const { text, asker, relevant } of conversation.questions) {
-      const who = { ...(asker !== undefined && { asker }), ...(agent !== undefined && { agent }) };
+    for (const { text, asker, relevant, at: asked, category } of conversation.questions) {
+      const who = {
+        ...(asker !== undefined && { asker }),
+        ...(agent !== undefined && { agent }),
+        ...(asked !== undefined && { at: asked }),
+      };
       const shortlist = await shortlistOf(index, { texts: [{ text, weight: 1 }], ...who, limit: 1 });
       const measured = (shortlist === undefined ? [] : measure(shortlist)).map(({ unit, values }) => ({
         id: ids.get(unit.memory) ?? "",
@@ -230,6 +279,7 @@ async function casesOf({ name, weight, conversations, noise, agent }: Kind, fold
         sessions: kept.map(({ session }) => session),
         relevant,
         asksCourse: shortlist?.asked.asksCourse ?? false,
+        category: shortlist?.asked.dates.length ? `${category}, dated` : category,
       });
     }
   }
@@ -266,7 +316,7 @@ function indexOf(memories: readonly Remembered[]): {
   for (const { id, text, session, speaker, at } of memories) {
     const memory = memoryId(`mem_${String(ids.size).padStart(26, "0")}`);
     ids.set(memory, id);
-    for (const unit of unitsOf(text, [])) {
+    for (const unit of unitsOf(text, [], at)) {
       units.push({ ...unit, memory, session, at, speaker: foldName(speaker), place: units.length + 1 });
     }
   }

@@ -22,6 +22,8 @@ export interface Asked {
   readonly terms: ReadonlyMap<string, number>;
   readonly who: Who;
   readonly dates: readonly AskedDate[];
+  /** When it is asked, where that is known. */
+  readonly at: number | undefined;
   readonly asksWhen: boolean;
   readonly asksHowMany: boolean;
   /** It asks for help or advice: what its writer once said about how they want things may bear on it, whatever its words. */
@@ -70,6 +72,8 @@ export interface Talkers {
   readonly speakers: readonly string[];
   readonly asker?: string | undefined;
   readonly agent?: string | undefined;
+  /** When it is asked: what "last week" means. */
+  readonly at?: number | undefined;
 }
 
 /** Reads the texts of a search. */
@@ -82,7 +86,8 @@ export function readAsked(texts: readonly AskedText[], talkers: Talkers): Asked 
   return {
     terms: termsOf(words, new Set(speakers.flatMap((name) => name.split(" ")))),
     who: whoOf(newest, talkers),
-    dates: datesIn(newest),
+    dates: datesIn(newest, talkers.at),
+    at: talkers.at,
     asksWhen: ASKS_WHEN.test(newest),
     asksHowMany: ASKS_HOW_MANY.test(newest),
     asksHelp: asksNow && ASKS_HELP.test(newest),

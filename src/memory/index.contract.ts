@@ -38,7 +38,7 @@ export function unitsFor(texts: readonly Said[]): readonly PlacedUnit[] {
   const sessions = [...new Set(texts.map(({ session }) => session))];
   return texts
     .flatMap(({ text, tags, memory, session, speaker, at }) =>
-      unitsOf(text, tags).map((unit) => ({
+      unitsOf(text, tags, at).map((unit) => ({
         ...unit,
         memory,
         session: sessions.indexOf(session) + 1,
@@ -70,9 +70,9 @@ export function lexicalIndexContract(make: MakeIndex): void {
     expect(await index.rows([1, 2], new Set(["tea"]))).toEqual([]);
   });
 
-  it("counts units, terms, and the units that have a term", async () => {
+  it("counts units, terms and what finds a memory by its day, and the units that have a term", async () => {
     const index = await make(said("tea and tea", "green tea", "coffee"));
-    expect(await index.size()).toEqual({ units: 3, terms: 6 });
+    expect(await index.size()).toEqual({ units: 3, terms: 6 + 3 });
     const counts = await index.frequencies(["tea", "coffe", "tea", "milk"]);
     expect([counts.get("tea"), counts.get("coffe"), counts.get("milk") ?? 0]).toEqual([2, 1, 0]);
   });
@@ -118,7 +118,7 @@ export function lexicalIndexContract(make: MakeIndex): void {
     const found = await index.rows([first + 1, first, first + 2, first + 99], wanted);
     const rows = [...found].sort((a, b) => a.place - b.place);
     expect(rows.map(({ place }) => place - first)).toEqual([0, 1, 2]);
-    const own = texts.map(({ text, tags }) => unitsOf(text, tags)[0]?.terms ?? []);
+    const own = texts.map(({ text, tags, at }) => unitsOf(text, tags, at)[0]?.terms ?? []);
     expect(rows.map(({ has }) => has)).toEqual(own.map((terms) => terms.filter((term) => wanted.has(term))));
     expect(rows.map(({ length }) => length)).toEqual(own.map(({ length }) => length));
     expect(rows[0]?.has).toEqual(["i", "you", "plan"]);
@@ -147,7 +147,7 @@ export function lexicalIndexContract(make: MakeIndex): void {
     const index = await make(said("tea?", "👍", "milk"));
     const [{ place = 0 } = {}] = await index.candidates(every("tea"), 1);
     const [row] = await index.rows([place + 1], new Set(["tea", ""]));
-    expect(row).toMatchObject({ has: [], length: 0, memory: numbered(1) });
+    expect(row).toMatchObject({ has: [], length: 1, memory: numbered(1) });
   });
 
   it("gives a long text as units that follow each other", async () => {

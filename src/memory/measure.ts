@@ -129,7 +129,8 @@ function measureOne(context: Context, own: Read, at: number): Measured | undefin
   const window = totals(around);
   const ofKind = kindsOf(own, counts);
   const standing = standingOf(asked, unit);
-  if (window.size === 0 && ofKind + standing.rule + standing.wishHelps === 0) return undefined;
+  const dated = datesOf(asked, unit.at);
+  if (window.size === 0 && ofKind + standing.rule + standing.wishHelps + dated.date === 0) return undefined;
   const near = around.reduce((sum, one) => sum + one.length, 0) / around.length;
   const before = read[at - 1];
   const follows =
@@ -146,7 +147,7 @@ function measureOne(context: Context, own: Read, at: number): Measured | undefin
     ...speakerOf(asked.who, unit),
     when: short * Number(asked.asksWhen && has(unit, FLAGS.time)),
     howMany: Number(asked.asksHowMany && has(unit, FLAGS.number)),
-    ...datesOf(asked, unit.at),
+    ...dated,
     answered: follows ? scale * bm25(before.counts, weights, before.length) : 0,
     length: (session?.units ?? 1) > 1 ? Math.log(length + NO_LENGTH) : 0,
     parts: Math.log(unit.parts),
@@ -249,7 +250,7 @@ function kindsOf({ kinds }: Read, named: Few): number {
 }
 
 function datesOf({ dates }: Asked, at: number): Pick<Values, "date" | "after"> {
-  const exact = dates.filter(({ month }) => month !== undefined);
+  const exact = dates.filter((date) => "from" in date || date.month !== undefined);
   if (exact.some((date) => isIn(at, date))) return { date: 1, after: 0 };
   const days = exact.map((date) => daysAfter(at, date)).filter((passed) => passed >= 0);
   return { date: 0, after: Math.max(0, 1 - Math.min(...days, SOON_AFTER) / SOON_AFTER) };

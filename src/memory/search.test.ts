@@ -139,6 +139,27 @@ describe("a search", () => {
     expect((await order("Where may they hike?"))[0]).toBe(4);
   });
 
+  it("brings what was said at the time that is asked for, whatever its words, and knows how long ago it was", async () => {
+    const on = (month: number, day: number) => Date.UTC(2026, month - 1, day, 12);
+    const texts = apart(
+      { text: "The roof leaks again.", at: on(3, 12) },
+      { text: "Lina has a new job.", at: on(5, 29) },
+      { text: "We painted the fence.", at: on(6, 9) },
+      ...Array.from({ length: 20 }, (_, n) => ({ text: `What is new is number ${n}.`, at: on(1, 1 + n) })),
+    );
+    const first = async (question: string) => {
+      const asks = { texts: [{ text: question, weight: 1 }], at: on(6, 17), limit: 1 };
+      const [best] = await search(listIndex(unitsFor(texts)), asks);
+      return best?.place;
+    };
+    for (const question of ["What was new in March?", "What was new three months ago?", "三个月前有什么新的?"])
+      expect(await first(question), question).toBe(1);
+    for (const question of ["What was new last month?", "Was gab es vor drei Wochen?", "上个月有什么新的?"])
+      expect(await first(question), question).toBe(2);
+    for (const question of ["What was new last week?", "What was new last Tuesday, on 9 June?", "上周有什么新的?"])
+      expect(await first(question), question).toBe(3);
+  });
+
   it("prefers a time where one is asked for, and a number", async () => {
     const texts = apart("I swam yesterday.", "I swam three lengths.", "I swam a bit.");
     expect((await found(texts, "When did she swim?"))[0]).toBe("I swam yesterday.");

@@ -1,4 +1,5 @@
 import { type Asked, type AskedText, readAsked } from "./asked.ts";
+import { dayTerms } from "./dates.ts";
 import type { Candidate, LexicalIndex, UnitHead, WeightedTerm } from "./lexical-index.ts";
 import { type Shortlist, scaleOf, speakerOf } from "./measure.ts";
 import type { Ranked } from "./ranked.ts";
@@ -29,6 +30,8 @@ export interface Search {
   /** Who asks, and the agent they talk to, by the names they speak under. */
   readonly asker?: string;
   readonly agent?: string;
+  /** When it is asked, in milliseconds since 1970: what "last week" means. */
+  readonly at?: number;
   readonly limit: number;
   readonly signal?: AbortSignal;
 }
@@ -45,17 +48,17 @@ export async function search(index: LexicalIndex, asked: Search): Promise<readon
 /** All that ranking looks at, and nothing where no word of the search stands in the index. */
 export async function shortlistOf(
   index: LexicalIndex,
-  { texts, asker, agent, signal }: Search,
+  { texts, asker, agent, at, signal }: Search,
 ): Promise<Shortlist | undefined> {
   signal?.throwIfAborted();
   const [size, speakers] = await Promise.all([index.size(), index.speakers()]);
   signal?.throwIfAborted();
-  const asked = readAsked(texts, { speakers, asker, agent });
+  const asked = readAsked(texts, { speakers, asker, agent, at });
   const vocabulary = await vocabularyOf(index, asked, size);
   signal?.throwIfAborted();
   const { tells, kinds, worth, all } = vocabulary;
   const factor = USUAL_GAIN * WEIGHTS.turn * scaleOf([...tells.values()].reduce((sum, one) => sum + one, 0));
-  const terms = [...affordable(vocabulary), ...standing(asked, factor)];
+  const terms = [...affordable(vocabulary), ...standing(asked, factor), ...ofThatTime(asked, factor)];
   if (terms.length === 0) return undefined;
   const candidates = await index.candidates(terms, MOST_CANDIDATES);
   signal?.throwIfAborted();
@@ -74,6 +77,12 @@ function standing({ asksHelp, asksNow, terms }: Asked, factor: number): readonly
   const wish = { term: STANDING.wish, weight: WEIGHTS.wishHelps / unit };
   if (!asksNow || terms.size === 0) return [];
   return asksHelp ? [rule, wish] : factor === 0 ? [] : [rule];
+}
+
+/** What was said at the time that is asked for, whatever its words. */
+function ofThatTime({ dates, at }: Asked, factor: number): readonly WeightedTerm[] {
+  const terms = new Set(dates.flatMap((date) => dayTerms(date, at)));
+  return [...terms].map((term) => ({ term, weight: WEIGHTS.date / (factor === 0 ? 1 : factor) }));
 }
 
 /** The rarest terms whose units together are few enough to be read, and always one. */

@@ -1,3 +1,4 @@
+import { dayTerm } from "./dates.ts";
 import { MARK, type Word, wordsOf } from "./fold.ts";
 import type { Unit } from "./lexical-index.ts";
 import { FIRST_PERSON, FIRST_PERSON_SPACELESS, NUMBER_WORDS, TIME_SPACELESS, TIME_WORDS } from "./word-lists.ts";
@@ -40,15 +41,16 @@ interface Part {
  * The parts by which a text is found, in order; never none, for a text without words still stands between its neighbours.
  * The tags stand in each. Terms are letters, marks and digits only, so that a tokenizer keeps each as it is.
  */
-export function unitsOf(text: string, tags: readonly string[]): readonly Unit[] {
+export function unitsOf(text: string, tags: readonly string[], at?: number): readonly Unit[] {
+  const day = at === undefined ? [] : [dayTerm(at)];
   const tagTerms = tags.flatMap((tag) => wordsOf(tag).flatMap(({ terms }) => terms));
   const standing = standingOf(text);
   return partsOf(text)
     .slice(0, MOST_UNITS)
-    .map((part, at) => {
-      const marks = at === 0 ? standing : NONE;
+    .map((part, nth) => {
+      const marks = nth === 0 ? standing : NONE;
       return {
-        terms: [...part.words.flatMap(({ terms }) => terms), ...tagTerms, ...marks.terms],
+        terms: [...part.words.flatMap(({ terms }) => terms), ...tagTerms, ...marks.terms, ...(nth === 0 ? day : [])],
         flags: flagsOf(part) | marks.flags,
       };
     });

@@ -73,6 +73,8 @@ export interface MemoryQuery extends MemoryFilter {
   readonly texts: readonly { readonly text: string; readonly weight: number }[];
   /** The name of who asks, whom "I" and "my" mean. */
   readonly asker?: string;
+  /** When it is asked: what "yesterday" and "last week" mean. Left out, they are words like any. */
+  readonly at?: number;
   /** The same as vectors, one of each model that serves in the scopes; made by the runtime. Left out, words alone are compared. */
   readonly vectors?: readonly QueryVector[];
   /** Only what is so at that time, by its `validFrom` and `validUntil`. Left out, all. */

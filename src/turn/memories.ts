@@ -66,7 +66,8 @@ function scopesFor(actor: Actor, scope: Scope): readonly Scope[] {
 /** What a person types is one text; "I" and "my" mean the contact. */
 function queryOf({ contact }: Scope, { query, invalid, ...rest }: MemoryWish, now: number): MemoryQuery {
   const valid = invalid === true ? {} : { validAt: now };
-  return { ...rest, ...valid, texts: [{ text: query, weight: 1 }], ...(contact !== null && { asker: contact }) };
+  const asks = { texts: [{ text: query, weight: 1 }], at: now, ...(contact !== null && { asker: contact }) };
+  return { ...rest, ...valid, ...asks };
 }
 
 /** What was superseded has one successor. @throws StrataError `invalid_input` */

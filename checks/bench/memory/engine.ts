@@ -10,7 +10,7 @@ export interface MemoryEngine {
 /** An engine with its memories. */
 export interface OpenEngine {
   /** Ids, best first. An engine that can use it reads who asks. */
-  find(scope: string, question: Pick<Question, "text" | "asker">, limit: number): Promise<readonly string[]>;
+  find(scope: string, question: Pick<Question, "text" | "asker" | "at">, limit: number): Promise<readonly string[]>;
   /** Bytes on disk; none for one that keeps everything in memory. */
   readonly bytes?: number;
   close(): Promise<void>;

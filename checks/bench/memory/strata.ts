@@ -25,8 +25,9 @@ export const strata: MemoryEngine = {
   open: async (scopes, progress) => {
     const { store, names, bytes, close } = await filledStore(scopes, progress);
     return {
-      find: async (scope, { text, asker }, limit) => {
-        const query = { texts: [{ text, weight: 1 }], limit, ...(asker !== undefined && { asker }) };
+      find: async (scope, { text, asker, at }, limit) => {
+        const who = { ...(asker !== undefined && { asker }), ...(at !== undefined && { at }) };
+        const query = { texts: [{ text, weight: 1 }], limit, ...who };
         const hits = await store.searchMemories([scopeOf(scope)], query);
         return hits.map(({ id }) => names.get(id) ?? id);
       },

@@ -123,7 +123,10 @@ describe("recall", () => {
     const gathered = await gather(agent(), [RECALL], contextOf("What can I cook for Caroline?", search));
     const texts = [{ text: "What can I cook for Caroline?", weight: 1 }];
     expect(asked).toEqual([
-      [[SCOPE, { ...SCOPE, contact: null }], { texts, asker: "caroline", limit: 100, signal: expect.any(AbortSignal) }],
+      [
+        [SCOPE, { ...SCOPE, contact: null }],
+        { texts, asker: "caroline", at: expect.any(Number), limit: 100, signal: expect.any(AbortSignal) },
+      ],
     ]);
     expect(content(gathered)).toEqual({
       kind: "items",

@@ -74,7 +74,7 @@ async function find(query: RecallQuery, context: Recalling): Promise<Found> {
   const isSeen = seenIn(context);
   const happened = happenedFor(context);
   const search = async (withEarlier: boolean): Promise<Found> => {
-    const asked = { ...searchOf(query, withEarlier), limit: LOOKED_AT, signal };
+    const asked = { ...searchOf(query, withEarlier), at: dayOf(at), limit: LOOKED_AT, signal };
     const all = await searchOnce(store, scopes, asked);
     const hits = withoutChatter(all.filter((hit) => isValidAt(hit, at) && happened(hit)));
     const unseen = hits.filter((hit) => !isSeen(hit));
@@ -84,6 +84,9 @@ async function find(query: RecallQuery, context: Recalling): Promise<Found> {
   if (query.earlier.length === 0 || mostOf(alone.unseen) >= SPEAKS_FOR_ITSELF) return alone;
   return { ...(await search(true)), judged: alone.unseen };
 }
+
+/** What is searched for twice in a day is the same search. */
+const dayOf = (at: number): number => at - (at % 86_400_000);
 
 /** Without greetings, thanks and the like that stand alone: beside something found, they are a word of the same talk. */
 function withoutChatter(hits: readonly MemoryHit[]): readonly MemoryHit[] {

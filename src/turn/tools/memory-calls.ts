@@ -128,7 +128,7 @@ export async function findMemories(
   const gone = goneNow(context);
   const hits = await store.searchMemories(scopesOf(context.scope), {
     texts: [{ text: query, weight: 1 }],
-    validAt: context.at,
+    ...{ validAt: context.at, at: context.at },
     limit: limit + gone.size,
     ...rest,
     ...(tags !== undefined && { tags: cleanTags(tags) }),

@@ -29,9 +29,14 @@ export interface NewUnit extends UnitColumns {
 }
 
 /** What the units of a memory are, wherever they stand. */
-export function unitColumns({ content, tags, speaker }: Pick<Memory, "content" | "tags" | "speaker">): NewUnit[] {
+export function unitColumns({
+  content,
+  tags,
+  speaker,
+  at,
+}: Pick<Findable, "content" | "tags" | "speaker" | "at">): NewUnit[] {
   const folded = speaker === undefined ? "" : foldName(speaker);
-  return unitsOf(content, tags).map(({ flags, terms }: Unit) => ({
+  return unitsOf(content, tags, at).map(({ flags, terms }: Unit) => ({
     speaker: folded,
     flags,
     terms: terms.join(" "),
