@@ -68,6 +68,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "better-sqlite3": ["store"],
   "sqlite-vec": ["store"],
   stemmer: ["memory"],
+  "ipaddr.js": ["features"],
+  croner: ["features"],
   kysely: ["store"],
   "@hono/": ["doors/http", "app", "doors/cli"],
   hono: ["doors/http", "app"],

@@ -55,7 +55,7 @@ const SOURCES: readonly Source[] = [
   { kind: "conversation", entries: 5, compact: 2 },
   { kind: "recent", limit: 9 },
 ];
-const rule: Complete<ToolRule> = { tool: toolName("read"), approval: true, calls: 2, seconds: 3 };
+const rule: Complete<ToolRule> = { tool: toolName("read"), approval: true, tainted: "ask", calls: 2, seconds: 3 };
 
 /** Every key that an agent can have: with a new one this does not compile until it has that, too. */
 const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "output"> = {

@@ -15,6 +15,7 @@ import {
   RECALLS,
   SPEND_PERIODS,
   StrataError,
+  TAINTED,
   type ToolName,
   TRUSTS,
   toolName,
@@ -147,6 +148,7 @@ const BUDGETS = z.strictObject({
 const RULE = z.strictObject({
   tool: z.string().transform(toolName),
   approval: maybe(z.literal(true)),
+  tainted: maybe(z.enum(TAINTED)),
   calls: maybe(z.int()),
   seconds: maybe(z.int()),
 });

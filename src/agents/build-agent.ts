@@ -98,8 +98,13 @@ function placeOf(
 /** Names for what is sent, and rules only where there are some: an agent without them has the version it always had. */
 function buildTools({ tools }: AgentConfig, brought: readonly string[]): Pick<Agent, "tools" | "rules"> {
   const declared = tools.map((tool) => (typeof tool === "string" ? { name: tool } : tool));
-  const rules = declared.flatMap(({ name, approval, calls, seconds }) => {
-    const rule = { ...(approval && { approval }), ...(calls && { calls }), ...(seconds && { seconds }) };
+  const rules = declared.flatMap(({ name, approval, tainted, calls, seconds }) => {
+    const rule = {
+      ...(approval && { approval }),
+      ...(tainted && { tainted }),
+      ...(calls && { calls }),
+      ...(seconds && { seconds }),
+    };
     return Object.keys(rule).length === 0 ? [] : [{ tool: toolName(name), ...rule }];
   });
   return {

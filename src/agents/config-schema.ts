@@ -11,6 +11,7 @@ import {
   RECALLS,
   SENDERS,
   SPEND_PERIODS,
+  TAINTED,
   TRUSTS,
 } from "../protocol/index.ts";
 import { MODEL_CARD, PROVIDER, SECRET } from "./provider-schema.ts";
@@ -163,6 +164,12 @@ const TOOL_NAME = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "a tool name of 1 to
 const TOOL = z.strictObject({
   name: TOOL_NAME.describe("The tool."),
   approval: z.literal(true).optional().describe("Each call waits until a person has approved it."),
+  tainted: z
+    .enum(TAINTED)
+    .optional()
+    .describe(
+      "What becomes of a call in a turn that has read what somebody outside wrote: it may `run`, `ask` a person first, or be refused (`refuse`). Default: what the tool says, else `run`.",
+    ),
   calls: z.int().min(1).max(10_000).optional().describe("Calls of this tool in one turn."),
   seconds: z.int().min(1).max(3_600).optional().describe("Seconds one call may take."),
 });

@@ -1,7 +1,7 @@
 import type { AgentName, OrgId, ToolName } from "./ids.ts";
 import type { Digest, JsonObject } from "./json.ts";
 import type { Layer, Mode } from "./layer.ts";
-import type { ToolLimits } from "./tool.ts";
+import type { Tainted, ToolLimits } from "./tool.ts";
 
 /** `provider:name`, `anthropic:claude-sonnet-4-5`, or a model without a provider: `rehearsal`. */
 export type ModelRef = string;
@@ -34,11 +34,13 @@ export interface Budgets {
 export const SPEND_PERIODS = ["day", "month", "ever"] as const;
 export type SpendPeriod = (typeof SPEND_PERIODS)[number];
 
-/** What an agent's declaration adds to what a tool says of itself. It can only make it stricter. */
+/** What an agent's declaration adds to what a tool says of itself. It can only make it stricter, but for `tainted`, where it has the last word. */
 export interface ToolRule extends ToolLimits {
   readonly tool: ToolName;
   /** True: every call waits for a person, whatever the tool itself asks for. */
   readonly approval?: true;
+  /** What becomes of calls in a tainted turn, whatever the tool itself says. */
+  readonly tainted?: Tainted;
 }
 
 /** What is longer is a file and not a message, unless the agent says otherwise. In characters. */

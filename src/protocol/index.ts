@@ -225,6 +225,8 @@ export {
   REPLY_TOOL,
   type SenderReply,
   type StoreWrite,
+  TAINTED,
+  type Tainted,
   type Tool,
   type ToolContext,
   type ToolEffect,
