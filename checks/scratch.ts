@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findPrograms, stopServer, WITHOUT_POSTGRES } from "./postgres.ts";
 
 /** A disk in memory: tests open and commit by the thousand, and each time wait for a real one. */
 const MEMORY = "/dev/shm";
@@ -10,13 +11,18 @@ const ROOM = 4 * 1024 ** 3;
 
 const NAME = "strata-scratch-";
 
-/** One folder for all that tests write while they run, gone when they are through. */
-export function setup(): () => void {
+/** One folder for all that tests write while they run, gone when they are through; and the end of the PostgreSQL that they may have started. */
+export function setup(): () => Promise<void> {
   const base = isRoomy() ? MEMORY : tmpdir();
   sweep(base);
   const folder = mkdtempSync(join(base, `${NAME}${process.pid}-`));
   process.env["TMPDIR"] = folder;
-  return () => rmSync(folder, { recursive: true, force: true });
+  if (!process.env["DATABASE_URL"] && findPrograms() === undefined)
+    console.warn(`\nTests on PostgreSQL are skipped: ${WITHOUT_POSTGRES}\n`);
+  return async () => {
+    await stopServer();
+    rmSync(folder, { recursive: true, force: true });
+  };
 }
 
 /** Whether there is a disk in memory with room, from which programs may be started, too. */

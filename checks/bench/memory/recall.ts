@@ -1,5 +1,4 @@
-import { blueprintFolder } from "../../../src/agents/index.ts";
-import { loadProject } from "../../../src/app/doors/agents.ts";
+import { blueprintFolder, loadProject } from "../../../src/agents/index.ts";
 import { tokenCounter } from "../../../src/models/index.ts";
 import {
   type Agent,
