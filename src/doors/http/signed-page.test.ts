@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { recoverMessageAddress } from "viem/utils";
 import { expect, it } from "vitest";
-import { blueprintFolder } from "../../agents/index.ts";
-import { loadProject } from "../../app/doors/agents.ts";
+import { blueprintFolder, loadProject } from "../../agents/index.ts";
 import { agentName, ERRORS, orgId } from "../../protocol/index.ts";
 import { at, stage } from "./stage.contract.ts";
 

@@ -1,0 +1,354 @@
+import { createHash } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import type { ClientConfig, Pool, PoolClient } from "pg";
+import { StrataError } from "../../protocol/index.ts";
+import type { MemoryIndex } from "../memory/memory-index.ts";
+import type { MemoryLimits } from "../memory/memory-limits.ts";
+import { type Ready, runnable, type Statement } from "../statement.ts";
+import type { Transactions, Tx } from "../tx.ts";
+import { failure, isConflict, isLost, type Where } from "./failure.ts";
+import { postgresMemoryIndex } from "./memory-index.ts";
+
+/** One open database: a pool of connections, each for one transaction at a time. */
+export interface Database {
+  readonly where: Where;
+  /** Transactions that see and write these rows alone, whatever their queries ask for (law 5): the second wall. */
+  within(reach: Reach): Transactions;
+  close(): Promise<void>;
+}
+
+/** Whose rows. `ALL` stands for every one of them, and is said out loud by those who look after the database. */
+export interface Reach {
+  readonly org: string;
+  readonly agent: string;
+  readonly contact: string;
+}
+
+export const ALL = "*";
+
+/** The owner's: migrations, copies, and what asks for all organizations. */
+export const EVERYTHING: Reach = { org: ALL, agent: ALL, contact: ALL };
+
+/** How to open. */
+export interface DatabaseOptions {
+  readonly random: (bytes: number) => Uint8Array;
+  readonly limits: MemoryLimits;
+  /** How long to wait for others who change the same data, in milliseconds. */
+  readonly patience: number;
+}
+
+/** The oldest that it is tested on. */
+const OLDEST = 15;
+
+/** As many transactions at once as a program has use for; a server has a hundred connections for all. */
+const CONNECTIONS = 10;
+
+/** A program that stands still in a transaction holds up all others of its organization: the server ends it long before their patience does. */
+const IDLE_PART = 1 / 3;
+
+/** No statement of ours takes nearly as long. */
+const STATEMENT_MS = 60_000;
+
+const CONNECT_MS = 10_000;
+
+/** @throws StrataError `store_failed`, `store_busy`: a sentence for each way in which it cannot be reached or used */
+export async function connect(url: string, options: DatabaseOptions): Promise<Database> {
+  const { default: pg } = await import("pg");
+  const config = configOf(url);
+  const where = whereOf(url);
+  const pool = new pg.Pool({ ...config, max: CONNECTIONS, types: { getTypeParser: parserOf } });
+  // A connection that breaks while nobody asks anything is replaced by the next; whoever asks is told by the question.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => void client.on("error", () => undefined));
+  try {
+    await checkServer(pool, where);
+  } catch (thrown) {
+    await pool.end();
+    throw failure(thrown, where);
+  }
+  return {
+    where,
+    within: (reach) => transactionsOf({ pool, where, options }, reach),
+    close: () => pool.end(),
+  };
+}
+
+function configOf(url: string): ClientConfig {
+  return {
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    application_name: "strata",
+  };
+}
+
+/** What may be told of an address: all but its password. */
+export function whereOf(url: string): Where {
+  const parsed = URL.parse(url);
+  const host = parsed?.searchParams.get("host") ?? decodeURIComponent(parsed?.hostname ?? "");
+  if (parsed === null || host === "" || !/^postgres(?:ql)?:$/.test(parsed.protocol))
+    throw new StrataError(
+      "config_invalid",
+      "the address of the store is no URL: write it as postgres://user:password@host:5432/database",
+    );
+  return {
+    user: decodeURIComponent(parsed.username) || "postgres",
+    host: parsed.port === "" ? host : `${host}:${parsed.port}`,
+    database: decodeURIComponent(parsed.pathname.slice(1)) || "postgres",
+  };
+}
+
+async function checkServer(pool: Pool, where: Where): Promise<void> {
+  const asked =
+    "select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding";
+  const { rows } = await pool.query<{ readonly version: number; readonly encoding: string }>(asked);
+  const [{ version, encoding } = { version: 0, encoding: "" }] = rows;
+  const major = Math.floor(version / 10_000);
+  if (major < OLDEST)
+    throw new StrataError(
+      "store_failed",
+      `PostgreSQL at ${where.host} is version ${major}, and Strata needs ${OLDEST} or newer: update it, or name another server`,
+      { host: where.host, version: major },
+    );
+  if (encoding !== "UTF8")
+    throw new StrataError(
+      "store_failed",
+      `the database ${where.database} keeps text as ${encoding}: create one with \`createdb -E UTF8 -T template0\` and name that`,
+      { database: where.database, encoding },
+    );
+}
+
+interface Shared {
+  readonly pool: Pool;
+  readonly where: Where;
+  readonly options: DatabaseOptions;
+}
+
+function transactionsOf(shared: Shared, reach: Reach): Transactions {
+  return {
+    write: (work) => again(shared, (client) => written(shared, client, reach, work)),
+    read: (work) => again(shared, (client) => looked(shared, client, reach, work)),
+  };
+}
+
+/**
+ * A writer has its organization to itself, as all of SQLite's writers have their file: each statement then sees all that was
+ * committed before, so that `read committed` is enough (decision 0044). Others' organizations go on meanwhile.
+ */
+async function written<T>(shared: Shared, client: PoolClient, reach: Reach, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const begun = await client.query<{ readonly xid: string }[]>(
+    `begin isolation level read committed; ${settings(shared.options, reach)}; ${lockOf(reach)}; select pg_current_xact_id()::text as xid`,
+  );
+  const done = await inside(shared, client, work);
+  await commit(shared, client, lastXid(begun));
+  return done;
+}
+
+async function looked<T>(shared: Shared, client: PoolClient, reach: Reach, work: (tx: Tx) => Promise<T>): Promise<T> {
+  await client.query(`begin isolation level repeatable read read only; ${settings(shared.options, reach)}`);
+  const done = await inside(shared, client, work);
+  await client.query("commit");
+  return done;
+}
+
+async function inside<T>(shared: Shared, client: PoolClient, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const tx = new PostgresTx(client, shared.options);
+  try {
+    const done = await work(tx);
+    tx.end();
+    return done;
+  } catch (thrown) {
+    tx.end();
+    if (!isLost(thrown)) await client.query("rollback").catch(() => undefined);
+    throw thrown;
+  }
+}
+
+/** Several statements in one message give a list of answers; the number of the transaction is in the last. */
+function lastXid(answers: unknown): string | undefined {
+  const last: unknown = Array.isArray(answers) ? answers.at(-1) : undefined;
+  const rows: unknown = typeof last === "object" && last !== null ? Reflect.get(last, "rows") : undefined;
+  const xid: unknown = Array.isArray(rows) ? rows[0]?.xid : undefined;
+  return typeof xid === "string" ? xid : undefined;
+}
+
+/**
+ * Where the connection breaks under the commit itself, nobody has said whether it came through: the server knows when it is back.
+ * @throws what broke it, where it did not
+ */
+async function commit({ pool }: Shared, client: PoolClient, xid: string | undefined): Promise<void> {
+  try {
+    await client.query("commit");
+  } catch (thrown) {
+    if (!isLost(thrown) || xid === undefined) throw thrown;
+    const asked = { text: "select pg_xact_status($1::text::xid8) as status", values: [xid] };
+    const { rows } = await patiently(() => pool.query<{ readonly status: string }>(asked));
+    if (rows[0]?.status !== "committed") throw thrown;
+  }
+}
+
+/** For as long as a server takes to start again. */
+const RETRIES = 9;
+
+/** Asks until a lost server is back: some ten seconds in all. */
+async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tried = 0; ; tried++) {
+    try {
+      return await ask();
+    } catch (thrown) {
+      if (tried >= RETRIES || !isLost(thrown)) throw thrown;
+      await pause(tried);
+    }
+  }
+}
+
+/** Longer each time, and never the same for two. */
+const pause = (tried: number): Promise<void> => setTimeout(Math.min(2_000, 20 * 2 ** tried) * (0.5 + Math.random()));
+
+/**
+ * Runs a transaction, and once more where another was in its way or the server went away before it was committed: nothing of it is
+ * there then, and a store function does nothing but ask the database.
+ */
+async function again<T>({ pool, where }: Shared, run: (client: PoolClient) => Promise<T>): Promise<T> {
+  for (let tried = 0; ; tried++) {
+    let client: PoolClient | undefined;
+    try {
+      client = await pool.connect();
+      const done = await run(client);
+      client.release();
+      return done;
+    } catch (thrown) {
+      const isBroken = !(thrown instanceof StrataError);
+      client?.release(isBroken);
+      const isOver = tried >= RETRIES || !(isConflict(thrown) || isLost(thrown));
+      if (isOver) throw failure(thrown, where);
+      await pause(tried);
+    }
+  }
+}
+
+/** They hold for one transaction, so that a pool between us and the server does no harm. */
+function settings({ patience }: DatabaseOptions, { org, agent, contact }: Reach): string {
+  const limits = {
+    lock_timeout: patience,
+    statement_timeout: STATEMENT_MS,
+    idle_in_transaction_session_timeout: Math.ceil(patience * IDLE_PART),
+  };
+  const all = { ...limits, "strata.org": org, "strata.agent": agent, "strata.contact": contact };
+  const each = Object.entries(all).map(([name, value]) => `set_config('${name}', ${literal(String(value))}, true)`);
+  return `select ${each.join(", ")}`;
+}
+
+/** Every writer holds the first together with others, and the owner holds it alone. */
+const lockOf = ({ org }: Reach): string =>
+  org === ALL
+    ? `select pg_advisory_xact_lock(${keyOf("strata")})`
+    : `select pg_advisory_xact_lock_shared(${keyOf("strata")}), pg_advisory_xact_lock(${keyOf(`strata ${org}`)})`;
+
+/** A number that all programs have for a name. */
+function keyOf(name: string): string {
+  return createHash("sha256").update(name).digest().readBigInt64BE().toString();
+}
+
+/** Quoted, with nothing in it that ends the quotes. */
+const literal = (text: string): string => ` E'${text.replace(/[\\']/g, (sign) => `\\${sign}`)}'`;
+
+/** One transaction. */
+class PostgresTx implements Tx {
+  readonly dialect = "postgres";
+  readonly random: Tx["random"];
+  readonly limits: Tx["limits"];
+  readonly index: MemoryIndex;
+  readonly #client: PoolClient;
+  #isOver = false;
+
+  constructor(client: PoolClient, { random, limits }: DatabaseOptions) {
+    this.random = random;
+    this.limits = limits;
+    this.#client = client;
+    this.index = postgresMemoryIndex(this);
+  }
+
+  async all<R>(statement: Statement<R>): Promise<R[]> {
+    return rowsOf<R>((await this.#use().query(asked(statement))).rows);
+  }
+
+  async first<R>(statement: Statement<R>): Promise<R | undefined> {
+    return (await this.all(statement))[0];
+  }
+
+  async column<V>(statement: Ready<V>): Promise<V[]> {
+    const { rows } = await this.#use().query<unknown[]>({ ...asked(statement), rowMode: "array" });
+    return columnOf<V>(rows);
+  }
+
+  async run(statement: Statement<unknown>): Promise<number> {
+    return (await this.#use().query(asked(statement))).rowCount ?? 0;
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+
+  #use(): PoolClient {
+    if (!this.#isOver) return this.#client;
+    const message = "a transaction asked something after its end; nothing of that was written: please report it";
+    throw new StrataError("unexpected", message);
+  }
+}
+
+function asked(statement: Statement<unknown>): { text: string; values: unknown[]; name?: string } {
+  const { sql, parameters } = runnable(statement, "postgres");
+  const name = nameOfText(sql);
+  return { text: sql, values: [...parameters], ...(name !== undefined && { name }) };
+}
+
+/** The query builder derived R from the tables' types: the rows have this shape because a typed query wrote them. */
+function rowsOf<R>(rows: unknown): R[] {
+  return rows as R[];
+}
+
+/** As for rows: only a typed query knows what its column holds. */
+function columnOf<V>(rows: unknown): V[] {
+  return (rows as [V][]).map(([value]) => value);
+}
+
+const names = new Map<string, string>();
+
+/** Texts have few shapes; what comes after so many is not prepared. */
+const MOST_PREPARED = 600;
+
+/** A connection prepares a text once, by this name. */
+function nameOfText(text: string): string | undefined {
+  const known = names.get(text);
+  if (known !== undefined || names.size >= MOST_PREPARED) return known;
+  const name = `strata_${createHash("sha256").update(text).digest("base64url").slice(0, 24)}`;
+  names.set(text, name);
+  return name;
+}
+
+/** What the types of PostgreSQL are in rows: the same as SQLite gives. */
+const PARSERS = new Map<number, (text: string) => unknown>([
+  [16, (text) => (text === "t" ? 1 : 0)],
+  [17, (text) => Uint8Array.from(Buffer.from(text.slice(2), "hex"))],
+  [20, wholeNumber],
+  [21, Number],
+  [23, Number],
+  [700, Number],
+  [701, Number],
+  [1700, Number],
+]);
+
+function parserOf(type: number): (text: string) => unknown {
+  return PARSERS.get(type) ?? String;
+}
+
+/** @throws StrataError `store_failed` for a number that is not exact in JavaScript */
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value)) return value;
+  throw new StrataError(
+    "store_failed",
+    `the number ${text} in the database is larger than Strata writes: it was changed by another program`,
+  );
+}

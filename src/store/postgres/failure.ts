@@ -1,0 +1,158 @@
+import { asStrataError, type ErrorCode, StrataError } from "../../protocol/index.ts";
+
+/** What PostgreSQL and its driver say of a failure. Nothing here holds the password: `where` names the server, the database and the user. */
+export interface Where {
+  readonly user: string;
+  readonly host: string;
+  readonly database: string;
+}
+
+/** As people read it; the password is not part of it. */
+export const nameOf = ({ user, host, database }: Where): string =>
+  `PostgreSQL at ${host} (database ${database}, user ${user})`;
+
+/**
+ * Whatever the driver or the server threw, as a sentence with the next step; the cause is kept. What neither of them says is a bug
+ * and stays `unexpected`. This is the only place that reads PostgreSQL's codes.
+ */
+export function failure(thrown: unknown, where: Where): StrataError {
+  if (thrown instanceof StrataError) return thrown;
+  const code = codeOf(thrown);
+  const said = thrown instanceof Error ? thrown.message : String(thrown);
+  const known = ROWS.find(({ codes, says }) => codes.test(code) || says?.test(said));
+  if (known === undefined && !isDriver(thrown, code)) return asStrataError(thrown);
+  const { error = "store_failed", sentence = unknown } = known ?? {};
+  return new StrataError(error, sentence(where, said), { database: where.database, host: where.host, code }, thrown);
+}
+
+const unknown = (where: Where, said: string): string =>
+  `${nameOf(where)} failed (${said}); nothing was written: try again, and report it if it stays`;
+
+interface FailureRow {
+  readonly codes: RegExp;
+  /** What the driver says by itself, without a code. */
+  readonly says?: RegExp;
+  readonly error?: ErrorCode;
+  readonly sentence: (where: Where, said: string) => string;
+}
+
+const NONE = /^(?!)/;
+
+const ROWS: readonly FailureRow[] = [
+  {
+    codes: /^28P01$/,
+    says: /password must be a string|no pg_hba\.conf entry .*password/,
+    sentence: ({ user, host }) =>
+      `PostgreSQL at ${host} refused the password of user ${user}: put the right one into the address of the store`,
+  },
+  {
+    codes: /^28000$/,
+    sentence: ({ user, host, database }, said) =>
+      `PostgreSQL at ${host} does not let user ${user} into the database ${database} (${said}): create the user, or allow it in pg_hba.conf`,
+  },
+  {
+    codes: /^3D000$/,
+    sentence: ({ host, database, user }) =>
+      `PostgreSQL at ${host} has no database ${database}: create it with \`createdb -h ${host} -O ${user} ${database}\`, or name another`,
+  },
+  {
+    codes: NONE,
+    says: /row-level security/,
+    sentence: (where, said) =>
+      `${nameOf(where)} refused what is out of scope (${said}); nothing was written: this is a bug of Strata's, please report it`,
+  },
+  {
+    codes: /^42501$/,
+    sentence: ({ database, user }, said) =>
+      `user ${user} lacks rights on the database ${database} (${said}): make it the owner with \`alter database ${database} owner to ${user}\``,
+  },
+  {
+    codes: /^(?:53300|53400)$/,
+    says: /remaining connection slots/,
+    error: "store_busy",
+    sentence: ({ host }) =>
+      `PostgreSQL at ${host} has no connection left; nothing was written: close other programs, or raise its max_connections, then try again`,
+  },
+  {
+    codes: /^(?:55P03|57014)$/,
+    says: /timeout exceeded when trying to connect/,
+    error: "store_busy",
+    sentence: (where) =>
+      `${nameOf(where)} took too long, since others were at the same data; nothing was written: try again`,
+  },
+  {
+    codes: /^(?:40001|40P01)$/,
+    error: "store_busy",
+    sentence: (where) =>
+      `${nameOf(where)} undid the change again and again, since others changed the same data; nothing was written: try again`,
+  },
+  {
+    codes: /^25P0[34]$/,
+    error: "store_busy",
+    sentence: (where) =>
+      `this program stood still in the middle of a change, and ${nameOf(where)} ended it; nothing was written: try again`,
+  },
+  {
+    codes: /^(?:ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EACCES)$/,
+    says: /connection timeout/,
+    sentence: ({ host }, said) =>
+      `PostgreSQL at ${host} cannot be reached (${said || "connection refused"}): check that it runs there and that the address is right`,
+  },
+  {
+    codes: /^(?:57P0[0-5]|08\d{3}|ECONNRESET|EPIPE)$/,
+    says: /Connection terminated|Client has encountered a connection error/,
+    error: "store_busy",
+    sentence: (where) =>
+      `the connection to ${nameOf(where)} broke, for it stops, starts or is gone; nothing was written: try again when it runs`,
+  },
+  {
+    codes: NONE,
+    says: /does not support SSL|SSL connection|self-signed certificate|unable to verify|certificate/i,
+    sentence: ({ host }, said) =>
+      `PostgreSQL at ${host} cannot be reached encrypted (${said}): set sslmode in the address of the store as that server has it`,
+  },
+  {
+    codes: /^25006$/,
+    sentence: ({ host }) =>
+      `PostgreSQL at ${host} only lets read: it is a standby or set to read only; name the primary server in the address of the store`,
+  },
+  {
+    codes: /^53100$/,
+    sentence: ({ host }) =>
+      `the disk of PostgreSQL at ${host} is full; nothing was written: free some room, then try again`,
+  },
+  {
+    codes: /^23\d{3}$/,
+    sentence: (where, said) =>
+      `${nameOf(where)} refused the change (${said}); nothing was written: an id is taken already or names what is not there, so read again and use new ids`,
+  },
+  {
+    codes: /^(?:XX00[12]|58\d{3}|58P\d{2})$/,
+    sentence: (where, said) => `${nameOf(where)} is damaged (${said}): restore it from a backup`,
+  },
+  {
+    codes: NONE,
+    says: /after calling end on the pool/,
+    sentence: (where) => `${nameOf(where)} is closed: open the store again`,
+  },
+];
+
+/** What cannot be wrong with the change itself: whoever tries again may well succeed. */
+export const isConflict = (thrown: unknown): boolean => /^(?:40001|40P01)$/.test(codeOf(thrown));
+
+/** The connection is gone, and with it all that was not committed. */
+export function isLost(thrown: unknown): boolean {
+  const code = codeOf(thrown);
+  const said = thrown instanceof Error ? thrown.message : "";
+  return (
+    /^(?:57P0[1-3]|25P0[34]|08\d{3}|ECONNRESET|EPIPE|ECONNREFUSED|ENOENT)$/.test(code) ||
+    /Connection terminated|Client has encountered a connection error/.test(said)
+  );
+}
+
+const codeOf = (thrown: unknown): string =>
+  thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
+
+/** Five signs, as the standard has them. */
+const isDriver = (thrown: unknown, code: string): boolean =>
+  thrown instanceof Error && (/^[0-9A-Z]{5}$/.test(code) || "syscall" in thrown);

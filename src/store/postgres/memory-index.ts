@@ -1,0 +1,23 @@
+import type { MemoryIndex } from "../memory/memory-index.ts";
+import { plain } from "../statement.ts";
+import type { Tx } from "../tx.ts";
+
+/** Which units have a word, as rows of a table: of one scope they are one range of its key. Vectors are compared in JavaScript. */
+export function postgresMemoryIndex(tx: Pick<Tx, "column" | "run">): MemoryIndex {
+  return {
+    unitsWith: (term, { from, to }) => tx.column(plain<number>(UNITS, term, from, to)),
+    addWords: async (unit, terms) => void (await tx.run(plain(ADD, unit, terms))),
+    removeWords: async (unit, terms) => void (await tx.run(plain(REMOVE, unit, terms))),
+    removeRange: async ({ from, to }) => void (await tx.run(plain(REMOVE_RANGE, from, to))),
+    clear: async () => void (await tx.run(plain(`delete from unit_word`))),
+    nearest: async () => undefined,
+  };
+}
+
+const UNITS = `select unit from unit_word where term = ? and unit >= ? and unit < ?`;
+const ADD = `insert into unit_word (term, unit)
+  select distinct on (term) term, cast(? as bigint) from unnest(string_to_array(?, ' ')) as term`;
+const REMOVE = `delete from unit_word where unit = ? and term = any (string_to_array(?, ' '))`;
+/** By the words of the units, for the key begins with a word. */
+const REMOVE_RANGE = `delete from unit_word using unit
+  where unit.id >= ? and unit.id < ? and unit_word.unit = unit.id and unit_word.term = any (string_to_array(unit.terms, ' '))`;

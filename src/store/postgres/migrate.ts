@@ -1,0 +1,59 @@
+import { sql } from "kysely";
+import { StrataError } from "../../protocol/index.ts";
+import { plain, written } from "../statement.ts";
+import type { Tx } from "../tx.ts";
+import { type Database, EVERYTHING } from "./database.ts";
+import { FIRST_SCHEMA } from "./first-schema.ts";
+import { ROW_SECURITY } from "./row-security.ts";
+
+/** One step of the schema. Kept for ever and never edited: databases in the world were made by it. */
+export interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly statements: readonly string[];
+}
+
+/** All steps, in order. The first is what SQLite had after its fifteenth: from then on both count alike. */
+export const MIGRATIONS: readonly Migration[] = [
+  { number: 15, name: "first", statements: [...FIRST_SCHEMA, ...ROW_SECURITY] },
+];
+
+const HISTORY = `create table if not exists migration (number bigint primary key, name text not null)`;
+
+/**
+ * Brings a database up to today's schema, in one transaction and with nobody else writing: of two programs that open a new database
+ * at once, one waits.
+ * @throws StrataError `store_newer`, `store_failed`
+ */
+export async function migrate(db: Database, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
+  const newest = migrations.at(-1)?.number ?? 0;
+  const owner = db.within(EVERYTHING);
+  if ((await owner.read(version)) === newest) return;
+  await owner.write(async (tx) => {
+    await tx.run(written(sql.raw(HISTORY)));
+    const found = await version(tx);
+    if (found > newest) throw newer(db, found, newest);
+    for (const step of migrations.filter(({ number }) => number > found)) await apply(tx, step);
+  });
+}
+
+/** The number of the last step applied; 0 for a new database. */
+async function version(tx: Tx): Promise<number> {
+  const [history] = await tx.column(plain<string | null>(`select to_regclass('migration')::text`));
+  if (!history) return 0;
+  const [newest] = await tx.column(plain<number | null>(`select max(number) from migration`));
+  return newest ?? 0;
+}
+
+async function apply(tx: Tx, step: Migration): Promise<void> {
+  for (const statement of step.statements) await tx.run(written(sql.raw(statement)));
+  await tx.run(plain(`insert into migration (number, name) values (?, ?)`, step.number, step.name));
+}
+
+function newer({ where }: Database, found: number, newest: number): StrataError {
+  return new StrataError(
+    "store_newer",
+    `the database ${where.database} at ${where.host} was written by a newer Strata (schema ${found}, this one knows ${newest}): update Strata, or name another database`,
+    { database: where.database, found, newest },
+  );
+}

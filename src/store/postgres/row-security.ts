@@ -1,0 +1,75 @@
+import { FIRST_TABLES } from "./first-schema.ts";
+
+/**
+ * The second wall behind law 5: each transaction says whose rows it is for, and PostgreSQL shows and takes no others, whatever a
+ * query forgets to ask. It holds for the tables' owner, too, but not for a superuser: `doctor` says so.
+ */
+
+const ofOrg = named("org");
+const ofAgent = `${ofOrg} and ${named("agent")}`;
+/** The agent's own rows, whose contact is empty, are there for all of its contacts. */
+const ofContact = `${ofAgent} and (${named("contact")} or contact = '')`;
+
+function named(column: string): string {
+  const wanted = `current_setting('strata.${column}', true)`;
+  return `(${column} = ${wanted} or ${wanted} = '*')`;
+}
+
+/**
+ * Rows of memories have the number of their scope. Those of one contact's scopes are looked up once a query; only who works on many
+ * contacts looks for each row.
+ */
+const ofScope = (number: string): string => throughTable(number, "memory_scope");
+const ofModel = (number: string): string => throughTable(number, "vector_model");
+
+const throughTable = (
+  number: string,
+  table: string,
+): string => `(case when current_setting('strata.contact', true) = '*'
+    then exists (select from ${table} where ${table}.number = ${number})
+    else ${number} = any (coalesce((select strata_${table}s()), '{}')) end)`;
+
+const NUMBERS = [
+  `create function strata_memory_scopes() returns bigint[] language sql stable as $$
+    select array_agg(number) from memory_scope where org = current_setting('strata.org', true)
+      and agent = current_setting('strata.agent', true) and contact in (current_setting('strata.contact', true), '') $$`,
+  `create function strata_vector_models() returns bigint[] language sql stable as $$
+    select array_agg(number) from vector_model where scope = any (strata_memory_scopes()) $$`,
+];
+
+/** The ids of units and vectors begin with the number of what they belong to: 2^26 places each. */
+const WIDTH = 26;
+
+const POLICIES: Readonly<Record<string, string>> = {
+  ...all(["shared_piece", "chain"], ofOrg),
+  ...all(["agent_version", "text_move", "life", "top_up", "tally", "act", "erasure", "spent_signature"], ofAgent),
+  ...all(
+    ["contact_key", "piece", "thread", "event", "epoch", "message", "turn", "turn_event", "turn_message"],
+    ofContact,
+  ),
+  ...all(["request", "slot", "outbox", "journal", "approval", "memory_scope", "exchange", "staged"], ofContact),
+  ...all(["memory", "unit_term", "unit_speaker", "talk", "memory_count", "vector_model"], ofScope("scope")),
+  unit: ofScope(`(id >> ${WIDTH})`),
+  unit_word: ofScope(`(unit >> ${WIDTH})`),
+  vector: ofModel(`(id >> ${WIDTH})`),
+  // Which version of the index it is: of nobody.
+  memory_index: "true",
+};
+
+function all(tables: readonly string[], condition: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(tables.map((table) => [table, condition]));
+}
+
+/** Puts the wall up around the first schema's tables. */
+export const ROW_SECURITY: readonly string[] = [
+  ...NUMBERS,
+  ...FIRST_TABLES.flatMap((table) => {
+    const condition = POLICIES[table];
+    if (condition === undefined) throw new Error(`no policy says whose the rows of ${table} are`);
+    return [
+      `alter table ${table} enable row level security`,
+      `alter table ${table} force row level security`,
+      `create policy whose on ${table} using (${condition}) with check (${condition})`,
+    ];
+  }),
+];
