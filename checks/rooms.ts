@@ -31,8 +31,19 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   work: { mayImport: ["protocol"], mayImportTypes: ["turn"] },
   features: {
-    mayImport: ["protocol", "print", "guard", "compiler", "memory", "wire", "turn", "turn/sources", "turn/tools"],
-    mayImportTypes: ["store", "agents", "work"],
+    mayImport: [
+      "protocol",
+      "print",
+      "agents",
+      "guard",
+      "compiler",
+      "memory",
+      "wire",
+      "turn",
+      "turn/sources",
+      "turn/tools",
+    ],
+    mayImportTypes: ["store", "work"],
   },
   "doors/http": { mayImport: ["protocol", "features", "turn"], mayImportTypes: [] },
   "doors/cli": { mayImport: ["protocol", "print", "features", "app"], mayImportTypes: [] },
@@ -58,6 +69,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "sqlite-vec": ["store"],
   pg: ["store"],
   stemmer: ["memory"],
+  "ipaddr.js": ["features"],
+  croner: ["features"],
   kysely: ["store"],
   "@hono/": ["doors/http", "app", "doors/cli"],
   hono: ["doors/http", "app"],
@@ -141,9 +154,11 @@ function reasonAgainst(file: ParsedFile, one: Import): string | undefined {
 /** Who needs one part of the app, and not the whole, enters by one of these. */
 const DOORS_OF_THE_APP = "src/app/doors";
 
+/** `config.ts` of a feature holds its keys of agents: they are read before anything runs, and the rest of it is loaded when it is needed. */
 function isDoor(target: string, room: string): boolean {
   if (posix.dirname(target) === DOORS_OF_THE_APP) return true;
   if (Object.hasOwn(TOP_FILES, room)) return target === `src/${room}.ts`;
+  if (/^src\/features\/[\w-]+\/config\.ts$/.test(target)) return true;
   // Each feature is a room of its own inside the frame.
   return target === `src/${room}/index.ts` || /^src\/features\/[\w-]+\/index\.ts$/.test(target);
 }

@@ -6,7 +6,8 @@
 import "./app/doors/node-version.ts";
 
 export { z } from "zod";
-export { type Environment, loadProject, type Project } from "./agents/index.ts";
+export type { Environment, Project } from "./agents/index.ts";
+export { loadProject } from "./app/doors/agents.ts";
 export {
   type Answer,
   type App,

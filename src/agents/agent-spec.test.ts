@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { loadProject, reviveAgent } from "../app/doors/agents.ts";
 import {
   type Agent,
   agentName,
@@ -15,7 +16,7 @@ import {
 } from "../protocol/index.ts";
 import { sealAgent } from "./agent-spec.ts";
 import { loadYaml, onlyAgent, refusalOf, yamlWith } from "./folder.contract.ts";
-import { agentSpec, blueprintFolder, loadProject, reviveAgent, withTools } from "./index.ts";
+import { agentSpec, blueprintFolder, withTools } from "./index.ts";
 
 const rich = (text: string): Agent =>
   onlyAgent(
@@ -54,7 +55,7 @@ const SOURCES: readonly Source[] = [
   { kind: "conversation", entries: 5, compact: 2 },
   { kind: "recent", limit: 9 },
 ];
-const rule: Complete<ToolRule> = { tool: toolName("read"), approval: true, calls: 2, seconds: 3 };
+const rule: Complete<ToolRule> = { tool: toolName("read"), approval: true, tainted: "ask", calls: 2, seconds: 3 };
 
 /** Every key that an agent can have: with a new one this does not compile until it has that, too. */
 const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "output"> = {
@@ -88,6 +89,35 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "outp
 };
 
 describe("an agent's spec", () => {
+  it("law 7: of a declaration that says everything has the digest that it always had", () => {
+    const layers = [
+      ...["id: rules, rank: 1, text: Be kind.", "id: name, rank: 2, source: soul"],
+      ...["id: abilities, rank: 3, source: skills", "id: how, rank: 4, source: vitals"],
+      ...["id: now, rank: 5, source: clock, timezone: Europe/Berlin", "id: past, rank: 6, source: recall"],
+      ...["id: last, rank: 7, source: conversation", "id: new, rank: 8, source: recent, limit: 9"],
+      ...["id: owed, rank: 9, source: obligations", "id: may, rank: 10, source: allowance"],
+      "id: tone, rank: 11, text: Short., mutability: versioned, editors: operators, budget: 90, minimum: 9, modes: {compact: line}, line: Kind.",
+    ];
+    const account = '{address: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", rpc: "http://127.0.0.1:1"}';
+    const keys = [
+      ...["history: log", "senders: ethereum", "instructions: members", "inbox: batch", "soul: quiet"],
+      ...["skills: [{name: sums, text: Add up.}, {name: more, text: Take off., enabled: false}]"],
+      ...['deliver: {url: "https://example.org/in"}', `life: {tick: 60, credits: {}, account: ${account}}`],
+      ...["tail: before-events", "summaries: false", "consolidate: {after: 60}", "mode: auto", "embedder: rehearsal"],
+      ...["tools: [memory_save, {name: memory_search, approval: true, calls: 2, seconds: 3}]"],
+      ...["budgets: {keep: 900, message: 70, turn: {dollars: 0.25}, spend: {dollars: 5, per: month}}"],
+    ];
+    const agent = onlyAgent(loadYaml(yamlWith(layers, keys.map((key) => `    ${key}\n`).join(""))));
+    expect(agent.version).toBe("2c4d747f892a5e2dbbe599abdd290d6ce2749b75aa7641ce90bc64f46164f28c");
+    expect(reviveAgent(agentSpec(agent), agent.version)).toEqual(agent);
+  });
+
+  it("law 7: of a declaration that says what its defaults say has the digest that it always had", () => {
+    const said = "    consolidate: {after: 60, by: both}\n    inbox: each\n    summaries: true\n    skills: []\n";
+    const agent = onlyAgent(loadYaml(yamlWith(["id: rules, rank: 1, text: Be kind."], said)));
+    expect(agent.version).toBe("2799628984eaaa0aa79509b4881fbd6760647186cea3c4c83b451f19d6220891");
+  });
+
   it("gives every key back, and the agent without it", () => {
     const whole = sealAgent(EVERY_KEY);
     expect(reviveAgent(agentSpec(whole), whole.version)).toEqual(whole);

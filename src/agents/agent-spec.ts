@@ -2,6 +2,7 @@ import { z } from "zod";
 import {
   type Agent,
   agentName,
+  type CoreAgent,
   canonicalJson,
   type Digest,
   digestOf,
@@ -14,11 +15,13 @@ import {
   RECALLS,
   SPEND_PERIODS,
   StrataError,
+  TAINTED,
   type ToolName,
   TRUSTS,
   toolName,
   trusted,
 } from "../protocol/index.ts";
+import { type AgentKeys, membersOf } from "./agent-key.ts";
 import { deepFreeze } from "./freeze.ts";
 
 /** The agent with its version: the digest of its spec. Frozen. */
@@ -43,10 +46,18 @@ export function agentSpec(agent: Agent): string {
  * The agent of a stored spec, for threads that are pinned to it. `version` is what the record says it is.
  * @throws StrataError `record_broken` when the spec is not of that version or not a spec
  */
-export function reviveAgent(spec: string, version: Digest = digestOf(spec)): Agent {
+export type Revive = (spec: string, version?: Digest) => Agent;
+
+/** The same with the keys of the features that there are. */
+export function reviving(keys: AgentKeys): Revive {
+  const form = SPEC.extend(membersOf(keys, (key) => maybe(key.stored)));
+  return (spec, version = digestOf(spec)) => reviveAgent(form, spec, version);
+}
+
+function reviveAgent(form: typeof SPEC, spec: string, version: Digest): Agent {
   const found = digestOf(spec);
   if (found !== version) throw broken(`its digest is ${found}, the record says ${version}`, { found, version });
-  const agent = parseSpec(spec);
+  const agent = parseSpec(form, spec);
   if (agentSpec(agent) !== spec) throw broken("it is not canonical JSON", { version });
   return agent;
 }
@@ -57,9 +68,9 @@ function broken(why: string, details: Readonly<Record<string, unknown>>, cause?:
 }
 
 /** The spec's digest was checked, so what does not fit was written like this. */
-function parseSpec(spec: string): Agent {
+function parseSpec(form: typeof SPEC, spec: string): Agent {
   try {
-    const parsed: Whole<z.output<typeof SPEC>> = SPEC.parse(JSON.parse(spec));
+    const parsed: Whole<z.output<typeof SPEC>> = form.parse(JSON.parse(spec));
     return sealAgent(parsed);
   } catch (error) {
     if (error instanceof z.ZodError && error.issues.every(({ code }) => NEWS.includes(code))) throw newer(error);
@@ -80,8 +91,8 @@ function newer(error: z.ZodError): StrataError {
  * What was read, if the form below has every key of an agent; else the paths of those that it lacks, and the line above does not
  * compile: a version that is written today would be unreadable tomorrow.
  */
-type Whole<Read> = [Lacking<Read>] extends [never] ? Omit<Agent, "version"> : Lacking<Read>;
-type Lacking<Read> = Exclude<Paths<Omit<Agent, "version" | "output">>, Paths<Omit<Read, "output">>>;
+type Whole<Read> = [Lacking<Read>] extends [never] ? CoreAgent : Lacking<Read>;
+type Lacking<Read> = Exclude<Paths<Omit<CoreAgent, "output">>, Paths<Omit<Read, "output">>>;
 
 /** The keys of a value and of all in it: `layers.source.kind`. */
 type Paths<T> = T extends string | number | boolean | null | undefined
@@ -137,20 +148,9 @@ const BUDGETS = z.strictObject({
 const RULE = z.strictObject({
   tool: z.string().transform(toolName),
   approval: maybe(z.literal(true)),
+  tainted: maybe(z.enum(TAINTED)),
   calls: maybe(z.int()),
   seconds: maybe(z.int()),
-});
-
-const LIFE = z.strictObject({
-  tick: maybe(z.number()),
-  credits: maybe(z.strictObject({ low: z.number(), critical: z.number(), rounds: z.int() })),
-  account: maybe(
-    z.strictObject({
-      address: z.string(),
-      rpc: z.union([z.strictObject({ url: z.string() }), z.strictObject({ variable: z.string() })]),
-      cached: z.int(),
-    }),
-  ),
 });
 
 const SPEC = z.strictObject({
@@ -167,14 +167,8 @@ const SPEC = z.strictObject({
   history: z.enum(HISTORIES),
   senders: maybe(z.literal("ethereum")),
   instructions: maybe(z.literal("members")),
-  inbox: maybe(z.literal("batch")),
-  deliver: maybe(z.strictObject({ url: z.string(), key: maybe(z.string()) })),
-  life: maybe(LIFE),
-  soul: maybe(TEXT),
-  skills: maybe(z.array(z.strictObject({ name: z.string(), text: TEXT, enabled: z.boolean() }))),
   tail: maybe(z.literal("before-events")),
   summaries: maybe(z.literal(false)),
-  consolidate: maybe(z.strictObject({ after: z.int(), by: maybe(z.enum(["topic", "both"])) })),
   mode: z.enum([...MODES, "auto"]),
   budgets: BUDGETS,
 });

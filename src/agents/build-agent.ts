@@ -3,23 +3,22 @@ import {
   type Agent,
   agentName,
   type Budgets,
-  type ChainAccount,
   CONVERSATION_LIMITS,
+  type CoreAgent,
   DEFAULT_BUDGETS,
   inPromptOrder,
   type Layer,
-  type Life,
   layerId,
   type ModelRef,
   type OrgId,
-  REPLY_TOOL,
-  type Skill,
   type Source,
+  type Trusted,
   toolName,
   trusted,
 } from "../protocol/index.ts";
+import type { AgentKeys, GivenText, KeyPlace } from "./agent-key.ts";
 import { sealAgent } from "./agent-spec.ts";
-import { type AgentConfig, type LayerConfig, SECRET_FORM, SOURCE_WITH_EMBEDDER } from "./config-schema.ts";
+import { type AgentConfig, type LayerConfig, SOURCE_WITH_EMBEDDER } from "./config-schema.ts";
 import { isLive, tellsItself } from "./layer-source.ts";
 import { checkText, normalText, readLayerFile } from "./layer-text.ts";
 import type { Path } from "./path.ts";
@@ -32,6 +31,10 @@ export interface Surroundings {
   readonly embedder: ModelRef | undefined;
   readonly folder: string;
   readonly report: Report;
+  /** The keys that features bring. */
+  readonly keys: AgentKeys;
+  /** The names under `secrets`. */
+  readonly secrets: readonly string[];
 }
 
 /** An agent as declared, with its texts read, its defaults filled in and its parts in the one order that counts. */
@@ -41,51 +44,72 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
   const embedder = [config.embedder ?? around.embedder].find((ref) => ref !== "none");
   const recalls = config.layers.some((layer) => layer.source === "recall");
   checkText({ text: config.description, path: [...path, "description"] }, around.report);
-  return sealAgent({
+  const brought = buildKeys(config, path, around);
+  const core: CoreAgent = {
     org: around.org,
     name: agentName(name),
     description: config.description,
     ...(model === undefined ? {} : { model }),
     ...(embedder === undefined ? {} : { embedder }),
     layers: inPromptOrder(config.layers.map((layer, i) => buildLayer(layer, [...path, "layers", i], around))),
-    ...buildTools(config),
+    ...buildTools(config, brought.tools),
     ...(config.output === undefined ? {} : { output: config.output }),
     recall: config.recall ?? (recalls ? "auto" : "none"),
     history: config.history,
     ...(config.senders === "ethereum" && { senders: config.senders }),
     ...(config.instructions === "members" && { instructions: config.instructions }),
-    ...(config.inbox === "batch" && { inbox: config.inbox }),
-    ...(config.deliver && { deliver: config.deliver }),
-    ...(config.life && { life: buildLife(config.life) }),
-    // The operator's word, from strata.yaml, as the texts below.
-    ...(config.soul !== undefined && { soul: trusted(config.soul) }),
-    ...(config.skills.length > 0 && {
-      skills: config.skills.map((skill, i) => buildSkill(skill, [...path, "skills", i], around)),
-    }),
     ...(config.tail === "before-events" && { tail: config.tail }),
     ...(config.summaries ? {} : { summaries: false }),
-    ...(config.consolidate && { consolidate: buildConsolidate(config.consolidate) }),
     mode: config.mode,
     budgets: buildBudgets(config.budgets, embedder === undefined ? DEFAULT_BUDGETS.source : SOURCE_WITH_EMBEDDER),
-  });
+  };
+  return sealAgent(Object.assign(core, brought.kept));
 }
 
-/** An agent that does not say by what has the version it always had. */
-function buildConsolidate({ after, by }: NonNullable<AgentConfig["consolidate"]>): NonNullable<Agent["consolidate"]> {
-  return by === "session" ? { after } : { after, by };
+/** What features' keys make of the agent, and the tools that come with them. */
+function buildKeys(config: AgentConfig, path: Path, around: Surroundings) {
+  const kept: Record<string, unknown> = {};
+  const tools: string[] = [];
+  for (const [name, key] of Object.entries(around.keys)) {
+    const value: unknown = Reflect.get(config, name);
+    const place = placeOf(config, path, { name, around });
+    key.check?.(value, place);
+    const frozen = key.freeze(value, place);
+    if (frozen !== undefined) kept[name] = frozen;
+    tools.push(...(key.tools?.(value) ?? []));
+  }
+  return { kept, tools };
+}
+
+function placeOf(
+  agent: AgentConfig,
+  path: Path,
+  { name, around }: { readonly name: string; readonly around: Surroundings },
+): KeyPlace {
+  const { report, secrets } = around;
+  return {
+    agent,
+    secrets,
+    refuse: (below, expected, from) => report.add([...path, ...(from === "agent" ? [] : [name]), ...below], expected),
+    textOf: (given, below) => textOf(given, [...path, name, ...below], around) ?? trusted(""),
+  };
 }
 
 /** Names for what is sent, and rules only where there are some: an agent without them has the version it always had. */
-function buildTools({ tools, inbox }: AgentConfig): Pick<Agent, "tools" | "rules"> {
+function buildTools({ tools }: AgentConfig, brought: readonly string[]): Pick<Agent, "tools" | "rules"> {
   const declared = tools.map((tool) => (typeof tool === "string" ? { name: tool } : tool));
-  const isDeclared = declared.some(({ name }) => name === REPLY_TOOL);
-  const added = inbox === "batch" && !isDeclared ? [REPLY_TOOL] : [];
-  const rules = declared.flatMap(({ name, approval, calls, seconds }) => {
-    const rule = { ...(approval && { approval }), ...(calls && { calls }), ...(seconds && { seconds }) };
+  const rules = declared.flatMap(({ name, approval, tainted, calls, seconds }) => {
+    const rule = {
+      ...(approval && { approval }),
+      ...(tainted && { tainted }),
+      ...(calls && { calls }),
+      ...(seconds && { seconds }),
+    };
     return Object.keys(rule).length === 0 ? [] : [{ tool: toolName(name), ...rule }];
   });
   return {
-    tools: [...declared.map(({ name }) => name), ...added].map(toolName).sort(),
+    // One that is declared twice was refused.
+    tools: [...new Set([...declared.map(({ name }) => name), ...brought])].map(toolName).sort(),
     ...(rules.length > 0 && { rules: rules.sort((a, b) => (a.tool < b.tool ? -1 : 1)) }),
   };
 }
@@ -118,18 +142,23 @@ const usualMutability = (config: LayerConfig): Layer["mutability"] => {
   return config.source === undefined ? "immutable" : "versioned";
 };
 
-function buildSource(config: LayerConfig, path: Path, { folder, report }: Surroundings): Source {
+function buildSource(config: LayerConfig, path: Path, around: Surroundings): Source {
   if (config.source !== undefined) return namedSource(config.source, config);
-  if (config.file === undefined) {
-    const text = normalText(config.text ?? "");
-    if (config.text !== undefined) checkText({ text, path: [...path, "text"] }, report);
-    return { kind: "text", text: trusted(text) };
-  }
-  const text = readLayerFile(folder, config.file, [...path, "file"], report);
-  const file = join(report.source.file, "..", config.file);
-  if (text !== undefined) checkText({ text, path: [...path, "file"], file }, report);
   // A text that could not be read stands in the report; the report ends the load before anyone sees this layer.
-  return { kind: "text", text: trusted(text ?? ""), file: config.file };
+  const text = textOf(config, path, around) ?? trusted("");
+  return { kind: "text", text, ...(config.file !== undefined && { file: config.file }) };
+}
+
+/** A text that stands here or in a file, normalised and checked: the operator's word. */
+function textOf({ text, file }: GivenText, path: Path, { folder, report }: Surroundings): Trusted | undefined {
+  if (file === undefined) {
+    if (text !== undefined) checkText({ text, path: [...path, "text"] }, report);
+    return trusted(normalText(text ?? ""));
+  }
+  const read = readLayerFile(folder, file, [...path, "file"], report);
+  if (read === undefined) return undefined;
+  checkText({ text: read, path: [...path, "file"], file: join(report.source.file, "..", file) }, report);
+  return trusted(read);
 }
 
 /** Of whom `source: conversation` shows how many exchanges. */
@@ -154,32 +183,6 @@ function namedSource(name: string, { timezone, limit }: LayerConfig): Source {
     default:
       return { kind: "own", name };
   }
-}
-
-function buildSkill(
-  { name, text, file, enabled }: AgentConfig["skills"][number],
-  path: Path,
-  around: Surroundings,
-): Skill {
-  const { folder, report } = around;
-  if (text !== undefined) checkText({ text, path: [...path, "text"] }, report);
-  const read = file === undefined ? normalText(text ?? "") : readLayerFile(folder, file, [...path, "file"], report);
-  if (file !== undefined && read !== undefined)
-    checkText({ text: read, path: [...path, "file"], file: join(report.source.file, "..", file) }, report);
-  return { name, text: trusted(read ?? ""), enabled };
-}
-
-function buildLife({ tick, credits, account }: NonNullable<AgentConfig["life"]>): Life {
-  return {
-    ...(tick !== undefined && { tick }),
-    ...(credits && { credits }),
-    ...(account && { account: { address: account.address, rpc: serverOf(account.rpc), cached: account.cached } }),
-  };
-}
-
-function serverOf(rpc: string): ChainAccount["rpc"] {
-  const variable = SECRET_FORM.exec(rpc)?.[1];
-  return variable === undefined ? { url: rpc } : { variable };
 }
 
 function buildBudgets({ turn, spend, source, keep, message, ...rest }: AgentConfig["budgets"], usual: number): Budgets {

@@ -1,4 +1,4 @@
-import { suggestion, TEXT_LIMITS } from "../protocol/index.ts";
+import { suggestion } from "../protocol/index.ts";
 import { checkOutput } from "./check-output.ts";
 import { type AgentConfig, type Config, type LayerConfig, PROVIDER_KINDS } from "./config-schema.ts";
 import { isLive, isStored, SOURCE_NAMES, takesLimit, tellsItself } from "./layer-source.ts";
@@ -26,10 +26,6 @@ export function checkConfig(config: Config, report: Report): void {
     checkAfter(agent, [...path, "layers"], report);
     checkEdited(agent, [...path, "layers"], report);
     checkSources(agent, path, report);
-    checkSkills(agent, [...path, "skills"], report);
-    checkLife(agent, [...path, "life"], report);
-    checkInbox(agent, [...path, "inbox"], report);
-    checkDeliver(agent, Object.keys(config.secrets), [...path, "deliver"], report);
     checkOutput(agent.output, [...path, "output"], report);
     checkBudgets(agent, path, report);
     for (const [i, layer] of agent.layers.entries()) checkLayer(layer, [...path, "layers", i], report);
@@ -120,48 +116,7 @@ function checkSources(agent: AgentConfig, path: Path, report: Report): void {
     if (all.indexOf(source) !== i) report.add(at, "a second one would say the same again; remove it");
     if (source === "conversation" && agent.history !== "log")
       report.add(at, "the conversation stands in the transcript already; say `history: log` or remove it");
-    if (source === "soul" && agent.soul === undefined) report.add(at, "the agent has no `soul`; add one or remove it");
   }
-  for (const key of ["soul", "skills"] as const) {
-    const has = key === "soul" ? agent.soul !== undefined : agent.skills.length > 0;
-    if (has && !all.includes(key)) report.add([...path, key], `needs a layer with \`source: ${key}\`; add one`);
-  }
-}
-
-function checkSkills({ skills }: AgentConfig, path: Path, report: Report): void {
-  checkOnce(
-    skills.map(({ name }) => name),
-    path,
-    "name",
-    report,
-  );
-  for (const [i, { name, text, file }] of skills.entries()) {
-    if ((text === undefined) === (file === undefined))
-      report.add([...path, i], `skill \`${name}\` needs exactly one of \`text\` and \`file\``);
-  }
-  const most = TEXT_LIMITS.skills;
-  if (skills.filter(({ enabled }) => enabled).length > most)
-    report.add(path, `at most ${most} may be enabled from the start; say \`enabled: false\` of some`);
-}
-
-/** A turn of several senders stands alone, and its replies are texts that a tool sends. */
-function checkInbox({ inbox, history, output }: AgentConfig, path: Path, report: Report): void {
-  if (inbox !== "batch") return;
-  if (history !== "log") report.add(path, "`batch` needs `history: log`: a turn of several senders stands alone");
-  if (output !== undefined)
-    report.add(path, "`batch` sends its replies by a tool, as texts; remove `output` or say `each`");
-}
-
-function checkDeliver({ deliver }: AgentConfig, secrets: readonly string[], path: Path, report: Report): void {
-  if (deliver?.key === undefined || secrets.includes(deliver.key)) return;
-  report.add([...path, "key"], `no entry of \`secrets\` has that name${suggestion(deliver.key, secrets)}`);
-}
-
-function checkLife({ life, history }: AgentConfig, path: Path, report: Report): void {
-  if (life?.credits !== undefined && life.credits.critical > life.credits.low)
-    report.add([...path, "credits", "critical"], `expected at most \`low\`, which is ${life.credits.low}`);
-  if (life?.tick !== undefined && history !== "log")
-    report.add([...path, "tick"], "needs `history: log`: turns of its own stand alone");
 }
 
 function checkRecall(agent: AgentConfig, path: Path, report: Report): void {

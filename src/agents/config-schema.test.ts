@@ -2,9 +2,11 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { configSchema, schemaText } from "../app/doors/agents.ts";
 import { agentName, asStrataError } from "../protocol/index.ts";
-import { loadYaml, yamlWith } from "./folder.contract.ts";
-import { configSchema, schemaText } from "./index.ts";
+import { folderWith, loadYaml, onlyAgent, refusalOf, yamlWith } from "./folder.contract.ts";
+import { agentKey, agentSpec, declaring } from "./index.ts";
 
 interface Node {
   readonly description?: string;
@@ -39,6 +41,53 @@ describe("the schema for editors", () => {
     expect(schemaText().match(/"properties"/g)?.length).toBe(
       schemaText().match(/"additionalProperties": false/g)?.length,
     );
+  });
+});
+
+describe("a key of an agent, said once by a feature", () => {
+  const written = z
+    .strictObject({ until: z.int().max(9).optional().describe("When."), word: z.enum(["on", "off"]).default("on") })
+    .optional()
+    .describe("How long it is quiet.");
+  const pause = agentKey(written, {
+    tools: (value) => (value === undefined ? [] : ["wake"]),
+    check: (value, { agent, refuse }) => {
+      if (value !== undefined && agent.history !== "log") refuse(["until"], "needs `history: log`");
+    },
+  });
+  const volume = agentKey(z.enum(["loud", "soft"]).default("soft").describe("How it speaks."));
+  const here = declaring({ pause, volume });
+  const load = (lines: string) =>
+    onlyAgent(
+      here.loadProject(folderWith({ "strata.yaml": yamlWith(["id: a, rank: 1, text: x"], lines) }), { env: {} }),
+    );
+
+  it("is written, frozen, stored and read again by the one declaration", () => {
+    const agent = load("    history: log\n    pause: {until: 3}\n    volume: loud\n");
+    expect(agent).toMatchObject({ pause: { until: 3, word: "on" }, volume: "loud", tools: ["wake"] });
+    expect(here.reviveAgent(agentSpec(agent), agent.version)).toEqual(agent);
+    expect(here.schemaText()).toContain("How long it is quiet.");
+  });
+
+  it("leaves an agent that says nothing, or what the default says, as it always was", () => {
+    const plain = declaring({});
+    const before = onlyAgent(
+      plain.loadProject(folderWith({ "strata.yaml": yamlWith(["id: a, rank: 1, text: x"]) }), { env: {} }),
+    );
+    for (const lines of ["", "    volume: soft\n"]) expect(load(lines).version).toBe(before.version);
+  });
+
+  it("is refused with its place where it does not fit, and told as newer where nothing knows it", () => {
+    expect(refusalOf(() => load("    pause: {until: 3}\n")).message).toMatch(
+      /helper\.pause\.until.*needs `history: log`/,
+    );
+    const spec = agentSpec(load("    history: log\n    pause: {}\n"));
+    expect(refusalOf(() => declaring({}).reviveAgent(spec)).code).toBe("store_newer");
+  });
+
+  it("is read from the record whatever its limits are today", () => {
+    const spec = agentSpec(load("    history: log\n    pause: {until: 3}\n")).replace('"until":3', '"until":300');
+    expect(here.reviveAgent(spec)).toMatchObject({ pause: { until: 300 } });
   });
 });
 

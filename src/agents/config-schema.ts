@@ -1,10 +1,8 @@
 import { z } from "zod";
 import {
-  CONSOLIDATE_BY,
   DEFAULT_BUDGETS,
   EDITORS,
   HISTORIES,
-  INBOXES,
   INSTRUCTIONS,
   LAYER_SCOPES,
   LONGEST_MESSAGE,
@@ -13,14 +11,13 @@ import {
   RECALLS,
   SENDERS,
   SPEND_PERIODS,
-  TEXT_LIMITS,
+  TAINTED,
   TRUSTS,
 } from "../protocol/index.ts";
 import { MODEL_CARD, PROVIDER, SECRET } from "./provider-schema.ts";
-import { embedder, line, model, REFERENCE, SLUG, SLUG_FORM, slug, tokens } from "./schema-parts.ts";
+import { embedder, line, model, REFERENCE, slug, tokens } from "./schema-parts.ts";
 
 export { PROVIDER_KINDS } from "./provider-schema.ts";
-export { SECRET_FORM } from "./schema-parts.ts";
 
 /** Pieces of a request that are no layers: the ledger names them like layers. */
 const RESERVED = new Set(["tools", "transcript", "message", "prefix", "summary"]);
@@ -167,69 +164,18 @@ const TOOL_NAME = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "a tool name of 1 to
 const TOOL = z.strictObject({
   name: TOOL_NAME.describe("The tool."),
   approval: z.literal(true).optional().describe("Each call waits until a person has approved it."),
+  tainted: z
+    .enum(TAINTED)
+    .optional()
+    .describe(
+      "What becomes of a call in a turn that has read what somebody outside wrote: it may `run`, `ask` a person first, or be refused (`refuse`). Default: what the tool says, else `run`.",
+    ),
   calls: z.int().min(1).max(10_000).optional().describe("Calls of this tool in one turn."),
   seconds: z.int().min(1).max(3_600).optional().describe("Seconds one call may take."),
 });
 
-const SKILL = z
-  .strictObject({
-    name: slug().describe("The skill's name."),
-    text: z
-      .string()
-      .min(1)
-      .max(TEXT_LIMITS.skill)
-      .optional()
-      .describe("Its instructions. Exactly one of `text` and `file`."),
-    file: z
-      .string()
-      .min(1)
-      .optional()
-      .describe("The file with its instructions, relative to strata.yaml and inside its folder."),
-    enabled: z.boolean().default(true).describe("Whether it is enabled from the start."),
-  })
-  .meta({ oneOf: [{ required: ["text"] }, { required: ["file"] }] });
-
-const LIFE = z.strictObject({
-  tick: z
-    .number()
-    .min(0.1)
-    .max(43_200)
-    .optional()
-    .describe("Minutes between two turns of its own, which `strata start` runs. Default: none."),
-  credits: z
-    .strictObject({
-      low: z.number().positive().default(5).describe("At or below so many it is LowCycles."),
-      critical: z
-        .number()
-        .positive()
-        .default(1)
-        .describe("At or below so many it is Critical: compact, and with few rounds."),
-      rounds: z.int().min(1).max(100).default(2).describe("Model calls of one turn while it is Critical."),
-    })
-    .optional()
-    .describe(
-      "It lives on credits, in US dollars: `strata credits add` tops them up, each turn draws what it cost, and at zero it sleeps. Default: it never runs low.",
-    ),
-  account: z
-    .strictObject({
-      address: z
-        .string()
-        .regex(/^0x[0-9a-fA-F]{40}$/, "an Ethereum address, 0x and 40 hexadecimal digits")
-        .describe("Its address."),
-      rpc: z
-        .string()
-        .regex(
-          /^(?:https?:\/\/\S+|\$\{[A-Za-z_][A-Za-z0-9_]*\})$/,
-          `an address that begins with https:// or http://, or \`${REFERENCE}\``,
-        )
-        .describe("A JSON-RPC server of its chain."),
-      cached: z.int().min(1).max(86_400).default(300).describe("Seconds for which a balance that was read is shown."),
-    })
-    .optional()
-    .describe("An account on an EVM chain whose native balance `vitals` shows. Default: none."),
-});
-
-const AGENT = z.strictObject({
+/** What strata.yaml says of every agent; the keys of features stand in their folders. */
+export const AGENT = z.strictObject({
   description: line(500).describe("What the agent is for, in one line."),
   model: model().optional().describe("The agent's model. Default: the file's `model`."),
   embedder: embedder().optional().describe("What makes the agent's vectors. Default: the file's `embedder`."),
@@ -257,37 +203,6 @@ const AGENT = z.strictObject({
     .describe(
       "Who may post an `instruction` to it: `operators` alone, or `members` of the organization as well. Contacts never may.",
     ),
-  inbox: z
-    .enum(INBOXES)
-    .default("each")
-    .describe(
-      "Whose messages a turn of the inbox takes: `each` those of one sender; `batch` those of several, each in frames of their own, and each sender gets a reply of their own by the tool `reply_to_sender`. `batch` needs `history: log`.",
-    ),
-  soul: z
-    .string()
-    .regex(SLUG, `a name of ${SLUG_FORM}`)
-    .optional()
-    .describe("The agent's short name for itself, for the layer with `source: soul`, until an operator changes it."),
-  skills: z
-    .array(SKILL)
-    .max(100)
-    .default([])
-    .describe("Instructions for the layer with `source: skills`; an operator enables, changes and disables them."),
-  deliver: z
-    .strictObject({
-      url: z
-        .url({ protocol: /^https?$/, error: "an address that begins with https:// or http://" })
-        .describe("A server that takes them by POST."),
-      key: z.string().optional().describe("The name under `secrets` of what is sent as a bearer token."),
-    })
-    .transform(({ url, key }) => ({ url, ...(key !== undefined && { key }) }))
-    .optional()
-    .describe(
-      "Where `strata start` sends the replies that nobody listened to: one request each, with the reply's id as `Idempotency-Key`, tried again until it is taken. Default: they wait in the outbox for whoever asks.",
-    ),
-  life: LIFE.optional().describe(
-    "Turns of its own, credits that it lives on, and an account. Default: it only answers.",
-  ),
   tail: z
     .enum(["after-events", "before-events"])
     .default("after-events")
@@ -299,18 +214,6 @@ const AGENT = z.strictObject({
     .default(true)
     .describe(
       "Whether the agent's own model sums up what is cut when a conversation gets too long for the budget. Otherwise it is only marked as left out.",
-    ),
-  consolidate: z
-    .strictObject({
-      after: z.int().min(30).max(43_200).describe("Minutes after the last word of a contact, at the least."),
-      by: z
-        .enum(CONSOLIDATE_BY)
-        .default("session")
-        .describe("What a summary is about: a conversation, or what was said and saved about one subject."),
-    })
-    .optional()
-    .describe(
-      "In idle time `strata start` has the agent's model sum up what was said, as memories beside the messages. Default: only `strata memory consolidate` does.",
     ),
   mode: z
     .enum([...MODES, "auto"])
@@ -335,8 +238,8 @@ const AGENT = z.strictObject({
   budgets: BUDGETS.prefault({}).describe("How much room and how far."),
 });
 
-/** strata.yaml, as it is written. */
-export const CONFIG = z.strictObject({
+/** What concerns all agents. */
+export const TOP = z.strictObject({
   organization: slug().describe("The organization the agents belong to."),
   model: model()
     .optional()
@@ -369,26 +272,9 @@ export const CONFIG = z.strictObject({
     .describe(
       `What modules may ask for with \`secret(name)\`: \`${REFERENCE}\` of the environment or of \`.env\`. The values reach no prompt, log or record.`,
     ),
-  agents: z
-    .record(slug(), AGENT)
-    .refine((agents) => Object.keys(agents).length > 0, "at least one agent")
-    .describe("The agents, by name."),
 });
 
-/** strata.yaml, read and with its plain defaults filled in. */
-export type Config = z.output<typeof CONFIG>;
-/** The same as a program writes it: defaults may be left out. */
-export type ConfigInput = z.input<typeof CONFIG>;
-export type AgentConfig = Config["agents"][string];
+/** strata.yaml, read and with its plain defaults filled in. The keys of features are read by the features' own declarations. */
+export type Config = z.output<typeof TOP> & { readonly agents: Record<string, AgentConfig> };
+export type AgentConfig = z.output<typeof AGENT>;
 export type LayerConfig = AgentConfig["layers"][number];
-
-/** The JSON Schema of strata.yaml, for editors. */
-export function configSchema(): Readonly<Record<string, unknown>> {
-  const { $schema, ...schema } = z.toJSONSchema(CONFIG, { io: "input" });
-  return { $schema, title: "strata.yaml", description: "The agents of one Strata project.", ...schema };
-}
-
-/** The file `schema/strata.schema.json`, byte for byte. */
-export function schemaText(): string {
-  return `${JSON.stringify(configSchema(), null, 2)}\n`;
-}

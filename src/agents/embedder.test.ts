@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { reviveAgent } from "../app/doors/agents.ts";
 import { DEFAULT_BUDGETS } from "../protocol/index.ts";
 import { loadYaml, onlyAgent, refusalOf, yamlWith } from "./folder.contract.ts";
-import { agentSpec, reviveAgent } from "./index.ts";
+import { agentSpec } from "./index.ts";
 
 const load = (agent = "", top = "") =>
   onlyAgent(loadYaml(yamlWith(["id: rules, rank: 1, text: Be kind."], agent, top)));

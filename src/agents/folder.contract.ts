@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
+import { loadProject } from "../app/doors/agents.ts";
 import { StrataError } from "../protocol/index.ts";
-import { type Environment, loadProject, type Problem, type Project } from "./index.ts";
+import type { Environment, Problem, Project } from "./index.ts";
 
 /** A new folder with these files. */
 export function folderWith(files: Readonly<Record<string, string | Uint8Array>>): string {

@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { loadProject } from "../app/doors/agents.ts";
 import { StrataError } from "../protocol/index.ts";
 import { folderWith, loadYaml, problemsOf, refusalOf, yamlWith } from "./folder.contract.ts";
-import { loadProject } from "./index.ts";
 
 const GOOD = yamlWith(["id: rules, rank: 1, text: Be kind."]);
 const FULL = 256 * 1024;

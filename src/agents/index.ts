@@ -5,9 +5,9 @@
  * but the lock. It may not reach the network, a store or a model, does not look at `process.env` (the caller hands in what
  * may be known), and lets no secret into an agent, a digest, an error or a print.
  */
-export { agentSpec, reviveAgent, withTools } from "./agent-spec.ts";
+export { type AgentKey, type AgentKeys, agentKey, type ConfigInput, frozenKey, type Kept } from "./agent-key.ts";
+export { agentSpec, type Revive, withTools } from "./agent-spec.ts";
 export { blueprintFolder, blueprintNames } from "./blueprints.ts";
-export { type ConfigInput, configSchema, schemaText } from "./config-schema.ts";
 export { SOURCE_NAMES } from "./layer-source.ts";
 export {
   checkLock,
@@ -21,7 +21,8 @@ export {
 } from "./lock.ts";
 export { loadModules, type Modules } from "./modules.ts";
 export type { Position } from "./path.ts";
-export { loadProject, type Project, projectInCode } from "./project.ts";
+export { type Declarations, declaring, type Project } from "./project.ts";
 export type { Problem } from "./report.ts";
+export { server, slug } from "./schema-parts.ts";
 export { type Environment, type Provider, Secret, usualModel } from "./secret.ts";
 export { vaultOf } from "./vault.ts";

@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { loadProject } from "../app/doors/agents.ts";
 import { digestOf } from "../protocol/index.ts";
 import { folderWith, refusalOf, yamlWith } from "./folder.contract.ts";
-import { checkLock, loadProject, lockFile, lockText, type Project, writeLock } from "./index.ts";
+import { checkLock, lockFile, lockText, type Project, writeLock } from "./index.ts";
 
 const SAFE = "id: safety, rank: 1, file: safety.md";
 const KIND = "id: kind, rank: 2, text: Be kind., modes: {compact: line}, line: Kind.";

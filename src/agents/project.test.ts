@@ -1,9 +1,9 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { loadProject } from "../app/doors/agents.ts";
 import { DEFAULT_BUDGETS } from "../protocol/index.ts";
 import { folderWith, loadYaml, onlyAgent, refusalOf, yamlWith } from "./folder.contract.ts";
-import { loadProject } from "./index.ts";
 
 const ONE = "id: rules, rank: 1, text: Be kind.";
 const load = (layers: readonly string[], agent = "", top = "", files = {}) =>

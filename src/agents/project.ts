@@ -1,10 +1,11 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Agent, type AgentName, type OrgId, orgId, StrataError, spellings } from "../protocol/index.ts";
-import { agentSpec } from "./agent-spec.ts";
+import { type AgentKeys, type ConfigInput, type Schema, schemaOf } from "./agent-key.ts";
+import { agentSpec, type Revive, reviving } from "./agent-spec.ts";
 import { buildAgent } from "./build-agent.ts";
 import { checkConfig } from "./check-config.ts";
-import type { Config, ConfigInput } from "./config-schema.ts";
+import type { Config } from "./config-schema.ts";
 import { deepFreeze, frozenMap } from "./freeze.ts";
 import { readText, whyNot } from "./layer-text.ts";
 import { type Path, visible, type YamlSource } from "./path.ts";
@@ -52,56 +53,72 @@ export interface Reading {
   readonly withoutSecrets?: boolean;
 }
 
-/**
- * Reads a project: `path` is a folder with a strata.yaml, or the file itself.
- * @throws StrataError `config_missing`, `config_invalid`, `file_not_found`, `secret_missing`; each names all that is wrong
- */
-export function loadProject(path: string, reading: Reading): Project {
-  const named = locate(path);
-  const file = resolve(named);
-  return projectOf(readYaml(named, read(named)), {
-    ...reading,
-    file,
-    folder: dirname(file),
-    dotenv: readDotenv(dirname(named)),
-  });
+/** How agents are declared where these are the keys that features bring. */
+export interface Declarations<Keys extends AgentKeys> {
+  /**
+   * Reads a project: `path` is a folder with a strata.yaml, or the file itself.
+   * @throws StrataError `config_missing`, `config_invalid`, `file_not_found`, `secret_missing`; each names all that is wrong
+   */
+  readonly loadProject: (path: string, reading: Reading) => Project;
+  /**
+   * The same for agents that a program declares itself: what strata.yaml would say, as a value. There is no lock: the program's
+   * own source is what its texts are pinned by. `folder` is what the paths of layer files and modules are relative to.
+   * @throws StrataError as `loadProject`
+   */
+  readonly projectInCode: (config: ConfigInput<Keys>, reading: Reading & { readonly folder: string }) => Project;
+  /**
+   * The agent of a stored spec, for threads that are pinned to it. `version` is what the record says it is.
+   * @throws StrataError `record_broken` when the spec is not of that version or not a spec, `store_newer` for another Strata's
+   */
+  readonly reviveAgent: Revive;
+  /** The JSON Schema of strata.yaml, for editors, and the file `schema/strata.schema.json`, byte for byte. */
+  readonly configSchema: () => Readonly<Record<string, unknown>>;
+  readonly schemaText: () => string;
 }
 
-/**
- * The same for agents that a program declares itself: what strata.yaml would say, as a value. There is no lock: the program's
- * own source is what its texts are pinned by.
- * @param folder what the paths of layer files and modules are relative to
- * @throws StrataError as `loadProject`
- */
-export function projectInCode(
-  config: ConfigInput,
-  { folder, ...reading }: Reading & { readonly folder: string },
-): Project {
-  const source: YamlSource = { file: IN_CODE, value: config, locate: () => ({ line: 0, column: 0 }) };
-  const dotenv = readDotenv(folder);
-  return projectOf(source, { ...reading, file: IN_CODE, folder: resolve(folder), dotenv, inCode: true });
+export function declaring<Keys extends AgentKeys>(keys: Keys): Declarations<Keys> {
+  const schema = schemaOf(keys);
+  return {
+    loadProject: (path, reading) => {
+      const named = locate(path);
+      const file = resolve(named);
+      const dotenv = readDotenv(dirname(named));
+      return projectOf(readYaml(named, read(named)), { ...reading, schema, file, folder: dirname(file), dotenv });
+    },
+    projectInCode: (config, { folder, ...reading }) => {
+      const source: YamlSource = { file: IN_CODE, value: config, locate: () => ({ line: 0, column: 0 }) };
+      const place = { file: IN_CODE, folder: resolve(folder), dotenv: readDotenv(folder) };
+      return projectOf(source, { ...reading, ...place, schema, inCode: true });
+    },
+    reviveAgent: reviving(keys),
+    configSchema: schema.json,
+    schemaText: () => `${JSON.stringify(schema.json(), null, 2)}\n`,
+  };
 }
 
 const IN_CODE = "the agents in code";
 
 interface Place extends Pick<Project, "file" | "folder">, Reading {
   readonly dotenv: string | undefined;
+  readonly schema: Schema;
   readonly inCode?: true;
 }
 
 function projectOf(source: YamlSource, place: Place): Project {
-  const { file, folder, env, dotenv, inCode, recordOnly = false, withoutSecrets = recordOnly } = place;
+  const { file, folder, env, dotenv, schema, inCode, recordOnly = false, withoutSecrets = recordOnly } = place;
   const report = reportOn(source);
-  const config = readConfig(report);
+  const config = readConfig(report, schema);
   const org = orgId(config.organization);
   checkConfig(config, report);
-  const around = { org, model: config.model, embedder: config.embedder, folder, report };
+  const { keys } = schema;
+  const given = { keys, secrets: Object.keys(config.secrets), folder, report };
+  const around = { org, model: config.model, embedder: config.embedder, ...given };
   const agents = Object.entries(config.agents).map(([name, agent]) => buildAgent(name, agent, around));
   const environment = joinEnvironment(env, dotenv);
   const asked = withoutSecrets ? withoutMissing(report) : report;
   const providers = readProviders(config.providers, environment, asked);
   const secrets = readSecrets(config.secrets, environment, asked);
-  const servers = readServers(config.agents, environment, asked);
+  const servers = readServers(config.agents, { keys, environment, report: asked });
   const hidden = [...secretsOf(providers), ...secrets.values(), ...servers.values()];
   for (const agent of agents) for (const secret of hidden) checkSecret(agent, secret, report);
   const named = recordOnly ? [] : config.modules;

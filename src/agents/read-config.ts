@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { suggestion } from "../protocol/index.ts";
-import { CONFIG, type Config, configSchema } from "./config-schema.ts";
+import type { Schema } from "./agent-key.ts";
+import type { Config } from "./config-schema.ts";
 import { type Path, show, valueAt, visible, writePath } from "./path.ts";
 import { MOST_PROBLEMS, type Report } from "./report.ts";
 
@@ -8,55 +9,67 @@ import { MOST_PROBLEMS, type Report } from "./report.ts";
  * The file's value as a configuration.
  * @throws StrataError `config_invalid` with all that does not fit the schema
  */
-export function readConfig(report: Report): Config {
-  refuseReferences(report, report.source.value, []);
-  const result = CONFIG.safeParse(report.source.value);
+export function readConfig(report: Report, schema: Schema): Config {
+  refuseReferences(report, serversIn(schema));
+  const result = schema.config.safeParse(report.source.value);
   if (result.success) return result.data;
-  for (const issue of result.error.issues.slice(0, MOST_PROBLEMS)) explain(issue, report);
+  for (const issue of result.error.issues.slice(0, MOST_PROBLEMS)) explain(issue, { report, schema });
   throw report.error();
 }
 
+/** Where features' keys may name a variable: `life.account.rpc`. */
+const serversIn = ({ keys }: Schema): readonly string[] =>
+  Object.entries(keys).flatMap(([name, { servers = [] }]) => servers.map((below) => `${name}.${below}`));
+
 /** `${` promises that something is put in. Outside the secret places nothing is, so it may not look as if. */
-function refuseReferences(report: Report, value: unknown, path: Path): void {
-  if (typeof value === "string" && value.includes(OPENING) && !isSecretPlace(path)) {
-    report.add(
-      path,
-      `\`${OPENING}…}\` may stand only in \`providers.*.key\`, \`agents.*.life.account.rpc\` and under \`secrets\`; write the value out, or move a text that needs it into a file`,
-    );
-  }
-  if (value === null || typeof value !== "object") return;
-  for (const [name, member] of Object.entries(value)) {
-    refuseReferences(report, member, [...path, Array.isArray(value) ? Number(name) : name]);
-  }
+function refuseReferences(report: Report, servers: readonly string[]): void {
+  const places = ["`providers.*.key`", ...servers.map((place) => `\`agents.*.${place}\``)].join(", ");
+  const look = (value: unknown, path: Path): void => {
+    if (typeof value === "string" && value.includes(OPENING) && !isSecretPlace(path, servers))
+      report.add(
+        path,
+        `\`${OPENING}…}\` may stand only in ${places} and under \`secrets\`; write the value out, or move a text that needs it into a file`,
+      );
+    if (value === null || typeof value !== "object") return;
+    for (const [name, member] of Object.entries(value))
+      look(member, [...path, Array.isArray(value) ? Number(name) : name]);
+  };
+  look(report.source.value, []);
 }
 
 const OPENING = "$" + "{";
 
-function isSecretPlace([top, ...path]: Path): boolean {
+function isSecretPlace([top, ...path]: Path, servers: readonly string[]): boolean {
   if (top === "providers") return path.length === 2 && path[1] === "key";
-  if (top === "agents") return path.slice(1).join(".") === "life.account.rpc";
+  if (top === "agents") return servers.includes(path.slice(1).join("."));
   return top === "secrets" && path.length === 1;
+}
+
+interface About {
+  readonly report: Report;
+  readonly schema: Schema;
 }
 
 /** Unknown keys of one place that are looked up. */
 const MOST_KEYS = 20;
 
-function explain(issue: z.core.$ZodIssue, report: Report): void {
+function explain(issue: z.core.$ZodIssue, about: About): void {
+  const { report, schema } = about;
   const path = issue.path.map((step) => (typeof step === "number" ? step : String(step)));
   const value = valueAt(report.source.value, path);
   if (issue.code === "unrecognized_keys") {
-    for (const key of issue.keys.slice(0, MOST_KEYS)) explainKey(key, path, report);
+    for (const key of issue.keys.slice(0, MOST_KEYS)) explainKey(key, path, about);
   } else if (issue.code === "invalid_key") {
     report.add(path, `expected ${issue.issues[0]?.message}`, { key: true, value: show(path.at(-1)) });
   } else {
-    const help = value === undefined ? about(path) : meant(issue, value);
+    const help = value === undefined ? meaning(path, schema) : meant(issue, value);
     report.add(path, `expected ${wanted(issue)}${help}`);
   }
 }
 
-function explainKey(key: string, path: Path, report: Report): void {
+function explainKey(key: string, path: Path, { report, schema }: About): void {
   const where = path.length === 0 ? "the top" : writePath(path);
-  const known = Object.keys(schemaAt(path)?.properties ?? {});
+  const known = Object.keys(schemaAt(path, schema)?.properties ?? {});
   // Its value is not shown: an unknown key may well be where somebody put a secret.
   report.add([...path, key], `unknown key \`${visible(key)}\` at ${where}${suggestion(key, known)}`, {
     key: true,
@@ -100,8 +113,8 @@ function meant(issue: z.core.$ZodIssue, value: unknown): string {
 }
 
 /** What the key is for, from the schema. */
-function about(path: Path): string {
-  const { description } = schemaAt(path) ?? {};
+function meaning(path: Path, schema: Schema): string {
+  const { description } = schemaAt(path, schema) ?? {};
   return description === undefined ? "" : `. ${description}`;
 }
 
@@ -112,13 +125,9 @@ interface SchemaNode {
   readonly items?: SchemaNode;
 }
 
-/** Made at the first mistake: most starts never need it. */
-let schema: SchemaNode | undefined;
-
 /** The piece of the JSON Schema that speaks about a path. */
-function schemaAt(path: Path): SchemaNode | undefined {
-  schema ??= configSchema();
-  let node: SchemaNode | undefined = schema;
+function schemaAt(path: Path, schema: Schema): SchemaNode | undefined {
+  let node: SchemaNode | undefined = schema.json();
   for (const step of path) {
     const open: boolean | SchemaNode | undefined = node?.additionalProperties;
     const named: SchemaNode | undefined = typeof step === "string" ? node?.properties?.[step] : node?.items;

@@ -30,3 +30,19 @@ export const line = (most: number): z.ZodString =>
     .min(1)
     .max(most)
     .regex(/^[^\r\n]*$/, "one line without a line break");
+
+/** A server's address, or the variable of the environment that holds it: it may hold a key, too. */
+export type ServerAddress = { readonly url: string } | { readonly variable: string };
+
+export const server = () =>
+  z
+    .string()
+    .regex(
+      /^(?:https?:\/\/\S+|\$\{[A-Za-z_][A-Za-z0-9_]*\})$/,
+      `an address that begins with https:// or http://, or \`${REFERENCE}\``,
+    )
+    .transform((written): ServerAddress => {
+      const variable = SECRET_FORM.exec(written)?.[1];
+      return variable === undefined ? { url: written } : { variable };
+    })
+    .pipe(z.union([z.strictObject({ url: z.string() }), z.strictObject({ variable: z.string() })]));

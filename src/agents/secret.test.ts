@@ -1,7 +1,8 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
+import { loadProject } from "../app/doors/agents.ts";
 import { folderWith, loadYaml, onlyAgent, problemsOf, refusalOf, yamlWith } from "./folder.contract.ts";
-import { agentSpec, type Environment, loadProject, lockText, type Project, Secret } from "./index.ts";
+import { agentSpec, type Environment, lockText, type Project, Secret } from "./index.ts";
 
 const CANARY = "sk-canary-do-not-show-4711";
 const REFERENCE = "$" + "{MY_KEY}";

@@ -1,9 +1,12 @@
 import { inspect, parseEnv } from "node:util";
 import { type ModelRef, secretsInAddress } from "../protocol/index.ts";
-import { type Config, PROVIDER_KINDS, SECRET_FORM } from "./config-schema.ts";
+import type { AgentKeys } from "./agent-key.ts";
+import type { Config } from "./config-schema.ts";
 import { frozenMap } from "./freeze.ts";
-import type { Path } from "./path.ts";
+import { type Path, valueAt } from "./path.ts";
+import { PROVIDER_KINDS } from "./provider-schema.ts";
 import type { Report } from "./report.ts";
+import { SECRET_FORM } from "./schema-parts.ts";
 
 /** Shorter values stand in ordinary text by chance: they cannot be looked for. */
 export const SHORTEST_SECRET = 8;
@@ -195,18 +198,31 @@ export function readSecrets(
   return frozenMap(secrets);
 }
 
-/** Where the chains of agents' accounts are asked, by the variable that holds the address: it may hold a key, too. */
-export function readServers(config: Config["agents"], environment: Known, report: Report): ReadonlyMap<string, Secret> {
-  const servers = Object.entries(config).flatMap(([agent, { life }]) => {
-    const reference = life?.account?.rpc ?? "";
-    if (!SECRET_FORM.test(reference)) return [];
-    const path: Path = ["agents", agent, "life", "account", "rpc"];
+/** The servers that features' keys name by a variable: what it holds may have a key in it. */
+export function readServers(
+  agents: Readonly<Record<string, unknown>>,
+  { keys, environment, report }: Asked,
+): ReadonlyMap<string, Secret> {
+  const places = Object.keys(agents).flatMap((agent) =>
+    Object.entries(keys).flatMap(([name, { servers = [] }]) =>
+      servers.map((below): Path => ["agents", agent, name, ...below.split(".")]),
+    ),
+  );
+  const found = places.flatMap((path) => {
+    const reference = valueAt(report.source.value, path);
+    if (typeof reference !== "string" || !SECRET_FORM.test(reference)) return [];
     const server = readSecret(reference, environment, path, report);
     if (server !== undefined && !/^https?:\/\/\S+$/.test(server.reveal()))
       report.add(path, `its value is not an address that begins with https:// or http://`, { value: reference });
     return server === undefined ? [] : [[server.name, server] as const];
   });
-  return frozenMap(servers);
+  return frozenMap(found);
+}
+
+interface Asked {
+  readonly keys: AgentKeys;
+  readonly environment: Known;
+  readonly report: Report;
 }
 
 function readSecret(reference: string, environment: Known, path: Path, report: Report): Secret | undefined {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { agentSpec, checkLock, type Project, reviveAgent } from "../agents/index.ts";
+import { agentSpec, checkLock, type Project } from "../agents/index.ts";
 import { countRequest } from "../compiler/index.ts";
 import { findSecrets } from "../guard/index.ts";
 import { calibration, countAhead, recordedModel, tokenCounter, wireBody } from "../models/index.ts";
@@ -29,6 +29,7 @@ import { guessedWindow, type ModelCard } from "../wire/index.ts";
 import { accountsOf } from "./accounts.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";
+import { reviveAgent } from "./doors/agents.ts";
 import { openRuntime } from "./doors/runtime.ts";
 import { holderLives, holderName } from "./holder.ts";
 import { type AppOptions, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";

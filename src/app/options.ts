@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import type { ConfigInput } from "../agents/index.ts";
 import type { LanguageModel } from "../models/index.ts";
 import { type ModelRef, type OwnSource, StrataError, type Tool } from "../protocol/index.ts";
+import type { ConfigInput } from "./doors/agents.ts";
 
 /** Where Strata looks and keeps things, and what a program wants other than usual. */
 export interface AppOptions {

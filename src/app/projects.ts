@@ -1,7 +1,8 @@
-import { blueprintFolder, blueprintNames, loadProject, type Project, projectInCode } from "../agents/index.ts";
+import { blueprintFolder, blueprintNames, type Project } from "../agents/index.ts";
 import type { Secrets } from "../models/index.ts";
 import { type ModelRef, StrataError } from "../protocol/index.ts";
 import { cardBook, type ModelCard, UNKNOWN } from "../wire/index.ts";
+import { loadProject, projectInCode } from "./doors/agents.ts";
 import type { PlacedOptions } from "./options.ts";
 
 /** The projects there are: those of the program or the folder, else the shipped blueprints. */

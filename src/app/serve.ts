@@ -13,6 +13,7 @@ export interface ServingOptions extends Omit<ServeOptions, "port">, WorkOptions 
  * @throws StrataError `port_taken`, `invalid_input`, `file_not_found` for the token's file
  */
 export async function serve(app: App, port: number, options: ServingOptions = {}): Promise<Serving> {
+  await loadAhead(app);
   const outside = { version: VERSION, clock: () => Date.now(), random: (n: number) => randomBytes(n) };
   const serving = await serveOperator({ ...app, ...outside, operations: await allOperations() }, { ...options, port });
   const work = await startWork(app, options);
@@ -23,4 +24,11 @@ export async function serve(app: App, port: number, options: ServingOptions = {}
       await serving.close();
     },
   };
+}
+
+/** What the first turn would load while everybody waits: the vocabulary and the providers' packages. A model that cannot be opened says so in its turn. */
+async function loadAhead(app: App): Promise<void> {
+  for (const agent of app.runtime.agents(app.operator)) {
+    await Promise.allSettled([app.modelOf(agent), app.counterOf(agent).then((count) => count(agent.name))]);
+  }
 }

@@ -1,3 +1,4 @@
+import type { AgentKeys } from "../agents/index.ts";
 import type { Job } from "../work/index.ts";
 import type { Operation } from "./operation.ts";
 
@@ -6,6 +7,8 @@ export interface Feature {
   readonly name: string;
   /** The features whose words it uses. Few: each is entered through its `index.ts`, and never in a circle. */
   readonly needs?: readonly string[];
+  /** Its keys of an agent in strata.yaml, from its `config.ts`. They stand in the list of `app/doors/agents.ts`, too. */
+  readonly keys?: AgentKeys;
   /** What people and programs do with it. */
   readonly operations: readonly Operation[];
   /** What it does without being asked, where it does anything. The dispatcher in `work/` does it. */

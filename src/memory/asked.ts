@@ -1,5 +1,5 @@
 import { type AskedDate, datesIn } from "./dates.ts";
-import { foldName, wordsOf } from "./fold.ts";
+import { foldName, type Word, wordsOf } from "./fold.ts";
 import {
   AGENT_ROLES,
   FIRST_PERSON,
@@ -11,8 +11,8 @@ import {
   STOP_WORDS,
 } from "./word-lists.ts";
 
-/** More of a text is not read: nobody asks for so much. */
-const LONGEST_TEXT = 60_000;
+/** More of a text is not read: nobody asks for so much, and of a memory no more is found either. */
+const LONGEST_TEXT = 20_000;
 /** More different terms are not looked up; what comes first and weighs most stays. */
 const MOST_TERMS = 512;
 
@@ -85,7 +85,7 @@ export function readAsked(texts: readonly AskedText[], talkers: Talkers): Asked 
   const asksNow = (ASKS.test(newest) || ASKS_HELP.test(newest)) && !ASKS_PAST.test(newest);
   return {
     terms: termsOf(words, new Set(speakers.flatMap((name) => name.split(" ")))),
-    who: whoOf(newest, talkers),
+    who: whoOf(newest, words[0]?.words ?? [], talkers),
     dates: datesIn(newest, talkers.at),
     at: talkers.at,
     asksWhen: ASKS_WHEN.test(newest),
@@ -96,13 +96,14 @@ export function readAsked(texts: readonly AskedText[], talkers: Talkers): Asked 
   };
 }
 
-function whoOf(newest: string, talkers: Talkers): Who {
+function whoOf(newest: string, words: readonly Word[], talkers: Talkers): Who {
   const { self, other } = pairOf(talkers);
-  const said = new Set(wordsOf(newest).map(({ word }) => word));
+  const said = new Set(words.map(({ word }) => word));
   const named = talkers.speakers.filter((name) => name !== "" && said.has(name.split(" ")[0] ?? ""));
   const [one = ""] = named;
   if (named.length > 0) return { named: named.length === 1 ? one : "", self, other, saysMe: false, saysYou: false };
-  const meant = wordsOf(newest.replace(COURTESY, " "));
+  const plain = newest.replace(COURTESY, " ");
+  const meant = plain === newest ? words : wordsOf(plain);
   return {
     ...{ named: "", self, other },
     saysMe: meant.some(({ word }) => FIRST_PERSON.has(word) || FIRST_PERSON_SPACELESS.test(word)),
@@ -123,7 +124,7 @@ function pairOf({ speakers, asker, agent }: Talkers): Pick<Who, "self" | "other"
   return { self: self || left(other), other: other || left(self) };
 }
 
-type Weighted = readonly { readonly words: ReturnType<typeof wordsOf>; readonly weight: number }[];
+type Weighted = readonly { readonly words: readonly Word[]; readonly weight: number }[];
 
 /** All words but stop words and speakers; all words at all where nothing else is left. */
 function termsOf(texts: Weighted, names: ReadonlySet<string>): ReadonlyMap<string, number> {

@@ -48,19 +48,30 @@ export function foldName(name: string): string {
   return (fold(name.slice(0, LONGEST_READ)).match(WORD) ?? []).join(" ");
 }
 
-/** The words of a text in their order. */
-export function wordsOf(text: string): readonly Word[] {
-  return (fold(text.slice(0, LONGEST_READ)).match(WORD) ?? []).flatMap(partsOf).flatMap(readWord);
+/** The words of a text in their order, until they have `most` terms: what nobody looks at is not read. */
+export function wordsOf(text: string, most: number = Number.POSITIVE_INFINITY): readonly Word[] {
+  const words: Word[] = [];
+  let left = most;
+  for (const [match] of fold(text.slice(0, LONGEST_READ)).matchAll(WORD)) {
+    for (const part of partsOf(match)) {
+      for (const word of readWord(part, left)) {
+        words.push(word);
+        left -= word.terms.length;
+      }
+    }
+    if (left <= 0) break;
+  }
+  return words;
 }
 
 /** What plain words were read as: people say few different ones, and stemming each anew is most of the work. */
 const READ = new Map<string, readonly Word[]>();
 const MOST_READ = 20_000;
 
-function readWord(word: string): readonly Word[] {
+function readWord(word: string, most: number): readonly Word[] {
   const known = READ.get(word);
   if (known !== undefined) return known;
-  if (word.length > LONGEST_WORD || !PLAIN.test(word)) return runsOf(word);
+  if (word.length > LONGEST_WORD || !PLAIN.test(word)) return runsOf(word, most);
   const read = [{ word, terms: [stemOf(word)] }];
   if (READ.size >= MOST_READ) READ.clear();
   READ.set(word, read);
@@ -85,17 +96,29 @@ function partsOf(word: string): readonly string[] {
   return word.split(/['’]/).filter((part, at) => at === 0 || !CONTRACTED.has(part));
 }
 
-function runsOf(word: string): readonly Word[] {
-  return (word.match(RUN) ?? []).flatMap((run) => {
-    if (STARTS_SPACELESS.test(run)) return [{ word: run, terms: pairsOf(run) }];
-    const letters = run.replace(/^\p{M}+/u, "");
-    return letters === "" ? [] : [{ word: letters, terms: [stemOf(letters)] }];
-  });
+function runsOf(word: string, most: number): readonly Word[] {
+  const words: Word[] = [];
+  let left = most;
+  for (const [run] of word.matchAll(RUN)) {
+    const found = isSpaceless(run) ? { word: run, terms: pairsOf(run, left) } : lettersOf(run);
+    if (found.word !== "") words.push(found);
+    left -= found.terms.length;
+    if (left <= 0) break;
+  }
+  return words;
+}
+
+function lettersOf(run: string): Word {
+  const word = run.replace(/^\p{M}+/u, "");
+  return { word, terms: word === "" ? [] : [stemOf(word)] };
 }
 
 /** Overlapping pairs: they find a word without knowing where it begins. A Chinese sign is often a word, so it stands alone too. */
-function pairsOf(run: string): readonly string[] {
-  const clusters = (run.match(CLUSTER) ?? []).map((cluster) => [...cluster].slice(0, LONGEST_CLUSTER).join(""));
+function pairsOf(run: string, most: number): readonly string[] {
+  const clusters: string[] = [];
+  for (const [cluster] of run.matchAll(CLUSTER)) {
+    if (clusters.push([...cluster].slice(0, LONGEST_CLUSTER).join("")) > most) break;
+  }
   if (clusters.length < 2) return clusters;
   const pairs = clusters.slice(1).map((cluster, at) => `${clusters[at]}${cluster}`);
   return [...pairs, ...clusters.filter((cluster) => IS_HAN.test(cluster) && !FUNCTION_SIGNS.test(cluster))];

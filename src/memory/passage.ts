@@ -1,8 +1,8 @@
 import { wordsOf } from "./fold.ts";
 import { STOP_WORDS } from "./word-lists.ts";
 
-/** More of a text is not looked through. */
-const LONGEST = 100_000;
+/** More of a text is not looked through: no more of it is found either. */
+const LONGEST = 20_000;
 /** A longer line is cut at the ends of its sentences. */
 const LONG_LINE = 240;
 const LONGEST_BELONGING = 120;
@@ -18,7 +18,7 @@ const LEFT_OUT = "…";
 export function passageOf(text: string, question: string, most: number): string {
   if (text.length <= most) return text;
   const lines = linesOf(text.slice(0, LONGEST));
-  const { from, to } = best(lines, tellingIn(question), most);
+  const { from, to } = best(lines, asked(question.slice(0, LONGEST)), most);
   const inside = fenceAt(lines, from);
   const shown = lines.slice(from, to);
   const opens = inside === undefined ? [] : [inside];
@@ -65,6 +65,14 @@ function pieces(line: string): readonly string[] {
 
 function tellingIn(text: string): ReadonlySet<string> {
   return new Set(wordsOf(text).flatMap(({ word, terms }) => (STOP_WORDS.has(word) ? [] : terms)));
+}
+
+/** What was asked last: many texts are looked through for one question. */
+let last: { readonly question: string; readonly terms: ReadonlySet<string> } = { question: "", terms: new Set() };
+
+function asked(question: string): ReadonlySet<string> {
+  if (question !== last.question) last = { question, terms: tellingIn(question) };
+  return last.terms;
 }
 
 interface Span {

@@ -74,25 +74,28 @@ function standingOf(text: string): Marks {
 }
 
 function partsOf(whole: string): readonly Part[] {
-  const text = whole.slice(0, LONGEST_TEXT).toWellFormed();
-  const words = wordsOf(text);
-  if (termCount(words) <= LONGEST_UNIT) return [{ text, words }];
   const parts: { text: string; words: Word[] }[] = [];
-  for (const piece of (text.match(SENTENCE) ?? []).flatMap(piecesOf)) {
-    const open = parts.at(-1);
-    if (open === undefined || termCount(open.words) + termCount(piece.words) > LONGEST_UNIT) {
-      parts.push({ text: piece.text, words: [...piece.words] });
-    } else {
-      open.text += piece.text;
-      open.words.push(...piece.words);
+  for (const [sentence] of whole.slice(0, LONGEST_TEXT).toWellFormed().matchAll(SENTENCE)) {
+    for (const piece of piecesOf(sentence)) {
+      const open = parts.at(-1);
+      if (open === undefined || termCount(open.words) + termCount(piece.words) > LONGEST_UNIT) {
+        parts.push({ text: piece.text, words: [...piece.words] });
+      } else {
+        open.text += piece.text;
+        open.words.push(...piece.words);
+      }
     }
+    if (parts.length > MOST_UNITS) break;
   }
   return parts;
 }
 
+/** Terms of the units that are kept, and one unit more. */
+const MOST_TERMS = (MOST_UNITS + 1) * LONGEST_UNIT;
+
 /** A sentence, or parts of one that is too long itself. */
 function piecesOf(sentence: string): readonly Part[] {
-  const words = wordsOf(sentence);
+  const words = wordsOf(sentence, MOST_TERMS);
   if (termCount(words) <= LONGEST_UNIT) return [{ text: sentence, words }];
   const single = words.flatMap(({ word, terms }) => terms.map((term) => ({ word, terms: [term] })));
   return Array.from({ length: Math.ceil(single.length / LONGEST_UNIT) }, (_, part) => {

@@ -1,9 +1,7 @@
 import type { AgentName, OrgId, ToolName } from "./ids.ts";
 import type { Digest, JsonObject } from "./json.ts";
 import type { Layer, Mode } from "./layer.ts";
-import type { Life } from "./life.ts";
-import type { ToolLimits } from "./tool.ts";
-import type { Trusted } from "./trust.ts";
+import type { Tainted, ToolLimits } from "./tool.ts";
 
 /** `provider:name`, `anthropic:claude-sonnet-4-5`, or a model without a provider: `rehearsal`. */
 export type ModelRef = string;
@@ -36,11 +34,13 @@ export interface Budgets {
 export const SPEND_PERIODS = ["day", "month", "ever"] as const;
 export type SpendPeriod = (typeof SPEND_PERIODS)[number];
 
-/** What an agent's declaration adds to what a tool says of itself. It can only make it stricter. */
+/** What an agent's declaration adds to what a tool says of itself. It can only make it stricter, but for `tainted`, where it has the last word. */
 export interface ToolRule extends ToolLimits {
   readonly tool: ToolName;
   /** True: every call waits for a person, whatever the tool itself asks for. */
   readonly approval?: true;
+  /** What becomes of calls in a tainted turn, whatever the tool itself says. */
+  readonly tainted?: Tainted;
 }
 
 /** What is longer is a file and not a message, unless the agent says otherwise. In characters. */
@@ -67,36 +67,12 @@ export const SENDERS = ["named", "ethereum"] as const;
 /** Who may instruct it, and not only write to it. */
 export const INSTRUCTIONS = ["operators", "members"] as const;
 
-/** Whose messages a turn of the inbox takes: of one sender, or of several, each in frames of their own. */
-export const INBOXES = ["each", "batch"] as const;
-
-/** A server that takes replies, each as a JSON body with its id as `Idempotency-Key`. */
-export interface DeliveryTarget {
-  readonly url: string;
-  /** The name of the secret that is sent as a bearer token. */
-  readonly key?: string;
-}
-
-/** A skill as it is declared: instructions that are a part of the skills' layer while it is enabled. */
-export interface Skill {
-  readonly name: string;
-  readonly text: Trusted;
-  /** Whether it is from the start. */
-  readonly enabled: boolean;
-}
-
-/** What a summary made in idle time is about. */
-export const CONSOLIDATE_BY = ["session", "topic", "both"] as const;
-export type ConsolidateBy = (typeof CONSOLIDATE_BY)[number];
-
 export const RECALLS = ["auto", "search", "frozen", "tools", "none"] as const;
 
-/** A declared actor: frozen at start; any change makes another `version`. */
-export interface Agent {
+/** What the declaration of every agent says. */
+export interface CoreAgent {
   readonly org: OrgId;
   readonly name: AgentName;
-  /** Digest over all the rest. */
-  readonly version: Digest;
   readonly description: string;
   /** None: the environment decides. */
   readonly model?: ModelRef;
@@ -119,25 +95,20 @@ export interface Agent {
   readonly senders?: "ethereum";
   /** Whose instructions it takes beside its operators'. Left out: nobody's. */
   readonly instructions?: "members";
-  /** Left out: `each`. */
-  readonly inbox?: "batch";
-  /** Where its replies are sent by themselves. None: whoever runs a turn shows its reply, or fetches it from the outbox. */
-  readonly deliver?: DeliveryTarget;
-  /** Turns of its own, credits and an account. None: it only answers. */
-  readonly life?: Life;
-  /** Its short name for itself, until an operator changes it. */
-  readonly soul?: Trusted;
-  readonly skills?: readonly Skill[];
   /** Left out, what the live layers say stands behind the events. */
   readonly tail?: "before-events";
   /** False: what a cut takes away is marked and not summed up. */
   readonly summaries?: false;
-  /**
-   * A server sums up in idle time what was said, so many minutes after a contact's last word: each conversation, or what is known of
-   * each subject. None: only when it is asked to. `by` left out: each conversation.
-   */
-  readonly consolidate?: { readonly after: number; readonly by?: Exclude<ConsolidateBy, "session"> };
   /** `auto`: `full` where the model's window holds it with room for a conversation, else `compact`. */
   readonly mode: Mode | "auto";
   readonly budgets: Budgets;
+}
+
+/**
+ * A declared actor: frozen at start; any change makes another `version`. Each feature adds the members that its keys make, where it
+ * declares them (`features/…/config.ts`).
+ */
+export interface Agent extends CoreAgent {
+  /** Digest over all the rest. */
+  readonly version: Digest;
 }

@@ -33,15 +33,6 @@ export interface ChainAccount {
   readonly cached: number;
 }
 
-/** How an agent lives by itself. */
-export interface Life {
-  /** Minutes between two turns of its own; none: it only answers. */
-  readonly tick?: number;
-  /** What it may spend is topped up by an operator, and each turn draws its price. None: it never runs low. */
-  readonly credits?: CreditRules;
-  readonly account?: ChainAccount;
-}
-
 /** US dollars. At or below `low` it is LowCycles, at or below `critical` Critical, at zero it sleeps. */
 export interface CreditRules {
   readonly low: number;

@@ -11,6 +11,13 @@ import type { Spoken, Trust, Untrusted } from "./trust.ts";
 /** What a tool does to the world: nothing, a write inside the turn's commit, or something outside (journaled). */
 export type ToolEffect = "none" | "store" | "external";
 
+/**
+ * What becomes of a call in a turn that has read what somebody outside wrote, so that they may have had it made: it runs, waits
+ * for a person, or is refused.
+ */
+export const TAINTED = ["run", "ask", "refuse"] as const;
+export type Tainted = (typeof TAINTED)[number];
+
 /** What a tool may know of the turn it runs in. */
 export interface ToolContext {
   readonly scope: ContactScope;
@@ -91,6 +98,8 @@ export interface Tool {
   readonly states?: readonly AgentState[];
   /** Whether this call waits until a person has approved it. Left out: no call does. */
   needsApproval?(input: Json): boolean;
+  /** What becomes of this call in a tainted turn. Left out: it runs. */
+  tainted?(input: Json, scope: ContactScope): Tainted;
   /** A sentence for the model when the input does not fit the schema, else nothing. */
   check(input: Json): string | undefined;
   /** Gets checked input only. Normal trouble is an outcome; what it throws becomes a failed outcome. */

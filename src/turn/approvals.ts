@@ -4,7 +4,11 @@ import {
   type Digest,
   digestOf,
   issueId,
+  type Json,
+  lowestTrust,
   type NewApproval,
+  TAINTED,
+  type Tainted,
   type Tool,
   type Trust,
   type Untrusted,
@@ -25,6 +29,23 @@ export function mustAsk({ setup }: Work, tool: Tool, input: NewApproval["input"]
     return says !== undefined && says !== false;
   } catch {
     return true;
+  }
+}
+
+/**
+ * What becomes of a call in this turn. Where somebody outside had a say in it, the declaration says so, or the tool; a tool that
+ * throws, or says something else, asks.
+ */
+export function whenTainted({ setup, lease }: Work, tool: Tool, input: Json, taint: Trust): Tainted {
+  if (lowestTrust([taint, "agent"]) === "agent") return "run";
+  const declared = setup.agent.rules?.find((rule) => rule.tool === tool.schema.name)?.tainted;
+  if (declared !== undefined) return declared;
+  if (tool.tainted === undefined) return "run";
+  try {
+    const says = tool.tainted(input, lease.claim.thread.scope);
+    return TAINTED.includes(says) ? says : "ask";
+  } catch {
+    return "ask";
   }
 }
 

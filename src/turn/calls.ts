@@ -14,7 +14,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { JournalKey } from "../store/index.ts";
-import { ask, mustAsk, schemaDigest, waitingText } from "./approvals.ts";
+import { ask, mustAsk, schemaDigest, waitingText, whenTainted } from "./approvals.ts";
 import { endOf, isReply, lastWord, withWord } from "./last-round.ts";
 import { retryWhileBusy } from "./retry-while-busy.ts";
 import type { RecordedResult } from "./run-options.ts";
@@ -130,7 +130,9 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
   const limits = limitsOf(work.setup.agent, tool);
   const used = work.used.get(call.tool) ?? 0;
   if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
-  if (mustAsk(work, tool, call.input)) {
+  const tainted = whenTainted(work, tool, call.input, compilation.taint);
+  if (tainted === "refuse") return refusal(ofOthers(call.tool));
+  if (tainted === "ask" || mustAsk(work, tool, call.input)) {
     if (work.lease.claim.staged !== undefined) return refusal(ofNobody(call.tool));
     const later = outOfState(tool, BETWEEN_TURNS);
     if (later !== undefined) return refusal(tooLate(call.tool, later));
@@ -149,6 +151,9 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
 
 const tooOften = (tool: string, calls: number): string =>
   `Not run: ${tool} may be called ${calls === 1 ? "once" : `${calls} times`} in a turn, and was. Go on without it.`;
+
+const ofOthers = (tool: string): string =>
+  `Not run: ${tool} is not called in a turn that has read what somebody outside wrote. Go on without it.`;
 
 const ofNobody = (tool: string): string =>
   `Not run: this call of ${tool} needs a person's word, and what came of it could be told to none of several senders. Go on without it.`;

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type Compilation, chooseMode, type Summary, wholeMessage } from "../compiler/index.ts";
 import {
   type Agent,
@@ -70,11 +71,13 @@ export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: O
   const undone = await undoneFor(parts.store, occasion.thread);
   const start = await atStart(parts, setup, { scope: occasion.scope, epoch: running, undone });
   const texts = await storedTexts(parts, agent, { isRunning: running !== undefined });
+  await setImmediate();
   const live = parts.steps.sources(parts, agent);
   const kept = occasion.renewal === undefined ? running : undefined;
   const mode = (kept === undefined ? occasion.mode : undefined) ?? modeFor(parts, setup, { running: kept, texts });
   const setting = { ...occasion, undone, texts, live, mode };
   const prepared = await compileWith(parts, setup, { ...setting, start });
+  await setImmediate();
   const seen = seenOtherwise(start, prepared.compilation);
   return seen === undefined ? prepared : compileWith(parts, setup, { ...setting, start: { ...start, seen } });
 }
@@ -126,6 +129,8 @@ async function compileWith(
     tools: allowances(parts, agent),
     rounds: setup.limits.rounds,
   });
+  // Nothing here waits for a disk or a network: without pauses a turn over long texts would hold up everybody else.
+  await setImmediate();
   const contents = new Map([...texts.contents, ...gathered.contents]);
   const notes = [...start.notes, ...texts.notes, ...gathered.notes, ...vectorNotes(parts, agent, layers)];
   const { read, write5m: write } = rulesOf(card).multipliers;

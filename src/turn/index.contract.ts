@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { agentSpec, reviveAgent, vaultOf } from "../agents/index.ts";
+import { agentSpec, vaultOf } from "../agents/index.ts";
+import { reviveAgent } from "../app/doors/agents.ts";
 import { openRuntime } from "../app/doors/runtime.ts";
 import { type Script, scripted } from "../models/index.ts";
 import {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type Compilation, clearedTail, countMessage, requestOf, roomLeft, unreasoned } from "../compiler/index.ts";
 import { truncateText } from "../guard/index.ts";
 import {
@@ -131,6 +132,7 @@ export async function* askPlanned(
   const { clock, wall } = work.parts;
   const began = { at: clock(), wall: wall() };
   const { request, prediction } = plan(began.at);
+  await setImmediate();
   const { parameters } = request;
   let reply: Reply | null = null;
   try {

@@ -97,13 +97,17 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
 async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   const { parts, lease } = work;
   const { turn, thread } = lease.claim;
+  // Before what takes long with long texts, and after it: others get their turn.
+  await setImmediate();
   const outcome = outcomeOf(work, ending);
+  await setImmediate();
   const totals = totalsOf(work);
   if (ending.status === "done") parts.steps.phase(work, "committing");
   let settled: Settled;
   try {
     settled = await retryWhileBusy(() => parts.store.settle(claimOf(work), outcome));
     work.tracked.close();
+    await setImmediate();
     await parts.steps.ended(work, ending, "recorded");
   } catch (thrown) {
     const error = asStrataError(thrown, "store_failed");

@@ -4,7 +4,19 @@ import { describe, expect, it } from "vitest";
 import type { App } from "../../src/app.ts";
 import { issueId, memoryId, type Request, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite, type Thread } from "../../src/store/index.ts";
-import { COMPANION, home, messagesText, messageText, said, say, strata, systemText, tailText, thread } from "./home.ts";
+import {
+  COMPANION,
+  home,
+  messagesText,
+  messageText,
+  said,
+  say,
+  searching,
+  strata,
+  systemText,
+  tailText,
+  thread,
+} from "./home.ts";
 
 const saving = (content: string) => [{ parts: [{ call: "memory_save", input: { content } }] }, "Saved."];
 
@@ -267,3 +279,13 @@ it.each([
   // 50 ms alone on a machine; its cores are shared with other tests.
   expect(await longestHold(() => post(drawn(letters, 100_000)))).toBeLessThan(150);
 });
+
+it("whoever sends the longest messages there may be again and again, all remembered, keeps nobody else waiting either", async () => {
+  const app = await strata(searching());
+  const ann = await thread(app);
+  const holds: number[] = [];
+  for (let n = 0; n < 7; n++) holds.push(await longestHold(() => say(app, ann, drawn(RARE, 100_000))));
+  // What is loaded and compiled with the first turns is no message's fault.
+  const [, , median] = holds.slice(2).sort((a, b) => a - b);
+  expect(median).toBeLessThan(60);
+}, 60_000);

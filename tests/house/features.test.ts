@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { readFiles } from "../../checks/files.ts";
 import { importsOf } from "../../checks/imports.ts";
+import { AGENT_KEYS } from "../../src/app/doors/agents.ts";
 import { FEATURES } from "../../src/app/doors/features.ts";
 import { createContext, createProgram } from "../../src/doors/cli/index.ts";
 import { fieldsOf, type Operation, pathFields } from "../../src/features/index.ts";
@@ -28,6 +29,23 @@ describe.each(LISTED)("the feature $listed.name", ({ listed, feature }) => {
     );
     expect([...new Set(used)].sort()).toEqual([...(feature.needs ?? [])].map((name) => `${name}/index.ts`).sort());
   });
+});
+
+it("every key of an agent that a feature brings is listed, and no key that no feature brings", () => {
+  const brought = LISTED.flatMap(({ feature }) => Object.entries(feature.keys ?? {}));
+  expect(twice(brought.map(([name]) => name))).toEqual([]);
+  expect(brought.toSorted(byName)).toEqual(Object.entries<unknown>(AGENT_KEYS).toSorted(byName));
+});
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
+
+it.each(Object.keys(AGENT_KEYS))("the key `%s` is said in its feature's folder and nowhere else", (name) => {
+  const core = readFiles((path) =>
+    /^src\/(agents\/(config-schema|agent-spec|build-agent)|protocol\/agent)\.ts$/.test(path),
+  );
+  expect(core).toHaveLength(4);
+  const says = new RegExp(`\\b(?:config\\.)?${name}\\??:|\\{[^}]*\\b${name}\\b[^}]*\\}: AgentConfig`);
+  expect(core.filter(({ text }) => says.test(text)).map(({ path }) => path)).toEqual([]);
 });
 
 const nounOf = (name: string): string => name.split(".")[0] ?? "";

@@ -1,4 +1,5 @@
-import { blueprintFolder, loadProject } from "../../../src/agents/index.ts";
+import { blueprintFolder } from "../../../src/agents/index.ts";
+import { loadProject } from "../../../src/app/doors/agents.ts";
 import { tokenCounter } from "../../../src/models/index.ts";
 import {
   type Agent,

@@ -3,12 +3,12 @@ import {
   type Environment,
   isLockCurrent,
   type LockWriting,
-  loadProject,
   lockFile,
   writeLock,
 } from "../../agents/index.ts";
 import { type Agent, usualPayment } from "../../protocol/index.ts";
 import { type TextWarning, warningsOf } from "../declared-texts.ts";
+import { loadProject } from "./agents.ts";
 
 /** What a folder declares and what is shipped, for commands that open no record. */
 export { blueprintFolder, blueprintNames } from "../../agents/index.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadProject } from "../../agents/index.ts";
+import { loadProject } from "../../app/doors/agents.ts";
 import { allOperations } from "../../app/doors/features.ts";
 import {
   agentName,

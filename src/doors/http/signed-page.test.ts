@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { recoverMessageAddress } from "viem/utils";
 import { expect, it } from "vitest";
-import { blueprintFolder, loadProject } from "../../agents/index.ts";
+import { blueprintFolder } from "../../agents/index.ts";
+import { loadProject } from "../../app/doors/agents.ts";
 import { agentName, ERRORS, orgId } from "../../protocol/index.ts";
 import { at, stage } from "./stage.contract.ts";
 

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { agentSpec, blueprintFolder, loadProject, reviveAgent, vaultOf } from "../../agents/index.ts";
+import { agentSpec, blueprintFolder, vaultOf } from "../../agents/index.ts";
+import { loadProject, reviveAgent } from "../../app/doors/agents.ts";
 import { allOperations } from "../../app/doors/features.ts";
 import { openRuntime } from "../../app/doors/runtime.ts";
 import { type Script, scripted, wireBody } from "../../models/index.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { count, number, oneLine, type Style, setIn, shortVersion, table } from "../../print/index.ts";
-import { type Agent, never, type Source, type ToolName } from "../../protocol/index.ts";
+import { type Agent, never, type Source, type Tainted, type ToolName } from "../../protocol/index.ts";
 import type { DECLARED } from "./shapes.ts";
 
 /** Where a layer's content comes from, in a few words. */
@@ -96,11 +96,18 @@ function livingLines({ life, senders, inbox }: Pick<Agent, "life" | "senders" | 
 const spendText = ({ dollars, per }: NonNullable<Agent["budgets"]["spend"]>): string =>
   `at most $${dollars} ${per === "ever" ? "ever" : `in each UTC ${per}`}, all turns together`;
 
+const TAINTED_SAYS: Readonly<Record<Tainted, string>> = {
+  run: "runs in tainted turns, too",
+  ask: "waits for a person in a tainted turn",
+  refuse: "is refused in a tainted turn",
+};
+
 /** A tool, and what the agent's declaration adds to what the tool says of itself. */
 function toolText(name: ToolName, rules: Agent["rules"]): string {
-  const { approval, calls, seconds } = rules?.find(({ tool }) => tool === name) ?? {};
+  const { approval, tainted, calls, seconds } = rules?.find(({ tool }) => tool === name) ?? {};
   const says = [
     ...(approval === true ? ["waits for a person"] : []),
+    ...(tainted === undefined ? [] : [TAINTED_SAYS[tainted]]),
     ...(calls === undefined ? [] : [`at most ${count(calls, "call")} a turn`]),
     ...(seconds === undefined ? [] : [`at most ${count(seconds, "second")} a call`]),
   ];

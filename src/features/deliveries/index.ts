@@ -6,6 +6,7 @@ import type { Job, JobWorld, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list, TIME } from "../fields.ts";
 import { operation, type World } from "../operation.ts";
+import { KEYS } from "./config.ts";
 
 export { deliveryDoors } from "./doors.ts";
 
@@ -94,7 +95,7 @@ const sendingOf = ({ runtime, operator }: JobWorld, agent: AgentName, n: number)
   },
 });
 
-export const FEATURE: Feature = { name: "deliveries", operations: [said, delivered], jobs: [replies] };
+export const FEATURE: Feature = { name: "deliveries", keys: KEYS, operations: [said, delivered], jobs: [replies] };
 
 type Outgoing = Awaited<ReturnType<World["runtime"]["outbox"]>>[number];
 

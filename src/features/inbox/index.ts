@@ -14,6 +14,7 @@ import type { Feature } from "../feature.ts";
 import { FIELDS, given, list } from "../fields.ts";
 import { operation, turnOperation, type World } from "../operation.ts";
 import { EVENT } from "../shapes.ts";
+import { KEYS } from "./config.ts";
 
 export { inboxDoors } from "./run.ts";
 
@@ -164,7 +165,7 @@ async function* handled(turn: AsyncIterable<TurnEvent>, signal: AbortSignal): As
   }
 }
 
-export const FEATURE: Feature = { name: "inbox", operations: [waiting, post, run], jobs: [messages] };
+export const FEATURE: Feature = { name: "inbox", keys: KEYS, operations: [waiting, post, run], jobs: [messages] };
 
 type Waiting = Awaited<ReturnType<World["runtime"]["inbox"]>>[number];
 

@@ -1,8 +1,9 @@
-import type { Agent, Life } from "../../protocol/index.ts";
+import type { Agent } from "../../protocol/index.ts";
 import { untrusted } from "../../protocol/index.ts";
 import type { AgentOwner } from "../../store/index.ts";
 import { OPERATOR, type Stage, sampleAgent, stage } from "../../turn/index.contract.ts";
 import { cardOf } from "../../wire/index.ts";
+import type { Life } from "./config.ts";
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;

@@ -1,5 +1,6 @@
 /** What agents remember: list, show, save, search, explain and forget it, as files too, with its vectors and summaries. */
 import type { Feature } from "../feature.ts";
+import { KEYS } from "./config.ts";
 import { FILE_OPERATIONS } from "./files.ts";
 import { MEMORY_OPERATIONS } from "./operations.ts";
 import { UPKEEP_JOBS, UPKEEP_OPERATIONS } from "./upkeep.ts";
@@ -8,6 +9,7 @@ export { memoryLines } from "./lines.ts";
 
 export const FEATURE: Feature = {
   name: "memories",
+  keys: KEYS,
   operations: [...MEMORY_OPERATIONS, ...FILE_OPERATIONS, ...UPKEEP_OPERATIONS],
   jobs: UPKEEP_JOBS,
 };

@@ -1,5 +1,6 @@
 /** The texts of an agent that people and the agent itself may edit: layers, the soul and skills, with their versions and proposals. */
 import type { Feature } from "../feature.ts";
+import { KEYS } from "./config.ts";
 import { LAYER_OPERATIONS } from "./layers.ts";
 import { SKILL_OPERATIONS } from "./skills.ts";
 
@@ -7,4 +8,4 @@ export { textDoors } from "./doors.ts";
 export { passedOverLines, proposalsLine } from "./lines.ts";
 export { LAYER, PASSED_OVER } from "./shapes.ts";
 
-export const FEATURE: Feature = { name: "texts", operations: [...LAYER_OPERATIONS, ...SKILL_OPERATIONS] };
+export const FEATURE: Feature = { name: "texts", keys: KEYS, operations: [...LAYER_OPERATIONS, ...SKILL_OPERATIONS] };

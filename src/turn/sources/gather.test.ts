@@ -296,7 +296,7 @@ describe("recall", () => {
     );
     await fc.assert(
       fc.asyncProperty(odd, async (text) => {
-        const gathered = await gather(agent(), [RECALL], contextOf(text, echo));
+        const gathered = await gather(agent(), [RECALL], contextOf(text, echo, { timer: () => () => {} }));
         expect(gathered.notes).toEqual([]);
         for (const shown of texts(gathered)) expect(shown.length).toBeLessThanOrEqual(4_100);
       }),

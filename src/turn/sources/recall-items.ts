@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { cleanName, frame } from "../../guard/index.ts";
 import { passageOf } from "../../memory/index.ts";
 import { type ContentItem, type CountTokens, lowestTrust, type Memory, untrusted } from "../../protocol/index.ts";
@@ -6,11 +7,15 @@ import type { MemoryHit } from "../../store/index.ts";
 /** Of a longer memory the passage that fits is shown, in characters. */
 const PASSAGE = 700;
 
-/** The hits as they are shown for a question: of a long one the part that fits it. */
-export function asPassages(hits: readonly Shown[], question: string): readonly Shown[] {
-  return hits.map((hit) =>
-    hit.content.length <= PASSAGE ? hit : { ...hit, content: untrusted(passageOf(hit.content, question, PASSAGE)) },
-  );
+/** The hits as they are shown for a question: of a long one the part that fits it. Others get their turn in between. */
+export async function asPassages(hits: readonly Shown[], question: string): Promise<readonly Shown[]> {
+  const shown: Shown[] = [];
+  for (const hit of hits) {
+    const isLong = hit.content.length > PASSAGE;
+    shown.push(isLong ? { ...hit, content: untrusted(passageOf(hit.content, question, PASSAGE)) } : hit);
+    if (isLong) await setImmediate();
+  }
+  return shown;
 }
 
 /** A memory that may be shown, and where it stands among what was said. */

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import {
   type Agent,
   isValidAt,
@@ -37,7 +38,7 @@ export async function recall(agent: Agent, layer: Layer, limit: number, context:
   const since = savedSince(context, fitting);
   if (idle !== undefined && since.length === 0) return empty(idle);
   const room = { tokens: layer.budget ?? TOKENS, items: limit };
-  const { hits, left } = fill(asPassages([...fitting, ...since], query.newest), room, context.count);
+  const { hits, left } = fill(await asPassages([...fitting, ...since], query.newest), room, context.count);
   return contentOf(hits, [
     { because: "in the transcript already", items: standing },
     { because: "fitting too little", items: unseen.length - fitting.length },
@@ -76,6 +77,7 @@ async function find(query: RecallQuery, context: Recalling): Promise<Found> {
   const search = async (withEarlier: boolean): Promise<Found> => {
     const asked = { ...searchOf(query, withEarlier), at: dayOf(at), limit: LOOKED_AT, signal };
     const all = await searchOnce(store, scopes, asked);
+    await setImmediate();
     const hits = withoutChatter(all.filter((hit) => isValidAt(hit, at) && happened(hit)));
     const unseen = hits.filter((hit) => !isSeen(hit));
     return { unseen, judged: unseen, standing: hits.length - unseen.length };
@@ -91,9 +93,10 @@ const dayOf = (at: number): number => at - (at % 86_400_000);
 /** Without greetings, thanks and the like that stand alone: beside something found, they are a word of the same talk. */
 function withoutChatter(hits: readonly MemoryHit[]): readonly MemoryHit[] {
   const placeOf = ({ scope, session }: MemoryHit, place: number): string => `${scope.contact}/${session}/${place}`;
-  const telling = new Set(hits.flatMap((hit) => (isChatter(hit) ? [] : [placeOf(hit, hit.place)])));
+  const chatter = new Set(hits.filter(isChatter));
+  const telling = new Set(hits.flatMap((hit) => (chatter.has(hit) ? [] : [placeOf(hit, hit.place)])));
   const isBeside = (hit: MemoryHit): boolean => [-1, 1].some((step) => telling.has(placeOf(hit, hit.place + step)));
-  return hits.filter((hit) => !isChatter(hit) || isBeside(hit));
+  return hits.filter((hit) => !chatter.has(hit) || isBeside(hit));
 }
 
 const mostOf = (hits: readonly MemoryHit[]): number => Math.max(0, ...hits.map(({ evidence }) => evidence));

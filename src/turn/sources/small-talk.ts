@@ -1,7 +1,8 @@
 import type { Memory } from "../../protocol/index.ts";
 
-/** More words than this are never only small talk. */
+/** More words or characters than this are never only small talk. */
 const LONGEST = 12;
+const LONGEST_TEXT = 1_000;
 
 /** Words that open, close and keep a conversation going: alone or together they ask for nothing that could be recalled. */
 const SMALL_TALK = new Set(
@@ -34,17 +35,21 @@ const WHOLE_PHRASES = new RegExp(`(?<!\\S)(?:${PHRASES})(?!\\S)`, "gu");
 
 // Begins with a letter or digit: the selector after an emoji is a mark and no word.
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
+const HAS_WORD = /[\p{L}\p{N}]/u;
+
+const NO_WORDS = "no words: the message has nothing to search for";
 
 /**
  * Why a message has nothing to search memories for: no word at all (an emoji, a dot), or only greetings, thanks and other
  * small talk. Nothing for a message that should be searched for. Pure, and the same for the same text.
  */
 export function smallTalk(text: string): string | undefined {
+  if (text.length > LONGEST_TEXT) return HAS_WORD.test(text) ? undefined : NO_WORDS;
   const words: string[] = [];
   for (const [word] of text.matchAll(WORD)) {
     if (words.push(word.toLowerCase()) > LONGEST) return undefined;
   }
-  if (words.length === 0) return "no words: the message has nothing to search for";
+  if (words.length === 0) return NO_WORDS;
   const rest = words.join(" ").replace(WHOLE_PHRASES, " ").split(" ");
   if (rest.every((word) => word === "" || SMALL_TALK.has(word)))
     return "small talk: the message has nothing to search for";

@@ -2,12 +2,15 @@ import { z } from "zod";
 import {
   AGENT_STATES,
   type AgentState,
+  type ContactScope,
   canonicalJson,
   type Json,
   type JsonObject,
   nearest,
   StrataError,
   suggestion,
+  TAINTED,
+  type Tainted,
   type Tool,
   type ToolContext,
   type ToolEffect,
@@ -35,6 +38,8 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
   readonly states?: readonly AgentState[];
   /** True, or what says it of the checked input: the call waits until a person has approved it. */
   readonly needsApproval?: boolean | ((input: z.output<z.ZodObject<Shape>>) => boolean);
+  /** What becomes of a call in a turn that has read what somebody outside wrote, or what says it of the checked input. Left out, it runs. */
+  readonly tainted?: Tainted | ((input: z.output<z.ZodObject<Shape>>, scope: ContactScope) => Tainted);
   /**
    * A text alone is the answer of a call that worked. An object or a list is told as JSON, unless it has `text` or `writes` or nothing
    * but `failed`: then it is a `ToolAnswer`. Anything else becomes a failed outcome.
@@ -48,7 +53,7 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
  */
 export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefinition<Shape>): Tool {
   checkDefinition(definition);
-  const { name, description, effect, trust, limits, shows, states, needsApproval = false } = definition;
+  const { name, description, effect, trust, limits, shows, states, needsApproval = false, tainted } = definition;
   const input = definition.input.strict();
   const asks = (given: Json): boolean =>
     typeof needsApproval === "boolean" ? needsApproval : needsApproval(input.parse(given));
@@ -60,6 +65,9 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefiniti
     ...(shows !== undefined && { shows }),
     ...(states !== undefined && { states }),
     ...(needsApproval !== false && { needsApproval: asks }),
+    ...(tainted !== undefined && {
+      tainted: (given, scope) => (typeof tainted === "string" ? tainted : tainted(input.parse(given), scope)),
+    }),
     check: (given) => inputProblem(name, input, given),
     run: (given, context) => outcomeOf(name, context, () => definition.run(input.parse(given), context)),
   };
@@ -131,6 +139,7 @@ const FIELDS: Readonly<Record<keyof ToolDefinition<z.ZodRawShape>, FieldCheck>> 
   needsApproval: must("true, false or a function", (value) =>
     ["undefined", "boolean", "function"].includes(typeof value),
   ),
+  tainted: (value) => (value === undefined || typeof value === "function" ? undefined : oneOf(TAINTED)(value)),
   run: must("a function", (value) => typeof value === "function"),
 };
 

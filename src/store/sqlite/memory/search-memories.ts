@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { listIndex, type PlacedUnit, type Ranked, search, speaks } from "../../../memory/index.ts";
 import { isValidAt, type Memory, type MemoryId, type MemoryQuery, type Scope } from "../../../protocol/index.ts";
 import type { MemoryHit } from "../../memory-store.ts";
@@ -97,11 +98,23 @@ function sieveOf(db: Connection, own: MemoryScope, condition: NonNullable<Return
   return (ids) => new Set(db.column(plain<number>(asked, JSON.stringify(ids), own.number, ...condition.parameters)));
 }
 
+/** Memories read at once: their texts may be long, and nobody else gets a turn meanwhile. */
+const AT_ONCE = 8;
+
 /** What was ranked, with its text. What was forgotten meanwhile is left out. */
-function hits(db: Connection, scope: Scope, own: MemoryScope, ranked: readonly Ranked[]): readonly MemoryHit[] {
-  const ids = JSON.stringify(ranked.map(({ memory }) => memory));
+async function hits(
+  db: Connection,
+  scope: Scope,
+  own: MemoryScope,
+  ranked: readonly Ranked[],
+): Promise<readonly MemoryHit[]> {
   const holds = `memory.id in (select value from json_each(?)) and memory.first is not null`;
-  const known = new Map(db.read(() => memoryRows(db, own, holds, ids)).map((row) => [row.id, toMemory(row)]));
+  const known = new Map<MemoryId, Memory>();
+  for (let from = 0; from < ranked.length; from += AT_ONCE) {
+    if (from > 0) await setImmediate();
+    const ids = JSON.stringify(ranked.slice(from, from + AT_ONCE).map(({ memory }) => memory));
+    for (const row of memoryRows(db, own, holds, ids)) known.set(row.id, toMemory(row));
+  }
   const sessions = sessionsOf(db, own, ranked);
   return ranked.flatMap(({ memory, ...why }) => {
     if (!speaks(why)) return [];

@@ -1,0 +1,151 @@
+import { z } from "zod";
+import { canonicalJson, type Trusted } from "../protocol/index.ts";
+import { AGENT, type AgentConfig, type Config, TOP } from "./config-schema.ts";
+import type { Path } from "./path.ts";
+import { slug } from "./schema-parts.ts";
+
+/**
+ * A key of an agent, said once: what may stand in strata.yaml, what of it is in the frozen agent and in the record, and what must
+ * fit. The configuration page and the schema for editors are made from it, too.
+ */
+export interface AgentKey<Written extends z.ZodType = z.ZodType, Kept = unknown> {
+  /** With its limits, its default and the sentence of the page. It must take `undefined`, for every agent before had no such key. */
+  readonly written: Written;
+  /** What is kept, as the record gives it back. Without limits: what an earlier Strata took is read for ever. */
+  readonly stored: z.ZodType<Kept>;
+  /** Places below the key, as `account.rpc`, where a server's address or the variable that holds one may stand. */
+  readonly servers?: readonly string[];
+  /** Nothing: the agent is the one that it is without the key, and has the same version. */
+  freeze(value: z.output<Written>, around: KeyPlace): Kept | undefined;
+  /** What does not fit the rest of the file. It is asked of agents without the key, too. */
+  check?(value: z.output<Written>, around: KeyPlace): void;
+  /** Tools that come with it. */
+  tools?(value: z.output<Written>): readonly string[];
+}
+
+/** Keys of agents, by name: what one feature brings, or all of them. */
+export type AgentKeys = Readonly<Record<string, AgentKey>>;
+
+/** The members of `Agent` that these keys make. A feature adds them where it declares its keys: `interface Agent extends Kept<typeof KEYS> {}`. */
+export type Kept<Keys extends AgentKeys> = {
+  readonly [Name in keyof Keys]?: Keys[Name] extends AgentKey<z.ZodType, infer Value> ? Value : never;
+};
+
+/** The members of an agent as a program writes them. */
+export type WrittenKeys<Keys extends AgentKeys> = {
+  readonly [Name in keyof Keys]?: z.input<Keys[Name]["written"]>;
+};
+
+/** A schema for each key. Its type names none of them: what the core reads of a file knows no feature's key. */
+export const membersOf = (keys: AgentKeys, of: (key: AgentKey) => z.ZodType): Readonly<Record<never, never>> =>
+  Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, of(key)]));
+
+/** Where a key's value stands. */
+export interface KeyPlace {
+  /** All that strata.yaml says of the agent and that is no feature's. */
+  readonly agent: AgentConfig;
+  /** The names under `secrets`. */
+  readonly secrets: readonly string[];
+  /** Something is wrong with what stands below the key, or with what stands at a place of the agent. */
+  readonly refuse: (path: Path, expected: string, from?: "agent") => void;
+  /** A text that is written here or in a file, as a layer's is: normalised and checked. */
+  readonly textOf: (given: GivenText, path: Path) => Trusted;
+}
+
+/** Exactly one of the two. */
+export interface GivenText {
+  readonly text?: string | undefined;
+  readonly file?: string | undefined;
+}
+
+type Rules<Written extends z.ZodType> = Pick<AgentKey<Written>, "servers" | "check" | "tools">;
+
+/** A key that is kept as it is written. What is left out, or says what its default says, is left out of the agent. */
+export function agentKey<Written extends z.ZodType>(
+  written: Written,
+  rules: Rules<Written> = {},
+): AgentKey<Written, Lasting<NonNullable<z.output<Written>>>> {
+  // Made from the very schema whose type this is.
+  const stored = lasting(written) as z.ZodType<Lasting<NonNullable<z.output<Written>>>>;
+  const usual = written.safeParse(undefined);
+  if (!usual.success) throw new TypeError("a key of an agent must take that it is not there");
+  const same = usual.data === undefined ? undefined : canonicalJson(usual.data);
+  const freeze = (value: z.output<Written>) => {
+    const given = withoutMissing(value);
+    return given === undefined || canonicalJson(given) === same ? undefined : stored.parse(given);
+  };
+  return { written, stored, ...rules, freeze };
+}
+
+/** A key of which something else is kept than what is written, as the text of a file. */
+export const frozenKey = <Written extends z.ZodType, Kept>(key: AgentKey<Written, Kept>): AgentKey<Written, Kept> =>
+  key;
+
+/** A value as it is kept: what may be missing is never `undefined`. */
+type Lasting<T> = T extends string | number | boolean | null
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly Lasting<Item>[]
+    : { readonly [Key in keyof T]: Lasting<Exclude<T[Key], undefined>> };
+
+function withoutMissing(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutMissing);
+  if (value === null || typeof value !== "object") return value;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutMissing(member)]));
+}
+
+/** The same shape without limits and defaults: they may be others tomorrow, and what was taken today must be read then. */
+function lasting(schema: z.core.$ZodType): z.ZodType {
+  if (schema instanceof z.ZodOptional) return z.exactOptional(lasting(schema.unwrap()));
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return lasting(schema.unwrap());
+  if (schema instanceof z.ZodArray) return z.array(lasting(schema.element));
+  if (schema instanceof z.ZodUnion) return z.union(schema.options.map(lasting));
+  if (schema instanceof z.ZodRecord) return z.record(z.string(), lasting(schema.valueType));
+  if (schema instanceof z.ZodObject) {
+    const members = Object.entries<z.core.$ZodType>(schema.shape);
+    return z.strictObject(Object.fromEntries(members.map(([name, member]) => [name, lasting(member)])));
+  }
+  if (schema instanceof z.ZodPipe)
+    return schema.out instanceof z.ZodTransform ? lasting(schema.in).pipe(schema.out) : lasting(schema.out);
+  if (schema._zod.def.type === "string") return z.string();
+  if (schema._zod.def.type === "number") return z.number();
+  if (schema instanceof z.ZodEnum || schema instanceof z.ZodLiteral || schema instanceof z.ZodBoolean) return schema;
+  throw new TypeError(`nothing says how a ${schema._zod.def.type} is kept; declare the key with frozenKey`);
+}
+
+/** strata.yaml, as it is written, with the keys of the features that there are. */
+export interface Schema {
+  readonly config: z.ZodType<Config>;
+  readonly keys: AgentKeys;
+  /** As a JSON Schema, for editors. It is made when it is first asked for: most starts never need it. */
+  readonly json: () => Readonly<Record<string, unknown>>;
+}
+
+export function schemaOf(keys: AgentKeys): Schema {
+  const written = membersOf(keys, (key) => key.written);
+  const agents = z
+    .record(slug(), AGENT.extend(written))
+    .refine((all) => Object.keys(all).length > 0, "at least one agent")
+    .describe("The agents, by name.");
+  const config = TOP.extend({ agents });
+  let json: Readonly<Record<string, unknown>> | undefined;
+  return {
+    config,
+    keys,
+    json: () => {
+      json ??= jsonSchema(config);
+      return json;
+    },
+  };
+}
+
+function jsonSchema(config: z.ZodType): Readonly<Record<string, unknown>> {
+  const { $schema, ...schema } = z.toJSONSchema(config, { io: "input" });
+  return { $schema, title: "strata.yaml", description: "The agents of one Strata project.", ...schema };
+}
+
+/** The same as a program writes it: defaults may be left out. */
+export type ConfigInput<Keys extends AgentKeys> = z.input<typeof TOP> & {
+  readonly agents: Readonly<Record<string, z.input<typeof AGENT> & WrittenKeys<Keys>>>;
+};

@@ -1,0 +1,101 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { networkInterfaces } from "node:os";
+import ipaddr from "ipaddr.js";
+
+/**
+ * Where an agent's requests may go. Two walls: the hosts that the declaration names, by their names; and the addresses of the
+ * network that nobody outside could reach, which no declaration opens, whatever name leads there.
+ */
+export interface Reach {
+  /** All addresses of a name. */
+  readonly resolve: (host: string) => Promise<readonly string[]>;
+  /** Why nothing may be sent to an address, as the end of a sentence that begins with it; nothing for one of the open web. */
+  readonly refuse: (address: string) => string | undefined;
+}
+
+export const OPEN_WEB: Reach = {
+  resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  refuse: (address) => addressProblem(address, ownAddresses()),
+};
+
+const ownAddresses = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
+
+const RANGES: Readonly<Record<string, string>> = {
+  unspecified: "is no address of another machine",
+  loopback: "is this machine itself",
+  private: "is in a private network",
+  uniqueLocal: "is in a private network",
+  deprecatedSiteLocal: "is in a private network",
+  linkLocal: "is in the local network, where clouds keep the keys of their machines",
+  carrierGradeNat: "is inside a provider's network",
+  multicast: "is of many machines at once",
+  broadcast: "is of many machines at once",
+};
+
+/** Cloud services that answer only the machines inside, at addresses that look like everybody's. */
+const INSIDE_CLOUDS = ["168.63.129.16"];
+
+/**
+ * Why an address is not of the open web. What carries another address in it (NAT64, 6to4, Teredo and their like) is refused whole:
+ * a gateway would send it on to the one inside.
+ * @param own the addresses of this machine, which reach what listens here
+ */
+export function addressProblem(address: string, own: readonly string[] = []): string | undefined {
+  if (!ipaddr.isValid(address)) return "is no address that can be checked";
+  const parsed = ipaddr.process(address);
+  const range = parsed.range();
+  const plain = parsed.toString();
+  if (range !== "unicast") return RANGES[range] ?? `is reserved (${range})`;
+  // Of IPv6, the open web has 2000::/3 and nothing else.
+  if (parsed.kind() === "ipv6" && !/^[23]/.test(parsed.toNormalizedString().padStart(4, "0"))) return "is reserved";
+  if (INSIDE_CLOUDS.includes(plain)) return "answers only inside a cloud";
+  if (own.some((one) => isSameAddress(one, plain))) return "is this machine itself";
+  return undefined;
+}
+
+export const isSameAddress = (one: string, other: string): boolean =>
+  ipaddr.isValid(one) && ipaddr.isValid(other) && ipaddr.process(one).toString() === ipaddr.process(other).toString();
+
+/** The host as names are compared and looked up: without the brackets of IPv6 and the dot at its end. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+
+const PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
+
+export const portOf = ({ port, protocol }: URL): string => (port === "" ? (PORTS[protocol] ?? "") : port);
+
+/** `docs.example.org`, `*.example.org` for the names below it, `*` for all; each with a port where it is not the usual one. */
+export const HOST_FORM = /^(?:\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?::\d{1,5})?$/;
+
+/** Whether a list of hosts names the one of an address, with its port. */
+export function isNamed(hosts: readonly string[], url: URL): boolean {
+  const host = hostOf(url);
+  return hosts.some((pattern) => {
+    const [name = "", port] = pattern.split(":");
+    const isPort = port === undefined ? PORTS[url.protocol] === portOf(url) : port === portOf(url);
+    const isHost = name === "*" || name === host || (name.startsWith("*.") && host.endsWith(name.slice(1)));
+    return isPort && isHost && (isIP(host) === 0 || name === host || name === "*");
+  });
+}
+
+/** An address as a model writes it, or why nothing is sent there, as the end of a sentence. */
+export function readUrl(text: string): URL | { readonly because: string } {
+  if (!URL.canParse(text)) return { because: "is no address; write it whole, as in https://example.org/page" };
+  const url = new URL(text);
+  if (PORTS[url.protocol] === undefined)
+    return { because: `begins with ${url.protocol}, and only https: and http: are read` };
+  if (url.username !== "" || url.password !== "") return { because: "holds a name or a password; none is sent" };
+  url.hash = "";
+  return url;
+}
+
+/** Why nothing is sent to that host and port; `hosts` left out, any host of the open web will do. */
+export function hostProblem(url: URL, hosts: readonly string[] | undefined): string | undefined {
+  const name = `${hostOf(url)}${url.port === "" ? "" : `:${url.port}`}`;
+  if (hosts !== undefined && !isNamed(hosts, url)) {
+    return `leads to ${name}, and this agent may reach ${hosts.length === 0 ? "no host" : `only ${hosts.join(", ")}`}`;
+  }
+  if (hosts === undefined && url.port !== "") return `names the port ${url.port}; only the usual ones are asked`;
+  return undefined;
+}

@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { agentKey, type Kept } from "../../agents/index.ts";
+import { REPLY_TOOL } from "../../protocol/index.ts";
+
+const INBOX = z
+  .enum(["each", "batch"])
+  .default("each")
+  .describe(
+    "Whose messages a turn of the inbox takes: `each` those of one sender; `batch` those of several, each in frames of their own, and each sender gets a reply of their own by the tool `reply_to_sender`. `batch` needs `history: log`.",
+  );
+
+/** Whose messages a turn takes: a turn of several senders stands alone, and its replies are texts that a tool sends. */
+export const KEYS = {
+  inbox: agentKey(INBOX, {
+    tools: (inbox) => (inbox === "batch" ? [REPLY_TOOL] : []),
+    check: (inbox, { agent, refuse }) => {
+      if (inbox !== "batch") return;
+      if (agent.history !== "log") refuse([], "`batch` needs `history: log`: a turn of several senders stands alone");
+      if (agent.output !== undefined)
+        refuse([], "`batch` sends its replies by a tool, as texts; remove `output` or say `each`");
+    },
+  }),
+};
+
+declare module "../../protocol/agent.ts" {
+  interface Agent extends Kept<typeof KEYS> {}
+}

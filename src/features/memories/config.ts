@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { frozenKey, type Kept } from "../../agents/index.ts";
+
+const CONSOLIDATE = z
+  .strictObject({
+    after: z.int().min(30).max(43_200).describe("Minutes after the last word of a contact, at the least."),
+    by: z
+      .enum(["session", "topic", "both"])
+      .default("session")
+      .describe("What a summary is about: a conversation, or what was said and saved about one subject."),
+  })
+  .optional()
+  .describe(
+    "In idle time `strata start` has the agent's model sum up what was said, as memories beside the messages. Default: only `strata memory consolidate` does.",
+  );
+
+/** When what was said is summed up. */
+export const KEYS = {
+  consolidate: frozenKey({
+    written: CONSOLIDATE,
+    stored: z.strictObject({ after: z.number(), by: z.exactOptional(z.enum(["topic", "both"])) }).readonly(),
+    // An agent that does not say by what has the version it always had.
+    freeze: (value) => {
+      if (value === undefined) return undefined;
+      const { after, by } = value;
+      return by === "session" ? { after } : { after, by };
+    },
+  }),
+};
+
+declare module "../../protocol/agent.ts" {
+  interface Agent extends Kept<typeof KEYS> {}
+}

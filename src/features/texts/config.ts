@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { agentKey, frozenKey, type Kept, slug } from "../../agents/index.ts";
+import { TEXT_LIMITS, trusted } from "../../protocol/index.ts";
+
+const SKILL = z
+  .strictObject({
+    name: slug().describe("The skill's name."),
+    text: z
+      .string()
+      .min(1)
+      .max(TEXT_LIMITS.skill)
+      .optional()
+      .describe("Its instructions. Exactly one of `text` and `file`."),
+    file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("The file with its instructions, relative to strata.yaml and inside its folder."),
+    enabled: z.boolean().default(true).describe("Whether it is enabled from the start."),
+  })
+  .meta({ oneOf: [{ required: ["text"] }, { required: ["file"] }] });
+
+const SKILLS = z
+  .array(SKILL)
+  .max(100)
+  .default([])
+  .describe("Instructions for the layer with `source: skills`; an operator enables, changes and disables them.");
+
+const SOUL = slug()
+  .transform(trusted)
+  .optional()
+  .describe("The agent's short name for itself, for the layer with `source: soul`, until an operator changes it.");
+
+const soul = agentKey(SOUL, {
+  check: (value, { agent, refuse }) => {
+    const at = agent.layers.findIndex(({ source }) => source === "soul");
+    if (value === undefined && at >= 0)
+      refuse(["layers", at, "source"], "the agent has no `soul`; add one or remove it", "agent");
+    if (value !== undefined && at < 0) refuse([], "needs a layer with `source: soul`; add one");
+  },
+});
+
+/** Instructions that are a part of the skills' layer while they are enabled. */
+const skills = frozenKey({
+  written: SKILLS,
+  stored: z
+    .array(z.strictObject({ name: z.string(), text: z.string().transform(trusted), enabled: z.boolean() }).readonly())
+    .readonly(),
+  freeze: (all, { textOf }) =>
+    all.length === 0
+      ? undefined
+      : all.map((skill, i) => ({ name: skill.name, text: textOf(skill, [i]), enabled: skill.enabled })),
+  check: (all, { agent, refuse }) => {
+    if (all.length > 0 && !agent.layers.some(({ source }) => source === "skills"))
+      refuse([], "needs a layer with `source: skills`; add one");
+    const names = all.map(({ name }) => name);
+    for (const [i, { name, text, file }] of all.entries()) {
+      const first = names.indexOf(name);
+      if (first !== i) refuse([i, "name"], `stands already in entry [${first}]; each may stand once`);
+      if ((text === undefined) === (file === undefined))
+        refuse([i], `skill \`${name}\` needs exactly one of \`text\` and \`file\``);
+    }
+    const most = TEXT_LIMITS.skills;
+    if (all.filter(({ enabled }) => enabled).length > most)
+      refuse([], `at most ${most} may be enabled from the start; say \`enabled: false\` of some`);
+  },
+});
+
+/** What an agent is called by itself, and what it can do, until somebody edits it. */
+export const KEYS = { soul, skills };
+
+declare module "../../protocol/agent.ts" {
+  interface Agent extends Kept<typeof KEYS> {}
+}
