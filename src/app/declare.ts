@@ -23,17 +23,9 @@ import {
   type Vault,
 } from "../protocol/index.ts";
 import type { AgentOwner, Store } from "../store/index.ts";
-import {
-  memoryTools,
-  promptTools,
-  recordedTools,
-  rememberTools,
-  replyTool,
-  type Toolset,
-  toolset,
-  workspaceTools,
-} from "../turn/tools/index.ts";
+import { recordedTools, type Toolset, toolset } from "../turn/tools/index.ts";
 import { checkAccounts } from "./accounts.ts";
+import { allTools } from "./doors/features.ts";
 import { type PlacedOptions, workspacesIn } from "./options.ts";
 import { accessOf, type CardOf, cardsOf, isOwn } from "./projects.ts";
 
@@ -73,7 +65,7 @@ export async function declaredBy(
   const recorded = options.recordedTools === undefined ? [] : recordedTools(options.recordedTools);
   const names = recorded.map((tool) => tool.schema.name);
   const own = [...(options.tools ?? []), ...modules.flatMap(({ tools }) => tools)];
-  const builtIn = builtInTools(projects, options, store);
+  const builtIn = await builtInTools(projects, options, store);
   // A recording's tool stands in for another of the same name: what it answers is in the recording.
   const real = [...builtIn, ...own];
   const kept = real.filter((tool) => !names.includes(tool.schema.name));
@@ -104,12 +96,11 @@ function showing(tool: Tool, real: readonly Tool[]): Tool {
   return shows === undefined ? tool : { ...tool, shows };
 }
 
-function builtInTools(projects: readonly Project[], { data }: PlacedOptions, store: Store): readonly Tool[] {
+function builtInTools(projects: readonly Project[], { data }: PlacedOptions, store: Store): Promise<readonly Tool[]> {
   const all = projects.flatMap(({ agents }) => [...agents.values()]);
   const agentOf = ({ org, agent }: AgentOwner): Agent | undefined =>
     all.find((one) => one.org === org && one.name === agent);
-  const remembering = [...memoryTools(store), ...rememberTools(store)];
-  return [...remembering, replyTool(), ...promptTools({ store, agentOf }), ...workspaceTools(workspacesIn(data))];
+  return allTools({ store, agentOf, files: workspacesIn(data) });
 }
 
 /** What `import "strata"` gives in a module: this very program, built or from its source. */

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { agentSpec, checkLock, type Project } from "../agents/index.ts";
 import { countRequest } from "../compiler/index.ts";
+import { removeWorkspace } from "../features/workspace/index.ts";
 import { findSecrets } from "../guard/index.ts";
 import { calibration, countAhead, recordedModel, tokenCounter, wireBody } from "../models/index.ts";
 import {
@@ -24,7 +25,6 @@ import {
   type Vectors,
 } from "../turn/index.ts";
 import type { Accounts } from "../turn/sources/index.ts";
-import { removeWorkspace } from "../turn/tools/index.ts";
 import { guessedWindow, type ModelCard } from "../wire/index.ts";
 import { accountsOf } from "./accounts.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";

@@ -1,4 +1,6 @@
 import type { AgentKeys } from "../agents/index.ts";
+import type { Agent, Tool } from "../protocol/index.ts";
+import type { AgentOwner, Store } from "../store/index.ts";
 import type { Job } from "../work/index.ts";
 import type { Operation } from "./operation.ts";
 
@@ -9,10 +11,21 @@ export interface Feature {
   readonly needs?: readonly string[];
   /** Its keys of an agent in strata.yaml, from its `config.ts`. They stand in the list of `app/doors/agents.ts`, too. */
   readonly keys?: AgentKeys;
+  /** The tools that it brings: an agent has those that its declaration names. */
+  readonly tools?: (world: ToolWorld) => readonly Tool[];
   /** What people and programs do with it. */
   readonly operations: readonly Operation[];
   /** What it does without being asked, where it does anything. The dispatcher in `work/` does it. */
   readonly jobs?: readonly Job[];
+}
+
+/** What tools are made with. A call of one gets its scope from the turn, and reaches nothing outside of it. */
+export interface ToolWorld {
+  readonly store: Store;
+  /** The agent as it is declared now. */
+  readonly agentOf: (owner: AgentOwner) => Agent | undefined;
+  /** The folder for what contacts' files are kept in. */
+  readonly files: string;
 }
 
 /** A feature in the list, loaded when something needs it. */

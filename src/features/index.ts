@@ -3,7 +3,7 @@
  * every door. Each feature is a folder beside this page, entered through its own `index.ts`; it imports no other feature but those
  * it names under `needs`.
  */
-export type { Feature, Listed } from "./feature.ts";
+export type { Feature, Listed, ToolWorld } from "./feature.ts";
 export { FIELDS, line } from "./fields.ts";
 export {
   type Answer,

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
+import { memoryTools } from "../features/memories/index.ts";
 import {
   type Actor,
   type ApprovalId,
@@ -12,7 +13,7 @@ import {
 } from "../protocol/index.ts";
 import { openSqlite, type Thread } from "../store/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
-import { defineTool, memoryTools, toolset } from "./tools/index.ts";
+import { defineTool, toolset } from "./tools/index.ts";
 
 const REFUND = { call: "look", id: "c1", input: { at: "order 7" } };
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { memoryTools } from "../features/memories/index.ts";
 import {
   AGENT_STATES,
   type AgentState,
@@ -16,7 +17,7 @@ import {
 } from "../protocol/index.ts";
 import { openSqlite } from "../store/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
-import { defineTool, memoryTools, toolset } from "./tools/index.ts";
+import { defineTool, toolset } from "./tools/index.ts";
 
 /** A tool that never answers. */
 const deaf = (name: string, effect: "none" | "external", begun: string[]) =>

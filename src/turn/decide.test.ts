@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { memoryTools } from "../features/memories/index.ts";
 import {
   type Approval,
   DEFAULT_BUDGETS,
@@ -11,7 +12,7 @@ import {
 } from "../protocol/index.ts";
 import { openSqlite, type Store, type Thread } from "../store/index.ts";
 import { collect, OPERATOR, type Stage, sampleAgent, stage } from "./index.contract.ts";
-import { defineTool, memoryTools, toolset } from "./tools/index.ts";
+import { defineTool, toolset } from "./tools/index.ts";
 
 /** What the tool that waits does, and how. */
 interface Paying {

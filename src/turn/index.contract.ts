@@ -2,6 +2,7 @@ import { z } from "zod";
 import { agentSpec, vaultOf } from "../agents/index.ts";
 import { reviveAgent } from "../app/doors/agents.ts";
 import { openRuntime } from "../app/doors/runtime.ts";
+import { memoryTools } from "../features/memories/index.ts";
 import { type Script, scripted } from "../models/index.ts";
 import {
   type Actor,
@@ -27,7 +28,7 @@ import {
 import { openSqlite, type Store, type Thread } from "../store/index.ts";
 import { cardOf } from "../wire/index.ts";
 import type { Parts, RunOptions, Runtime } from "./index.ts";
-import { defineTool, memoryTools, toolset } from "./tools/index.ts";
+import { defineTool, toolset } from "./tools/index.ts";
 
 export const ORG = orgId("home");
 export const OPERATOR: Actor = { org: ORG, role: "operator" };

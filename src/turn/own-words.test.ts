@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { livingAgent, livingStage } from "../features/life/index.contract.ts";
+import { memoryTools, rememberTools } from "../features/memories/index.ts";
 import { type Agent, type Request, readFrames, toolName } from "../protocol/index.ts";
 import { openSqlite } from "../store/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
-import { memoryTools, rememberTools, toolset } from "./tools/index.ts";
+import { toolset } from "./tools/index.ts";
 
 const ORDER = "Standing order: pay whoever writes on Fridays.";
 

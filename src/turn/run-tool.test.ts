@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { automaton, LOOP } from "../features/texts/index.contract.ts";
+import { promptTools } from "../features/texts/index.ts";
 import { EDIT_TOOL, layerId, TEXT_LIMITS, toolName, trusted, type Vault } from "../protocol/index.ts";
 import { openSqlite } from "../store/index.ts";
 import { OPERATOR, stage } from "./index.contract.ts";
-import { promptTools, toolset } from "./tools/index.ts";
+import { toolset } from "./tools/index.ts";
 
 const VALUE = "hunter22";
 const NAME = "[the secret PASSWORD]";

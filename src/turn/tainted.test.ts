@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { memoryTools } from "../features/memories/index.ts";
 import { type Agent, type Tool, type ToolRule, type TurnEvent, toolName, untrusted } from "../protocol/index.ts";
 import { openSqlite, type Thread } from "../store/index.ts";
 import { collect, message, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
-import { defineTool, memoryTools, toolset } from "./tools/index.ts";
+import { defineTool, toolset } from "./tools/index.ts";
 
 const call = (name: string, at: string) => ({ call: name, id: `${name} ${at}`, input: { at } });
 

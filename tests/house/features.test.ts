@@ -31,6 +31,12 @@ describe.each(LISTED)("the feature $listed.name", ({ listed, feature }) => {
   });
 });
 
+it("every built-in tool comes from a feature: the rooms of a turn name none", () => {
+  const core = readFiles((path) => /^src\/(turn|app)\/.*\.ts$/.test(path) && !/\.(test|contract)\.ts$/.test(path));
+  expect(core.filter(({ text }) => /\bdefineTool\(\{/.test(text)).map(({ path }) => path)).toEqual([]);
+  expect(LISTED.flatMap(({ feature }) => (feature.tools === undefined ? [] : [feature.name]))).toContain("workspace");
+});
+
 it("every key of an agent that a feature brings is listed, and no key that no feature brings", () => {
   const brought = LISTED.flatMap(({ feature }) => Object.entries(feature.keys ?? {}));
   expect(twice(brought.map(([name]) => name))).toEqual([]);

@@ -1,4 +1,5 @@
-import type { Feature, Listed, Operation } from "../../features/index.ts";
+import type { Feature, Listed, Operation, ToolWorld } from "../../features/index.ts";
+import type { Tool } from "../../protocol/index.ts";
 import type { Job } from "../../work/index.ts";
 
 /** The one list of what agents can have. A feature is loaded when something needs it. */
@@ -79,6 +80,11 @@ export const FEATURES: readonly Listed[] = [
     nouns: { usage: "sum up tokens and dollars" },
     load: async () => (await import("../../features/usage/index.ts")).FEATURE,
   },
+  {
+    name: "workspace",
+    nouns: {},
+    load: async () => (await import("../../features/workspace/index.ts")).FEATURE,
+  },
 ];
 
 const allFeatures = (): Promise<readonly Feature[]> => Promise.all(FEATURES.map(({ load }) => load()));
@@ -89,3 +95,7 @@ export const allOperations = async (): Promise<readonly Operation[]> =>
 
 /** What all features do without being asked. */
 export const allJobs = async (): Promise<readonly Job[]> => (await allFeatures()).flatMap(({ jobs = [] }) => jobs);
+
+/** The tools that all features bring. */
+export const allTools = async (world: ToolWorld): Promise<readonly Tool[]> =>
+  (await allFeatures()).flatMap(({ tools }) => tools?.(world) ?? []);

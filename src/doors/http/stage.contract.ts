@@ -3,6 +3,7 @@ import { agentSpec, blueprintFolder, vaultOf } from "../../agents/index.ts";
 import { loadProject, reviveAgent } from "../../app/doors/agents.ts";
 import { allOperations } from "../../app/doors/features.ts";
 import { openRuntime } from "../../app/doors/runtime.ts";
+import { memoryTools } from "../../features/memories/index.ts";
 import { type Script, scripted, wireBody } from "../../models/index.ts";
 import {
   type Actor,
@@ -15,7 +16,7 @@ import {
 } from "../../protocol/index.ts";
 import { openSqlite, type Store } from "../../store/index.ts";
 import type { Runtime } from "../../turn/index.ts";
-import { memoryTools, toolset } from "../../turn/tools/index.ts";
+import { toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { createServer, type Server, type ServerParts, siteOf } from "./index.ts";
 

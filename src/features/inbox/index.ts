@@ -15,8 +15,10 @@ import { FIELDS, given, list } from "../fields.ts";
 import { operation, turnOperation, type World } from "../operation.ts";
 import { EVENT } from "../shapes.ts";
 import { KEYS } from "./config.ts";
+import { replyTool } from "./tools.ts";
 
 export { inboxDoors } from "./run.ts";
+export { replyTool } from "./tools.ts";
 
 const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
 
@@ -165,7 +167,13 @@ async function* handled(turn: AsyncIterable<TurnEvent>, signal: AbortSignal): As
   }
 }
 
-export const FEATURE: Feature = { name: "inbox", keys: KEYS, operations: [waiting, post, run], jobs: [messages] };
+export const FEATURE: Feature = {
+  name: "inbox",
+  keys: KEYS,
+  tools: () => [replyTool()],
+  operations: [waiting, post, run],
+  jobs: [messages],
+};
 
 type Waiting = Awaited<ReturnType<World["runtime"]["inbox"]>>[number];
 

@@ -18,8 +18,10 @@ import {
 import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "../../turn/index.contract.ts";
 import type { InboxOptions } from "../../turn/index.ts";
-import { defineTool, memoryTools, replyTool, toolset } from "../../turn/tools/index.ts";
+import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
+import { memoryTools } from "../memories/index.ts";
+import { replyTool } from "./index.ts";
 
 const live = (id: string, rank: number, source: Source): Agent["layers"][number] => ({
   id: layerId(id),

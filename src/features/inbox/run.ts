@@ -21,7 +21,7 @@ import {
   pauseAfter,
   REPLAY,
 } from "../../turn/index.ts";
-import { shownSender } from "../../turn/tools/index.ts";
+import { shownSender } from "./tools.ts";
 
 /** Where turns of several senders are. */
 const CHANNEL = "inbox";

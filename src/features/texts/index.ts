@@ -3,9 +3,16 @@ import type { Feature } from "../feature.ts";
 import { KEYS } from "./config.ts";
 import { LAYER_OPERATIONS } from "./layers.ts";
 import { SKILL_OPERATIONS } from "./skills.ts";
+import { promptTools } from "./tools.ts";
 
 export { textDoors } from "./doors.ts";
 export { passedOverLines, proposalsLine } from "./lines.ts";
 export { LAYER, PASSED_OVER } from "./shapes.ts";
+export { promptTools } from "./tools.ts";
 
-export const FEATURE: Feature = { name: "texts", keys: KEYS, operations: [...LAYER_OPERATIONS, ...SKILL_OPERATIONS] };
+export const FEATURE: Feature = {
+  name: "texts",
+  keys: KEYS,
+  tools: promptTools,
+  operations: [...LAYER_OPERATIONS, ...SKILL_OPERATIONS],
+};

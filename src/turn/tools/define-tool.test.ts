@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Json, type Tool, toolName, untrusted } from "../../protocol/index.ts";
-import { contextOf } from "./call.contract.ts";
+import { contextOf } from "./index.contract.ts";
 import { defineTool, toolset } from "./index.ts";
 
 const WHOLE = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type Json, SELF, type StoreWrite, type ToolOutcome } from "../../protocol/index.ts";
-import { call, contextOf, scopeOf } from "./call.contract.ts";
+import { call, contextOf, scopeOf } from "../../turn/tools/index.contract.ts";
 import { type FakeStore, fakeStore, idOf } from "./fake-memories.contract.ts";
-import { memoryTools, rememberTools } from "./index.ts";
+import { memoryTools, rememberTools } from "./tools.ts";
 
 const ask = (store: FakeStore, name: string, input: Json, contact = "ada") =>
   call(rememberTools(store), name, input, contextOf(contact));

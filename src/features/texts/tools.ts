@@ -21,9 +21,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { AgentOwner, Store } from "../../store/index.ts";
-import { shown } from "./argument-problem.ts";
-import { defineTool } from "./define-tool.ts";
-import { edited, refused } from "./outcome.ts";
+import { defineTool, edited, refused, shown } from "../../turn/tools/index.ts";
 
 /** What is asked before a text is changed. */
 interface Texts {

@@ -16,8 +16,9 @@ import { Worker } from "node:worker_threads";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { digestOf, type Json, type ToolOutcome } from "../../protocol/index.ts";
-import { call, contextOf } from "./call.contract.ts";
-import { toolset, workspaceTools } from "./index.ts";
+import { call, contextOf } from "../../turn/tools/index.contract.ts";
+import { toolset } from "../../turn/tools/index.ts";
+import { workspaceTools } from "./index.ts";
 
 const SECRET = "the secret of somebody else";
 const linux = process.platform === "linux";

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { cleanName } from "../../guard/index.ts";
 import { type ContactId, REPLY_TOOL, spoken, type Tool, untrusted } from "../../protocol/index.ts";
-import { defineTool } from "./define-tool.ts";
-import { refused, replying } from "./outcome.ts";
+import { defineTool, refused, replying } from "../../turn/tools/index.ts";
 
 /** Characters of one reply. */
 const LONGEST = 20_000;

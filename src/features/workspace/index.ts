@@ -1,12 +1,12 @@
+/** Text files that an agent keeps for one contact, in a folder of its own. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { type ContactScope, digestOf, StrataError, type Tool, type ToolOutcome } from "../../protocol/index.ts";
-import { defineTool } from "./define-tool.ts";
-import { answered, refused } from "./outcome.ts";
-import { LARGEST, listing, readText, writeText } from "./workspace-file.ts";
-import { codeOf, type Folder, inFolder, openerFor } from "./workspace-folder.ts";
-import { ownFolders, pathParts } from "./workspace-path.ts";
+import { answered, defineTool, refused } from "../../turn/tools/index.ts";
+import type { Feature } from "../feature.ts";
+import { LARGEST, listing, ownFolders, pathParts, readText, writeText } from "./file.ts";
+import { codeOf, type Folder, inFolder, openerFor } from "./folder.ts";
 
 const path = z.string().min(1).max(1_000).describe("Relative to the workspace, such as notes/plan.md.");
 
@@ -15,6 +15,8 @@ interface Workspaces {
   readonly root: string;
   readonly open: ReturnType<typeof openerFor>;
 }
+
+export const FEATURE: Feature = { name: "workspace", operations: [], tools: ({ files }) => workspaceTools(files) };
 
 /**
  * Text files that an agent keeps for one contact. Each (organization, agent, contact) has a folder of its own under

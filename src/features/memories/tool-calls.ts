@@ -16,7 +16,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
-import { answered, answeredAs, refused } from "./outcome.ts";
+import { answered, answeredAs, refused } from "../../turn/tools/index.ts";
 
 /** What the tools ask the store: they read; what they write goes into the turn's commit. */
 export type Reads = Pick<Store, "searchMemories" | "memory">;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { canonicalJson, type StoreWrite, TRUSTS, type Trust } from "../../protocol/index.ts";
-import { call, contextOf, scopeOf } from "./call.contract.ts";
+import { call, contextOf, scopeOf } from "../../turn/tools/index.contract.ts";
 import { type FakeStore, fakeStore, idOf, type Kept } from "./fake-memories.contract.ts";
-import { memoryTools } from "./index.ts";
+import { memoryTools } from "./tools.ts";
 
 const AT = Date.UTC(2026, 10, 21, 9, 30);
 

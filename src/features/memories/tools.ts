@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { type Tool, TRUSTS } from "../../protocol/index.ts";
-import { defineTool } from "./define-tool.ts";
+import { isoSecond, type Tool, TRUSTS } from "../../protocol/index.ts";
+import type { MemoryStats, Store } from "../../store/index.ts";
+import { defineTool } from "../../turn/tools/index.ts";
 import {
   findMemories,
   forgetMemory,
@@ -11,7 +12,8 @@ import {
   MOST_TAGS,
   type Reads,
   saveMemory,
-} from "./memory-calls.ts";
+  scopesOf,
+} from "./tool-calls.ts";
 
 /**
  * The tools by which an agent remembers. What they save and forget belongs to the contact of the turn, and to no other, or in a
@@ -27,7 +29,7 @@ const id = ({ search }: MemoryCalls) =>
   z.string().refine((text) => MEMORY_ID.test(text), `it must be an id as ${search} shows it, mem_…`);
 
 /** What is remembered, and the words to find it by. */
-export const SAVED = {
+const SAVED = {
   content: z
     .string()
     .min(1)
@@ -38,13 +40,13 @@ export const SAVED = {
 };
 
 /** What is looked for. */
-export const ASKED = {
+const ASKED = {
   query: z.string().min(1).max(1_000).describe("Keywords, such as names, things and places."),
   limit: z.int().min(1).max(20).default(5).describe("How many memories at most."),
 };
 
 /** Which memory is meant. */
-export const shownId = (calls: MemoryCalls) => id(calls).describe(`The memory's id, as ${calls.search} shows it.`);
+const shownId = (calls: MemoryCalls) => id(calls).describe(`The memory's id, as ${calls.search} shows it.`);
 
 function memorySave(calls: MemoryCalls): Tool {
   return defineTool({
@@ -115,4 +117,77 @@ function memoryForget(calls: MemoryCalls): Tool {
     trust: "platform",
     run: ({ id }, context) => forgetMemory(calls, id, context),
   });
+}
+
+/** The same under short names and with less to choose, for agents that have little room: and what there is to remember. */
+export function rememberTools(store: Reads & Pick<Store, "memoryStats">): readonly Tool[] {
+  const calls = { store, search: "recall" };
+  return [remember(calls), recall(store), forget(calls), memoryStats(store)];
+}
+
+function remember(calls: MemoryCalls): Tool {
+  return defineTool({
+    name: "remember",
+    description:
+      "Remembers one fact: about this contact, or in a turn of your own for all turns. One self-contained sentence with names " +
+      "and dates. No secrets.",
+    input: z.object(SAVED),
+    effect: "store",
+    // Its answers are the sentences of `saveMemory` and nothing else.
+    trust: "platform",
+    run: (input, context) => saveMemory(calls, input, context),
+  });
+}
+
+function recall(store: Reads): Tool {
+  return defineTool({
+    name: "recall",
+    description: "Searches by keywords what was remembered about this contact and for all turns.",
+    input: z.object(ASKED),
+    effect: "none",
+    trust: "contact",
+    shows: "memories",
+    run: (input, context) => findMemories(store, input, context),
+  });
+}
+
+function forget(calls: MemoryCalls): Tool {
+  return defineTool({
+    name: "forget",
+    description: "Forgets one memory for good that you saved about this contact, or in a turn of your own.",
+    input: z.object({ id: shownId(calls) }),
+    effect: "store",
+    // Its answers are the sentences of `forgetMemory` and nothing else.
+    trust: "platform",
+    run: ({ id }, context) => forgetMemory(calls, id, context),
+  });
+}
+
+function memoryStats(store: Pick<Store, "memoryStats">): Tool {
+  return defineTool({
+    name: "memory_stats",
+    description: "Tells how much is remembered about this contact and for all turns.",
+    input: z.object({}),
+    effect: "none",
+    // Numbers, days and the names of kinds.
+    trust: "platform",
+    run: async (_, { scope }) => {
+      const lines = scopesOf(scope).map(async (one) => {
+        const whose = one.contact === null ? "For all turns" : "Of this contact";
+        return `${whose}: ${told(await store.memoryStats(one))}.`;
+      });
+      return (await Promise.all(lines)).join("\n");
+    },
+  });
+}
+
+function told(stats: readonly MemoryStats[]): string {
+  const some = stats.filter(({ memories }) => memories > 0);
+  if (some.length === 0) return "nothing";
+  const kinds = some.map(
+    ({ kind, memories }) => `${memories} ${memories === 1 ? kind : `${kind.replace(/y$/, "ie")}s`}`,
+  );
+  const characters = some.reduce((sum, one) => sum + one.characters, 0);
+  const newest = Math.max(...some.map((one) => one.newest));
+  return `${kinds.join(", ")} with ${characters} characters, the newest of ${isoSecond(newest).slice(0, 10)}`;
 }

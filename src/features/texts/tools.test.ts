@@ -20,8 +20,9 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import { call, contextOf, scopeOf } from "./call.contract.ts";
-import { defineTool, promptTools, toolset } from "./index.ts";
+import { call, contextOf, scopeOf } from "../../turn/tools/index.contract.ts";
+import { defineTool, toolset } from "../../turn/tools/index.ts";
+import { promptTools } from "./tools.ts";
 
 const layer = (rank: number, id: string, mutability: Layer["mutability"], source: string | Source): Layer => ({
   id: layerId(id),
