@@ -81,6 +81,7 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "outp
   skills: [{ name: "sums", text: trusted("Add up."), enabled: false }],
   ...{ tail: "before-events", summaries: false, mode: "auto" },
   consolidate: { after: 30, by: "topic" },
+  fetch: { allow: ["*"], post: ["a.b"], types: ["text/*"], bytes: 9_000, seconds: 9, redirects: 1 },
   budgets: {
     ...{ total: 9_000, reply: 90, keep: 80, message: 75, result: 70, source: 60 },
     turn: { rounds: 1, calls: 2, seconds: 3, dollars: 0.25 },

@@ -30,6 +30,11 @@ export const FEATURES: readonly Listed[] = [
     load: async () => (await import("../../features/deliveries/index.ts")).FEATURE,
   },
   {
+    name: "fetch",
+    nouns: {},
+    load: async () => (await import("../../features/fetch/index.ts")).FEATURE,
+  },
+  {
     name: "inbox",
     nouns: {
       inbox: "list the messages that wait for an agent, each look is recorded; add one, and let it handle them",

@@ -3,7 +3,8 @@ import { connect, isIP, type Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { connect as tlsConnect } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { hostOf, isSameAddress, portOf, type Reach } from "./reach.ts";
+import { isSameAddress, type Reach } from "./address.ts";
+import { hostOf, portOf } from "./hosts.ts";
 
 /** Why nothing came: a sentence for the model. */
 export class NotFetched extends Error {}

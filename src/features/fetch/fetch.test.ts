@@ -6,7 +6,9 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { agentName, contactId, orgId, type ToolContext, threadId, toolName, turnId } from "../../protocol/index.ts";
 import { toolset } from "../../turn/tools/index.ts";
-import { type FetchRules, fetchTools, OPEN_WEB, type Reach, USUAL } from "./index.ts";
+import { OPEN_WEB, type Reach } from "./address.ts";
+import type { FetchRules } from "./config.ts";
+import { fetchTools } from "./tools.ts";
 
 /**
  * A small internet: what listens on 127.0.0.1 and ::1 stands for what is inside and must never hear of anything; what listens on
@@ -110,7 +112,7 @@ const context = (signal = new AbortController().signal): ToolContext => ({
 });
 
 interface Given {
-  readonly rules?: Partial<FetchRules>;
+  readonly rules?: FetchRules;
   readonly reach?: Partial<Reach>;
   readonly tool?: string;
   readonly signal?: AbortSignal;
@@ -120,7 +122,7 @@ interface Given {
 async function call(input: Record<string, string>, { rules, reach, tool = "http_fetch", signal }: Given = {}) {
   const tools = toolset(
     fetchTools({
-      rulesOf: () => ({ ...USUAL, allow: [`*:${port}`], seconds: 5, ...rules }),
+      rulesOf: () => ({ seconds: 5, ...(rules ?? { allow: [`*:${port}`] }) }),
       reach: { ...REACH, ...reach },
     }),
   );
@@ -311,7 +313,7 @@ describe("001.2 what a page may be", () => {
   });
 
   it("gives up an answer that never ends, one that never begins and one that hardly comes", async () => {
-    const rules = { seconds: 0.3 };
+    const rules = { seconds: 0.3, allow: [`*:${port}`] };
     pages.set("/drip", (_, response) => {
       response.writeHead(200, { "content-type": "text/plain" });
       const drip = setInterval(() => response.write("."), 20);
@@ -361,7 +363,7 @@ describe("001.2 what a page may be", () => {
   });
 
   it("asks the usual ports alone where no host is named", async () => {
-    const { text } = await call({ url: `http://open.test:${port}/` }, { rules: { allow: undefined } });
+    const { text } = await call({ url: `http://open.test:${port}/` }, { rules: {} });
     expect(text).toBe(
       `Nothing was sent: "http://open.test:${port}/" names the port ${port}; only the usual ones are asked.`,
     );

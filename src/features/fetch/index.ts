@@ -1,3 +1,11 @@
 /** Agents that read the web: requests to the open web alone, whatever an address says and wherever it leads. */
-export { OPEN_WEB, type Reach } from "./reach.ts";
-export { type FetchParts, type FetchRules, fetchTools, USUAL } from "./tools.ts";
+import type { Feature } from "../feature.ts";
+import { KEYS } from "./config.ts";
+import { fetchTools } from "./tools.ts";
+
+export const FEATURE: Feature = {
+  name: "fetch",
+  keys: KEYS,
+  tools: ({ agentOf }) => fetchTools({ rulesOf: (scope) => agentOf(scope)?.fetch }),
+  operations: [],
+};

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { agentKey, type Kept } from "../../agents/index.ts";
+import type { Agent } from "../../protocol/index.ts";
+import { HOST_FORM } from "./hosts.ts";
+
+const hosts = () =>
+  z
+    .array(
+      z
+        .string()
+        .regex(HOST_FORM, "a host in lower case, as `docs.example.org`, `*.example.org` or `*`, perhaps with a port"),
+    )
+    .max(200);
+
+const FETCH = z
+  .strictObject({
+    allow: hosts()
+      .optional()
+      .describe(
+        "Hosts that it may read from, also in a turn that has read what somebody outside wrote: `docs.example.org`, `*.example.org` for all below it, `*` for the whole open web; a port other than the usual one is named with it. Default: the open web, and in such a turn each address waits for a person.",
+      ),
+    post: hosts().default([]).describe("Hosts that `http_post` may post to. Default: none."),
+    types: z
+      .array(
+        z.string().regex(/^(?:\*|[a-z]+)\/(?:\*|\*\+[a-z]+|[a-z0-9.+-]+)$/, "a media type, as `text/html` or `text/*`"),
+      )
+      .min(1)
+      .max(50)
+      .optional()
+      .describe("Media types that are read. Default: what is text, such as `text/*`, JSON and XML."),
+    bytes: z
+      .int()
+      .min(1_000)
+      .max(20_000_000)
+      .default(1_000_000)
+      .describe("Bytes that are read of an answer, unpacked."),
+    seconds: z.number().min(0.1).max(300).default(20).describe("Seconds that one call may take."),
+    redirects: z.int().min(0).max(20).default(5).describe("Redirects that are followed."),
+  })
+  .optional()
+  .describe(
+    "How far `http_fetch` and `http_post` go for it, where it has these tools. Whatever is said here, they reach the open web alone, and nothing inside a network. Default: it reads from the open web, and posts nowhere.",
+  );
+
+/** How far an agent's requests go. */
+export const KEYS = { fetch: agentKey(FETCH) };
+
+declare module "../../protocol/agent.ts" {
+  interface Agent extends Kept<typeof KEYS> {}
+}
+
+type Declared = NonNullable<Agent["fetch"]>;
+
+/** What an agent's declaration says, as far as it says something. */
+export type FetchRules = Partial<Declared>;
+
+/** The same with what holds where nothing is said. */
+export type FetchLimits = Declared & Required<Pick<Declared, "types">>;
+
+/** What is read where nothing is said. */
+const TEXT = [
+  ...["text/*", "application/json", "application/xml", "application/yaml", "application/javascript"],
+  ...["application/x-ndjson", "application/toml", "*/*+json", "*/*+xml"],
+];
+
+export function limitsOf({ allow, types = TEXT, ...said }: FetchRules = {}): FetchLimits {
+  const { post, bytes, seconds, redirects } = FETCH.unwrap().parse(said);
+  return { ...(allow !== undefined && { allow }), post, types, bytes, seconds, redirects };
+}
