@@ -19,9 +19,9 @@ export interface Packed {
 
 /** Builds and packs in a folder what `npm pack` would in the checkout, so that nobody's `dist` is touched. */
 export function pack(folder: string): Packed {
-  for (const path of ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "schema", "blueprints"])
+  const { files }: { readonly files: readonly string[] } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  for (const path of ["package.json", "README.md", "LICENSE", ...files.filter((path) => path !== "dist")])
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });
-  const { files } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   writeFileSync(join(folder, "README.md"), packedReadme(readFileSync(join(ROOT, "README.md"), "utf8"), files));
   node([join(ROOT, "bootstrap/build.mjs"), join(folder, "dist")], ROOT);
   const npm = npmProgram(process.env, process.execPath);
