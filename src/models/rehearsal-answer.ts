@@ -1,16 +1,24 @@
 import { isoSecond, type ReadFrame } from "../protocol/index.ts";
-import { type Answered, asksForAll, bestMatch, type Reading } from "./rehearsal-reading.ts";
+import {
+  type Answered,
+  asksForAll,
+  bestMatch,
+  INTRODUCES,
+  isOwn,
+  isQuestion,
+  NOTE,
+  type Reading,
+} from "./rehearsal-reading.ts";
 import { memoryActOf, type Wish, wishOf } from "./rehearsal-wish.ts";
 
 /** What the rehearsal says, or the one call it makes. */
 export type Answer = { readonly say?: string; readonly call?: Wish };
 
-const NOTE = "(Rehearsal model: no language model is connected.)";
 /** What it is and what may be tried; nobody is told to try what the agent has no tool for. */
 function introduction({ tools }: Reading): string {
   const saves = [...tools.keys()].some((tool) => memoryActOf(tool) === "save");
   const ask = `${saves ? 'Try "Remember that ...", or ask' : "Ask"} about something you told me.`;
-  return `I am Strata's rehearsal model. No language model is connected, so I can only quote what stands in front of me and use my tools. ${ask}`;
+  return `${INTRODUCES} No language model is connected, so I can only quote what stands in front of me and use my tools. ${ask}`;
 }
 
 /** Decides from the reading alone: report what came of a call, make the call that was asked for, or answer with quotes. */
@@ -85,10 +93,6 @@ function findings({ memories, earlier }: Reading, asked: ReadFrame): string[] {
 
 const remembered = ({ at, text }: ReadFrame): string => `I remember from ${day(at)}: ${quote(text)}.`;
 
-const isQuestion = (text: string): boolean =>
-  /\?\s*$/m.test(text) ||
-  /^\s*(?:what|when|where|which|who|whose|why|how|do|does|did|is|are|was|were|can|tell me|remind me)\b/i.test(text);
-
 const acknowledged = ({ kind, trust, text }: ReadFrame): string =>
   kind === "message" && trust === "contact"
     ? "I have read your message."
@@ -111,7 +115,7 @@ function report({ tool, input, failed, text }: Answered): string {
     case "save":
       return `I saved this: ${quote(field(input, "content"))}.`;
     case "search":
-      return `I searched my memory for ${quote(field(input, "query"))} and got:\n${block(text)}`;
+      return `I searched my memory for ${quote(field(input, "query"))} and got:\n${block(withoutOwn(text))}`;
     case "read":
       return `${field(input, "path")} says:\n${block(text)}`;
     case "write":
@@ -120,6 +124,13 @@ function report({ tool, input, failed, text }: Answered): string {
       return `Here is what came back (${tool}):\n${block(text)}`;
   }
 }
+
+/** What was found, but for what the rehearsal said itself. */
+const withoutOwn = (found: string): string =>
+  found
+    .split(/\n(?=- mem_)/)
+    .filter((one) => !one.split("\n").some((line) => isOwn(line.trim())))
+    .join("\n") || "nothing but what I said myself";
 
 const field = (input: unknown, name: string): string => `${new Map(Object.entries(input ?? {})).get(name) ?? ""}`;
 

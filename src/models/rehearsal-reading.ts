@@ -49,7 +49,10 @@ export function readPrompt({ prompt, tools = [] }: LanguageModelV4CallOptions): 
       .slice(0, Math.max(newest, 0))
       .flat()
       .filter((frame) => frame.kind === "message"),
-    memories: framed.flat().filter((frame) => frame.kind === "memory"),
+    memories: framed
+      .flat()
+      .filter((frame) => frame.kind === "memory")
+      .flatMap(tellingIn),
     answered: answeredIn(prompt.slice(newest + 1)),
     calls: prompt.flatMap(callsOf).length,
     spokeBefore: prompt.slice(0, Math.max(newest, 0)).some((message) => message.role === "assistant"),
@@ -79,6 +82,32 @@ function answeredIn(since: readonly LanguageModelV4Message[]): Answered[] {
     return [{ tool: result.toolName, input, failed: type.startsWith("error"), text: frame?.text ?? text }];
   });
 }
+
+/** What the rehearsal says of itself once in each answer, and what its other sentences begin with. */
+export const NOTE = "(Rehearsal model: no language model is connected.)";
+export const INTRODUCES = "I am Strata's rehearsal model.";
+const OWN =
+  /^(?:[^:\n]{1,80}: |Hello[^.\n]{0,80}\. )?(?:I remember from \d{4}-|On \d{4}-\d\d-\d\d .{0,80} wrote: "|I find nothing about that in this|I have read (?:your|the)\b|I saved this: "|I searched my memory for "|Here is what came back \(|That did not work \()/;
+
+/** Whether the rehearsal said that, in this conversation or in another one: quoted, it would answer with its own answers. */
+export const isOwn = (text: string): boolean => text.includes(NOTE) || text.includes(INTRODUCES) || OWN.test(text);
+
+/**
+ * What a memory tells: nothing that the rehearsal said itself, and no question, which would match itself best. Of a piece of a talk each
+ * line is by somebody and is taken by itself.
+ */
+function tellingIn(memory: ReadFrame): readonly ReadFrame[] {
+  const lines = memory.name === undefined ? memory.text.split("\n").map((line) => SAID.exec(line)?.groups) : [];
+  const said = lines.flatMap((line) => (line === undefined ? [] : [{ ...memory, ...line }]));
+  const all = said.length > 1 && said.length === lines.length ? said : [memory];
+  return all.filter(({ name, text }) => !isOwn(text) && !(name !== undefined && isQuestion(text)));
+}
+
+const SAID = /^(?<name>[^:\n()]{1,80}): (?<text>\S.*)$/;
+
+export const isQuestion = (text: string): boolean =>
+  /\?\s*$/m.test(text) ||
+  /^\s*(?:what|when|where|which|who|whose|why|how|do|does|did|is|are|was|were|can|tell me|remind me)\b/i.test(text);
 
 /** Words that say nothing about what a sentence is about. */
 const COMMON = new Set(

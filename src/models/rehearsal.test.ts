@@ -116,6 +116,35 @@ describe("the rehearsal model", () => {
     },
   );
 
+  it("never quotes what it said itself in another conversation, and tells what was said to it beside that", async () => {
+    const introduced = (await answer([from("Hi!")])).text;
+    const found = (await answer([from("What breed is Rex?")], recalled("Rex is a terrier."))).text;
+    const saved = (
+      await answer([
+        from("Remember that I like tea."),
+        called("memory_save", { content: "I like tea" }),
+        result("memory_save", "Saved."),
+      ])
+    ).text;
+    const own = [introduced, found, saved, found.replace("\n", " ").slice(0, 60)];
+    for (const question of ["What language model is connected?", "What breed is Rex?", "What do you know about me?"]) {
+      const { text } = await answer(
+        [...before, from(question)],
+        recalled(...own, `companion: ${found.replaceAll("\n", " ")}\nCaroline: Rex is a spaniel.`),
+      );
+      expect(text).not.toMatch(/terrier|I remember from 2026-11-01: "(?!Rex is a spaniel")/);
+    }
+    const asked = [from("Do you remember my dog?"), called("memory_search", { query: "dog" })];
+    const entry = (id: string, by: string, said: string) =>
+      `- mem_${id} · 2026-11-22 · contact · said by [${by}]\n${said.replace(/^/gm, "  ")}`;
+    const results = [entry("a", "companion", found), entry("b", "Caroline", "My dog is Rex.\nHe is old.")].join("\n");
+    const { text } = await answer([...asked, result("memory_search", results)]);
+    expect(text).toContain(
+      'I searched my memory for "dog" and got:\n> - mem_b · 2026-11-22 · contact · said by [Caroline]\n>   My dog is Rex.',
+    );
+    expect(text).not.toContain("mem_a");
+  });
+
   it("tells the newest memories where it is asked for what it knows of somebody", async () => {
     const { text } = await answer(
       [...before, from("What do you know about me?")],
