@@ -1,6 +1,14 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Agent, type AgentName, type OrgId, orgId, StrataError, spellings } from "../protocol/index.ts";
+import {
+  type Agent,
+  type AgentName,
+  type OrgId,
+  orgId,
+  SHORTEST_SECRET,
+  StrataError,
+  spellings,
+} from "../protocol/index.ts";
 import { type AgentKeys, type ConfigInput, type Schema, schemaOf } from "./agent-key.ts";
 import { agentSpec, type Revive, reviving } from "./agent-spec.ts";
 import { buildAgent } from "./build-agent.ts";
@@ -19,7 +27,6 @@ import {
   readSecrets,
   readServers,
   type Secret,
-  SHORTEST_SECRET,
   secretsOf,
 } from "./secret.ts";
 import { readYaml } from "./yaml-source.ts";

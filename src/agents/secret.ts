@@ -1,5 +1,5 @@
 import { inspect, parseEnv } from "node:util";
-import { type ModelRef, secretsInAddress } from "../protocol/index.ts";
+import { type ModelRef, SHORTEST_SECRET, secretsInAddress } from "../protocol/index.ts";
 import type { AgentKeys } from "./agent-key.ts";
 import type { Config } from "./config-schema.ts";
 import { frozenMap } from "./freeze.ts";
@@ -7,9 +7,6 @@ import { type Path, valueAt } from "./path.ts";
 import { PROVIDER_KINDS } from "./provider-schema.ts";
 import type { Report } from "./report.ts";
 import { SECRET_FORM } from "./schema-parts.ts";
-
-/** Shorter values stand in ordinary text by chance: they cannot be looked for. */
-export const SHORTEST_SECRET = 8;
 
 /** A value that no print, log, JSON or inspection shows: only `reveal()` gives it away, so each use can be found. */
 export class Secret {

@@ -1,7 +1,7 @@
 import { clean } from "../guard/index.ts";
-import { StrataError, spellings, suggestion, untrusted, type Vault } from "../protocol/index.ts";
+import { SHORTEST_SECRET, StrataError, spellings, suggestion, untrusted, type Vault } from "../protocol/index.ts";
 import type { Project } from "./project.ts";
-import { SHORTEST_SECRET, secretsOf } from "./secret.ts";
+import { secretsOf } from "./secret.ts";
 
 /** The secrets of these projects: what modules may ask for, and what is looked for in all that they answer. */
 export function vaultOf(projects: readonly Project[]): Vault {

@@ -63,9 +63,10 @@ async function* asked({ runtime, actor, clock }: Asking, question: Question): As
   const { text, conversation: key = "main", signal } = question;
   const agent = agentName(question.agent);
   const contact = await runtime.contact(actor, agent, contactId(question.contact));
-  const thread = await runtime.open(actor, { agent, contact, channel: CHANNEL, key });
   const content = [{ type: "text", text: untrusted(text) }] as const;
-  await runtime.post(actor, thread, [{ kind: "message", trust: "contact", channel: CHANNEL, content, at: clock() }]);
+  const said = [{ kind: "message", trust: "contact", channel: CHANNEL, content, at: clock() }] as const;
+  const thread = await runtime.open(actor, { agent, contact, channel: CHANNEL, key, first: said });
+  await runtime.post(actor, thread, said);
   yield* runtime.run(actor, thread, signal === undefined ? {} : { signal });
 }
 

@@ -229,6 +229,19 @@ describe("Anthropic's failures", () => {
     expect(await failureOf(open(), request)).toMatchObject({ code: "rate_limited", details: { status: 429 } });
   });
 
+  it("keep their words where a key is none that anybody would have to keep secret", async () => {
+    say((response) =>
+      response.writeHead(400).end(
+        JSON.stringify({
+          type: "error",
+          error: { type: "invalid_request_error", message: "max_tokens: next example" },
+        }),
+      ),
+    );
+    const model = openModel(REF, () => ({ key: "x", url: server.url }), { retry: false });
+    expect((await failureOf(model, request)).message).toContain("max_tokens: next example");
+  });
+
   it("say so when an answer cannot be read", async () => {
     say(streamed(...written(start, ...words(0, "Hel")), "data: {private words\n\n"));
     expect((await failureOf(open(), request)).message).toContain("its answer could not be read");

@@ -1,5 +1,5 @@
 import { AISDKError, APICallError } from "@ai-sdk/provider";
-import { ERRORS, type ModelRef, never, StrataError, spellings } from "../protocol/index.ts";
+import { ERRORS, type ModelRef, never, SHORTEST_SECRET, StrataError, spellings } from "../protocol/index.ts";
 import { RedirectRefused } from "./access.ts";
 
 /** Who was asked, and what must never be repeated in a sentence about it. */
@@ -183,7 +183,8 @@ function wordsOf(thrown: unknown): string | undefined {
 }
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {
-  const forms = secrets.flatMap(spellings).filter((form) => form !== "");
+  // Keys that are no secret, as servers on the same machine take any, would take letters out of every word.
+  const forms = secrets.filter(({ length }) => length >= SHORTEST_SECRET).flatMap(spellings);
   const named = forms.reduce((rest, form) => rest.replaceAll(form, "…"), text);
   return (
     named

@@ -201,7 +201,7 @@ export {
   withArticle,
 } from "./scope.ts";
 export type { OwnSource, SourceContext, SourceItem, Vault } from "./source.ts";
-export { secretsInAddress, spellings } from "./spellings.ts";
+export { SHORTEST_SECRET, secretsInAddress, spellings } from "./spellings.ts";
 export { textDecided, textName, textOvertaken } from "./text-problems.ts";
 export {
   CONVERSATION_LIMITS,

@@ -1,5 +1,8 @@
 const encoder = new TextEncoder();
 
+/** Shorter values stand in ordinary text by chance: they cannot be looked for. */
+export const SHORTEST_SECRET = 8;
+
 /**
  * How a value may stand in what a tool, a server or an error says: as it is, in JSON, in an address, in base64 and in hexadecimal digits. For
  * secrets, which are looked for in all of these.

@@ -35,6 +35,10 @@ export async function openThread(parts: Parts, actor: Actor, conversation: Conve
   authorize(actor, "post", scope);
   checkTalk(conversation);
   checkRecorded(conversation);
+  for (const event of conversation.first ?? []) {
+    checkEvent(actor, event, agent);
+    await stampProof(agent, scope, event);
+  }
   await keepVersion(parts, agent);
   const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
   return parts.store.openThread(scope, {

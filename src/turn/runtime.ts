@@ -44,6 +44,8 @@ export interface Conversation {
   readonly key: string;
   /** Whether a recording is replayed in it: on that channel nothing else is. */
   readonly recorded?: true;
+  /** What will be said on it: where that would be refused, no empty thread is left behind. */
+  readonly first?: readonly SignedEvent[];
 }
 
 /** How events are posted. */

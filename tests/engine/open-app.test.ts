@@ -104,6 +104,13 @@ describe("a program that brings a model and asks", () => {
     await expect(app.ask({ ...HELLO, agent: "nobody" }).reply()).rejects.toMatchObject({ code: "agent_not_found" });
   });
 
+  it("leaves no empty conversation behind where its message is refused", async () => {
+    const { app } = await opened(["Never."]);
+    const text = "x".repeat(100_001);
+    await expect(app.ask({ ...HELLO, text }).reply()).rejects.toMatchObject({ code: "invalid_input" });
+    expect(await app.runtime.newestThreads(app.operator, { limit: 9 })).toEqual([]);
+  });
+
   it("is not answered by its model where the agent declares another", async () => {
     const config = {
       organization: "shop",
@@ -165,7 +172,10 @@ it("commits nothing where its data folder was moved or deleted meanwhile, says s
   await expect(app.runtime.post(app.operator, ann, [said("Are you there?")])).rejects.toMatchObject(refused);
   expect(existsSync(data)).toBe(false);
   expect(await health()).toMatchObject({ status: 503, body: { status: "failing", because: refused.message } });
-  expect(await health({})).toEqual({ status: 503, body: { status: "failing", version: expect.any(String) } });
+  expect(await health({})).toEqual({
+    status: 503,
+    body: { status: "failing", version: expect.any(String), next: expect.stringContaining("`because` says why") },
+  });
 
   mkdirSync(data);
   await expect(app.runtime.post(app.operator, ann, [said("Are you there?")])).rejects.toMatchObject(refused);

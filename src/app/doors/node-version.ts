@@ -7,7 +7,7 @@
 export function tooOld(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major >= 24 || (major === 22 && minor >= 18) || (major === 23 && minor >= 6)) return undefined;
-  return `Strata needs Node 22.18 or newer (of 23: 23.6), and this is Node ${version}; install Node 24, from https://nodejs.org/en/download or with \`nvm install 24\`, and run the command again`;
+  return `Strata needs Node 24, or 22 from 22.18 on, or 23 from 23.6 on, and this is Node ${version}; install Node 24, from https://nodejs.org/en/download or with \`nvm install 24\`, and run the command again`;
 }
 
 const says = tooOld(process.versions.node);

@@ -90,9 +90,13 @@ function serveOpen(server: Hono<Env>, { health }: ServerParts): void {
   server.get("/health", async (context) => {
     const whole = await health();
     const { status, version } = whole;
-    return context.json(context.get("actor") === undefined ? { status, version } : whole, status === "ok" ? 200 : 503);
+    // Why it fails names folders: that is for whoever has the token.
+    const bare = { status, version, ...(status === "failing" && { next: ASK_WITH_TOKEN }) };
+    return context.json(context.get("actor") === undefined ? bare : whole, status === "ok" ? 200 : 503);
   });
 }
+
+const ASK_WITH_TOKEN = "nothing can be kept any more; ask again with `Authorization: Bearer`, and `because` says why";
 
 const welcome = (version: string, origin: string): string =>
   `Strata ${version} serves here. It is a REST API for programs, and there is no page to look at.

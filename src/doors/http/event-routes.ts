@@ -22,9 +22,8 @@ const THREAD_PATH = z.strictObject({ id: FIELDS.thread });
 const BODY = z.strictObject({
   text: z
     .string()
-    .max(1_000_000)
     .regex(/\S/, "a text that says something")
-    .describe("what was said")
+    .describe("what was said; as many characters as the agent's `budgets.message` says, 100,000 where it says nothing")
     .transform(untrusted),
   name: line().describe("how the sender calls themself; shown to the agent as a claim").transform(untrusted).optional(),
   externalId: line().describe("the sender's own id for the event: sent twice, it is stored once").optional(),

@@ -11,6 +11,8 @@ export interface AgentHealth {
 export interface Health {
   readonly status: "ok" | "failing";
   readonly version: string;
+  /** Without a token, where it fails: how to learn why. */
+  readonly next?: string;
 }
 
 /** What `/health` tells the holder of a token: also what it serves. */

@@ -80,15 +80,16 @@ const post = operation({
     const contact = await runtime.contact(actor, agent, named);
     const known = await runtime.threads(actor, { org, agent, contact }, 1_000);
     const newest = known.find(({ channel, forkedFrom }) => channel === CHAT && forkedFrom === undefined);
-    const thread = await runtime.open(actor, { agent, contact, channel: CHAT, key: newest?.key ?? CHAT });
     const said = {
       kind: "message",
       trust: "contact",
-      channel: thread.channel,
+      channel: CHAT,
       content: [{ type: "text", text }],
       at: clock(),
       ...given("externalId", externalId),
     } as const;
+    const key = newest?.key ?? CHAT;
+    const thread = await runtime.open(actor, { agent, contact, channel: CHAT, key, first: [said] });
     const [event] = await runtime.post(actor, thread, [said], { handed: true });
     if (event !== undefined) return event;
     throw new StrataError("store_failed", "the store gave back no message; post it again");

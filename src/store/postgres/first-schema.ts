@@ -202,6 +202,7 @@ const INDEXES = [
   `create index epoch_turn on epoch (${scope}, turn)`,
   `create unique index turn_running on turn (${scope}, thread) where status = 'running'`,
   `create unique index turn_link on turn (org, link)`,
+  `create index turn_wordless on turn (org, agent, ended_at) where status = 'done' and words is null`,
   `create index slot_turn on slot (${scope}, turn)`,
   `create index outbox_turn on outbox (${scope}, turn)`,
   `create index outbox_oldest on outbox (${scope}, at)`,

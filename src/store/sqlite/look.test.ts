@@ -6,7 +6,7 @@ import { batchContact, toolName } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import { exchange, NOW, newThread, OWNER, open, said, scopeOf, take, VERSION } from "../contract/sample.contract.ts";
 import { runnable, type Statement } from "../statement.ts";
-import { dueDeliveries } from "./agent/mail.ts";
+import { dueDeliveries, unanswered } from "./agent/mail.ts";
 import { openBatch } from "./batches.ts";
 import { type Connection, connect } from "./connection.ts";
 import { beginCall } from "./journal.ts";
@@ -40,7 +40,16 @@ function asked(look: (db: Connection) => unknown): readonly string[] {
     texts.push(runnable(statement, "sqlite").sql);
     return statement;
   };
-  look({ ...db, all: (statement) => db.all(noted(statement)), first: (statement) => db.first(noted(statement)) });
+  const column: Connection["column"] = (statement) => {
+    texts.push(runnable(statement, "sqlite").sql);
+    return db.column(statement);
+  };
+  look({
+    ...db,
+    column,
+    all: (statement) => db.all(noted(statement)),
+    first: (statement) => db.first(noted(statement)),
+  });
   db.close();
   return texts;
 }
@@ -85,6 +94,14 @@ describe("a look for what waits", () => {
     await written("ann", "bob", "cid", "dee", "eve", "fay", "gil");
     const triedOf = (most: number) => asked(nextTurn(most)).filter((text) => text.includes('from "turn"')).length;
     expect([triedOf(1), triedOf(3)]).toEqual([1, 3]);
+  });
+});
+
+describe("a look for senders who were left without a reply", () => {
+  it("reads turns that said nothing, and none of the others", async () => {
+    await written("ann", "bob");
+    const texts = asked((db) => unanswered(db, OWNER, { since: 0, except: ["replay"], limit: 9 }));
+    expect(found("turn", texts)).toEqual(["SEARCH turn USING INDEX turn_wordless (org=? AND agent=? AND ended_at>?)"]);
   });
 });
 

@@ -18,6 +18,7 @@ import { unended } from "./migrations/0012-unended.ts";
 import { calls } from "./migrations/0013-calls.ts";
 import { erasures } from "./migrations/0014-erasures.ts";
 import { checkedRows } from "./migrations/0015-checked-rows.ts";
+import { wordless } from "./migrations/0016-wordless.ts";
 
 /** All steps, in order, without a gap. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   calls,
   erasures,
   checkedRows,
+  wordless,
 ];
 
 const HISTORY = `create table if not exists migration (number integer primary key, name text not null) strict`;

@@ -5,6 +5,7 @@ import {
   asStrataError,
   type ContactId,
   contactId,
+  type NewEvent,
   type StrataError,
   type TurnId,
   untrusted,
@@ -38,7 +39,8 @@ export const contactNamed = ({ senders }: Agent, named?: string): ContactId =>
 export interface Talk extends Talkers {
   /** None before the first message of a new conversation: whoever says nothing leaves nothing behind. */
   readonly thread: () => Thread | undefined;
-  readonly open: () => Promise<Thread>;
+  /** Where what is to be said would be refused, nothing is opened. */
+  readonly open: (said: readonly NewEvent[]) => Promise<Thread>;
   /** Leaves the conversation as it is: the next message begins another. */
   readonly beginAnew: () => void;
 }
@@ -54,8 +56,8 @@ export async function talkWith(talkers: Talkers, wanted: Wanted): Promise<Talk> 
   const { runtime, operator } = talkers.app;
   let anew = "anew" in wanted && wanted.anew;
   let thread = "thread" in wanted ? wanted.thread : anew ? undefined : await newestChat(talkers);
-  const open = async (): Promise<Thread> => {
-    thread ??= await runtime.open(operator, await chatConversation(talkers, anew));
+  const open = async (said: readonly NewEvent[]): Promise<Thread> => {
+    thread ??= await runtime.open(operator, { ...(await chatConversation(talkers, anew)), first: said });
     return thread;
   };
   const beginAnew = (): void => {
@@ -91,8 +93,8 @@ export interface Saying {
 export async function speak(context: Context, talk: Talk, text: string, saying: Saying): Promise<TurnId | undefined> {
   const { runtime, operator } = talk.app;
   try {
-    const thread = await talk.open();
-    await runtime.post(operator, thread, [messageOf(thread, text)]);
+    const said = [messageOf(talk.thread()?.channel ?? CHANNEL, text)];
+    await runtime.post(operator, await talk.open(said), said);
   } catch (thrown) {
     saying.onFailure(asStrataError(thrown));
     return undefined;
@@ -158,7 +160,7 @@ async function runOnce(
   return turn;
 }
 
-const messageOf = ({ channel }: Thread, text: string) =>
+const messageOf = (channel: string, text: string) =>
   ({
     kind: "message",
     trust: "contact",
