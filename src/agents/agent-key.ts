@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { canonicalJson, type Trusted } from "../protocol/index.ts";
-import { AGENT, type AgentConfig, type Config, TOP } from "./config-schema.ts";
+import { AGENT, type AgentConfig, type Config, LAYER, layersOf, TOP } from "./config-schema.ts";
+import { type SourceForms, type Sources, sourcesOf } from "./layer-source.ts";
 import type { Path } from "./path.ts";
 import { slug } from "./schema-parts.ts";
 
@@ -118,14 +119,17 @@ function lasting(schema: z.core.$ZodType): z.ZodType {
 export interface Schema {
   readonly config: z.ZodType<Config>;
   readonly keys: AgentKeys;
+  readonly sources: Sources;
   /** As a JSON Schema, for editors. It is made when it is first asked for: most starts never need it. */
   readonly json: () => Readonly<Record<string, unknown>>;
 }
 
-export function schemaOf(keys: AgentKeys): Schema {
+export function schemaOf(keys: AgentKeys, forms: SourceForms): Schema {
+  const sources = sourcesOf(forms);
   const written = membersOf(keys, (key) => key.written);
+  const layers = layersOf(LAYER.extend({ source: slug().optional().describe(sources.says) }));
   const agents = z
-    .record(slug(), AGENT.extend(written))
+    .record(slug(), AGENT.extend({ layers, ...written }))
     .refine((all) => Object.keys(all).length > 0, "at least one agent")
     .describe("The agents, by name.");
   const config = TOP.extend({ agents });
@@ -133,6 +137,7 @@ export function schemaOf(keys: AgentKeys): Schema {
   return {
     config,
     keys,
+    sources,
     json: () => {
       json ??= jsonSchema(config);
       return json;

@@ -13,6 +13,7 @@ import {
   MUTABILITIES,
   orgId,
   RECALLS,
+  type Source,
   SPEND_PERIODS,
   StrataError,
   TAINTED,
@@ -21,7 +22,7 @@ import {
   toolName,
   trusted,
 } from "../protocol/index.ts";
-import { type AgentKeys, membersOf } from "./agent-key.ts";
+import { membersOf, type Schema } from "./agent-key.ts";
 import { deepFreeze } from "./freeze.ts";
 
 /** The agent with its version: the digest of its spec. Frozen. */
@@ -49,8 +50,9 @@ export function agentSpec(agent: Agent): string {
 export type Revive = (spec: string, version?: Digest) => Agent;
 
 /** The same with the keys of the features that there are. */
-export function reviving(keys: AgentKeys): Revive {
-  const form = SPEC.extend(membersOf(keys, (key) => maybe(key.stored)));
+export function reviving({ keys, sources }: Pick<Schema, "keys" | "sources">): Revive {
+  const layers = z.array(LAYER.extend({ source: sources.stored }));
+  const form = SPEC.extend({ layers, ...membersOf(keys, (key) => maybe(key.stored)) });
   return (spec, version = digestOf(spec)) => reviveAgent(form, spec, version);
 }
 
@@ -110,6 +112,9 @@ const APPEARANCE = z.enum(["whole", "line", "absent"]);
 /** A member that may be missing and is never `undefined`: what is written is what was read. */
 const maybe = <T extends z.ZodType>(type: T): z.ZodExactOptional<T> => z.exactOptional(type);
 
+/** Whatever there is: each feature says of its own what is kept of it. */
+const SOURCE: z.ZodType<Source> = z.custom<Source>();
+
 const LAYER = z.strictObject({
   id: z.string().transform(layerId),
   rank: z.int(),
@@ -117,15 +122,7 @@ const LAYER = z.strictObject({
   editors: maybe(z.literal("operators")),
   scope: z.enum(LAYER_SCOPES),
   trust: z.enum(TRUSTS),
-  source: z.discriminatedUnion("kind", [
-    z.strictObject({ kind: z.literal("text"), text: TEXT, file: maybe(z.string()) }),
-    z.strictObject({ kind: z.literal("clock"), timezone: z.string() }),
-    z.strictObject({ kind: z.literal("recall"), limit: z.int() }),
-    z.strictObject({ kind: z.literal("own"), name: z.string() }),
-    z.strictObject({ kind: z.enum(["soul", "skills", "vitals", "obligations", "allowance"]) }),
-    z.strictObject({ kind: z.literal("conversation"), entries: z.int(), compact: z.int() }),
-    z.strictObject({ kind: z.literal("recent"), limit: z.int() }),
-  ]),
+  source: SOURCE,
   after: maybe(z.string().transform(layerId)),
   budget: maybe(z.int()),
   minimum: z.int(),

@@ -3,7 +3,6 @@ import {
   type Agent,
   agentName,
   type Budgets,
-  CONVERSATION_LIMITS,
   type CoreAgent,
   DEFAULT_BUDGETS,
   inPromptOrder,
@@ -19,7 +18,7 @@ import {
 import type { AgentKeys, GivenText, KeyPlace } from "./agent-key.ts";
 import { sealAgent } from "./agent-spec.ts";
 import { type AgentConfig, type LayerConfig, SOURCE_WITH_EMBEDDER } from "./config-schema.ts";
-import { isLive, tellsItself } from "./layer-source.ts";
+import type { Sources } from "./layer-source.ts";
 import { checkText, normalText, readLayerFile } from "./layer-text.ts";
 import type { Path } from "./path.ts";
 import type { Report } from "./report.ts";
@@ -33,6 +32,7 @@ export interface Surroundings {
   readonly report: Report;
   /** The keys that features bring. */
   readonly keys: AgentKeys;
+  readonly sources: Sources;
   /** The names under `secrets`. */
   readonly secrets: readonly string[];
 }
@@ -115,8 +115,9 @@ function buildTools({ tools }: AgentConfig, brought: readonly string[]): Pick<Ag
 }
 
 function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Layer {
+  const { isLive, formOf } = around.sources;
   const live = isLive(config);
-  const mutability = config.mutability ?? usualMutability(config);
+  const mutability = config.mutability ?? (live ? "live" : config.source === undefined ? "immutable" : "versioned");
   if (config.line !== undefined) checkText({ text: config.line, path: [...path, "line"] }, around.report);
   return {
     id: layerId(config.id),
@@ -125,7 +126,7 @@ function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Laye
     // A layer that does not say it has the form it always had.
     ...(config.editors === "operators" && { editors: config.editors }),
     scope: config.scope ?? (live ? "turn" : "agent"),
-    trust: config.trust ?? (tellsItself(config) ? "platform" : "operator"),
+    trust: config.trust ?? (formOf(config)?.isOurs ? "platform" : "operator"),
     source: buildSource(config, path, around),
     ...(config.after === undefined ? {} : { after: layerId(config.after) }),
     ...(config.budget === undefined ? {} : { budget: config.budget }),
@@ -137,13 +138,8 @@ function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Laye
   };
 }
 
-const usualMutability = (config: LayerConfig): Layer["mutability"] => {
-  if (isLive(config)) return "live";
-  return config.source === undefined ? "immutable" : "versioned";
-};
-
 function buildSource(config: LayerConfig, path: Path, around: Surroundings): Source {
-  if (config.source !== undefined) return namedSource(config.source, config);
+  if (config.source !== undefined) return around.sources.make(config.source, config);
   // A text that could not be read stands in the report; the report ends the load before anyone sees this layer.
   const text = textOf(config, path, around) ?? trusted("");
   return { kind: "text", text, ...(config.file !== undefined && { file: config.file }) };
@@ -159,30 +155,6 @@ function textOf({ text, file }: GivenText, path: Path, { folder, report }: Surro
   if (read === undefined) return undefined;
   checkText({ text: read, path: [...path, "file"], file: join(report.source.file, "..", file) }, report);
   return trusted(read);
-}
-
-/** Of whom `source: conversation` shows how many exchanges. */
-const { shown, compact } = CONVERSATION_LIMITS;
-
-function namedSource(name: string, { timezone, limit }: LayerConfig): Source {
-  switch (name) {
-    case "clock":
-      return { kind: "clock", timezone: timezone ?? "UTC" };
-    case "recall":
-      return { kind: "recall", limit: limit ?? 12 };
-    case "recent":
-      return { kind: "recent", limit: limit ?? 5 };
-    case "conversation":
-      return { kind: "conversation", entries: shown, compact };
-    case "soul":
-    case "skills":
-    case "vitals":
-    case "obligations":
-    case "allowance":
-      return { kind: name };
-    default:
-      return { kind: "own", name };
-  }
 }
 
 function buildBudgets({ turn, spend, source, keep, message, ...rest }: AgentConfig["budgets"], usual: number): Budgets {

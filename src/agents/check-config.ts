@@ -1,15 +1,21 @@
 import { suggestion } from "../protocol/index.ts";
 import { checkOutput } from "./check-output.ts";
 import { type AgentConfig, type Config, type LayerConfig, PROVIDER_KINDS } from "./config-schema.ts";
-import { isLive, isStored, SOURCE_NAMES, takesLimit, tellsItself } from "./layer-source.ts";
+import type { SourceForm, Sources } from "./layer-source.ts";
 import type { Path } from "./path.ts";
 import type { Report } from "./report.ts";
 import { usualKind } from "./secret.ts";
 
 type ProviderConfig = Config["providers"][string];
 
+/** The report, and what is known of sources. */
+interface Checking extends Report {
+  readonly sources: Sources;
+}
+
 /** What one key cannot know of the others. Everything found goes into the report. */
-export function checkConfig(config: Config, report: Report): void {
+export function checkConfig(config: Config, given: Report, sources: Sources): void {
+  const report: Checking = { ...given, sources };
   for (const [name, provider] of Object.entries(config.providers)) checkProvider(name, provider, report);
   for (const [name, agent] of Object.entries(config.agents)) {
     const path: Path = ["agents", name];
@@ -58,11 +64,11 @@ function checkOnce(values: readonly (string | number)[], list: Path, key: string
 }
 
 /** Live layers may share a rank: they are the sections of one, and none of them commands. */
-function checkRanks({ layers }: AgentConfig, path: Path, report: Report): void {
+function checkRanks({ layers }: AgentConfig, path: Path, report: Checking): void {
   for (const [i, layer] of layers.entries()) {
     const other = layers.findIndex(({ rank }, k) => rank === layer.rank && k < i);
     const first = layers[other];
-    if (first === undefined || (isLive(first) && isLive(layer))) continue;
+    if (first === undefined || (report.sources.isLive(first) && report.sources.isLive(layer))) continue;
     report.add([...path, i, "rank"], `stands already in entry [${other}]; each may stand once`);
   }
 }
@@ -85,7 +91,7 @@ function checkEdited({ layers, tools }: AgentConfig, path: Path, report: Report)
 }
 
 /** What stands right behind another layer stands in the same block. */
-function checkAfter({ layers }: AgentConfig, path: Path, report: Report): void {
+function checkAfter({ layers }: AgentConfig, path: Path, report: Checking): void {
   for (const [i, { after, scope, id, source }] of layers.entries()) {
     if (after === undefined) continue;
     const at = [...path, i, "after"];
@@ -100,7 +106,7 @@ function checkAfter({ layers }: AgentConfig, path: Path, report: Report): void {
       );
     else if (before.id === id || before.after !== undefined)
       report.add(at, "names a layer that stands by its own rank");
-    else if (isLive({ source }) || isLive(before))
+    else if (report.sources.isLive({ source }) || report.sources.isLive(before))
       report.add(at, "only layers of the prefix stand behind another; remove it");
     else if ((before.scope ?? "agent") !== (scope ?? "agent"))
       report.add(at, `stands in another block: give both layers the same \`scope\``);
@@ -108,24 +114,22 @@ function checkAfter({ layers }: AgentConfig, path: Path, report: Report): void {
 }
 
 /** Sources that speak of one thing stand once; and what an agent does not have has no layer. */
-function checkSources(agent: AgentConfig, path: Path, report: Report): void {
-  const all = agent.layers.map(({ source }) => source);
-  for (const [i, source] of all.entries()) {
+function checkSources(agent: AgentConfig, path: Path, report: Checking): void {
+  for (const [i, layer] of agent.layers.entries()) {
+    const form = report.sources.formOf(layer);
+    if (form === undefined) continue;
     const at = [...path, "layers", i, "source"];
-    if (source === undefined || !SOURCE_NAMES.includes(source) || source === "recall") continue;
-    if (all.indexOf(source) !== i) report.add(at, "a second one would say the same again; remove it");
-    if (source === "conversation" && agent.history !== "log")
-      report.add(at, "the conversation stands in the transcript already; say `history: log` or remove it");
+    if (agent.layers.findIndex(({ source }) => source === layer.source) !== i)
+      report.add(at, "a second one would say the same again; remove it");
+    const unfit = form.unfit?.(agent);
+    if (unfit !== undefined) report.add(at, unfit);
   }
 }
 
-function checkRecall(agent: AgentConfig, path: Path, report: Report): void {
-  const recalls = agent.layers.flatMap((layer, i) => (layer.source === "recall" ? [i] : []));
-  const [, second] = recalls;
-  if (second !== undefined)
-    report.add([...path, "layers", second, "source"], "a second recall would show the same memories again; remove it");
+function checkRecall(agent: AgentConfig, path: Path, report: Checking): void {
+  const recalls = agent.layers.some(({ source }) => source === "recall");
   const needs = agent.recall === "auto" || agent.recall === "search" || agent.recall === "frozen";
-  if (needs && recalls.length === 0) {
+  if (needs && !recalls) {
     report.add([...path, "recall"], "needs a layer with `source: recall`; add one, or say `tools` or `none`");
   }
 }
@@ -149,7 +153,7 @@ function checkBudgets(agent: AgentConfig, path: Path, report: Report): void {
   report.add([...at, "total"], `${sum}; raise it or lower a minimum`, { value: String(total) });
 }
 
-function checkLayer(layer: LayerConfig, path: Path, report: Report): void {
+function checkLayer(layer: LayerConfig, path: Path, report: Checking): void {
   const given = (["text", "file", "source"] as const).filter((key) => layer[key] !== undefined);
   if (given.length !== 1) {
     const found = given.length === 0 ? "none" : given.map((key) => `\`${key}\``).join(" and ");
@@ -164,7 +168,7 @@ function checkLayer(layer: LayerConfig, path: Path, report: Report): void {
   }
 }
 
-function checkModes({ id, modes, line, source }: LayerConfig, path: Path, report: Report): void {
+function checkModes({ id, modes, line, source }: LayerConfig, path: Path, report: Checking): void {
   const lined = (["compact", "minimal"] as const).filter((mode) => modes[mode] === "line");
   for (const mode of lined) {
     if (source !== undefined)
@@ -177,11 +181,10 @@ function checkModes({ id, modes, line, source }: LayerConfig, path: Path, report
   }
 }
 
-function checkTextLayer(layer: LayerConfig, path: Path, report: Report): void {
+function checkTextLayer(layer: LayerConfig, path: Path, report: Checking): void {
   const { trust = "operator", scope = "agent", mutability = "immutable" } = layer;
   const at = (key: string, expected: string): void => report.add([...path, key], expected);
-  if (layer.timezone !== undefined) at("timezone", "only `source: clock` has a time zone; remove it");
-  if (layer.limit !== undefined) at("limit", "only `source: recall` has a limit; remove it");
+  checkMembers(layer, undefined, { ...report, at });
   if (scope === "turn")
     at("scope", "a text that never changes belongs before the conversation; say `agent` or `thread`");
   if (mutability === "live") at("mutability", "only sources change by themselves; say `immutable` or `versioned`");
@@ -204,42 +207,50 @@ function checkTextLayer(layer: LayerConfig, path: Path, report: Report): void {
   }
 }
 
-function checkSourceLayer(layer: LayerConfig, path: Path, report: Report): void {
+function checkSourceLayer(layer: LayerConfig, path: Path, report: Checking): void {
   const at = (key: string, expected: string): void => report.add([...path, key], expected);
   if (layer.editors !== undefined) at("editors", "only a versioned text has editors; remove it");
-  if (isStored(layer)) {
+  const form = report.sources.formOf(layer);
+  checkMembers(layer, form, { ...report, at });
+  if (form?.isStored) {
     checkStoredLayer(layer, at);
     return;
   }
-  const { scope = "turn", mutability = "live" } = layer;
+  const { scope = "turn", mutability = "live", trust, timezone } = layer;
   if (scope !== "turn") at("scope", "a source changes each turn and may not touch the cached prefix; say `turn`");
   if (mutability !== "live") at("mutability", "a source changes each turn; say `live`");
-  if (layer.source === "clock") {
-    if (layer.limit !== undefined) at("limit", "only `source: recall` has a limit; remove it");
-    if (layer.trust !== undefined && layer.trust !== "platform")
-      at("trust", "the platform tells the time; say `platform`");
-    if (!isTimezone(layer.timezone ?? "UTC")) at("timezone", "expected an IANA time zone, as in `Europe/Berlin`");
-    return;
-  }
-  if (layer.timezone !== undefined) at("timezone", "only `source: clock` has a time zone; remove it");
-  if (!takesLimit(layer) && layer.limit !== undefined)
-    at("limit", "only `source: recall` and `source: recent` have a limit; remove it");
-  if (SOURCE_NAMES.includes(layer.source ?? "")) {
-    if (layer.trust === "platform" && !tellsItself(layer))
-      at("trust", "memories are not the platform's word; say `operator` or less");
-    return;
-  }
-  if (layer.trust !== undefined) at("trust", "a source out of `modules` says itself whose words it gives; remove it");
+  if (timezone !== undefined && !isTimezone(timezone))
+    at("timezone", "expected an IANA time zone, as in `Europe/Berlin`");
+  if (trust === undefined) return;
+  if (form === undefined) at("trust", "a source out of `modules` says itself whose words it gives; remove it");
+  else if (layer.source === "clock" && trust !== "platform") at("trust", "the platform tells the time; say `platform`");
+  else if (trust === "platform" && !form.isOurs)
+    at("trust", "memories are not the platform's word; say `operator` or less");
 }
 
-/** Soul and skills: the operator's word in the prefix, changed by recorded edits only. */
-function checkStoredLayer(layer: LayerConfig, at: (key: string, expected: string) => void): void {
+type At = (key: string, expected: string) => void;
+
+/** What only some sources take. */
+function checkMembers(
+  layer: LayerConfig,
+  form: SourceForm | undefined,
+  { sources, at }: Pick<Checking, "sources"> & { readonly at: At },
+): void {
+  for (const [member, says] of [
+    ["limit", "a limit"],
+    ["timezone", "a time zone"],
+  ] as const) {
+    if (layer[member] !== undefined && form?.takes !== member)
+      at(member, `${says} is for ${sources.taking(member)} alone; remove it`);
+  }
+}
+
+/** The operator's word in the prefix, changed by recorded edits only. */
+function checkStoredLayer(layer: LayerConfig, at: At): void {
   const { scope = "agent", mutability = "versioned", trust = "operator" } = layer;
-  if (scope !== "agent") at("scope", "soul and skills are one agent's; say `agent`");
+  if (scope !== "agent") at("scope", "it is one agent's; say `agent`");
   if (mutability !== "versioned") at("mutability", "an operator may change it; say `versioned`");
   if (trust !== "operator") at("trust", "only operators write it; say `operator`");
-  if (layer.limit !== undefined) at("limit", "only `source: recall` and `source: recent` have a limit; remove it");
-  if (layer.timezone !== undefined) at("timezone", "only `source: clock` has a time zone; remove it");
 }
 
 function isTimezone(name: string): boolean {

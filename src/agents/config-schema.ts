@@ -24,92 +24,86 @@ const RESERVED = new Set(["tools", "transcript", "message", "prefix", "summary"]
 
 const APPEARANCE = z.enum(["whole", "line", "absent"]);
 
-const LAYER = z
-  .strictObject({
-    id: slug()
-      .refine((id) => !RESERVED.has(id), "another name: this one stands for another piece of the request")
-      .describe("The layer's name, once per agent. Not `tools`, `transcript`, `message`, `prefix` or `summary`."),
-    rank: z
-      .int()
-      .min(0)
-      .max(9_999)
-      .describe(
-        "Who wins where two layers disagree: the lower number. Once per agent, but for sources of one turn, which may share one.",
-      ),
-    text: z.string().optional().describe("The layer's text, written here. Exactly one of `text`, `file` and `source`."),
-    file: z
-      .string()
-      .min(1)
-      .optional()
-      .describe("The file with the layer's text, relative to strata.yaml and inside its folder."),
-    source: slug()
-      .optional()
-      .describe(
-        "What fills the layer. Anew each turn: `clock` the date and time, `recall` memories that fit the message, `vitals` how the agent is, `obligations` what it has to answer, `conversation` the last exchanges with the senders, `recent` the newest memories, `allowance` the tools and how often they may be called, or the name of a source out of `modules`. Until it is edited: `soul` and `skills` of the agent.",
-      ),
-    timezone: z
-      .string()
-      .optional()
-      .describe("For `source: clock`: an IANA time zone, as in `Europe/Berlin`. Default `UTC`."),
-    limit: z
-      .int()
-      .min(1)
-      .max(50)
-      .optional()
-      .describe(
-        "For `source: recall` and `recent`: memories at most, however much room its `budget` has. Default 12, and 5.",
-      ),
-    after: slug()
-      .optional()
-      .describe(
-        "The layer right behind which it stands, where that is not what its rank says. Who wins still follows from the rank.",
-      ),
-    scope: z
-      .enum(LAYER_SCOPES)
-      .optional()
-      .describe(
-        "Who shares these bytes. Default `agent` for texts; sources are always `turn`, but `soul` and `skills` `agent`.",
-      ),
-    mutability: z
-      .enum(MUTABILITIES)
-      .optional()
-      .describe(
-        "Who may change it: `immutable` nobody at run time, `versioned` a recorded edit. Default `immutable` for texts; sources are always `live`, but `soul` and `skills` `versioned`.",
-      ),
-    editors: z
-      .enum(EDITORS)
-      .optional()
-      .describe(
-        "Who may edit a `versioned` text: `operators` alone, or the `agent` as well, with the tool `update_prompt_layer`. Default `agent`.",
-      ),
-    trust: z
-      .enum(TRUSTS)
-      .optional()
-      .describe(
-        "Who speaks. `platform` goes with `scope: all` and with nothing else. Default `operator`; `platform` for `source: clock`; a source out of `modules` says it itself.",
-      ),
-    budget: tokens(1)
-      .optional()
-      .describe(
-        "Tokens it is cut to when not everything fits. Without one, a live source then gets a quarter of the room for live layers at most. Not for immutable layers: they are never cut.",
-      ),
-    minimum: tokens(0).default(0).describe("Tokens that stay reserved for it whatever happens."),
-    required: z
-      .boolean()
-      .optional()
-      .describe(
-        "Whether the turn stops when the layer fails or does not fit. Immutable layers always are; default false for the others.",
-      ),
-    modes: z
-      .strictObject({
-        compact: APPEARANCE.default("whole").describe("How the layer appears in `mode: compact`."),
-        minimal: APPEARANCE.default("whole").describe("How the layer appears in `mode: minimal`."),
-      })
-      .prefault({})
-      .describe("How the layer appears where the prompt must be short: `whole`, as its `line`, or `absent`."),
-    line: line(500).optional().describe("The one line that stands for the layer where `modes` says `line`."),
-  })
-  .meta({ oneOf: [{ required: ["text"] }, { required: ["file"] }, { required: ["source"] }] });
+export const LAYER = z.strictObject({
+  id: slug()
+    .refine((id) => !RESERVED.has(id), "another name: this one stands for another piece of the request")
+    .describe("The layer's name, once per agent. Not `tools`, `transcript`, `message`, `prefix` or `summary`."),
+  rank: z
+    .int()
+    .min(0)
+    .max(9_999)
+    .describe(
+      "Who wins where two layers disagree: the lower number. Once per agent, but for sources of one turn, which may share one.",
+    ),
+  text: z.string().optional().describe("The layer's text, written here. Exactly one of `text`, `file` and `source`."),
+  file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The file with the layer's text, relative to strata.yaml and inside its folder."),
+  source: slug().optional(),
+  timezone: z
+    .string()
+    .optional()
+    .describe("For `source: clock`: an IANA time zone, as in `Europe/Berlin`. Default `UTC`."),
+  limit: z
+    .int()
+    .min(1)
+    .max(50)
+    .optional()
+    .describe(
+      "For `source: recall` and `recent`: memories at most, however much room its `budget` has. Default 12, and 5.",
+    ),
+  after: slug()
+    .optional()
+    .describe(
+      "The layer right behind which it stands, where that is not what its rank says. Who wins still follows from the rank.",
+    ),
+  scope: z
+    .enum(LAYER_SCOPES)
+    .optional()
+    .describe(
+      "Who shares these bytes. Default `agent` for texts; a source that is filled anew is always `turn`, one that stands until it is edited `agent`.",
+    ),
+  mutability: z
+    .enum(MUTABILITIES)
+    .optional()
+    .describe(
+      "Who may change it: `immutable` nobody at run time, `versioned` a recorded edit. Default `immutable` for texts; a source that is filled anew is always `live`, one that stands until it is edited `versioned`.",
+    ),
+  editors: z
+    .enum(EDITORS)
+    .optional()
+    .describe(
+      "Who may edit a `versioned` text: `operators` alone, or the `agent` as well, with the tool `update_prompt_layer`. Default `agent`.",
+    ),
+  trust: z
+    .enum(TRUSTS)
+    .optional()
+    .describe(
+      "Who speaks. `platform` goes with `scope: all` and with nothing else. Default `operator`; `platform` for `source: clock`; a source out of `modules` says it itself.",
+    ),
+  budget: tokens(1)
+    .optional()
+    .describe(
+      "Tokens it is cut to when not everything fits. Without one, a live source then gets a quarter of the room for live layers at most. Not for immutable layers: they are never cut.",
+    ),
+  minimum: tokens(0).default(0).describe("Tokens that stay reserved for it whatever happens."),
+  required: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether the turn stops when the layer fails or does not fit. Immutable layers always are; default false for the others.",
+    ),
+  modes: z
+    .strictObject({
+      compact: APPEARANCE.default("whole").describe("How the layer appears in `mode: compact`."),
+      minimal: APPEARANCE.default("whole").describe("How the layer appears in `mode: minimal`."),
+    })
+    .prefault({})
+    .describe("How the layer appears where the prompt must be short: `whole`, as its `line`, or `absent`."),
+  line: line(500).optional().describe("The one line that stands for the layer where `modes` says `line`."),
+});
 
 /** A provider's vector takes longer than looking something up here. */
 export const SOURCE_WITH_EMBEDDER = 1_500;
@@ -174,6 +168,14 @@ const TOOL = z.strictObject({
   seconds: z.int().min(1).max(3_600).optional().describe("Seconds one call may take."),
 });
 
+/** The layers, with the sentence that says which sources there are. */
+export const layersOf = (layer: typeof LAYER) =>
+  z
+    .array(layer.meta({ oneOf: [{ required: ["text"] }, { required: ["file"] }, { required: ["source"] }] }))
+    .min(1)
+    .max(100)
+    .describe("What the agent is told. Prompt order follows from scope and rank, not from the order here.");
+
 /** What strata.yaml says of every agent; the keys of features stand in their folders. */
 export const AGENT = z.strictObject({
   description: line(500).describe("What the agent is for, in one line."),
@@ -221,11 +223,7 @@ export const AGENT = z.strictObject({
     .describe(
       "How much of the prompt is sent. `auto`: `full` where the model's window holds it with room for a conversation, else `compact`.",
     ),
-  layers: z
-    .array(LAYER)
-    .min(1)
-    .max(100)
-    .describe("What the agent is told. Prompt order follows from scope and rank, not from the order here."),
+  layers: layersOf(LAYER),
   tools: z
     .array(z.union([TOOL_NAME, TOOL], "a tool's name, or a map with its `name`"))
     .max(128)

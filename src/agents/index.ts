@@ -8,7 +8,7 @@
 export { type AgentKey, type AgentKeys, agentKey, type ConfigInput, frozenKey, type Kept } from "./agent-key.ts";
 export { agentSpec, type Revive, withTools } from "./agent-spec.ts";
 export { blueprintFolder, blueprintNames } from "./blueprints.ts";
-export { SOURCE_NAMES } from "./layer-source.ts";
+export { type KindsOf, type SourceForms, sourceForm } from "./layer-source.ts";
 export {
   checkLock,
   immutableText,

@@ -1,33 +1,108 @@
-import type { LayerConfig } from "./config-schema.ts";
+import { z } from "zod";
+import { type Source, trusted } from "../protocol/index.ts";
+import type { AgentConfig, LayerConfig } from "./config-schema.ts";
 
-/** Sources that the platform brings, and what they are filled with anew each turn. */
-export const LIVE_SOURCES = [
-  "clock",
-  "recall",
-  "vitals",
-  "obligations",
-  "conversation",
-  "recent",
-  "allowance",
-] as const;
+/** A kind of source that layers may name, said once: for strata.yaml, the frozen agent and the record. What it gives is told by a turn's steps. */
+export interface SourceForm<Kept extends z.ZodRawShape = z.ZodRawShape> {
+  /** What a layer is filled with, as the page of strata.yaml goes on after the name. */
+  readonly fills: string;
+  /** It stands in the prefix until somebody edits it; left out, it is filled anew each turn. */
+  readonly isStored?: true;
+  /** All that it says is the platform's own word: the time, the agent's condition, its tools. */
+  readonly isOurs?: true;
+  /** The member of a layer that only some sources take. */
+  readonly takes?: "limit" | "timezone";
+  /** What is kept of it beside its kind, as the record gives it back. */
+  readonly kept: Kept;
+  /** That, of a layer as it is written. */
+  make(layer: Pick<LayerConfig, "limit" | "timezone">): Members<Kept>;
+  /** Why it does not fit the rest of the agent. */
+  unfit?(agent: AgentConfig): string | undefined;
+}
 
-/** Sources of texts that stand in the prefix until somebody edits them. */
-export const STORED_SOURCES = ["soul", "skills"] as const;
+type Members<Kept extends z.ZodRawShape> = { readonly [Name in keyof Kept]: z.output<Kept[Name]> };
 
-/** All names that a source of the operator's own may not have. */
-export const SOURCE_NAMES: readonly string[] = [...LIVE_SOURCES, ...STORED_SOURCES];
+export type SourceForms = Readonly<Record<string, SourceForm>>;
+
+/** The kinds that these forms make. A feature adds them where it declares its sources: `interface SourceKinds extends KindsOf<typeof SOURCES> {}`. */
+export type KindsOf<Forms extends SourceForms> = {
+  readonly [Name in keyof Forms]: Forms[Name] extends SourceForm<infer Kept> ? Members<Kept> : never;
+};
+
+export const sourceForm = <Kept extends z.ZodRawShape>(form: SourceForm<Kept>): SourceForm<Kept> => form;
+
+/** What every program has, whatever features there are. */
+const OURS = {
+  clock: sourceForm({
+    fills: "the date and time",
+    isOurs: true,
+    takes: "timezone",
+    kept: { timezone: z.string() },
+    make: ({ timezone = "UTC" }) => ({ timezone }),
+  }),
+  allowance: sourceForm({
+    fills: "the tools and how often they may be called",
+    isOurs: true,
+    kept: {},
+    make: () => ({}),
+  }),
+};
 
 type Sourced = Pick<LayerConfig, "source">;
 
-/** Whether it stands in the prefix until somebody edits it. */
-export const isStored = ({ source }: Sourced): boolean => STORED_SOURCES.some((name) => name === source);
+/** All that is known of sources by their names. */
+export interface Sources {
+  /** All names that a source of the operator's own may not have. */
+  readonly names: readonly string[];
+  readonly formOf: (layer: Sourced) => SourceForm | undefined;
+  /** Whether it is filled anew each turn. */
+  readonly isLive: (layer: Sourced) => boolean;
+  /** Those that take a member, as a message names them. */
+  readonly taking: (member: SourceForm["takes"]) => string;
+  /** What the page says of all of them. */
+  readonly says: string;
+  /** As the record gives one back. */
+  readonly stored: z.ZodType<Source>;
+  /** That of a layer. */
+  readonly make: (name: string, layer: LayerConfig) => Source;
+}
 
-/** Whether it is filled anew each turn. */
-export const isLive = (layer: Sourced): boolean => layer.source !== undefined && !isStored(layer);
+export function sourcesOf(brought: SourceForms): Sources {
+  const forms: SourceForms = { ...OURS, ...brought };
+  const named = new Map(Object.entries(forms));
+  const formOf = ({ source = "" }: Sourced): SourceForm | undefined => named.get(source);
+  const which = (isStored: boolean) => [...named].filter(([, form]) => (form.isStored ?? false) === isStored);
+  const taking = (member: SourceForm["takes"]): string =>
+    [...named].flatMap(([name, { takes }]) => (takes === member ? [`\`source: ${name}\``] : [])).join(" and ");
+  return {
+    names: [...named.keys()],
+    formOf,
+    isLive: (layer) => layer.source !== undefined && formOf(layer)?.isStored !== true,
+    taking,
+    says: `What fills the layer. Anew each turn: ${told(which(false)).join(", ")}, or the name of a source out of \`modules\`. Until it is edited: ${told(which(true)).join(", ")}.`,
+    stored: storedOf(forms),
+    // Its members are those of the form by that name, and features add the two together.
+    make: (name, layer) => {
+      const form = named.get(name);
+      return form === undefined ? { kind: "own", name } : ({ kind: name, ...form.make(layer) } as Source);
+    },
+  };
+}
 
-/** Whether all that it says is the platform's own word: the time, the agent's condition, its tools. */
-export const tellsItself = ({ source }: Sourced): boolean =>
-  source === "clock" || source === "vitals" || source === "allowance";
+const told = (forms: readonly (readonly [string, SourceForm])[]): readonly string[] =>
+  forms.map(([name, { fills }]) => `\`${name}\` ${fills}`);
 
-/** Whether it takes a limit. */
-export const takesLimit = ({ source }: Sourced): boolean => source === "recall" || source === "recent";
+function storedOf(forms: SourceForms): z.ZodType<Source> {
+  const brought = Object.entries(forms).map(([name, { kept }]) => z.strictObject({ ...kept, kind: z.literal(name) }));
+  const known = z.discriminatedUnion("kind", [
+    z.strictObject({
+      kind: z.literal("text"),
+      text: z.string().transform(trusted),
+      file: z.exactOptional(z.string()),
+    }),
+    z.strictObject({ kind: z.literal("own"), name: z.string() }),
+    ...brought,
+  ]);
+  // As `make`.
+  return known as z.ZodType<Source>;
+}

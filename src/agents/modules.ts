@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { type OwnSource, StrataError, type Tool, TRUSTS } from "../protocol/index.ts";
-import { SOURCE_NAMES } from "./layer-source.ts";
 import { addressesOf } from "./module-graph.ts";
 import type { Project } from "./project.ts";
 
@@ -22,11 +21,15 @@ export interface LoadedModules extends Modules {
  * @param strata the address of the module that `import "strata"` shall give
  * @throws StrataError `module_failed` naming the file, and the line where the file tells it
  */
-export async function loadModules({ modules, folder }: Project, strata: URL): Promise<LoadedModules> {
+export async function loadModules({ modules, folder, sourceNames }: Project, strata: URL): Promise<LoadedModules> {
   if (modules.length === 0) return { tools: [], sources: [], anew: [] };
   const { of, anew, forget } = addressesOf(modules, folder, strata);
   try {
     const loaded = await Promise.all(modules.map((file) => load(file, of(file), folder)));
+    for (const [i, { sources }] of loaded.entries())
+      for (const { name } of sources)
+        if (sourceNames.includes(name))
+          throw failed(modules[i] ?? "", `a source of it is named ${name}, as a built-in one; give it another name`);
     return {
       tools: loaded.flatMap(({ tools }) => tools),
       sources: loaded.flatMap(({ sources }) => sources),
@@ -99,9 +102,6 @@ function checkedSource(source: OwnSource, name: string, file: string): OwnSource
   const { error } = SOURCE.safeParse(source);
   if (error !== undefined) {
     throw failed(file, `its source ${name} is not whole: ${z.prettifyError(error).replaceAll("\n", " ")}`);
-  }
-  if (SOURCE_NAMES.includes(source.name)) {
-    throw failed(file, `its source ${name} is named ${source.name}, as a built-in one; give it another name`);
   }
   return source;
 }

@@ -15,6 +15,7 @@ import { buildAgent } from "./build-agent.ts";
 import { checkConfig } from "./check-config.ts";
 import type { Config } from "./config-schema.ts";
 import { deepFreeze, frozenMap } from "./freeze.ts";
+import type { SourceForms } from "./layer-source.ts";
 import { readText, whyNot } from "./layer-text.ts";
 import { type Path, visible, type YamlSource } from "./path.ts";
 import { readConfig } from "./read-config.ts";
@@ -44,6 +45,8 @@ export interface Project {
   readonly servers: ReadonlyMap<string, Secret>;
   /** Absolute paths of the modules with tools and sources. */
   readonly modules: readonly string[];
+  /** Names that no source out of a module may have. */
+  readonly sourceNames: readonly string[];
   /** What the file says of models, by `provider:name`. */
   readonly models: Config["models"];
   /** True where a program declares the agents itself: there is no strata.yaml and no lock. */
@@ -83,8 +86,8 @@ export interface Declarations<Keys extends AgentKeys> {
   readonly schemaText: () => string;
 }
 
-export function declaring<Keys extends AgentKeys>(keys: Keys): Declarations<Keys> {
-  const schema = schemaOf(keys);
+export function declaring<Keys extends AgentKeys>(keys: Keys, sources: SourceForms = {}): Declarations<Keys> {
+  const schema = schemaOf(keys, sources);
   return {
     loadProject: (path, reading) => {
       const named = locate(path);
@@ -97,7 +100,7 @@ export function declaring<Keys extends AgentKeys>(keys: Keys): Declarations<Keys
       const place = { file: IN_CODE, folder: resolve(folder), dotenv: readDotenv(folder) };
       return projectOf(source, { ...reading, ...place, schema, inCode: true });
     },
-    reviveAgent: reviving(keys),
+    reviveAgent: reviving(schema),
     configSchema: schema.json,
     schemaText: () => `${JSON.stringify(schema.json(), null, 2)}\n`,
   };
@@ -116,9 +119,9 @@ function projectOf(source: YamlSource, place: Place): Project {
   const report = reportOn(source);
   const config = readConfig(report, schema);
   const org = orgId(config.organization);
-  checkConfig(config, report);
-  const { keys } = schema;
-  const given = { keys, secrets: Object.keys(config.secrets), folder, report };
+  checkConfig(config, report, schema.sources);
+  const { keys, sources } = schema;
+  const given = { keys, sources, secrets: Object.keys(config.secrets), folder, report };
   const around = { org, model: config.model, embedder: config.embedder, ...given };
   const agents = Object.entries(config.agents).map(([name, agent]) => buildAgent(name, agent, around));
   const environment = joinEnvironment(env, dotenv);
@@ -140,6 +143,7 @@ function projectOf(source: YamlSource, place: Place): Project {
     secrets,
     servers,
     modules: Object.freeze(modules),
+    sourceNames: Object.freeze(sources.names),
     models: deepFreeze(config.models),
     ...(inCode && { inCode }),
   });

@@ -3,7 +3,6 @@ import {
   immutableText,
   loadModules,
   type Project,
-  SOURCE_NAMES,
   usualModel,
   vaultOf,
   withTools,
@@ -119,7 +118,7 @@ function sourcesOf(sources: readonly OwnSource[]): ReadonlyMap<string, OwnSource
 }
 
 /** A tool or source that does not exist is found out now, with the file that names it, and not in the middle of a conversation. */
-function check({ file, agents }: Project, tools: Toolset, sources: ReadonlyMap<string, OwnSource>): void {
+function check({ file, agents, sourceNames }: Project, tools: Toolset, sources: ReadonlyMap<string, OwnSource>): void {
   for (const [name, agent] of agents) {
     try {
       tools.schemas(agent.tools);
@@ -129,7 +128,7 @@ function check({ file, agents }: Project, tools: Toolset, sources: ReadonlyMap<s
     }
     for (const { id, source } of agent.layers) {
       if (source.kind !== "own" || sources.has(source.name)) continue;
-      const known = [...SOURCE_NAMES, ...sources.keys()];
+      const known = [...sourceNames, ...sources.keys()];
       const message = `${file}: agents.${name}: layer ${id}: no source is named ${source.name}${suggestion(source.name, known)}`;
       throw new StrataError("config_invalid", message, { agent: name, layer: id, source: source.name });
     }

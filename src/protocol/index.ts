@@ -102,6 +102,7 @@ export {
   MUTABILITIES,
   type Mutability,
   type Source,
+  type SourceKinds,
 } from "./layer.ts";
 export { idsOf, layersNamed, layerWith } from "./layer-named.ts";
 export { inPromptOrder } from "./layer-order.ts";

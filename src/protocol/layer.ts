@@ -21,27 +21,22 @@ export type Mode = (typeof MODES)[number];
 /** How a layer appears in one mode. */
 export type Appearance = "whole" | "line" | "absent";
 
-/** Where a layer's content comes from. */
-export type Source =
-  | { readonly kind: "text"; readonly text: Trusted; readonly file?: string }
-  | { readonly kind: "clock"; readonly timezone: string }
-  | { readonly kind: "recall"; readonly limit: number }
-  /** The agent's short name for itself. In the prefix, right after the layer that points to it. */
-  | { readonly kind: "soul" }
-  /** The instructions of the skills that are enabled. In the prefix, below all that is edited. */
-  | { readonly kind: "skills" }
-  /** Balance, runway, tier, account, turn, time and state. */
-  | { readonly kind: "vitals" }
-  /** The messages that this turn handles: how many, from whom, their beginnings. */
-  | { readonly kind: "obligations" }
-  /** The last exchanges with the senders of this turn: `entries` of each, `compact` of them in compact mode. */
-  | { readonly kind: "conversation"; readonly entries: number; readonly compact: number }
-  /** The newest of what was saved. */
-  | { readonly kind: "recent"; readonly limit: number }
+/** What fills a layer, and what is kept of each kind. A feature adds those that it brings where it declares them (`features/…/config.ts`). */
+export interface SourceKinds {
+  readonly text: { readonly text: Trusted; readonly file?: string };
+  readonly clock: { readonly timezone: string };
   /** The tools of this turn, as fixed at its start: how often each, and in which states. */
-  | { readonly kind: "allowance" }
+  readonly allowance: Readonly<Record<never, never>>;
   /** A source of the operator's own, out of a module that strata.yaml names. */
-  | { readonly kind: "own"; readonly name: string };
+  readonly own: { readonly name: string };
+}
+
+/** Where a layer's content comes from. */
+export type Source = {
+  readonly [Kind in keyof SourceKinds]: Flat<{ readonly kind: Kind } & SourceKinds[Kind]>;
+}[keyof SourceKinds];
+
+type Flat<T> = { [Name in keyof T]: T[Name] };
 
 /**
  * One piece of the prompt. `rank` decides who wins (lower), `scope` where it stands. Live layers may share a rank: they are the

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { readFiles } from "../../checks/files.ts";
 import { importsOf } from "../../checks/imports.ts";
-import { AGENT_KEYS } from "../../src/app/doors/agents.ts";
+import { AGENT_KEYS, LAYER_SOURCES } from "../../src/app/doors/agents.ts";
 import { FEATURES } from "../../src/app/doors/features.ts";
 import { createContext, createProgram } from "../../src/doors/cli/index.ts";
 import { fieldsOf, type Operation, pathFields } from "../../src/features/index.ts";
@@ -41,6 +41,20 @@ it("every key of an agent that a feature brings is listed, and no key that no fe
   const brought = LISTED.flatMap(({ feature }) => Object.entries(feature.keys ?? {}));
   expect(twice(brought.map(([name]) => name))).toEqual([]);
   expect(brought.toSorted(byName)).toEqual(Object.entries<unknown>(AGENT_KEYS).toSorted(byName));
+});
+
+it("every kind of source that layers may name is said in one feature's folder, or with what every program has", () => {
+  const core = readFiles(
+    (path) => /^src\/(agents|protocol)\/.*\.ts$/.test(path) && !/\.(test|contract)\.ts$/.test(path),
+  );
+  for (const name of Object.keys(LAYER_SOURCES)) {
+    const declares = SOURCES.filter(
+      ({ path, text }) => path.endsWith("/config.ts") && text.includes(`  ${name}: sourceForm(`),
+    );
+    expect(declares, name).toHaveLength(1);
+    const says = new RegExp(`kind: (?:z\\.literal\\()?"${name}"|case "${name}"`);
+    expect(core.filter(({ text }) => says.test(text)).map(({ path }) => path)).toEqual([]);
+  }
 });
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);

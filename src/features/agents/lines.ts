@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { count, number, oneLine, type Style, setIn, shortVersion, table } from "../../print/index.ts";
-import { type Agent, never, type Source, type Tainted, type ToolName } from "../../protocol/index.ts";
+import type { Agent, Source, Tainted, ToolName } from "../../protocol/index.ts";
 import type { DECLARED } from "./shapes.ts";
 
 /** Where a layer's content comes from, in a few words. */
@@ -12,19 +12,9 @@ export function sourceText(source: Source): string {
       return `clock, ${source.timezone}`;
     case "own":
       return source.name;
-    case "recall":
-    case "recent":
-      return `${source.kind}, ${count(source.limit, "memory", "memories")}`;
-    case "conversation":
-      return `conversation, ${count(source.entries, "entry", "entries")}`;
-    case "soul":
-    case "skills":
-    case "vitals":
-    case "obligations":
-    case "allowance":
-      return source.kind;
     default:
-      return never(source);
+      if ("limit" in source) return `${source.kind}, ${count(source.limit, "memory", "memories")}`;
+      return "entries" in source ? `${source.kind}, ${count(source.entries, "entry", "entries")}` : source.kind;
   }
 }
 

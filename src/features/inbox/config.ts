@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentKey, type Kept } from "../../agents/index.ts";
+import { agentKey, type Kept, type KindsOf, sourceForm } from "../../agents/index.ts";
 import { REPLY_TOOL } from "../../protocol/index.ts";
 
 const INBOX = z
@@ -22,6 +22,15 @@ export const KEYS = {
   }),
 };
 
+/** The messages that a turn handles: how many, from whom, their beginnings. */
+export const SOURCES = {
+  obligations: sourceForm({ fills: "what it has to answer", kept: {}, make: () => ({}) }),
+};
+
 declare module "../../protocol/agent.ts" {
   interface Agent extends Kept<typeof KEYS> {}
+}
+
+declare module "../../protocol/layer.ts" {
+  interface SourceKinds extends KindsOf<typeof SOURCES> {}
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentKey, type Kept, server } from "../../agents/index.ts";
+import { agentKey, type Kept, type KindsOf, server, sourceForm } from "../../agents/index.ts";
 import type { Agent } from "../../protocol/index.ts";
 
 const CREDITS = z.strictObject({
@@ -52,8 +52,17 @@ export const KEYS = {
   }),
 };
 
+/** Balance, runway, tier, account, turn, time and state. */
+export const SOURCES = {
+  vitals: sourceForm({ fills: "how the agent is", isOurs: true, kept: {}, make: () => ({}) }),
+};
+
 declare module "../../protocol/agent.ts" {
   interface Agent extends Kept<typeof KEYS> {}
 }
 
 export type Life = NonNullable<Agent["life"]>;
+
+declare module "../../protocol/layer.ts" {
+  interface SourceKinds extends KindsOf<typeof SOURCES> {}
+}

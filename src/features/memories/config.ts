@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { frozenKey, type Kept } from "../../agents/index.ts";
+import { frozenKey, type Kept, type KindsOf, sourceForm } from "../../agents/index.ts";
 
 const CONSOLIDATE = z
   .strictObject({
@@ -28,6 +28,26 @@ export const KEYS = {
   }),
 };
 
+/** What was remembered. */
+export const SOURCES = {
+  recall: sourceForm({
+    fills: "memories that fit the message",
+    takes: "limit",
+    kept: { limit: z.number() },
+    make: ({ limit = 12 }) => ({ limit }),
+  }),
+  recent: sourceForm({
+    fills: "the newest memories",
+    takes: "limit",
+    kept: { limit: z.number() },
+    make: ({ limit = 5 }) => ({ limit }),
+  }),
+};
+
 declare module "../../protocol/agent.ts" {
   interface Agent extends Kept<typeof KEYS> {}
+}
+
+declare module "../../protocol/layer.ts" {
+  interface SourceKinds extends KindsOf<typeof SOURCES> {}
 }

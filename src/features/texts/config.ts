@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentKey, frozenKey, type Kept, slug } from "../../agents/index.ts";
+import { agentKey, frozenKey, type Kept, type KindsOf, slug, sourceForm } from "../../agents/index.ts";
 import { TEXT_LIMITS, trusted } from "../../protocol/index.ts";
 
 const SKILL = z
@@ -69,6 +69,16 @@ const skills = frozenKey({
 /** What an agent is called by itself, and what it can do, until somebody edits it. */
 export const KEYS = { soul, skills };
 
+/** The name stands in the prefix, right after the layer that points to it; the skills below all that is edited. */
+export const SOURCES = {
+  soul: sourceForm({ fills: "the agent's short name for itself", isStored: true, kept: {}, make: () => ({}) }),
+  skills: sourceForm({ fills: "its skills that are enabled", isStored: true, kept: {}, make: () => ({}) }),
+};
+
 declare module "../../protocol/agent.ts" {
   interface Agent extends Kept<typeof KEYS> {}
+}
+
+declare module "../../protocol/layer.ts" {
+  interface SourceKinds extends KindsOf<typeof SOURCES> {}
 }

@@ -5,7 +5,6 @@ import {
   activeText,
   inPromptOrder,
   type Layer,
-  never,
   type Source,
   skillsText,
 } from "../../protocol/index.ts";
@@ -72,22 +71,6 @@ const sized = (text: string | undefined): Pick<LayerView, "text" | "characters">
   text === undefined ? {} : { text, characters: text.length };
 
 function sourceName(source: Source): string | undefined {
-  switch (source.kind) {
-    case "text":
-      return undefined;
-    case "own":
-      return source.name;
-    case "clock":
-    case "recall":
-    case "soul":
-    case "skills":
-    case "vitals":
-    case "obligations":
-    case "conversation":
-    case "recent":
-    case "allowance":
-      return source.kind;
-    default:
-      return never(source);
-  }
+  if (source.kind === "text") return undefined;
+  return source.kind === "own" ? source.name : source.kind;
 }

@@ -4,6 +4,7 @@ import type {
   ContactScope,
   CountTokens,
   Epoch,
+  Layer,
   LayerContent,
   Memory,
   MemoryId,
@@ -30,8 +31,11 @@ export interface ToolAllowance {
 /** Calls `fire` once after so many milliseconds, unless the function it gives is called before. */
 export type Timer = (milliseconds: number, fire: () => void) => () => void;
 
-/** Fills a live layer. */
-export type LiveSource = () => Promise<LayerContent>;
+/** Fills a live layer. The signal ends when the time is up. */
+export type LiveSource = (
+  layer: Layer,
+  context: GatherContext & { readonly signal: AbortSignal },
+) => Promise<LayerContent>;
 
 /** The sources that features bring for one turn, by the kind that layers name. */
 export type LiveSources = Readonly<Partial<Record<Source["kind"], LiveSource>>>;

@@ -4,7 +4,6 @@ import {
   type Layer,
   type LayerContent,
   type LayerId,
-  never,
   type Source,
   StrataError,
 } from "../../protocol/index.ts";
@@ -64,7 +63,7 @@ type Asking = GatherContext & { readonly signal: AbortSignal };
 async function contentOf(agent: Agent, layer: Layer, context: Asking): Promise<LayerContent> {
   const { source } = layer;
   const fill = context.live?.[source.kind];
-  if (fill !== undefined) return fill();
+  if (fill !== undefined) return fill(layer, context);
   switch (source.kind) {
     case "text":
       return { kind: "text", text: source.text };
@@ -78,17 +77,12 @@ async function contentOf(agent: Agent, layer: Layer, context: Asking): Promise<L
       return conversation(source, context);
     case "obligations":
       return obligations(context);
-    case "vitals":
-      return { kind: "empty", because: "nothing here fills it" };
     case "allowance":
       return allowance(agent, context);
-    case "soul":
-    case "skills":
-      return { kind: "empty", because: "its text stands in the prefix" };
     case "own":
       return own(source.name, context, context.signal);
     default:
-      return never(source);
+      return { kind: "empty", because: "nothing here fills it" };
   }
 }
 
