@@ -34,8 +34,8 @@ export type {
 } from "./memory-store.ts";
 export type { OutboxMessage } from "./outbox-message.ts";
 export type { Slot } from "./slot.ts";
-export { type VectorExtension, vectorExtension } from "./sqlite/memory/vector-extension.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
+export { type VectorExtension, vectorExtension } from "./sqlite/vector-extension.ts";
 export type {
   BackupProgress,
   ChainHead,

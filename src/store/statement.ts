@@ -11,7 +11,7 @@ import {
 } from "kysely";
 import type { Tables } from "./tables.ts";
 
-/** Builds queries and runs none: Kysely is used as a typed compiler only, so a transaction never waits in its middle. */
+/** Builds queries and runs none: Kysely is used as a typed compiler only, the drivers get SQL and values. */
 export const query = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),

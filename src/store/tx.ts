@@ -1,6 +1,8 @@
+import type { StrataError } from "../protocol/index.ts";
 import type { MemoryIndex } from "./memory/memory-index.ts";
 import type { MemoryLimits } from "./memory/memory-limits.ts";
 import type { Dialect, Ready, Statement } from "./statement.ts";
+import type { BackupProgress, Finding } from "./store.ts";
 
 /**
  * What a store function may do: run statements inside one transaction. It awaits this and functions that take this, and nothing
@@ -31,6 +33,23 @@ export interface Transactions {
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** One snapshot for several reads; it never waits for a writer, and may not write. */
   read<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+}
+
+/** A database: its transactions, and what each database does its own way outside of them. */
+export interface Database extends Transactions {
+  /** Whatever the driver threw, as a sentence with the next step. */
+  failure(thrown: unknown): StrataError;
+  /** What is wrong with the database itself, whatever its rows say. */
+  check(): Promise<readonly Finding[]>;
+  /** The sentence of damage that a statement met. @throws what is no damage */
+  damageSaid(thrown: unknown): string;
+  /** Takes erased text out of what the database keeps besides its rows. False where that has to wait. */
+  flush(): Promise<boolean>;
+  /** A copy of all as it stands at one moment, while others write. */
+  backup(file: string, onProgress?: (progress: BackupProgress) => void): Promise<void>;
+  /** Why nothing more can be kept; nothing where all is well. */
+  trouble(): Promise<string | undefined>;
+  close(): Promise<void>;
 }
 
 /** One after the other: the statements of a transaction have an order, also where each is awaited. */

@@ -5,9 +5,9 @@ import { StrataError } from "../../protocol/index.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-limits.ts";
 import { type Ready, runnable, type Statement } from "../statement.ts";
 import type { BackupProgress } from "../store.ts";
-import { loadVectorExtension } from "./memory/vector-extension.ts";
+import { loadVectorExtension } from "./vector-extension.ts";
 
-/** One open database. All of it is synchronous: between two lines of a store function nobody else runs. */
+/** One open database, as its driver has it: synchronous. Store functions get it through a transaction (`transactions.ts`). */
 export interface Connection {
   readonly file: string;
   /** Chance from outside: that many random bytes. */
@@ -47,6 +47,8 @@ export interface ConnectionOptions {
   readonly limits?: MemoryLimits;
   /** False: sqlite-vec is not loaded. */
   readonly vectors?: boolean;
+  /** A connection of a database that another one has set up already; what it is asked to write fails. */
+  readonly readsOnly?: true;
 }
 
 /** A prepared query. Rows come as bare values: the driver's own objects cost it more than the query. */
@@ -62,17 +64,22 @@ const MOST_PREPARED = 400;
 export function connect(file: string, options: ConnectionOptions): Connection {
   const db = new BetterSqlite3(file, { timeout: options.patience });
   try {
-    db.pragma("journal_mode = WAL");
-    db.pragma("synchronous = FULL");
-    db.pragma("foreign_keys = ON");
-    // Freed room is overwritten, so that erased text is gone from the file too.
-    db.pragma("secure_delete = ON");
+    if (options.readsOnly) db.pragma("query_only = ON");
+    else setUp(db);
     db.function("crc32", { deterministic: true }, (value) => (value instanceof Uint8Array ? crc32(value) : null));
   } catch (thrown) {
     db.close();
     throw thrown;
   }
   return connection(db, file, options);
+}
+
+function setUp(db: BetterSqlite3.Database): void {
+  db.pragma("journal_mode = WAL");
+  db.pragma("synchronous = FULL");
+  db.pragma("foreign_keys = ON");
+  // Freed room is overwritten, so that erased text is gone from the file too.
+  db.pragma("secure_delete = ON");
 }
 
 function connection(db: BetterSqlite3.Database, file: string, options: ConnectionOptions): Connection {

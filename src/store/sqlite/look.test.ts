@@ -3,14 +3,16 @@ import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { batchContact, toolName } from "../../protocol/index.ts";
+import { dueDeliveries, isDeliveryDue, unanswered } from "../agent/mail.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import { exchange, NOW, newThread, OWNER, open, said, scopeOf, take, VERSION } from "../contract/sample.contract.ts";
 import { runnable, type Statement } from "../statement.ts";
-import { dueDeliveries, unanswered } from "./agent/mail.ts";
-import { openBatch } from "./batches.ts";
+import { openBatch } from "../threads/batches.ts";
+import { beginCall } from "../turns/journal.ts";
+import type { Tx } from "../tx.ts";
 import { type Connection, connect } from "./connection.ts";
-import { beginCall } from "./journal.ts";
 import { openSqlite } from "./open.ts";
+import { sqliteTransactions } from "./transactions.ts";
 
 let folder: string;
 let file: string;
@@ -33,23 +35,23 @@ async function written(...senders: readonly string[]): Promise<void> {
 }
 
 /** What a look asks the database, in its order. */
-function asked(look: (db: Connection) => unknown): readonly string[] {
+async function asked(look: (tx: Tx) => Promise<unknown>): Promise<readonly string[]> {
   const db = connect(file, { random: (bytes) => new Uint8Array(bytes), patience: 0 });
   const texts: string[] = [];
   const noted = <R>(statement: Statement<R>): Statement<R> => {
     texts.push(runnable(statement, "sqlite").sql);
     return statement;
   };
-  const column: Connection["column"] = (statement) => {
-    texts.push(runnable(statement, "sqlite").sql);
-    return db.column(statement);
-  };
-  look({
+  const watched: Connection = {
     ...db,
-    column,
     all: (statement) => db.all(noted(statement)),
     first: (statement) => db.first(noted(statement)),
-  });
+    column: (statement) => {
+      texts.push(runnable(statement, "sqlite").sql);
+      return db.column(statement);
+    },
+  };
+  await sqliteTransactions(watched, watched).write(look);
   db.close();
   return texts;
 }
@@ -70,37 +72,40 @@ const found = (table: string, texts: readonly string[]): readonly string[] =>
   planned(texts).filter((step) => new RegExp(`^(SCAN|SEARCH) "?${table}\\b`).test(step));
 
 /** Looks for the next turn of an inbox. */
-const nextTurn = (most: number) => (db: Connection) => {
+const nextTurn = (most: number) => (tx: Tx) => {
   const id = newThread();
   const how = { channel: "inbox", version: VERSION, most, nameOf: String, except: [], at: NOW, now: NOW };
-  return openBatch(db, OWNER, { ...how, id, contact: batchContact(id), alive: () => true });
+  return openBatch(tx, OWNER, { ...how, id, contact: batchContact(id), alive: () => true });
 };
 
 describe("a look for what waits", () => {
   it("reads messages that wait, and none of the agent's history", async () => {
     await written("ann");
-    expect(found("event", asked(nextTurn(1)))).toEqual(["SEARCH event USING INDEX event_waiting (org=? AND agent=?)"]);
+    expect(found("event", await asked(nextTurn(1)))).toEqual([
+      "SEARCH event USING INDEX event_waiting (org=? AND agent=?)",
+    ]);
   });
 
   it("reads turns of several senders that have not ended, and none that have", async () => {
     await written("ann", "bob");
-    asked(nextTurn(5));
-    const texts = asked(nextTurn(5));
+    await asked(nextTurn(5));
+    const texts = await asked(nextTurn(5));
     const open = texts.filter((text) => text.includes("~inbox:"));
     expect(found("thread", open)).toEqual(["SEARCH thread USING INDEX thread_unended (org=? AND agent=?)"]);
   });
 
   it("asks about as many senders as the turn takes, however many wait", async () => {
     await written("ann", "bob", "cid", "dee", "eve", "fay", "gil");
-    const triedOf = (most: number) => asked(nextTurn(most)).filter((text) => text.includes('from "turn"')).length;
-    expect([triedOf(1), triedOf(3)]).toEqual([1, 3]);
+    const triedOf = async (most: number) =>
+      (await asked(nextTurn(most))).filter((text) => text.includes('from "turn"')).length;
+    expect([await triedOf(1), await triedOf(3)]).toEqual([1, 3]);
   });
 });
 
 describe("a look for senders who were left without a reply", () => {
   it("reads turns that said nothing, and none of the others", async () => {
     await written("ann", "bob");
-    const texts = asked((db) => unanswered(db, OWNER, { since: 0, except: ["replay"], limit: 9 }));
+    const texts = await asked((tx) => unanswered(tx, OWNER, { since: 0, except: ["replay"], limit: 9 }));
     expect(found("turn", texts)).toEqual(["SEARCH turn USING INDEX turn_wordless (org=? AND agent=? AND ended_at>?)"]);
   });
 });
@@ -117,7 +122,9 @@ describe("a look for what a turn of several senders has done already", () => {
     if (claim === undefined) throw new Error("nothing waits");
     const senders = claim.staged?.map(({ thread, turn }) => ({ scope: thread.scope, thread: thread.id, turn })) ?? [];
     const call = { thread: id, turn: claim.turn, ordinal: 1, tool: toolName("ring"), input: {}, senders };
-    const texts = asked((db) => expect(beginCall(db, claim.thread.scope, call, NOW)).toEqual({ state: "new" }));
+    const texts = await asked(async (tx) =>
+      expect(await beginCall(tx, claim.thread.scope, call, NOW)).toEqual({ state: "new" }),
+    );
     const staged = [...found("now", texts), ...found("staged", texts)];
     expect(staged).toEqual([
       "SEARCH now USING INDEX staged_batch (org=? AND batch=?)",
@@ -131,7 +138,10 @@ describe("a look for replies that are due", () => {
 
   it("reads replies that wait in their order, and none of the agent's history", async () => {
     await written("ann", "bob");
-    const texts = asked((db) => expect(dueDeliveries(db, OWNER, lease)).toMatchObject([{ text: "Hello" }]));
+    const texts = await asked(async (tx) => {
+      expect(await isDeliveryDue(tx, OWNER, lease)).toBe(true);
+      expect(await dueDeliveries(tx, OWNER, lease)).toMatchObject([{ text: "Hello" }]);
+    });
     const ways = [
       "USING INDEX outbox_waiting (org=? AND agent=?)",
       "USING INDEX sqlite_autoindex_outbox_1 (org=? AND id=?)",
@@ -144,7 +154,9 @@ describe("a look for replies that are due", () => {
     await written("ann");
     const writer = new BetterSqlite3(file);
     writer.exec("update outbox set due = 1e15; begin immediate");
-    asked((db) => expect(dueDeliveries(db, OWNER, lease)).toEqual([]));
+    const store = await openSqlite(file, { patience: 0 });
+    expect(await store.dueDeliveries(OWNER, lease)).toEqual([]);
+    await store.close();
     writer.close();
   });
 });

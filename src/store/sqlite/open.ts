@@ -2,32 +2,13 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-limits.ts";
+import { isIndexToday, type KeptOut, refreshIndex } from "../memory/reindex.ts";
 import type { Store } from "../store.ts";
-import { agentStore, type Bind } from "./agent/agent-store.ts";
-import { approval, approvals, decideApproval, finishApproval } from "./approvals.ts";
-import { backup } from "./backup.ts";
-import { head } from "./chain.ts";
-import { askStop, claim, leases, renew, stopAsked, withdraw } from "./claims.ts";
-import { type Connection, connect } from "./connection.ts";
-import { clearLog, eraseContact, finishErasure, unfinishedErasures } from "./erase.ts";
-import { pending, receive } from "./events.ts";
+import { clearLog, storeOver } from "../store-over.ts";
+import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
 import { failure } from "./failure.ts";
-import { currentEpoch } from "./fork.ts";
-import { beginCall, endCall } from "./journal.ts";
-import { memories, memory, memoryRevision, memoryStats } from "./memory/memories.ts";
-import { memoryTopics } from "./memory/memory-topics.ts";
-import { type KeptOut, refreshIndex } from "./memory/reindex.ts";
-import { forgetMemory, saveMemories, saveMemory } from "./memory/save-memory.ts";
-import { searchMemories } from "./memory/search-memories.ts";
-import { dropVectors, saveVectors, servingModels, vectorStates, waitingTexts } from "./memory/vectors.ts";
 import { migrate } from "./migrate.ts";
-import { rebuild } from "./rebuild.ts";
-import { agents, deliver, organizations, outbox, spent, usage } from "./reports.ts";
-import { sent, starts } from "./sent.ts";
-import { settle } from "./settle.ts";
-import { agentVersion, moveThread, openThread, saveAgentVersion, slots, thread, threads } from "./threads.ts";
-import { turn, turns } from "./turns.ts";
-import { verify } from "./verify.ts";
+import { sqliteDatabase } from "./transactions.ts";
 
 /** What whoever opens it may want otherwise. */
 export interface SqliteOptions {
@@ -57,119 +38,27 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
     // What is in there is personal: nobody else on this machine reads it.
     if (fresh) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const { random = randomBytes, patience = 5_000, vectors = true, limits } = options;
-    const db = connect(file, { random, patience, vectors, ...(limits && { limits: { ...MEMORY_LIMITS, ...limits } }) });
+    const how = { random, patience, vectors, ...(limits && { limits: { ...MEMORY_LIMITS, ...limits } }) };
+    const writer = connect(file, how);
     if (fresh) chmodSync(file, 0o600);
-    return ready(db, options.keptOut);
+    return await ready(writer, how, options.keptOut);
   } catch (thrown) {
     throw failure(thrown, file);
   }
 }
 
-function ready(db: Connection, keptOut?: KeptOut): Store {
+async function ready(writer: Connection, how: ConnectionOptions, keptOut?: KeptOut): Promise<Store> {
+  const opened = [writer];
   try {
-    migrate(db);
-    refreshIndex(db, keptOut);
-    clearLog(db);
-    return store(db);
+    migrate(writer);
+    const reader = writer.file === IN_MEMORY ? writer : connect(writer.file, { ...how, readsOnly: true });
+    if (reader !== writer) opened.push(reader);
+    const database = sqliteDatabase(writer, reader);
+    if (!(await database.read(isIndexToday))) await database.write((tx) => refreshIndex(tx, keptOut));
+    await clearLog(database);
+    return storeOver(database);
   } catch (thrown) {
-    db.close();
+    for (const db of opened) db.close();
     throw thrown;
-  }
-}
-
-/** Each function of the contract runs to its end at once and only then gives its promise: one function, one transaction. */
-function store(db: Connection): Store {
-  const bound =
-    <Given extends readonly unknown[], R>(work: (db: Connection, ...given: Given) => R) =>
-    async (...given: Given): Promise<R> => {
-      try {
-        return work(db, ...given);
-      } catch (thrown) {
-        throw failure(thrown, db.file);
-      }
-    };
-  return {
-    saveAgentVersion: bound(saveAgentVersion),
-    agentVersion: bound(agentVersion),
-    ...threadStore(bound),
-    receive: bound(receive),
-    withdraw: bound(withdraw),
-    pending: bound(pending),
-    epoch: bound((db, ...given: Parameters<Store["epoch"]>) => db.read(() => currentEpoch(db, ...given))),
-    claim: bound(claim),
-    askStop: bound(askStop),
-    stopAsked: bound(stopAsked),
-    leases: bound(leases),
-    renew: bound(renew),
-    settle: bound(settle),
-    beginCall: bound(beginCall),
-    endCall: bound(endCall),
-    turn: bound(turn),
-    turns: bound(turns),
-    sent: bound(sent),
-    starts: bound(starts),
-    rebuild: bound(rebuild),
-    saveMemory: bound(saveMemory),
-    saveMemories: bound(saveMemories),
-    searchMemories: async (...given) => {
-      try {
-        return await searchMemories(db, ...given);
-      } catch (thrown) {
-        const [, { signal }] = given;
-        throw signal?.aborted ? thrown : failure(thrown, db.file);
-      }
-    },
-    memories: bound(memories),
-    memoryTopics: bound(memoryTopics),
-    memory: bound(memory),
-    forgetMemory: bound(forgetMemory),
-    memoryRevision: bound(memoryRevision),
-    memoryStats: bound(memoryStats),
-    servingModels: bound(servingModels),
-    vectorStates: bound(vectorStates),
-    waitingTexts: bound(waitingTexts),
-    saveVectors: bound(saveVectors),
-    dropVectors: bound(dropVectors),
-    ...agentStore(bound),
-    approvals: bound(approvals),
-    approval: bound(approval),
-    decideApproval: bound(decideApproval),
-    finishApproval: bound(finishApproval),
-    outbox: bound(outbox),
-    deliver: bound(deliver),
-    usage: bound(usage),
-    spent: bound(spent),
-    eraseContact: bound(eraseContact),
-    unfinishedErasures: bound(unfinishedErasures),
-    finishErasure: bound(finishErasure),
-    organizations: bound(organizations),
-    agents: bound(agents),
-    head: bound(head),
-    verify: (...given) => told(verify(db, ...given), db.file),
-    backup: async (...given) => {
-      try {
-        await backup(db, ...given);
-      } catch (thrown) {
-        throw failure(thrown, db.file);
-      }
-    },
-    trouble: bound((db) => db.lost()),
-    close: bound((db) => db.close()),
-  };
-}
-
-const threadStore = (bound: Bind): Pick<Store, "openThread" | "moveThread" | "thread" | "threads" | "slots"> => ({
-  openThread: bound(openThread),
-  moveThread: bound(moveThread),
-  thread: bound(thread),
-  threads: bound(threads),
-  slots: bound(slots),
-});
-
-async function* told<T>(found: AsyncIterable<T>, file: string): AsyncGenerator<T> {
-  try {
-    yield* found;
-  } catch (thrown) {
-    throw failure(thrown, file);
   }
 }

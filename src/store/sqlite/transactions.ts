@@ -1,25 +1,62 @@
 import { StrataError } from "../../protocol/index.ts";
 import type { MemoryIndex } from "../memory/memory-index.ts";
 import type { Ready, Statement } from "../statement.ts";
-import type { Transactions, Tx } from "../tx.ts";
+import type { Database, Transactions, Tx } from "../tx.ts";
+import { backup } from "./backup.ts";
 import type { Connection } from "./connection.ts";
+import { failure } from "./failure.ts";
 import { sqliteMemoryIndex } from "./memory-index.ts";
+import { checkFile, damageSaid } from "./verify-file.ts";
 
 /**
  * One connection writes and another reads, each for one function at a time: whoever comes meanwhile waits for its end. Reads have a
  * snapshot of their own and wait for no writer. A database in memory has one connection, and there reads wait too.
  */
-export function sqliteTransactions(writer: Connection, reader: Connection): Transactions {
+export function sqliteTransactions(writer: Connection, reader: Connection): Transactions & { readonly alone: Alone } {
   const writes = oneAtATime();
   const reads = reader === writer ? writes : oneAtATime();
   return {
     write: (work) => writes(() => transaction(writer, "immediate", work)),
     read: (work) => reads(() => transaction(reader, "deferred", work)),
+    alone: (work) => writes(() => (reader === writer ? work() : reads(work))),
   };
 }
 
+/** Runs what it is given outside of any transaction, while nobody else is in one. */
+type Alone = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** The database of one file, or one in memory. */
+export function sqliteDatabase(writer: Connection, reader: Connection): Database {
+  const { write, read, alone } = sqliteTransactions(writer, reader);
+  return {
+    write,
+    read,
+    failure: (thrown) => failure(thrown, writer.file),
+    check: () => alone(async () => checkFile(writer)),
+    damageSaid: (thrown) => damageSaid(writer, thrown),
+    // A reader of our own would keep the log from being emptied, as those of other programs do.
+    flush: () => alone(async () => emptied(writer)),
+    backup: (file, onProgress) => backup(writer, file, onProgress),
+    trouble: async () => writer.lost(),
+    close: () =>
+      alone(async () => {
+        reader.close();
+        writer.close();
+      }),
+  };
+}
+
+function emptied(db: Connection): boolean {
+  try {
+    return db.flush();
+  } catch {
+    // What was written is committed; only its log waits.
+    return false;
+  }
+}
+
 /** Runs what it is given in the order in which it came; at once where nothing runs. */
-export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let isBusy = false;
   return async (work) => {

@@ -1,9 +1,9 @@
+import { problem } from "../record/walk.ts";
 import { plain } from "../statement.ts";
 import type { Finding } from "../store.ts";
 import { type Connection, connect } from "./connection.ts";
 import { failure } from "./failure.ts";
 import { migrate } from "./migrate.ts";
-import { problem } from "./walk.ts";
 
 /** What is wrong with the file, whatever its rows say: with its pages, its indexes, its search index or its schema. */
 export function checkFile(db: Connection): readonly Finding[] {

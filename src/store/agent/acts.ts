@@ -1,0 +1,43 @@
+import { type Actor, canonicalJson, keyedDigest, StrataError } from "../../protocol/index.ts";
+import type { Act, AgentOwner } from "../agent-store.ts";
+import { append } from "../record/chain.ts";
+import { knownKey, scopeKey } from "../record/pieces.ts";
+import { atMost } from "../scope.ts";
+import { insert, query } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import type { Tx } from "../tx.ts";
+
+/** Notes what an operator did, as a link of its own. */
+export async function noteAct(
+  tx: Tx,
+  owner: AgentOwner,
+  act: { readonly actor: Actor; readonly what: string; readonly about: string; readonly at: number },
+): Promise<void> {
+  const { org, agent } = owner;
+  const { what, about, at } = act;
+  const facts = { org, agent, id: ((await acts(tx, owner, 1))[0]?.id ?? 0) + 1, role: act.actor.role, what, about, at };
+  await scopeKey(tx, { org, agent, contact: null });
+  await tx.run(insert("act", { ...facts, link: (await append(tx, org, await actLink(tx, facts))).seq }));
+}
+
+/** What an act's link says: whom or what it was about only under the agent's key, for it may name a person. */
+export async function actLink(tx: Tx, row: Omit<Row<"act">, "link">): Promise<string> {
+  const { org, agent, id, role, what, at } = row;
+  const key = await knownKey(tx, { org, agent, contact: null });
+  if (!key) {
+    const says = `the key under which acts on ${agent} are digested is gone: run \`strata verify\` where the data is, and restore a backup`;
+    throw new StrataError("record_broken", says, { agent });
+  }
+  return canonicalJson({ act: { agent, id, role, what, at, about: keyedDigest(key, row.about) } });
+}
+
+/** Newest first. */
+export async function acts(tx: Tx, { org, agent }: AgentOwner, limit: number): Promise<readonly Act[]> {
+  const newest = query
+    .selectFrom("act")
+    .select(["id", "role", "what", "about", "at"])
+    .where((eb) => eb.and({ org, agent }))
+    .orderBy("id", "desc")
+    .limit(atMost(limit));
+  return tx.all(newest);
+}

@@ -1,0 +1,103 @@
+import { type ContactScope, isBatch, type Role, type TextKey, type TextVersion } from "../../protocol/index.ts";
+import type { AgentOwner } from "../agent-store.ts";
+import { keepShared } from "../record/pieces.ts";
+import { toTextKey } from "../rows.ts";
+import { atMost } from "../scope.ts";
+import { plain } from "../statement.ts";
+import { inOrder, type Tx } from "../tx.ts";
+import { NO_VERSION, pointerOf, recordMove } from "./record-move.ts";
+import { findVersion, isWish, type MoveRow, type TextColumns } from "./texts.ts";
+
+/** The oldest first. */
+export async function proposals(
+  tx: Tx,
+  owner: AgentOwner,
+  { own, limit }: { readonly own?: true; readonly limit: number },
+): Promise<readonly TextVersion[]> {
+  const where = own ? `and contact is null and "by" = 'agent'` : "";
+  const rows = await tx.all(waiting(`${where} order by link limit ?`, owner, atMost(limit)));
+  return (await inOrder(rows, async (row) => (await findVersion(tx, row, row.n)) ?? [])).flat();
+}
+
+/** How many wait, of each text of which any does. */
+export async function proposalCounts(
+  tx: Tx,
+  { org, agent }: AgentOwner,
+): Promise<readonly (TextKey & { readonly proposals: number })[]> {
+  const rows = await tx.all(plain<Counted>(COUNTS, org, agent));
+  return rows.map((row) => ({ ...toTextKey(row), proposals: row.proposals }));
+}
+
+type Counted = Pick<MoveRow, "layer" | "part"> & { readonly proposals: number };
+
+/** By the index of what waits: another would be read to its end, however much was decided before. */
+const WAITING = "text_move indexed by text_waiting where org = ? and agent = ? and waits = 1";
+const COUNTS = `select layer, part, count(*) as proposals from ${WAITING} group by layer, part order by layer, part`;
+
+const waiting = (where: string, { org, agent }: AgentOwner, ...values: readonly unknown[]) =>
+  plain<MoveRow>(`select * from ${WAITING} ${where}`, org, agent, ...values);
+
+/**
+ * Which of an agent's proposals for a text take each other's place: those out of its own turns, of one contact's, or of those of
+ * several senders, whoever they were. What was overtaken is no wish, and keeps its place beside them.
+ */
+export async function waitingBeside(
+  tx: Tx,
+  key: TextColumns,
+  contact: MoveRow["contact"],
+): Promise<readonly MoveRow[]> {
+  const { layer, part } = key;
+  const whole = async (whose: string, ...values: readonly unknown[]) =>
+    (
+      await tx.all(
+        waiting(`${whose} and layer = ? and part = ? and "by" = 'agent' order by link`, key, ...values, layer, part),
+      )
+    ).filter(isWish);
+  if (contact === null) return whole("and contact is null");
+  if (isBatch({ ...key, contact })) return whole("and contact >= '~inbox:' and contact < '~inbox;'");
+  return whole("and contact = ?", contact);
+}
+
+/** A newer version takes the place of those that nobody has decided about. */
+export async function supersede(
+  tx: Tx,
+  rows: readonly MoveRow[],
+  { n, at }: { readonly n: number; readonly at: number },
+): Promise<void> {
+  await close(tx, rows, {
+    kind: "superseded",
+    by: "agent",
+    at,
+    why: `version ${n}, out of a later turn, takes its place`,
+  });
+}
+
+/** What a contact's turns proposed and nobody decided goes with the contact. Part of an erasure, before its texts go. */
+export async function closeProposals(tx: Tx, scope: ContactScope, by: Role, at: number): Promise<void> {
+  const rows = await tx.all(waiting("and contact = ? order by link", scope, scope.contact));
+  await close(tx, rows, { kind: "rejected", by, at, why: "the contact in whose turn it was written was erased" });
+}
+
+interface Closing {
+  readonly kind: "superseded" | "rejected";
+  readonly by: Role;
+  readonly at: number;
+  readonly why: string;
+}
+
+async function close(tx: Tx, rows: readonly MoveRow[], { kind, by, at, why }: Closing): Promise<void> {
+  for (const { org, agent, layer, part, n } of rows) {
+    const key = { org, agent, layer, part };
+    const stands = await pointerOf(tx, key);
+    await recordMove(tx, key, {
+      ...NO_VERSION,
+      kind,
+      n,
+      was: stands,
+      stands,
+      by,
+      at,
+      reason: await keepShared(tx, org, why),
+    });
+  }
+}

@@ -1,0 +1,244 @@
+import type { IndexSize, LexicalIndex, UnitHead, WeightedTerm } from "../../memory/index.ts";
+import type { MemoryId } from "../../protocol/index.ts";
+import { plain } from "../statement.ts";
+import type { Tx } from "../tx.ts";
+import { type MemoryScope, rangeOf } from "./memory-scope.ts";
+import type { UnitColumns } from "./units.ts";
+
+/** Which units may be candidates. */
+export type Sieve = (ids: readonly number[]) => Promise<ReadonlySet<number>>;
+
+/** The index of one scope: every query names its range, so that nothing of another scope is even looked at (law 5). */
+export function scopeIndex(tx: Tx, scope: MemoryScope, sieve?: Sieve): LexicalIndex {
+  const { from } = rangeOf(scope);
+  return {
+    size: async () => sizeOf(tx, scope),
+    frequencies: async (terms) => frequencies(tx, scope, terms),
+    speakers: async () =>
+      tx.column(plain<string>(`select speaker from unit_speaker where scope = ? order by speaker`, scope.number)),
+    candidates: async (terms, limit) => {
+      const most = Math.max(0, Math.floor(limit));
+      const chosen = await bestOf(tx, scope, terms, sieve === undefined ? most : Number.MAX_SAFE_INTEGER);
+      const passing = sieve === undefined ? chosen : await sieved(chosen, sieve, most);
+      return passing.map(({ id, score }) => ({ place: id - from, score }));
+    },
+    heads: async (places) => heads(tx, scope, places),
+    rows: async (places, terms) => rows(tx, scope, places, terms),
+  };
+}
+
+async function sizeOf(tx: Tx, { number }: MemoryScope): Promise<IndexSize> {
+  const found = await tx.first(plain<IndexSize>(`select units, terms from memory_scope where number = ?`, number));
+  return found ?? { units: 0, terms: 0 };
+}
+
+interface Frequency {
+  readonly term: string;
+  readonly units: number;
+}
+
+async function frequencies(
+  tx: Tx,
+  { number }: MemoryScope,
+  terms: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const found = await tx.all(
+    plain<Frequency>(
+      `select term, units from unit_term where scope = ? and term in (select value from json_each(?))`,
+      ...[number, JSON.stringify(terms.filter(isTerm))],
+    ),
+  );
+  return new Map(found.map(({ term, units }) => [term, units]));
+}
+
+/** A term as texts have them: nothing else stands in the index, and nothing else is asked of it. */
+const isTerm = (term: string): boolean =>
+  term.isWellFormed() && /^[^\u0000-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u007f]+$/.test(term);
+
+interface Scored {
+  readonly id: number;
+  readonly score: number;
+}
+
+/**
+ * The best by the sum of the weights of the terms that they have. One term a query: the index knows no more of a unit. All are read
+ * before they are added up, for the list that they are added up in is one for all searches.
+ */
+async function bestOf(
+  tx: Tx,
+  scope: MemoryScope,
+  terms: readonly WeightedTerm[],
+  limit: number,
+): Promise<readonly Scored[]> {
+  const range = rangeOf(scope);
+  const { next = 0 } = (await tx.first(plain<Pick<MemoryScope, "next">>(NEXT, scope.number))) ?? {};
+  const postings: (readonly [readonly number[], number])[] = [];
+  for (const { term, weight } of terms) {
+    if (isTerm(term) && weight > 0) postings.push([await tx.index.unitsWith(term, range), weight]);
+  }
+  const sums = next <= MOST_LISTED ? listedSums(range.from, next) : mappedSums();
+  try {
+    for (const [ids, weight] of postings) for (const id of ids) sums.add(id, weight);
+    return best(sums, Math.min(limit, sums.size));
+  } finally {
+    sums.clear();
+  }
+}
+
+const NEXT = `select next from memory_scope where number = ?`;
+
+/** Sums by id. */
+interface Sums {
+  readonly size: number;
+  add(id: number, weight: number): void;
+  each(take: (id: number, score: number) => void): void;
+  /** Ends its use. */
+  clear(): void;
+}
+
+/** A scope of so many places has a place for each in one list: several times as fast as a map. */
+const MOST_LISTED = 2 ** 21;
+
+/** The list, empty between two searches: making and clearing one for each would take longer than filling it. */
+let list = new Float64Array(0);
+
+function listedSums(from: number, places: number): Sums {
+  if (list.length < places) list = new Float64Array(Math.min(MOST_LISTED, 2 * places));
+  const sums = list;
+  const touched: number[] = [];
+  return {
+    get size() {
+      return touched.length;
+    },
+    add: (id, weight) => {
+      const place = id - from;
+      const sum = sums[place] ?? 0;
+      if (sum === 0) touched.push(place);
+      sums[place] = sum + weight;
+    },
+    each: (take) => {
+      for (const place of touched) take(from + place, sums[place] ?? 0);
+    },
+    clear: () => {
+      for (const place of touched) sums[place] = 0;
+    },
+  };
+}
+
+function mappedSums(): Sums {
+  const sums = new Map<number, number>();
+  return {
+    get size() {
+      return sums.size;
+    },
+    add: (id, weight) => void sums.set(id, (sums.get(id) ?? 0) + weight),
+    each: (take) => {
+      for (const [id, score] of sums) take(id, score);
+    },
+    clear: () => sums.clear(),
+  };
+}
+
+/** So many wait to be sorted at once. */
+const HEAP = 1_000;
+
+/** Best first, newest first on ties. What can be none of the best is not sorted. */
+function best(sums: Sums, limit: number): readonly Scored[] {
+  let kept: Scored[] = [];
+  let least = 0;
+  const cut = () => {
+    kept = kept.sort((a, b) => b.score - a.score || b.id - a.id).slice(0, limit);
+    if (kept.length === limit) least = kept.at(-1)?.score ?? 0;
+  };
+  sums.each((id, score) => {
+    if (score < least) return;
+    kept.push({ id, score });
+    if (kept.length >= limit + HEAP) cut();
+  });
+  cut();
+  return kept;
+}
+
+/** As many are asked about at once. */
+const STEP = 500;
+
+/** The best that pass: whatever is held back, as many are given as there are. */
+async function sieved(ranked: readonly Scored[], sieve: Sieve, limit: number): Promise<readonly Scored[]> {
+  const chosen: Scored[] = [];
+  for (let at = 0; at < ranked.length && chosen.length < limit; at += STEP) {
+    const some = ranked.slice(at, at + STEP);
+    const passing = await sieve(some.map(({ id }) => id));
+    chosen.push(...some.filter(({ id }) => passing.has(id)));
+  }
+  return chosen.slice(0, limit);
+}
+
+interface HeadRow extends Pick<UnitColumns, "speaker" | "flags"> {
+  readonly id: number;
+  readonly whole: number;
+  readonly session: number;
+}
+
+async function heads(tx: Tx, scope: MemoryScope, places: readonly number[]): Promise<readonly UnitHead[]> {
+  const { from } = rangeOf(scope);
+  return (await tx.all(plain<HeadRow>(HEADS, JSON.stringify(idsOf(scope, places))))).map(({ id, ...unit }) => ({
+    ...unit,
+    place: id - from,
+  }));
+}
+
+const HEADS = `select unit.id, unit.memory as whole, unit.session, unit.speaker, unit.flags
+  from json_each(?) as wanted cross join unit on unit.id = wanted.value`;
+
+function idsOf(scope: MemoryScope, places: readonly number[]): readonly number[] {
+  const { from, to } = rangeOf(scope);
+  return places.map((place) => from + place).filter((id) => id >= from && id < to);
+}
+
+interface UnitRow extends UnitColumns {
+  readonly id: number;
+  readonly memory: MemoryId;
+  readonly at: number;
+  readonly session: number;
+  readonly parts: number;
+}
+
+type ReadUnits = Awaited<ReturnType<LexicalIndex["rows"]>>;
+
+async function rows(
+  tx: Tx,
+  scope: MemoryScope,
+  places: readonly number[],
+  wanted: ReadonlySet<string>,
+): Promise<ReadUnits> {
+  const { from } = rangeOf(scope);
+  const read = readerOf(wanted);
+  const found = await tx.all(plain<UnitRow>(ROWS, JSON.stringify(idsOf(scope, places))));
+  return found.map(({ id, terms, ...unit }) => ({ ...unit, place: id - from, ...read(terms) }));
+}
+
+const ROWS = `select unit.id, unit.session, unit.speaker, unit.flags, unit.terms, memory.id as memory, memory.at, memory.units as parts
+  from json_each(?) as wanted cross join unit on unit.id = wanted.value cross join memory on memory.row = unit.memory`;
+
+const SPACE = 32;
+
+/** Reads a unit's terms off its row. Most are none of those wanted, which their length and first sign tell: they are not even cut out. */
+function readerOf(wanted: ReadonlySet<string>): (terms: string) => Pick<ReadUnits[number], "has" | "length"> {
+  const lengths = new Uint32Array(128);
+  for (const term of wanted) lengths[sign(term, 0)] = (lengths[sign(term, 0)] ?? 0) | (1 << (term.length & 31));
+  return (terms) => {
+    const has: string[] = [];
+    let length = 0;
+    for (let from = 0, at = 0; at <= terms.length; at++) {
+      if (at < terms.length && terms.charCodeAt(at) !== SPACE) continue;
+      if (at > from) length++;
+      const isLikely = at > from && (((lengths[sign(terms, from)] ?? 0) >>> ((at - from) & 31)) & 1) === 1;
+      const term = isLikely ? terms.slice(from, at) : undefined;
+      if (term !== undefined && wanted.has(term)) has.push(term);
+      from = at + 1;
+    }
+    return { has, length };
+  };
+}
+
+const sign = (text: string, at: number): number => text.charCodeAt(at) & 127;

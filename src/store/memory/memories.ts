@@ -1,0 +1,46 @@
+import type { Memory, MemoryFilter, MemoryId, Scope } from "../../protocol/index.ts";
+import type { MemoryStats } from "../memory-store.ts";
+import { toMemory } from "../rows.ts";
+import { atMost } from "../scope.ts";
+import type { Tx } from "../tx.ts";
+import { countsOf } from "./memory-count.ts";
+import { conditionOf, isOfKept, KEPT, memoryRows, NOT_SAID } from "./memory-rows.ts";
+import { memoryScope } from "./memory-scope.ts";
+
+/** Newest first; of one instant, what was kept last. */
+export async function memories(
+  tx: Tx,
+  scope: Scope,
+  limit: number,
+  { superseded, ...filter }: MemoryFilter & { readonly superseded?: true } = {},
+): Promise<readonly Memory[]> {
+  const own = await memoryScope(tx, scope);
+  if (!own) return [];
+  const wanted = { kinds: NOT_SAID, ...filter };
+  const condition = conditionOf(wanted);
+  const holds = [
+    ...(isOfKept(wanted) ? [KEPT] : []),
+    ...(superseded ? [] : ["memory.superseded_by is null"]),
+    ...(condition ? [condition.sql] : []),
+  ];
+  const newest = `${holds.join(" and ")} order by memory.at desc, memory.row desc limit ?`;
+  return (await memoryRows(tx, own, newest, ...(condition?.parameters ?? []), atMost(limit))).map(toMemory);
+}
+
+/** One memory of the scope, also one that was superseded. */
+export async function memory(tx: Tx, scope: Scope, id: MemoryId): Promise<Memory | undefined> {
+  const own = await memoryScope(tx, scope);
+  const row = own && (await memoryRows(tx, own, `memory.id = ?`, id))[0];
+  return row && toMemory(row);
+}
+
+/** 0 where nothing was ever remembered. */
+export async function memoryRevision(tx: Tx, scope: Scope): Promise<number> {
+  return (await memoryScope(tx, scope))?.revision ?? 0;
+}
+
+/** As they are kept: every message asks for them. */
+export async function memoryStats(tx: Tx, scope: Scope): Promise<readonly MemoryStats[]> {
+  const own = await memoryScope(tx, scope);
+  return own ? await countsOf(tx, own.number) : [];
+}

@@ -1,0 +1,40 @@
+import type { Memory, MemoryKind } from "../../protocol/index.ts";
+import type { MemoryStats } from "../memory-store.ts";
+import { plain } from "../statement.ts";
+import type { Tx } from "../tx.ts";
+
+/** What is counted of a memory. */
+export type Countable = Pick<Memory, "kind" | "at"> & { readonly characters: number };
+
+/** How many memories of a kind came, less those that went, with the newest of each. */
+export interface KindChange {
+  readonly memories: number;
+  readonly characters: number;
+  readonly newest?: number;
+  readonly gone?: number;
+}
+
+/** Counts what came and went of a kind. The newest of its kind may be another once one is gone. */
+export async function writeKind(tx: Tx, scope: number, kind: MemoryKind, change: KindChange): Promise<void> {
+  const { memories, characters, newest, gone } = change;
+  await tx.run(plain(MORE, scope, kind, memories, characters, newest ?? gone));
+  if (gone === undefined) return;
+  await tx.run(plain(`delete from memory_count where scope = ? and kind = ? and memories = 0`, scope, kind));
+  await tx.run(plain(NEWEST, scope, kind, scope, kind, gone));
+}
+
+const MORE = `insert into memory_count values (?, ?, ?, ?, ?) on conflict do update set memories = memories + excluded.memories,
+  characters = characters + excluded.characters, newest = max(newest, excluded.newest)`;
+const NEWEST = `update memory_count set newest = (select max(at) from memory
+    where memory.scope = ? and memory.kind = ? and memory.superseded_by is null)
+  where scope = ? and kind = ? and newest = ?`;
+
+/** The counts of a scope, by kind. */
+export async function countsOf(tx: Tx, scope: number): Promise<readonly MemoryStats[]> {
+  return tx.all(
+    plain<MemoryStats>(
+      `select kind, memories, characters, newest from memory_count where scope = ? order by kind`,
+      scope,
+    ),
+  );
+}

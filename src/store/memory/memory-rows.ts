@@ -1,0 +1,68 @@
+import { type MemoryFilter, type MemoryKind, TRUSTS, type Trust } from "../../protocol/index.ts";
+import type { MemoryRow } from "../rows.ts";
+import { plain } from "../statement.ts";
+import type { Tx } from "../tx.ts";
+import type { Condition } from "./memory-index.ts";
+import type { MemoryScope } from "./memory-scope.ts";
+
+/** Reading memories: each with the text of the slot that shows it, where it has none of its own. */
+
+const READ = `select memory.*, memory_scope.agent, memory_scope.contact, slot.kind as slot_kind,
+    slot.thread as slot_thread, piece.text
+  from memory join memory_scope on memory_scope.number = memory.scope
+  left join slot on memory.slot is not null and slot.org = memory_scope.org and slot.agent = memory_scope.agent
+    and slot.contact = memory_scope.contact and slot.turn = memory.turn and slot.position = memory.slot
+  left join piece on piece.org = slot.org and piece.agent = slot.agent and piece.contact = slot.contact
+    and piece.digest = slot.piece`;
+
+/** The memories of a scope for which something holds, said in SQL. */
+export async function memoryRows(
+  tx: Tx,
+  { number }: Pick<MemoryScope, "number">,
+  holds: string,
+  ...parameters: readonly unknown[]
+): Promise<readonly MemoryRow[]> {
+  return tx.all(plain<MemoryRow>(`${READ} where memory.scope = ? and ${holds}`, number, ...parameters));
+}
+
+/**
+ * The row of the memory that was just put in. Asked for by itself: an insert that returned it would have the full-text index write
+ * down what it holds so far, each time.
+ */
+export async function addedRow(tx: Tx): Promise<number> {
+  return (await tx.column(plain<number>(`select last_insert_rowid()`)))[0] ?? 0;
+}
+
+/** A filter in SQL; nothing where it lets everything pass. Lists are bound as one value, so that their length makes no new query. */
+export function conditionOf({ kinds, tags, since, before, trust }: MemoryFilter): Condition | undefined {
+  const conditions: [string, unknown][] = [
+    ...listed("memory.kind", kinds),
+    ...(tags === undefined ? [] : [tagged(tags)]),
+    ...(since === undefined ? [] : [[`memory.at >= ?`, since] satisfies [string, unknown]]),
+    ...(before === undefined ? [] : [[`memory.at < ?`, before] satisfies [string, unknown]]),
+    ...listed("memory.trust", trust === undefined ? undefined : atLeast(trust)),
+  ];
+  if (conditions.length === 0) return undefined;
+  return { sql: conditions.map(([text]) => text).join(" and "), parameters: conditions.map(([, value]) => value) };
+}
+
+const listed = (column: string, values: readonly string[] | undefined): [string, unknown][] =>
+  values === undefined ? [] : [[`${column} in (select value from json_each(?))`, JSON.stringify(values)]];
+
+const tagged = (tags: readonly string[]): [string, unknown] => [
+  `exists (select 1 from json_each(memory.tags) as has join json_each(?) as wanted on wanted.value = has.value)`,
+  JSON.stringify(tags.map((tag) => tag.toWellFormed())),
+];
+
+const atLeast = (trust: Trust): readonly Trust[] => TRUSTS.slice(0, TRUSTS.indexOf(trust) + 1);
+
+/** Whether only what was saved on purpose can pass: that is little, and has an index of its own. */
+export function isOfKept({ kinds, tags }: MemoryFilter): boolean {
+  return tags !== undefined || (kinds !== undefined && !kinds.includes("message"));
+}
+
+/** As `memory_kept` has it, so that it serves. */
+export const KEPT = `(memory.kind != 'message' or memory.tags is not null)`;
+
+/** Everything but messages: what a list shows unless it is asked for more. */
+export const NOT_SAID: readonly MemoryKind[] = ["fact", "block", "summary"];

@@ -1,0 +1,57 @@
+import type { Scope } from "../../protocol/index.ts";
+import { ownerOrAgent } from "../scope.ts";
+import { plain } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import type { Tx } from "../tx.ts";
+
+/** Where and how much a scope's memories are: the row that every write of them changes. */
+export type MemoryScope = Row<"memory_scope">;
+
+/** A scope's range of the index, wider than any that is filled. Numbers stay exact up to 2^27 scopes. */
+const WIDTH = 2 ** 26;
+
+/** The first id of a scope's units, and the first that is the next scope's. */
+export function rangeOf({ number }: Pick<MemoryScope, "number">): { readonly from: number; readonly to: number } {
+  return { from: number * WIDTH, to: (number + 1) * WIDTH };
+}
+
+/** A scope that has memories, or had. */
+export async function memoryScope(tx: Tx, scope: Scope): Promise<MemoryScope | undefined> {
+  const { org, agent, contact } = ownerOrAgent(scope);
+  return tx.first(
+    plain<MemoryScope>(`select * from memory_scope where org = ? and agent = ? and contact = ?`, org, agent, contact),
+  );
+}
+
+/** The same for writing: made when it is first needed. */
+export async function ownMemoryScope(tx: Tx, scope: Scope): Promise<MemoryScope> {
+  const known = await memoryScope(tx, scope);
+  if (known) return known;
+  const { org, agent, contact } = ownerOrAgent(scope);
+  const fresh = { next: 0, units: 0, terms: 0, saved: 0, characters: 0 };
+  const made = plain<Pick<MemoryScope, "number">>(
+    `insert into memory_scope (org, agent, contact, next, units, terms, saved, characters, revision)
+     values (?, ?, ?, 0, 0, 0, 0, 0, 0) returning number`,
+    ...[org, agent, contact],
+  );
+  const { number = 0 } = (await tx.first(made)) ?? {};
+  // A contact who was erased and comes back has a new number: no revision comes twice, or a cache would answer with what is gone.
+  const revision = number * WIDTH;
+  await tx.run(plain(`update memory_scope set revision = ? where number = ?`, revision, number));
+  return { number, org, agent, contact, ...fresh, revision };
+}
+
+/** What a write changes of a scope. */
+export type Change = Partial<Pick<MemoryScope, "next" | "units" | "terms" | "saved" | "characters">>;
+
+/** Counts a change up or down, each of which makes a new revision. */
+export async function countChange(tx: Tx, { number }: Pick<MemoryScope, "number">, change: Change): Promise<void> {
+  const { next = 0, units = 0, terms = 0, saved = 0, characters = 0 } = change;
+  await tx.run(
+    plain(
+      `update memory_scope set next = next + ?, units = units + ?, terms = terms + ?, saved = saved + ?,
+       characters = characters + ?, revision = revision + 1 where number = ?`,
+      ...[next, units, terms, saved, characters, number],
+    ),
+  );
+}

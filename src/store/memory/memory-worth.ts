@@ -1,0 +1,62 @@
+import { type Memory, type MemoryId, TRUSTS } from "../../protocol/index.ts";
+import { type MemoryRow, toMemory } from "../rows.ts";
+import { plain } from "../statement.ts";
+import type { Tx } from "../tx.ts";
+import type { Countable } from "./memory-count.ts";
+import { memoryRows } from "./memory-rows.ts";
+import { countOut, type OpenScope } from "./open-scope.ts";
+import { unindexMemory } from "./units.ts";
+
+const DAY = 86_400_000;
+/** Once more said is as good as so much newer, and so is one step of trust. */
+const SUPPORT = 30 * DAY;
+const TRUST = 180 * DAY;
+/** Beyond any date. */
+const EVER = 1e15;
+
+/** Whether a person wrote it down, and no agent on its own. */
+export function isSavedByPerson({ by }: Pick<Memory, "by">): boolean {
+  return by === "operator" || by === "member" || by === "platform";
+}
+
+/** What goes last: what a person saved, then what is new, often said and trusted. What was superseded goes first. */
+export function worthOf(memory: Pick<Memory, "at" | "by" | "support" | "trust" | "supersededBy">): number {
+  const { at, support, trust, supersededBy } = memory;
+  const counted = at + SUPPORT * (support - 1) + TRUST * (TRUSTS.length - 1 - TRUSTS.indexOf(trust));
+  if (supersededBy !== undefined) return counted - EVER;
+  return Math.trunc(isSavedByPerson(memory) ? counted + EVER : counted);
+}
+
+/** Makes room for what was just saved: the least useful go, and are named. Part of a write transaction. */
+export async function evict(tx: Tx, own: OpenScope, newest: MemoryId): Promise<readonly MemoryId[]> {
+  const evicted: MemoryId[] = [];
+  while (own.saved > tx.limits.saved || own.characters > tx.limits.characters) {
+    const least = `select row from memory where scope = ? and worth is not null and id != ? order by worth, row limit 1`;
+    const [row] = await tx.column(plain<number>(least, own.number, newest));
+    const [doomed] = row === undefined ? [] : await memoryRows(tx, own, `memory.row = ?`, row);
+    if (!doomed) break;
+    await removeMemory(tx, own, doomed);
+    evicted.push(doomed.id);
+  }
+  return evicted;
+}
+
+/** Removes a memory with its units. */
+export async function removeMemory(tx: Tx, own: OpenScope, doomed: MemoryRow): Promise<void> {
+  const memory = toMemory(doomed);
+  await unindexMemory(tx, own, doomed.row);
+  await tx.run(plain(`delete from memory where row = ?`, doomed.row));
+  if (doomed.superseded_by === null) countOut(own, countable(memory));
+  if (memory.kind !== "message") countSaved(own, memory, -1);
+}
+
+/** What was saved on purpose counts against the limits. */
+export function countSaved(own: OpenScope, { content }: Pick<Memory, "content">, by: 1 | -1): void {
+  own.saved += by;
+  own.characters += by * content.length;
+}
+
+/** What is counted of a memory. */
+export function countable({ kind, at, content }: Memory): Countable {
+  return { kind, at, characters: content.length };
+}

@@ -1,0 +1,169 @@
+import { type ContactScope, outboxId, type ThreadId, type TurnId } from "../../protocol/index.ts";
+import { foldedDigest, memoryDigest } from "../digests.ts";
+import { knownKey } from "../record/pieces.ts";
+import { type MemoryRow, toMemory } from "../rows.ts";
+import { owner } from "../scope.ts";
+import { plain } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import { eventsOfTurn } from "../threads/events.ts";
+import { taintsOf } from "../threads/staged.ts";
+import { inOrder, type Tx } from "../tx.ts";
+import { findable } from "./findable.ts";
+import { memoryRows } from "./memory-rows.ts";
+import type { MemoryScope } from "./memory-scope.ts";
+import { countable, countSaved, worthOf } from "./memory-worth.ts";
+import { keepTurn, replyTrust, type SlotSaid } from "./messages.ts";
+import { changeScope, countIn, type OpenScope } from "./open-scope.ts";
+import { indexMemory } from "./units.ts";
+
+/**
+ * Which words a text is found by. A file whose index was made otherwise gets a new one when it is opened: count up with
+ * every change of what `unitsOf` gives.
+ */
+const INDEX_VERSION = 6;
+
+/** Which texts are not to be remembered, of what was said before that was asked at each commit. */
+export type KeptOut = (text: string) => boolean;
+
+/** Whether the index is today's. */
+export async function isIndexToday(tx: Tx): Promise<boolean> {
+  return (await version(tx)) === INDEX_VERSION;
+}
+
+/** Makes the index of a file anew where it is not today's: it is derived, all of it. Of two programs one waits. */
+export async function refreshIndex(tx: Tx, keptOut: KeptOut = () => false): Promise<void> {
+  const found = await version(tx);
+  if (found === INDEX_VERSION) return;
+  // What was said before messages were remembered. Later it would bring back what was forgotten.
+  if (found === undefined) await keepTurns(tx);
+  await clear(tx);
+  for (const scope of await tx.all(plain<MemoryScope>(`select * from memory_scope`))) {
+    if (found === undefined) await nameSavers(tx, scope);
+    await indexScope(tx, scope, keptOut);
+  }
+  await tx.run(plain(`delete from memory_index`));
+  await tx.run(plain(`insert into memory_index values (?)`, INDEX_VERSION));
+}
+
+async function version(tx: Tx): Promise<number | undefined> {
+  return (await tx.column(plain<number>(`select version from memory_index`)))[0];
+}
+
+async function clear(tx: Tx): Promise<void> {
+  await tx.index.clear();
+  for (const table of ["unit", "unit_term", "unit_speaker", "talk", "memory_count"])
+    await tx.run(plain(`delete from ${table}`));
+  await tx.run(plain(`update memory set first = null, units = 0`));
+  await tx.run(
+    plain(`update memory_scope set next = 0, units = 0, terms = 0, saved = 0, characters = 0, revision = revision + 1`),
+  );
+}
+
+/**
+ * Who saved what before that was kept: what came from no turn, with the trust that operators alone have. Else it would count as the
+ * agent's. What its digest does not vouch for stays as it is.
+ */
+async function nameSavers(tx: Tx, scope: MemoryScope): Promise<void> {
+  const key = await keyOf(tx, scope);
+  if (!key) return;
+  for (const row of await memoryRows(
+    tx,
+    scope,
+    `memory.turn is null and memory.by is null and memory.trust in ('operator', 'platform')`,
+  )) {
+    const memory = toMemory(row);
+    if (memoryDigest(key, memory) !== row.digest) continue;
+    const by = memory.trust;
+    await tx.run(
+      plain(`update memory set by = ?, digest = ? where row = ?`, by, memoryDigest(key, { ...memory, by }), row.row),
+    );
+  }
+}
+
+const keyOf = (tx: Tx, scope: MemoryScope): Promise<Uint8Array | undefined> =>
+  knownKey(tx, { ...scope, contact: scope.contact === "" ? null : scope.contact });
+
+/** In the order in which all was said: neighbours are found together. A message that is kept out stays in its thread alone. */
+async function indexScope(tx: Tx, scope: MemoryScope, keptOut: KeptOut): Promise<void> {
+  const key = await keyOf(tx, scope);
+  const inOrder = plain<number>(`select row from memory where scope = ? order by at, row`, scope.number);
+  await changeScope(tx, scope, async (open) => {
+    const rows = await tx.column(inOrder);
+    for (let at = 0; at < rows.length; at += AT_ONCE) {
+      for (const found of await inOrderOf(tx, open, rows.slice(at, at + AT_ONCE)))
+        await indexRow(tx, open, found, { key, keptOut });
+    }
+  });
+}
+
+/** So many are read by one query: it takes several times as long to begin as to give a row. */
+const AT_ONCE = 500;
+
+async function inOrderOf(tx: Tx, open: OpenScope, rows: readonly number[]): Promise<readonly MemoryRow[]> {
+  const holds = `memory.row in (select value from json_each(?))`;
+  const found = new Map((await memoryRows(tx, open, holds, JSON.stringify(rows))).map((one) => [one.row, one]));
+  return rows.flatMap((row) => found.get(row) ?? []);
+}
+
+interface Indexing {
+  readonly key: Uint8Array | undefined;
+  readonly keptOut: KeptOut;
+}
+
+async function indexRow(tx: Tx, open: OpenScope, found: MemoryRow, { key, keptOut }: Indexing): Promise<void> {
+  const { row } = found;
+  const memory = toMemory(found);
+  if (found.slot !== null && keptOut(memory.content)) {
+    await tx.run(plain(`delete from memory where row = ?`, row));
+    return;
+  }
+  if (found.superseded_by === null) {
+    await indexMemory(tx, open, findable(memory, row, found.slot_thread));
+    countIn(open, countable(memory));
+  }
+  if (found.slot !== null) return;
+  const folded = key && found.superseded_by === null ? foldedDigest(key, memory) : null;
+  const worth = memory.kind === "message" ? null : worthOf(memory);
+  await tx.run(plain(`update memory set folded = ?, worth = ? where row = ?`, folded, worth, row));
+  if (worth !== null) countSaved(open, memory, 1);
+}
+
+type Done = ContactScope & { readonly thread: ThreadId; readonly turn: TurnId; readonly forked: ThreadId | null };
+
+/** Remembers the messages of every turn that the record has. */
+async function keepTurns(tx: Tx): Promise<void> {
+  const done = plain<Done>(
+    `select turn.org, turn.agent, turn.contact, turn.thread, turn.id as turn, thread.forked_thread as forked from turn
+     join thread using (org, agent, contact) where thread.id = turn.thread and turn.status = 'done'
+     order by turn.ended_at, turn.id`,
+  );
+  for (const { thread, turn, forked, ...scope } of await tx.all(done)) {
+    const slots = await slotsSaid(tx, scope, turn);
+    const forkedFrom = slots[0]?.position === 0 ? forked : null;
+    await keepTurn(tx, { scope, thread, turn, forkedFrom, slots, except: new Set() });
+  }
+}
+
+/** A turn's slots: its events in order, and after them the reply. */
+export async function slotsSaid(tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly SlotSaid[]> {
+  const { org, agent, contact } = owner(scope);
+  const rows = await tx.all(
+    plain<Row<"slot"> & Pick<SlotSaid, "text">>(
+      `select slot.*, piece.text from slot join piece using (org, agent, contact)
+       where slot.org = ? and slot.agent = ? and slot.contact = ? and slot.turn = ? and piece.digest = slot.piece
+       order by position`,
+      ...[org, agent, contact, turn],
+    ),
+  );
+  const events = await eventsOfTurn(tx, scope, turn);
+  const sent = `select id from outbox where org = ? and agent = ? and contact = ? and turn = ?`;
+  const [outbox] = await tx.column(plain<string>(sent, org, agent, contact, turn));
+  return (
+    await inOrder(rows, async ({ position, kind, speaker, piece, at, text }, i): Promise<readonly SlotSaid[]> => {
+      const event = events[i];
+      if (kind !== "reply") return event ? [{ id: event.id, position, kind, trust: speaker, piece, at, text }] : [];
+      const trust = replyTrust(await taintsOf(tx, scope, turn));
+      return outbox === undefined ? [] : [{ id: outboxId(outbox), position, kind, trust, piece, at, text }];
+    })
+  ).flat();
+}

@@ -1,0 +1,244 @@
+import {
+  lowestTrust,
+  type Memory,
+  type MemoryId,
+  type NewMemory,
+  type Scope,
+  StrataError,
+  untrusted,
+} from "../../protocol/index.ts";
+import { foldedDigest, memoryDigest } from "../digests.ts";
+import type { AddedMemory, SavedMemory } from "../memory-store.ts";
+import { scopeKey } from "../record/pieces.ts";
+import { type MemoryRow, toMemory } from "../rows.ts";
+import { insert, plain } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import { inOrder, type Tx } from "../tx.ts";
+import { findable } from "./findable.ts";
+import type { MemoryLimits } from "./memory-limits.ts";
+import { addedRow, memoryRows } from "./memory-rows.ts";
+import { memoryScope, ownMemoryScope } from "./memory-scope.ts";
+import { countable, countSaved, evict, isSavedByPerson, removeMemory, worthOf } from "./memory-worth.ts";
+import { changeScope, countIn, countOut, type OpenScope } from "./open-scope.ts";
+import { type Findable, indexMemory, NOWHERE, placeFor, putUnits, unindexMemory, unitColumns } from "./units.ts";
+
+/** Saves a memory outside any turn. */
+export async function saveMemory(tx: Tx, scope: Scope, id: MemoryId, memory: NewMemory): Promise<SavedMemory> {
+  return addMemory(tx, scope, { id, memory });
+}
+
+/** Saves many, all or none. */
+export async function saveMemories(tx: Tx, scope: Scope, all: readonly AddedMemory[]): Promise<readonly SavedMemory[]> {
+  return saving(tx, scope, (at) => inOrder(all, (added) => keep(tx, at, added)));
+}
+
+/** Keeps a memory: one that says the very same counts once more, a new one is put into the index. Part of a write transaction. */
+export async function addMemory(tx: Tx, scope: Scope, added: AddedMemory): Promise<SavedMemory> {
+  return saving(tx, scope, (at) => keep(tx, at, added));
+}
+
+/** Where and under which key. */
+interface Saving {
+  readonly own: OpenScope;
+  readonly key: Uint8Array;
+}
+
+async function saving<T>(tx: Tx, scope: Scope, work: (at: Saving) => T): Promise<T> {
+  const key = await scopeKey(tx, scope);
+  return changeScope(tx, await ownMemoryScope(tx, scope), (own) => work({ own, key }));
+}
+
+async function keep(tx: Tx, at: Saving, added: AddedMemory): Promise<SavedMemory> {
+  const { own } = at;
+  const memory = wellFormed(added.memory);
+  checkLength(tx.limits, memory);
+  if (added.kept?.supersededBy !== undefined) return putAway(tx, at, { ...added, memory });
+  const old = await supersedable(tx, own, { ...added, memory });
+  const folded = foldedDigest(at.key, memory);
+  const same = await sameMemory(tx, own, folded);
+  const saved = same
+    ? await merge(tx, at, same, memory)
+    : await add(tx, { ...at, folded }, { ...memory, id: added.id, support: added.kept?.support ?? 1 });
+  if (old && old.id !== saved.id) await supersede(tx, at, old, { memory: saved.id, at: memory.at });
+  return { memory: saved, merged: same !== undefined, evicted: await evict(tx, own, saved.id) };
+}
+
+/** What another record keeps as superseded is never found here: it is kept as it was there, or put away where it is found yet. */
+async function putAway(tx: Tx, at: Saving, { id, memory, kept }: AddedMemory): Promise<SavedMemory> {
+  const known = (await memoryRows(tx, at.own, `memory.id = ?`, id))[0];
+  const by = kept?.supersededBy;
+  if (known && known.superseded_by === null && by) await supersede(tx, at, known, by);
+  const [now] = known ? await memoryRows(tx, at.own, `memory.id = ?`, id) : [];
+  const saved = now ? toMemory(now) : await add(tx, at, { ...memory, support: 1, ...kept, id });
+  return { memory: saved, merged: now !== undefined, evicted: await evict(tx, at.own, saved.id) };
+}
+
+/** The oldest that says the very same. The condition stands there as the index has it, so that no plan waits for a value. */
+async function sameMemory(tx: Tx, own: OpenScope, folded: Uint8Array): Promise<MemoryRow | undefined> {
+  const same = `select row from memory where scope = ? and folded = ? and folded is not null`;
+  const rows = await tx.column(plain<number>(same, own.number, folded));
+  return rows.length === 0 ? undefined : (await memoryRows(tx, own, `memory.row = ?`, Math.min(...rows)))[0];
+}
+
+/** Half a sign cannot be stored as text: it would come back as another one, and the digest would not fit. */
+function wellFormed(memory: NewMemory): NewMemory {
+  const { content, tags, speaker, session, sources } = memory;
+  return {
+    ...memory,
+    content: untrusted(content.toWellFormed()),
+    tags: tags.map((tag) => tag.toWellFormed()),
+    ...(speaker !== undefined && { speaker: speaker.toWellFormed() }),
+    ...(session !== undefined && { session: session.toWellFormed() }),
+    ...(sources !== undefined && { sources: sources.map((source) => source.toWellFormed()) }),
+  };
+}
+
+function checkLength(limits: MemoryLimits, { kind, content, tags }: NewMemory): void {
+  const most = kind === "message" ? limits.message : limits.length;
+  const length = content.length + tags.reduce((sum, tag) => sum + tag.length, 0);
+  if (length <= most) return;
+  const says = `the memory has ${length} characters with its tags, and one may have ${most}: shorten it or save it in parts`;
+  throw new StrataError("invalid_input", says, { length, most });
+}
+
+/** What it takes the place of, where that is still found. @throws StrataError `memory_not_found` */
+async function supersedable(tx: Tx, own: OpenScope, { memory, kept }: AddedMemory): Promise<MemoryRow | undefined> {
+  const { supersedes: id } = memory;
+  if (id === undefined) return undefined;
+  const [old] = await memoryRows(tx, own, `memory.id = ?`, id);
+  // What was superseded before stays dated as it is.
+  if (old) return old.superseded_by === null ? old : undefined;
+  if (kept) return undefined;
+  const says = `memory ${id}, which shall be superseded, is not in reach: list the memories, or save without it`;
+  throw new StrataError("memory_not_found", says, { memory: id });
+}
+
+/** A new row: in the index, with what tells the same again, unless it is put away. */
+async function add(
+  tx: Tx,
+  { own, key, folded = null }: Saving & { readonly folded?: Uint8Array | null },
+  given: NewMemory & Pick<Memory, "id" | "support" | "supersededBy">,
+): Promise<Memory> {
+  const memory: Memory = { kind: "fact", ...given };
+  const { supersededBy } = memory;
+  const units = supersededBy ? [] : unitColumns(memory);
+  const place = supersededBy ? NOWHERE : placeFor(tx, own, units);
+  if (!supersededBy && place.first === null) throw full(tx);
+  await tx.run(
+    insert("memory", {
+      ...contentColumns(memory),
+      ...countedColumns(memory, key),
+      scope: own.number,
+      folded,
+      slot: null,
+      ...place,
+      superseded_by: supersededBy?.memory ?? null,
+      superseded_at: supersededBy?.at ?? null,
+    } satisfies Columns),
+  );
+  if (!supersededBy) {
+    await putUnits(tx, own, { ...findable(memory, await addedRow(tx)), first: place.first }, units);
+    countIn(own, countable(memory));
+  }
+  if (memory.kind !== "message") countSaved(own, memory, 1);
+  return memory;
+}
+
+type Columns = Omit<Row<"memory">, "row">;
+
+function full({ limits }: Tx): StrataError {
+  const says = `the scope has used all of its ${limits.range} places for memories: export them, erase the contact and import what is still wanted`;
+  return new StrataError("invalid_input", says, { range: limits.range });
+}
+
+function contentColumns(
+  memory: Memory,
+): Pick<
+  Columns,
+  "id" | "kind" | "at" | "turn" | "content" | "speaker" | "session" | "valid_from" | "valid_until" | "supersedes"
+> {
+  const { id, kind, at, content, turn = null, speaker = null, session = null, supersedes = null } = memory;
+  const { validFrom = null, validUntil = null } = memory;
+  return { id, kind, at, turn, content, speaker, session, valid_from: validFrom, valid_until: validUntil, supersedes };
+}
+
+type Counted = Pick<Columns, "tags" | "trust" | "by" | "sources" | "support" | "worth" | "digest">;
+
+/** What changes when the same is said again. */
+function countedColumns(memory: Memory, key: Uint8Array): Counted {
+  const { tags, trust, by = null, sources, support } = memory;
+  return {
+    tags: tags.length === 0 ? null : JSON.stringify(tags),
+    trust,
+    by,
+    sources: sources === undefined ? null : JSON.stringify(sources),
+    support,
+    worth: memory.kind === "message" ? null : worthOf(memory),
+    digest: memoryDigest(key, memory),
+  };
+}
+
+/** The same once more: as trusted as the more trusted of the two, for both said every word of it. */
+async function merge(tx: Tx, { own, key }: Saving, known: MemoryRow, again: NewMemory): Promise<Memory> {
+  const before = toMemory(known);
+  const trust = lowestTrust([before.trust, again.trust]) === before.trust ? again.trust : before.trust;
+  const by = isSavedByPerson(before) ? before.by : (again.by ?? before.by);
+  const tags = [...new Set([...before.tags, ...again.tags])];
+  const sources = [...new Set([...(before.sources ?? []), ...(again.sources ?? [])])].slice(0, MOST_SOURCES);
+  const memory: Memory = {
+    ...before,
+    tags,
+    trust,
+    support: before.support + 1,
+    ...(by !== undefined && { by }),
+    ...(sources.length > 0 && { sources }),
+  };
+  const { support, worth, digest, ...columns } = countedColumns(memory, key);
+  const newest = worth === null ? null : worthOf({ ...memory, at: Math.max(memory.at, again.at) });
+  await tx.run(
+    plain(
+      `update memory set tags = ?, trust = ?, by = ?, sources = ?, support = ?, worth = ?, digest = ? where row = ?`,
+      ...[columns.tags, columns.trust, columns.by, columns.sources, support, newest, digest, known.row],
+    ),
+  );
+  if (tags.length > before.tags.length) await reindex(tx, own, findable(memory, known.row));
+  return memory;
+}
+
+/** More sources of one memory tell nothing more. */
+const MOST_SOURCES = 100;
+
+async function reindex(tx: Tx, own: OpenScope, memory: Findable): Promise<void> {
+  await unindexMemory(tx, own, memory.row);
+  await indexMemory(tx, own, memory);
+}
+
+/** The old one stays in the record, dated, and is found no more. */
+async function supersede(
+  tx: Tx,
+  { own, key }: Saving,
+  old: MemoryRow,
+  by: NonNullable<Memory["supersededBy"]>,
+): Promise<void> {
+  await unindexMemory(tx, own, old.row);
+  const memory: Memory = { ...toMemory(old), supersededBy: by };
+  // A message of a turn has no digest of its own: the turn's link covers its text.
+  const digest = old.digest === null ? null : memoryDigest(key, memory);
+  const worth = old.worth === null ? null : worthOf(memory);
+  await tx.run(
+    plain(
+      `update memory set superseded_by = ?, superseded_at = ?, folded = null, worth = ?, digest = ? where row = ?`,
+      ...[by.memory, by.at, worth, digest, old.row],
+    ),
+  );
+  countOut(own, countable(memory));
+}
+
+/** Removes a memory and its words; no when the scope has none of that id. */
+export async function forgetMemory(tx: Tx, scope: Scope, id: MemoryId): Promise<boolean> {
+  const own = await memoryScope(tx, scope);
+  const row = own && (await memoryRows(tx, own, `memory.id = ?`, id))[0];
+  if (!own || !row) return false;
+  await changeScope(tx, own, (open) => removeMemory(tx, open, row));
+  return true;
+}

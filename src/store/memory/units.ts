@@ -1,0 +1,131 @@
+import { foldName, type Unit, unitsOf } from "../../memory/index.ts";
+import type { Memory } from "../../protocol/index.ts";
+import { plain } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import type { Tx } from "../tx.ts";
+import { countChange, type MemoryScope, rangeOf } from "./memory-scope.ts";
+import { countUnits, type OpenScope, talkNamed } from "./open-scope.ts";
+
+/** The index over the memories of a scope: its units, their words, and what is counted of them. All part of write transactions. */
+
+/** A memory that shall be found. */
+export interface Findable extends Pick<Memory, "content" | "tags" | "speaker" | "at"> {
+  readonly row: number;
+  /** What shares it is one stretch of talk, at most `gap` milliseconds apart. Left out, the memory stands alone. */
+  readonly talk?: { readonly name: string; readonly gap: number };
+}
+
+/** What an index row says of a unit. */
+export interface UnitColumns {
+  readonly speaker: string;
+  readonly flags: number;
+  readonly terms: string;
+}
+
+/** A unit of a memory as it will be put into the index. */
+export interface NewUnit extends UnitColumns {
+  /** What `terms` holds, one by one. */
+  readonly all: readonly string[];
+}
+
+/** What the units of a memory are, wherever they stand. */
+export function unitColumns({
+  content,
+  tags,
+  speaker,
+  at,
+}: Pick<Findable, "content" | "tags" | "speaker" | "at">): NewUnit[] {
+  const folded = speaker === undefined ? "" : foldName(speaker);
+  return unitsOf(content, tags, at).map(({ flags, terms }: Unit) => ({
+    speaker: folded,
+    flags,
+    terms: terms.join(" "),
+    all: terms,
+  }));
+}
+
+/** The terms of a unit's row. */
+export const termsOf = (terms: string): string[] => (terms === "" ? [] : terms.split(" "));
+
+/** Where the units of a memory stand, as its row has it. */
+export type Place = Pick<Row<"memory">, "first" | "units">;
+
+/** The place of what is not to be found. */
+export const NOWHERE: Place = { first: null, units: 0 };
+
+/** At the end of the scope's range. Without room a memory is kept and not found. */
+export function placeFor(tx: Tx, open: OpenScope, { length }: readonly UnitColumns[]): Place {
+  if (open.next + length > tx.limits.range) return NOWHERE;
+  return { first: rangeOf(open).from + open.next, units: length };
+}
+
+/** Puts the units of a memory where its row says that they stand. */
+export async function putUnits(
+  tx: Tx,
+  open: OpenScope,
+  memory: Pick<Findable, "row" | "talk" | "at"> & Pick<Place, "first">,
+  units: readonly NewUnit[],
+): Promise<void> {
+  if (memory.first === null) return;
+  const session = await sessionOf(tx, open, memory);
+  for (const [i, { speaker, flags, terms, all }] of units.entries()) {
+    const id = memory.first + i;
+    await tx.run(plain(`insert into unit values (?, ?, ?, ?, ?, ?)`, id, memory.row, session, speaker, flags, terms));
+    await tx.index.addWords(id, terms);
+    countUnit(open, { speaker, all }, 1);
+  }
+  open.next += units.length;
+}
+
+/** Puts a memory that has a row already into the index. */
+export async function indexMemory(tx: Tx, open: OpenScope, memory: Findable): Promise<void> {
+  const units = unitColumns(memory);
+  const place = placeFor(tx, open, units);
+  await tx.run(plain(`update memory set first = ?, units = ? where row = ?`, place.first, place.units, memory.row));
+  await putUnits(tx, open, { ...memory, first: place.first }, units);
+}
+
+/** Takes a memory out of the index: its words are gone from the file, its place stays empty. */
+export async function unindexMemory(tx: Tx, open: OpenScope, row: number): Promise<void> {
+  const units = await tx.all(
+    plain<UnitColumns & { readonly id: number }>(
+      `select unit.id, unit.speaker, unit.flags, unit.terms from memory
+       join unit on unit.id >= memory.first and unit.id < memory.first + memory.units where memory.row = ?`,
+      row,
+    ),
+  );
+  for (const { id, ...unit } of units) {
+    await tx.index.removeWords(id, unit.terms);
+    await tx.run(plain(`delete from unit where id = ?`, id));
+    countUnit(open, { speaker: unit.speaker, all: termsOf(unit.terms) }, -1);
+  }
+  await tx.run(plain(`update memory set first = null, units = 0 where row = ?`, row));
+}
+
+/** Empties a scope's whole range. */
+export async function unindexScope(tx: Tx, scope: MemoryScope): Promise<void> {
+  const { from, to } = rangeOf(scope);
+  await tx.index.removeRange({ from, to });
+  await tx.run(plain(`delete from unit where id >= ? and id < ?`, from, to));
+  for (const table of ["unit_term", "unit_speaker", "talk", "memory_count"]) {
+    await tx.run(plain(`delete from ${table} where scope = ?`, scope.number));
+  }
+  await tx.run(plain(`update memory set first = null, units = 0 where scope = ? and first is not null`, scope.number));
+  await countChange(tx, scope, { units: -scope.units, terms: -scope.terms });
+}
+
+function countUnit(open: OpenScope, { speaker, all }: Pick<NewUnit, "speaker" | "all">, by: 1 | -1): void {
+  for (const term of new Set(all)) countUnits(open.ofTerm, term, by);
+  countUnits(open.ofSpeaker, speaker, by);
+  open.units += by;
+  open.terms += by * all.length;
+}
+
+/** The stretch of talk that a memory goes on, or the one it begins: that has the number of its place. */
+async function sessionOf(tx: Tx, open: OpenScope, { talk, at }: Pick<Findable, "talk" | "at">): Promise<number> {
+  if (talk === undefined) return open.next;
+  const known = await talkNamed(tx, open, talk.name);
+  const session = known !== undefined && Math.abs(at - known.at) <= talk.gap ? known.session : open.next;
+  open.talks.set(talk.name, { session, at });
+  return session;
+}

@@ -1,0 +1,154 @@
+import { crc32 } from "node:zlib";
+import { plain } from "../statement.ts";
+import type { Tx } from "../tx.ts";
+import type { Condition, StoredVector, WantedVectors } from "./memory-index.ts";
+
+/** Where the vectors of one model in one scope stand, all of one length. */
+export interface VectorRange {
+  readonly number: number;
+  readonly dimensions: number;
+}
+
+/** A vector of a memory, or of a part of it. `memory` is the memory's row. */
+export interface VectorRow {
+  readonly memory: number;
+  readonly part: number;
+  readonly values: Float32Array;
+}
+
+/** A vector that is near. */
+export interface NearVector {
+  readonly memory: number;
+  readonly part: number;
+  /** The cosine: 1 for the same direction. */
+  readonly likeness: number;
+}
+
+/** The vectors of one model in one scope, and nothing of any other (law 5). All of length 1. */
+export interface VectorIndex {
+  /** Puts vectors at the end of the range, in place of those that the parts had; `next` is the first free place. */
+  upsert(range: VectorRange, next: number, rows: readonly VectorRow[]): Promise<void>;
+  /** The nearest, nearest first and the newest first on ties; only of memories for which the condition holds. */
+  knn(range: VectorRange, wanted: WantedVectors): Promise<readonly NearVector[]>;
+  isEmpty(range: Pick<VectorRange, "number">): Promise<boolean>;
+  /** How many memories have a vector, of those for which the condition holds. */
+  memories(range: Pick<VectorRange, "number">, condition?: Condition): Promise<number>;
+  /** How like the vectors of the range usually are to a vector: the median of some of them. */
+  usual(range: VectorRange, values: Float32Array): Promise<number>;
+  /** Empties the range. */
+  delete(range: Pick<VectorRange, "number">): Promise<void>;
+}
+
+/** As wide as the ranges of units: a scope has no more memories than units. */
+const WIDTH = 2 ** 26;
+
+const boundsOf = ({ number }: Pick<VectorRange, "number">): readonly [number, number] => [
+  number * WIDTH,
+  (number + 1) * WIDTH,
+];
+
+/**
+ * Rows of one table whatever compares them, so that a file goes from a machine with sqlite-vec to one without: with it, SQLite
+ * ranks; without, JavaScript does. The order is made the same by one more look at what was found.
+ */
+export function vectorIndex(tx: Tx): VectorIndex {
+  return {
+    upsert: async (range, next, rows) => {
+      const [from] = boundsOf(range);
+      for (const [n, { memory, part, values }] of rows.entries()) {
+        const same = `delete from vector where memory = ? and part = ? and id >= ? and id < ?`;
+        await tx.run(plain(same, memory, part, ...boundsOf(range)));
+        const bytes = bytesOf(values);
+        const row = [from + next + n, memory, part, bytes, crc32(bytes)];
+        await tx.run(plain(`insert into vector (id, memory, part, value, crc) values (?, ?, ?, ?, ?)`, ...row));
+      }
+    },
+    knn: async (range, wanted) => {
+      if (wanted.values.length !== range.dimensions || wanted.limit < 1) return [];
+      const [from, to] = boundsOf(range);
+      const most = { ...wanted, limit: wanted.limit + SPARE };
+      return ranked((await tx.index.nearest({ from, to }, most)) ?? (await byHand(tx, range, most)), wanted);
+    },
+    isEmpty: async (range) =>
+      (await tx.first(plain<object>(`select id from vector where id >= ? and id < ? limit 1`, ...boundsOf(range)))) ===
+      undefined,
+    memories: async (range, condition) => {
+      const counted = `select count(*) as count from vector ${held(condition)} where vector.id >= ? and vector.id < ? and vector.part = 0`;
+      const row = plain<{ readonly count: number }>(counted, ...(condition?.parameters ?? []), ...boundsOf(range));
+      return (await tx.first(row))?.count ?? 0;
+    },
+    usual: async (range, values) => {
+      const some = plain<StoredVector>(
+        `select value from vector where id >= ? and id < ? limit ?`,
+        ...boundsOf(range),
+        SOME,
+      );
+      const likenesses = (await tx.all(some)).map(({ value }) => cosine(values, value));
+      return likenesses.sort((a, b) => a - b)[likenesses.length >> 1] ?? 0;
+    },
+    delete: async (range) =>
+      void (await tx.run(plain(`delete from vector where id >= ? and id < ?`, ...boundsOf(range)))),
+  };
+}
+
+/** So many tell what is usual. */
+const SOME = 128;
+
+/** Sums come out a little otherwise in C: a few more are taken than are wanted, and ranked once more. */
+const SPARE = 16;
+
+const held = (condition: Condition | undefined): string =>
+  condition === undefined ? "" : `cross join memory on memory.row = vector.memory and ${condition.sql}`;
+
+/** So many are in memory at once. */
+const STEP = 512;
+
+async function byHand(
+  tx: Tx,
+  range: VectorRange,
+  { values, limit, condition }: WantedVectors,
+): Promise<readonly StoredVector[]> {
+  const some = `select vector.id, vector.memory, vector.part, vector.value from vector ${held(condition)}
+    where vector.id >= ? and vector.id < ? order by vector.id limit ${STEP}`;
+  const [start, to] = boundsOf(range);
+  let from = start;
+  let best: (StoredVector & { readonly likeness: number })[] = [];
+  for (;;) {
+    const rows = await tx.all(
+      plain<StoredVector & { readonly id: number }>(some, ...(condition?.parameters ?? []), from, to),
+    );
+    const seen = rows.map((row) => ({ ...row, likeness: cosine(values, row.value) }));
+    best = [...best, ...seen].sort(byLikeness).slice(0, limit);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < STEP) return best;
+    from = last.id + 1;
+  }
+}
+
+function ranked(rows: readonly StoredVector[], { values, limit }: WantedVectors): readonly NearVector[] {
+  return rows
+    .map(({ memory, part, value }) => ({ memory, part, likeness: cosine(values, value) }))
+    .sort(byLikeness)
+    .slice(0, limit);
+}
+
+function byLikeness(a: NearVector, b: NearVector): number {
+  return b.likeness - a.likeness || b.memory - a.memory || a.part - b.part;
+}
+
+const bytesOf = (values: Float32Array): Uint8Array =>
+  new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+
+/** Of two vectors of length 1. Stored bytes may begin anywhere: they are read number by number where they must. */
+function cosine(values: Float32Array, stored: Uint8Array): number {
+  const other = numbersOf(stored);
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += (values[i] ?? 0) * (other[i] ?? 0);
+  return sum;
+}
+
+function numbersOf(bytes: Uint8Array): Float32Array {
+  const fits = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0;
+  const own = fits ? bytes : bytes.slice();
+  return new Float32Array(own.buffer, own.byteOffset, own.byteLength / Float32Array.BYTES_PER_ELEMENT);
+}

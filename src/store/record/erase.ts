@@ -1,0 +1,173 @@
+import {
+  type Actor,
+  type ContactScope,
+  canonicalJson,
+  erasedContact,
+  isBatch,
+  isReserved,
+  type ThreadId,
+} from "../../protocol/index.ts";
+import { dropLog } from "../agent/conversations.ts";
+import { closeProposals } from "../agent/proposals.ts";
+import { countChange, memoryScope } from "../memory/memory-scope.ts";
+import { unindexScope } from "../memory/units.ts";
+import { owner } from "../scope.ts";
+import { insert, ONE, plain, query } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import { forgetIds } from "../threads/events.ts";
+import { batchesWith, freeMembers } from "../threads/staged.ts";
+import { closeApprovals } from "../turns/approvals.ts";
+import { stopTurn } from "../turns/stop-turn.ts";
+import { inOrder, type Tx } from "../tx.ts";
+import { append } from "./chain.ts";
+import { knownKey } from "./pieces.ts";
+
+/** What an erasure's link says. It names threads and the role of who asked, and no person. */
+export interface ErasureLink {
+  readonly erased: { readonly threads: readonly ThreadId[]; readonly by: Actor["role"]; readonly at: number };
+}
+
+/**
+ * Blanks a contact's texts, forgets its key and its memories and closes its threads: what comes next opens new ones. The
+ * record keeps the digests, so it stays whole; that of a text without its key tells nothing. What runs is stopped, for it
+ * would write again what was erased. Rows that stay name a pseudonym instead of the contact. Files are not the store's: until
+ * somebody says that they are gone, the erasure is noted as unfinished.
+ */
+export async function eraseContact(
+  tx: Tx,
+  scope: ContactScope,
+  actor: Actor,
+  at: number,
+): Promise<ContactScope | undefined> {
+  // A turn of several has the words of all of them in each text: its record goes with any of them.
+  const scopes = [scope, ...(await batchesWith(tx, scope))];
+  const threads = (await inOrder(scopes, (one) => openThreads(tx, one))).flat();
+  if (threads.length === 0 && !(await isKept(tx, scope))) return undefined;
+  for (const thread of threads) {
+    if (isBatch(thread)) await freeMembers(tx, thread);
+    await stopTurn(tx, thread, { at });
+  }
+  const link: ErasureLink = { erased: { threads: threads.map(({ id }) => id), by: actor.role, at } };
+  const { seq } = await append(tx, scope.org, canonicalJson(link));
+  for (const one of scopes) {
+    await closeThreads(tx, one, seq);
+    await closeApprovals(tx, one, actor.role, at);
+    await closeProposals(tx, one, actor.role, at);
+    await forget(tx, one);
+  }
+  await tx.run(insert("erasure", { ...owner(scope), at }));
+  return isReserved(scope.contact) ? scope : await renamed(tx, scope);
+}
+
+/** Contacts whose files may still be there. */
+export async function unfinishedErasures(tx: Tx): Promise<readonly ContactScope[]> {
+  const waiting = query.selectFrom("erasure").select(["org", "agent", "contact"]).where("contact", "is not", null);
+  return (await tx.all(waiting.orderBy("number"))).flatMap(({ contact, ...agent }) =>
+    contact ? [{ ...agent, contact }] : [],
+  );
+}
+
+/** The files are gone, and now the name that led to them. */
+export async function finishErasure(tx: Tx, scope: ContactScope): Promise<void> {
+  await tx.run(
+    query
+      .updateTable("erasure")
+      .set({ contact: null })
+      .where((eb) => eb.and(owner(scope))),
+  );
+}
+
+/** Whether there are erasures of which nothing is left but what the database's log may hold. */
+export async function isLogToClear(tx: Tx): Promise<boolean> {
+  const finished = query.selectFrom("erasure").select("number").where("contact", "is", null).limit(ONE);
+  return (await tx.first(finished)) !== undefined;
+}
+
+export async function noteLogCleared(tx: Tx): Promise<void> {
+  await tx.run(query.deleteFrom("erasure").where("contact", "is", null));
+}
+
+/** Also where its threads were closed by a Strata that left the contact's name on them. */
+async function isKept(tx: Tx, scope: ContactScope): Promise<boolean> {
+  if (await knownKey(tx, scope)) return true;
+  const closed = query
+    .selectFrom("thread")
+    .select("id")
+    .where((eb) => eb.and(owner(scope)))
+    .limit(ONE);
+  return !isReserved(scope.contact) && (await tx.first(closed)) !== undefined;
+}
+
+/** Asked of the schema, so that no table is ever forgotten. */
+const NAMING = `select distinct sqlite_schema.name from sqlite_schema, pragma_table_info(sqlite_schema.name) as col
+  where sqlite_schema.type = 'table' and col.name = 'contact' and sqlite_schema.name != 'erasure'`;
+
+/** Gives all that is left of a contact to a pseudonym. */
+async function renamed(tx: Tx, scope: ContactScope): Promise<ContactScope> {
+  const contact = erasedContact(Buffer.from(tx.random(8)).toString("hex"));
+  // Rows refer to each other with the contact in it: all of them are right again when the last one is renamed.
+  await tx.run(plain(`pragma defer_foreign_keys = on`));
+  for (const table of await tx.column(plain<string>(NAMING))) {
+    const whose = [scope.org, scope.agent, scope.contact];
+    await tx.run(
+      plain(`update "${table}" set contact = ? where org = ? and agent = ? and contact = ?`, contact, ...whose),
+    );
+  }
+  return { ...scope, contact };
+}
+
+async function openThreads(tx: Tx, scope: ContactScope): Promise<readonly Row<"thread">[]> {
+  const all = query
+    .selectFrom("thread")
+    .selectAll()
+    .where((eb) => eb.and(owner(scope)));
+  return tx.all(all.where("erased_link", "is", null).orderBy("id"));
+}
+
+/** The conversation's key may name a person too. */
+async function closeThreads(tx: Tx, scope: ContactScope, link: number): Promise<void> {
+  // Without a holder no claim is the newest any more: whoever still works on one of them cannot commit.
+  const closed = query
+    .updateTable("thread")
+    .set({ erased_link: link, key: "", holder: null, lease_until: null })
+    .where((eb) => eb.and(owner(scope)))
+    .where("erased_link", "is", null);
+  await tx.run(closed);
+  const waiting = { ...owner(scope), status: "pending" } as const;
+  await tx.run(
+    query
+      .updateTable("event")
+      .set({ status: "consumed" })
+      .where((eb) => eb.and(waiting)),
+  );
+}
+
+async function forget(tx: Tx, scope: ContactScope): Promise<void> {
+  const whose = owner(scope);
+  await tx.run(
+    query
+      .updateTable("piece")
+      .set({ text: null })
+      .where((eb) => eb.and(whose)),
+  );
+  await forgetIds(tx, scope);
+  await dropLog(tx, scope);
+  // Who would have been given a message may have quoted it.
+  await tx.run(
+    query
+      .updateTable("outbox")
+      .set({ failed: null })
+      .where((eb) => eb.and(whose)),
+  );
+  await forgetMemories(tx, scope);
+  await tx.run(query.deleteFrom("contact_key").where((eb) => eb.and(whose)));
+}
+
+/** All that was remembered, and all that was made of it. */
+async function forgetMemories(tx: Tx, scope: ContactScope): Promise<void> {
+  const own = await memoryScope(tx, scope);
+  if (!own) return;
+  await unindexScope(tx, own);
+  await tx.run(plain(`delete from memory where scope = ?`, own.number));
+  await countChange(tx, own, { saved: -own.saved, characters: -own.characters });
+}

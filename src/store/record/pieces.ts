@@ -1,0 +1,95 @@
+import {
+  type ContactScope,
+  type Digest,
+  digestOf,
+  keyedDigest,
+  type OrgId,
+  type Scope,
+  StrataError,
+} from "../../protocol/index.ts";
+import { owner, ownerOrAgent } from "../scope.ts";
+import { fixed, insert, query } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import type { Tx } from "../tx.ts";
+
+/** Keeps text without anything personal in it: once per organization, however often it is kept. */
+export async function keepShared(tx: Tx, org: OrgId, text: string): Promise<Digest> {
+  const digest = digestOf(text);
+  await tx.run(insert("shared_piece", { org, digest, text }, "if new"));
+  return digest;
+}
+
+/** Keeps a contact's text: once per contact, under a digest that only this contact's key can make. */
+export async function keepOwn(tx: Tx, scope: ContactScope, key: Uint8Array, text: string): Promise<Digest> {
+  const digest = keyedDigest(key, text);
+  await tx.run(insert("piece", { ...owner(scope), digest, text }, "if new"));
+  return digest;
+}
+
+/** The key of a scope, made when it is first needed. */
+export async function scopeKey(tx: Tx, scope: Scope): Promise<Uint8Array> {
+  const known = await knownKey(tx, scope);
+  if (known) return known;
+  const key = tx.random(32);
+  await tx.run(insert("contact_key", { ...ownerOrAgent(scope), key }));
+  return key;
+}
+
+/** The key of a scope, if it has one: none before its first text and after its erasure. */
+export async function knownKey(tx: Tx, scope: Scope): Promise<Uint8Array | undefined> {
+  return (await tx.first(keyOf(ownerOrAgent(scope))))?.key;
+}
+
+const keyOf = fixed(({ org, agent, contact }: Pick<Row<"contact_key">, "org" | "agent" | "contact">) =>
+  query
+    .selectFrom("contact_key")
+    .select("key")
+    .where((eb) => eb.and({ org, agent, contact })),
+);
+
+/** A shared text. @throws StrataError `record_broken` when it is not there or not what its digest says */
+export async function sharedText(tx: Tx, org: OrgId, digest: Digest): Promise<string> {
+  const text = (await tx.first(sharedPiece({ org, digest })))?.text;
+  if (text === undefined) throw broken(`the shared text ${digest} is not in the record`, digest);
+  // Shared texts are what a prompt trusts, and few: each is checked whenever it is read.
+  if (digestOf(text) !== digest) throw broken(`the shared text ${digest} was changed after it was recorded`, digest);
+  return text;
+}
+
+const sharedPiece = fixed(({ org, digest }: Pick<Row<"shared_piece">, "org" | "digest">) =>
+  query
+    .selectFrom("shared_piece")
+    .select("text")
+    .where((eb) => eb.and({ org, digest })),
+);
+
+/** A contact's text, null where it was erased. @throws StrataError `record_broken` when it is not there */
+export async function ownText(tx: Tx, scope: ContactScope, digest: Digest): Promise<string | null> {
+  const found = await tx.first(ownPiece({ ...owner(scope), digest }));
+  if (!found) throw broken(`the text ${digest} is not in the record`, digest);
+  return found.text;
+}
+
+const ownPiece = fixed((at: ContactScope & Pick<Row<"piece">, "digest">) =>
+  query
+    .selectFrom("piece")
+    .select("text")
+    .where((eb) => eb.and({ ...owner(at), digest: at.digest })),
+);
+
+/** The text unless it was erased. @throws StrataError `record_broken` */
+export function present(text: string | null, what: string): string {
+  if (text !== null) return text;
+  throw new StrataError(
+    "record_broken",
+    `${what} was erased with its contact's data, so it cannot be read any more; its digest still stands in the record`,
+    { what },
+  );
+}
+
+/** A promise of the record that does not hold. */
+export function broken(says: string, digest: Digest): StrataError {
+  return new StrataError("record_broken", `${says}: run \`strata verify\` where the data is, and restore a backup`, {
+    digest,
+  });
+}

@@ -1,0 +1,116 @@
+import { sql } from "kysely";
+import type { AgentName, OrgId, OutboxId, Scope } from "../../protocol/index.ts";
+import type { OutboxMessage } from "../outbox-message.ts";
+import { toOutbox } from "../rows.ts";
+import { atMost, within } from "../scope.ts";
+import { fixed, query } from "../statement.ts";
+import type { UsageTotal } from "../store.ts";
+import { isPart } from "../threads/staged.ts";
+import type { Tx } from "../tx.ts";
+
+/** Oldest first; what was erased is not sent any more. */
+export async function outbox(tx: Tx, scope: Scope, limit: number): Promise<readonly OutboxMessage[]> {
+  const { contact } = scope;
+  let ordered = replies(scope).orderBy("outbox.at").orderBy("outbox.id").limit(atMost(limit));
+  if (contact !== null) ordered = ordered.where("outbox.contact", "=", contact);
+  return (await tx.all(ordered)).map((row) => toOutbox(row, row.text ?? ""));
+}
+
+/** All that was said in the agent's name and not erased, with its text. */
+export const replies = ({ org, agent }: Pick<Scope, "org" | "agent">) =>
+  query
+    .selectFrom("outbox")
+    .innerJoin("piece", (join) =>
+      join
+        .onRef("piece.org", "=", "outbox.org")
+        .onRef("piece.agent", "=", "outbox.agent")
+        .onRef("piece.contact", "=", "outbox.contact")
+        .onRef("piece.digest", "=", "outbox.piece"),
+    )
+    .selectAll("outbox")
+    .select("piece.text")
+    .where("outbox.org", "=", org)
+    .where("outbox.agent", "=", agent)
+    .where("piece.text", "is not", null);
+
+/** A message is delivered once: of two that say so, one hears no. */
+export async function deliver(tx: Tx, scope: Scope, id: OutboxId, at: number): Promise<boolean> {
+  const wanted = { ...within(scope), id, status: "waiting" } as const;
+  const delivered = { status: "delivered", delivered_at: at, failed: null } as const;
+  return (
+    (await tx.run(
+      query
+        .updateTable("outbox")
+        .set(delivered)
+        .where((eb) => eb.and(wanted)),
+    )) === 1
+  );
+}
+
+/**
+ * What was spent in a scope: by turns that failed too, for they were paid for. A turn of several senders counts once, and its parts
+ * only for who asks about one of them.
+ */
+export async function usage(tx: Tx, scope: Scope): Promise<UsageTotal> {
+  const wanted = within(scope);
+  const ended = query
+    .selectFrom("turn")
+    .select((eb) => eb.fn.countAll<number>().as("turns"))
+    .where((eb) => eb.and(wanted))
+    .where("status", "!=", "running")
+    .$if(scope.contact === null, (all) => all.where(sql<boolean>`not ${isPart}`));
+  const spent = query
+    .selectFrom("request")
+    .select((eb) => [
+      eb.fn.countAll<number>().as("requests"),
+      eb.fn.coalesce(eb.fn.sum<number>("input"), eb.lit(0)).as("input"),
+      eb.fn.coalesce(eb.fn.sum<number>("cache_read"), eb.lit(0)).as("cacheRead"),
+      eb.fn.coalesce(eb.fn.sum<number>("cache_write"), eb.lit(0)).as("cacheWrite"),
+      eb.fn.coalesce(eb.fn.sum<number>("output"), eb.lit(0)).as("output"),
+      eb.fn.coalesce(eb.fn.sum<number>("dollars"), eb.lit(0)).as("dollars"),
+    ])
+    .where((eb) => eb.and(wanted));
+  const none = { requests: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, dollars: 0 };
+  return { turns: (await tx.first(ended))?.turns ?? 0, ...((await tx.first(spent)) ?? none) };
+}
+
+/** Looked at before each turn of an agent with a limit: its own index holds all that it reads. */
+export async function spent(tx: Tx, org: OrgId, agent: AgentName, since: number): Promise<number> {
+  return (await tx.first(dollarsSince({ org, agent, since })))?.dollars ?? 0;
+}
+
+const dollarsSince = fixed((at: { readonly org: OrgId; readonly agent: AgentName; readonly since: number }) =>
+  query
+    .selectFrom("request")
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>("dollars"), eb.lit(0)).as("dollars"))
+    .where("org", "=", at.org)
+    .where("agent", "=", at.agent)
+    .where("at", ">=", at.since),
+);
+
+/** Every agent of the organization that ever had a thread, a text of its own, credits or a state. */
+export async function agents(tx: Tx, org: OrgId): Promise<readonly AgentName[]> {
+  const all = query
+    .selectFrom("thread")
+    .select("agent")
+    .where("org", "=", org)
+    .union(query.selectFrom("text_move").select("agent").where("org", "=", org))
+    .union(query.selectFrom("top_up").select("agent").where("org", "=", org))
+    .union(query.selectFrom("life").select("agent").where("org", "=", org))
+    .orderBy("agent");
+  return (await tx.all(all)).map(({ agent }) => agent);
+}
+
+/** Every organization that has anything in the store. */
+export async function organizations(tx: Tx): Promise<readonly OrgId[]> {
+  const all = query
+    .selectFrom("thread")
+    .select("org")
+    .union(query.selectFrom("agent_version").select("org"))
+    .union(query.selectFrom("memory_scope").select("org"))
+    .union(query.selectFrom("chain").select("org"))
+    .union(query.selectFrom("life").select("org"))
+    .union(query.selectFrom("exchange").select("org"))
+    .orderBy("org");
+  return (await tx.all(all)).map(({ org }) => org);
+}

@@ -1,0 +1,183 @@
+import {
+  type ContactScope,
+  canonicalJson,
+  type Digest,
+  digestOf,
+  StrataError,
+  type TurnId,
+} from "../../protocol/index.ts";
+import type { PrefixManifest } from "../digests.ts";
+import { toManifest } from "../rows.ts";
+import { owner } from "../scope.ts";
+import { fixed, query } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import { eventsOfTurn } from "../threads/events.ts";
+import { stagedFacts } from "../threads/staged.ts";
+import { findThread } from "../threads/threads.ts";
+import { approvalsOfTurn } from "../turns/approvals.ts";
+import { findEpoch, rollingAt } from "../turns/epochs.ts";
+import { ownMessages, promptOf, requestRows } from "../turns/requests.ts";
+import { inOrder, type Tx } from "../tx.ts";
+import { broken, sharedText } from "./pieces.ts";
+
+/** One request in a link: what was sent, under which rules, and what came back. */
+export interface RequestLink {
+  readonly n: number;
+  readonly prompt: Digest;
+  /** The tools' schemas whatever their wording, then the tools as sent. */
+  readonly schemas: Digest;
+  readonly tools: Digest;
+  readonly parameters: Digest;
+  readonly marks: Digest;
+  readonly ledger: Digest;
+  readonly response: Digest | null;
+}
+
+/** What a turn's link says: digests and platform ids only, so that an erasure never has to touch it. */
+export interface TurnLink {
+  readonly turn: string;
+  readonly thread: string;
+  readonly status: string;
+  readonly at: number;
+  readonly requests: readonly RequestLink[];
+  /** The digest of all else that the turn left behind. */
+  readonly record: Digest;
+}
+
+/**
+ * The body of a turn's link, read from the rows. The commit writes the rows, reads them back with this and links them;
+ * `verify` reads them again and must get the same bytes. So nothing is linked that was not stored.
+ */
+export async function turnLink(tx: Tx, turn: Row<"turn">): Promise<string> {
+  const own = await ownMessages(tx, turn, turn.id);
+  const requests = await requestRows(tx, turn, turn.id);
+  const messages = own.map(messageFacts);
+  const link: TurnLink = {
+    turn: turn.id,
+    thread: turn.thread,
+    status: turn.status,
+    at: turn.ended_at ?? 0,
+    requests: await requestLinks(
+      tx,
+      requests,
+      own.map(({ piece }) => piece),
+    ),
+    record: digestOf(canonicalJson({ ...(await rest(tx, turn)), messages, requests: requests.map(requestFacts) })),
+  };
+  return canonicalJson(link);
+}
+
+async function requestLinks(
+  tx: Tx,
+  rows: readonly Row<"request">[],
+  own: readonly Digest[],
+): Promise<readonly RequestLink[]> {
+  const prefixes = new Map<number, PrefixManifest & { readonly prefix: Digest }>();
+  return inOrder(rows, async (row) => {
+    const known = prefixes.get(row.epoch) ?? (await prefixOf(tx, row));
+    prefixes.set(row.epoch, known);
+    const { prefix, schemas, tools } = known;
+    const { n, parameters, marks, ledger, reply: response } = row;
+    return { n, prompt: await promptOf(tx, row, { prefix, own }), schemas, tools, parameters, marks, ledger, response };
+  });
+}
+
+async function prefixOf(tx: Tx, row: Row<"request">): Promise<PrefixManifest & { readonly prefix: Digest }> {
+  const epoch = await findEpoch(tx, row, row.thread, row.epoch);
+  if (!epoch) throw broken(`epoch ${row.epoch} of thread ${row.thread} is not in the record`, row.tail);
+  return { ...toManifest(await sharedText(tx, row.org, epoch.prefix)), prefix: epoch.prefix };
+}
+
+/** Columns of a request that are no digests. */
+function requestFacts(row: Row<"request">): unknown {
+  const { n, epoch, base, own, taint, finish, input, cache_read, cache_write, output, dollars, at, milliseconds } = row;
+  const bill = { input, cache_read, cache_write, output, dollars, ...newerFacts(row) };
+  return { n, epoch, base, own, taint, finish, ...bill, at, milliseconds };
+}
+
+/** Links of requests that were sent before these were kept do not have them. */
+function newerFacts(row: Row<"request">): object {
+  const { cache_write_long, predicted_read, predicted_write, predicted_write_long, predicted_input } = row;
+  const newer = { cache_write_long, predicted_read, predicted_write, predicted_write_long, predicted_input };
+  return Object.fromEntries(Object.entries(newer).filter(([, value]) => value !== null));
+}
+
+function messageFacts({ position, piece, trust, tokens, came_with }: Row<"turn_message">): unknown {
+  return { position, piece, trust, tokens, came_with };
+}
+
+/** Everything else that the turn left behind, without the contact and without any text. */
+async function rest(tx: Tx, turn: Row<"turn">): Promise<Record<string, unknown>> {
+  const { seq, attempt, version, started_at, stop, code, words, model, wire, mode, totals, epoch, length } = turn;
+  const count = length ?? 0;
+  const at = { ...owner(turn), turn: turn.id };
+  return {
+    thread: await threadFacts(tx, turn),
+    turn: { seq, attempt, version, started_at, stop, code, words, model, wire, mode, totals, epoch, length },
+    transcript: epoch === null ? null : await rollingAt(tx, turn, turn.thread, { epoch, count }),
+    events: (await eventsOfTurn(tx, turn, turn.id)).map((event) => {
+      const { id, thread, seq, kind, trust, channel, piece, at, position, proof } = event;
+      // Links of messages that came before it was kept do not have it.
+      return { id, thread, seq, kind, trust, channel, piece, at, position, ...(proof !== null && { proof }) };
+    }),
+    epochs: await epochsOpened(tx, turn),
+    slots: (await tx.all(slotsOfTurn(at))).sort((a, b) => a.position - b.position),
+    outbox: (await tx.all(outboxOfTurn(at))).sort((a, b) => (a.id < b.id ? -1 : 1)),
+    approvals: await asked(tx, turn),
+    staged: await stagedFacts(tx, turn),
+  };
+}
+
+/** What the turn asked a person for, as it was asked: a decision comes later. Left out where it asked for nothing. */
+async function asked(tx: Tx, turn: Row<"turn">): Promise<unknown> {
+  const rows = await approvalsOfTurn(tx, turn, turn.id);
+  if (rows.length === 0) return undefined;
+  return rows.map(({ position, id, thread, call, tool, input, schema, taint, asked_at }) => {
+    // Links of calls that were asked for before the schema was kept do not have it.
+    return { position, id, thread, call, tool, input, taint, asked_at, ...(schema !== null && { schema }) };
+  });
+}
+
+/** What a thread keeps from its opening on. */
+async function threadFacts(tx: Tx, turn: Row<"turn">): Promise<unknown> {
+  const found = await findThread(tx, turn, turn.thread);
+  if (!found) {
+    throw new StrataError(
+      "record_broken",
+      `thread ${turn.thread} of turn ${turn.id} is gone: run \`strata verify\` where the data is`,
+    );
+  }
+  const { channel, created_at, forked_thread, forked_turn } = found;
+  return { channel, created_at, forked_thread, forked_turn };
+}
+
+async function epochsOpened(tx: Tx, turn: Row<"turn">): Promise<readonly unknown[]> {
+  const opened = (await tx.all(epochsOfTurn({ ...owner(turn), turn: turn.id }))).sort((a, b) => a.n - b.n);
+  return inOrder(opened, async (row) => {
+    return { ...row, transcript: await rollingAt(tx, turn, turn.thread, { epoch: row.n, count: row.start }) };
+  });
+}
+
+/** A scope and a turn of it. */
+type InTurn = ContactScope & { readonly turn: TurnId };
+
+const epochsOfTurn = fixed((at: InTurn) =>
+  query
+    .selectFrom("epoch")
+    .select(["n", "reason", "cut", "mode", "prefix", "entries", "start"])
+    .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
+);
+
+const slotsOfTurn = fixed((at: InTurn) =>
+  query
+    .selectFrom("slot")
+    .select(["thread", "position", "kind", "speaker", "piece", "at"])
+    .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
+);
+
+const outboxOfTurn = fixed((at: InTurn) =>
+  query
+    .selectFrom("outbox")
+    .select(["thread", "id", "channel", "piece", "at"])
+    .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
+);

@@ -1,0 +1,149 @@
+import { sql } from "kysely";
+import type { Digest, OrgId } from "../../protocol/index.ts";
+import { toJson } from "../rows.ts";
+import { owner } from "../scope.ts";
+import { query } from "../statement.ts";
+import type { Finding } from "../store.ts";
+import type { Row } from "../tables.ts";
+import { eventsOfTurn } from "../threads/events.ts";
+import { findThread } from "../threads/threads.ts";
+import { approvalsOfTurn } from "../turns/approvals.ts";
+import { ownMessages, requestRows } from "../turns/requests.ts";
+import { inOrder, type Tx } from "../tx.ts";
+import { ownText, sharedText } from "./pieces.ts";
+import { turnLink } from "./turn-link.ts";
+import { BATCH, page, problem, type Step, sentence } from "./walk.ts";
+
+/** A link's turn: there, of this link, and with rows that give the link's body again. */
+export async function checkTurn(tx: Tx, link: Row<"chain">, id: string): Promise<readonly Finding[]> {
+  const where = `turn ${id}`;
+  const found = query.selectFrom("turn").selectAll().where("org", "=", link.org).where("link", "=", link.seq);
+  const turn = await tx.first(found);
+  if (turn?.id !== id) return [problem(where, `link ${link.seq} records it, but no such turn is linked there`)];
+  try {
+    const rows = await turnLink(tx, turn);
+    const differs = rows === link.body ? [] : differences(link.body, rows);
+    return [...differs, ...(await missing(tx, turn)), ...(await blanked(tx, turn))].map((says) => problem(where, says));
+  } catch (thrown) {
+    return [problem(where, sentence(thrown))];
+  }
+}
+
+/** What the rows say otherwise than the link does. */
+function differences(linked: string, rows: string): readonly string[] {
+  const [was, is] = [flat(toJson(linked)), flat(toJson(rows))];
+  const changed = [...new Set([...was.keys(), ...is.keys()])].filter((key) => was.get(key) !== is.get(key));
+  return changed.map((key) =>
+    key === "record"
+      ? "its row, its events, slots, messages, epochs, approvals or outbox are not those that were recorded"
+      : `its ${key} is not the recorded one`,
+  );
+}
+
+/** A nested value as paths: `requests 1 prompt`. */
+function flat(value: unknown, path = ""): Map<string, string> {
+  if (typeof value !== "object" || value === null) return new Map([[path, JSON.stringify(value)]]);
+  const entries: [string, unknown][] = Array.isArray(value)
+    ? value.map((item, i) => [String(i + 1), item])
+    : Object.entries(value);
+  return new Map(entries.flatMap(([key, member]) => [...flat(member, path === "" ? key : `${path} ${key}`)]));
+}
+
+/** The contact's texts that the turn's requests, calls and end name. */
+async function ownDigests(tx: Tx, turn: Row<"turn">): Promise<readonly Digest[]> {
+  const wanted = { ...owner(turn), turn: turn.id };
+  const journal = query
+    .selectFrom("journal")
+    .select("outcome")
+    .where((eb) => eb.and(wanted));
+  const requests = (await requestRows(tx, turn, turn.id)).flatMap(({ tail, reply }) => [tail, reply]);
+  const calls = (await tx.all(journal)).map(({ outcome }) => outcome);
+  const asked = (await approvalsOfTurn(tx, turn, turn.id)).flatMap(({ input, note, outcome }) => [
+    input,
+    note,
+    outcome,
+  ]);
+  return [...requests, ...calls, ...asked, turn.words].filter((digest) => digest !== null);
+}
+
+/** Texts that are named and not there. */
+async function missing(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
+  const requests = await requestRows(tx, turn, turn.id);
+  const shared = requests.flatMap(({ marks, parameters, ledger }) => [marks, parameters, ledger]);
+  return [
+    ...(await inOrder(await ownDigests(tx, turn), (digest) => absent(() => ownText(tx, turn, digest)))).flat(),
+    ...(await inOrder(shared, (digest) => absent(() => sharedText(tx, turn.org, digest)))).flat(),
+  ];
+}
+
+/** Texts that are gone though the thread's contact was not erased since. */
+async function blanked(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
+  if ((await findThread(tx, turn, turn.thread))?.erased_link !== null) return [];
+  const rows = [...(await eventsOfTurn(tx, turn, turn.id)), ...(await ownMessages(tx, turn, turn.id))];
+  const texts = rows.map(({ text }) => text);
+  for (const digest of await ownDigests(tx, turn)) texts.push(await ownText(tx, turn, digest));
+  return texts.includes(null) ? ["some of its texts are gone, but its contact was not erased since"] : [];
+}
+
+async function absent(read: () => Promise<unknown>): Promise<readonly string[]> {
+  try {
+    await read();
+    return [];
+  } catch (thrown) {
+    return [sentence(thrown)];
+  }
+}
+
+/** An erasure's link: each thread it names is closed by it. */
+export async function checkErasure(
+  tx: Tx,
+  link: Row<"chain">,
+  threads: readonly string[],
+): Promise<readonly Finding[]> {
+  const closed = query
+    .selectFrom("thread")
+    .select("id")
+    .where("org", "=", link.org)
+    .where("erased_link", "=", link.seq);
+  const found = new Set<string>((await tx.all(closed)).map(({ id }) => id));
+  return threads
+    .filter((id) => !found.has(id))
+    .map((id) => problem(`thread ${id}`, `link ${link.seq} records that it was erased, but it is not closed by it`));
+}
+
+/** Turns that ended and that no link records: added by somebody else, or left behind when the chain was cut. */
+export async function checkUnlinkedTurns(tx: Tx, org: OrgId, after: string): Promise<Step<string>> {
+  const loose = query
+    .selectFrom("turn")
+    .leftJoin("chain", (join) => join.onRef("chain.org", "=", "turn.org").onRef("chain.seq", "=", "turn.link"))
+    .select(["turn.id", "turn.link"])
+    .where("turn.org", "=", org)
+    .where("turn.status", "!=", "running")
+    .where("chain.seq", "is", null)
+    .where(sql<boolean>`turn.id > ${after}`)
+    .orderBy("turn.id")
+    .limit(BATCH);
+  const rows = await tx.all(loose);
+  const problems = rows.map(({ id, link }) => problem(`turn ${id}`, `the record has no link ${link ?? "for it"}`));
+  return { problems, checked: {}, ...page(rows.at(-1)?.id, rows.length) };
+}
+
+/** Threads that say they were erased: an erasure must have closed them, else somebody only blanked their texts. */
+export async function checkErasedThreads(tx: Tx, org: OrgId, after: string): Promise<Step<string>> {
+  const closed = query
+    .selectFrom("thread")
+    .leftJoin("chain", (join) =>
+      join.onRef("chain.org", "=", "thread.org").onRef("chain.seq", "=", "thread.erased_link"),
+    )
+    .select(["thread.id", "chain.body"])
+    .where("thread.org", "=", org)
+    .where("thread.erased_link", "is not", null)
+    .where(sql<boolean>`thread.id > ${after}`)
+    .orderBy("thread.id")
+    .limit(BATCH);
+  const rows = await tx.all(closed);
+  const problems = rows
+    .filter(({ id, body }) => !body?.includes(JSON.stringify(id)) || !body.startsWith('{"erased"'))
+    .map(({ id }) => problem(`thread ${id}`, "it is closed as erased, but no erasure is recorded for it"));
+  return { problems, checked: {}, ...page(rows.at(-1)?.id, rows.length) };
+}

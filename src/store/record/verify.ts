@@ -1,0 +1,158 @@
+import { setImmediate } from "node:timers/promises";
+import { chained, type Digest, type OrgId } from "../../protocol/index.ts";
+import { checkTallies } from "../agent/tally.ts";
+import { checkExchanges, checkRecorded, checkRecordedLink } from "../agent/verify-recorded.ts";
+import { checkMemories, FIRST_MEMORY } from "../memory/verify-memories.ts";
+import { type LinkSubject, RECORDED, toSubject } from "../rows.ts";
+import { query } from "../statement.ts";
+import type { ChainHead, Finding } from "../store.ts";
+import type { Row } from "../tables.ts";
+import type { Database, Tx } from "../tx.ts";
+import { head } from "./chain.ts";
+import { checkEpochs } from "./verify-epochs.ts";
+import { checkOwnPieces, checkSharedPieces, checkVersions } from "./verify-pieces.ts";
+import { checkErasedThreads, checkErasure, checkTurn, checkUnlinkedTurns } from "./verify-turns.ts";
+import { BATCH, type Counted, problem, type Step } from "./walk.ts";
+
+/**
+ * Derives everything again: the chain and each link's turn from the rows, the rows' digests from the texts, the transcripts'
+ * rolling digests from their messages. Whatever was changed, swapped, added or taken away shows somewhere on this walk; only
+ * an end that was cut off whole needs the anchor. First the file itself: what a broken disk does to a row shows there.
+ */
+export async function* verify(database: Database, org: OrgId, anchor?: ChainHead): AsyncGenerator<Finding> {
+  const damage = await database.check();
+  yield* damage;
+  try {
+    yield* derived(database, org, anchor);
+  } catch (thrown) {
+    // What is left of a damaged file may not even be readable: that was told above, or is told here.
+    if (damage.length === 0) yield problem("database", database.damageSaid(thrown));
+  }
+}
+
+/** Each step is a snapshot of its own. */
+async function* derived({ read }: Database, org: OrgId, anchor?: ChainHead): AsyncGenerator<Finding> {
+  const { seq: upTo } = await read((tx) => head(tx, org));
+  const totals: Totals = new Map();
+  if (anchor) yield* await read((tx) => reached(tx, org, anchor));
+  yield* walk(totals, FIRST_LINK, (cursor) => read((tx) => checkLinks(tx, org, { ...cursor, upTo })));
+  yield* walk(totals, "", (after) => read((tx) => checkUnlinkedTurns(tx, org, after)));
+  yield* walk(totals, "", (after) => read((tx) => checkErasedThreads(tx, org, after)));
+  for (const what of RECORDED) {
+    yield* walk(totals, 0, (after) => read((tx) => checkRecorded(tx, org, what, after)));
+  }
+  yield* walk(totals, 0, () => read((tx) => checkExchanges(tx, org)));
+  yield* walk(totals, 0, () => read((tx) => checkTallies(tx, org)));
+  yield* walk(totals, { agent: "", contact: "", thread: "", n: 0 }, (cursor) =>
+    read((tx) => checkEpochs(tx, org, cursor)),
+  );
+  yield* walk(totals, "", (after) => read((tx) => checkVersions(tx, org, after)));
+  yield* walk(totals, "", (after) => read((tx) => checkSharedPieces(tx, org, after)));
+  yield* walk(totals, { agent: "", contact: "", digest: "" }, (cursor) =>
+    read((tx) => checkOwnPieces(tx, org, cursor)),
+  );
+  yield* walk(totals, FIRST_MEMORY, (cursor) => read((tx) => checkMemories(tx, org, cursor)));
+}
+
+async function reached(tx: Tx, org: OrgId, anchor: ChainHead): Promise<readonly Finding[]> {
+  if (anchor.org !== org) {
+    return [problem("anchor", `it is of the organization ${anchor.org}, not of ${org}: name the anchor of ${org}`)];
+  }
+  if (anchor.seq === 0) return [];
+  const wanted = { org, seq: anchor.seq };
+  const link = await tx.first(
+    query
+      .selectFrom("chain")
+      .select("hash")
+      .where((eb) => eb.and(wanted)),
+  );
+  const { seq } = await head(tx, org);
+  if (!link) {
+    const says = `the record ends at link ${seq}, but it once reached link ${anchor.seq}: its end is gone`;
+    return [problem("anchor", says)];
+  }
+  if (link.hash === anchor.hash) return [];
+  return [problem("anchor", `link ${anchor.seq} is not the one the anchor knows: the record was written anew`)];
+}
+
+const KINDS: readonly Counted[] = ["piece", "epoch", "turn", "link"];
+
+/** How much was checked so far, of each kind. */
+type Totals = Map<Counted, number>;
+
+/** Walks a check from its start to its end. Between two steps others get their turn: a check may run beside live work. */
+async function* walk<Cursor>(
+  totals: Totals,
+  start: Cursor,
+  step: (cursor: Cursor) => Promise<Step<Cursor>>,
+): AsyncGenerator<Finding> {
+  for (let cursor: Cursor | undefined = start; cursor !== undefined; ) {
+    const done: Step<Cursor> = await step(cursor);
+    yield* done.problems;
+    for (const what of KINDS) {
+      const count = (totals.get(what) ?? 0) + (done.checked[what] ?? 0);
+      totals.set(what, count);
+      if (done.checked[what] !== undefined) yield { type: "checked", what, count };
+    }
+    cursor = done.next;
+    await setImmediate();
+  }
+}
+
+/** The link that was checked last. */
+interface LinkCursor {
+  readonly seq: number;
+  readonly hash: Digest | null;
+}
+
+/** Where a check of the chain begins. */
+const FIRST_LINK: LinkCursor = { seq: 0, hash: null };
+
+/** The next links: unbroken, each hash right, and what each says true of the tables. */
+async function checkLinks(tx: Tx, org: OrgId, at: LinkCursor & { readonly upTo: number }): Promise<Step<LinkCursor>> {
+  const links = query
+    .selectFrom("chain")
+    .selectAll()
+    .where("org", "=", org)
+    .where("seq", ">", at.seq)
+    .where("seq", "<=", at.upTo)
+    .orderBy("seq")
+    .limit(BATCH);
+  const problems: Finding[] = [];
+  let before: LinkCursor = at;
+  let turns = 0;
+  const rows = await tx.all(links);
+  for (const link of rows) {
+    problems.push(...checkLink(link, before));
+    const said = subjectOf(link);
+    if (said?.turn !== undefined) turns++;
+    problems.push(...(await checkSaid(tx, link, said)));
+    before = { seq: link.seq, hash: link.hash };
+  }
+  const next = rows.length === BATCH ? { next: { seq: before.seq, hash: before.hash } } : {};
+  return { problems, checked: { link: rows.length, turn: turns }, ...next };
+}
+
+function checkLink(link: Row<"chain">, before: LinkCursor): readonly Finding[] {
+  const where = `link ${link.seq}`;
+  if (link.seq !== before.seq + 1)
+    return [problem(where, `the link before it is ${before.seq}: links between are gone`)];
+  if (link.prev !== before.hash) return [problem(where, "it does not follow from the link before it")];
+  if (link.hash !== chained(link.prev, link.body)) return [problem(where, "its hash is not that of what it says")];
+  return [];
+}
+
+function subjectOf(link: Row<"chain">): LinkSubject | undefined {
+  try {
+    return toSubject(link.body);
+  } catch {
+    return undefined;
+  }
+}
+
+async function checkSaid(tx: Tx, link: Row<"chain">, said: LinkSubject | undefined): Promise<readonly Finding[]> {
+  if (said?.turn !== undefined) return checkTurn(tx, link, said.turn);
+  if (said?.row !== undefined) return checkRecordedLink(tx, link, said.row);
+  if (said?.threads !== undefined) return checkErasure(tx, link, said.threads);
+  return [problem(`link ${link.seq}`, "what it says cannot be read")];
+}

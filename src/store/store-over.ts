@@ -1,0 +1,238 @@
+import type { ContactScope } from "../protocol/index.ts";
+import { acts, noteAct } from "./agent/acts.ts";
+import { conversation, conversations } from "./agent/conversations.ts";
+import { credits, topUp, topUps } from "./agent/credits.ts";
+import { decideText, editText, moveText } from "./agent/edit-texts.ts";
+import { life, moveLife } from "./agent/life.ts";
+import {
+  deliveriesDue,
+  dueDeliveries,
+  inbox,
+  isDeliveryDue,
+  mail,
+  mailCounts,
+  noteDelivery,
+  unanswered,
+} from "./agent/mail.ts";
+import { proposalCounts, proposals } from "./agent/proposals.ts";
+import { turnCount } from "./agent/tally.ts";
+import { activeTexts, textMoves, textPointers, textVersions } from "./agent/texts.ts";
+import type { AgentStore } from "./agent-store.ts";
+import { memories, memory, memoryRevision, memoryStats } from "./memory/memories.ts";
+import { memoryTopics } from "./memory/memory-topics.ts";
+import { forgetMemory, saveMemories, saveMemory } from "./memory/save-memory.ts";
+import { searchMemories } from "./memory/search-memories.ts";
+import {
+  dropVectors,
+  hasUnusedVectors,
+  saveVectors,
+  servingModels,
+  vectorStates,
+  waitingTexts,
+} from "./memory/vectors.ts";
+import type { MemoryStore } from "./memory-store.ts";
+import { head } from "./record/chain.ts";
+import { eraseContact, finishErasure, isLogToClear, noteLogCleared, unfinishedErasures } from "./record/erase.ts";
+import { rebuild } from "./record/rebuild.ts";
+import { agents, deliver, organizations, outbox, spent, usage } from "./record/reports.ts";
+import { verify } from "./record/verify.ts";
+import type { Store } from "./store.ts";
+import { openBatch, waitingThreads } from "./threads/batches.ts";
+import { pending, receive } from "./threads/events.ts";
+import { currentEpoch } from "./threads/fork.ts";
+import { agentVersion, moveThread, openThread, saveAgentVersion, slots, thread, threads } from "./threads/threads.ts";
+import { approval, approvals, decideApproval, finishApproval } from "./turns/approvals.ts";
+import { askStop, claim, leases, renew, stopAsked, withdraw } from "./turns/claims.ts";
+import { beginCall, endCall } from "./turns/journal.ts";
+import { sent, starts } from "./turns/sent.ts";
+import { settle } from "./turns/settle.ts";
+import { turn, turns } from "./turns/turns.ts";
+import type { Database, Tx } from "./tx.ts";
+import type { VectorStore } from "./vectors.ts";
+
+type Work<Given extends readonly unknown[], R> = (tx: Tx, ...given: Given) => Promise<R>;
+
+/** Makes a function of the contract of one that is given a transaction. */
+type Bind = <Given extends readonly unknown[], R>(work: Work<Given, R>) => (...given: Given) => Promise<R>;
+
+/** How the contract's functions of a database are made: each runs in one transaction, and what the driver throws becomes a sentence. */
+interface Binding {
+  readonly reading: Bind;
+  readonly writing: Bind;
+  /** For what needs more than one transaction, or none. */
+  readonly apart: <Given extends readonly unknown[], R>(
+    work: (...given: Given) => Promise<R>,
+  ) => (...given: Given) => Promise<R>;
+}
+
+/** The store over a database: only here do transactions begin. */
+export function storeOver(database: Database): Store {
+  const binding = bindingOf(database);
+  return {
+    ...turnStore(binding),
+    ...memoryStore(database, binding),
+    ...agentStore(database, binding),
+    ...recordStore(database, binding),
+    trouble: binding.apart(database.trouble),
+    close: binding.apart(database.close),
+  };
+}
+
+function bindingOf({ read, write, failure }: Database): Binding {
+  const apart: Binding["apart"] =
+    (work) =>
+    async (...given) => {
+      try {
+        return await work(...given);
+      } catch (thrown) {
+        throw failure(thrown);
+      }
+    };
+  return {
+    reading: (work) => apart((...given) => read((tx) => work(tx, ...given))),
+    writing: (work) => apart((...given) => write((tx) => work(tx, ...given))),
+    apart,
+  };
+}
+
+function turnStore({ reading, writing }: Binding) {
+  return {
+    saveAgentVersion: writing(saveAgentVersion),
+    agentVersion: reading(agentVersion),
+    openThread: writing(openThread),
+    moveThread: writing(moveThread),
+    thread: reading(thread),
+    threads: reading(threads),
+    slots: reading(slots),
+    receive: writing(receive),
+    withdraw: writing(withdraw),
+    pending: reading(pending),
+    claim: writing(claim),
+    askStop: writing(askStop),
+    stopAsked: reading(stopAsked),
+    leases: reading(leases),
+    renew: writing(renew),
+    settle: writing(settle),
+    beginCall: writing(beginCall),
+    endCall: writing(endCall),
+    turn: reading(turn),
+    turns: reading(turns),
+    sent: reading(sent),
+    starts: reading(starts),
+    rebuild: reading(rebuild),
+    epoch: reading(currentEpoch),
+  };
+}
+
+function memoryStore(
+  { read, write, failure }: Database,
+  { reading, writing, apart }: Binding,
+): MemoryStore & VectorStore {
+  return {
+    saveMemory: writing(saveMemory),
+    memories: reading(memories),
+    memoryTopics: reading(memoryTopics),
+    memory: reading(memory),
+    forgetMemory: writing(forgetMemory),
+    memoryRevision: reading(memoryRevision),
+    memoryStats: reading(memoryStats),
+    servingModels: reading(servingModels),
+    vectorStates: reading(vectorStates),
+    waitingTexts: reading(waitingTexts),
+    saveVectors: writing(saveVectors),
+    saveMemories: apart(async (scope, all) => (all.length === 0 ? [] : write((tx) => saveMemories(tx, scope, all)))),
+    dropVectors: apart(async (scope, model) => {
+      if (await read((tx) => hasUnusedVectors(tx, scope, model))) await write((tx) => dropVectors(tx, scope, model));
+    }),
+    searchMemories: async (scopes, wanted) => {
+      try {
+        return await searchMemories(read, scopes, wanted);
+      } catch (thrown) {
+        throw wanted.signal?.aborted ? thrown : failure(thrown);
+      }
+    },
+  };
+}
+
+function agentStore(
+  { read, write }: Database,
+  { reading, writing, apart }: Binding,
+): AgentStore & Pick<Store, "openBatch" | "waitingThreads"> {
+  return {
+    openBatch: writing(openBatch),
+    waitingThreads: reading(waitingThreads),
+    activeTexts: reading(activeTexts),
+    textPointers: reading(textPointers),
+    textVersions: reading(textVersions),
+    proposals: reading(proposals),
+    proposalCounts: reading(proposalCounts),
+    textMoves: reading(textMoves),
+    editText: writing(editText),
+    decideText: writing(decideText),
+    moveText: writing(moveText),
+    conversations: reading(conversations),
+    conversation: reading(conversation),
+    life: reading(life),
+    moveLife: writing(moveLife),
+    credits: reading(credits),
+    topUps: reading(topUps),
+    topUp: writing(topUp),
+    turnCount: reading(turnCount),
+    inbox: reading(inbox),
+    mail: reading(mail),
+    mailCounts: reading(mailCounts),
+    unanswered: reading(unanswered),
+    deliveriesDue: reading(deliveriesDue),
+    noteDelivery: writing(noteDelivery),
+    noteAct: writing(noteAct),
+    acts: reading(acts),
+    dueDeliveries: apart(async (of, lease) => {
+      const isDue = await read((tx) => isDeliveryDue(tx, of, lease));
+      return isDue ? write((tx) => dueDeliveries(tx, of, lease)) : [];
+    }),
+  };
+}
+
+function recordStore(database: Database, { reading, writing, apart }: Binding) {
+  return {
+    approvals: reading(approvals),
+    approval: reading(approval),
+    decideApproval: writing(decideApproval),
+    finishApproval: writing(finishApproval),
+    outbox: reading(outbox),
+    deliver: writing(deliver),
+    usage: reading(usage),
+    spent: reading(spent),
+    unfinishedErasures: reading(unfinishedErasures),
+    organizations: reading(organizations),
+    agents: reading(agents),
+    head: reading(head),
+    eraseContact: apart(async (...given: Parameters<Store["eraseContact"]>) => {
+      const erased = await database.write((tx) => eraseContact(tx, ...given));
+      if (erased) await database.flush();
+      return erased;
+    }),
+    finishErasure: apart(async (scope: ContactScope) => {
+      await database.write((tx) => finishErasure(tx, scope));
+      await clearLog(database);
+    }),
+    verify: (...given: Parameters<Store["verify"]>) => told(verify(database, ...given), database),
+    backup: apart(database.backup),
+  };
+}
+
+/**
+ * Takes what was erased out of the database's log, which may hold old pages until it is emptied. Where another program reads just
+ * now, that waits for the next erasure or the next start.
+ */
+export async function clearLog({ read, write, flush }: Database): Promise<void> {
+  if ((await read(isLogToClear)) && (await flush())) await write(noteLogCleared);
+}
+
+async function* told<T>(found: AsyncIterable<T>, { failure }: Database): AsyncGenerator<T> {
+  try {
+    yield* found;
+  } catch (thrown) {
+    throw failure(thrown);
+  }
+}

@@ -1,0 +1,173 @@
+import { sql } from "kysely";
+import {
+  type ContactId,
+  type ContactScope,
+  type EventId,
+  isBatch,
+  isReserved,
+  type ThreadId,
+} from "../../protocol/index.ts";
+import type { AgentOwner } from "../agent-store.ts";
+import type { BatchOpening, Failures, WaitingThread } from "../batch.ts";
+import { toThread } from "../rows.ts";
+import { owner } from "../scope.ts";
+import { fixed, insert, plain, query } from "../statement.ts";
+import type { Store, Thread } from "../store.ts";
+import type { Row } from "../tables.ts";
+import { stopTurn } from "../turns/stop-turn.ts";
+import { inOrder, type Tx } from "../tx.ts";
+import { pending } from "./events.ts";
+import { keepStaged, members } from "./staged.ts";
+import { findThread, lease, newThread } from "./threads.ts";
+
+/** Looks and makes in one write transaction: of two workers that ask, the second finds what the first has made. */
+export async function openBatch(tx: Tx, of: AgentOwner, opening: BatchOpening): Promise<Thread | undefined> {
+  const { now, alive } = opening;
+  for (const row of await openBatches(tx, of)) {
+    if (lease(row, { now, alive })) continue;
+    const waiting = await inOrder(await members(tx, row), (member) => pending(tx, member, member.id));
+    if (waiting.some(({ length }) => length > 0)) return toThread(row);
+    await closeBatch(tx, row, opening.at);
+  }
+  const senders = await nextSenders(unheld(tx, of, opening), opening);
+  const [first] = senders;
+  return first && toThread(senders.length < 2 ? first : await stage(tx, of, senders, opening));
+}
+
+/** The same without making anything: all of them. */
+export async function waitingThreads(
+  tx: Tx,
+  of: AgentOwner,
+  wish: Parameters<Store["waitingThreads"]>[1],
+): Promise<readonly WaitingThread[]> {
+  const interrupted = (
+    await inOrder(await openBatches(tx, of), async (row) => {
+      const staged = await members(tx, row);
+      const first = (await inOrder(staged, (member) => pending(tx, member, member.id))).flat().map(({ id }) => id);
+      const isHeld = lease(row, wish) !== undefined;
+      return first.length === 0 ? [] : [{ row, isHeld, staged: staged.map(({ id }) => id), first: first.sort()[0] }];
+    })
+  ).flat();
+  const staged = new Set(interrupted.flatMap((one) => one.staged));
+  const free = interrupted.filter(({ isHeld }) => !isHeld).map(({ row, first }) => ({ thread: row.id, first }));
+  const alone: { readonly thread: Waiting["row"]["id"]; readonly first: EventId }[] = [];
+  for await (const { row, first } of unheld(tx, of, wish)) alone.push({ thread: row.id, first });
+  return [...free, ...alone.filter(({ thread }) => !staged.has(thread))].flatMap(({ thread, first }) =>
+    first === undefined ? [] : [{ thread, first }],
+  );
+}
+
+/** A sender's thread on which something waits, since which message, and how often it was tried in vain. */
+interface Waiting {
+  readonly row: Row<"thread">;
+  readonly first: EventId;
+  readonly failed: number;
+}
+
+/** Whose turns failed so often in a row is in none with others any more. */
+const FAILED_TOGETHER = 2;
+
+/** Who has the next turn: looked for no further than until it is full. */
+async function nextSenders(
+  all: AsyncIterable<Waiting>,
+  { most, nameOf }: BatchOpening,
+): Promise<readonly Row<"thread">[]> {
+  const named = new Map<string, Row<"thread">>();
+  for await (const { row, failed } of all) {
+    const name = nameOf(row.contact);
+    const isApart = name !== "" && !named.has(name) && failed < FAILED_TOGETHER;
+    // Who cannot be told from others, or may be why a turn fails, waits until it is their turn, and then has it alone.
+    if (!isApart && named.size === 0) return [row];
+    if (isApart) named.set(name, row);
+    if (named.size >= most) break;
+  }
+  return [...named.values()];
+}
+
+/** Threads of several senders whose turn has not ended. */
+const openBatches = async (tx: Tx, { org, agent }: AgentOwner): Promise<readonly Row<"thread">[]> =>
+  (await tx.all(plain<Row<"thread">>(UNENDED, org, agent))).filter(isBatch);
+
+/** By its index, which has a row for each such turn: another would be read to its end, however many have ended. */
+const UNENDED = `select * from thread indexed by thread_unended where org = ? and agent = ?
+  and turns = 0 and erased_link is null and contact >= '~inbox:' and contact < '~inbox;' order by id`;
+
+/** What waited has been handled otherwise: a turn that was interrupted ends here, and one that never began leaves nothing. */
+async function closeBatch(tx: Tx, row: Row<"thread">, at: number): Promise<void> {
+  await stopTurn(tx, row, { at, says: "the turn was interrupted, and its messages were handled otherwise" });
+  if (await tx.first(plain<object>("select id from turn where org = ? and thread = ?", row.org, row.id))) return;
+  await tx.run(query.deleteFrom("staged").where((eb) => eb.and({ org: row.org, batch: row.id })));
+  await tx.run(query.deleteFrom("thread").where((eb) => eb.and({ ...owner(row), id: row.id })));
+}
+
+/** Those that nobody holds, who wait longest first. */
+async function* unheld(
+  tx: Tx,
+  of: AgentOwner,
+  opening: Pick<BatchOpening, "receivedBefore" | "except" | "rested" | "now" | "alive">,
+): AsyncGenerator<Waiting> {
+  for (const { contact, thread, first } of await tx.all(plain<WaitingRow>(WAITING, of.org, of.agent))) {
+    if (opening.receivedBefore !== undefined && first >= opening.receivedBefore) break;
+    if (isReserved(contact)) continue;
+    const row = await findThread(tx, { ...of, contact }, thread);
+    const isFree = row?.erased_link === null && !opening.except.includes(row.channel) && !lease(row, opening);
+    const failures = row && isFree ? await failuresOf(tx, row) : undefined;
+    if (row === undefined || failures === undefined || opening.rested?.(failures) === false) continue;
+    yield { row, first, failed: failures.count };
+  }
+}
+
+/** How often the thread's turns failed since one was done. */
+async function failuresOf(tx: Tx, row: Row<"thread">): Promise<Failures> {
+  const ends = await tx.all(lastEnds({ ...owner(row), thread: row.id }));
+  const done = ends.findIndex(({ status }) => status === "done");
+  return { count: done < 0 ? ends.length : done, at: ends[0]?.ended_at ?? 0 };
+}
+
+const NO_FAULT = ["turn_cancelled", "out_of_credits"] as const;
+
+const lastEnds = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
+  query
+    .selectFrom("turn")
+    .select(["status", "ended_at"])
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
+    .where("status", "!=", sql.lit("running"))
+    // One that was stopped, or that nobody paid for, did not fail by itself; who had no room beside others did not fail at all.
+    .where((eb) =>
+      eb.or([
+        eb("code", "is", null),
+        eb(
+          "code",
+          "not in",
+          NO_FAULT.map((code) => sql.lit(code)),
+        ),
+      ]),
+    )
+    .orderBy("seq", "desc")
+    .limit(sql.lit(10)),
+);
+
+interface WaitingRow {
+  readonly contact: ContactId;
+  readonly thread: ThreadId;
+  readonly first: EventId;
+}
+
+/**
+ * By its index, which has a row for each event that waits: another would be read to its end, which is all that was ever said. Ids are
+ * issued in the order in which messages come; their times are the channel's word.
+ */
+const WAITING = `select contact, thread, min(id) as first from event indexed by event_waiting
+  where org = ? and agent = ? and status = 'pending' group by contact, thread order by first`;
+
+async function stage(
+  tx: Tx,
+  of: AgentOwner,
+  senders: readonly Row<"thread">[],
+  { id, contact, channel, version, at }: BatchOpening,
+): Promise<Row<"thread">> {
+  const row = newThread({ org: of.org, agent: of.agent, contact }, { id, channel, key: id, version, at });
+  await tx.run(insert("thread", row));
+  for (const sender of senders) await keepStaged(tx, row, sender, null);
+  return row;
+}

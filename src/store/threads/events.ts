@@ -1,0 +1,271 @@
+import { sql } from "kysely";
+import {
+  type ContactScope,
+  canonicalJson,
+  keyedDigest,
+  type StoredEvent,
+  StrataError,
+  type ThreadId,
+  type TurnId,
+} from "../../protocol/index.ts";
+import type { ArrivingEvent } from "../decision.ts";
+import { keepOwn, knownKey, scopeKey } from "../record/pieces.ts";
+import { type EventText, toEvent, type WithText, wordsOf } from "../rows.ts";
+import { owner } from "../scope.ts";
+import { fixed, insert, ONE, query } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import { inOrder, type Tx } from "../tx.ts";
+import { openRow } from "./threads.ts";
+
+/** Stores what is not known yet, in order, and gives all as stored. */
+export async function receive(
+  tx: Tx,
+  scope: ContactScope,
+  thread: ThreadId,
+  events: readonly ArrivingEvent[],
+): Promise<readonly StoredEvent[]> {
+  return addEvents(tx, scope, thread, events);
+}
+
+/** The same inside a write transaction. */
+export async function addEvents(
+  tx: Tx,
+  scope: ContactScope,
+  thread: ThreadId,
+  events: readonly ArrivingEvent[],
+): Promise<readonly StoredEvent[]> {
+  const row = await openRow(tx, scope, thread);
+  const key = await scopeKey(tx, scope);
+  let seq = await lastSeq(tx, scope, thread);
+  const stored = await inOrder(
+    events,
+    async (event) => (await knownEvent(tx, scope, event)) ?? (await add(tx, scope, { event, thread, key, seq: ++seq })),
+  );
+  const newest = Math.max(row.last_activity, ...stored.map((event) => event.at));
+  const wanted = { ...owner(scope), id: thread };
+  await tx.run(
+    query
+      .updateTable("thread")
+      .set({ last_activity: newest })
+      .where((eb) => eb.and(wanted)),
+  );
+  return stored;
+}
+
+async function lastSeq(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<number> {
+  return (await tx.first(newestSeq({ ...owner(scope), thread })))?.seq ?? 0;
+}
+
+const newestSeq = fixed((at: InThread) =>
+  query
+    .selectFrom("event")
+    .select("seq")
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
+    .orderBy("seq", "desc")
+    .limit(ONE),
+);
+
+/**
+ * Known only inside the contact: another's event of the same id must neither be shown nor swallow this one. So it is with proof:
+ * whoever only claims to be the sender could else take an id first, and what the sender signs under it would be lost.
+ */
+async function knownEvent(tx: Tx, scope: ContactScope, event: ArrivingEvent): Promise<StoredEvent | undefined> {
+  const { externalId, proof } = event;
+  if (externalId === undefined) return undefined;
+  if (proof === "proven") return knownSigned(tx, scope, { ...event, externalId });
+  return knownUnsigned(tx, scope, { ...event, externalId });
+}
+
+type Named = ArrivingEvent & { readonly externalId: string };
+
+/** An id stands for one message, of one kind and trusted as it was: with another one it is a mistake of the channel's, and what comes would be lost in silence. */
+async function knownUnsigned(tx: Tx, scope: ContactScope, event: Named): Promise<StoredEvent | undefined> {
+  const { externalId, kind, trust, channel, content } = event;
+  const row = await tx.first(unsignedEvent({ ...owner(scope), channel, externalId }));
+  if (row === undefined || row.text === null) return undefined;
+  const known = toEvent(row);
+  const isSame = known.kind === kind && known.trust === trust;
+  if (isSame && canonicalJson(known.content) === canonicalJson(content)) return known;
+  const says = `the id ${JSON.stringify(externalId)} of ${scope.contact} on ${channel} stands for another message, which was taken in as ${known.id}`;
+  const details = { contact: scope.contact, id: externalId, event: known.id };
+  throw new StrataError("invalid_input", `${says}: send this one with another external id`, details);
+}
+
+/**
+ * What was erased is known no more, for nobody can tell whether it was the same: its id is free for what comes next. A signature
+ * counts once all the same: of a signed one stays a digest.
+ */
+export async function forgetIds(tx: Tx, scope: ContactScope): Promise<void> {
+  const named = query
+    .selectFrom("event")
+    .select(["external_id", "proof"])
+    .where((eb) => eb.and(owner(scope)))
+    .where("external_id", "is not", null);
+  for (const { external_id, proof } of await tx.all(named)) {
+    if (external_id === null || proof !== "proven") continue;
+    await scopeKey(tx, { ...scope, contact: null });
+    await tx.run(insert("spent_signature", await spent(tx, scope, external_id), "if new"));
+  }
+  await tx.run(
+    query
+      .updateTable("event")
+      .set({ external_id: null })
+      .where((eb) => eb.and(owner(scope)))
+      .where("external_id", "is not", null),
+  );
+}
+
+/** A signed id of an erased contact: under the agent's key, so that neither can be read from it. */
+async function spent(
+  tx: Tx,
+  { org, agent, contact }: ContactScope,
+  externalId: string,
+): Promise<Row<"spent_signature">> {
+  const key = (await knownKey(tx, { org, agent, contact: null })) ?? new Uint8Array(32);
+  return { org, agent, digest: keyedDigest(key, canonicalJson(["signed", contact, externalId])) };
+}
+
+async function isSpent(tx: Tx, scope: ContactScope, externalId: string): Promise<boolean> {
+  const wanted = await spent(tx, scope, externalId);
+  return (await tx.first(spentSignature(wanted))) !== undefined;
+}
+
+const spentSignature = fixed((at: Row<"spent_signature">) =>
+  query
+    .selectFrom("spent_signature")
+    .select("digest")
+    .where((eb) => eb.and({ org: at.org, agent: at.agent, digest: at.digest })),
+);
+
+/** The same for one id that was erased before erasing did so. */
+async function freeErasedId(tx: Tx, scope: ContactScope, { externalId, channel, proof }: ArrivingEvent): Promise<void> {
+  if (externalId === undefined || proof === "proven") return;
+  const row = await tx.first(unsignedEvent({ ...owner(scope), channel, externalId }));
+  if (row?.text !== null) return;
+  const erased = { ...owner(scope), id: row.id };
+  await tx.run(
+    query
+      .updateTable("event")
+      .set({ external_id: null })
+      .where((eb) => eb.and(erased)),
+  );
+}
+
+/**
+ * A signature counts once, whatever the channel: anybody who has seen it could send it again after its message was taken back. Its
+ * id stands for the text that was signed, and is no answer to another one.
+ */
+async function knownSigned(
+  tx: Tx,
+  scope: ContactScope,
+  { externalId, content }: Named,
+): Promise<StoredEvent | undefined> {
+  const row = await tx.first(signedEvent({ ...owner(scope), externalId }));
+  if (row === undefined && (await isSpent(tx, scope, externalId))) throw signedBefore(scope, externalId, "was erased");
+  if (row === undefined) return undefined;
+  if (row.status === "withdrawn") throw signedBefore(scope, externalId, "was taken back");
+  if (row.text === null) throw signedBefore(scope, externalId, "was erased");
+  const known = toEvent(row);
+  if (wordsOf(known.content) !== wordsOf(content)) throw signedBefore(scope, externalId, "said something else");
+  return known;
+}
+
+const signedEvent = fixed((at: ContactScope & { readonly externalId: string }) =>
+  eventsOf(at).where("event.external_id", "=", at.externalId).where("event.proof", "=", sql.lit("proven")),
+);
+
+function signedBefore({ contact }: ContactScope, id: string, what: string): StrataError {
+  const says = `the signed message ${JSON.stringify(id)} of ${contact} ${what}, and a signature counts once`;
+  return new StrataError("invalid_input", `${says}: sign it anew with another external id`, { contact, id });
+}
+
+/** One that was taken back is known no more: nothing would ever answer what is sent again. */
+const unsignedEvent = fixed((at: ContactScope & { readonly channel: string; readonly externalId: string }) =>
+  eventsOf(at)
+    .where("event.channel", "=", at.channel)
+    .where("event.external_id", "=", at.externalId)
+    // As the index has it, so that it serves.
+    .where("event.status", "!=", sql.lit("withdrawn"))
+    .where("event.proof", "is not", sql.lit("proven")),
+);
+
+interface Arrival {
+  readonly event: ArrivingEvent;
+  readonly thread: ThreadId;
+  readonly key: Uint8Array;
+  readonly seq: number;
+}
+
+async function add(tx: Tx, scope: ContactScope, { event, thread, key, seq }: Arrival): Promise<StoredEvent> {
+  const { id, kind, trust, channel, name, content, at, proof = null } = event;
+  await freeErasedId(tx, scope, event);
+  const said: EventText = { ...(name !== undefined && { name }), content };
+  const text = JSON.stringify(said);
+  const row: Row<"event"> = {
+    ...owner(scope),
+    id,
+    thread,
+    seq,
+    kind,
+    trust,
+    channel,
+    external_id: event.externalId ?? null,
+    piece: await keepOwn(tx, scope, key, text),
+    at,
+    status: "pending",
+    turn: null,
+    proof,
+  };
+  await tx.run(insert("event", row));
+  return toEvent({ ...row, text });
+}
+
+/** What waits on a thread, in the order received. */
+export async function pending(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]> {
+  const waiting = await tx.all(pendingEvents({ ...owner(scope), thread }));
+  return waiting.sort((a, b) => a.seq - b.seq).map(toEvent);
+}
+
+const pendingEvents = fixed((at: InThread) =>
+  eventsOf(at).where("event.thread", "=", at.thread).where("event.status", "=", sql.lit("pending")),
+);
+
+/** An event with its place among those of its turn. */
+export type HandledEvent = WithText<Row<"event">> & { readonly position: number };
+
+/** What a turn that ended had to handle, in order; with the text of each. */
+export async function eventsOfTurn(tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly HandledEvent[]> {
+  return (await tx.all(handledEvents({ ...owner(scope), turn }))).sort((a, b) => a.position - b.position);
+}
+
+const handledEvents = fixed((at: ContactScope & { readonly turn: TurnId }) =>
+  eventsOf(at)
+    .innerJoin("turn_event", (join) =>
+      join.onRef("turn_event.org", "=", "event.org").onRef("turn_event.event", "=", "event.id"),
+    )
+    .select("turn_event.position")
+    .where("turn_event.turn", "=", at.turn)
+    .where("turn_event.agent", "=", at.agent)
+    .where("turn_event.contact", "=", at.contact),
+);
+
+/** A scope and a thread of it. */
+type InThread = ContactScope & { readonly thread: ThreadId };
+
+/** Every event of a contact with its text: what the queries above narrow down. */
+function eventsOf(scope: ContactScope) {
+  return query
+    .selectFrom("event")
+    .innerJoin("piece", (join) =>
+      join
+        .onRef("piece.org", "=", "event.org")
+        .onRef("piece.agent", "=", "event.agent")
+        .onRef("piece.contact", "=", "event.contact")
+        .onRef("piece.digest", "=", "event.piece"),
+    )
+    .selectAll("event")
+    .select("piece.text")
+    .where("event.org", "=", scope.org)
+    .where("event.agent", "=", scope.agent)
+    .where("event.contact", "=", scope.contact);
+}

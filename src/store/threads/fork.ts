@@ -1,0 +1,59 @@
+import type { ContactScope, Epoch, ThreadId } from "../../protocol/index.ts";
+import type { WithText } from "../rows.ts";
+import { owner } from "../scope.ts";
+import { insert } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import { appendMessages, findEpoch, lastEpoch, messagesOf, toEpoch } from "../turns/epochs.ts";
+import type { Settling } from "../turns/settling.ts";
+import { findTurn } from "../turns/turns.ts";
+import type { Tx } from "../tx.ts";
+import { findThread } from "./threads.ts";
+
+/**
+ * A fork goes on where a turn of its parent ended. It reads that from the parent until its own first turn commits: that
+ * commit writes it down as the fork's first epoch, so that the turn's link covers it like any other.
+ */
+
+/** The newest epoch with all of its transcript; that of a fork without a turn is its parent's. */
+export async function currentEpoch(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<Epoch | undefined> {
+  const row = await lastEpoch(tx, scope, thread);
+  if (row) {
+    const messages = await messagesOf(tx, scope, thread, { epoch: row.n, count: Number.MAX_SAFE_INTEGER });
+    return { ...(await toEpoch(tx, row, messages)), ...(await openedFor(tx, row)) };
+  }
+  const from = await forkedFrom(tx, scope, thread);
+  return from && { ...(await toEpoch(tx, from.epoch, from.messages)), ...(await openedFor(tx, from.epoch)), n: 1 };
+}
+
+async function openedFor(tx: Tx, row: Row<"epoch">): Promise<Pick<Epoch, "openedFor">> {
+  const turn = await findTurn(tx, row, row.turn);
+  return turn === undefined ? {} : { openedFor: { version: turn.version, wire: turn.wire } };
+}
+
+/** Writes down what a fork begins with, if this is its first turn. Part of the commit. */
+export async function beginFork(tx: Tx, at: Settling): Promise<void> {
+  if (await lastEpoch(tx, at.scope, at.thread)) return;
+  const from = await forkedFrom(tx, at.scope, at.thread);
+  if (!from) return;
+  const { messages } = from;
+  const { thread, turn } = at;
+  const epoch: Row<"epoch"> = { ...from.epoch, ...owner(at.scope), thread, turn, n: 1, start: messages.length };
+  await tx.run(insert("epoch", epoch));
+  const marks = messages.map(({ piece, trust, tokens, came_with }) => ({ piece, trust, tokens, came_with }));
+  await appendMessages(tx, at, { epoch: 1, position: 0, rolling: null }, marks);
+}
+
+interface ForkPoint {
+  readonly epoch: Row<"epoch">;
+  readonly messages: readonly WithText<Row<"message">>[];
+}
+
+/** Where the parent's transcript ended with the turn; nothing for a thread that is no fork, or one from the very start. */
+async function forkedFrom(tx: Tx, scope: ContactScope, id: ThreadId): Promise<ForkPoint | undefined> {
+  const from = (await findThread(tx, scope, id))?.forked_turn ?? null;
+  const turn = from === null ? undefined : await findTurn(tx, scope, from);
+  if (!turn || turn.epoch === null || turn.length === null) return undefined;
+  const epoch = await findEpoch(tx, scope, turn.thread, turn.epoch);
+  const upTo = { epoch: turn.epoch, count: turn.length };
+  return epoch && { epoch, messages: await messagesOf(tx, scope, turn.thread, upTo) };
+}

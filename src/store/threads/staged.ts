@@ -1,0 +1,131 @@
+import { sql } from "kysely";
+import { type ContactScope, isBatch, type Trust, type TurnId } from "../../protocol/index.ts";
+import { owner } from "../scope.ts";
+import { fixed, insert, query } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import { requestRows } from "../turns/requests.ts";
+import { inOrder, type Tx } from "../tx.ts";
+import { findThread } from "./threads.ts";
+
+/** Notes that a turn of several takes what waits on a sender's thread; as which of the sender's turns is known with its claim. */
+export async function keepStaged(
+  tx: Tx,
+  batch: Row<"thread">,
+  sender: Row<"thread">,
+  turn: TurnId | null,
+): Promise<void> {
+  const named = { thread: sender.id, turn, batch: batch.id, batch_contact: batch.contact };
+  await tx.run(insert("staged", { ...owner(sender), ...named }));
+}
+
+/** The senders' threads, in the order in which they were staged; those that were erased since are none of them. */
+export async function members(tx: Tx, batch: Row<"thread">): Promise<readonly Row<"thread">[]> {
+  const rows = await stagedRows(tx, batch);
+  const threads = new Map(rows.map((row) => [row.thread, row]));
+  return (
+    await inOrder([...threads.values()], async (row) => {
+      const found = await findThread(tx, row, row.thread);
+      return found && found.erased_link === null ? [found] : [];
+    })
+  ).flat();
+}
+
+/** Notes as which of the sender's turns its messages are handled. */
+export async function noteStaged(tx: Tx, batch: Row<"thread">, sender: Row<"thread">, turn: TurnId): Promise<void> {
+  const rows = (await stagedRows(tx, batch)).filter(({ thread }) => thread === sender.id);
+  if (rows.some((row) => row.turn === turn)) return;
+  const open = rows.find((row) => row.turn === null);
+  if (open === undefined) {
+    await keepStaged(tx, batch, sender, turn);
+    return;
+  }
+  await tx.run(
+    query
+      .updateTable("staged")
+      .set({ turn })
+      .where((eb) => eb.and({ ...owner(sender), number: open.number })),
+  );
+}
+
+/** All that a thread of several senders ever staged, in that order. */
+export async function stagedRows(
+  tx: Tx,
+  { org, id }: Pick<Row<"thread">, "org" | "id">,
+): Promise<readonly Row<"staged">[]> {
+  return (await tx.all(rowsOf({ org, batch: id }))).sort((a, b) => a.number - b.number);
+}
+
+const rowsOf = fixed((at: Pick<Row<"staged">, "org" | "batch">) =>
+  query
+    .selectFrom("staged")
+    .selectAll()
+    .where((eb) => eb.and({ org: at.org, batch: at.batch })),
+);
+
+const rowsOfTurn = fixed((at: ContactScope & { readonly turn: TurnId }) =>
+  query
+    .selectFrom("staged")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
+);
+
+/** The thread of several senders in whose turn this one's messages were staged. */
+export async function stagedIn(tx: Tx, scope: ContactScope, turn: TurnId): Promise<Row<"staged"> | undefined> {
+  return (await tx.all(rowsOfTurn({ ...owner(scope), turn }))).sort((a, b) => b.number - a.number)[0];
+}
+
+/** The senders' turns in a turn of several. */
+export const sendersOf = async (tx: Tx, { org, thread }: Pick<Row<"turn">, "org" | "thread">) =>
+  (await stagedRows(tx, { org, id: thread })).flatMap((row) =>
+    row.turn === null ? [] : [{ thread: row.thread, turn: row.turn }],
+  );
+
+/** What a link says of it: a sender's turn names the thread, and a turn of several the senders' turns. Left out for all others. */
+export async function stagedFacts(tx: Tx, turn: Row<"turn">): Promise<unknown> {
+  const isOf = isBatch(turn);
+  const rows = isOf
+    ? await stagedRows(tx, { org: turn.org, id: turn.thread })
+    : await tx.all(rowsOfTurn({ ...owner(turn), turn: turn.id }));
+  const staged = rows
+    .filter((row) => row.turn !== null)
+    .map(({ thread, turn, batch, batch_contact }) => (isOf ? { thread, turn } : { batch, batch_contact }));
+  return staged.length === 0 ? undefined : staged;
+}
+
+/** How far what led to a turn's reply is trusted: by its requests, or those of a turn of several, where all senders wrote. */
+export async function taintsOf(tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly Trust[]> {
+  const isStaged = (await stagedIn(tx, scope, turn)) !== undefined;
+  return isStaged ? ["contact"] : (await requestRows(tx, scope, turn)).map(({ taint }) => taint);
+}
+
+/** The scopes of the turns of several in which the contact's messages were ever staged. */
+export async function batchesWith(tx: Tx, scope: ContactScope): Promise<readonly ContactScope[]> {
+  const staged = query
+    .selectFrom("staged")
+    .select("batch_contact")
+    .distinct()
+    .where((eb) => eb.and(owner(scope)))
+    .orderBy("batch_contact");
+  return (await tx.all(staged)).map((row) => ({ ...owner(scope), contact: row.batch_contact }));
+}
+
+/** Frees the senders' threads of a turn that nobody can commit any more. */
+export async function freeMembers(tx: Tx, batch: Row<"thread">): Promise<void> {
+  if (batch.holder === null) return;
+  for (const { id, org, agent, contact } of await members(tx, batch)) {
+    const held = { org, agent, contact, id, holder: batch.holder };
+    await tx.run(
+      query
+        .updateTable("thread")
+        .set({ holder: null, lease_until: null })
+        .where((eb) => eb.and(held)),
+    );
+  }
+}
+
+/** Whether a turn is one sender's part of a turn of several, which made the requests. One that was run alone after all made its own. */
+export const isPart = sql<boolean>`(
+  exists (select 1 from staged where staged.org = turn.org and staged.turn = turn.id)
+  and not exists (
+    select 1 from request
+    where request.org = turn.org and request.agent = turn.agent and request.contact = turn.contact and request.turn = turn.id))`;

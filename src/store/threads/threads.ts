@@ -1,0 +1,198 @@
+import {
+  type AgentName,
+  type ContactScope,
+  type Digest,
+  isErased,
+  type OrgId,
+  type Scope,
+  StrataError,
+  type ThreadId,
+} from "../../protocol/index.ts";
+import { keepShared, sharedText } from "../record/pieces.ts";
+import { toSlot, toThread } from "../rows.ts";
+import { atMost, owner, within } from "../scope.ts";
+import type { Slot } from "../slot.ts";
+import { fixed, insert, query } from "../statement.ts";
+import type { ClaimRequest, Thread, ThreadMove, ThreadOpening } from "../store.ts";
+import type { Row } from "../tables.ts";
+import type { Tx } from "../tx.ts";
+
+/** Keeps a version's declaration; the first one stays. */
+export async function saveAgentVersion(
+  tx: Tx,
+  org: OrgId,
+  agent: AgentName,
+  version: Digest,
+  spec: string,
+  at: number,
+): Promise<void> {
+  const row = { org, agent, version, piece: await keepShared(tx, org, spec), at };
+  await tx.run(
+    query
+      .insertInto("agent_version")
+      .values(row)
+      .onConflict((on) => on.columns(["org", "agent", "version"]).doNothing()),
+  );
+}
+
+/** A version's declaration as it was kept. */
+export async function agentVersion(tx: Tx, org: OrgId, agent: AgentName, version: Digest): Promise<string | undefined> {
+  const wanted = { org, agent, version };
+  const found = query
+    .selectFrom("agent_version")
+    .select("piece")
+    .where((eb) => eb.and(wanted));
+  const row = await tx.first(found);
+  return row && (await sharedText(tx, org, row.piece));
+}
+
+/** Looks and makes in one write transaction, so of two openers one waits and then finds the other's thread. */
+export async function openThread(tx: Tx, scope: ContactScope, opening: ThreadOpening): Promise<Thread> {
+  const { channel, key } = opening;
+  const wanted = { ...owner(scope), channel, key };
+  const open = query
+    .selectFrom("thread")
+    .selectAll()
+    .where((eb) => eb.and(wanted))
+    .where("erased_link", "is", null);
+  const known = await tx.first(open);
+  if (known) return toThread(await repinned(tx, known, opening));
+  const row = newThread(scope, opening);
+  await tx.run(insert("thread", row));
+  return toThread(row);
+}
+
+/** A thread that has no epoch yet has sent nothing: it takes the newest version, like a new one. A fork has its parent's. */
+async function repinned(tx: Tx, known: Row<"thread">, { version }: ThreadOpening): Promise<Row<"thread">> {
+  const begun = known.holder !== null || known.turns > 0 || known.forked_thread !== null;
+  return begun ? known : await pinned(tx, known, version);
+}
+
+/** The thread, pinned to that version from now on; to its own where none is named. */
+export async function pinned(tx: Tx, known: Row<"thread">, version = known.version): Promise<Row<"thread">> {
+  if (known.version === version) return known;
+  const wanted = { ...owner(known), id: known.id };
+  await tx.run(
+    query
+      .updateTable("thread")
+      .set({ version })
+      .where((eb) => eb.and(wanted)),
+  );
+  return { ...known, version };
+}
+
+/** The same, unless a turn runs on it. */
+export async function moveThread(tx: Tx, scope: ContactScope, id: ThreadId, move: ThreadMove): Promise<Thread> {
+  const row = await openRow(tx, scope, id);
+  if (lease(row, move) === undefined) return toThread(await pinned(tx, row, move.version));
+  const message = `a turn runs on ${id} just now; try again when it has ended, or stop it with \`strata thread cancel ${id}\``;
+  throw new StrataError("thread_busy", message, { thread: id });
+}
+
+/** The row of a thread that is opened. */
+export function newThread(scope: ContactScope, opening: ThreadOpening): Row<"thread"> {
+  const { id, channel, key, version, at, forkedFrom } = opening;
+  return {
+    ...owner(scope),
+    id,
+    channel,
+    key,
+    version,
+    forked_thread: forkedFrom?.thread ?? null,
+    forked_turn: forkedFrom?.turn ?? null,
+    created_at: at,
+    last_activity: at,
+    turns: 0,
+    fence: 0,
+    holder: null,
+    lease_until: null,
+    erased_link: null,
+    stop_fence: null,
+  };
+}
+
+/** A thread in scope. */
+export async function thread(tx: Tx, scope: Scope, id: ThreadId): Promise<Thread | undefined> {
+  const row = await findThread(tx, scope, id);
+  return row && toThread(row);
+}
+
+/** Threads in scope, the newest activity first. */
+export async function threads(tx: Tx, scope: Scope, limit: number): Promise<readonly Thread[]> {
+  const wanted = within(scope);
+  const recent = query
+    .selectFrom("thread")
+    .selectAll()
+    .where((eb) => eb.and(wanted))
+    .orderBy("last_activity", "desc")
+    .orderBy("id", "desc")
+    .limit(atMost(limit));
+  return (await tx.all(recent)).map(toThread);
+}
+
+/** The row of a thread in scope. */
+export async function findThread(tx: Tx, scope: Scope, id: ThreadId): Promise<Row<"thread"> | undefined> {
+  const { contact } = scope;
+  if (contact !== null) return tx.first(threadOf({ ...scope, contact, id }));
+  const wanted = { ...within(scope), id };
+  return tx.first(
+    query
+      .selectFrom("thread")
+      .selectAll()
+      .where((eb) => eb.and(wanted)),
+  );
+}
+
+const threadOf = fixed((at: ContactScope & { readonly id: ThreadId }) =>
+  query
+    .selectFrom("thread")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), id: at.id })),
+);
+
+/** The row of a thread in scope that can still take events. @throws StrataError `thread_not_found` */
+export async function openRow(tx: Tx, scope: ContactScope, id: ThreadId): Promise<Row<"thread">> {
+  const row = (await findThread(tx, scope, id)) ?? (await erasedThread(tx, scope, id));
+  if (row && row.erased_link === null) return row;
+  const why = row ? "was closed when its contact's data was erased" : "is not in reach";
+  throw new StrataError("thread_not_found", `thread ${id} ${why}: open a thread for this contact and use its id`, {
+    thread: id,
+  });
+}
+
+/** A thread of a contact who was erased: its id is all that still leads there. */
+async function erasedThread(tx: Tx, { org, agent }: ContactScope, id: ThreadId): Promise<Row<"thread"> | undefined> {
+  const row = await findThread(tx, { org, agent, contact: null }, id);
+  return row && isErased(row.contact) ? row : undefined;
+}
+
+/** A thread's pure history, in order. */
+export async function slots(tx: Tx, scope: ContactScope, id: ThreadId): Promise<readonly Slot[]> {
+  const ordered = query
+    .selectFrom("slot")
+    .innerJoin("piece", (join) =>
+      join
+        .onRef("piece.org", "=", "slot.org")
+        .onRef("piece.agent", "=", "slot.agent")
+        .onRef("piece.contact", "=", "slot.contact")
+        .onRef("piece.digest", "=", "slot.piece"),
+    )
+    .selectAll("slot")
+    .select("piece.text")
+    .where("slot.org", "=", scope.org)
+    .where("slot.agent", "=", scope.agent)
+    .where("slot.contact", "=", scope.contact)
+    .where("slot.thread", "=", id)
+    .orderBy("slot.position");
+  return (await tx.all(ordered)).map(toSlot);
+}
+
+/** Who holds the thread, if the lease still counts. The asker's own counts too: one holder may run two tasks at once. */
+export function lease(
+  row: Row<"thread">,
+  request: Pick<ClaimRequest, "now" | "alive">,
+): { holder: string; until: number } | undefined {
+  const { holder, lease_until: until } = row;
+  if (holder === null || until === null || until <= request.now) return undefined;
+  return request.alive(holder) ? { holder, until } : undefined;
+}

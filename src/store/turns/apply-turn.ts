@@ -1,0 +1,137 @@
+import {
+  type ContactScope,
+  type Digest,
+  type EventId,
+  isBatch,
+  StrataError,
+  type ThreadId,
+  type Trust,
+  type TurnId,
+} from "../../protocol/index.ts";
+import { logTurn } from "../agent/conversations.ts";
+import type { MessageMark } from "../digests.ts";
+import { rememberTurn, replyTrust, type SlotSaid } from "../memory/messages.ts";
+import { owner } from "../scope.ts";
+import { fixed, insert, ONE, query } from "../statement.ts";
+import type { Claim, TurnOutcome } from "../store.ts";
+import type { Row } from "../tables.ts";
+import { eventsOfTurn } from "../threads/events.ts";
+import { taintsOf } from "../threads/staged.ts";
+import type { Tx } from "../tx.ts";
+import { type Applied, applyWrites } from "./apply-writes.ts";
+import { keepApprovals } from "./approvals.ts";
+import { appendMessages, type TranscriptEnd } from "./epochs.ts";
+import type { Settling } from "./settling.ts";
+
+/** A turn that ended well: what it was claimed with and what came of it, its texts kept already. */
+export interface DoneTurn {
+  readonly claim: Claim;
+  readonly outcome: TurnOutcome;
+  /** The reply's text. */
+  readonly words: Digest | null;
+  readonly messages: readonly MessageMark[];
+  /** Where the transcript ends before this turn; none without an epoch. */
+  readonly end: TranscriptEnd | undefined;
+}
+
+/** What came of a turn: where its transcript ends now, and what its writes came to. */
+export interface AppliedTurn extends Partial<Applied> {
+  readonly end: TranscriptEnd | undefined;
+}
+
+/** What only a turn that ended well changes. Part of the commit's transaction. */
+export async function applyTurn(tx: Tx, at: Settling, done: DoneTurn): Promise<AppliedTurn> {
+  await consume(tx, at, done.claim);
+  // What is said in a turn of several is in its senders' own.
+  if (!isBatch(at.scope)) {
+    await addSlots(tx, at, done);
+    await sendReply(tx, at, done);
+  }
+  const applied = await applyWrites(tx, at.scope, done.outcome, `turn ${at.turn}`);
+  await keepApprovals(tx, at, done.outcome.approvals, done.outcome.at);
+  if (done.outcome.log && done.words !== null) await logTurn(tx, at, done);
+  return { end: await extendTranscript(tx, at, done), ...applied };
+}
+
+/** Marks exactly the claimed events as handled. */
+async function consume(tx: Tx, at: Settling, claim: Claim): Promise<void> {
+  for (const { id } of claim.events) {
+    if ((await tx.run(handled({ ...owner(at.scope), id, thread: at.thread, turn: at.turn }))) === 1) continue;
+    const says = `event ${id} of turn ${at.turn} does not wait any more; nothing was written: claim the thread again`;
+    throw new StrataError("lease_lost", says, { event: id, turn: at.turn });
+  }
+}
+
+interface Handled {
+  readonly id: EventId;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+}
+
+const handled = fixed((at: ContactScope & Handled) =>
+  query
+    .updateTable("event")
+    .set({ status: "consumed", turn: at.turn })
+    .where((eb) => eb.and({ ...owner(at), id: at.id, thread: at.thread, status: "pending" })),
+);
+
+async function extendTranscript(tx: Tx, at: Settling, { end, messages }: DoneTurn): Promise<TranscriptEnd | undefined> {
+  if (end) return appendMessages(tx, at, end, messages);
+  if (messages.length === 0) return undefined;
+  const says = `turn ${at.turn} adds messages to thread ${at.thread}, which has no epoch: open one with the outcome`;
+  throw new StrataError("invalid_input", says, { thread: at.thread });
+}
+
+/** One slot per event and one for the reply: the thread's pure history. A slot shares the text of what it shows. */
+async function addSlots(tx: Tx, at: Settling, { claim, outcome, words }: DoneTurn): Promise<void> {
+  const last = await tx.first(lastSlot({ ...owner(at.scope), thread: at.thread }));
+  const first = last ? last.position + 1 : 0;
+  const said: Omit<SlotSaid, "position">[] = (await eventsOfTurn(tx, at.scope, at.turn)).map(
+    ({ id, kind, trust, piece, at: when, text }) => ({ id, kind, trust, piece, at: when, text }),
+  );
+  if (words !== null) said.push(replySlot(outcome, words, replyTrust(await taintsOf(tx, at.scope, at.turn))));
+  const slots = said.map((slot, i) => ({ ...slot, position: first + i }));
+  for (const { position, kind, trust, piece, at: when } of slots) {
+    const speaker = kind === "reply" ? "agent" : trust;
+    const row = { kind, speaker, piece, at: when } as const;
+    await tx.run(insert("slot", { ...owner(at.scope), thread: at.thread, position, turn: at.turn, ...row }));
+  }
+  const forkedFrom = first === 0 ? (claim.thread.forkedFrom?.thread ?? null) : null;
+  await rememberTurn(tx, { ...at, forkedFrom, slots, except: new Set(outcome.unremembered) });
+}
+
+function replySlot({ end, outbox, at }: TurnOutcome, piece: Digest, trust: Trust): Omit<SlotSaid, "position"> {
+  const text = JSON.stringify(end.status === "done" ? end.reply : null);
+  return { id: outbox, kind: "reply", trust, piece, at, text };
+}
+
+const lastSlot = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
+  query
+    .selectFrom("slot")
+    .select("position")
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
+    .orderBy("position", "desc")
+    .limit(ONE),
+);
+
+async function sendReply(tx: Tx, at: Settling, { claim, outcome, words }: DoneTurn): Promise<void> {
+  if (words === null) return;
+  const { deliverAfter: due = null } = outcome;
+  const row: Row<"outbox"> = {
+    ...owner(at.scope),
+    id: outcome.outbox,
+    thread: at.thread,
+    turn: at.turn,
+    channel: claim.thread.channel,
+    piece: words,
+    status: due === "never" ? "delivered" : "waiting",
+    at: outcome.at,
+    delivered_at: due === "never" ? outcome.at : null,
+    holder: null,
+    lease_until: null,
+    tries: 0,
+    due: due === "never" ? null : due,
+    failed: null,
+  };
+  await tx.run(insert("outbox", row));
+}

@@ -1,0 +1,237 @@
+import {
+  type ContactScope,
+  canonicalJson,
+  type Digest,
+  digestOf,
+  type Epoch,
+  type OrgId,
+  type Prefix,
+  StrataError,
+  type ThreadId,
+  type TranscriptMessage,
+} from "../../protocol/index.ts";
+import { type MessageMark, type PrefixManifest, rolled } from "../digests.ts";
+import { keepOwn, keepShared, present, sharedText } from "../record/pieces.ts";
+import { toEntries, toManifest, toSystemText, toTools, toTranscriptMessage, type WithText } from "../rows.ts";
+import { owner } from "../scope.ts";
+import { fixed, insert, ONE, query } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import { inOrder, type Tx } from "../tx.ts";
+import type { Settling } from "./settling.ts";
+
+/** Keeps an epoch that the turn opened, with the transcript it starts from. */
+export async function openEpoch(tx: Tx, at: Settling, epoch: Epoch): Promise<void> {
+  const { n, reason, cut, mode } = epoch;
+  const last = (await lastEpoch(tx, at.scope, at.thread))?.n ?? 0;
+  if (n !== last + 1) {
+    const says = `thread ${at.thread} has ${last} epochs, so the next is ${last + 1} and not ${n}: claim the thread again`;
+    throw new StrataError("invalid_input", says, { thread: at.thread, epoch: n });
+  }
+  const row: Row<"epoch"> = {
+    ...owner(at.scope),
+    thread: at.thread,
+    n,
+    reason,
+    cut,
+    mode,
+    prefix: await keepPrefix(tx, at.scope.org, epoch.prefix),
+    entries: await keepShared(tx, at.scope.org, JSON.stringify(epoch.prefixEntries)),
+    turn: at.turn,
+    start: epoch.transcript.length,
+  };
+  await tx.run(insert("epoch", row));
+  await appendMessages(tx, at, { epoch: n, position: 0, rolling: null }, await keepMessages(tx, at, epoch.transcript));
+}
+
+/** A prefix is kept as given, for it is replayed byte for byte; every conversation that has the same one shares it. */
+async function keepPrefix(tx: Tx, org: OrgId, prefix: Prefix): Promise<Digest> {
+  const manifest: PrefixManifest = {
+    tools: await keepShared(tx, org, JSON.stringify(prefix.tools)),
+    schemas: digestOf(canonicalJson(prefix.tools)),
+    system: await inOrder(prefix.system, async ({ scope, text, layers }) => ({
+      scope,
+      text: await keepShared(tx, org, text),
+      layers,
+    })),
+  };
+  return keepShared(tx, org, JSON.stringify(manifest));
+}
+
+/** Keeps the texts of messages and gives what a transcript needs of them. */
+export async function keepMessages(
+  tx: Tx,
+  at: Settling,
+  messages: readonly TranscriptMessage[],
+): Promise<MessageMark[]> {
+  return inOrder(messages, async ({ message, trust, tokens, turn: came_with }) => {
+    const piece = await keepOwn(tx, at.scope, at.key, JSON.stringify(message));
+    return { piece, trust, tokens, came_with };
+  });
+}
+
+/** The end of a transcript: where the next message goes, and the digest of all before it. */
+export interface TranscriptEnd {
+  readonly epoch: number;
+  readonly position: number;
+  readonly rolling: Digest | null;
+}
+
+/** Puts messages at the end of a transcript and gives its new end. */
+export async function appendMessages(
+  tx: Tx,
+  at: Settling,
+  end: TranscriptEnd,
+  messages: readonly MessageMark[],
+): Promise<TranscriptEnd> {
+  let { position, rolling } = end;
+  for (const mark of messages) {
+    rolling = rolled(rolling, mark);
+    await tx.run(
+      insert("message", { ...owner(at.scope), thread: at.thread, epoch: end.epoch, position, ...mark, rolling }),
+    );
+    position++;
+  }
+  return { epoch: end.epoch, position, rolling };
+}
+
+/** Where the transcript of an epoch ends. */
+export async function transcriptEnd(
+  tx: Tx,
+  scope: ContactScope,
+  thread: ThreadId,
+  epoch: number,
+): Promise<TranscriptEnd> {
+  const row = await tx.first(lastMessage({ ...owner(scope), thread, epoch }));
+  return row ? { epoch, position: row.position + 1, rolling: row.rolling } : { epoch, position: 0, rolling: null };
+}
+
+const lastMessage = fixed((at: InThread & { readonly epoch: number }) =>
+  query
+    .selectFrom("message")
+    .select(["position", "rolling"])
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread, epoch: at.epoch }))
+    .orderBy("position", "desc")
+    .limit(ONE),
+);
+
+/** The rolling digest of an epoch's first `count` messages. @throws StrataError `record_broken` when there are fewer */
+export async function rollingAt(tx: Tx, scope: ContactScope, thread: ThreadId, at: EpochPoint): Promise<Digest | null> {
+  if (at.count === 0) return null;
+  const row = await tx.first(messageAt({ ...owner(scope), thread, epoch: at.epoch, position: at.count - 1 }));
+  if (row) return row.rolling;
+  const says = `epoch ${at.epoch} of thread ${thread} does not have the ${at.count} messages that were sent of it`;
+  throw new StrataError("record_broken", `${says}: run \`strata verify\` where the data is, and restore a backup`, {
+    thread,
+    ...at,
+  });
+}
+
+const messageAt = fixed((at: InThread & { readonly epoch: number; readonly position: number }) =>
+  query
+    .selectFrom("message")
+    .select("rolling")
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread, epoch: at.epoch, position: at.position })),
+);
+
+/** A point of an epoch's transcript. */
+export interface EpochPoint {
+  readonly epoch: number;
+  readonly count: number;
+}
+
+/** A scope and a thread of it. */
+type InThread = ContactScope & { readonly thread: ThreadId };
+
+/** The row of the thread's newest epoch. */
+export async function lastEpoch(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<Row<"epoch"> | undefined> {
+  return tx.first(newestEpoch({ ...owner(scope), thread }));
+}
+
+const newestEpoch = fixed((at: InThread) =>
+  query
+    .selectFrom("epoch")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
+    .orderBy("n", "desc")
+    .limit(ONE),
+);
+
+/** The row of one epoch. */
+export async function findEpoch(
+  tx: Tx,
+  scope: ContactScope,
+  thread: ThreadId,
+  n: number,
+): Promise<Row<"epoch"> | undefined> {
+  return tx.first(epochAt({ ...owner(scope), thread, n }));
+}
+
+const epochAt = fixed((at: InThread & { readonly n: number }) =>
+  query
+    .selectFrom("epoch")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread, n: at.n })),
+);
+
+/** A row as an epoch with these messages as its transcript. */
+export async function toEpoch(
+  tx: Tx,
+  row: Row<"epoch">,
+  messages: readonly WithText<Row<"message">>[],
+): Promise<Epoch> {
+  const { n, reason, cut, mode } = row;
+  return {
+    n,
+    reason,
+    cut,
+    prefix: await readPrefix(tx, row.org, row.prefix),
+    prefixEntries: toEntries(await sharedText(tx, row.org, row.entries)),
+    mode,
+    transcript: messages.map((message) =>
+      toTranscriptMessage(message, present(message.text, `message ${message.position} of epoch ${n}`)),
+    ),
+  };
+}
+
+async function readPrefix(tx: Tx, org: OrgId, digest: Digest): Promise<Prefix> {
+  const manifest = toManifest(await sharedText(tx, org, digest));
+  return {
+    tools: toTools(await sharedText(tx, org, manifest.tools)),
+    system: await inOrder(manifest.system, async ({ scope, text, layers }) => ({
+      scope,
+      text: toSystemText(await sharedText(tx, org, text)),
+      layers,
+    })),
+  };
+}
+
+/** An epoch's first `count` messages, in order, with their texts. */
+export async function messagesOf(
+  tx: Tx,
+  scope: ContactScope,
+  thread: ThreadId,
+  upTo: EpochPoint,
+): Promise<readonly WithText<Row<"message">>[]> {
+  return tx.all(firstMessages({ ...owner(scope), thread, ...upTo }));
+}
+
+const firstMessages = fixed((at: InThread & EpochPoint) =>
+  query
+    .selectFrom("message")
+    .innerJoin("piece", (join) =>
+      join
+        .onRef("piece.org", "=", "message.org")
+        .onRef("piece.agent", "=", "message.agent")
+        .onRef("piece.contact", "=", "message.contact")
+        .onRef("piece.digest", "=", "message.piece"),
+    )
+    .selectAll("message")
+    .select("piece.text")
+    .where("message.org", "=", at.org)
+    .where("message.agent", "=", at.agent)
+    .where("message.contact", "=", at.contact)
+    .where("message.thread", "=", at.thread)
+    .where("message.epoch", "=", at.epoch)
+    .where("message.position", "<", at.count)
+    .orderBy("message.position"),
+);

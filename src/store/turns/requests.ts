@@ -1,0 +1,165 @@
+import {
+  billedUsage,
+  type ContactScope,
+  type Digest,
+  type Reply,
+  StrataError,
+  type TurnId,
+} from "../../protocol/index.ts";
+import { type MessageMark, promptDigest } from "../digests.ts";
+import { keepOwn, keepShared, ownText, sharedText } from "../record/pieces.ts";
+import { toRequest, type WithText } from "../rows.ts";
+import { owner } from "../scope.ts";
+import { fixed, insert, query } from "../statement.ts";
+import type { RequestRecord } from "../store.ts";
+import type { Row } from "../tables.ts";
+import type { Tx } from "../tx.ts";
+import { rollingAt } from "./epochs.ts";
+import type { Settling } from "./settling.ts";
+
+/** Keeps what a turn added to its conversation, also when it failed: its requests are rebuilt from it. */
+export async function keepOwnMessages(tx: Tx, at: Settling, messages: readonly MessageMark[]): Promise<void> {
+  for (const [position, mark] of messages.entries()) {
+    await tx.run(insert("turn_message", { ...owner(at.scope), turn: at.turn, position, ...mark }));
+  }
+}
+
+/** Keeps a request: what repeats by reference, so that one more costs the same in a long conversation as in a short one. */
+export async function keepRequest(tx: Tx, at: Settling, request: RequestRecord, own: number): Promise<void> {
+  const { org } = at.scope;
+  if (request.own > own || !(await hasBase(tx, at, request))) throw tooMany(at, request, own);
+  const row: Row<"request"> = {
+    ...owner(at.scope),
+    thread: at.thread,
+    turn: at.turn,
+    ...numbers(request),
+    tail: await keepOwn(tx, at.scope, at.key, JSON.stringify(request.tail)),
+    marks: await keepShared(tx, org, JSON.stringify(request.marks)),
+    parameters: await keepShared(tx, org, JSON.stringify(request.parameters)),
+    ledger: await keepShared(tx, org, JSON.stringify(request.ledger)),
+    ...(await kept(tx, at, request.reply)),
+    ...predicted(request),
+  };
+  await tx.run(insert("request", row));
+}
+
+async function hasBase(tx: Tx, at: Settling, { epoch, base }: RequestRecord): Promise<boolean> {
+  try {
+    await rollingAt(tx, at.scope, at.thread, { epoch, count: base });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function tooMany(at: Settling, { n, epoch, own, base }: RequestRecord, has: number): StrataError {
+  const says = `request ${n} of turn ${at.turn} says that it sent ${base} messages of epoch ${epoch} and ${own} of its turn`;
+  const there = `the epoch has fewer or the turn has ${has}: hand all of them to the commit`;
+  return new StrataError("invalid_input", `${says}, but ${there}`, { turn: at.turn, n });
+}
+
+type Numbers = Pick<Row<"request">, "n" | "epoch" | "base" | "own" | "taint" | "dollars" | "at" | "milliseconds">;
+
+function numbers({ n, epoch, base, own, taint, dollars, at, milliseconds }: RequestRecord): Numbers {
+  return { n, epoch, base, own, taint, dollars, at, milliseconds };
+}
+
+type ReplyColumns = Pick<
+  Row<"request">,
+  "reply" | "finish" | "input" | "cache_read" | "cache_write" | "cache_write_long" | "output"
+>;
+
+/** The answer, and its usage once more in columns: what was paid for is counted after an erasure too. */
+async function kept(tx: Tx, at: Settling, reply: Reply | null): Promise<ReplyColumns> {
+  const none = { input: 0, cache_read: 0, cache_write: 0, cache_write_long: null, output: 0 };
+  if (!reply) return { reply: null, finish: null, ...none };
+  const { input, cacheRead: cache_read, cacheWrite: cache_write, cacheWriteLong = null, output } = billedUsage(reply);
+  const piece = await keepOwn(tx, at.scope, at.key, JSON.stringify(reply));
+  return {
+    reply: piece,
+    finish: reply.finish,
+    input,
+    cache_read,
+    cache_write,
+    cache_write_long: cacheWriteLong,
+    output,
+  };
+}
+
+type PredictionColumns = Pick<
+  Row<"request">,
+  "predicted_read" | "predicted_write" | "predicted_write_long" | "predicted_input"
+>;
+
+function predicted({ prediction }: RequestRecord): PredictionColumns {
+  return {
+    predicted_read: prediction?.read ?? null,
+    predicted_write: prediction?.write ?? null,
+    predicted_write_long: prediction?.writeLong ?? null,
+    predicted_input: prediction?.input ?? null,
+  };
+}
+
+/** A scope and a turn of it. */
+type InTurn = ContactScope & { readonly turn: TurnId };
+
+/** A turn's requests in order. Sorted here: SQLite plans a query anew at each use when it has both values and an order. */
+export async function requestRows(tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly Row<"request">[]> {
+  return (await tx.all(requestsOfTurn({ ...owner(scope), turn }))).sort((a, b) => a.n - b.n);
+}
+
+const requestsOfTurn = fixed((at: InTurn) =>
+  query
+    .selectFrom("request")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
+);
+
+/** A row as a request without its bytes. */
+export async function readRequest(tx: Tx, row: Row<"request">): Promise<Omit<RequestRecord, "tail">> {
+  return toRequest(row, {
+    marks: await sharedText(tx, row.org, row.marks),
+    parameters: await sharedText(tx, row.org, row.parameters),
+    ledger: await sharedText(tx, row.org, row.ledger),
+    reply: row.reply === null ? null : await ownText(tx, row, row.reply),
+  });
+}
+
+/** A turn's own messages, in order, with their texts. */
+export async function ownMessages(
+  tx: Tx,
+  scope: ContactScope,
+  turn: TurnId,
+): Promise<readonly WithText<Row<"turn_message">>[]> {
+  return (await tx.all(messagesOfTurn({ ...owner(scope), turn }))).sort((a, b) => a.position - b.position);
+}
+
+const messagesOfTurn = fixed((at: InTurn) =>
+  query
+    .selectFrom("turn_message")
+    .innerJoin("piece", (join) =>
+      join
+        .onRef("piece.org", "=", "turn_message.org")
+        .onRef("piece.agent", "=", "turn_message.agent")
+        .onRef("piece.contact", "=", "turn_message.contact")
+        .onRef("piece.digest", "=", "turn_message.piece"),
+    )
+    .selectAll("turn_message")
+    .select("piece.text")
+    .where("turn_message.org", "=", at.org)
+    .where("turn_message.agent", "=", at.agent)
+    .where("turn_message.contact", "=", at.contact)
+    .where("turn_message.turn", "=", at.turn),
+);
+
+/** The digest of all that a request sent, from digests that stand in the record. */
+export async function promptOf(tx: Tx, row: Row<"request">, sent: PromptParts): Promise<Digest> {
+  const transcript = await rollingAt(tx, row, row.thread, { epoch: row.epoch, count: row.base });
+  return promptDigest({ prefix: sent.prefix, transcript, own: sent.own.slice(0, row.own), tail: row.tail });
+}
+
+/** The prefix of the request's epoch and the turn's own messages, by digest. */
+export interface PromptParts {
+  readonly prefix: Digest;
+  readonly own: readonly Digest[];
+}

@@ -1,0 +1,222 @@
+import {
+  type ContactScope,
+  type Digest,
+  isBatch,
+  NO_USAGE,
+  StrataError,
+  type ThreadId,
+  type TurnId,
+} from "../../protocol/index.ts";
+import { countTurn } from "../agent/tally.ts";
+import type { StagedReply } from "../batch.ts";
+import type { MessageMark } from "../digests.ts";
+import { appendTurn } from "../record/chain.ts";
+import { keepOwn, scopeKey } from "../record/pieces.ts";
+import { turnLink } from "../record/turn-link.ts";
+import { owner } from "../scope.ts";
+import { fixed, insert, query } from "../statement.ts";
+import type { ChainHead, Claim, Settled, TurnEnd, TurnOutcome } from "../store.ts";
+import type { Row } from "../tables.ts";
+import { beginFork } from "../threads/fork.ts";
+import { findThread } from "../threads/threads.ts";
+import type { Tx } from "../tx.ts";
+import { type AppliedTurn, applyTurn } from "./apply-turn.ts";
+import { keepMessages, lastEpoch, openEpoch, type TranscriptEnd, transcriptEnd } from "./epochs.ts";
+import { keepOwnMessages, keepRequest } from "./requests.ts";
+import type { Settling } from "./settling.ts";
+import { findTurn } from "./turns.ts";
+
+/**
+ * The one commit (law 7). Everything below happens in one transaction: all of it is there afterwards, or none.
+ * First the fence: a worker that lost its lease writes nothing.
+ */
+export async function settle(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Settled> {
+  const { staged, ...own } = claim;
+  if (staged === undefined) return settleOne(tx, claim, outcome);
+  // The messages are the senders', and so is what is said to them: each has it in a turn and a scope of its own.
+  const settled = await settleOne(tx, { ...own, events: [] }, outcome);
+  for (const one of staged) await settleOne(tx, one, outcomeFor(one, outcome));
+  return settled;
+}
+
+async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Settled> {
+  const thread = await fenced(tx, claim);
+  const { scope } = claim.thread;
+  const at: Settling = { scope, thread: thread.id, turn: claim.turn, key: await scopeKey(tx, scope) };
+  await beginFork(tx, at);
+  for (const epoch of outcome.epochs) await openEpoch(tx, at, epoch);
+  const messages = await keepMessages(tx, at, outcome.messages);
+  await keepOwnMessages(tx, at, messages);
+  for (const request of outcome.requests) await keepRequest(tx, at, request, messages.length);
+  await keepEvents(tx, at, claim);
+  const words = await keepWords(tx, at, outcome.end);
+  const { end, evicted = [], overtaken = [] } = await finish(tx, at, { claim, outcome, words, messages });
+  await endTurn(tx, at, { outcome, words, end });
+  await release(tx, thread, outcome.at);
+  return {
+    ...(await linkTurn(tx, at)),
+    ...(evicted.length > 0 && { evicted }),
+    ...(overtaken.length > 0 && { overtaken }),
+  };
+}
+
+/**
+ * The thread, if the claim is still its newest and the claim's turn runs.
+ * @throws StrataError `lease_lost`, also where one of several senders was erased; `thread_not_found` where the only one was
+ */
+async function fenced(tx: Tx, claim: Claim): Promise<Row<"thread">> {
+  const { scope, id } = claim.thread;
+  const held = await tx.first(heldThread({ ...owner(scope), id, fence: claim.fence, holder: claim.holder }));
+  if (held && (await findTurn(tx, scope, claim.turn))?.status === "running") return held;
+  // Its contact has another name since.
+  if (typeof (await findThread(tx, { ...scope, contact: null }, id))?.erased_link === "number")
+    throw erasedMeanwhile(claim);
+  const says = `another worker took thread ${id} over while turn ${claim.turn} ran; nothing of this attempt was kept`;
+  throw new StrataError("lease_lost", `${says}: read the thread again, the other worker's turn stands`, { thread: id });
+}
+
+function erasedMeanwhile({ turn, thread: { scope, id } }: Claim): StrataError {
+  if (isBatch(scope)) {
+    const says = `one of the senders of turn ${turn} was erased while it ran; nothing of it was kept, and the others wait for the next`;
+    return new StrataError("lease_lost", says, { turn, thread: id });
+  }
+  const says = `${scope.contact} was erased while turn ${turn} ran; nothing of it was kept, and thread ${id} is closed`;
+  return new StrataError("thread_not_found", `${says}: open a new one to talk with this contact`, { turn, thread: id });
+}
+
+interface Held {
+  readonly id: ThreadId;
+  readonly fence: number;
+  readonly holder: string;
+}
+
+const heldThread = fixed((at: ContactScope & Held) =>
+  query
+    .selectFrom("thread")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), id: at.id, fence: at.fence, holder: at.holder })),
+);
+
+/** What the turn had to handle, for the record; a turn that failed does not consume it. */
+async function keepEvents(tx: Tx, at: Settling, claim: Claim): Promise<void> {
+  for (const [position, { id: event }] of claim.events.entries()) {
+    await tx.run(insert("turn_event", { ...owner(at.scope), turn: at.turn, position, event }));
+  }
+}
+
+/** The reply's text or the failure's sentence: it may quote a contact, so it is kept as the contact's. */
+async function keepWords(tx: Tx, at: Settling, end: TurnEnd): Promise<Digest | null> {
+  const words = end.status === "done" ? end.reply : end.message;
+  return words === null ? null : await keepOwn(tx, at.scope, at.key, JSON.stringify(words));
+}
+
+interface Finished {
+  readonly claim: Claim;
+  readonly outcome: TurnOutcome;
+  readonly words: Digest | null;
+  readonly messages: readonly MessageMark[];
+}
+
+/** Applies what a turn that ended well changes. Gives where the thread's transcript then ends, if it has one. */
+async function finish(tx: Tx, at: Settling, turn: Finished): Promise<AppliedTurn> {
+  const epoch = await lastEpoch(tx, at.scope, at.thread);
+  const end = epoch && (await transcriptEnd(tx, at.scope, at.thread, epoch.n));
+  return turn.outcome.end.status === "done" ? await applyTurn(tx, at, { ...turn, end }) : { end };
+}
+
+interface Ended {
+  readonly outcome: TurnOutcome;
+  readonly words: Digest | null;
+  readonly end: TranscriptEnd | undefined;
+}
+
+async function endTurn(tx: Tx, at: Settling, { outcome, words, end }: Ended): Promise<void> {
+  const { model, wire, mode } = outcome;
+  const columns: EndColumns = {
+    status: outcome.end.status,
+    ended_at: outcome.at,
+    stop: outcome.end.status === "done" ? outcome.end.stop : null,
+    code: outcome.end.status === "failed" ? outcome.end.code : null,
+    words,
+    model,
+    wire,
+    mode,
+    totals: JSON.stringify(outcome.totals),
+    epoch: end?.epoch ?? null,
+    length: end?.position ?? null,
+  };
+  await tx.run(endedTurn({ ...owner(at.scope), id: at.turn, ...columns }));
+  await countTurn(tx, at, outcome.requests);
+}
+
+type EndColumns = Pick<
+  Row<"turn">,
+  "status" | "ended_at" | "stop" | "code" | "words" | "model" | "wire" | "mode" | "totals" | "epoch" | "length"
+>;
+
+const endedTurn = fixed((at: ContactScope & EndColumns & { readonly id: TurnId }) => {
+  const { status, ended_at, stop, code, words, model, wire, mode, totals, epoch, length } = at;
+  return query
+    .updateTable("turn")
+    .set({ status, ended_at, stop, code, words, model, wire, mode, totals, epoch, length })
+    .where((eb) => eb.and({ ...owner(at), id: at.id }));
+});
+
+/** Frees the thread for the next worker and counts the turn. */
+async function release(tx: Tx, thread: Row<"thread">, at: number): Promise<void> {
+  const last_activity = Math.max(thread.last_activity, at);
+  await tx.run(freedThread({ ...owner(thread), id: thread.id, turns: thread.turns + 1, last_activity }));
+}
+
+const freedThread = fixed((at: ContactScope & Pick<Row<"thread">, "id" | "turns" | "last_activity">) =>
+  query
+    .updateTable("thread")
+    .set({ holder: null, lease_until: null, turns: at.turns, last_activity: at.last_activity })
+    .where((eb) => eb.and({ ...owner(at), id: at.id })),
+);
+
+/** Links the turn as it now stands in the tables. */
+export async function linkTurn(tx: Tx, at: Pick<Settling, "scope" | "turn">): Promise<ChainHead> {
+  const ended = await findTurn(tx, at.scope, at.turn);
+  if (!ended) throw new StrataError("unexpected", `turn ${at.turn} vanished inside its own commit: please report it`);
+  return appendTurn(tx, at.scope, at.turn, await turnLink(tx, ended));
+}
+
+/** What a turn of several senders is for one of them: its end and the reply. What was sent and paid for stands in the turn of all. */
+function outcomeFor({ thread, events }: Claim, outcome: TurnOutcome): TurnOutcome {
+  const { at, model, wire, mode, deliverAfter } = outcome;
+  const told = outcome.replies?.find((one) => one.thread === thread.id);
+  return {
+    end: endFor(outcome.end, told, events.length),
+    at,
+    model,
+    wire,
+    mode,
+    epochs: [],
+    messages: [],
+    requests: [],
+    writes: [],
+    approvals: [],
+    totals: { rounds: 0, calls: 0, usage: NO_USAGE, dollars: 0, milliseconds: 0 },
+    outbox: told?.outbox ?? outcome.outbox,
+    memories: [],
+    unremembered: told?.unremembered ?? [],
+    log: true,
+    ...(deliverAfter !== undefined && { deliverAfter }),
+  };
+}
+
+/** A failure is told without its words: they may be another sender's. */
+function endFor(end: TurnEnd, told: StagedReply | undefined, handled: number): TurnEnd {
+  if (end.status === "failed") {
+    const message = "the turn that handled these messages with those of other senders failed; they keep waiting";
+    return { status: "failed", code: end.code, message };
+  }
+  if (told) return { ...end, reply: told.reply };
+  if (handled > 0) {
+    const message = "the agent's credits ended before these messages were answered; they keep waiting";
+    return { status: "failed", code: "out_of_credits", message };
+  }
+  const message = "these messages had no room beside those of other senders; they keep waiting for the next turn";
+  return { status: "failed", code: "turn_cancelled", message };
+}

@@ -1,0 +1,115 @@
+import { sql } from "kysely";
+import {
+  type ContactScope,
+  isBatch,
+  type Scope,
+  StrataError,
+  type ThreadId,
+  type TurnId,
+} from "../../protocol/index.ts";
+import { editsOfTurn } from "../agent/texts.ts";
+import { ownText } from "../record/pieces.ts";
+import { toEnd, toEvent, toTotals } from "../rows.ts";
+import { owner, within } from "../scope.ts";
+import { fixed, query } from "../statement.ts";
+import type { ChainHead, TurnRecord } from "../store.ts";
+import type { Row } from "../tables.ts";
+import { eventsOfTurn } from "../threads/events.ts";
+import { sendersOf, stagedIn } from "../threads/staged.ts";
+import { inOrder, type Tx } from "../tx.ts";
+import { readRequest, requestRows } from "./requests.ts";
+
+/** A turn in scope, as recorded. */
+export async function turn(tx: Tx, scope: Scope, id: TurnId): Promise<TurnRecord | undefined> {
+  const row = await findTurn(tx, scope, id);
+  return row && (await toTurn(tx, row));
+}
+
+/** A thread's turns, oldest first. */
+export async function turns(tx: Tx, scope: Scope, thread: ThreadId): Promise<readonly TurnRecord[]> {
+  const wanted = { ...within(scope), thread };
+  const rows = await tx.all(
+    query
+      .selectFrom("turn")
+      .selectAll()
+      .where((eb) => eb.and(wanted))
+      .orderBy("seq"),
+  );
+  return inOrder(rows, (row) => toTurn(tx, row));
+}
+
+/** The row of a turn in scope. */
+export async function findTurn(tx: Tx, scope: Scope, id: TurnId): Promise<Row<"turn"> | undefined> {
+  const { contact } = scope;
+  if (contact !== null) return tx.first(turnOf({ ...scope, contact, id }));
+  const wanted = { ...within(scope), id };
+  return tx.first(
+    query
+      .selectFrom("turn")
+      .selectAll()
+      .where((eb) => eb.and(wanted)),
+  );
+}
+
+const turnOf = fixed((at: ContactScope & { readonly id: TurnId }) =>
+  query
+    .selectFrom("turn")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), id: at.id })),
+);
+
+/** The status is written into the query: as a value SQLite could not see that the index of running turns serves it. */
+export const runningTurn = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
+  query
+    .selectFrom("turn")
+    .select(["id", "attempt"])
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
+    .where("status", "=", sql.lit("running")),
+);
+
+/** The row of a turn in scope. @throws StrataError `turn_not_found` */
+export async function foundTurn(tx: Tx, scope: Scope, id: TurnId): Promise<Row<"turn">> {
+  const row = await findTurn(tx, scope, id);
+  if (row) return row;
+  throw new StrataError("turn_not_found", `turn ${id} is not in reach: list the turns of its thread`, { turn: id });
+}
+
+async function toTurn(tx: Tx, row: Row<"turn">): Promise<TurnRecord> {
+  const { id, thread, seq, status, attempt, version, model, wire, mode } = row;
+  const end = toEnd(row, row.words === null ? null : await ownText(tx, row, row.words));
+  const staged = await stagedIn(tx, row, id);
+  const edits = await editsOfTurn(tx, row.org, id);
+  const link = row.link === null ? undefined : await linkAt(tx, row, row.link);
+  return {
+    id,
+    thread,
+    scope: { org: row.org, agent: row.agent, contact: row.contact },
+    seq,
+    status,
+    attempt,
+    ...(end && { end }),
+    version,
+    ...(model !== null && { model }),
+    ...(wire !== null && { wire }),
+    ...(mode !== null && { mode }),
+    startedAt: row.started_at,
+    ...(row.ended_at !== null && { endedAt: row.ended_at }),
+    ...(row.totals !== null && { totals: toTotals(row.totals) }),
+    requests: await inOrder(await requestRows(tx, row, id), (request) => readRequest(tx, request)),
+    events: (await eventsOfTurn(tx, row, id)).map(toEvent),
+    ...(edits.length > 0 && { edits }),
+    ...(staged && { batch: staged.batch }),
+    ...(isBatch(row) && { senders: await sendersOf(tx, row) }),
+    ...(link && { link }),
+  };
+}
+
+async function linkAt(tx: Tx, scope: ContactScope, seq: number): Promise<ChainHead | undefined> {
+  const wanted = { org: scope.org, seq };
+  return tx.first(
+    query
+      .selectFrom("chain")
+      .select(["org", "seq", "hash"])
+      .where((eb) => eb.and(wanted)),
+  );
+}
