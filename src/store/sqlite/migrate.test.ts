@@ -396,6 +396,23 @@ describe("the migrations", () => {
     db.close();
   });
 
+  it("make the same of the first new file of a program and of all others", () => {
+    const steps = [...MIGRATIONS];
+    const [first, second] = ["first", "second"].map((name) => {
+      const path = join(folder, `${name}.sqlite`);
+      const made = connect(path, { random: randomBytes, patience: 100 });
+      migrate(made, steps);
+      made.close();
+      const db = new BetterSqlite3(path);
+      const names = db.prepare("select name from sqlite_schema where type = 'table' order by name").pluck().all();
+      const rows = names.map((table) => [table, db.prepare(`select * from "${table}"`).all()]);
+      db.close();
+      return { schema: schemaOf(path), rows };
+    });
+    expect(second).toEqual(first);
+    expect(second?.rows).toContainEqual(["migration", MIGRATIONS.map(({ number, name }) => ({ number, name }))]);
+  });
+
   it("that fail half-way leave the database as it was", () => {
     const before = schemaOf(file);
     const db = connect(file, { random: randomBytes, patience: 100 });
