@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { child, jsonLines, place, project, provider, strata } from "./strata.ts";
+import { child, jsonLines, place, project, provider, strata, until } from "./strata.ts";
 
 const TALK = Array.from({ length: 5_000 }, (_, n) => `message ${n}\n`).join("");
 
@@ -15,12 +15,18 @@ describe("strata backup", () => {
       const [heads = []] = jsonLines<readonly { seq: number }[]>(out);
       return [heads].flat()[0]?.seq ?? 0;
     };
-    for (let written = 0; written < 5; ) written = await links(".strata");
+    const goesOn = (from: number) =>
+      until(
+        async () => (await links(".strata")) > from,
+        () => `nothing is written beyond link ${from}: ${JSON.stringify(writer.sofar()).slice(-500)}`,
+        25,
+      );
+    await goesOn(4);
     const made = await strata(["backup", "copy.db"], { cwd });
     expect(made).toMatchObject({ code: 0, out: expect.stringContaining("strata.db") });
     expect(made.out).toContain("strata verify");
     const from = await links(".strata");
-    for (let on = from; on === from; ) on = await links(".strata");
+    await goesOn(from);
     writer.process.kill("SIGKILL");
     await writer.ended;
 

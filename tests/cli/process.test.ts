@@ -68,7 +68,7 @@ describe("strata as a process", () => {
     const chat = child(["chat", "companion"], { cwd, env: silent.env });
     chat.process.stdin?.write("hello\n");
     const asked = async () => (await strata(["explain", "--json"], { cwd, env: silent.env })).out.includes("thr_");
-    for (let running = false; !running; ) running = await asked();
+    await until(asked, () => `no turn runs: ${JSON.stringify(chat.sofar())}`, 25);
     await new Promise((resolve) => setTimeout(resolve, 500));
     chat.process.kill("SIGINT");
     const { code, err } = await chat.ended;

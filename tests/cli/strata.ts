@@ -116,10 +116,15 @@ export function atTerminal(argv: readonly string[], { cwd, env = {} }: Around) {
   };
 }
 
-/** Waits until it is so; after ten seconds it fails with what is instead. */
-export async function until(isSo: () => boolean, otherwise: () => string): Promise<void> {
-  for (const end = Date.now() + 10_000; Date.now() < end; ) {
-    if (isSo()) return;
+/** Waits until it is so; after ten seconds, or as many as are given, it fails with what is instead. */
+export async function until(
+  isSo: () => boolean | Promise<boolean>,
+  otherwise: () => string,
+  seconds = 10,
+): Promise<void> {
+  for (const end = Date.now() + seconds * 1_000; Date.now() < end; ) {
+    if (await isSo()) return;
+    // The pause is for others, too: a command that runs in this process keeps the pipes of a child waiting.
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   throw new Error(otherwise());
