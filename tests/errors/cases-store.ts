@@ -140,5 +140,20 @@ async function locked(): Promise<Seen> {
   const holder = spawn(process.execPath, ["-e", script, SQLITE, join(cwd, ".strata/strata.db")], { stdio: "pipe" });
   onTestFinished(() => void holder.kill("SIGKILL"));
   await new Promise((held) => holder.stdout.once("data", held));
+  hasty();
   return cli(["memory", "save", "Milk, no sugar."], { cwd });
+}
+
+/** Whoever opens a database from now on waits a moment for others' locks, and not the usual five seconds. */
+function hasty(): void {
+  const { pragma } = BetterSqlite3.prototype;
+  const opening = vi.spyOn(BetterSqlite3.prototype, "pragma").mockImplementation(function (
+    this: BetterSqlite3.Database,
+    ...given: Parameters<typeof pragma>
+  ) {
+    pragma.call(this, "busy_timeout = 20");
+    const answer: unknown = pragma.apply(this, given);
+    return answer;
+  });
+  onTestFinished(() => opening.mockRestore());
 }

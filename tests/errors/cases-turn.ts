@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
+import { RETRY } from "../../src/models/index.ts";
 import { place, project } from "../cli/strata.ts";
 import { answeredBy, type Case, chat, cli, refuse, type Seen } from "./doors.ts";
 
@@ -123,6 +124,9 @@ function withModule(source: string, layer = ""): string {
 
 /** A model at an address where nobody listens any more. */
 async function down(): Promise<Seen> {
+  // It is asked again as often as ever, and at once.
+  const pauses = vi.spyOn(RETRY, "sleep").mockResolvedValue(undefined);
+  onTestFinished(() => pauses.mockRestore());
   const { server, port } = await listening();
   await new Promise((closed) => server.close(closed));
   const yaml = `\nmodel: anthropic:claude-sonnet-4-5\nproviders:\n  anthropic:\n    key: \${SOME_KEY}\n    url: http://127.0.0.1:${port}/v1\n`;
