@@ -478,10 +478,8 @@ function dumped(file: Buffer): string {
   const bytes = Buffer.from(file);
   // The file alone: it has no write-ahead log here.
   if (bytes[18] === 2 && bytes[19] === 2) bytes.fill(1, 18, 20);
-  const path = join(folder, "copy.sqlite");
-  writeFileSync(path, bytes);
   try {
-    const copy = new BetterSqlite3(path, { readonly: true });
+    const copy = new BetterSqlite3(bytes, { readonly: true });
     try {
       const all = (sql: string): string => JSON.stringify(copy.prepare(sql).raw().all());
       const tables = copy.prepare<[], string>(
