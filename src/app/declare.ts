@@ -7,6 +7,7 @@ import {
   vaultOf,
   withTools,
 } from "../agents/index.ts";
+import { checkAccounts } from "../features/life/index.ts";
 import { modelOfInstance, openEmbedder, openModel, type Secrets } from "../models/index.ts";
 import {
   type Agent,
@@ -23,7 +24,6 @@ import {
 } from "../protocol/index.ts";
 import type { AgentOwner, Store } from "../store/index.ts";
 import { recordedTools, type Toolset, toolset } from "../turn/tools/index.ts";
-import { checkAccounts } from "./accounts.ts";
 import { allTools } from "./doors/features.ts";
 import { type PlacedOptions, workspacesIn } from "./options.ts";
 import { accessOf, type CardOf, cardsOf, isOwn } from "./projects.ts";

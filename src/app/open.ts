@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { agentSpec, checkLock, type Project } from "../agents/index.ts";
 import { countRequest } from "../compiler/index.ts";
+import { type Accounts, accountsOf } from "../features/life/index.ts";
 import { removeWorkspace } from "../features/workspace/index.ts";
 import { findSecrets } from "../guard/index.ts";
 import { calibration, countAhead, recordedModel, tokenCounter, wireBody } from "../models/index.ts";
@@ -24,13 +25,11 @@ import {
   type Runtime,
   type Vectors,
 } from "../turn/index.ts";
-import type { Accounts } from "../turn/sources/index.ts";
 import { guessedWindow, type ModelCard } from "../wire/index.ts";
-import { accountsOf } from "./accounts.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";
 import { reviveAgent } from "./doors/agents.ts";
-import { openRuntime } from "./doors/runtime.ts";
+import { openRuntime, type RuntimeParts } from "./doors/runtime.ts";
 import { holderLives, holderName } from "./holder.ts";
 import { type AppOptions, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
 import { projectsOf } from "./projects.ts";
@@ -219,11 +218,11 @@ function beginReading(accounts: Accounts, agents: readonly Agent[]): void {
 }
 
 /** What stays for as long as the program runs, and what a reload replaces. */
-interface Changing extends Pick<Parts, "store" | "vectors" | "accounts" | "removeFiles" | "clock"> {
+interface Changing extends Pick<RuntimeParts, "store" | "vectors" | "accounts" | "removeFiles" | "clock"> {
   readonly now: () => Declared;
 }
 
-function partsOf({ now, ...rest }: Changing): Parts {
+function partsOf({ now, ...rest }: Changing): RuntimeParts {
   return {
     ...rest,
     agents: {

@@ -110,7 +110,6 @@ export type { EpochReason, Fate, Ledger, LedgerEntry, Place, Renewal } from "./l
 export {
   AGENT_STATES,
   type AgentState,
-  type ChainAccount,
   type CreditRules,
   PROOFS,
   type Proof,

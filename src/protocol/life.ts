@@ -24,15 +24,6 @@ export type SeenState = (typeof SEEN_STATES)[number];
 export const SURVIVAL_TIERS = ["Normal", "LowCycles", "Critical"] as const;
 export type SurvivalTier = (typeof SURVIVAL_TIERS)[number];
 
-/** An account on an EVM chain whose native balance is shown. `rpc`: the address of a JSON-RPC server, or the variable of the environment that holds it. */
-export interface ChainAccount {
-  /** With its checksum. */
-  readonly address: string;
-  readonly rpc: { readonly url: string } | { readonly variable: string };
-  /** Seconds for which a balance that was read is shown before it is read again. */
-  readonly cached: number;
-}
-
 /** US dollars. At or below `low` it is LowCycles, at or below `critical` Critical, at zero it sleeps. */
 export interface CreditRules {
   readonly low: number;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agentSpec, vaultOf } from "../agents/index.ts";
 import { reviveAgent } from "../app/doors/agents.ts";
-import { openRuntime } from "../app/doors/runtime.ts";
+import { openRuntime, type RuntimeParts } from "../app/doors/runtime.ts";
 import { memoryTools } from "../features/memories/index.ts";
 import { type Script, scripted } from "../models/index.ts";
 import {
@@ -137,7 +137,7 @@ export async function stage(
   options: {
     readonly agent?: Agent;
     readonly store?: Store;
-    readonly parts?: Partial<Parts>;
+    readonly parts?: Partial<RuntimeParts>;
     readonly budgets?: Partial<Budgets>;
   } = {},
 ): Promise<Stage> {
@@ -149,7 +149,7 @@ export async function stage(
   const rung: string[] = [];
   const time = { at: Date.UTC(2026, 10, 21, 9, 30) };
   let chance = 0;
-  const parts: Parts = {
+  const parts: RuntimeParts = {
     agents: { all: [agent], spec: agentSpec, revive: reviveAgent },
     store,
     tools: toolset([...memoryTools(store), ...sampleTools(rung)]),

@@ -13,7 +13,6 @@ import type { Store } from "../store/index.ts";
 import type { ModelCard } from "../wire/index.ts";
 import type { SendDelivery } from "./delivery.ts";
 import type { Vectors } from "./embed/embed.ts";
-import type { Accounts } from "./sources/index.ts";
 import type { Toolset } from "./tools/index.ts";
 
 /** The declared agents, and how a frozen declaration of an earlier version becomes an agent again. */
@@ -39,8 +38,6 @@ export interface Parts {
   /** The operator's own sources, by name. */
   readonly sources: ReadonlyMap<string, OwnSource>;
   readonly vault: Vault;
-  /** What agents' accounts hold; left out, that is not known. */
-  readonly accounts?: Accounts;
   readonly modelOf: (agent: Agent) => Promise<Model>;
   /** What is known of a model: windows, prices. */
   readonly cardOf: (model: ModelRef) => ModelCard;

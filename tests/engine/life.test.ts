@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type App, type AppOptions, openApp } from "../../src/app.ts";
+import { localChain } from "../../src/features/life/index.contract.ts";
 import { scripted } from "../../src/models/index.ts";
 import { agentName, untrusted } from "../../src/protocol/index.ts";
-import { localChain } from "../../src/turn/sources/index.contract.ts";
 import { localServer } from "../local-server.ts";
 
 type Config = NonNullable<AppOptions["config"]>;

@@ -42,7 +42,7 @@ export function projectLock({ folder, env }: { readonly folder: string; readonly
     layers: new Map(agents.map((agent) => [agent.name, locked(agent)])),
     payments: new Map(agents.flatMap(({ name, life }) => (life?.credits ? [[name, usualPayment(life.credits)]] : []))),
     warnings: () => warningsOf([project]),
-    checkAccounts: async () => (await import("../accounts.ts")).checkAccounts(project),
+    checkAccounts: async () => (await import("../../features/life/index.ts")).checkAccounts(project),
     check: () => checkLock(project),
     isCurrent: () => isLockCurrent(project),
     write: (writing) => writeLock(project, writing),

@@ -1,13 +1,16 @@
 import { conversationDoors } from "../../features/conversations/index.ts";
 import { deliveryDoors } from "../../features/deliveries/index.ts";
 import { inboxDoors } from "../../features/inbox/index.ts";
-import { openLife } from "../../features/life/index.ts";
+import { type LifePorts, openLife } from "../../features/life/index.ts";
 import { textDoors } from "../../features/texts/index.ts";
 import { createRuntime, type Parts, type Runtime } from "../../turn/index.ts";
 
+/** What a runtime is made from: what turns need, and what features need of the world outside. */
+export interface RuntimeParts extends Parts, LifePorts {}
+
 /** The runtime with all that features add: their steps in every turn, and what doors call of them. */
-export function openRuntime(parts: Parts): Runtime {
-  const life = openLife();
+export function openRuntime(parts: RuntimeParts): Runtime {
+  const life = openLife(parts);
   const { runtime, turnParts, run } = createRuntime(parts, [life.steps]);
   const lives = life.doors(turnParts, run);
   return {

@@ -2,9 +2,8 @@ import { createServer } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Agent, type Layer, layerId } from "../../protocol/index.ts";
 import { endOf, OPERATOR, sampleAgent } from "../../turn/index.contract.ts";
-import { localChain } from "../../turn/sources/index.contract.ts";
-import { type AccountParts, openAccounts } from "../../turn/sources/index.ts";
-import { type Living, livingAgent, livingStage, MINUTE } from "./index.contract.ts";
+import { type AccountParts, openAccounts } from "./accounts.ts";
+import { type Living, livingAgent, livingStage, localChain, MINUTE } from "./index.contract.ts";
 
 const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const ETHER = 10n ** 18n;

@@ -5,6 +5,8 @@ import { OPERATOR, type Stage, sampleAgent, stage } from "../../turn/index.contr
 import { cardOf } from "../../wire/index.ts";
 import type { Life } from "./config.ts";
 
+export { type LocalChain, localChain } from "./local-chain.contract.ts";
+
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 

@@ -1,6 +1,7 @@
 /** Agents that live by themselves: states, turns of their own, and the credits that they live on. */
 import type { Run, TurnParts, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
+import type { Accounts } from "./accounts.ts";
 import { KEYS } from "./config.ts";
 import { type LifeDoors, lifeDoors } from "./doors.ts";
 import { JOBS } from "./jobs.ts";
@@ -8,6 +9,7 @@ import { OPERATIONS } from "./operations.ts";
 import { runningStates } from "./states.ts";
 import { lifeSteps } from "./steps.ts";
 
+export { type Accounts, accountsOf, checkAccounts } from "./accounts.ts";
 export type { LifeDoors } from "./doors.ts";
 export { lifeAnswer, PATIENCE, sleepsLine, unreadLine } from "./operations.ts";
 export { LIFE } from "./shapes.ts";
@@ -20,11 +22,17 @@ export interface LifeParts {
   readonly doors: (parts: () => TurnParts, run: Run) => LifeDoors;
 }
 
+/** What life needs of the world outside. */
+export interface LifePorts {
+  /** What agents' accounts hold; left out, that is not known. */
+  readonly accounts?: Accounts | undefined;
+}
+
 /** The lives of a runtime's agents: one for each runtime, for it knows which of their turns run. */
-export function openLife(): LifeParts {
-  const running = runningStates();
+export function openLife({ accounts }: LifePorts): LifeParts {
+  const own = { running: runningStates(), accounts };
   return {
-    steps: lifeSteps(running),
-    doors: (parts, run) => lifeDoors(() => ({ ...parts(), running }), run),
+    steps: lifeSteps(own),
+    doors: (parts, run) => lifeDoors(() => ({ ...parts(), ...own }), run),
   };
 }

@@ -2,11 +2,14 @@ import type { SeenState } from "../../protocol/index.ts";
 import type { AgentOwner, LifeRecord } from "../../store/index.ts";
 import type { TurnParts } from "../../turn/index.ts";
 import { CONSOLIDATION, heldNow, retryWhileBusy } from "../../turn/index.ts";
+import type { Accounts } from "./accounts.ts";
 import { isWaiting, type RunningStates } from "./states.ts";
 
 /** The parts, and what the agents' running turns do in this program. */
 export interface LifeParts extends TurnParts {
   readonly running: RunningStates;
+  /** What agents' accounts hold; left out, that is not known. */
+  readonly accounts?: Accounts | undefined;
 }
 
 /** What is written down next. `more`: something else follows at once. */

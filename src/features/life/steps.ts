@@ -12,16 +12,16 @@ import {
   tierNow,
 } from "./credits.ts";
 import { INTERRUPTED, type LifeParts, othersRun, recordState } from "./record.ts";
-import { isWaiting, type RunningState, type RunningStates } from "./states.ts";
+import { isWaiting, type RunningState } from "./states.ts";
 import { firstRead, vitalsOf, vitalsText } from "./vitals.ts";
 
 /**
  * What a turn does with the state of an agent that lives by itself: written down at its start and at its end, in memory between.
  * Of several turns at once, the first to begin and the last to end write. A recording that is replayed is no turn of its life.
  */
-export function lifeSteps(running: RunningStates): TurnSteps {
+export function lifeSteps(own: Pick<LifeParts, "running" | "accounts">): TurnSteps {
   const states = new WeakMap<RunningTurn, RunningState>();
-  const withRunning = (parts: TurnParts): LifeParts => ({ ...parts, running });
+  const withRunning = (parts: TurnParts): LifeParts => ({ ...parts, ...own });
   return {
     setup: async (parts, setup, { recorded }) => {
       if (recorded !== undefined) return setup;
@@ -29,7 +29,7 @@ export function lifeSteps(running: RunningStates): TurnSteps {
       return { ...setup, tier, limits: throttled(setup.limits, tier, setup.agent) };
     },
     mayBegin: (parts, beginning) => refusal(withRunning(parts), beginning),
-    prepare: firstRead,
+    prepare: (_, agent, signal) => firstRead(own, agent, signal),
     begun: async (turn) => {
       if (turn.setup.agent.life === undefined || turn.recorded !== undefined) return;
       states.set(turn, await begin(withRunning(turn.parts), turn));

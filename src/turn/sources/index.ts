@@ -3,7 +3,6 @@
  * A source only reads, in the scope of its turn; it renders nothing, writes nothing, and never sees a prompt.
  */
 export type { GatherContext, LiveSource, LiveSources, Timer, ToolAllowance } from "./context.ts";
-export { type AccountParts, type Accounts, type Balance, openAccounts } from "./evm/accounts.ts";
 export { type Gathered, gather } from "./gather.ts";
 export { defineSource, type Given, type SourceDefinition } from "./own.ts";
 export { type SavedContext, type SavedMemory, savedMemory } from "./saved-memory.ts";

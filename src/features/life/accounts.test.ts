@@ -1,7 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ChainAccount } from "../../../protocol/index.ts";
-import { type AccountParts, type Accounts, openAccounts, readBalance } from "./accounts.ts";
+import { type AccountParts, type Accounts, type ChainAccount, openAccounts, readBalance } from "./accounts.ts";
 import { localChain } from "./local-chain.contract.ts";
 
 const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
