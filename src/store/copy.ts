@@ -1,0 +1,193 @@
+import { digestOf, StrataError } from "../protocol/index.ts";
+import { plain } from "./statement.ts";
+import type { Tx } from "./tx.ts";
+
+/** What a copy asks of a database. */
+export type CopyTx = Pick<Tx, "all" | "column" | "run">;
+
+/** A table as a copy needs it: its columns, those of its key, and the tables that its rows refer to. */
+export interface CopyTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly key: readonly string[];
+  readonly needs: readonly string[];
+}
+
+/** A database that is copied, or copied to, with today's schema. */
+export interface CopySide {
+  readonly name: string;
+  /** One snapshot for all that is read. */
+  read<T>(work: (tx: CopyTx) => Promise<T>): Promise<T>;
+  /** One transaction. */
+  write<T>(work: (tx: CopyTx) => Promise<T>): Promise<T>;
+  /** All tables but those that this database makes of others. */
+  tables(tx: CopyTx): Promise<readonly CopyTable[]>;
+  /** What this database makes of the rows when all are there. */
+  finish(tx: CopyTx): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Rows so far. */
+export interface CopyProgress {
+  readonly done: number;
+  readonly total: number;
+}
+
+/** Stands in a database to which a copy is not through; no Strata opens that. */
+export const UNFINISHED = "store_copy";
+
+/** The same for both databases. */
+export function unfinished(name: string): StrataError {
+  return new StrataError(
+    "store_failed",
+    `${name} holds a copy that was not finished: run the same \`strata store copy\` again, or delete it`,
+    { store: name },
+  );
+}
+
+/** So many rows are one transaction. */
+const STEP = 500;
+
+/** What each database knows for itself, and no copy brings. */
+const OWN = new Set(["migration", UNFINISHED]);
+
+/**
+ * Copies all rows, table by table in the order of their keys, so that a copy that was interrupted goes on behind the last row that
+ * is there. The target is empty or holds the beginning of this very copy.
+ * @throws StrataError `invalid_input` where it holds something else, `store_busy` where the source was written to meanwhile
+ */
+export async function copyStore(
+  from: CopySide,
+  to: CopySide,
+  onProgress: (progress: CopyProgress) => void = () => undefined,
+): Promise<CopyProgress> {
+  return from.read(async (source) => {
+    const tables = inOrder((await from.tables(source)).filter(({ name }) => !OWN.has(name)));
+    const counts = await countsOf(source, tables);
+    const stamp = await stampOf(source, counts);
+    await begin(to, { tables, stamp, from });
+    const total = sum(counts);
+    let done = sum(await to.write((target) => countsOf(target, tables)));
+    for (const table of tables) {
+      for await (const rows of rest(source, to, table)) {
+        done += rows;
+        onProgress({ done, total });
+      }
+    }
+    await end(to, tables, counts);
+    return { done, total };
+  });
+}
+
+const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((a, b) => a + b, 0);
+
+/** What is referred to comes first. */
+function inOrder(tables: readonly CopyTable[]): readonly CopyTable[] {
+  const named = new Map(tables.map((table) => [table.name, table]));
+  const ordered = new Set<CopyTable>();
+  const visit = (table: CopyTable): void => {
+    if (ordered.has(table)) return;
+    for (const name of table.needs) {
+      const needed = named.get(name);
+      if (needed !== undefined && needed !== table) visit(needed);
+    }
+    ordered.add(table);
+  };
+  for (const table of tables) visit(table);
+  return [...ordered];
+}
+
+async function countsOf(tx: CopyTx, tables: readonly CopyTable[]): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { name } of tables)
+    counts.set(name, (await tx.column(plain<number>(`select count(*) from "${name}"`)))[0] ?? 0);
+  return counts;
+}
+
+/** Whether the source is still what it was when a copy began: who wrote to it has changed one of these. */
+async function stampOf(tx: CopyTx, counts: ReadonlyMap<string, number>): Promise<string> {
+  const heads = await tx.all(plain(`select org, max(seq) as seq from chain group by org order by org`));
+  const threads = await tx.all(plain(`select max(last_activity) as last, sum(fence) as fences from thread`));
+  const memories = await tx.all(plain(`select sum(revision) as revisions from memory_scope`));
+  return digestOf(JSON.stringify([[...counts].sort(), heads, threads, memories]));
+}
+
+interface Beginning {
+  readonly tables: readonly CopyTable[];
+  readonly stamp: string;
+  readonly from: CopySide;
+}
+
+async function begin(to: CopySide, { tables, stamp, from }: Beginning): Promise<void> {
+  await to.write(async (target) => {
+    const there = await to.tables(target);
+    const different = tables.filter(({ name, columns }) => {
+      const other = there.find((one) => one.name === name);
+      return other === undefined || [...other.columns].sort().join() !== [...columns].sort().join();
+    });
+    if (different.length > 0)
+      throw new StrataError("unexpected", `${to.name} has other tables than ${from.name}: ${different[0]?.name}`);
+    if (there.some(({ name }) => name === UNFINISHED)) return goOn(target, to, stamp);
+    const held = [...(await countsOf(target, tables))].filter(([name, count]) => name !== "memory_index" && count > 0);
+    if (held.length > 0)
+      throw new StrataError("invalid_input", `${to.name} is not empty: name a new database`, { store: to.name });
+    await target.run(plain(`delete from memory_index`));
+    await target.run(plain(`create table ${UNFINISHED} (stamp text primary key)`));
+    await target.run(plain(`insert into ${UNFINISHED} values (?)`, stamp));
+  });
+}
+
+async function goOn(target: CopyTx, to: CopySide, stamp: string): Promise<void> {
+  const [begun] = await target.column(plain<string>(`select stamp from ${UNFINISHED}`));
+  if (begun === stamp) return;
+  const message = `${to.name} holds the beginning of another copy, or the source was written to since: delete it, stop every Strata on the source and copy again`;
+  throw new StrataError("invalid_input", message, { store: to.name });
+}
+
+/** Copies what a table lacks, and gives how many rows came with each step. */
+async function* rest(source: CopyTx, to: CopySide, table: CopyTable): AsyncGenerator<number> {
+  const names = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
+  const key = names(table.key);
+  const newest = `select ${key} from "${table.name}" order by ${table.key.map((one) => `"${one}" desc`).join(", ")} limit 1`;
+  const all = `select ${names(table.columns)} from "${table.name}"`;
+  const after = `where (${key}) > (${table.key.map(() => "?").join(", ")})`;
+  let last = (await to.write((target) => target.all(plain<Row>(newest))))[0];
+  for (;;) {
+    const place = last === undefined ? [] : table.key.map((column) => last?.[column]);
+    const wanted = `${all} ${last === undefined ? "" : after} order by ${key} limit ${STEP}`;
+    const rows = await source.all(plain<Row>(wanted, ...place));
+    if (rows.length === 0) return;
+    await to.write((target) => put(target, table, rows));
+    yield rows.length;
+    last = rows.at(-1);
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** As many values as one statement may have on either database. */
+const VALUES = 2_000;
+
+async function put(target: CopyTx, { name, columns }: CopyTable, rows: readonly Row[]): Promise<void> {
+  const each = Math.max(1, Math.floor(VALUES / columns.length));
+  const places = `(${columns.map(() => "?").join(", ")})`;
+  const into = `insert into "${name}" (${columns.map((column) => `"${column}"`).join(", ")}) values `;
+  for (let at = 0; at < rows.length; at += each) {
+    const some = rows.slice(at, at + each);
+    const values = some.flatMap((row) => columns.map((column) => row[column]));
+    await target.run(plain(into + some.map(() => places).join(", "), ...values));
+  }
+}
+
+async function end(to: CopySide, tables: readonly CopyTable[], wanted: ReadonlyMap<string, number>): Promise<void> {
+  await to.write(async (target) => {
+    const found = await countsOf(target, tables);
+    const wrong = tables.find(({ name }) => found.get(name) !== wanted.get(name));
+    if (wrong) {
+      const message = `${to.name} has ${found.get(wrong.name)} rows of ${wrong.name} and should have ${wanted.get(wrong.name)}: delete it and copy again`;
+      throw new StrataError("store_failed", message, { store: to.name, table: wrong.name });
+    }
+    await to.finish(target);
+    await target.run(plain(`drop table ${UNFINISHED}`));
+  });
+}

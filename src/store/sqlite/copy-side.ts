@@ -1,0 +1,66 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { CopySide, CopyTable, CopyTx } from "../copy.ts";
+import { plain } from "../statement.ts";
+import { type Connection, connect } from "./connection.ts";
+import { failure } from "./failure.ts";
+import { migrate } from "./migrate.ts";
+
+/** Another program's lock is waited for so long, in milliseconds. */
+const PATIENCE = 5_000;
+
+/** A file as a side of a copy, with today's schema; made where it is missing. */
+export function sqliteSide(file: string): CopySide {
+  const isNew = !existsSync(file);
+  if (isNew) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const db = connect(file, { random: randomBytes, patience: PATIENCE });
+  if (isNew) chmodSync(file, 0o600);
+  migrate(db);
+  return {
+    name: file,
+    read: (work) => within(db, "deferred", work),
+    write: (work) => within(db, "immediate", work),
+    tables: async () => tablesOf(db),
+    finish: async () => {
+      db.run(plain(`insert into unit_words (unit_words) values ('rebuild')`));
+    },
+    close: async () => db.close(),
+  };
+}
+
+/** Unlike a store's transaction it may wait for others on its way: nobody else has this connection. */
+async function within<T>(db: Connection, how: "immediate" | "deferred", work: (tx: CopyTx) => Promise<T>): Promise<T> {
+  const tx: CopyTx = {
+    all: async (statement) => db.all(statement),
+    column: async (statement) => db.column(statement),
+    run: async (statement) => db.run(statement),
+  };
+  try {
+    db.begin(how);
+    const done = await work(tx);
+    db.commit();
+    return done;
+  } catch (thrown) {
+    db.rollback();
+    throw failure(thrown, db.file);
+  }
+}
+
+const TABLES = `select name from sqlite_schema where type = 'table' and sql not like 'create virtual%' and name not like 'sqlite_%'
+  and name not like 'unit_words%' order by rowid`;
+
+function tablesOf(db: Connection): readonly CopyTable[] {
+  return db.column(plain<string>(TABLES)).map((name) => {
+    const columns = db.all(
+      plain<{ readonly name: string; readonly pk: number }>(`select name, pk from pragma_table_info(?)`, name),
+    );
+    const key = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
+    return {
+      name,
+      columns: columns.map((column) => column.name),
+      key: (key.length > 0 ? key : columns).map((column) => column.name),
+      needs: db.column(plain<string>(`select distinct "table" from pragma_foreign_key_list(?)`, name)),
+    };
+  });
+}
