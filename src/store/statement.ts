@@ -9,6 +9,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from "kysely";
+import { postgresText } from "./postgres/words.ts";
 import type { Tables } from "./tables.ts";
 
 /** Builds queries and runs none: Kysely is used as a typed compiler only, the drivers get SQL and values. */
@@ -48,25 +49,21 @@ export interface Runnable {
 export function runnable(wanted: Statement<unknown>, dialect: Dialect): Runnable {
   const { sql, parameters } = "compile" in wanted ? wanted.compile() : wanted;
   const text = typeof sql === "string" ? sql : sql[dialect];
-  return { sql: dialect === "postgres" ? numbered(text) : text, parameters };
+  return { sql: dialect === "postgres" ? inPostgres(text) : text, parameters };
 }
 
-const numberedTexts = new Map<string, string>();
+const texts = new Map<string, string>();
 
 /** Texts have few shapes; more than this many means that one of them grows with its input. */
 const MOST_TEXTS = 2_000;
 
-/** PostgreSQL numbers its values: made once of each text. */
-function numbered(text: string): string {
-  const known = numberedTexts.get(text);
+/** Made once of each text. */
+function inPostgres(text: string): string {
+  const known = texts.get(text);
   if (known !== undefined) return known;
-  let n = 0;
-  // What stands in quotes or comments is no place for a value.
-  const made = text.replace(/'[^']*'|"[^"]*"|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g, (part) =>
-    part === "?" ? `$${++n}` : part,
-  );
-  if (numberedTexts.size >= MOST_TEXTS) numberedTexts.clear();
-  numberedTexts.set(text, made);
+  const made = postgresText(text);
+  if (texts.size >= MOST_TEXTS) texts.clear();
+  texts.set(text, made);
   return made;
 }
 

@@ -103,7 +103,7 @@ export async function unanswered(
   const left = except.map(() => "?").join(", ");
   const found = `select turn.id from turn join thread on thread.org = turn.org and thread.id = turn.thread
     where turn.org = ? and turn.agent = ? and turn.status = 'done' and turn.words is null and turn.ended_at >= ?
-      and turn.contact not in ('${SELF}', '~inbox') and not turn.contact glob '~inbox:*'
+      and turn.contact not in ('${SELF}', '~inbox') and substr(turn.contact, 1, 7) != '~inbox:'
       and thread.erased_link is null and thread.channel not in (${left})
       and not exists (select 1 from turn as later where later.org = turn.org and later.agent = turn.agent
         and later.contact = turn.contact and later.thread = turn.thread and later.seq > turn.seq and later.status = 'done')
@@ -139,7 +139,7 @@ export async function deliveriesDue(
   of: AgentOwner,
   wish: Parameters<MailStore["deliveriesDue"]>[1],
 ): Promise<{ readonly due: number; readonly next?: number }> {
-  const later = `select min(max(coalesce(due, 0), coalesce(lease_until, 0))) from ${WAITING} and (due > ? or lease_until > ?)`;
+  const later = `select min(case when coalesce(due, 0) > coalesce(lease_until, 0) then due else lease_until end) from ${WAITING} and (due > ? or lease_until > ?)`;
   const [next] = await tx.column(plain<number | null>(later, of.org, of.agent, wish.now, wish.now));
   const due = (await dueIds(tx, of, wish)).length;
   return typeof next === "number" ? { due, next } : { due };

@@ -188,7 +188,7 @@ async function heads(tx: Tx, scope: MemoryScope, places: readonly number[]): Pro
 }
 
 const HEADS = `select unit.id, unit.memory as whole, unit.session, unit.speaker, unit.flags
-  from json_each(?) as wanted cross join unit on unit.id = wanted.value`;
+  from json_each(?) as wanted cross join unit on unit.id = cast(wanted.value as bigint)`;
 
 function idsOf(scope: MemoryScope, places: readonly number[]): readonly number[] {
   const { from, to } = rangeOf(scope);
@@ -218,7 +218,7 @@ async function rows(
 }
 
 const ROWS = `select unit.id, unit.session, unit.speaker, unit.flags, unit.terms, memory.id as memory, memory.at, memory.units as parts
-  from json_each(?) as wanted cross join unit on unit.id = wanted.value cross join memory on memory.row = unit.memory`;
+  from json_each(?) as wanted cross join unit on unit.id = cast(wanted.value as bigint) cross join memory on memory.row = unit.memory`;
 
 const SPACE = 32;
 

@@ -23,8 +23,9 @@ export async function writeKind(tx: Tx, scope: number, kind: MemoryKind, change:
   await tx.run(plain(NEWEST, scope, kind, scope, kind, gone));
 }
 
-const MORE = `insert into memory_count values (?, ?, ?, ?, ?) on conflict do update set memories = memories + excluded.memories,
-  characters = characters + excluded.characters, newest = max(newest, excluded.newest)`;
+const MORE = `insert into memory_count values (?, ?, ?, ?, ?) on conflict (scope, kind) do update
+  set memories = memory_count.memories + excluded.memories, characters = memory_count.characters + excluded.characters,
+    newest = case when excluded.newest > memory_count.newest then excluded.newest else memory_count.newest end`;
 const NEWEST = `update memory_count set newest = (select max(at) from memory
     where memory.scope = ? and memory.kind = ? and memory.superseded_by is null)
   where scope = ? and kind = ? and newest = ?`;

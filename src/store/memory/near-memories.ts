@@ -65,7 +65,7 @@ async function memoriesOf(tx: Tx, own: MemoryScope, found: readonly NearVector[]
   const rows = [...new Set(found.map(({ memory }) => memory))];
   const known = await tx.all(
     plain<Known>(
-      `select row, id, first, (${KEPT}) as isSaved from memory where scope = ? and row in (select value from json_each(?)) and first is not null`,
+      `select row, id, first, (${KEPT}) as "isSaved" from memory where scope = ? and row in (select cast(value as bigint) from json_each(?)) and first is not null`,
       ...[own.number, JSON.stringify(rows)],
     ),
   );

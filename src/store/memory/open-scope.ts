@@ -76,7 +76,7 @@ async function writeDown(tx: Tx, open: OpenScope): Promise<void> {
 const SCOPE = `update memory_scope set next = ?, units = ?, terms = ?, saved = ?, characters = ?, revision = revision + 1
   where number = ?`;
 const TALK = `insert into talk values (?, ?, ?, ?)
-  on conflict do update set session = excluded.session, at = excluded.at`;
+  on conflict (scope, name) do update set session = excluded.session, at = excluded.at`;
 
 interface CountTable {
   readonly add: string;
@@ -85,7 +85,7 @@ interface CountTable {
 
 const countTable = (table: string, name: string): CountTable => ({
   add: `insert into ${table} select ?, key, value from json_each(?) where true
-    on conflict do update set units = units + excluded.units`,
+    on conflict (scope, ${name}) do update set units = ${table}.units + excluded.units`,
   clear: `delete from ${table} where scope = ? and ${name} in (select value from json_each(?)) and units = 0`,
 });
 const BY_TERM = countTable("unit_term", "term");

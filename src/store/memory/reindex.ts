@@ -69,13 +69,13 @@ async function nameSavers(tx: Tx, scope: MemoryScope): Promise<void> {
   for (const row of await memoryRows(
     tx,
     scope,
-    `memory.turn is null and memory.by is null and memory.trust in ('operator', 'platform')`,
+    `memory.turn is null and memory."by" is null and memory.trust in ('operator', 'platform')`,
   )) {
     const memory = toMemory(row);
     if (memoryDigest(key, memory) !== row.digest) continue;
     const by = memory.trust;
     await tx.run(
-      plain(`update memory set by = ?, digest = ? where row = ?`, by, memoryDigest(key, { ...memory, by }), row.row),
+      plain(`update memory set "by" = ?, digest = ? where row = ?`, by, memoryDigest(key, { ...memory, by }), row.row),
     );
   }
 }
@@ -100,7 +100,7 @@ async function indexScope(tx: Tx, scope: MemoryScope, keptOut: KeptOut): Promise
 const AT_ONCE = 500;
 
 async function inOrderOf(tx: Tx, open: OpenScope, rows: readonly number[]): Promise<readonly MemoryRow[]> {
-  const holds = `memory.row in (select value from json_each(?))`;
+  const holds = `memory.row in (select cast(value as bigint) from json_each(?))`;
   const found = new Map((await memoryRows(tx, open, holds, JSON.stringify(rows))).map((one) => [one.row, one]));
   return rows.flatMap((row) => found.get(row) ?? []);
 }

@@ -197,7 +197,7 @@ async function merge(tx: Tx, { own, key }: Saving, known: MemoryRow, again: NewM
   const newest = worth === null ? null : worthOf({ ...memory, at: Math.max(memory.at, again.at) });
   await tx.run(
     plain(
-      `update memory set tags = ?, trust = ?, by = ?, sources = ?, support = ?, worth = ?, digest = ? where row = ?`,
+      `update memory set tags = ?, trust = ?, "by" = ?, sources = ?, support = ?, worth = ?, digest = ? where row = ?`,
       ...[columns.tags, columns.trust, columns.by, columns.sources, support, newest, digest, known.row],
     ),
   );

@@ -107,7 +107,7 @@ async function keptUnits(tx: Tx, own: MemoryScope, query: MemoryQuery): Promise<
 }
 
 function sieveOf(tx: Tx, own: MemoryScope, condition: NonNullable<ReturnType<typeof conditionOf>>): Sieve {
-  const asked = `select unit.id from json_each(?) as wanted cross join unit on unit.id = wanted.value
+  const asked = `select unit.id from json_each(?) as wanted cross join unit on unit.id = cast(wanted.value as bigint)
     cross join memory on memory.row = unit.memory where memory.scope = ? and ${condition.sql}`;
   return async (ids) =>
     new Set(await tx.column(plain<number>(asked, JSON.stringify(ids), own.number, ...condition.parameters)));
@@ -138,7 +138,7 @@ async function sessionsOf(tx: Tx, own: MemoryScope, ranked: readonly Ranked[]): 
   const ids = JSON.stringify(ranked.map(({ place }) => from + place));
   const rows = await tx.all(
     plain<{ readonly id: number; readonly session: number }>(
-      `select unit.id, unit.session from json_each(?) as wanted join unit on unit.id = wanted.value`,
+      `select unit.id, unit.session from json_each(?) as wanted join unit on unit.id = cast(wanted.value as bigint)`,
       ids,
     ),
   );

@@ -120,7 +120,12 @@ async function waitingMemories(tx: Tx, own: MemoryScope, { from, most, state }: 
 /** A memory is found by its tags too. */
 async function textsOf(tx: Tx, own: MemoryScope, waiting: readonly Waiting[]): Promise<readonly WaitingText[]> {
   const rows = JSON.stringify(waiting.map(({ row }) => row));
-  const found = await memoryRows(tx, own, `memory.row in (select value from json_each(?)) order by memory.row`, rows);
+  const found = await memoryRows(
+    tx,
+    own,
+    `memory.row in (select cast(value as bigint) from json_each(?)) order by memory.row`,
+    rows,
+  );
   return found.map(toMemory).flatMap(({ id: memory, content, tags }) => {
     const text = tags.length === 0 ? content : `${content}\n${tags.join(", ")}`;
     return passagesOf(text).map((passage, part) => ({ memory, part, text: passage }));
@@ -191,7 +196,13 @@ async function rowsOf(tx: Tx, own: MemoryScope, { vectors }: NewVectors, dimensi
 
 /** All is there: from now on this model serves, and the others go. */
 async function serve(tx: Tx, own: MemoryScope, { number }: ScopeModel): Promise<void> {
-  await tx.run(plain(`update vector_model set serving = (number = ?) where scope = ?`, number, own.number));
+  await tx.run(
+    plain(
+      `update vector_model set serving = case when number = ? then 1 else 0 end where scope = ?`,
+      number,
+      own.number,
+    ),
+  );
   await forgetModels(tx, own, `number != ?`, number);
 }
 

@@ -4,33 +4,33 @@ import { afterEach, describe, expect, it } from "vitest";
 import { asRoot } from "../../../checks/postgres.ts";
 import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
 import { plain } from "../statement.ts";
-import { connect, type Database, EVERYTHING } from "./database.ts";
+import { type Connected, connect, EVERYTHING } from "./database.ts";
 import { databases, server, title } from "./fresh.contract.ts";
 
 const OPTIONS = { random: randomBytes, limits: MEMORY_LIMITS, patience: 900 };
 const HOME = { org: "home", agent: "*", contact: "*" };
 
 const { make, url } = databases();
-const open: Database[] = [];
+const open: Connected[] = [];
 afterEach(async () => {
   for (const db of open.splice(0)) await db.close();
 });
 
-async function opened(address: string): Promise<Database> {
+async function opened(address: string): Promise<Connected> {
   const db = await connect(address, OPTIONS);
   open.push(db);
   return db;
 }
 
 /** A database with one table, of which all may be seen. */
-async function withTable(): Promise<{ readonly db: Database; readonly name: string }> {
+async function withTable(): Promise<{ readonly db: Connected; readonly name: string }> {
   const name = await make();
   const db = await opened(url(name));
   await db.within(EVERYTHING).write((tx) => tx.run(plain("create table note (text text primary key)")));
   return { db, name };
 }
 
-const notes = (db: Database): Promise<string[]> =>
+const notes = (db: Connected): Promise<string[]> =>
   db.within(HOME).read((tx) => tx.column(plain<string>("select text from note order by text")));
 const put = (text: string) => plain("insert into note values (?)", text);
 
@@ -68,7 +68,7 @@ describe.skipIf(server === undefined)(title("a PostgreSQL database"), () => {
   it("lets one at a time write in an organization, and each sees what was committed before it", async () => {
     const { db, name } = await withTable();
     const other = await opened(url(name));
-    const add = (by: Database) =>
+    const add = (by: Connected) =>
       by.within(HOME).write(async (tx) => {
         const [count = 0] = await tx.column(plain<number>("select count(*) from note"));
         await tx.run(put(`note ${String(count).padStart(2, "0")}`));

@@ -9,8 +9,8 @@ import type { Transactions, Tx } from "../tx.ts";
 import { failure, isConflict, isLost, type Where } from "./failure.ts";
 import { postgresMemoryIndex } from "./memory-index.ts";
 
-/** One open database: a pool of connections, each for one transaction at a time. */
-export interface Database {
+/** One open server: a pool of connections, each for one transaction at a time. */
+export interface Connected {
   readonly where: Where;
   /** Transactions that see and write these rows alone, whatever their queries ask for (law 5): the second wall. */
   within(reach: Reach): Transactions;
@@ -52,7 +52,7 @@ const STATEMENT_MS = 60_000;
 const CONNECT_MS = 10_000;
 
 /** @throws StrataError `store_failed`, `store_busy`: a sentence for each way in which it cannot be reached or used */
-export async function connect(url: string, options: DatabaseOptions): Promise<Database> {
+export async function connect(url: string, options: DatabaseOptions): Promise<Connected> {
   const { default: pg } = await import("pg");
   const config = configOf(url);
   const where = whereOf(url);
@@ -300,7 +300,7 @@ class PostgresTx implements Tx {
 function asked(statement: Statement<unknown>): { text: string; values: unknown[]; name?: string } {
   const { sql, parameters } = runnable(statement, "postgres");
   const name = nameOfText(sql);
-  return { text: sql, values: [...parameters], ...(name !== undefined && { name }) };
+  return { text: sql, values: parameters.map(storable), ...(name !== undefined && { name }) };
 }
 
 /** The query builder derived R from the tables' types: the rows have this shape because a typed query wrote them. */
@@ -327,6 +327,17 @@ function nameOfText(text: string): string | undefined {
   return name;
 }
 
+/** PostgreSQL's texts have no zero sign: this sign, which no text has, and a digit stand for it, and for the sign itself. */
+const STAND_IN = "\ufffe";
+
+const storable = (value: unknown): unknown =>
+  typeof value === "string" && /[\0\ufffe]/.test(value)
+    ? value.replaceAll(STAND_IN, `${STAND_IN}1`).replaceAll("\0", `${STAND_IN}0`)
+    : value;
+
+const asWritten = (text: string): string =>
+  text.includes(STAND_IN) ? text.replaceAll(`${STAND_IN}0`, "\0").replaceAll(`${STAND_IN}1`, STAND_IN) : text;
+
 /** What the types of PostgreSQL are in rows: the same as SQLite gives. */
 const PARSERS = new Map<number, (text: string) => unknown>([
   [16, (text) => (text === "t" ? 1 : 0)],
@@ -340,7 +351,7 @@ const PARSERS = new Map<number, (text: string) => unknown>([
 ]);
 
 function parserOf(type: number): (text: string) => unknown {
-  return PARSERS.get(type) ?? String;
+  return PARSERS.get(type) ?? asWritten;
 }
 
 /** @throws StrataError `store_failed` for a number that is not exact in JavaScript */

@@ -4,13 +4,13 @@ import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
 import { connect as connectSqlite } from "../sqlite/connection.ts";
 import { migrate as migrateSqlite } from "../sqlite/migrate.ts";
 import { plain } from "../statement.ts";
-import { connect, type Database, EVERYTHING } from "./database.ts";
+import { type Connected, connect, EVERYTHING } from "./database.ts";
 import { databases, server, title } from "./fresh.contract.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
 
 const { make, url } = databases();
 const OPTIONS = { random: randomBytes, limits: MEMORY_LIMITS, patience: 10_000 };
-const opened = async (name: string): Promise<Database> => connect(url(name), OPTIONS);
+const opened = async (name: string): Promise<Connected> => connect(url(name), OPTIONS);
 
 /** A table as both databases can tell it: its columns in order, and each set of columns that is unique or refers to another table. */
 interface Shape {
@@ -94,7 +94,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Indexes that only PostgreSQL needs: a row is deleted by what refers to it. */
 const POSTGRES_ALONE = new Set(["unit: index memory"]);
 
-async function postgresShapes(db: Database): Promise<readonly Shape[]> {
+async function postgresShapes(db: Connected): Promise<readonly Shape[]> {
   return db.within(EVERYTHING).read(async (tx) => {
     const columns = await tx.all(
       plain<{ table: string; name: string; needed: number; type: string }>(POSTGRES_COLUMNS),

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { StrataError } from "../../protocol/index.ts";
 import { plain, written } from "../statement.ts";
 import type { Tx } from "../tx.ts";
-import { type Database, EVERYTHING } from "./database.ts";
+import { type Connected, EVERYTHING } from "./database.ts";
 import { FIRST_SCHEMA } from "./first-schema.ts";
 import { ROW_SECURITY } from "./row-security.ts";
 
@@ -25,7 +25,7 @@ const HISTORY = `create table if not exists migration (number bigint primary key
  * at once, one waits.
  * @throws StrataError `store_newer`, `store_failed`
  */
-export async function migrate(db: Database, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
+export async function migrate(db: Connected, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
   const newest = migrations.at(-1)?.number ?? 0;
   const owner = db.within(EVERYTHING);
   if ((await owner.read(version)) === newest) return;
@@ -50,7 +50,7 @@ async function apply(tx: Tx, step: Migration): Promise<void> {
   await tx.run(plain(`insert into migration (number, name) values (?, ?)`, step.number, step.name));
 }
 
-function newer({ where }: Database, found: number, newest: number): StrataError {
+function newer({ where }: Connected, found: number, newest: number): StrataError {
   return new StrataError(
     "store_newer",
     `the database ${where.database} at ${where.host} was written by a newer Strata (schema ${found}, this one knows ${newest}): update Strata, or name another database`,

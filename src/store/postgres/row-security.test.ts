@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
 import { plain } from "../statement.ts";
 import type { Tx } from "../tx.ts";
-import { connect, type Database, EVERYTHING, type Reach } from "./database.ts";
+import { type Connected, connect, EVERYTHING, type Reach } from "./database.ts";
 import { FIRST_TABLES } from "./first-schema.ts";
 import { databases, server, title } from "./fresh.contract.ts";
 import { migrate } from "./migrate.ts";
 
 const { make, url } = databases();
-let db: Database;
+let db: Connected;
 
 beforeAll(async () => {
   if (server === undefined) return;

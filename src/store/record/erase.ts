@@ -99,14 +99,20 @@ async function isKept(tx: Tx, scope: ContactScope): Promise<boolean> {
 }
 
 /** Asked of the schema, so that no table is ever forgotten. */
-const NAMING = `select distinct sqlite_schema.name from sqlite_schema, pragma_table_info(sqlite_schema.name) as col
-  where sqlite_schema.type = 'table' and col.name = 'contact' and sqlite_schema.name != 'erasure'`;
+const NAMING = {
+  sqlite: `select distinct sqlite_schema.name from sqlite_schema, pragma_table_info(sqlite_schema.name) as col
+    where sqlite_schema.type = 'table' and col.name = 'contact' and sqlite_schema.name != 'erasure'`,
+  postgres: `select table_name::text from information_schema.columns
+    where table_schema = current_schema and column_name = 'contact' and table_name != 'erasure'`,
+};
+
+const REFERENCES_LATER = { sqlite: "pragma defer_foreign_keys = on", postgres: "set constraints all deferred" };
 
 /** Gives all that is left of a contact to a pseudonym. */
 async function renamed(tx: Tx, scope: ContactScope): Promise<ContactScope> {
   const contact = erasedContact(Buffer.from(tx.random(8)).toString("hex"));
   // Rows refer to each other with the contact in it: all of them are right again when the last one is renamed.
-  await tx.run(plain(`pragma defer_foreign_keys = on`));
+  await tx.run(plain(REFERENCES_LATER));
   for (const table of await tx.column(plain<string>(NAMING))) {
     const whose = [scope.org, scope.agent, scope.contact];
     await tx.run(

@@ -186,7 +186,7 @@ const unsignedEvent = fixed((at: ContactScope & { readonly channel: string; read
     .where("event.external_id", "=", at.externalId)
     // As the index has it, so that it serves.
     .where("event.status", "!=", sql.lit("withdrawn"))
-    .where("event.proof", "is not", sql.lit("proven")),
+    .where("event.proof", "is distinct from", sql.lit("proven")),
 );
 
 interface Arrival {

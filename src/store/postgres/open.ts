@@ -1,0 +1,72 @@
+import { randomBytes } from "node:crypto";
+import { StrataError } from "../../protocol/index.ts";
+import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-limits.ts";
+import { isIndexToday, type KeptOut, refreshIndex } from "../memory/reindex.ts";
+
+import type { Store } from "../store.ts";
+import { clearLog, storeOver } from "../store-over.ts";
+import type { Database } from "../tx.ts";
+import { type Connected, connect, EVERYTHING, type Reach } from "./database.ts";
+import { failure } from "./failure.ts";
+import { migrate } from "./migrate.ts";
+import { reachOf } from "./reach.ts";
+
+/** What whoever opens it may want otherwise; what each means, SQLite's options say. */
+export interface PostgresOptions {
+  readonly keptOut?: KeptOut;
+  readonly random?: (bytes: number) => Uint8Array;
+  /** How long to wait for others who write, before `store_busy`, in milliseconds. Left out, 15 seconds. */
+  readonly patience?: number;
+  readonly limits?: Partial<MemoryLimits>;
+}
+
+/**
+ * Opens a database of a PostgreSQL server and brings it up to today's schema.
+ * @throws StrataError `config_invalid`, `store_busy`, `store_newer`, `store_failed`
+ */
+export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
+  const { random = randomBytes, patience = 15_000, limits } = options;
+  const db = await connect(url, { random, patience, limits: { ...MEMORY_LIMITS, ...limits } });
+  try {
+    await migrate(db);
+    const owner = databaseOf(db, EVERYTHING);
+    if (!(await owner.read(isIndexToday))) await owner.write((tx) => refreshIndex(tx, options.keptOut));
+    await clearLog(owner);
+    return storeWithin(db);
+  } catch (thrown) {
+    await db.close();
+    throw failure(thrown, db.where);
+  }
+}
+
+/** The store, each function of which runs in transactions that reach no further than what it is asked about. */
+function storeWithin(db: Connected): Store {
+  return new Proxy(storeOver(databaseOf(db, EVERYTHING)), {
+    get: (all, name) => {
+      if (!Object.hasOwn(all, name)) return undefined;
+      return (...given: readonly unknown[]) =>
+        Reflect.get(storeOver(databaseOf(db, reachOf(String(name), given))), name)(...given);
+    },
+  });
+}
+
+function databaseOf(db: Connected, reach: Reach): Database {
+  return {
+    ...db.within(reach),
+    failure: (thrown) => failure(thrown, db.where),
+    check: async () => [],
+    damageSaid: (thrown) => {
+      const { code, message } = failure(thrown, db.where);
+      if (code === "store_failed" && message.includes("is damaged")) return message;
+      throw thrown;
+    },
+    // What was erased is gone from the rows; what PostgreSQL keeps of old ones goes with the next vacuum.
+    flush: async () => true,
+    backup: async () => {
+      const message = `a database of PostgreSQL is copied by its own programs: \`pg_dump --format=custom --file=FILE\` with the address of the store`;
+      throw new StrataError("invalid_input", message);
+    },
+    trouble: async () => undefined,
+    close: () => db.close(),
+  };
+}
