@@ -151,6 +151,6 @@ function jsonSchema(config: z.ZodType): Readonly<Record<string, unknown>> {
 }
 
 /** The same as a program writes it: defaults may be left out. */
-export type ConfigInput<Keys extends AgentKeys> = z.input<typeof TOP> & {
+export type WrittenConfig<Keys extends AgentKeys> = z.input<typeof TOP> & {
   readonly agents: Readonly<Record<string, z.input<typeof AGENT> & WrittenKeys<Keys>>>;
 };

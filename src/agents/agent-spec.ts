@@ -162,10 +162,6 @@ const SPEC = z.strictObject({
   output: maybe(z.record(z.string(), z.json())),
   recall: z.enum(RECALLS),
   history: z.enum(HISTORIES),
-  senders: maybe(z.literal("ethereum")),
-  instructions: maybe(z.literal("members")),
-  tail: maybe(z.literal("before-events")),
-  summaries: maybe(z.literal(false)),
   mode: z.enum([...MODES, "auto"]),
   budgets: BUDGETS,
 });

@@ -56,10 +56,6 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
     ...(config.output === undefined ? {} : { output: config.output }),
     recall: config.recall ?? (recalls ? "auto" : "none"),
     history: config.history,
-    ...(config.senders === "ethereum" && { senders: config.senders }),
-    ...(config.instructions === "members" && { instructions: config.instructions }),
-    ...(config.tail === "before-events" && { tail: config.tail }),
-    ...(config.summaries ? {} : { summaries: false }),
     mode: config.mode,
     budgets: buildBudgets(config.budgets, embedder === undefined ? DEFAULT_BUDGETS.source : SOURCE_WITH_EMBEDDER),
   };

@@ -3,13 +3,11 @@ import {
   DEFAULT_BUDGETS,
   EDITORS,
   HISTORIES,
-  INSTRUCTIONS,
   LAYER_SCOPES,
   LONGEST_MESSAGE,
   MODES,
   MUTABILITIES,
   RECALLS,
-  SENDERS,
   SPEND_PERIODS,
   TAINTED,
   TRUSTS,
@@ -192,30 +190,6 @@ export const AGENT = z.strictObject({
     .default("transcript")
     .describe(
       "How past turns are shown: `transcript` as a conversation that grows; `log` not at all, each turn stands alone, and a layer with `source: conversation` shows the last exchanges with its sender.",
-    ),
-  senders: z
-    .enum(SENDERS)
-    .default("named")
-    .describe(
-      "Who may write: `named` anybody by any name; `ethereum` whoever has an address, and a message may be signed with its key.",
-    ),
-  instructions: z
-    .enum(INSTRUCTIONS)
-    .default("operators")
-    .describe(
-      "Who may post an `instruction` to it: `operators` alone, or `members` of the organization as well. Contacts never may.",
-    ),
-  tail: z
-    .enum(["after-events", "before-events"])
-    .default("after-events")
-    .describe(
-      "Where what the live layers say stands: behind the events, or before them, so that the question comes last. Before them, the events are paid for once more in the next turn; `strata lint` tells how much.",
-    ),
-  summaries: z
-    .boolean()
-    .default(true)
-    .describe(
-      "Whether the agent's own model sums up what is cut when a conversation gets too long for the budget. Otherwise it is only marked as left out.",
     ),
   mode: z
     .enum([...MODES, "auto"])

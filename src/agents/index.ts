@@ -5,9 +5,10 @@
  * but the lock. It may not reach the network, a store or a model, does not look at `process.env` (the caller hands in what
  * may be known), and lets no secret into an agent, a digest, an error or a print.
  */
-export { type AgentKey, type AgentKeys, agentKey, type ConfigInput, frozenKey, type Kept } from "./agent-key.ts";
+export { type AgentKey, type AgentKeys, agentKey, frozenKey, type Kept } from "./agent-key.ts";
 export { agentSpec, type Revive, withTools } from "./agent-spec.ts";
 export { blueprintFolder, blueprintNames } from "./blueprints.ts";
+export type { ConfigInput } from "./core-keys.ts";
 export { type KindsOf, type SourceForms, sourceForm } from "./layer-source.ts";
 export {
   checkLock,

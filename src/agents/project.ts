@@ -9,11 +9,12 @@ import {
   StrataError,
   spellings,
 } from "../protocol/index.ts";
-import { type AgentKeys, type ConfigInput, type Schema, schemaOf } from "./agent-key.ts";
+import { type AgentKeys, type Schema, schemaOf } from "./agent-key.ts";
 import { agentSpec, type Revive, reviving } from "./agent-spec.ts";
 import { buildAgent } from "./build-agent.ts";
 import { checkConfig } from "./check-config.ts";
 import type { Config } from "./config-schema.ts";
+import { CORE_KEYS, type ConfigInput } from "./core-keys.ts";
 import { deepFreeze, frozenMap } from "./freeze.ts";
 import type { SourceForms } from "./layer-source.ts";
 import { readText, whyNot } from "./layer-text.ts";
@@ -87,7 +88,7 @@ export interface Declarations<Keys extends AgentKeys> {
 }
 
 export function declaring<Keys extends AgentKeys>(keys: Keys, sources: SourceForms = {}): Declarations<Keys> {
-  const schema = schemaOf(keys, sources);
+  const schema = schemaOf({ ...CORE_KEYS, ...keys }, sources);
   return {
     loadProject: (path, reading) => {
       const named = locate(path);

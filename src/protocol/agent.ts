@@ -61,12 +61,6 @@ export const DEFAULT_BUDGETS: Budgets = {
  */
 export const HISTORIES = ["transcript", "log"] as const;
 
-/** Who may write: anybody by any name, or whoever has an Ethereum address. */
-export const SENDERS = ["named", "ethereum"] as const;
-
-/** Who may instruct it, and not only write to it. */
-export const INSTRUCTIONS = ["operators", "members"] as const;
-
 export const RECALLS = ["auto", "search", "frozen", "tools", "none"] as const;
 
 /** What the declaration of every agent says. */
@@ -91,14 +85,6 @@ export interface CoreAgent {
    */
   readonly recall: (typeof RECALLS)[number];
   readonly history: (typeof HISTORIES)[number];
-  /** Left out: `named`. */
-  readonly senders?: "ethereum";
-  /** Whose instructions it takes beside its operators'. Left out: nobody's. */
-  readonly instructions?: "members";
-  /** Left out, what the live layers say stands behind the events. */
-  readonly tail?: "before-events";
-  /** False: what a cut takes away is marked and not summed up. */
-  readonly summaries?: false;
   /** `auto`: `full` where the model's window holds it with room for a conversation, else `compact`. */
   readonly mode: Mode | "auto";
   readonly budgets: Budgets;

@@ -30,7 +30,7 @@ const MAY_SAY: Readonly<Record<Trust, readonly EventKind[]>> = {
  * Whether an event of that kind can be somebody's word.
  * @param instructions `members`: they may instruct the agent as well
  */
-export function maySay(trust: Trust, kind: EventKind, instructions?: "members"): boolean {
+export function maySay(trust: Trust, kind: EventKind, instructions?: "members" | "operators"): boolean {
   return MAY_SAY[trust].includes(kind) || (trust === "member" && kind === "instruction" && instructions === "members");
 }
 

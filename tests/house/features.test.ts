@@ -59,14 +59,17 @@ it("every kind of source that layers may name is said in one feature's folder, o
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
 
-it.each(Object.keys(AGENT_KEYS))("the key `%s` is said in its feature's folder and nowhere else", (name) => {
-  const core = readFiles((path) =>
-    /^src\/(agents\/(config-schema|agent-spec|build-agent)|protocol\/agent)\.ts$/.test(path),
-  );
-  expect(core).toHaveLength(4);
-  const says = new RegExp(`\\b(?:config\\.)?${name}\\??:|\\{[^}]*\\b${name}\\b[^}]*\\}: AgentConfig`);
-  expect(core.filter(({ text }) => says.test(text)).map(({ path }) => path)).toEqual([]);
-});
+it.each([...Object.keys(AGENT_KEYS), "senders", "instructions", "tail", "summaries"])(
+  "the key `%s` is said in one place",
+  (name) => {
+    const core = readFiles((path) =>
+      /^src\/(agents\/(config-schema|agent-spec|build-agent)|protocol\/agent)\.ts$/.test(path),
+    );
+    expect(core).toHaveLength(4);
+    const says = new RegExp(`\\b(?:config\\.)?${name}\\??:|\\{[^}]*\\b${name}\\b[^}]*\\}: AgentConfig`);
+    expect(core.filter(({ text }) => says.test(text)).map(({ path }) => path)).toEqual([]);
+  },
+);
 
 const nounOf = (name: string): string => name.split(".")[0] ?? "";
 
