@@ -42,11 +42,12 @@ export interface Ran {
  * deaf to its signal is left behind. Values of secrets are replaced by their names in all that it says.
  */
 export async function runTool(
-  { vault }: Parts,
+  parts: Parts,
   tool: Tool,
   input: Json,
   { context, seconds, signal }: Running,
 ): Promise<Ran> {
+  const { vault } = parts;
   const late = Number.isFinite(seconds) ? [AbortSignal.timeout(seconds * 1_000)] : [];
   const ends = AbortSignal.any([signal, ...late]);
   const stopped = Promise.withResolvers<never>();
@@ -57,13 +58,31 @@ export async function runTool(
     const given = { ...context, signal: ends, secret: vault.secret };
     // What it measures and shows to the guard is what will be kept.
     const asked = tool.schema.name === EDIT_TOOL ? hiddenInput(vault, input) : input;
-    const said = await Promise.race([tool.run(asked, given), stopped.promise]);
+    const said = await Promise.race([acted(parts, tool, asked, given), stopped.promise]);
     return { outcome: limited(hidden(vault, said), [tool.trust, context.taint]), isKnown: true };
   } catch (thrown) {
     if (!ends.aborted) return failed(vault.hide(`${tool.schema.name} failed: ${wordsOf(thrown)}`));
     return left(tool, signal.aborted ? "was stopped" : `took longer than ${seconds} s`);
   } finally {
     ends.removeEventListener("abort", stop);
+  }
+}
+
+/**
+ * Runs it to its end, whether or not somebody still waits. Where its contact was erased meanwhile, a file that it put in place would stay:
+ * what stands in the workspace by then goes once more.
+ */
+async function acted(
+  { store, removeFiles }: Parts,
+  tool: Tool,
+  input: Json,
+  context: ToolContext,
+): Promise<ToolOutcome> {
+  try {
+    return await tool.run(input, context);
+  } finally {
+    const { scope, thread } = context;
+    if (tool.effect === "external" && (await store.thread(scope, thread)) === undefined) await removeFiles(scope);
   }
 }
 
