@@ -36,7 +36,7 @@ const replay = (file: string, ...more: readonly string[]) => [
 const CASES: readonly (readonly [readonly string[], number, readonly string[]])[] = [
   [["chta", "companion"], 2, ["unknown command 'chta'", "Did you mean chat?"]],
   [["chat", "companion", "--nwe"], 2, ["unknown option '--nwe'", "Did you mean --new?"]],
-  [["chat"], 2, ["missing required argument 'agent'"]],
+  [["chat"], 2, ["there are 2 agents", "`strata chat companion`", "`strata chat sovereign`"]],
   [["compose", "companion"], 2, ["which message?", "--message TEXT"]],
   [["start", "--port", "99999"], 2, ["'99999' is invalid", "from 0 to 65535"]],
   [["chat", "nobody"], 3, ['no agent "nobody"', "companion"]],

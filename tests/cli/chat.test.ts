@@ -21,6 +21,11 @@ describe("strata chat over a pipe", () => {
     expect(second.out).toContain("Miso");
   });
 
+  it("talks to the one agent that is declared where none is named", async () => {
+    const { code, out } = await strata(["chat"], { cwd: project(), input: "hi\n" });
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("Hello.") });
+  });
+
   it("shows a reply that was committed when the program that should have shown it had ended", async () => {
     const cwd = place();
     const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env: {} });

@@ -19,7 +19,7 @@ describe("a program that asks for JSON", () => {
   it.each([
     [["chat", "companion", "--nwe"], "unknown option '--nwe' (Did you mean --new?); --help tells more"],
     [["chta"], "unknown command 'chta' (Did you mean chat?); --help tells more"],
-    [["chat"], "missing required argument 'agent'; --help tells more"],
+    [["compose"], "missing required argument 'agent'; --help tells more"],
     [["start", "--port", "99999"], expect.stringContaining("from 0 to 65535")],
     [["thread"], "no command was named; --help tells more"],
   ])("is told in JSON that strata %j is misuse", async (argv, message) => {

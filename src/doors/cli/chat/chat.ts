@@ -3,7 +3,7 @@ import type { App, Thread } from "../../../app.ts";
 import { count, printable } from "../../../print/index.ts";
 import { type Agent, asStrataError, StrataError, threadId } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
-import { agentNamed, inSession, shortVersion } from "../shell/session.ts";
+import { agentNamed, chosenAgent, inSession, shortVersion } from "../shell/session.ts";
 import { stdinLines } from "../shell/stdin-lines.ts";
 import { jsonTeller, plainTeller } from "../shell/teller.ts";
 import { isInteractive } from "../shell/terminal.ts";
@@ -21,7 +21,7 @@ export function declareChat(program: Command, context: Context): void {
   program
     .command("chat")
     .description("talk to an agent; over a pipe, each line is a message, also one that begins with a slash")
-    .argument("<agent>", "the agent's name")
+    .argument("[agent]", "the agent's name; left out, the one that is declared")
     .option(
       "--as <contact>",
       "who you are to the agent; each contact has memories and threads of their own (default: me, or the thread's)",
@@ -32,14 +32,22 @@ export function declareChat(program: Command, context: Context): void {
       "after",
       "\nExamples:\n  $ strata chat companion\n  $ printf 'My cat is called Miso.\\nWhat is my cat called?\\n' | strata chat companion --as ann",
     )
-    .action((name: string, options: Options, command: Command) =>
+    .action((name: string | undefined, options: Options, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
-        const agent = agentNamed(app, name);
+        const agent = name === undefined ? onlyAgent(app) : agentNamed(app, name);
         const thread = await threadNamed(app, agent, options);
         const talkers = { app, agent, contact: await senderOf(app, agent, options.as ?? thread?.scope.contact) };
         return converse(context, talkers, { json, wanted: thread ? { thread } : { anew: options.new === true } });
       }),
     );
+}
+
+/** @throws StrataError `invalid_input` where it is not clear who is meant, `config_missing` */
+function onlyAgent(app: App): Agent {
+  const all = app.runtime.agents(app.operator);
+  if (all.length <= 1) return chosenAgent(app, undefined);
+  const commands = all.map(({ name }) => `\`strata chat ${name}\``).join(", ");
+  throw new StrataError("invalid_input", `there are ${all.length} agents; name the one to talk to: ${commands}`);
 }
 
 /** The thread that was named, where it is one of this agent and contact. @throws StrataError `invalid_input`, `thread_not_found`, … */
