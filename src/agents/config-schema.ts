@@ -227,7 +227,7 @@ export const TOP = z.strictObject({
     .record(slug(), PROVIDER)
     .default({})
     .describe(
-      "Who runs the models, by the name before the colon. No entry is needed where the usual variables are set: `ANTHROPIC_API_KEY` for `anthropic`, `OPENAI_API_KEY` for `openai`, `OPENROUTER_API_KEY` for `openrouter`; `OPENAI_BASE_URL`, with or without `OPENAI_API_KEY`, for a server under the name `compatible`; for `bedrock`, a region and `AWS_BEARER_TOKEN_BEDROCK`, or `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, with `AWS_SESSION_TOKEN` where there is one.",
+      "Who runs the models, by the name before the colon. No entry is needed where the usual variables are set: `ANTHROPIC_API_KEY` for `anthropic` (at `ANTHROPIC_BASE_URL`, where that is set), `OPENAI_API_KEY` for `openai`, `OPENROUTER_API_KEY` for `openrouter`; `OPENAI_BASE_URL`, with or without `OPENAI_API_KEY`, for a server under the name `compatible`; for `bedrock`, a region and `AWS_BEARER_TOKEN_BEDROCK`, or `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, with `AWS_SESSION_TOKEN` where there is one.",
     ),
   models: z
     .record(model(), MODEL_CARD)

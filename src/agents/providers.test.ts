@@ -46,6 +46,24 @@ describe("providers", () => {
     ]);
   });
 
+  it("of Anthropic are asked where ANTHROPIC_BASE_URL says, and a password in it is hidden", () => {
+    const at = (address: string, top = "") =>
+      load(top, { ANTHROPIC_API_KEY: "a", ANTHROPIC_BASE_URL: address }).providers.get("anthropic")?.url;
+    expect(at("https://gateway.example/anthropic/v1")).toBe("https://gateway.example/anthropic/v1");
+    // As Anthropic's own programs take it: without the version.
+    expect(at("https://gateway.example")).toBe("https://gateway.example/v1");
+    expect(at("https://gateway.example/")).toBe("https://gateway.example/v1");
+    const keyed = load(`providers: {anthropic: {key: "${REFERENCE}"}}`, {
+      MY_KEY: KEY,
+      ANTHROPIC_BASE_URL: "https://gateway.example",
+    });
+    expect(keyed.providers.get("anthropic")?.url).toBe("https://gateway.example/v1");
+    const own = 'providers: {anthropic: {url: "https://models.example/v1"}}';
+    expect(at("https://gateway.example", own)).toBe("https://models.example/v1");
+    const env = { ANTHROPIC_API_KEY: "a", ANTHROPIC_BASE_URL: "https://me:tern-canary-4711@gateway.example/v1" };
+    expect(vaultOf([load("", env)]).hide("asked tern-canary-4711")).not.toContain("canary");
+  });
+
   it("of OpenRouter and Bedrock are found by their usual variables, Bedrock with its region", () => {
     expect(providers("", { OPENROUTER_API_KEY: "c" })).toEqual([{ name: "openrouter", kind: "openrouter", key: "c" }]);
     const bedrock = (env: Environment, top = "") => load(top, env).providers.get("bedrock");

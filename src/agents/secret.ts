@@ -100,6 +100,7 @@ export function readProviders(
       ...(reference === undefined ? keysOf(usual) : key !== undefined && { key }),
       ...(kind === "bedrock" && regionOf(region ?? usual?.region)),
       ...(model !== undefined && { model }),
+      ...(kind === "anthropic" && name === kind && anthropicUrl(environment)),
       ...(url !== undefined && { url }),
       ...(npm !== undefined && { package: npm }),
     });
@@ -129,7 +130,8 @@ function usualProviders(environment: ReadonlyMap<string, string>): ReadonlyMap<s
   };
   const [anthropic, openai, url] = [keyOf("ANTHROPIC_API_KEY"), keyOf("OPENAI_API_KEY"), environment.get(BASE_URL)];
   const found = new Map<string, Provider>();
-  if (anthropic.key) found.set("anthropic", { kind: "anthropic", ...anthropic, model: CLAUDE });
+  if (anthropic.key)
+    found.set("anthropic", { kind: "anthropic", ...anthropic, ...anthropicUrl(environment), model: CLAUDE });
   if (openai.key && url === undefined) found.set("openai", { kind: "openai", ...openai, model: GPT });
   // Servers with one model, such as llama.cpp's, answer to any name.
   const model = environment.get("OPENAI_MODEL") ?? "default";
@@ -138,6 +140,13 @@ function usualProviders(environment: ReadonlyMap<string, string>): ReadonlyMap<s
   if (openrouter.key) found.set("openrouter", { kind: "openrouter", ...openrouter, model: ROUTED });
   if (bedrock.key && bedrock.region !== undefined) found.set("bedrock", bedrock);
   return found;
+}
+
+/** Anthropic's own programs take the address without the version, its package with it. */
+function anthropicUrl(environment: ReadonlyMap<string, string>): Pick<Provider, "url"> {
+  const url = environment.get("ANTHROPIC_BASE_URL");
+  if (url === undefined) return {};
+  return { url: URL.canParse(url) && new URL(url).pathname === "/" ? `${url.replace(/\/$/, "")}/v1` : url };
 }
 
 /** Bedrock as AWS's own programs find it: a key of Bedrock's, else an access key, which signs. */

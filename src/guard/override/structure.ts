@@ -59,8 +59,18 @@ function rolesIn(text: string): readonly GuardFinding[] {
   const tag = ROLE_TAG.exec(text)?.[0];
   const tokens = disarmProviderTokens(text) !== text;
   return [
-    ...(tag === undefined ? [] : [finding("imitates", "it holds a role tag", tag)]),
-    ...(tokens ? [finding("imitates", "it holds a control token of a chat template", clean(untrusted(text)))] : []),
+    ...(tag === undefined
+      ? []
+      : [finding("imitates", "it holds a role tag; one that is only spoken of stands in quotes or code marks", tag)]),
+    ...(tokens
+      ? [
+          finding(
+            "imitates",
+            "it holds a control token of a chat template; one that is only spoken of stands in quotes or code marks",
+            clean(untrusted(text)),
+          ),
+        ]
+      : []),
   ];
 }
 
