@@ -1,10 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { z } from "zod";
 import { automaton, LOOP } from "../features/texts/index.contract.ts";
 import { promptTools } from "../features/texts/index.ts";
 import { EDIT_TOOL, layerId, TEXT_LIMITS, toolName, trusted, type Vault } from "../protocol/index.ts";
 import { openSqlite } from "../store/index.ts";
-import { OPERATOR, stage } from "./index.contract.ts";
-import { toolset } from "./tools/index.ts";
+import { collect, message, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
+import { defineTool, toolset } from "./tools/index.ts";
 
 const VALUE = "hunter22";
 const NAME = "[the secret PASSWORD]";
@@ -49,4 +50,45 @@ describe("a text that an agent writes with a secret's value in it", () => {
     expect((await writing(holding(left - longer), inbox)).kept).toHaveLength(left);
     expect((await writing(holding(left - longer + 1), inbox)).kept).toBeUndefined();
   });
+});
+
+it("a file that a call puts in place while its contact is erased is deleted, also where nobody waits for the call any more", async () => {
+  for (const isLeft of [false, true]) {
+    const [begun, go, written] = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+    if (begun === undefined || go === undefined || written === undefined) throw new Error("three are made");
+    const files = new Set<string>();
+    const write = defineTool({
+      name: "ring",
+      description: "Writes a file.",
+      input: z.object({ bell: z.string() }),
+      effect: "external",
+      trust: "contact",
+      run: async ({ bell }) => {
+        begun.resolve();
+        await go.promise;
+        files.add(bell);
+        written.resolve();
+        return "Wrote it.";
+      },
+    });
+    const removeFiles = async () => files.clear();
+    const { runtime, open, time, agent } = await stage(
+      [{ parts: [{ call: "ring", input: { bell: "door" } }] }, "Done."],
+      {
+        agent: sampleAgent({ tools: [toolName("ring")] }),
+        parts: { removeFiles, tools: toolset([write]) },
+      },
+    );
+    const thread = await open();
+    await runtime.post(OPERATOR, thread, [message("Ring", time.at)]);
+    const stop = new AbortController();
+    const turn = collect(runtime.run(OPERATOR, thread, { signal: stop.signal }));
+    await begun.promise;
+    await runtime.erase(OPERATOR, { agent: agent.name, contact: thread.scope.contact });
+    if (isLeft) stop.abort();
+    if (isLeft) await turn;
+    go.resolve();
+    await Promise.all([turn, written.promise]);
+    await vi.waitFor(() => expect([...files]).toEqual([]));
+  }
 });

@@ -1,20 +1,9 @@
-import { describe, expect, it, vi } from "vitest";
-import { z } from "zod";
+import { describe, expect, it } from "vitest";
 import type { Actor, Trust, TurnEvent } from "../protocol/index.ts";
-import {
-  agentName,
-  contactId,
-  EVENT_KINDS,
-  memoryId,
-  readFrames,
-  StrataError,
-  toolName,
-  untrusted,
-} from "../protocol/index.ts";
+import { agentName, contactId, EVENT_KINDS, memoryId, readFrames, StrataError, untrusted } from "../protocol/index.ts";
 import { openSqlite, type Store } from "../store/index.ts";
 import { cardOf } from "../wire/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "./index.contract.ts";
-import { defineTool, toolset } from "./tools/index.ts";
 
 const types = (events: readonly TurnEvent[]): string => events.map((event) => event.type).join(" ");
 
@@ -474,47 +463,6 @@ describe("law 7: one commit", () => {
     await runtime.erase(OPERATOR, { agent: agent.name, contact: thread.scope.contact });
     const error = { code: "thread_not_found", message: expect.stringMatching(/^ann was erased while turn .* ran/) };
     expect(endOf(await collect(turn))).toMatchObject({ type: "failed", error });
-  });
-
-  it("a file that a call puts in place while its contact is erased is deleted, also where nobody waits for the call any more", async () => {
-    for (const isLeft of [false, true]) {
-      const [begun, go, written] = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
-      if (begun === undefined || go === undefined || written === undefined) throw new Error("three are made");
-      const files = new Set<string>();
-      const write = defineTool({
-        name: "ring",
-        description: "Writes a file.",
-        input: z.object({ bell: z.string() }),
-        effect: "external",
-        trust: "contact",
-        run: async ({ bell }) => {
-          begun.resolve();
-          await go.promise;
-          files.add(bell);
-          written.resolve();
-          return "Wrote it.";
-        },
-      });
-      const removeFiles = async () => files.clear();
-      const { runtime, open, time, agent } = await stage(
-        [{ parts: [{ call: "ring", input: { bell: "door" } }] }, "Done."],
-        {
-          agent: sampleAgent({ tools: [toolName("ring")] }),
-          parts: { removeFiles, tools: toolset([write]) },
-        },
-      );
-      const thread = await open();
-      await runtime.post(OPERATOR, thread, [message("Ring", time.at)]);
-      const stop = new AbortController();
-      const turn = collect(runtime.run(OPERATOR, thread, { signal: stop.signal }));
-      await begun.promise;
-      await runtime.erase(OPERATOR, { agent: agent.name, contact: thread.scope.contact });
-      if (isLeft) stop.abort();
-      if (isLeft) await turn;
-      go.resolve();
-      await Promise.all([turn, written.promise]);
-      await vi.waitFor(() => expect([...files]).toEqual([]));
-    }
   });
 
   it("a call that acts outside is not made again when an interrupted turn is taken up", async () => {
