@@ -18,8 +18,7 @@ import { proposalCounts, proposals } from "./agent/proposals.ts";
 import { turnCount } from "./agent/tally.ts";
 import { activeTexts, textMoves, textPointers, textVersions } from "./agent/texts.ts";
 import type { AgentStore } from "./agent-store.ts";
-import { memories, memory, memoryRevision, memoryStats } from "./memory/memories.ts";
-import { memoryTopics } from "./memory/memory-topics.ts";
+import { memories, memory, memoryRevision, memoryStats, memoryTopics } from "./memory/memories.ts";
 import { forgetMemory, saveMemories, saveMemory } from "./memory/save-memory.ts";
 import { searchMemories } from "./memory/search-memories.ts";
 import {

@@ -1,5 +1,6 @@
-import type { Memory, MemoryFilter, MemoryId, Scope } from "../../protocol/index.ts";
-import type { MemoryStats } from "../memory-store.ts";
+import { topicsOf } from "../../memory/index.ts";
+import { isValidAt, type Memory, type MemoryFilter, type MemoryId, type Scope } from "../../protocol/index.ts";
+import type { MemoryStats, MemoryTopic, TopicWish } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
 import { atMost } from "../scope.ts";
 import type { Tx } from "../tx.ts";
@@ -43,4 +44,24 @@ export async function memoryRevision(tx: Tx, scope: Scope): Promise<number> {
 export async function memoryStats(tx: Tx, scope: Scope): Promise<readonly MemoryStats[]> {
   const own = await memoryScope(tx, scope);
   return own ? await countsOf(tx, own.number) : [];
+}
+
+/** As many are looked through for topics: a server answers nobody meanwhile. */
+const MOST_FOR_TOPICS = 5_000;
+
+/** What the newest memories are about. */
+export async function memoryTopics(
+  tx: Tx,
+  scope: Scope,
+  { least, validAt, except, ...filter }: TopicWish,
+): Promise<readonly MemoryTopic[]> {
+  const newest = await memories(tx, scope, MOST_FOR_TOPICS + except.size, filter);
+  const wanted = newest.filter((memory) => !except.has(memory.id) && isValidAt(memory, validAt));
+  const texts = wanted.slice(0, MOST_FOR_TOPICS).toReversed();
+  const named = new Set(texts.flatMap(({ speaker }) => speaker ?? []));
+  const speakers = [...named, scope.agent, ...(scope.contact === null ? [] : [scope.contact])];
+  return topicsOf(texts, { least, speakers }).map(({ name, of }) => ({
+    topic: name,
+    memories: of.flatMap((place) => texts[place] ?? []),
+  }));
 }
