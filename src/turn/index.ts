@@ -33,7 +33,7 @@ export { type Desk, deskOf, desksOf, note } from "./desk.ts";
 export { openVectors, type Vectors } from "./embed/embed.ts";
 export type { EmbedProgress, VectorReport } from "./embed/embed-doors.ts";
 export { finishErasures } from "./erase.ts";
-export { heldNow } from "./lease.ts";
+export { heldNow, isBusy } from "./lease.ts";
 export type {
   ImportProgress,
   ImportReport,

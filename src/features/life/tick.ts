@@ -11,7 +11,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
 import type { Run, RunOptions } from "../../turn/index.ts";
-import { heldNow, keepVersion } from "../../turn/index.ts";
+import { isBusy, keepVersion } from "../../turn/index.ts";
 import { ownerOf } from "./credits.ts";
 import { type LifeParts, recordState } from "./record.ts";
 
@@ -58,7 +58,7 @@ export const checkPaid = (parts: LifeParts, agent: Agent): Promise<void> =>
 
 /** Writes down that a turn of its own begins now, whatever is due. @throws StrataError `thread_busy` where one runs */
 export async function claimNow(parts: LifeParts, agent: Agent): Promise<void> {
-  if (await runsAlready(parts, agent)) {
+  if (await isBusy(parts, { ...ownerOf(agent), contact: SELF })) {
     const message = `a turn of ${agent.name}'s own runs already; try again when it has ended`;
     throw new StrataError("thread_busy", message, { agent: agent.name });
   }
@@ -88,7 +88,8 @@ export async function claimDue(parts: LifeParts, agent: Agent): Promise<string |
     const at = dueAt(agent, tickedAt, now);
     return at !== undefined && at <= now;
   };
-  if (!isDue((await parts.store.life(owner))?.tickedAt) || (await runsAlready(parts, agent))) return undefined;
+  if (!isDue((await parts.store.life(owner))?.tickedAt) || (await isBusy(parts, { ...owner, contact: SELF })))
+    return undefined;
   await checkPaid(parts, agent);
   let due: string | undefined;
   await recordState(parts, owner, (record) => {
@@ -99,11 +100,6 @@ export async function claimDue(parts: LifeParts, agent: Agent): Promise<string |
     return { state: record?.state ?? "bootstrapping", ...because, tickedAt: now };
   });
   return due;
-}
-
-async function runsAlready(parts: LifeParts, { org, name }: Agent): Promise<boolean> {
-  const held = await heldNow(parts, org);
-  return held.some(({ scope }) => scope.agent === name && scope.contact === SELF);
 }
 
 /**

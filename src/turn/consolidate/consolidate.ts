@@ -14,7 +14,7 @@ import {
 } from "../../protocol/index.ts";
 import { agentNamed } from "../access.ts";
 import { everyMemory } from "../every-memory.ts";
-import { heldNow } from "../lease.ts";
+import { isBusy } from "../lease.ts";
 import type { Parts } from "../parts.ts";
 import { reach } from "../senders.ts";
 import { limitOf, parametersOf, setupOf } from "../setup.ts";
@@ -68,7 +68,7 @@ async function* consolidate(
   let made = 0;
   for await (const group of groups(parts, summing.scope, { by, ended: parts.clock() - Math.max(gap, PAUSE) })) {
     for (let rest = group.memories; rest.length > 0; ) {
-      if (made >= limit || (await isTalking(parts, scope))) return;
+      if (made >= limit || (await isBusy(parts, scope))) return;
       const outcome = await sumUp(summing, { ...group, memories: rest });
       if (outcome === undefined) return;
       yield outcome;
@@ -89,13 +89,6 @@ function contactOf({ org, agent, contact }: Scope): ContactScope {
   if (contact !== null) return { org, agent, contact };
   const message = `${agent}'s own memories are no contact's, and only what was said with one is summed up: name the contact whose memories are meant`;
   throw new StrataError("invalid_input", message, { agent });
-}
-
-/** Whether a turn of the scope runs, in this program or in another: it has the model and the record to itself. */
-
-async function isTalking(parts: Parts, { org, agent, contact }: Scope): Promise<boolean> {
-  const held = await heldNow(parts, org);
-  return held.some(({ scope }) => scope.agent === agent && scope.contact === contact);
 }
 
 /** One summary, asked for and saved, all or nothing; none at all where another program makes one just now. */
