@@ -47,12 +47,16 @@ export interface RecordedReply {
   readonly calls: readonly { readonly id: string; readonly tool: ToolName; readonly input: Json }[];
   /** When it was asked for: the time of the line before it. */
   readonly at: number;
+  /** When the last of it was said. */
+  readonly saidAt: number;
 }
 
 /** What becomes one turn: a run of contact messages and all that the recorded agent did about them. */
 export interface Exchange {
   /** The recording's own name of the thread. */
   readonly thread: string;
+  /** Whose it is: what its first line says, else the thread itself. */
+  readonly contact: string;
   readonly events: readonly NewEvent[];
   readonly replies: readonly RecordedReply[];
   readonly results: ReadonlyMap<string, RecordedResult>;
@@ -69,8 +73,9 @@ const accepted = (make: (text: string) => unknown) => (text: string, context: z.
 };
 
 const LINE = z.strictObject({
-  // Each thread of a recording becomes a contact.
+  // Where nothing says whose it is, each thread of a recording becomes a contact.
   thread: z.string().superRefine(accepted(contactId)),
+  contact: z.string().superRefine(accepted(contactId)).optional(),
   at: z.iso.datetime({ offset: true }).optional(),
   from: z.enum(["contact", "agent", "tool"]),
   name: z.string().max(200).optional(),
@@ -87,8 +92,14 @@ const START = Date.UTC(2024, 0, 1);
 
 interface Draft {
   readonly thread: string;
+  readonly contact: string;
   readonly events: NewEvent[];
-  readonly replies: { texts: string[]; calls: { id: string; tool: ToolName; input: Json }[]; at: number }[];
+  readonly replies: {
+    texts: string[];
+    calls: { id: string; tool: ToolName; input: Json }[];
+    at: number;
+    saidAt: number;
+  }[];
   readonly results: Map<string, RecordedResult>;
   readonly open: Set<string>;
   /** When the turn begins: the last of the contact's lines. */
@@ -157,7 +168,8 @@ function insteadOf(line: unknown, path: readonly PropertyKey[]): string {
 }
 
 function broken(file: string, line: number, what: string, cause?: unknown): StrataError {
-  const expected = '{"thread", "from": "contact" | "agent" | "tool", "text", "at"?, "name"?, "calls"?, "id"?}';
+  const expected =
+    '{"thread", "from": "contact" | "agent" | "tool", "text", "at"?, "contact"?, "name"?, "calls"?, "id"?}';
   return new StrataError(
     "invalid_line",
     `${file}:${line}: ${what}; a line is ${expected}. Nothing was replayed; mend the line and run it again`,
@@ -177,7 +189,8 @@ function timed(lines: readonly (Omit<Line, "at"> & { at?: number })[], gap: numb
 }
 
 function begin(line: Line): Draft {
-  return { thread: line.thread, events: [], replies: [], results: new Map(), open: new Set(), at: line.at, last: line };
+  const { thread, contact = thread } = line;
+  return { thread, contact, events: [], replies: [], results: new Map(), open: new Set(), at: line.at, last: line };
 }
 
 function take(draft: Draft, line: Line, { file, digest }: { readonly file: string; readonly digest: string }): void {
@@ -202,8 +215,9 @@ function takeReply(draft: Draft, line: Line, file: string, digest: string): void
   // An agent that speaks first was asked by nobody in the recording: the platform asks it to begin.
   if (draft.events.length === 0) draft.events.push(opening(line, digest));
   if (draft.last.from !== "agent" || draft.replies.length === 0)
-    draft.replies.push({ texts: [], calls: [], at: draft.last.at });
+    draft.replies.push({ texts: [], calls: [], at: draft.last.at, saidAt: line.at });
   const reply = draft.replies.at(-1);
+  if (reply !== undefined) reply.saidAt = line.at;
   if (line.text !== "") reply?.texts.push(line.text);
   for (const { id, tool, input } of line.calls ?? []) {
     if (draft.open.has(id) || draft.results.has(id))

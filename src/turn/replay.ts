@@ -65,10 +65,10 @@ export async function* replay(runtime: Runtime, plan: ReplayPlan): AsyncGenerato
   }
 }
 
-/** The recording's thread names the contact: two recorded threads never share a memory. */
-const conversationOf = ({ agent, digest }: ReplayPlan, { thread }: Exchange) => ({
+/** Where the recording does not say whose a thread is, it names the contact: two such threads never share a memory. */
+const conversationOf = ({ agent, digest }: ReplayPlan, { thread, contact }: Exchange) => ({
   agent,
-  contact: contactId(thread),
+  contact: contactId(contact),
   channel: REPLAY,
   key: `${digest}:${thread}`,
   recorded: true as const,
@@ -111,13 +111,15 @@ async function runOnce(
     ...(signal && { signal }),
   };
   const ledgers: Ledger[] = [];
+  let asked: RecordedReply | undefined;
   let ran: ReplayedTurn | undefined;
   for await (const event of runtime.run(plan.actor, thread, options)) {
     if (event.type === "compiled") {
       ledgers.push(event.ledger);
-      const asked = replies[event.round - 1];
+      asked = replies[event.round - 1];
       if (asked !== undefined) plan.setClock(asked.at);
     }
+    if (event.type === "text-delta" && asked !== undefined) plan.setClock(asked.saidAt);
     if (event.type === "done" || event.type === "failed")
       ran = { thread: thread.id, turn: event.turn, fresh: true, ledgers, end: event };
   }

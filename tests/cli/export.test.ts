@@ -5,6 +5,8 @@ import { jsonLines, place, refuses, remembering, strata } from "./strata.ts";
 
 interface Line {
   readonly thread: string;
+  readonly contact: string;
+  readonly at: string;
   readonly from: string;
   readonly name?: string;
   readonly text: string;
@@ -29,7 +31,13 @@ describe("strata export", () => {
     expect((await strata(["replay", "talks.jsonl", ...again], { cwd })).out).toContain(
       "3 fresh, 0 done before, 0 failed",
     );
+    const threads = await strata(["thread", "list", "--json", "--data", "copy"], { cwd });
+    const [listed = []] = jsonLines<readonly { scope: { contact: string } }[]>(threads.out);
+    expect(listed.map(({ scope }) => scope.contact).sort()).toEqual(["ann", "bob"]);
     const copied = jsonLines<Line>((await strata(["export", "--data", "copy"], { cwd })).out);
+    expect(copied.map(({ contact, at }) => ({ contact, at }))).toEqual(
+      lines.map(({ contact, at }) => ({ contact, at })),
+    );
     expect(copied.map(({ text }) => text)).toEqual(lines.map(({ text }) => text));
   });
 

@@ -10,7 +10,7 @@ const ALL = 1_000_000;
 /** What was said, as a recording that `strata replay` reads. */
 export const EXPORT = fileOperation({
   name: "export",
-  does: "Write what was said as JSON lines {thread, at, from, name, text}, which `strata replay` reads.",
+  does: "Write what was said as JSON lines {thread, contact, at, from, name, text}, which `strata replay` reads.",
   may: "read",
   at: "GET /v1/export",
   takes: z.strictObject({
@@ -72,9 +72,10 @@ type Slot = Awaited<ReturnType<World["runtime"]["slots"]>>[number];
 /** A recording knows what a contact and the agent said, and nothing of what others asked for. */
 function lineOf({ id, scope }: Thread, { kind, from, at, text }: Slot) {
   const when = new Date(at).toISOString();
-  if (kind === "reply") return { thread: id, at: when, from: "agent", text } as const;
+  const line = { thread: id, contact: scope.contact, at: when } as const;
+  if (kind === "reply") return { ...line, from: "agent", text } as const;
   if (kind !== "message" || from !== scope.contact) return undefined;
-  return { thread: id, at: when, from: "contact", name: scope.contact, text } as const;
+  return { ...line, from: "contact", name: scope.contact, text } as const;
 }
 
 function summary({ lines, left }: Tally, threads: number, out: string | undefined): readonly string[] {

@@ -40,7 +40,7 @@ export function declareReplay(program: Command, context: Context): void {
     .description("feed a recorded conversation through the whole way; run again, it goes on where it was")
     .argument(
       "<file>",
-      "JSON lines {thread, at?, from, name?, text, calls?: [{id, tool, input}], id?}; `from` is contact, agent or tool",
+      "JSON lines {thread, contact?, at?, from, name?, text, calls?: [{id, tool, input}], id?}; `from` is contact, agent or tool; a thread without `contact` is a contact of its own, and lines without `at` are dated from 2024-01-01 on",
     )
     .requiredOption("--agent <name>", "the agent that gets the conversation")
     .option("--replies <who>", "`recorded`: the recording speaks for the model and answers its tool calls")
