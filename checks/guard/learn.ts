@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { legible } from "../../src/guard/override/fold.ts";
 import { type By, featuresOf, lengthOf, placeOf, written } from "../../src/guard/override/weigh.ts";
+import { around, type Contrast, contrasts, overriding } from "./contrast.ts";
 
 /**
  * Learns `src/guard/override/weights.json`: `node checks/guard/learn.ts`. From `overrides.txt` and `honest.txt` beside this file, a
- * sentence on each line, `hard.json` with pairs of both that differ in little but their sense, the texts of our blueprints and our own
- * pages. Texts of others stay out, so that they can judge what was learned;
- * so do those of `unseen.json`. `--held-out` learns from four of five blocks of lines, says how the fifth fares, and writes nothing.
+ * sentence on each line, from `contrast.txt`, whose texts share their words and differ in their sense, from the texts of our blueprints
+ * and, for little, from our own pages. Texts of others stay out, so that they can judge what was learned; so do those of `unseen.json`
+ * and one in ten of each section of `contrast.txt`.
  */
 const HERE = new URL("./", import.meta.url);
 const ROOT = new URL("../../", HERE);
@@ -15,24 +16,25 @@ const WEIGHTS = new URL("src/guard/override/weights.json", ROOT);
 /** How many steps are gone, and how strongly weights are pulled to nothing. */
 const STEPS = 150;
 const PULL = 0.15;
-/** A feature of fewer sentences says nothing; kinds say something earlier. A smaller weight is left out. */
-const FEWEST_OF_WORDS = 4;
-const FEWEST_OF_KINDS = 3;
-const LEAST = 0.5;
-/** Sentences of other languages are few; each is gone through so often. */
-const TIMES_FOREIGN = 4;
-/** Nor are there many hard ones, and they teach the most. */
-const TIMES_HARD = 3;
-/** Lines that were written together stay together when some are held out. */
-const BLOCK = 40;
+/** A feature of fewer sentences says nothing; how a foreign word begins says something earlier. A smaller weight is left out. */
+const FEWEST = 3;
+const FEWEST_OF_BEGINNINGS = 2;
+const LEAST = 0.6;
+/** What a sentence counts. Those of other languages are few, pairs teach the most, and pages are many and seldom speak of rules. */
+const FOREIGN = 4;
+const CONTRAST = 0.8;
+const PAIRED = 3;
+const PAGE = 1;
+/** What an English sentence counts when it is taken for one of any language. */
+const AS_ANY = 0.3;
 
 interface Sample {
   readonly features: readonly string[];
   readonly isOverride: boolean;
+  readonly counts: number;
 }
 
 const linesOf = (name: string): readonly string[] => readFileSync(new URL(name, HERE), "utf8").trim().split("\n");
-const isHeldOut = (_: string, line: number): boolean => Math.floor(line / BLOCK) % 5 === 4;
 
 const pagesOf = (names: readonly string[]): readonly string[] =>
   names
@@ -61,19 +63,18 @@ const sentencesOf = (text: string): readonly string[] =>
     .filter((sentence) => sentence.length >= 8);
 
 /** An English sentence is learned from by its words, by its kinds, and by its kinds as those of another language. */
-function samplesOf(texts: readonly string[], isOverride: boolean): readonly Sample[] {
+function samplesOf(texts: readonly string[], isOverride: boolean, counts = 1): readonly Sample[] {
   return texts.map(legible).flatMap((text) => {
-    const all = featuresOf(text);
-    const views: readonly By[] = ["kinds", "kinds as of any language"];
-    const seen =
-      all[0] === "f"
-        ? Array.from({ length: TIMES_FOREIGN }, () => all)
-        : [all, ...views.map((view) => featuresOf(text, view))];
-    return seen.map((features) => ({ features, isOverride }));
+    const sample = (by: By, share: number): Sample => ({
+      features: featuresOf(text, by),
+      isOverride,
+      counts: counts * share,
+    });
+    const first = sample("words and kinds", 1);
+    if (first.features[0] === "f") return [{ ...first, counts: counts * FOREIGN }];
+    return [first, sample("kinds", 1), sample("kinds as of any language", AS_ANY)];
   });
 }
-
-const isOfKinds = (feature: string): boolean => /^f |^[\^"!+A-Z ]+$/.test(feature);
 
 interface Learned {
   readonly bias: number;
@@ -81,20 +82,21 @@ interface Learned {
 }
 
 function learn(samples: readonly Sample[]): Learned {
-  const counts = new Map<string, number>();
-  for (const { features } of samples) for (const one of features) counts.set(one, (counts.get(one) ?? 0) + 1);
-  const isKnown = (one: string) => (counts.get(one) ?? 0) >= (isOfKinds(one) ? FEWEST_OF_KINDS : FEWEST_OF_WORDS);
+  const times = new Map<string, number>();
+  for (const { features } of samples) for (const one of features) times.set(one, (times.get(one) ?? 0) + 1);
+  const isKnown = (one: string) => (times.get(one) ?? 0) >= (one.startsWith("~") ? FEWEST_OF_BEGINNINGS : FEWEST);
   const columns = new Map<number, number>();
   const columnOf = (place: number): number => {
     const known = columns.get(place);
     if (known === undefined) columns.set(place, columns.size + 1);
     return known ?? columns.size;
   };
-  const rows = samples.map(({ features, isOverride }) => ({
+  const rows = samples.map(({ features, isOverride, counts }) => ({
     // The first column is the bias: it is on in every row.
     columns: Int32Array.from([0, ...features.filter(isKnown).map((one) => columnOf(placeOf(one)))]),
     share: 1 / lengthOf(features),
     isOverride,
+    counts,
   }));
   const found = descend(rows, columns.size + 1);
   const weights = new Map([...columns].map(([place, column]) => [place, found[column] ?? 0]));
@@ -106,6 +108,7 @@ interface Row {
   readonly columns: Int32Array;
   readonly share: number;
   readonly isOverride: boolean;
+  readonly counts: number;
 }
 
 /** What a row has of a column: all of the bias, of a feature the less the more it has. */
@@ -116,7 +119,7 @@ function descend(rows: readonly Row[], size: number): Float64Array {
   const steepest = new Float64Array(size).fill(PULL);
   for (const row of rows) {
     const all = 1 + row.share * (row.columns.length - 1);
-    for (const one of row.columns) steepest[one] = (steepest[one] ?? 0) + (partOf(row, one) * all) / 4;
+    for (const one of row.columns) steepest[one] = (steepest[one] ?? 0) + (row.counts * partOf(row, one) * all) / 4;
   }
   let weights = new Float64Array(size);
   let ahead = weights;
@@ -136,33 +139,24 @@ function slopeAt(weights: Float64Array, rows: readonly Row[]): Float64Array {
   for (const row of rows) {
     let sum = 0;
     for (const one of row.columns) sum += (weights[one] ?? 0) * partOf(row, one);
-    const error = 1 / (1 + Math.exp(-sum)) - (row.isOverride ? 1 : 0);
+    const error = row.counts * (1 / (1 + Math.exp(-sum)) - (row.isOverride ? 1 : 0));
     for (const one of row.columns) slope[one] = (slope[one] ?? 0) + error * partOf(row, one);
   }
   return slope;
 }
 
-interface Hard {
-  readonly attacks: readonly string[];
-  readonly honest: readonly string[];
-}
-
-function samplesWithout(isOut: (line: string, at: number) => boolean): readonly Sample[] {
-  const { attacks, honest }: Hard = JSON.parse(readFileSync(new URL("hard.json", HERE), "utf8"));
-  const kept = (lines: readonly string[]) => lines.filter((line, at) => !isOut(line, at));
-  const hard = [...samplesOf(kept(attacks), true), ...samplesOf([...kept(honest), ...ownLayers()], false)];
-  return [
-    ...samplesOf(kept(linesOf("overrides.txt")), true),
-    ...samplesOf([...kept(linesOf("honest.txt")), ...ownPages()], false),
-    ...Array.from({ length: TIMES_HARD }, () => hard).flat(),
-  ];
-}
-
-const isTrial = process.argv.includes("--held-out");
-const { bias, weights } = learn(samplesWithout(isTrial ? isHeldOut : () => false));
+const learned = contrasts().filter(({ isHeldOut }) => !isHeldOut);
+const overrides = learned.filter(({ isOverride }) => isOverride);
+const honestIn = (one: Contrast): readonly string[] => sentencesOf(one.isOverride ? around(one) : one.text);
+const weightOf = ({ isPaired }: Contrast): number => (isPaired ? PAIRED : CONTRAST);
+const { bias, weights } = learn([
+  ...samplesOf(linesOf("overrides.txt"), true),
+  ...samplesOf(linesOf("honest.txt"), false),
+  ...overrides.flatMap((one) => samplesOf(overriding(one), true, weightOf(one))),
+  ...learned.flatMap((one) => samplesOf(honestIn(one), false, weightOf(one))),
+  ...samplesOf(ownLayers(), false, PAIRED),
+  ...samplesOf(ownPages(), false, PAGE),
+]);
 const table = written(weights);
-if (isTrial) process.stdout.write(`${JSON.stringify({ bias, table })}\n`);
-else {
-  writeFileSync(WEIGHTS, `${JSON.stringify({ bias: Math.round(bias * 1_000) / 1_000, table }, null, 2)}\n`);
-  process.stdout.write(`${weights.size} weights, ${table.length} characters\n`);
-}
+writeFileSync(WEIGHTS, `${JSON.stringify({ bias: Math.round(bias * 1_000) / 1_000, table }, null, 2)}\n`);
+process.stdout.write(`${weights.size} weights, ${table.length} characters\n`);

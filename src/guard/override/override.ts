@@ -34,9 +34,12 @@ const unread = (text: string): GuardFinding =>
   );
 
 /** From here on a sentence that stands alone is held up, in English and in other languages. Chosen on honest texts. */
-const HEAVY = { en: 0.2, other: -0.4 };
+const HEAVY = { en: -0.04, other: 0.1 };
 /** What a sentence must weigh more for each doubling of their number: of many, one is heavy by chance. */
-const DOUBLED = 0.1;
+const DOUBLED = 0.15;
+/** How much of what the others weigh is added to the heaviest, and how light they may be: a pious frame excuses little. */
+const OTHERS = 0.15;
+const LIGHTEST = -4;
 
 /** A question says nothing, nor does what a list follows. */
 const INTRODUCES = /[?:？：]\W*$/u;
@@ -44,19 +47,21 @@ const INTRODUCES = /[?:？：]\W*$/u;
 /** The sentence that weighs most, where that is too much for one of so many. */
 function heaviestOf(text: string, unescaped: string): GuardFinding | undefined {
   const sentences = sentencesOf(text);
-  const floor = DOUBLED * Math.log2(Math.max(1, sentences.length));
   const readings = new Set(
     [text, joinedLines(text), namesAsSentences(text), quotedIn(text), unescaped].flatMap(sentencesOf),
   );
-  let [heaviest, most] = ["", Number.NEGATIVE_INFINITY];
-  for (const sentence of readings) {
-    if (INTRODUCES.test(sentence)) continue;
+  let [heaviest, most, all] = ["", Number.NEGATIVE_INFINITY, 0];
+  const weighed = [...readings].filter((sentence) => !INTRODUCES.test(sentence));
+  for (const sentence of weighed) {
     const { weight, isEnglish } = weigh(sentence);
     const above = weight - (isEnglish ? HEAVY.en : HEAVY.other);
+    all += above;
     if (above > most) [heaviest, most] = [sentence, above];
   }
-  if (most <= floor) return undefined;
-  const sure = Math.round(100 / (1 + Math.exp(-(most - floor))));
+  const others = weighed.length > 1 ? Math.max(LIGHTEST, (all - most) / (weighed.length - 1)) : 0;
+  const over = most + OTHERS * others - DOUBLED * Math.log2(Math.max(1, sentences.length));
+  if (over <= 0) return undefined;
+  const sure = Math.round(100 / (1 + Math.exp(-over)));
   return finding(
     "weakens",
     `it reads like a text that takes the force of the rules above it (${sure} % sure)`,

@@ -1,6 +1,6 @@
 import { takesForce } from "./above.ts";
 import weights from "./weights.json" with { type: "json" };
-import { read, type Sentence, type Word } from "./words.ts";
+import { isUnspaced, read, type Sentence, type Word } from "./words.ts";
 
 /**
  * How much a sentence reads like one that takes the force of what stands above. Logistic regression over its words, the kinds of its
@@ -25,12 +25,13 @@ const FEWEST = 8;
 /** The first feature of a sentence that is not English. */
 const FOREIGN = "f";
 
-/** By what a sentence is known: English by its words and their kinds, other languages by kinds alone. English may be, too, to learn from. */
+/** By what a sentence is known: its words and their kinds. English may be known by kinds alone, to learn from for other languages. */
 export type By = "words and kinds" | "kinds" | "kinds as of any language";
 
 export function featuresOf(text: string, by: By = "words and kinds"): readonly string[] {
   const sentence = read(text);
-  if (sentence.language !== "en" || by === "kinds as of any language") return [...new Set(byKinds(sentence))];
+  if (sentence.language !== "en" || by === "kinds as of any language")
+    return [...new Set([...byKinds(sentence), ...byBeginnings(sentence)])];
   const isCode = /[_/{}()<>=\\]|\w\.\w/.test(text);
   const found = new Set<string>([...kindsOf(sentence), ...(isCode ? ["code"] : [])]);
   for (const one of by === "kinds" ? neighbouringKinds(sentence) : neighbouringWords(sentence)) found.add(one);
@@ -42,6 +43,21 @@ const REACH = 4;
 
 const kindsIn = ({ words }: Sentence): readonly string[] =>
   words.flatMap(({ kind }) => (kind === undefined ? [] : [kind]));
+
+/** The same with a mark at those in quotes, where enough stands outside to quote them. */
+function quotedKindsIn({ words }: Sentence): readonly string[] {
+  let isQuoted = false;
+  const marked = words.map(({ stem, kind }) => {
+    if (stem === '"') isQuoted = !isQuoted;
+    return { kind, isQuoted, isSign: stem === '"' };
+  });
+  const outside = marked.filter((one) => !one.isQuoted && !one.isSign).length;
+  const quotes = outside >= QUOTING && !isQuoted;
+  return marked.flatMap(({ kind, isQuoted }) => (kind === undefined ? [] : [quotes && isQuoted ? `"${kind}` : kind]));
+}
+
+/** Fewer words do not introduce what they quote. */
+const QUOTING = 2;
 
 function* pairsOf(kinds: readonly string[]): Iterable<readonly [string, string]> {
   const all = [...new Set(kinds)].sort();
@@ -88,7 +104,7 @@ function* neighbouringKinds({ words }: Sentence): Iterable<string> {
 
 /** Of another language: its kinds in their order, what it has together, how often it says no. */
 function* byKinds(sentence: Sentence): Iterable<string> {
-  const kinds = kindsIn(sentence);
+  const kinds = quotedKindsIn(sentence);
   const noes = Math.min(3, kinds.filter((kind) => kind === "NOT").length);
   yield FOREIGN;
   yield `f n${noes}`;
@@ -108,6 +124,14 @@ function* byKinds(sentence: Sentence): Iterable<string> {
   }
 }
 
+/** Of another language: how its words begin, and in pairs unless they are pairs already. */
+function* byBeginnings({ beginnings, language }: Sentence): Iterable<string> {
+  for (const [i, one] of beginnings.entries()) {
+    yield `~${one}`;
+    if (i > 0 && !isUnspaced(language)) yield `~${beginnings[i - 1]} ${one}`;
+  }
+}
+
 /** How many places there are for weights; two features of one place share its weight. */
 const PLACES = 2 ** 18;
 
@@ -122,7 +146,7 @@ export function placeOf(feature: string): number {
 /** A distance is written as its low bits after a unary count of the rest, a weight as one of sixteen steps. */
 const LOW_BITS = 3;
 const WEIGHT_BITS = 4;
-const STEP = 0.5;
+const STEP = 0.6;
 const HALF = 2 ** (WEIGHT_BITS - 1);
 
 /** The step that a weight is kept as: 0 is left out. */

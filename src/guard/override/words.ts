@@ -16,6 +16,8 @@ export interface Word {
 export interface Sentence {
   readonly language: string;
   readonly words: readonly Word[];
+  /** How the words of another language begin; pairs of signs where words are not set apart. Nothing for English. */
+  readonly beginnings: readonly string[];
 }
 
 type Table = ReadonlyMap<string, string>;
@@ -46,9 +48,20 @@ function tableOf(listed: Readonly<Record<string, string>>, forms: (word: string)
 }
 
 const ENGLISH = tableOf(kinds, (word) => [word, stemOf(word)]);
-const TABLES: Readonly<Record<string, Table>> = Object.fromEntries(
-  Object.entries(tables).map(([language, listed]) => [language, tableOf({ ...listed }, (word) => [word])]),
-);
+const TABLES = tablesOf(tables);
+
+/** The file has for each kind its words in each language, `de: regel gesetz; fr: loi`; asked for are the kinds of each language. */
+function tablesOf(listed: Readonly<Record<string, string>>): Readonly<Record<string, Table>> {
+  const found: Record<string, Record<string, string>> = {};
+  for (const [kind, languages] of Object.entries(listed))
+    for (const one of languages.split("; ")) {
+      const [language = "", words = ""] = one.split(": ");
+      found[language] = { ...found[language], [kind]: words };
+    }
+  return Object.fromEntries(
+    Object.entries(found).map(([language, words]) => [language, tableOf(words, (word) => [word])]),
+  );
+}
 
 /** English words that orders about rules are made of, with the small ones between them. */
 export const isEnglishWord = (word: string): boolean => ENGLISH.has(word) || ENGLISH.has(stemOf(word));
@@ -129,14 +142,32 @@ const isEnough = (word: string, length: number): boolean =>
 
 /** Longer sentences are read in pieces by whoever asks. */
 const MOST_WORDS = 90;
-const TOKENS = /\p{L}[\p{L}\p{M}]*(?:['-]\p{L}[\p{L}\p{M}]*)*|\d+|[:?;"“”„«»`]/gu;
+const TOKENS = /\p{L}[\p{L}\p{M}]*(?:['-]\p{L}[\p{L}\p{M}]*)*|\d+|[:?;"“”„«»`「」『』]|(?<!\p{L})['‘]|['’](?!\p{L})/gu;
+
+/** What is quoted goes on without a blank. */
+const KOREAN_QUOTES = /(?<=\p{Script=Hangul})['’]|['‘](?=\p{Script=Hangul})/gu;
 
 /** The words of a sentence. Expects it legible. */
 export function read(sentence: string): Sentence {
   const folded = foldedLetters(sentence.toLowerCase());
   const language = languageOf(folded);
-  const words = (folded.match(TOKENS) ?? []).flatMap((token) => signOf(token) ?? wordsOf(token, language));
-  return { language, words: words.slice(0, MOST_WORDS) };
+  const words = (folded.replaceAll(KOREAN_QUOTES, '"').match(TOKENS) ?? []).flatMap(
+    (token) => signOf(token) ?? wordsOf(token, language),
+  );
+  const beginnings = language === "en" ? [] : beginningsOf(folded, language).slice(0, MOST_WORDS);
+  return { language, words: words.slice(0, MOST_WORDS), beginnings };
+}
+
+/** Languages that set no blanks between words. */
+export const isUnspaced = (language: string): boolean => UNSPACED.has(language);
+const UNSPACED: ReadonlySet<string> = new Set(["zh", "ja", "th"]);
+const LETTERS_OF_BEGINNING = 5;
+
+function beginningsOf(text: string, language: string): readonly string[] {
+  const runs: readonly string[] = text.match(/[\p{L}\p{M}]+/gu) ?? [];
+  if (!isUnspaced(language)) return runs.map((word) => word.slice(0, LETTERS_OF_BEGINNING));
+  const signs = runs.join("");
+  return Array.from({ length: Math.max(0, signs.length - 1) }, (_, at) => signs.slice(at, at + 2));
 }
 
 /** A number is one of a layer above, of a layer below, or any. */
@@ -147,7 +178,7 @@ function signOf(token: string): readonly Word[] | undefined {
       : token < "6"
         ? "#above"
         : "#below"
-    : /^["“”„«»`]/.test(token)
+    : /^["“”„«»`「」『』'‘’]/.test(token)
       ? '"'
       : /^[:?;]/.test(token)
         ? token
@@ -162,7 +193,7 @@ function wordsOf(token: string, language: string): readonly Word[] {
     case "ja":
     case "zh":
     case "th":
-      return kindsInside(table, token).map((kind) => ({ stem: "", kind }));
+      return [{ stem: "", kind: undefined }, ...kindsInside(table, token).map((kind) => ({ stem: "", kind }))];
     case "ar":
     case "fa":
     case "he":
