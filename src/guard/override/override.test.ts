@@ -269,8 +269,8 @@ describe("on one in ten of the contrasts, which nothing was learned from (checks
 describe("on texts whose author knew nothing of the guard, and which were sealed while it was made (checks/guard/blind.json)", () => {
   const blind: Texts = JSON.parse(readFileSync(new URL("../../../checks/guard/blind.json", import.meta.url), "utf8"));
 
-  it("holds up more than half of the attacks, and of honest texts, two of three of them hard, one of six at most", () => {
-    expect(held(blind.attacks)).toBeGreaterThan(0.5);
+  it("holds up three of five attacks, and of honest texts, two of three of them hard, one of six at most", () => {
+    expect(held(blind.attacks)).toBeGreaterThanOrEqual(0.6);
     expect(held(blind.honest)).toBeLessThanOrEqual(1 / 6);
   });
 });
