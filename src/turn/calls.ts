@@ -16,9 +16,10 @@ import {
 import type { JournalKey } from "../store/index.ts";
 import { ask, mustAsk, schemaDigest, waitingText, whenTainted } from "./approvals.ts";
 import { endOf, isReply, lastWord, withWord } from "./last-round.ts";
+import type { Parts } from "./parts.ts";
 import { retryWhileBusy } from "./retry-while-busy.ts";
 import type { RecordedResult } from "./run-options.ts";
-import { limitsOf, type Ran, runTool } from "./run-tool.ts";
+import { hidden, limitsOf, type Ran, runTool } from "./run-tool.ts";
 import type { Answer } from "./send.ts";
 import { goneOf } from "./spend.ts";
 import { handledOf, unansweredOf } from "./staged.ts";
@@ -119,7 +120,7 @@ function refusedUnread(work: Work, says: string): Answered {
 async function answer(work: Work, compilation: Compilation, call: CallPart): Promise<Answered> {
   work.calls++;
   const tool = work.setup.agent.tools.includes(call.tool) ? work.parts.tools.get(call.tool) : undefined;
-  if (work.recorded !== undefined) return recorded(work.recorded.get(call.id));
+  if (work.recorded !== undefined) return recorded(work.parts, work.recorded.get(call.id));
   if (tool === undefined) {
     return refusal(`There is no tool ${call.tool}. The tools are: ${work.setup.agent.tools.join(", ") || "none"}.`);
   }
@@ -163,9 +164,9 @@ const tooLate = (tool: string, because: string): string =>
   `Not run: this call would need a person's word, which comes between two turns: there ${tool} ${because}. Go on without it.`;
 
 /** A recording answers for all tools, and nothing acts: what came from a file is trusted like any contact. */
-function recorded(result: RecordedResult | undefined): Answered {
+function recorded({ vault }: Parts, result: RecordedResult | undefined): Answered {
   if (result === undefined) return refusal("The recording has no answer for this call.");
-  return { outcome: result, trust: "contact" };
+  return { outcome: hidden(vault, result), trust: "contact" };
 }
 
 /** A call that acts outside the store is journaled first, so that a turn that is run again does not act again (law 7). */

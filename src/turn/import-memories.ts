@@ -44,7 +44,7 @@ export async function* importMemories(
   authorize(actor, "operate", scope);
   const reading = { contact: scope.contact ?? "contact", agent: scope.agent, file: file.name };
   const entries = readMemories(file, reading);
-  const drafts = inOrder(chosen(entries.filter(isDraft), file).map((draft) => asSaid(draft, reading)));
+  const drafts = inOrder(chosen(entries.filter(isDraft), file).map((draft) => hidden(parts, asSaid(draft, reading))));
   const work: Importing = {
     ...{ parts, actor, scope },
     check: file.check === true,
@@ -70,6 +70,13 @@ export async function* importMemories(
   const refused = tally.refused.toSorted((a, b) => (order.get(a.where) ?? 0) - (order.get(b.where) ?? 0));
   const notes = notesOn(drafts);
   return { ...tally, refused, ...(notes.length > 0 && { notes }) };
+}
+
+/** A file may hold what nobody is to read, like the answer of a tool. */
+function hidden({ vault }: Parts, draft: MemoryDraft): MemoryDraft {
+  const { content, tags } = draft.memory;
+  const memory = { ...draft.memory, content: untrusted(vault.hide(content)), tags: tags.map((tag) => vault.hide(tag)) };
+  return { ...draft, memory };
 }
 
 type Tally = { -readonly [Field in keyof Omit<ImportReport, "refused" | "notes">]: number } & {

@@ -128,7 +128,8 @@ function hiddenInput(vault: Parts["vault"], input: Json): Json {
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 
-function hidden(vault: Parts["vault"], { text, failed, writes, trust, reply }: ToolOutcome): ToolOutcome {
+/** What a call came to, with the names of secrets in the place of their values. */
+export function hidden(vault: Parts["vault"], { text, failed, writes, trust, reply }: ToolOutcome): ToolOutcome {
   return {
     text: untrusted(vault.hide(text)),
     failed,
