@@ -44,7 +44,15 @@ type Complete<T> = T extends string | number | boolean | null | readonly unknown
 const appearance = { full: "whole", compact: "line", minimal: "absent" } as const;
 const LAYER: Complete<Omit<Layer, "source" | "line">> = {
   ...{ id: layerId("rules"), rank: 1, mutability: "versioned", scope: "agent", trust: "operator" },
-  ...{ editors: "operators", after: layerId("core"), budget: 90, minimum: 9, required: true, modes: appearance },
+  ...{
+    editors: "operators",
+    after: layerId("core"),
+    budget: 90,
+    minimum: 9,
+    private: false,
+    required: true,
+    modes: appearance,
+  },
 };
 const SOURCES: readonly Source[] = [
   { kind: "text", text: trusted("Be kind."), file: "a.md" },

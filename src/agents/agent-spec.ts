@@ -128,6 +128,7 @@ const LAYER = z.strictObject({
   minimum: z.int(),
   required: z.boolean(),
   modes: z.strictObject({ full: APPEARANCE, compact: APPEARANCE, minimal: APPEARANCE }),
+  private: maybe(z.literal(false)),
   line: maybe(TEXT),
 });
 

@@ -124,6 +124,7 @@ function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Laye
     scope: config.scope ?? (live ? "turn" : "agent"),
     trust: config.trust ?? (formOf(config)?.isOurs ? "platform" : "operator"),
     source: buildSource(config, path, around),
+    ...(config.private === false && { private: false }),
     ...(config.after === undefined ? {} : { after: layerId(config.after) }),
     ...(config.budget === undefined ? {} : { budget: config.budget }),
     minimum: config.minimum,

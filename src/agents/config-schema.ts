@@ -81,6 +81,12 @@ export const LAYER = z.strictObject({
     .describe(
       "Who speaks. `platform` goes with `scope: all` and with nothing else. Default `operator`; `platform` for `source: clock`; a source out of `modules` says it itself.",
     ),
+  private: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether its words are kept from replies: one that repeats 16 words of an immutable text in a row, or all of a shorter one, goes out with `[…]` in their place. `false` for what may be said to anybody, such as opening hours. Default `true`.",
+    ),
   budget: tokens(1)
     .optional()
     .describe(

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { loadYaml, problemsOf, refusalOf, yamlWith } from "./folder.contract.ts";
 import { type Environment, type Project, usualModel, vaultOf } from "./index.ts";
@@ -133,6 +134,27 @@ describe("providers", () => {
 
 describe("secrets of modules", () => {
   const top = `secrets: {shop: "${REFERENCE}"}`;
+
+  it("are held back from a text that is still coming, however it is cut, also where one value begins another", () => {
+    const two = `secrets: {shop: "${REFERENCE}", bank: "${REFERENCE.replace("MY", "BANK")}"}`;
+    const vault = vaultOf([load(two, { MY_KEY: KEY, BANK_KEY: `${KEY}-and-more` })]);
+    const pieces = [KEY, `${KEY}-and-more`, `${KEY}-and-mor`, btoa(KEY), "sk-", "hello ", "\n", "-and"];
+    const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 6 }).map((some) => some.join(""));
+    fc.assert(
+      fc.property(texts, fc.array(fc.nat(60), { maxLength: 20 }), (text, steps) => {
+        let [at, waiting, out] = [0, "", ""];
+        for (const step of [...steps, text.length]) {
+          waiting += text.slice(at, at + step);
+          at += step;
+          const settled = at >= text.length ? waiting.length : vault.settled(waiting);
+          out += vault.hide(waiting.slice(0, settled));
+          waiting = waiting.slice(settled);
+        }
+        expect(out).toBe(vault.hide(text));
+      }),
+    );
+    expect(vault.settled("all of this may go")).toBe(18);
+  });
 
   it("are given by name, and hidden wherever they stand in a text", () => {
     const vault = vaultOf([load(top, { MY_KEY: KEY })]);

@@ -13,6 +13,7 @@ export function vaultOf(projects: readonly Project[]): Vault {
     .filter((secret) => secret.reveal().length >= SHORTEST_SECRET)
     .sort((a, b) => b.reveal().length - a.reveal().length);
   const values = hidden.map((secret) => ({ name: String(secret), forms: spellings(secret.reveal()) }));
+  const forms = [...new Set(values.flatMap((value) => value.forms))];
   const replaced = (text: string): string =>
     values.reduce((rest, { name, forms }) => forms.reduce((said, form) => said.replaceAll(form, name), rest), text);
   return {
@@ -22,6 +23,7 @@ export function vaultOf(projects: readonly Project[]): Vault {
       const there = named.size === 0 ? "; it names none at all" : suggestion(name, [...named.keys()]);
       throw new StrataError("secret_missing", `strata.yaml names no secret ${JSON.stringify(name)}${there}`, { name });
     },
+    settled: (text) => settledIn(text, forms),
     hide(text) {
       const said = replaced(text);
       // A value that something unseen stands in would be whole again once the text is cleaned. Where none is, the text stays as it came.
@@ -31,3 +33,25 @@ export function vaultOf(projects: readonly Project[]): Vault {
     },
   };
 }
+
+/** Where the first value begins that is not there to its end. No value that is whole is cut by that. */
+function settledIn(text: string, forms: readonly string[]): number {
+  let at = text.length;
+  for (const form of forms) {
+    for (let from = Math.max(0, text.length - form.length + 1); from < at; from++)
+      if (text[from] === form[0] && form.startsWith(text.slice(from))) at = from;
+  }
+  // A value that is whole and goes on behind that place is taken whole, or not yet.
+  for (let cut = cutBy(forms, text, at); cut < at; cut = cutBy(forms, text, at)) at = cut;
+  return at;
+}
+
+/** Where the first of the values begins that stand on both sides of a place; the place itself where none does. */
+const cutBy = (forms: readonly string[], text: string, at: number): number =>
+  Math.min(
+    at,
+    ...forms.flatMap((form) => {
+      const from = text.indexOf(form, Math.max(0, at - form.length + 1));
+      return from >= 0 && from < at ? [from] : [];
+    }),
+  );

@@ -12,3 +12,4 @@ export { checkSignature, messageToSign, type SignedMessage, senderAddress } from
 export { type CheckedText, checkNewText, formProblem, type GivenText } from "./text-check.ts";
 export { type PrefixSize, prefixSize, sumProblem } from "./text-size.ts";
 export { truncateText } from "./truncate-text.ts";
+export { type PrivateWords, privateWords, type Scan, scanFor, type VerbatimRun } from "./verbatim.ts";

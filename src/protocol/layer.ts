@@ -60,6 +60,8 @@ export interface Layer {
   /** A required layer that fails or does not fit stops the turn. */
   readonly required: boolean;
   readonly modes: Readonly<Record<Mode, Appearance>>;
+  /** False: its words may be said as they are. Of an immutable text that does not say so, no longer run of words leaves in a reply. */
+  readonly private?: false;
   /** The one line that stands for the layer where `modes` says `line`. */
   readonly line?: Trusted;
 }

@@ -36,4 +36,6 @@ export interface Vault {
   secret(name: string): string;
   /** The text with every value of a secret or a key replaced by its name. */
   hide(text: string): string;
+  /** How many characters of a text that is still coming may be taken as they are: what stands behind them may be the beginning of a value. */
+  settled(text: string): number;
 }

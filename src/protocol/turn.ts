@@ -52,6 +52,8 @@ export type TurnEvent =
    */
   | { readonly type: "refused"; readonly changed: string | null; readonly because: string }
   | { readonly type: "text-delta"; readonly text: string }
+  /** Words of a private layer, or where no layer is named the value of a secret, were left out of what the model said. */
+  | { readonly type: "withheld"; readonly layer?: LayerId; readonly words?: number }
   | { readonly type: "reasoning-delta"; readonly text: string }
   /** A call waits for a person's word; the turn went on without it. Told once it is committed, before `done`. */
   | { readonly type: "approval"; readonly approval: ApprovalId; readonly tool: ToolName; readonly input: Json }

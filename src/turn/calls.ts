@@ -6,6 +6,7 @@ import {
   type Reply,
   type ResultPart,
   type StopReason,
+  spoken,
   type Tool,
   type ToolOutcome,
   type TranscriptMessage,
@@ -17,6 +18,7 @@ import type { JournalKey } from "../store/index.ts";
 import { ask, mustAsk, schemaDigest, waitingText, whenTainted } from "./approvals.ts";
 import { endOf, isReply, lastWord, withWord } from "./last-round.ts";
 import type { Parts } from "./parts.ts";
+import { withoutPrivate } from "./reply-guard.ts";
 import { retryWhileBusy } from "./retry-while-busy.ts";
 import type { RecordedResult } from "./run-options.ts";
 import { hidden, limitsOf, type Ran, runTool } from "./run-tool.ts";
@@ -146,7 +148,10 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
   // What failed inside has changed nothing and may be mended; what acts outside may have acted all the same.
   if (!outcome.failed || tool.effect === "external") work.used.set(call.tool, used + 1);
   if (!outcome.failed) plan(work, outcome.writes ?? []);
-  if (outcome.reply !== undefined) work.replies.set(outcome.reply.sender, outcome.reply.text);
+  if (outcome.reply !== undefined) {
+    const { sender, text } = outcome.reply;
+    work.replies.set(sender, spoken(withoutPrivate(work.setup.agent, text)));
+  }
   return { outcome, trust: outcome.trust ?? tool.trust };
 }
 

@@ -9,7 +9,11 @@ import { defineTool, toolset } from "./tools/index.ts";
 
 const VALUE = "hunter22";
 const NAME = "[the secret PASSWORD]";
-const vault: Vault = { secret: () => VALUE, hide: (text) => text.replaceAll(VALUE, NAME) };
+const vault: Vault = {
+  secret: () => VALUE,
+  hide: (text) => text.replaceAll(VALUE, NAME),
+  settled: (text) => text.length,
+};
 
 /** So many characters, with the value of a secret among them. */
 const holding = (characters: number): string => `${VALUE} ${"a".repeat(characters - VALUE.length - 1)}`;

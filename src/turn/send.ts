@@ -19,6 +19,7 @@ import {
 import { dollars } from "../wire/index.ts";
 import { changedSince } from "./changed-since.ts";
 import { type PlannedRequest, planRequest } from "./plan-request.ts";
+import { replyGuard } from "./reply-guard.ts";
 import { parametersOf } from "./setup.ts";
 import type { TurnSetup } from "./steps.ts";
 import { add, type Work } from "./work.ts";
@@ -146,18 +147,28 @@ export async function* askPlanned(
   }
 }
 
-async function* listen({ setup, lease }: Work, request: Request): AsyncGenerator<TurnEvent, Reply> {
+async function* listen({ setup, lease, parts }: Work, request: Request): AsyncGenerator<TurnEvent, Reply> {
+  const guard = replyGuard(setup.agent, parts.vault);
   for await (const event of setup.model.send(request, { signal: lease.signal, count: setup.count })) {
     switch (event.type) {
+      case "text-delta": {
+        const text = guard.push(event.text);
+        if (text !== "") yield { type: "text-delta", text };
+        break;
+      }
       case "retry":
-      case "text-delta":
       case "reasoning-delta":
         yield event;
         break;
       case "call":
         break;
-      case "reply":
-        return event.reply;
+      case "reply": {
+        const text = guard.end();
+        if (text !== "") yield { type: "text-delta", text };
+        const reply = guard.reply(event.reply);
+        yield* guard.withheld();
+        return reply;
+      }
       default:
         return never(event);
     }

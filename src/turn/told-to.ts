@@ -6,7 +6,7 @@ type Kind = TurnEvent["type"];
 const TO_CONTACTS: readonly Kind[] = ["turn-start", "text-delta", "unanswered", "done", "failed"];
 
 /** What names layers or shows the ledger: for those who may have a request explained. */
-const EXPLAINS: readonly Kind[] = ["note", "compiled", "refused", "reasoning-delta", "overtaken"];
+const EXPLAINS: readonly Kind[] = ["note", "compiled", "refused", "reasoning-delta", "withheld", "overtaken"];
 
 /** What a contact may know of a refusal, word for word: nothing of the inside stands in these. */
 const OPEN: readonly ErrorCode[] = ["thread_busy", "thread_not_found", "not_allowed", "turn_cancelled"];

@@ -37,7 +37,7 @@ async function clerk(layer = "Answer."): Promise<{ readonly app: App; readonly f
     tools: [careless],
     config: {
       organization: "home",
-      secrets: { shop: "${SHOP_KEY}" },
+      secrets: { shop: ["$", "{SHOP_KEY}"].join("") },
       agents: {
         clerk: {
           description: "Answers.",

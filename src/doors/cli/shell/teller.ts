@@ -91,6 +91,8 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
         stdout.write(printable(event.text));
         inLine = !event.text.endsWith("\n");
         return;
+      case "withheld":
+        return aside(withheldNote(event));
       case "approval":
         return aside(
           `→ ${event.tool} ${printable(JSON.stringify(event.input))} waits for a person: /approve or /deny in a chat, or \`strata approval approve ${event.approval}\``,
@@ -134,6 +136,11 @@ function failedNote({ tool, skipped, says }: Extract<TurnEvent, { type: "tool-en
   const answer = says === undefined ? "" : `: ${oneLine(says, SHOWN_ANSWER)}`;
   return `→ ${tool} failed${answer}`;
 }
+
+const withheldNote = ({ layer, words = 0 }: Extract<TurnEvent, { type: "withheld" }>): string =>
+  layer === undefined
+    ? "the value of a secret was left out of the reply"
+    : `${count(words, "word")} in a row of the layer ${layer} were left out of the reply; \`private: false\` there lets them be said`;
 
 const versionName = (text: VersionKey): string => `version ${text.n} of ${textName(text)}`;
 
