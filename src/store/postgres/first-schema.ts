@@ -1,5 +1,5 @@
 /**
- * The tables as PostgreSQL has them: those that SQLite's first fifteen migrations add up to. A test compares the columns, keys and
+ * The tables as PostgreSQL has them: those that SQLite's first sixteen migrations add up to. A test compares the columns, keys and
  * indexes of both. Kept for ever and never edited: databases in the world were made by it.
  */
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
 import { connect as connectSqlite } from "../sqlite/connection.ts";
-import { migrate as migrateSqlite } from "../sqlite/migrate.ts";
+import { migrate as migrateSqlite, MIGRATIONS as SQLITE_MIGRATIONS } from "../sqlite/migrate.ts";
 import { plain } from "../statement.ts";
 import { type Connected, connect, EVERYTHING } from "./database.ts";
 import { databases, server, title } from "./fresh.contract.ts";
@@ -129,6 +129,29 @@ describe.skipIf(server === undefined)(title("PostgreSQL's schema"), () => {
     const shapes = await postgresShapes(db);
     await db.close();
     expect(shapes).toEqual(sqliteShapes());
+  });
+
+  it("goes on with steps that are declared once for both databases", async () => {
+    const notes = { sqlite: "create table note (at integer) strict", postgres: "create table note (at bigint)" };
+    const step = { number: 99, name: "notes", statements: [notes, "create index note_at on note (at)"] };
+    const db = await opened(await make());
+    await migrate(db, [...MIGRATIONS, step]);
+    const sqlite = connectSqlite(":memory:", { random: randomBytes, patience: 0 });
+    migrateSqlite(sqlite, [...SQLITE_MIGRATIONS, step]);
+    const put = plain("insert into note (at) values (7) returning at");
+    expect(await db.within(EVERYTHING).write((tx) => tx.column(put))).toEqual(sqlite.column(put));
+    expect(MIGRATIONS.at(-1)?.number).toBe(SQLITE_MIGRATIONS.at(-1)?.number);
+    sqlite.close();
+    await db.close();
+  });
+
+  it("says of every table whose its rows are", async () => {
+    const db = await opened(await make());
+    await migrate(db);
+    const open = `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+      and relname != 'migration' and not (relrowsecurity and relforcerowsecurity)`;
+    expect(await db.within(EVERYTHING).read((tx) => tx.column(plain(open)))).toEqual([]);
+    await db.close();
   });
 
   it("is made once by several programs that open a new database at once, and is left alone later", async () => {

@@ -1,21 +1,16 @@
 import { sql } from "kysely";
 import { StrataError } from "../../protocol/index.ts";
+import { type Migration, SHARED } from "../migrations.ts";
 import { plain, written } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 import { type Connected, EVERYTHING } from "./database.ts";
 import { FIRST_SCHEMA } from "./first-schema.ts";
 import { ROW_SECURITY } from "./row-security.ts";
 
-/** One step of the schema. Kept for ever and never edited: databases in the world were made by it. */
-export interface Migration {
-  readonly number: number;
-  readonly name: string;
-  readonly statements: readonly string[];
-}
-
-/** All steps, in order. The first is what SQLite had after its fifteenth: from then on both count alike. */
+/** All steps, in order. The first is what SQLite had after its sixteenth: from then on both count alike. */
 export const MIGRATIONS: readonly Migration[] = [
-  { number: 15, name: "first", statements: [...FIRST_SCHEMA, ...ROW_SECURITY] },
+  { number: 16, name: "first", statements: [...FIRST_SCHEMA, ...ROW_SECURITY] },
+  ...SHARED,
 ];
 
 const HISTORY = `create table if not exists migration (number bigint primary key, name text not null)`;
@@ -46,7 +41,7 @@ async function version(tx: Tx): Promise<number> {
 }
 
 async function apply(tx: Tx, step: Migration): Promise<void> {
-  for (const statement of step.statements) await tx.run(written(sql.raw(statement)));
+  for (const statement of step.statements) await tx.run(plain(statement));
   await tx.run(plain(`insert into migration (number, name) values (?, ?)`, step.number, step.name));
 }
 

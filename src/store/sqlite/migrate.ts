@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { StrataError } from "../../protocol/index.ts";
+import { type Migration, SHARED } from "../migrations.ts";
 import { plain, written } from "../statement.ts";
 import type { Connection } from "./connection.ts";
-import type { Migration } from "./migration.ts";
 import { first } from "./migrations/0001-first.ts";
 import { approvals } from "./migrations/0002-approvals.ts";
 import { anew } from "./migrations/0003-anew.ts";
@@ -38,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   erasures,
   checkedRows,
   wordless,
+  ...SHARED,
 ];
 
 const HISTORY = `create table if not exists migration (number integer primary key, name text not null) strict`;
@@ -75,7 +76,9 @@ const SETTING = /^insert into unit_words \(unit_words, rank\)/;
 function statementsOf(db: Connection, migrations: readonly Migration[]): readonly string[] {
   const schema = plain<{ readonly sql: string }>(`select sql from sqlite_schema
     where sql is not null and name <> 'migration' and name not glob 'unit_words_*' order by rowid`);
-  const settings = migrations.flatMap(({ statements }) => statements.filter((one) => SETTING.test(one)));
+  const settings = migrations.flatMap(({ statements }) =>
+    statements.filter((one): one is string => typeof one === "string" && SETTING.test(one)),
+  );
   return [...db.all(schema).map(({ sql }) => sql), ...settings];
 }
 

@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 const owned = "org text not null, agent text not null, contact text not null";
 /**

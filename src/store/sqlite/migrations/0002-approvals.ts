@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 const scope = "org, agent, contact";
 const ofScope = (column: string, table: string, key: string) =>

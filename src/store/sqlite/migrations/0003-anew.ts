@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 /** An event that was taken back may be sent anew; a call that waits keeps which tool it was asked of. */
 export const anew: Migration = {

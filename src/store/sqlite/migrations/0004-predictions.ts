@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 const NEW = ["cache_write_long", "predicted_read", "predicted_write", "predicted_write_long", "predicted_input"];
 

@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 /**
  * Vectors of memories. A model has a number for each scope, and its vectors are the rows from `number << 26` on: what is searched

@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 const own = "org text not null, agent text not null";
 const linked = "at integer not null, link integer not null, unique (org, link)";

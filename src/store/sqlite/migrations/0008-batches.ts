@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 /** Which senders' threads a turn of several senders has staged, and as which of their turns. */
 export const batches: Migration = {

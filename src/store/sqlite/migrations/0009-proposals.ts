@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 /** Which versions wait for an operator, so that they are found and counted without reading what was decided before. */
 export const proposals: Migration = {

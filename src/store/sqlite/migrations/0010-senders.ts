@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 /** Who said what: proof is a part of which message an id names, and a sender's log has only what the sender wrote. */
 export const senders: Migration = {

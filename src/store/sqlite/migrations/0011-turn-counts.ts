@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 /** What each of several senders has of their common turn was counted as a turn of the agent, and is none. */
 export const turnCounts: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 /** Who looks for the next turn of an inbox asks which turns of several have not ended, and read all that there ever were. */
 export const unended: Migration = {

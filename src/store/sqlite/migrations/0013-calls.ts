@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 /** Turns before this one on its thread that were done: what failed since the last of them was tried again. A turn that runs has no row yet. */
 const DONE_BEFORE = `(select count(*) from turn as done where done.org = journal.org and done.agent = journal.agent

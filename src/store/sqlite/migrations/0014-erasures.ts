@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 /** What an erasure still has to do when its rows are blank, and the signatures of erased contacts, which count once all the same. */
 export const erasures: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 /**
  * What no digest covers of a row: it changes after its turn was linked, or no link says it. Kept a second time, in an index, so that

@@ -1,4 +1,4 @@
-import type { Migration } from "../migration.ts";
+import type { Migration } from "../../migrations.ts";
 
 /** Turns that said nothing: few, and asked for at each start. */
 export const wordless: Migration = {
