@@ -4,7 +4,7 @@
  */
 import type { LintOptions, LintReport } from "./app/lint.ts";
 import type { App } from "./app/open.ts";
-import type { AppOptions } from "./app/options.ts";
+import { type AppOptions, placed } from "./app/options.ts";
 import type { ServingOptions } from "./app/serve.ts";
 import type { WorkOptions } from "./app/work.ts";
 import type { Serving } from "./doors/http/index.ts";
@@ -39,6 +39,12 @@ export type { Dispatcher, Timers } from "./work/index.ts";
 export async function openApp(options: AppOptions = {}): Promise<App> {
   const opening = await import("./app/open.ts");
   return opening.openApp(options);
+}
+
+/** Where the store is that these options would open, with its password; nothing where there is none yet. */
+export async function storeAt(options: AppOptions = {}): Promise<string | undefined> {
+  const { storeAt: at } = await import("./app/projects.ts");
+  return at(placed(options));
 }
 
 /**

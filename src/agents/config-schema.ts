@@ -13,9 +13,18 @@ import {
   TRUSTS,
 } from "../protocol/index.ts";
 import { MODEL_CARD, PROVIDER, SECRET } from "./provider-schema.ts";
-import { embedder, line, model, REFERENCE, slug, tokens } from "./schema-parts.ts";
+import { embedder, line, model, REFERENCE, SECRET_FORM, slug, tokens } from "./schema-parts.ts";
 
 export { PROVIDER_KINDS } from "./provider-schema.ts";
+
+const STORE_FORM = `an address of PostgreSQL without a password, as in \`postgres://strata@db.internal/strata\`, or \`${REFERENCE}\` of the environment or of \`.env\``;
+
+function isStoreAddress(address: string): boolean {
+  const parsed = URL.parse(address);
+  return (
+    /^postgres(?:ql)?:$/.test(parsed?.protocol ?? "") && parsed?.password === "" && !parsed.searchParams.has("password")
+  );
+}
 
 /** Pieces of a request that are no layers: the ledger names them like layers. */
 const RESERVED = new Set(["tools", "transcript", "message", "prefix", "summary"]);
@@ -228,6 +237,13 @@ export const TOP = z.strictObject({
     .optional()
     .describe(
       "What makes the vectors by which memories are found also where no word is the same, for agents that name none: an embedding model of a provider, as in `openai:text-embedding-3-small`; `rehearsal`, a stand-in without a key that compares pieces of words and knows no meaning; or `none`. Texts of memories and searches are sent to that provider. Default `none`: memories are found by their words.",
+    ),
+  store: z
+    .string()
+    .refine((address) => SECRET_FORM.test(address) || isStoreAddress(address), STORE_FORM)
+    .optional()
+    .describe(
+      `Where all is kept but the files of workspaces: a database of PostgreSQL 15 or newer, as in \`postgres://strata@db.internal/strata\`; with a password, \`${REFERENCE}\` of the environment or of \`.env\`. The variable \`STRATA_STORE\` goes before it. Default: the file \`strata.db\` in the data folder.`,
     ),
   providers: z
     .record(slug(), PROVIDER)

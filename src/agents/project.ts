@@ -28,12 +28,14 @@ import {
   readProviders,
   readSecrets,
   readServers,
+  readStore,
   type Secret,
   secretsOf,
+  secretsOfStore,
 } from "./secret.ts";
 import { readYaml } from "./yaml-source.ts";
 
-/** A loaded strata.yaml: frozen all through. Secrets stand in `providers`, `secrets` and `servers` and nowhere else. */
+/** A loaded strata.yaml: frozen all through. Secrets stand in `providers`, `secrets`, `servers` and `store` and nowhere else. */
 export interface Project {
   /** Absolute. */
   readonly file: string;
@@ -44,6 +46,8 @@ export interface Project {
   readonly secrets: ReadonlyMap<string, Secret>;
   /** Addresses of JSON-RPC servers, by the variable that an agent's account names. */
   readonly servers: ReadonlyMap<string, Secret>;
+  /** The address of the database; none where it is the file in the data folder. */
+  readonly store?: Secret;
   /** Absolute paths of the modules with tools and sources. */
   readonly modules: readonly string[];
   /** Names that no source out of a module may have. */
@@ -130,7 +134,9 @@ function projectOf(source: YamlSource, place: Place): Project {
   const providers = readProviders(config.providers, environment, asked);
   const secrets = readSecrets(config.secrets, environment, asked);
   const servers = readServers(config.agents, { keys, environment, report: asked });
-  const hidden = [...secretsOf(providers), ...secrets.values(), ...servers.values()];
+  // Never left out: a record would be looked for in another place.
+  const store = readStore(config.store, environment, report);
+  const hidden = [...secretsOf(providers), ...secretsOfStore(store), ...secrets.values(), ...servers.values()];
   for (const agent of agents) for (const secret of hidden) checkSecret(agent, secret, report);
   const named = recordOnly ? [] : config.modules;
   const modules = named.map((path, i) => moduleFile(folder, path, ["modules", i], report));
@@ -143,6 +149,7 @@ function projectOf(source: YamlSource, place: Place): Project {
     providers,
     secrets,
     servers,
+    ...(store !== undefined && { store }),
     modules: Object.freeze(modules),
     sourceNames: Object.freeze(sources.names),
     models: deepFreeze(config.models),

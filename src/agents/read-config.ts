@@ -23,7 +23,7 @@ const serversIn = ({ keys }: Schema): readonly string[] =>
 
 /** `${` promises that something is put in. Outside the secret places nothing is, so it may not look as if. */
 function refuseReferences(report: Report, servers: readonly string[]): void {
-  const places = ["`providers.*.key`", ...servers.map((place) => `\`agents.*.${place}\``)].join(", ");
+  const places = ["`store`", "`providers.*.key`", ...servers.map((place) => `\`agents.*.${place}\``)].join(", ");
   const look = (value: unknown, path: Path): void => {
     if (typeof value === "string" && value.includes(OPENING) && !isSecretPlace(path, servers))
       report.add(
@@ -42,7 +42,7 @@ const OPENING = "$" + "{";
 function isSecretPlace([top, ...path]: Path, servers: readonly string[]): boolean {
   if (top === "providers") return path.length === 2 && path[1] === "key";
   if (top === "agents") return servers.includes(path.slice(1).join("."));
-  return top === "secrets" && path.length === 1;
+  return top === "store" ? path.length === 0 : top === "secrets" && path.length === 1;
 }
 
 interface About {

@@ -53,6 +53,10 @@ export interface Provider {
   readonly model?: string;
 }
 
+/** What of the store's address nobody may see. */
+export const secretsOfStore = (store: Secret | undefined): readonly Secret[] =>
+  secretsInAddress(store?.reveal()).map((value) => new Secret("in the address of the store", value));
+
 /** All that nobody may see of how these providers are reached. */
 export const secretsOf = (providers: ReadonlyMap<string, Provider>): readonly Secret[] =>
   [...providers].flatMap(([name, { key, signing, url }]) => [
@@ -229,6 +233,25 @@ interface Asked {
   readonly keys: AgentKeys;
   readonly environment: Known;
   readonly report: Report;
+}
+
+/** Where all is kept: as `STRATA_STORE` says, else the file. All of it is a secret to whoever prints it. */
+export function readStore(declared: string | undefined, environment: Known, report: Report): Secret | undefined {
+  const around = environment.get("STRATA_STORE");
+  const store =
+    around === undefined ? declaredStore(declared, environment, report) : new Secret("STRATA_STORE", around);
+  if (store !== undefined && !/^postgres(?:ql)?:\/\/\S+$/.test(store.reveal())) {
+    const expected = `${store.name} is no address of PostgreSQL; write it as postgres://user:password@host:5432/database`;
+    report.add(["store"], expected, { value: "(hidden)" });
+  }
+  return store;
+}
+
+function declaredStore(declared: string | undefined, environment: Known, report: Report): Secret | undefined {
+  if (declared === undefined) return undefined;
+  return SECRET_FORM.test(declared)
+    ? readSecret(declared, environment, ["store"], report)
+    : new Secret("store", declared);
 }
 
 function readSecret(reference: string, environment: Known, path: Path, report: Report): Secret | undefined {

@@ -1,15 +1,16 @@
 import { clean } from "../guard/index.ts";
 import { SHORTEST_SECRET, StrataError, spellings, suggestion, untrusted, type Vault } from "../protocol/index.ts";
 import type { Project } from "./project.ts";
-import { secretsOf } from "./secret.ts";
+import { secretsOf, secretsOfStore } from "./secret.ts";
 
 /** The secrets of these projects: what modules may ask for, and what is looked for in all that they answer. */
 export function vaultOf(projects: readonly Project[]): Vault {
   const named = new Map(projects.flatMap(({ secrets }) => [...secrets]));
   const keys = projects.flatMap(({ providers }) => secretsOf(providers));
   const servers = projects.flatMap((project) => [...project.servers.values()]);
+  const stores = projects.flatMap(({ store }) => secretsOfStore(store));
   // The longest first: where one value begins with another, the whole of it goes.
-  const hidden = [...named.values(), ...keys, ...servers]
+  const hidden = [...named.values(), ...keys, ...servers, ...stores]
     .filter((secret) => secret.reveal().length >= SHORTEST_SECRET)
     .sort((a, b) => b.reveal().length - a.reveal().length);
   const values = hidden.map((secret) => ({ name: String(secret), forms: spellings(secret.reveal()) }));

@@ -1,7 +1,7 @@
 import { checkLock, lockFile, type Project } from "../agents/index.ts";
 import { findSecrets } from "../guard/index.ts";
 import { type Agent, type AgentName, type ModelRef, StrataError, suggestion } from "../protocol/index.ts";
-import { openSqlite, type Store } from "../store/index.ts";
+import { openStore, type Store } from "../store/index.ts";
 import {
   type LintFinding,
   lintSubject,
@@ -16,8 +16,8 @@ import { observe } from "./lint/observe.ts";
 import { counterFor, renderIn } from "./lint/render.ts";
 import { type FilePlace, placeOf, textsOf } from "./lint/texts.ts";
 import { otherProcesses, unstablePieces } from "./lint/worlds.ts";
-import type { PlacedOptions } from "./options.ts";
-import { projectsOf } from "./projects.ts";
+import { type PlacedOptions, recordFile } from "./options.ts";
+import { projectsOf, storeAddress } from "./projects.ts";
 
 /** What is looked at, and how it is judged. */
 export interface LintOptions extends Pick<PlacedOptions, "folder" | "data" | "env" | "mustDeclare"> {
@@ -64,7 +64,9 @@ export async function lint(options: LintOptions): Promise<readonly LintReport[]>
   const place = { folder, data, env, mustDeclare };
   const projects = projectsOf(place);
   const unlocked = projects.filter((project) => !isLocked(project));
-  const store = await openSqlite(options.record ?? ":memory:", { keptOut: (text) => findSecrets(text).length > 0 });
+  const address = storeAddress(projects, data);
+  const record = address === recordFile(data) ? (options.record ?? ":memory:") : address;
+  const store = await openStore(record, { keptOut: (text) => findSecrets(text).length > 0 });
   try {
     const declared = await declaredBy(projects, place, store);
     // What is loaded anew, under another clock or language, can only differ by code of the operator's.

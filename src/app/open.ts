@@ -16,7 +16,7 @@ import {
   type Request,
   StrataError,
 } from "../protocol/index.ts";
-import { type ChainHead, type Finding, type HeldThread, openSqlite, type Store } from "../store/index.ts";
+import { type ChainHead, type Finding, type HeldThread, openStore, type Store } from "../store/index.ts";
 import {
   finishErasures,
   openVectors,
@@ -31,8 +31,8 @@ import { checkReload, type Declared, declaredBy } from "./declare.ts";
 import { reviveAgent } from "./doors/agents.ts";
 import { openRuntime, type RuntimeParts } from "./doors/runtime.ts";
 import { holderLives, holderName } from "./holder.ts";
-import { type AppOptions, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
-import { projectsOf } from "./projects.ts";
+import { type AppOptions, type PlacedOptions, placed, workspacesIn } from "./options.ts";
+import { projectsOf, storeAddress } from "./projects.ts";
 import { sendDelivery } from "./send-delivery.ts";
 import { telling } from "./work.ts";
 
@@ -105,7 +105,9 @@ export async function openApp(given: AppOptions): Promise<App> {
   const options = placed(given);
   const projects = projectsOf(options);
   for (const project of projects) checkLock(project);
-  const opened = await openSqlite(recordFile(options.data), { keptOut: (text) => findSecrets(text).length > 0 });
+  const opened = await openStore(storeAddress(projects, options.data), {
+    keptOut: (text) => findSecrets(text).length > 0,
+  });
   const current: { declared?: Declared } = {};
   const vectors = vectorsOver(opened, () => current.declared);
   try {

@@ -1,9 +1,10 @@
+import { existsSync } from "node:fs";
 import { blueprintFolder, blueprintNames, type Project } from "../agents/index.ts";
 import type { Secrets } from "../models/index.ts";
 import { type ModelRef, StrataError } from "../protocol/index.ts";
 import { cardBook, type ModelCard, UNKNOWN } from "../wire/index.ts";
 import { loadProject, projectInCode } from "./doors/agents.ts";
-import type { PlacedOptions } from "./options.ts";
+import { type PlacedOptions, recordFile } from "./options.ts";
 
 /** The projects there are: those of the program or the folder, else the shipped blueprints. */
 export function projectsOf(options: Omit<PlacedOptions, "data">): readonly Project[] {
@@ -14,6 +15,22 @@ export function projectsOf(options: Omit<PlacedOptions, "data">): readonly Proje
   } catch (thrown) {
     if (mustDeclare || !(thrown instanceof StrataError && thrown.code === "config_missing")) throw thrown;
     return blueprintNames().map((name) => loadProject(blueprintFolder(name), { env }));
+  }
+}
+
+/** The address of the store: as the first project says that names one, else the file in the data folder. */
+export const storeAddress = (projects: readonly Project[], data: string): string =>
+  projects.find(({ store }) => store !== undefined)?.store?.reveal() ?? recordFile(data);
+
+/** The address of the store that is there to be looked at: a database that is named, or a file that was made. It may hold a password. */
+export function storeAt({ data, ...options }: PlacedOptions): string | undefined {
+  const file = existsSync(recordFile(data)) ? recordFile(data) : undefined;
+  try {
+    const address = storeAddress(projectsOf({ ...options, recordOnly: true }), data);
+    return address === recordFile(data) ? file : address;
+  } catch {
+    // What is wrong with the declaration, whoever opens it says.
+    return file;
   }
 }
 

@@ -1,12 +1,12 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { databases, server, title } from "../../tests/postgres.ts";
 import { newFolder } from "./contract/folder.contract.ts";
 import { ANN, edited, exchange, newMemory, open, problems, remembered, scopeOf } from "./contract/sample.contract.ts";
 import { type CopySide, copyStore } from "./copy.ts";
 import { openSqlite } from "./index.ts";
 import { postgresSide } from "./postgres/copy-side.ts";
-import { databases, server, title } from "./postgres/fresh.contract.ts";
 import { sqliteSide } from "./sqlite/copy-side.ts";
 import { plain } from "./statement.ts";
 

@@ -21,6 +21,7 @@ export type {
   WaitingMessage,
 } from "./agent-store.ts";
 export type { BatchOpening, Failures, StagedReply, WaitingThread } from "./batch.ts";
+export type { CopyProgress } from "./copy.ts";
 export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 export type { JournalKey, JournalState, JournalTurn } from "./journal-key.ts";
 export type {
@@ -32,6 +33,7 @@ export type {
   SavedMemory,
   TopicWish,
 } from "./memory-store.ts";
+export { copyStores, openStore, serverFacts, storeName } from "./open-store.ts";
 export type { OutboxMessage } from "./outbox-message.ts";
 export type { Slot } from "./slot.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";

@@ -84,7 +84,7 @@ const MORE = [
   ["people", "contact, conversation, inbox, outbox, approval"],
   ["texts", "layer, soul, skill, lock, guard"],
   ["living", "life, credits"],
-  ["record", "turn, verify, anchor, export, backup, replay"],
+  ["record", "turn, verify, anchor, export, backup, store, replay"],
   ["project", "models, lint, cache, completion"],
 ] as const;
 
@@ -120,6 +120,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   guard: async () => (await import("./layer/guard.ts")).declareGuard,
   export: nounOf("export"),
   backup: async () => (await import("./record/backup.ts")).declareBackup,
+  store: async () => (await import("./record/store.ts")).declareStore,
   lock: async () => (await import("./layer/lock.ts")).declareLock,
   verify: async () => (await import("./record/verify.ts")).declareVerify,
   anchor: async () => (await import("./record/anchor.ts")).declareAnchor,

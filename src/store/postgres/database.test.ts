@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { connect as connectTcp, createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { asRoot } from "../../../checks/postgres.ts";
+import { databases, server, title } from "../../../tests/postgres.ts";
 import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
 import { plain } from "../statement.ts";
 import { type Connected, connect, EVERYTHING } from "./database.ts";
-import { databases, server, title } from "./fresh.contract.ts";
 
 const OPTIONS = { random: randomBytes, limits: MEMORY_LIMITS, patience: 900 };
 const HOME = { org: "home", agent: "*", contact: "*" };

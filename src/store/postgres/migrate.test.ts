@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { databases, server, title } from "../../../tests/postgres.ts";
 import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
 import { connect as connectSqlite } from "../sqlite/connection.ts";
 import { migrate as migrateSqlite, MIGRATIONS as SQLITE_MIGRATIONS } from "../sqlite/migrate.ts";
 import { plain } from "../statement.ts";
 import { type Connected, connect, EVERYTHING } from "./database.ts";
-import { databases, server, title } from "./fresh.contract.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
 
 const { make, url } = databases();

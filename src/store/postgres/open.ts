@@ -1,13 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { StrataError } from "../../protocol/index.ts";
+import { UNFINISHED, unfinished } from "../copy.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-limits.ts";
 import { isIndexToday, type KeptOut, refreshIndex } from "../memory/reindex.ts";
 
+import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
 import { clearLog, storeOver } from "../store-over.ts";
 import type { Database } from "../tx.ts";
 import { type Connected, connect, EVERYTHING, type Reach } from "./database.ts";
-import { failure } from "./failure.ts";
+import { failure, nameOf } from "./failure.ts";
 import { migrate } from "./migrate.ts";
 import { reachOf } from "./reach.ts";
 
@@ -30,12 +32,34 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   try {
     await migrate(db);
     const owner = databaseOf(db, EVERYTHING);
+    const begun = plain<string | null>(`select to_regclass('${UNFINISHED}')::text`);
+    if ((await owner.read((tx) => tx.column(begun)))[0]) throw unfinished(nameOf(db.where));
     if (!(await owner.read(isIndexToday))) await owner.write((tx) => refreshIndex(tx, options.keptOut));
     await clearLog(owner);
     return storeWithin(db);
   } catch (thrown) {
     await db.close();
     throw failure(thrown, db.where);
+  }
+}
+
+/** What is to be known of a server. */
+export interface ServerFacts {
+  readonly version: string;
+  /** Whether row-level security does not hold for this user: the second wall behind the scopes is down. */
+  readonly isAboveRows: boolean;
+}
+
+/** @throws StrataError as `openPostgres` */
+export async function postgresFacts(url: string): Promise<ServerFacts> {
+  const db = await connect(url, { random: randomBytes, patience: 15_000, limits: MEMORY_LIMITS });
+  try {
+    const asked = `select split_part(current_setting('server_version'), ' ', 1) as version, rolsuper or rolbypassrls as above
+      from pg_roles where rolname = current_user`;
+    const found = await db.within(EVERYTHING).read((tx) => tx.first(plain<{ version: string; above: number }>(asked)));
+    return { version: found?.version ?? "unknown", isAboveRows: found?.above === 1 };
+  } finally {
+    await db.close();
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe } from "vitest";
+import { server, title } from "../../../tests/postgres.ts";
 import { storeContract } from "../store.contract.ts";
-import { emptyStores, server, title } from "./fresh.contract.ts";
+import { emptyStores } from "./fresh.contract.ts";
 
 describe.skipIf(server === undefined)(title("postgres"), () => storeContract(emptyStores()));

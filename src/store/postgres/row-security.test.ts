@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { databases, server, title } from "../../../tests/postgres.ts";
 import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
 import { plain } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 import { type Connected, connect, EVERYTHING, type Reach } from "./database.ts";
 import { FIRST_TABLES } from "./first-schema.ts";
-import { databases, server, title } from "./fresh.contract.ts";
 import { migrate } from "./migrate.ts";
 
 const { make, url } = databases();

@@ -29,12 +29,13 @@ const throughTable = (
     then exists (select from ${table} where ${table}.number = ${number})
     else ${number} = any (coalesce((select strata_${table}s()), '{}')) end)`;
 
+/** Parsed when they are made, so that they find their tables also where a backup has taken the path to them away. */
 const NUMBERS = [
-  `create function strata_memory_scopes() returns bigint[] language sql stable as $$
+  `create function strata_memory_scopes() returns bigint[] language sql stable return (
     select array_agg(number) from memory_scope where org = current_setting('strata.org', true)
-      and agent = current_setting('strata.agent', true) and contact in (current_setting('strata.contact', true), '') $$`,
-  `create function strata_vector_models() returns bigint[] language sql stable as $$
-    select array_agg(number) from vector_model where scope = any (strata_memory_scopes()) $$`,
+      and agent = current_setting('strata.agent', true) and contact in (current_setting('strata.contact', true), ''))`,
+  `create function strata_vector_models() returns bigint[] language sql stable return (
+    select array_agg(number) from vector_model where scope = any (strata_memory_scopes()))`,
 ];
 
 /** The ids of units and vectors begin with the number of what they belong to: 2^26 places each. */

@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { UNFINISHED, unfinished } from "../copy.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-limits.ts";
 import { isIndexToday, type KeptOut, refreshIndex } from "../memory/reindex.ts";
+import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
 import { clearLog, storeOver } from "../store-over.ts";
 import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
@@ -51,6 +53,8 @@ async function ready(writer: Connection, how: ConnectionOptions, keptOut?: KeptO
   const opened = [writer];
   try {
     migrate(writer);
+    const begun = plain(`select name from sqlite_schema where name = '${UNFINISHED}'`);
+    if (writer.first(begun) !== undefined) throw unfinished(writer.file);
     const reader = writer.file === IN_MEMORY ? writer : connect(writer.file, { ...how, readsOnly: true });
     if (reader !== writer) opened.push(reader);
     const database = sqliteDatabase(writer, reader);

@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, st
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { projectLock } from "../../../app/doors/projects.ts";
-import { vectorExtension } from "../../../app/doors/vectors.ts";
-import { type App, type AppOptions, openApp, recordFile } from "../../../app.ts";
+import { serverFacts, storeName, vectorExtension } from "../../../app/doors/store.ts";
+import { type App, type AppOptions, openApp, recordFile, storeAt } from "../../../app.ts";
 import { answeringOf, attentionLines, problemsOf } from "../../../features/agents/index.ts";
 import { PATIENCE, unreadLine } from "../../../features/life/index.ts";
 import { count, number } from "../../../print/index.ts";
@@ -29,7 +29,7 @@ export async function examine(place: Place): Promise<readonly Check[]> {
   const empty = mkdtempSync(join(tmpdir(), "strata-doctor-"));
   try {
     const engine = { folder: empty, data: join(empty, "engine"), env: {} };
-    const hasRecord = existsSync(recordFile(place.data));
+    const store = await storeAt(place);
     const checks = [
       await check("node", () => node()),
       await check("zones", () => timeZones()),
@@ -39,9 +39,14 @@ export async function examine(place: Place): Promise<readonly Check[]> {
     ];
     // Without a readable strata.yaml there is nothing to be locked.
     if (checks.at(-1)?.state === "ok") checks.push(await check("lock", () => lock(place)), ...(await texts(place)));
-    if (hasRecord) checks.push(await check("record", () => inApp({ ...engine, data: place.data }, record)));
+    if (store !== undefined) {
+      const isFile = store === recordFile(place.data);
+      if (!isFile) checks.push(await check("store", () => server(store)));
+      const env = isFile ? {} : { STRATA_STORE: store };
+      checks.push(await check("record", () => inApp({ ...engine, env, data: place.data }, record)));
+    }
     if (checks.some(({ state }) => state === "fail")) return checks;
-    const real = hasRecord ? place : { ...place, data: join(empty, "agents") };
+    const real = store !== undefined ? place : { ...place, data: join(empty, "agents") };
     return [...checks, ...(await agents(real))];
   } finally {
     rmSync(empty, { recursive: true, force: true });
@@ -116,6 +121,17 @@ async function database({ runtime, operator }: App): Promise<Outcome> {
     { query: "green bicycle", limit: 1 },
   );
   return ok("SQLite opens, migrates and searches full text");
+}
+
+async function server(address: string): Promise<Outcome> {
+  const facts = await serverFacts(address);
+  const name = storeName(address);
+  if (facts === undefined) return ok(name);
+  const says = `${name}, version ${facts.version}`;
+  if (!facts.isAboveRows) return ok(`${says}; its row-level security stands behind ours`);
+  return warn(
+    `${says}; this user is above its row-level security: connect as one that is no superuser, for a second wall between contacts`,
+  );
 }
 
 /** Under this much room a write may soon fail. */

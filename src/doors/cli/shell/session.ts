@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Command } from "commander";
-import { type App, type AppOptions, openApp, recordFile } from "../../../app.ts";
+import { type App, type AppOptions, openApp, recordFile, storeAt } from "../../../app.ts";
 import { type Agent, agentName, StrataError } from "../../../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { readShared, type Shared } from "./options.ts";
@@ -103,7 +103,8 @@ async function inData(
 ): Promise<void> {
   const shared = readShared(command, context.terminal);
   const { data } = shared;
-  if (!existsSync(recordFile(data))) {
+  const { folder, named: mustDeclare } = shared;
+  if ((await storeAt({ folder, data, mustDeclare, env: context.terminal.env, recordOnly })) === undefined) {
     const next = "name the data folder with --data, or begin with `strata chat AGENT` (`strata agent list` names them)";
     throw new StrataError("file_not_found", `there is no data in ${data}; ${next}`, { data });
   }

@@ -1,2 +1,0 @@
-/** What compares vectors here, for the doctor. */
-export { vectorExtension } from "../../store/index.ts";

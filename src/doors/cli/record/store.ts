@@ -1,0 +1,57 @@
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { copyStores, storeName } from "../../../app/doors/store.ts";
+import { recordFile } from "../../../app.ts";
+import { number } from "../../../print/index.ts";
+import { StrataError } from "../../../protocol/index.ts";
+import type { Context } from "../shell/context.ts";
+import { showProgress } from "../shell/progress.ts";
+
+const EXAMPLE = "\nExample:\n  $ strata store copy .strata STRATA_STORE";
+
+/** `strata store copy`: from one database to another. */
+export function declareStore(program: Command, context: Context): void {
+  program
+    .command("store")
+    .description("copy all that is kept from one database to another")
+    .addHelpText("after", EXAMPLE)
+    .command("copy")
+    .description(
+      "copy a store into an empty one, from SQLite to PostgreSQL or back; interrupted, the same command goes on",
+    )
+    .argument(
+      "<from>",
+      "a data folder, its strata.db, postgres://…, or the name of a variable that holds such an address",
+    )
+    .argument("<to>", "where to; it must be empty, or hold the beginning of this copy")
+    .addHelpText("after", `\nStop every Strata on FROM before. The files of workspaces are not in it.\n${EXAMPLE}`)
+    .action(async (from: string, to: string) => {
+      const [source, target] = [addressOf(from, context), addressOf(to, context)];
+      if (!isThere(source))
+        throw new StrataError("file_not_found", `there is no database ${source}; name the data folder`, {
+          file: source,
+        });
+      const progress = showProgress(context, "copying");
+      const { total } = await copyStores(source, target, ({ done, total: all }) => {
+        context.terminal.signal.throwIfAborted();
+        progress.show(`${number(done)} of ${number(all)} rows`, all === 0 ? 1 : done / all);
+      }).finally(() => progress.end());
+      if (context.inJson) return context.json({ rows: total });
+      context.say(
+        `${storeName(target)} holds all ${number(total)} rows of ${storeName(source)}.`,
+        "`strata verify` there shows that nothing was lost or changed.",
+      );
+    });
+}
+
+/** A variable keeps a password out of the command line, which others on the machine can see. */
+function addressOf(given: string, { terminal: { cwd, env } }: Context): string {
+  const address = /^[A-Z][A-Z0-9_]*$/.test(given) ? (env[given] ?? given) : given;
+  if (/^postgres(?:ql)?:/.test(address)) return address;
+  const path = resolve(cwd, address);
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? /\.db$/.test(path);
+  return isFile ? path : recordFile(path);
+}
+
+const isThere = (address: string): boolean => /^postgres(?:ql)?:/.test(address) || existsSync(address);

@@ -1,0 +1,59 @@
+import { StrataError } from "../protocol/index.ts";
+import type { CopyProgress, CopySide } from "./copy.ts";
+import { whereOf } from "./postgres/database.ts";
+import { nameOf } from "./postgres/failure.ts";
+import type { PostgresOptions, ServerFacts } from "./postgres/open.ts";
+import { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
+import type { Store } from "./store.ts";
+
+/** Whether an address is one of a PostgreSQL server; all others are files of SQLite. */
+const isPostgres = (address: string): boolean => /^postgres(?:ql)?:/.test(address);
+
+/**
+ * Opens the store at an address: a file, or a database of PostgreSQL, whose driver is loaded only then.
+ * @throws StrataError `store_busy`, `store_newer`, `store_failed`; `config_invalid` for an address that is none
+ */
+export async function openStore(address: string, options: SqliteOptions & PostgresOptions = {}): Promise<Store> {
+  if (!isPostgres(address)) return openSqlite(address, options);
+  const { openPostgres } = await import("./postgres/open.ts");
+  return openPostgres(address, options);
+}
+
+/** What is told of an address: never its password. */
+export const storeName = (address: string): string => (isPostgres(address) ? nameOf(whereOf(address)) : address);
+
+/** What is to be known of the server at an address; nothing of a file. @throws StrataError as `openStore` */
+export async function serverFacts(address: string): Promise<ServerFacts | undefined> {
+  if (!isPostgres(address)) return undefined;
+  const { postgresFacts } = await import("./postgres/open.ts");
+  return postgresFacts(address);
+}
+
+/**
+ * Copies all of a store into an empty one, from either database to either; interrupted, the same call goes on where it stopped.
+ * @throws StrataError `file_not_found`, `invalid_input`, and what opening throws
+ */
+export async function copyStores(
+  from: string,
+  to: string,
+  onProgress?: (progress: CopyProgress) => void,
+): Promise<CopyProgress> {
+  if (from === to) throw new StrataError("invalid_input", `a store is not copied onto itself: name another target`);
+  const { copyStore } = await import("./copy.ts");
+  // Whatever an earlier Strata left is brought up to today by opening it.
+  await (await openStore(from)).close();
+  const sides: CopySide[] = [];
+  try {
+    for (const address of [from, to]) sides.push(await sideOf(address));
+    const [source, target] = sides;
+    if (source === undefined || target === undefined) return { done: 0, total: 0 };
+    return await copyStore(source, target, onProgress);
+  } finally {
+    for (const side of sides) await side.close();
+  }
+}
+
+async function sideOf(address: string): Promise<CopySide> {
+  if (isPostgres(address)) return (await import("./postgres/copy-side.ts")).postgresSide(address);
+  return (await import("./sqlite/copy-side.ts")).sqliteSide(address);
+}
