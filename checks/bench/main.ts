@@ -5,13 +5,14 @@ import { callersFolder } from "../../bootstrap/caller.mjs";
 import { ROOT } from "../files.ts";
 import { compileBench, compileText } from "./compile.ts";
 import { crowdBench, crowdText } from "./crowd.ts";
-import { memoryBench, reportText, SIZES, type Size } from "./memory/bench.ts";
+import { memoryBench, memorySample, reportText, SIZES, type Size } from "./memory/bench.ts";
 import { wireBench, wireText } from "./wire.ts";
 
 const USAGE = [
   "npm run bench -- compile [--json] [--quick]",
   "npm run bench -- wire [--threads FILE…] [--as LAYOUTS] [--model PROVIDER:NAME] [--gap SECONDS|recorded] [--out FILE.svg|.html] [--json] [--quick]",
   `npm run bench -- memory [--data DIR] [--size ${SIZES.join("|")}] [--json] [--quick]`,
+  "npm run bench -- memory --sample N [--seed N] [--data DIR]",
   "npm run bench -- crowd [--seconds N] [--characters N]… [--root DIR] [--json] [--quick]",
 ].join("\n");
 
@@ -24,6 +25,8 @@ async function main(): Promise<void> {
       threads: { type: "string", multiple: true, default: [] },
       data: { type: "string" },
       size: { type: "string", multiple: true, default: [] },
+      sample: { type: "string" },
+      seed: { type: "string", default: "1" },
       seconds: { type: "string", default: "20" },
       characters: { type: "string", multiple: true, default: ["0", "100000", "999000"] },
       root: { type: "string" },
@@ -45,6 +48,10 @@ async function main(): Promise<void> {
     const out = values.out === undefined ? undefined : resolve(standing, values.out);
     const report = await wireBench({ quick, dumps, as, model, gap, out }, tell);
     show(report, wireText(report));
+  } else if (bench === "memory" && files.length === 0 && values.sample !== undefined) {
+    const wishes = { size: Number(values.sample), seed: Number(values.seed), tell };
+    const folder = values.data === undefined ? {} : { folder: resolve(standing, values.data) };
+    console.log(await memorySample(folder, wishes));
   } else if (bench === "memory" && files.length === 0) {
     const folder = values.data === undefined ? {} : { folder: resolve(standing, values.data) };
     const report = await memoryBench({ ...folder, sizes: sizesOf(values.size, quick), quick }, tell);

@@ -5,7 +5,7 @@ import { fts5 } from "./fts5.ts";
 import { type MemoryRow, measure, memoryText, type Tell } from "./measure.ts";
 import { NOISE, noiseIn } from "./noise.ts";
 import { bringPeers, PEERS } from "./peers.ts";
-import { measureRecall, type RecallRow, recallText } from "./recall.ts";
+import { measureRecall, type RecallRow, recallText, sampleRecall } from "./recall.ts";
 import { alone, amongNoise, amongScopes } from "./settings.ts";
 import { strata } from "./strata.ts";
 import { TEXTBOOK } from "./textbook.ts";
@@ -76,6 +76,19 @@ export async function memoryBench({ folder = DATA, sizes, quick }: Wishes, tell:
     }
   }
   return { bench: "memory", noise: noiseIn(noises).from, rows, recall };
+}
+
+/** Recalls of talks of each kind, chosen by chance, to be read. @throws Error that says where data is expected */
+export async function memorySample(
+  { folder = DATA }: Pick<Wishes, "folder">,
+  wishes: { readonly size: number; readonly seed: number; readonly tell: Tell },
+): Promise<string> {
+  const talks = dataFolders(folder)
+    .map(conversationsIn)
+    .filter((conversations) => conversations.length > 1);
+  if (talks.length === 0)
+    throw new Error(`there are no talks in ${folder} or below it; name a folder that has some with --data`);
+  return await sampleRecall(talks, wishes);
 }
 
 const isToldWhoAsks = ({ questions }: Conversation): boolean => questions.some(({ asker }) => asker !== undefined);

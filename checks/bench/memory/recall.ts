@@ -15,7 +15,7 @@ import { gather } from "../../../src/turn/sources/index.ts";
 import type { Conversation } from "../conversations.ts";
 import { table } from "../table.ts";
 import type { Tell } from "./measure.ts";
-import type { Noise } from "./noise.ts";
+import { dice, type Noise } from "./noise.ts";
 import { alone } from "./settings.ts";
 import { type FilledStore, filledStore, scopeOf } from "./strata.ts";
 
@@ -40,12 +40,16 @@ interface Message {
   readonly conversation: string;
   readonly text: string;
   readonly relevant: readonly string[];
+  /** Who writes, and when, where that is known. */
+  readonly asker?: string;
+  readonly at?: number;
 }
 
 interface Sent {
   /** As the data calls them. */
   readonly ids: readonly string[];
   readonly tokens: number;
+  readonly items: readonly ContentItem[];
 }
 
 /** So many messages of strangers to each conversation. */
@@ -77,7 +81,13 @@ function messagesOf(
   noise: Noise,
 ): readonly (readonly [RecallRow["asked"], readonly Message[]])[] {
   const questions = (of: "questions" | "adversarial"): readonly Message[] =>
-    conversations.flatMap((one) => one[of].map(({ text, relevant }) => ({ conversation: one.name, text, relevant })));
+    conversations.flatMap((one) =>
+      one[of].map(({ text, relevant, asker, at }) => ({
+        ...{ conversation: one.name, text, relevant },
+        ...(asker !== undefined && { asker }),
+        ...(at !== undefined && { at }),
+      })),
+    );
   // As many as there are questions, where only a few are asked.
   const talk = conversations.flatMap(({ name, questions: { length } }) =>
     noise.take(Math.min(TALK, length)).map((text) => ({ conversation: name, text, relevant: [] })),
@@ -98,8 +108,8 @@ interface Recalling extends Pick<FilledStore, "store" | "names"> {
 async function sentWith({ store, names, agent, layer, count }: Recalling, message: Message): Promise<Sent> {
   const { contents, notes } = await gather(agent, [layer], {
     scope: scopeOf(message.conversation),
-    events: [eventOf(message.text)],
-    at: AT,
+    events: [eventOf(message)],
+    at: message.at ?? AT,
     count,
     store,
     // A busy machine shall not look like a recall that found nothing.
@@ -110,7 +120,11 @@ async function sentWith({ store, names, agent, layer, count }: Recalling, messag
   const content = contents.get(layer.id);
   const items: readonly ContentItem[] = content?.kind === "items" ? content.items : [];
   const ids = items.flatMap(({ id, ids: all }) => all ?? (id === undefined ? [] : [id]));
-  return { ids: ids.map((id) => names.get(id) ?? id), tokens: items.reduce((sum, { text }) => sum + count(text), 0) };
+  return {
+    items,
+    ids: ids.map((id) => names.get(id) ?? id),
+    tokens: items.reduce((sum, { text }) => sum + count(text), 0),
+  };
 }
 
 const AT = Date.UTC(2026, 10, 21, 9, 30);
@@ -125,7 +139,7 @@ function companion(): { readonly agent: Agent; readonly layer: Layer } {
   throw new Error("the companion has no layer that recalls");
 }
 
-function eventOf(text: string): StoredEvent {
+function eventOf({ text, asker, at = AT }: Message): StoredEvent {
   return {
     id: eventId(`evt_${NO_CHANCE}`),
     thread: threadId(`thr_${NO_CHANCE}`),
@@ -135,7 +149,8 @@ function eventOf(text: string): StoredEvent {
     trust: "contact",
     channel: "bench",
     content: [{ type: "text", text: untrusted(text) }],
-    at: AT,
+    at,
+    ...(asker !== undefined && { name: untrusted(asker) }),
   };
 }
 
@@ -157,6 +172,56 @@ function answering(messages: readonly Message[], sent: readonly Sent[]): Pick<Re
   const answered = messages.filter(({ relevant }, i) => sent[i]?.ids.some((id) => relevant.includes(id)));
   return { answer: answered.length / messages.length };
 }
+
+/** So many messages of the same stretch of talk are taken to stand in the transcript still. */
+const STANDING = 20;
+
+/**
+ * Messages chosen by chance from talks as they went, and what recall sends with each: all that was said before it is remembered,
+ * but for what stands in the transcript. As many of each folder as there is room for, those alone with which something is sent.
+ */
+export async function sampleRecall(
+  folders: readonly (readonly Conversation[])[],
+  { size, seed, tell }: { readonly size: number; readonly seed: number; readonly tell: Tell },
+): Promise<string> {
+  const chance = dice(seed);
+  const count = await tokenCounter({ factor: 1 });
+  const lines: string[] = [];
+  for (const conversations of folders) {
+    let [tried, kept] = [0, 0];
+    while (kept < size / folders.length && tried < 20 * size) {
+      const talk = conversations[Math.floor(chance() * conversations.length)];
+      const at = Math.floor(chance() * (talk?.memories.length ?? 0));
+      const message = talk?.memories[at];
+      if (!talk || !message || message.speaker !== talk.memories[0]?.speaker) continue;
+      tried += 1;
+      const before = talk.memories.slice(0, at);
+      const seen = new Set(before.slice(-STANDING).filter(({ session }) => session === message.session));
+      const remembered = before.filter((one) => !seen.has(one));
+      const filled = await filledStore(new Map([[talk.name, remembered]]));
+      const asked = {
+        conversation: talk.name,
+        relevant: [],
+        text: message.text,
+        asker: message.speaker,
+        at: message.at,
+      };
+      const { items } = await sentWith({ ...filled, ...companion(), count }, asked);
+      await filled.close();
+      if (items.length === 0) continue;
+      kept += 1;
+      const shown = items.map(({ at: said, name, text }) => `  - ${dayOf(said)} ${name ?? ""}: ${text}`.trimEnd());
+      const answered = before.at(-1);
+      lines.push(`## ${message.id}, ${dayOf(message.at)}`);
+      lines.push(`after ${answered?.speaker}: ${answered?.text.slice(-300)}`);
+      lines.push(`**${message.speaker}: ${message.text}**`, ...shown, "");
+    }
+    tell(`${kept} recalls of ${tried} messages`);
+  }
+  return lines.join("\n");
+}
+
+const dayOf = (at: number | undefined): string => (at === undefined ? "" : new Date(at).toISOString().slice(0, 10));
 
 const HEAD = ["recall sends", "messages", "some", "none", "an answer", "memories", "tokens"];
 const NAMES: Readonly<Record<RecallRow["asked"], string>> = {
