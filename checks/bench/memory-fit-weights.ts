@@ -103,7 +103,7 @@ function addTimes(to: Float64Array, row: Float64Array, factor: number): void {
 }
 
 /** Gauss's elimination with the largest pivot. */
-function solve(matrix: readonly Float64Array[], right: Float64Array): readonly number[] {
+export function solve(matrix: readonly Float64Array[], right: Float64Array): readonly number[] {
   const rows = matrix.map((row, at) => Float64Array.from([...row, right[at] ?? 0]));
   const size = rows.length;
   for (let column = 0; column < size; column += 1) {

@@ -24,6 +24,8 @@ export interface Asked {
   readonly dates: readonly AskedDate[];
   /** When it is asked, where that is known. */
   readonly at: number | undefined;
+  /** Whether it is a question, has one beside what it tells, or tells only. */
+  readonly asks: Asks;
   readonly asksWhen: boolean;
   readonly asksHowMany: boolean;
   /** It asks for help or advice: what its writer once said about how they want things may bear on it, whatever its words. */
@@ -33,6 +35,8 @@ export interface Asked {
   /** It asks for a course of things over several conversations: their order, a summary. */
   readonly asksCourse: boolean;
 }
+
+export type Asks = "question" | "aside" | "nothing";
 
 /** Whose words are asked for. Names are folded; empty where nobody is meant. */
 export interface Who {
@@ -52,8 +56,7 @@ const ASKS_WHEN =
 const ASKS_HOW_MANY =
   /\bhow (?:many|much|long|often|old|far|big|tall)\b|多少|几[个次]|いくつ|何[人回個]|\bcombien\b|\bcuánt[oa]s?\b|\bwie ?viele?\b/i;
 const ASKS_HELP =
-  /\bhow (?:do|can|should|would|could|might|to)\b|\b(?:can|could|would|will) you\b|\bwhat (?:would|should|steps|are (?:some|the)|is the best|do i need)\b|\bsuggest|\brecommend|\b(?:help|show) (?:me|us)\b|\bexplain\b|\bbest way\b|\b(?:i['’]m|i am|we['’]re|we are) (?:trying|working|planning|looking|thinking|about)\b|\bwhich\b|\btips\b|\badvice\b|\bwhere (?:do you think|should)\b|\b(?:kannst|könntest|würdest) du\b|\bwie (?:kann|soll|mache)\b|\bpourrais-tu\b|\bcomment (?:puis|faire)\b|\bpuedes\b|\bcómo (?:puedo|debo|hago)\b|怎么|怎麼|如何|建议|推荐|どう(?:すれば|やって)/iu;
-const ASKS = /[?？؟]/;
+  /\bhow (?:(?:do|can|should|would|could|might) (?:i|we|one)|to)\b|\b(?:can|could|would) you\b|\bwhat (?:would|should|steps|are (?:some|the)|is the best|do i need)\b|\bsuggest|\brecommend|\b(?:help|show) (?:me|us)\b|\bexplain\b|\bbest way\b|\b(?:i['’]m|i am|we['’]re|we are) (?:trying|working|planning|looking|thinking|about)\b|\bwhich\b|\btips\b|\badvice\b|\bwhere (?:do you think|should)\b|\b(?:kannst|könntest|würdest) du\b|\bwie (?:kann|soll|mache)\b|\bpourrais-tu\b|\bcomment (?:puis|faire)\b|\bpuedes\b|\bcómo (?:puedo|debo|hago)\b|怎么|怎麼|如何|建议|推荐|どう(?:すれば|やって)/iu;
 /** A question about what was is answered by what was said, not by how the answer is wanted. */
 const ASKS_PAST = /\b(?:did|have|has|had|was|were|summar\w*|throughout|across|order in which)\b/i;
 const ASKS_COURSE =
@@ -82,18 +85,32 @@ export function readAsked(texts: readonly AskedText[], talkers: Talkers): Asked 
   const newest = cut[0]?.text ?? "";
   const words = cut.map(({ text, weight }) => ({ words: wordsOf(text), weight }));
   const { speakers } = talkers;
-  const asksNow = (ASKS.test(newest) || ASKS_HELP.test(newest)) && !ASKS_PAST.test(newest);
+  const asks = asksIn(newest);
+  const asksNow = asks !== "nothing" && !ASKS_PAST.test(newest);
   return {
     terms: termsOf(words, new Set(speakers.flatMap((name) => name.split(" ")))),
     who: whoOf(newest, words[0]?.words ?? [], talkers),
     dates: datesIn(newest, talkers.at),
     at: talkers.at,
+    asks,
     asksWhen: ASKS_WHEN.test(newest),
     asksHowMany: ASKS_HOW_MANY.test(newest),
     asksHelp: asksNow && ASKS_HELP.test(newest),
     asksNow,
     asksCourse: ASKS_COURSE.test(newest),
   };
+}
+
+/** A question's mark, its first word, or a wish to be told: in the languages whose questions often go without the mark. */
+const QUESTION =
+  /[?？؟\u037e՞]|[吗嗎呢]|什么|什麼|怎么|怎麼|谁|哪|几|多少|(?:ですか|ますか|かな|何|誰|どこ|いつ)|(?:^|[.!,\n]\s*)(?:and |so |but |ok,? |hey,? )?(?:who|whom|whose|what|when|where|which|why|how|did|does|do|is|are|was|were|can|could|have|has|wer|was|wann|wo|wie|warum|qui|que|quoi|quand|où|comment|quién|qué|cuándo|dónde|cómo)\b|\b(?:remember|remind|recall|tell me|look up|find out|erinner|rappelle|recuerd)|(?:^|[.!,\n]\s*)(?:please )?(?:help|show|explain|suggest|recommend|give|write|draft|plan|list|describe|summar\w*|compare)\b/iu;
+
+/** What is told and asked in a text, by the sentence. */
+export function asksIn(text: string): Asks {
+  if (!QUESTION.test(text)) return "nothing";
+  const sentences = text.match(/[^.!?。！？\n]+[.!?。！？]*/gu) ?? [];
+  const told = sentences.filter((sentence) => !QUESTION.test(sentence)).reduce((sum, { length }) => sum + length, 0);
+  return told > text.length / 2 ? "aside" : "question";
 }
 
 function whoOf(newest: string, words: readonly Word[], talkers: Talkers): Who {

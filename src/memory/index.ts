@@ -1,6 +1,6 @@
 /** Finding what was said before: how texts become terms, and how what was found is ranked. Pure, the same for every database. */
 
-export type { AskedText } from "./asked.ts";
+export { type AskedText, asksIn } from "./asked.ts";
 export { fold, foldName } from "./fold.ts";
 export { fuse, type Near, type Nearby } from "./fuse.ts";
 export type { Candidate, IndexSize, LexicalIndex, PlacedUnit, Unit, UnitHead, WeightedTerm } from "./lexical-index.ts";

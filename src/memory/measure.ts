@@ -64,7 +64,6 @@ interface Context {
   readonly asked: Asked;
   readonly weights: Weights;
   readonly worths: Weights;
-  readonly all: number;
   /** Makes questions of many words and of few alike. */
   readonly scale: number;
   readonly read: readonly Read[];
@@ -77,7 +76,7 @@ interface Context {
 const LONG = 1.5;
 
 /** Whether long texts are talked in, as far as can be seen: there neighbours are of other things, and the asker's own words are few. */
-function longness(rows: readonly ReadUnit[]): number {
+export function longness(rows: readonly ReadUnit[]): number {
   const mean = rows.reduce((sum, { parts }) => sum + Math.log(parts), 0) / Math.max(1, rows.length);
   return Math.min(1, mean / LONG);
 }
@@ -92,30 +91,8 @@ export function measure(shortlist: Shortlist): readonly Measured[] {
   const read = readRows(shortlist, terms);
   const sessions = sessionsOf(read, weights);
   const long = longness(shortlist.rows);
-  const context = { asked, weights, worths, all, scale: scaleOf(total), read, sessions, long };
-  return doubted(
-    asked.who,
-    read.flatMap((own, at) => measureOne(context, own, at) ?? []),
-    long,
-  );
-}
-
-/** Where the one who is meant says less than so much of what somebody else says of it, it is somebody else's: the question may be about the wrong person. */
-const OWN_SHARE = 0.75;
-const DOUBTED = 0.15;
-/** Among long answers that repeat each question this tells nothing. */
-const SHORT_ENOUGH = 0.2;
-
-function doubted(who: Who, all: readonly Measured[], long: number): readonly Measured[] {
-  const meant = who.named !== "" ? who.named : who.saysMe !== who.saysYou ? (who.saysMe ? who.self : who.other) : "";
-  if (meant === "" || long > SHORT_ENOUGH) return all;
-  let [own, others] = [0, 0];
-  for (const { unit, values } of all) {
-    if (unit.speaker === meant) own = Math.max(own, values.turn);
-    else others = Math.max(others, values.turn);
-  }
-  if (own >= OWN_SHARE * others) return all;
-  return all.map((one) => ({ ...one, evidence: DOUBTED * one.evidence }));
+  const context = { asked, weights, worths, scale: scaleOf(total), read, sessions, long };
+  return read.flatMap((own, at) => measureOne(context, own, at) ?? []);
 }
 
 /** Makes questions of many words and of few alike. */
@@ -153,9 +130,8 @@ function measureOne(context: Context, own: Read, at: number): Measured | undefin
     parts: Math.log(unit.parts),
     ...standing,
   };
-  const said =
+  const evidence =
     EVIDENCE.turn * bm25(counts, worths, length, "window") + EVIDENCE.window * bm25(window, worths, near, "window");
-  const evidence = (session?.units ?? 1) > 1 ? said * covered(context, counts) : said;
   return { unit, values, evidence };
 }
 
@@ -184,15 +160,6 @@ export function standingOf(
   const wish = Number(isTheirs && (flags & FLAGS.wish) !== 0);
   const helps = Number(asksHelp);
   return { rule, ruleHelps: rule * helps, wishHelps: wish * helps };
-}
-
-/** A unit of talk is full evidence where it has so much of what is asked for itself; what only its neighbours have is hardly any. */
-const COVERS = 0.35;
-const UNCOVERED = 0.1;
-
-function covered({ worths, all }: Context, counts: Few): number {
-  const share = told(counts.keys(), worths) / Math.max(all, Number.MIN_VALUE) ** (1 - SHARE);
-  return Math.max(UNCOVERED, Math.min(1, share / COVERS));
 }
 
 function readRows({ rows, size, kinds }: Shortlist, terms: readonly string[]): readonly Read[] {

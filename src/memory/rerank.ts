@@ -1,4 +1,5 @@
 import type { MemoryId } from "../protocol/index.ts";
+import { gateValues, sureness } from "./gate.ts";
 import { type Measured, measure, type Shortlist, type Values } from "./measure.ts";
 import type { Ranked } from "./ranked.ts";
 import { FEATURE_NAMES, SPREAD, WEIGHTS } from "./weights.ts";
@@ -13,15 +14,33 @@ interface Scored {
 /** Ranks what is on the shortlist. Pure; one entry a memory, by its best unit; the newest first on ties; at most so many. */
 export function rerank(shortlist: Shortlist, limit: number): readonly Ranked[] {
   const best = new Map<MemoryId, Scored>();
-  for (const measured of measure(shortlist)) {
+  const all = measure(shortlist);
+  for (const measured of all) {
     const scored = { measured, score: weighed(measured.values) };
     const known = best.get(measured.unit.memory);
     if (known === undefined || isBefore(scored, known)) best.set(measured.unit.memory, scored);
   }
   const ranked = inOrder([...best.values()]);
+  const evidence = evidenceOf(shortlist, all, ranked);
   return (shortlist.asked.asksCourse ? spread(ranked) : ranked)
     .slice(0, Math.max(0, Math.floor(limit)))
-    .map((scored) => explained(scored));
+    .map((scored) => explained(scored, evidence(scored.measured)));
+}
+
+/**
+ * How far the words speak for each. Of what was said the best speaks for it as surely as something answers at all, the others less by what
+ * their words are worth; what was saved (nobody speaks in it) speaks for itself.
+ */
+function evidenceOf(
+  shortlist: Shortlist,
+  all: readonly Measured[],
+  ranked: readonly Scored[],
+): (of: Measured) => number {
+  const isSaid = ({ unit }: Measured): boolean => unit.speaker !== "";
+  const best = ranked.find(({ measured }) => isSaid(measured));
+  const sure = best === undefined ? 0 : sureness(gateValues(shortlist, all, best));
+  const most = Math.max(...all.filter(isSaid).map(({ evidence }) => evidence));
+  return (one) => (isSaid(one) && most > 0 ? (sure * one.evidence) / most : one.evidence);
 }
 
 const inOrder = <T extends Scored>(all: readonly T[]): readonly T[] =>
@@ -51,7 +70,7 @@ function spread(ranked: readonly Scored[]): readonly Scored[] {
   );
 }
 
-function explained({ measured: { unit, values, evidence }, score, spread: spreads = 0 }: Scored): Ranked {
+function explained({ measured: { unit, values }, score, spread: spreads = 0 }: Scored, evidence: number): Ranked {
   const given = FEATURE_NAMES.map((name) => [name, WEIGHTS[name] * values[name]] as const);
   const features = Object.fromEntries([...given, ["spread", spreads] as const].filter(([, value]) => value !== 0));
   return { memory: unit.memory, place: unit.place, score, evidence, features };

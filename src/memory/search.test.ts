@@ -86,11 +86,14 @@ describe("a search", () => {
     const texts = apart(
       { text: "I ran the charity race in June.", speaker: "Ann" },
       { text: "The weather was fine in June.", speaker: "Bob" },
+      ...Array.from({ length: 30 }, (_, at) => ({
+        text: `Train ${at} is late.`,
+        speaker: at % 2 === 0 ? "Ann" : "Bob",
+      })),
     );
     const evidence = async (question: string) => (await ranking(texts, question))[0]?.evidence ?? 0;
-    expect(await evidence("When did Bob run the charity race?")).toBeLessThan(
-      (await evidence("When did Ann run the charity race?")) / 2,
-    );
+    expect(await evidence("When did Ann run the charity race?")).toBeGreaterThan(0.9);
+    expect(await evidence("When did Bob run the charity race?")).toBeLessThan(0.5);
   });
 
   it("takes the course of things from each session, and not all from one", async () => {

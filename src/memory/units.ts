@@ -9,11 +9,29 @@ export const FLAGS = { question: 1, firstPerson: 2, time: 4, number: 8, rule: 16
 /** Terms by which units are found that hold for good, whatever they are about. */
 export const STANDING = { rule: `${MARK}rule`, wish: `${MARK}wish` } as const;
 
+/** What an assistant is told to do, and what follows "always" and "never" where nobody is told anything. */
+const DO =
+  "use|include|format|provide|give|answer|reply|respond|write|mention|add|show|highlight|explain|call|address|speak|keep|ask|tell|confirm|report|specify|suggest|verify|cite|convert|avoid|list|round|quote|translate|send|remind|describe|state|name";
+const TELLS_NOBODY =
+  "\\p{L}+(?:ing|ed)|(?:happy|glad|here|there|a|an|the|on|in|up|been|had|have|heard|would|really|quite|again|something|fun|good|nice|great|mind|thought|knew|seen|too|so|try|love|want|wanted|be there|give up)(?!\\p{L})";
 /** How somebody says what is to be done from now on, and what they prefer. English, and the commonest of some other languages. */
-const RULE =
-  /(?:^|[.!?\n])\W*(?:(?:please|and|also|so|ok|okay|bitte)\W+)*(?:always|never|from now on|in (?:the )?future|going forward|whenever|every time|remember to|do(?:n['’]t| not) ever|only (?:use|give|answer|write|reply)|make sure (?:to|that you)|immer|nie|niemals|ab jetzt|in zukunft|toujours|jamais|désormais|siempre|nunca|a partir de ahora)(?![\p{L}\p{N}])|\b(?:always|never) (?:use|include|format|provide|give|answer|reply|write|mention|add|show|highlight|explain|call|address|speak|keep|ask|tell)\b|\bwhen(?:ever)? i ask (?:about|for|you)\b|以后(?:都|请)|总是|今后|今後は/iu;
+const RULE = new RegExp(
+  [
+    String.raw`(?:^|[.!?\n])\W*(?:(?:please|and|also|so|ok|okay|bitte|you (?:must|should))\W+)*(?:${[
+      String.raw`(?:always|never)\s+(?!${TELLS_NOBODY})\p{L}`,
+      String.raw`(?:from now on|going forward|in (?:the )?future)(?![\p{L}\p{N}])(?!\s+(?:they|he|she|it|i|we|there|the|this)(?!\p{L}))`,
+      String.raw`(?:remember|make sure|be sure|do(?:n['’]t| not) forget) to (?:always )?(?:${DO})(?!\p{L})`,
+      String.raw`do(?:n['’]t| not) ever (?:${DO})(?!\p{L})|only (?:use|give|answer|write|reply)(?!\p{L})`,
+      String.raw`(?:immer|nie|niemals|ab jetzt|in zukunft|toujours|jamais|désormais|siempre|nunca|a partir de ahora)(?![\p{L}\p{N}])`,
+    ].join("|")})`,
+    String.raw`[,;:]\s*(?:please )?(?:always|never) (?:${DO})(?!\p{L})`,
+    String.raw`\b(?:when|whenever|every time) (?:i|we) (?:ask|say|write|send|mention|request)(?!\p{L})`,
+    "以后(?:都|请)|总是|今后|今後は",
+  ].join("|"),
+  "iu",
+);
 const WISH =
-  /\b(?:i|we)(?:['’]d| would| really| always| usually| generally| tend to| strongly| also)* (?:prefer|rather|favou?r|like (?:to|it when|my)|love|hate|dislike|can['’]t stand|want to (?:keep|avoid)|chose|decided)\b|\bmy preference|\bi['’](?:m|ve) (?:chosen|more of a)\b|\brather than\b|\binstead of\b|\b(?:ich|wir) (?:bevorzuge|mag|möchte lieber|hasse)|\bje préfère\b|\bprefiero\b|我(?:更|比较)?(?:喜欢|偏好|讨厌)|の方が好き/iu;
+  /\b(?:i|we)(?:['’]d| would| really| always| usually| generally| tend to| strongly| also)* (?:prefer|rather|favou?r|like (?:it when|my)|hate|dislike|can['’]t stand|chose|decided)\b|\bmy preference|\bi['’](?:m|ve) (?:chosen|more of a)\b|\brather than\b|\binstead of\b|\b(?:ich|wir) (?:bevorzuge|mag|möchte lieber|hasse)|\bje préfère\b|\bprefiero\b|我(?:更|比较)?(?:喜欢|偏好|讨厌)|の方が好き/iu;
 /** Said at the beginning; what stands deep in a longer text is mostly quoted. */
 const RULE_WITHIN = 300;
 const WISH_WITHIN = 500;

@@ -35,6 +35,34 @@ export type FeatureName = keyof typeof WEIGHTS;
 
 export const FEATURE_NAMES = Object.keys(WEIGHTS).filter((name): name is FeatureName => Object.hasOwn(WEIGHTS, name));
 
+/** What counts for or against that what was said answers at all. Fitted by `checks/bench/memory-fit.ts --gate`. */
+export const GATE = {
+  base: -3.62,
+  /** A question, or one beside something told. */
+  asks: 1.98,
+  aside: 0.32,
+  /** How much of what is asked for stands anywhere in the scope. */
+  known: 2.76,
+  /** The score of the best, by how many terms are looked for, how many it has itself and how well. */
+  score: 0.38,
+  terms: -2.39,
+  has: 0.69,
+  turn: -0.36,
+  /** How many of those are no everyday words, and what share of the question they are. */
+  hasTelling: 0.32,
+  tellingShare: 0.82,
+  /** The one who is meant says less of it than somebody else, or far less. */
+  behind: -0.92,
+  farBehind: -1.1,
+  helps: 0.2,
+  course: 2.48,
+  long: 1.36,
+} as const satisfies Readonly<Record<string, number>>;
+
+export type GateName = keyof typeof GATE;
+
+export const GATE_NAMES = Object.keys(GATE).filter((name): name is GateName => Object.hasOwn(GATE, name));
+
 /** What the words of a unit and of its neighbours count as evidence, whoever said it and whenever. */
 export const EVIDENCE = { turn: 0.32, window: 0.24 } as const;
 /** Between what is said of the question as it is (0) and as a share of it (1): what tells questions from chatter best. */

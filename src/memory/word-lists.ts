@@ -14,6 +14,16 @@ haven hasn hadn also may might must shall ever many much long often
 de la el en y que los las un una del al se por con para es le les des et du est il elle une der die das und ist ein eine
 den dem nicht ich du wir mit zu auf je tu`);
 
+/** Said in all ordinary talk, of whatever it is: who shares no other word with what was said asks for something else. Everyday English. */
+export const PLAIN_WORDS = list(`
+amazing awesome back beautiful best better big bit bring busy call capture care change chat check come cool day different doing enjoy ever
+excited exciting experience fantastic far favorite feel finally find friend fun future get getting give glad go going good got great guess
+guy happen happy hard hear heard help hope idea important incredible inspiring interesting kind know last latest let life like little live
+long look lot love made make mean meet miss moment much need new next nice old original other people photo pic picture place plan pretty
+proud put ready really reason recently right say see seem share show similar some soon sound special start stay still story stuff super
+support sure take talk tell thank thing think thought time today together tomorrow tried true try type understand use view visit wait want
+way week well while whole wish wonderful work world worth wow year yesterday`);
+
 /** The same for Chinese: a sign that joins and colours the others, and names nothing. */
 export const FUNCTION_SIGNS = /[的了是我你他她它们吗呢吧啊很都在有和就不也还这那哦嗯呀着过得地]/;
 

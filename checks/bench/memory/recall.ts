@@ -189,24 +189,26 @@ export async function sampleRecall(
   const lines: string[] = [];
   for (const conversations of folders) {
     let [tried, kept] = [0, 0];
+    const asked = new Set<string>();
     while (kept < size / folders.length && tried < 20 * size) {
       const talk = conversations[Math.floor(chance() * conversations.length)];
       const at = Math.floor(chance() * (talk?.memories.length ?? 0));
       const message = talk?.memories[at];
-      if (!talk || !message || message.speaker !== talk.memories[0]?.speaker) continue;
+      if (!talk || !message || message.speaker !== talk.memories[0]?.speaker || asked.has(message.id)) continue;
+      asked.add(message.id);
       tried += 1;
       const before = talk.memories.slice(0, at);
       const seen = new Set(before.slice(-STANDING).filter(({ session }) => session === message.session));
       const remembered = before.filter((one) => !seen.has(one));
       const filled = await filledStore(new Map([[talk.name, remembered]]));
-      const asked = {
+      const one = {
         conversation: talk.name,
         relevant: [],
         text: message.text,
         asker: message.speaker,
         at: message.at,
       };
-      const { items } = await sentWith({ ...filled, ...companion(), count }, asked);
+      const { items } = await sentWith({ ...filled, ...companion(), count }, one);
       await filled.close();
       if (items.length === 0) continue;
       kept += 1;

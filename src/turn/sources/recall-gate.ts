@@ -1,15 +1,14 @@
+import { asksIn } from "../../memory/index.ts";
 import type { MemoryHit } from "../../store/index.ts";
 
 /**
- * How much of what was asked a memory must say to be worth showing, by `evidence`. Measured on the development set
- * (docs/decisions/0019). What was saved on purpose is short and says little of a question in its own words: it needs less. What
- * a vector was much nearer to than is usual has evidence by that.
+ * How likely something that was said answers, by `evidence`, that it is shown. What was saved on purpose is short and says little of a
+ * question in its own words: it needs less.
  */
-const SAID = 0.22;
-/** For one who tells something and asks nothing: most of it is new, and what was said before would only stand in the way. */
-const SAID_UNASKED = 0.9;
-/** For one who tells something and asks on the side. */
-const SAID_ASIDE = 0.5;
+const SAID = 0.28;
+/** Vectors tell questions from other talk less well: where one is near, who asks nothing, or asks on the side, needs more. */
+const NEAR_UNASKED = 0.9;
+const NEAR_ASIDE = 0.5;
 const SAVED = 0.1;
 
 /** Below this a message says too little by itself: what was written before it is searched for along with it. */
@@ -28,11 +27,13 @@ export function worthShowing(
   hits: readonly MemoryHit[],
   judged: readonly MemoryHit[],
 ): readonly MemoryHit[] {
-  const least = saidLeast(newest);
+  const opens = (hit: MemoryHit): boolean =>
+    isSaid(hit) && hit.evidence >= ("vector" in hit.features ? Math.max(SAID, nearLeast(newest)) : SAID);
   const fitsSaved = (hit: MemoryHit): boolean => !isSaid(hit) && hit.evidence >= SAVED;
-  const said = judged.some((hit) => isSaid(hit) && hit.evidence >= least) ? hits.filter(isSaid) : [];
+  const isOpen = judged.some(opens);
+  const said = isOpen ? hits.filter(isSaid) : [];
   const saved = judged.some(fitsSaved) ? hits.filter(fitsSaved) : [];
-  const standing = judged.filter(isStanding).slice(0, MOST_STANDING);
+  const standing = judged.filter((hit) => isStanding(hit) && (isOpen || isOfIt(hit))).slice(0, MOST_STANDING);
   const known = new Set(standing.map(({ id }) => id));
   const others = [saved, said].map((list) => nearTheBest(list.filter(({ id }) => !known.has(id) && !isBare(list, id))));
   const lists = [standing, ...others];
@@ -40,13 +41,16 @@ export function worthShowing(
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list[i] ?? [])).flat();
 }
 
-/** So many of the asker's rules and preferences are shown with a message that they may bear on. */
+/** So many of the asker's rules and preferences are shown with a message that they may bear on; what was said so, beside what else was said. */
 const MOST_STANDING = 2;
-/** What somebody prefers bears on what has a word of it; a rule on more. */
-const WISHED = 0.1;
 
-const isStanding = ({ features, evidence }: MemoryHit): boolean =>
-  "ruleHelps" in features || (("rule" in features || "wishHelps" in features) && evidence >= WISHED);
+/** What somebody prefers bears on what has a word of it; a rule on more. */
+const isStanding = ({ features }: MemoryHit): boolean =>
+  "ruleHelps" in features || (("rule" in features || "wishHelps" in features) && "turn" in features);
+
+/** What was saved stands by itself, and what has a word of the message where help is asked for. */
+const isOfIt = ({ kind, features }: MemoryHit): boolean =>
+  kind !== "message" || (("ruleHelps" in features || "wishHelps" in features) && "turn" in features);
 
 /** Questions alone: what was asked before is no answer, unless what follows it is shown as well. */
 const BARE =
@@ -58,16 +62,9 @@ function isBare(all: readonly MemoryHit[], id: MemoryHit["id"]): boolean {
   return !all.some(({ session, place }) => session === hit.session && place === hit.place + 1);
 }
 
-/** A question's mark, its first word, or a wish to be told: in the languages whose questions often go without the mark. */
-const ASKS =
-  /[?？؟\u037e՞]|[吗嗎呢]|什么|什麼|怎么|怎麼|谁|哪|几|多少|(?:ですか|ますか|かな|何|誰|どこ|いつ)|(?:^|[.!,\n]\s*)(?:and |so |but |ok,? |hey,? )?(?:who|whom|whose|what|when|where|which|why|how|did|does|do|is|are|was|were|can|could|have|has|wer|was|wann|wo|wie|warum|qui|que|quoi|quand|où|comment|quién|qué|cuándo|dónde|cómo)\b|\b(?:remember|remind|recall|tell me|look up|find out|erinner|rappelle|recuerd)/iu;
-
-/** How much of a message what was said before must say to be worth showing. */
-export function saidLeast(newest: string): number {
-  if (!ASKS.test(newest)) return SAID_UNASKED;
-  const sentences = newest.match(/[^.!?。！？\n]+[.!?。！？]*/gu) ?? [];
-  const told = sentences.filter((sentence) => !ASKS.test(sentence)).reduce((sum, { length }) => sum + length, 0);
-  return told > newest.length / 2 ? SAID_ASIDE : SAID;
+/** How much nearness alone must say to be worth showing: by words a search knows itself how likely it answers. */
+function nearLeast(newest: string): number {
+  return { question: 0, aside: NEAR_ASIDE, nothing: NEAR_UNASKED }[asksIn(newest)];
 }
 
 const isSaid = ({ kind }: MemoryHit): boolean => kind === "message";

@@ -157,10 +157,17 @@ describe("the room of the layer", () => {
     expect(items[0]?.text.length).toBeLessThan(900);
   });
 
-  it("has what the asker once asked for in general, whether or not the rest fits, and no bare question of before", async () => {
-    const rule = said("Always use metric units.", 3, { evidence: 0, score: 1, features: { rule: 2, ruleHelps: 2 } });
-    const weak = said("The tram was late.", 6, { evidence: 0.1 });
-    expect(itemsOf(await recalled([weak, rule])).map(({ text }) => text)).toEqual(["Always use metric units."]);
+  it("has what the asker once asked for in general where a word of it fits, else beside the rest, and no bare question of before", async () => {
+    const general = { rule: 2, ruleHelps: 2 };
+    const rule = said("Always use metric units.", 3, { evidence: 0, score: 1, features: general });
+    const worded = { ...rule, features: { ...general, turn: 1 } };
+    const texts = async (...hits: readonly MemoryHit[]) => itemsOf(await recalled(hits)).map(({ text }) => text);
+    expect(await texts(said("The tram was late.", 6, { evidence: 0.1 }), worded)).toEqual(["Always use metric units."]);
+    expect(await texts(said("The tram was late.", 6, { evidence: 0.1 }), rule)).toEqual([]);
+    expect(await texts(said("The tram was late.", 6), rule)).toEqual([
+      "Always use metric units.",
+      "The tram was late.",
+    ]);
     const asked = said("Where did we hide the key?", 8);
     expect(itemsOf(await recalled([asked, said("The tram was late.", 6)])).map(({ text }) => text)).toEqual([
       "The tram was late.",
