@@ -5,16 +5,16 @@ const REFERENCE = "$" + "{ANTHROPIC_API_KEY}";
 
 const HEAD = `# strata.yaml
 
-This page is made from the schema that Strata reads the file with; \`npm run fix\` writes it anew. For completion and checks
-while you write, see [the schema](schema.md).
+This page is generated from the schema that Strata parses the file with; \`npm run fix\` writes it. For completion and checks in
+your editor, see [the schema](schema.md).
 
-One file declares the agents of one folder. A key that is not known is refused with the nearest known one, and everything
-that is wrong is told at once, with file, line and column. Texts of layers may stand in files beside it; immutable ones are
-pinned by \`strata.lock\` (\`strata lock\` writes it), and Strata does not start where they differ. A value that is secret never
-stands in the file: \`${REFERENCE}\` names a variable of the environment or of \`.env\` beside it, and is allowed where the
-tables say so, nowhere else.
+One file declares the agents of one folder. For an unknown key, the error names the nearest known one. Strata reports all errors at
+once, with file, line and column. Texts of layers may be in files beside it. Immutable texts are pinned by \`strata.lock\`
+(\`strata lock\` writes it); if they differ from it, Strata does not start. Never write a secret into the file. Instead,
+\`${REFERENCE}\` names a variable of the environment or of \`.env\` beside the file; this is allowed only where the tables
+say so.
 
-## A small one, complete
+## A small, complete example
 
 \`\`\`yaml
 # yaml-language-server: $schema=./node_modules/strata/schema/strata.schema.json
@@ -56,14 +56,14 @@ agents:
 
 ## Vectors
 
-Memories are found by their words, without any model. Where an \`embedder\` is named, they are found by their meaning too, and
-the two lists are fused. Any model for embeddings will do:
+Memories are found by their words, without any model. If an \`embedder\` is configured, they are also found by their meaning, and
+the two lists of results are merged. Any embedding model works:
 
 \`\`\`yaml
 embedder: openai:text-embedding-3-small
 \`\`\`
 
-or, of a server of your own, which needs no key:
+or, on a server of your own, which needs no key:
 
 \`\`\`yaml
 embedder: ollama:nomic-embed-text
@@ -71,15 +71,15 @@ providers:
   ollama: { kind: openai-compatible, url: http://127.0.0.1:11434/v1 }
 \`\`\`
 
-The providers are those of the models, with the same keys; Anthropic has no embeddings. What is remembered is sent to the
-embedder after the turn that said it, what is searched for when it is searched for. An agent may name its own, or \`none\`.
-\`strata memory embed\` makes the vectors that are missing, after an embedder was named or changed; until they are complete
-the old ones serve. A provider that fails or is late stops nothing: the words alone are searched then, and a note says so.
-\`embedder: rehearsal\` is a stand-in to try all this without a key: it compares pieces of words, knows no meaning, and
-finds less than the words alone. [memory.md](memory.md#meaning-vectors) has more.
+The providers are those of the models, with the same keys; Anthropic has no embeddings. Memories are sent to the embedder after the
+turn that created them, queries when they are searched for. An agent may name its own embedder, or \`none\`. After you add or
+change an embedder, \`strata memory embed\` computes the missing vectors; until they are complete, the old ones are used. A provider
+that fails or is late stops nothing: then only the words are searched, and a note says so. \`embedder: rehearsal\` is a stand-in
+to try all this without a key: it compares parts of words, knows no meaning, and finds less than the words alone.
+[memory.md](memory.md#meaning-vectors) has more.
 
-In the tables, **required** marks a key that must be there; a dash, one that has no default. Where a path holds a word in
-capitals, the name is yours.`;
+In the tables, **required** marks a key that must be present, and a dash means that a key has no default. If a path contains a word
+in capitals, you choose that name.`;
 
 /** The page of every key of strata.yaml, in the order of the schema. */
 export function configurationPage(): string {

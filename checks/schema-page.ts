@@ -7,23 +7,23 @@ export function schemaPage(): string {
   const keys = sections.reduce((sum, { rows }) => sum + rows.length, 0);
   return `# The schema of strata.yaml
 
-This page belongs to the schema; \`npm run fix\` writes both anew.
+This page belongs to the schema; \`npm run fix\` writes both.
 
 [\`schema/strata.schema.json\`](../schema/strata.schema.json) is a JSON Schema (draft 2020-12) of \`strata.yaml\`: ${keys} keys in
-${sections.length} objects, each with what it means. It is made from the very shapes that Strata reads the file with, so an editor that
-knows it completes keys, shows their meaning and underlines what Strata would refuse. [strata.yaml](configuration.md) shows the
-same for reading.
+${sections.length} objects, each with its meaning. It is generated from the schema that Strata parses the file with, so an editor that uses it
+completes keys, shows their meaning and underlines what Strata would refuse. [strata.yaml](configuration.md) shows the same as a
+page.
 
 ## Any editor with the YAML language server
 
-VS Code (extension \`redhat.vscode-yaml\`), Neovim, Helix, Zed, Emacs and others: one line at the top of the file names the schema,
-relative to the file.
+VS Code (extension \`redhat.vscode-yaml\`), Neovim, Helix, Zed, Emacs and others: add one line at the top of the file with the path of the
+schema, relative to the file.
 
 \`\`\`yaml
 # yaml-language-server: $schema=./node_modules/strata/schema/strata.schema.json
 \`\`\`
 
-In a checkout of Strata, name \`schema/strata.schema.json\` there.
+In a checkout of Strata, use \`schema/strata.schema.json\`.
 
 ## VS Code, for a whole folder
 
@@ -50,9 +50,9 @@ The package exports it as \`strata/schema\`:
 import schema from "strata/schema" with { type: "json" };
 \`\`\`
 
-## What it cannot say
+## What it cannot check
 
-That ranks and ids are there once per agent, that files exist, that tools and sources are known, that the lock fits: these
-\`strata doctor\` checks, and every start does.
+The schema cannot check that ranks and ids are unique per agent, that files exist, that tools and sources are known, and that the lock
+matches. \`strata doctor\` checks these, and so does every start.
 `;
 }

@@ -91,7 +91,7 @@ const FORMS: readonly Case[] = [
 ];
 
 const TOGETHER: readonly Case[] = [
-  ["a tool twice", agentLine("tools: [read, ▸read]"), `${AGENT}.tools[1]: "read" — stands already in entry [0]`],
+  ["a tool twice", agentLine("tools: [read, ▸read]"), `${AGENT}.tools[1]: "read" — is already in entry [0]`],
   [
     "recall without its layer",
     agentLine("recall: ▸auto"),
@@ -105,17 +105,17 @@ const TOGETHER: readonly Case[] = [
   [
     "what must stay of a conversation and leaves no room for it",
     agentLine("budgets: {total: 9000, reply: 1000, keep: ▸8000}"),
-    `${AGENT}.budgets.keep: 8000 — expected less than the 8000 tokens that \`total\` leaves beside the reply`,
+    `${AGENT}.budgets.keep: 8000 — expected less than the 8000 tokens that \`total\` leaves without the reply`,
   ],
   [
     "two layers of one id",
     yamlWith([ONE, "id: ▸rules, rank: 2, text: x"]),
-    `${AGENT}.layers[1].id: "rules" — stands already in entry [0]`,
+    `${AGENT}.layers[1].id: "rules" — is already in entry [0]`,
   ],
   [
     "two layers of one rank",
     yamlWith([ONE, "id: other, rank: ▸1, text: x"]),
-    `${AGENT}.layers[1].rank: 1 — stands already in entry [0]`,
+    `${AGENT}.layers[1].rank: 1 — is already in entry [0]`,
   ],
   [
     "two recalls",
@@ -139,21 +139,21 @@ const TOGETHER: readonly Case[] = [
     "a source outside the turn",
     layer("id: a, rank: 1, source: clock, scope: ▸agent"),
     `${LAYER}.scope: "agent" — `,
-    "say `turn`",
+    "use `turn`",
   ],
   [
     "a source that stays",
     layer("id: a, rank: 1, source: recall, mutability: ▸immutable"),
     `${LAYER}.mutability: "immutable" — `,
-    "say `live`",
+    "use `live`",
   ],
   [
     "a contact's word in the prefix",
     layer("id: a, rank: 1, source: recall, trust: contact, scope: ▸thread"),
     `${LAYER}.scope: "thread" — `,
-    "say `turn`",
+    "use `turn`",
   ],
-  ["a contact's text", layer(`${ONE}, trust: ▸contact`), `${LAYER}.trust: "contact" — `, "say `operator`"],
+  ["a contact's text", layer(`${ONE}, trust: ▸contact`), `${LAYER}.trust: "contact" — `, "use `operator`"],
   [
     "a platform's text for one agent",
     layer(`${ONE}, trust: ▸platform`),
@@ -165,19 +165,19 @@ const TOGETHER: readonly Case[] = [
     "a platform's text that may change",
     layer(`${ONE}, scope: all, trust: platform, mutability: ▸versioned`),
     `${LAYER}.mutability: "versioned" — `,
-    "say `immutable`",
+    "use `immutable`",
   ],
   [
     "memories as the platform's word",
     layer("id: a, rank: 1, source: recall, trust: ▸platform"),
     `${LAYER}.trust: "platform" — `,
-    "say `operator` or less",
+    "use `operator` or less",
   ],
   [
     "a clock of the operator",
     layer("id: a, rank: 1, source: clock, trust: ▸operator"),
     `${LAYER}.trust: "operator" — `,
-    "say `platform`",
+    "use `platform`",
   ],
   [
     "law 2 a text of its own above an immutable one",
@@ -192,7 +192,7 @@ const TOGETHER: readonly Case[] = [
     "an editor of a text that nobody edits",
     layer(`${ONE}, editors: ▸operators`),
     `${LAYER}.editors: "operators" — `,
-    "say `mutability: versioned`",
+    "use `mutability: versioned`",
   ],
   [
     "an editor of a source",
@@ -201,7 +201,7 @@ const TOGETHER: readonly Case[] = [
     "only a versioned text has editors",
   ],
   ["an unknown editor", layer(`${VERSIONED}, editors: ▸everybody`), `${LAYER}.editors: "everybody" — `, "operators"],
-  ["a text in the tail", layer(`${VERSIONED}, scope: ▸turn`), `${LAYER}.scope: "turn" — `, "say `agent` or `thread`"],
+  ["a text in the tail", layer(`${VERSIONED}, scope: ▸turn`), `${LAYER}.scope: "turn" — `, "use `agent` or `thread`"],
   ["a text that lives", layer(`${ONE}, mutability: ▸live`), `${LAYER}.mutability: "live" — `, "`versioned`"],
   ["an immutable layer to be cut", layer(`${ONE}, budget: ▸5`), `${LAYER}.budget: 5 — an immutable layer is never cut`],
   [

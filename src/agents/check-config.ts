@@ -41,8 +41,9 @@ export function checkConfig(config: Config, given: Report, sources: Sources): vo
 function checkProvider(name: string, { kind, package: npm, url }: ProviderConfig, report: Report): void {
   const path: Path = ["providers", name];
   const speaks = kind ?? (npm === undefined ? usualKind(name) : undefined);
-  if (name === "rehearsal") report.add(path, "another name: this one stands for the built-in model", { key: true });
-  if (kind !== undefined && npm !== undefined) report.add([...path, "kind"], "a `package` says it already; remove one");
+  if (name === "rehearsal") report.add(path, "another name: this one is the built-in model", { key: true });
+  if (kind !== undefined && npm !== undefined)
+    report.add([...path, "kind"], "`package` already says which API it is; remove one");
   else if (speaks === undefined && npm === undefined) {
     const near = suggestion(name, [...PROVIDER_KINDS]);
     const expected = `needs a \`kind\` (${PROVIDER_KINDS.join(", ")}) or a \`package\`${near.startsWith("; did") ? near : ""}`;
@@ -59,7 +60,7 @@ function checkOnce(values: readonly (string | number)[], list: Path, key: string
     const first = values.indexOf(value);
     if (first === i) continue;
     const path = key === undefined ? [...list, i] : [...list, i, key];
-    report.add(path, `stands already in entry [${first}]; each may stand once`);
+    report.add(path, `is already in entry [${first}]; each may appear only once`);
   }
 }
 
@@ -69,7 +70,7 @@ function checkRanks({ layers }: AgentConfig, path: Path, report: Checking): void
     const other = layers.findIndex(({ rank }, k) => rank === layer.rank && k < i);
     const first = layers[other];
     if (first === undefined || (report.sources.isLive(first) && report.sources.isLive(layer))) continue;
-    report.add([...path, i, "rank"], `stands already in entry [${other}]; each may stand once`);
+    report.add([...path, i, "rank"], `is already in entry [${other}]; each may appear only once`);
   }
 }
 
@@ -85,7 +86,7 @@ function checkEdited({ layers, tools }: AgentConfig, path: Path, report: Report)
     const says = `the agent edits this layer with \`update_prompt_layer\`, and it outranks the immutable \`${under.id}\` of rank ${under.rank}`;
     report.add(
       [...path, i, "rank"],
-      `${says}; give it a rank behind all immutable layers, or say \`editors: operators\``,
+      `${says}; give it a rank behind all immutable layers, or use \`editors: operators\``,
     );
   }
 }
@@ -105,11 +106,11 @@ function checkAfter({ layers }: AgentConfig, path: Path, report: Checking): void
         )}`,
       );
     else if (before.id === id || before.after !== undefined)
-      report.add(at, "names a layer that stands by its own rank");
+      report.add(at, "name another layer, one that has no `after` itself");
     else if (report.sources.isLive({ source }) || report.sources.isLive(before))
-      report.add(at, "only layers of the prefix stand behind another; remove it");
+      report.add(at, "only layers of the prefix can have `after`; remove it");
     else if ((before.scope ?? "agent") !== (scope ?? "agent"))
-      report.add(at, `stands in another block: give both layers the same \`scope\``);
+      report.add(at, `is in another block of the prompt: give both layers the same \`scope\``);
   }
 }
 
@@ -120,7 +121,7 @@ function checkSources(agent: AgentConfig, path: Path, report: Checking): void {
     if (form === undefined) continue;
     const at = [...path, "layers", i, "source"];
     if (agent.layers.findIndex(({ source }) => source === layer.source) !== i)
-      report.add(at, "a second one would say the same again; remove it");
+      report.add(at, "a second one would repeat the first; remove it");
     const unfit = form.unfit?.(agent);
     if (unfit !== undefined) report.add(at, unfit);
   }
@@ -130,7 +131,7 @@ function checkRecall(agent: AgentConfig, path: Path, report: Checking): void {
   const recalls = agent.layers.some(({ source }) => source === "recall");
   const needs = agent.recall === "auto" || agent.recall === "search" || agent.recall === "frozen";
   if (needs && !recalls) {
-    report.add([...path, "recall"], "needs a layer with `source: recall`; add one, or say `tools` or `none`");
+    report.add([...path, "recall"], "needs a layer with `source: recall`; add one, or use `tools` or `none`");
   }
 }
 
@@ -138,12 +139,12 @@ function checkBudgets(agent: AgentConfig, path: Path, report: Report): void {
   const { total, reply, keep } = agent.budgets;
   const at = [...path, "budgets"];
   if (reply >= total) {
-    const expected = `expected less than the total of ${total}, for the reserve for the reply is part of it`;
+    const expected = `expected less than the total of ${total}, because the reserve for the reply is part of it`;
     report.add([...at, "reply"], expected, { value: String(reply) });
     return;
   }
   if (keep !== undefined && keep >= total - reply) {
-    const room = `expected less than the ${total - reply} tokens that \`total\` leaves beside the reply`;
+    const room = `expected less than the ${total - reply} tokens that \`total\` leaves without the reply`;
     report.add([...at, "keep"], room, { value: String(keep) });
     return;
   }
@@ -172,9 +173,9 @@ function checkModes({ id, modes, line, source }: LayerConfig, path: Path, report
   const lined = (["compact", "minimal"] as const).filter((mode) => modes[mode] === "line");
   for (const mode of lined) {
     if (source !== undefined)
-      report.add([...path, "modes", mode], "no line can stand for a source; say `whole` or `absent`");
+      report.add([...path, "modes", mode], "a source has no one-line summary; use `whole` or `absent`");
     else if (line === undefined)
-      report.add([...path, "modes", mode], `layer \`${id}\` has no \`line\`; add the sentence that stands for it`);
+      report.add([...path, "modes", mode], `layer \`${id}\` has no \`line\`; add its one-line summary`);
   }
   if (line !== undefined && lined.length === 0) {
     report.add([...path, "line"], "no mode shows it; add `modes: {compact: line}` or remove it");
@@ -186,24 +187,24 @@ function checkTextLayer(layer: LayerConfig, path: Path, report: Checking): void 
   const at = (key: string, expected: string): void => report.add([...path, key], expected);
   checkMembers(layer, undefined, { ...report, at });
   if (scope === "turn")
-    at("scope", "a text that never changes belongs before the conversation; say `agent` or `thread`");
-  if (mutability === "live") at("mutability", "only sources change by themselves; say `immutable` or `versioned`");
+    at("scope", "a text that never changes belongs before the conversation; use `agent` or `thread`");
+  if (mutability === "live") at("mutability", "only sources change by themselves; use `immutable` or `versioned`");
   if (trust !== "platform" && trust !== "operator") {
-    at("trust", "a text in strata.yaml is the operator's own word; say `operator`, or `platform` with `scope: all`");
+    at("trust", "a text in strata.yaml is the operator's own; use `operator`, or `platform` with `scope: all`");
   } else if ((trust === "platform") !== (scope === "all")) {
     at(
       layer.trust === undefined ? "scope" : "trust",
-      "`trust: platform` and `scope: all` go together: what all organizations share is the platform's word",
+      "`trust: platform` and `scope: all` go together: text that all organizations share is the platform's",
     );
   }
   if (trust === "platform" && mutability !== "immutable")
-    at("mutability", "the platform's word is locked; say `immutable`");
+    at("mutability", "the platform's text is locked; use `immutable`");
   if (mutability !== "immutable") return;
-  if (layer.editors !== undefined) at("editors", "nobody edits an immutable layer; say `mutability: versioned`");
+  if (layer.editors !== undefined) at("editors", "nobody edits an immutable layer; use `mutability: versioned`");
   if (layer.required === false)
-    at("required", "an immutable layer is always sent; remove this or say `mutability: versioned`");
+    at("required", "an immutable layer is always sent; remove this or use `mutability: versioned`");
   for (const key of ["budget", "minimum"] as const) {
-    if (layer[key]) at(key, "an immutable layer is never cut; remove this or say `mutability: versioned`");
+    if (layer[key]) at(key, "an immutable layer is never cut; remove this or use `mutability: versioned`");
   }
 }
 
@@ -217,15 +218,15 @@ function checkSourceLayer(layer: LayerConfig, path: Path, report: Checking): voi
     return;
   }
   const { scope = "turn", mutability = "live", trust, timezone } = layer;
-  if (scope !== "turn") at("scope", "a source changes each turn and may not touch the cached prefix; say `turn`");
-  if (mutability !== "live") at("mutability", "a source changes each turn; say `live`");
+  if (scope !== "turn") at("scope", "a source changes each turn and may not touch the cached prefix; use `turn`");
+  if (mutability !== "live") at("mutability", "a source changes each turn; use `live`");
   if (timezone !== undefined && !isTimezone(timezone))
     at("timezone", "expected an IANA time zone, as in `Europe/Berlin`");
   if (trust === undefined) return;
-  if (form === undefined) at("trust", "a source out of `modules` says itself whose words it gives; remove it");
-  else if (layer.source === "clock" && trust !== "platform") at("trust", "the platform tells the time; say `platform`");
+  if (form === undefined) at("trust", "a source from `modules` states its trust itself; remove it");
+  else if (layer.source === "clock" && trust !== "platform") at("trust", "the platform tells the time; use `platform`");
   else if (trust === "platform" && !form.isOurs)
-    at("trust", "memories are not the platform's word; say `operator` or less");
+    at("trust", "memories are not the platform's text; use `operator` or less");
 }
 
 type At = (key: string, expected: string) => void;
@@ -248,9 +249,9 @@ function checkMembers(
 /** The operator's word in the prefix, changed by recorded edits only. */
 function checkStoredLayer(layer: LayerConfig, at: At): void {
   const { scope = "agent", mutability = "versioned", trust = "operator" } = layer;
-  if (scope !== "agent") at("scope", "it is one agent's; say `agent`");
-  if (mutability !== "versioned") at("mutability", "an operator may change it; say `versioned`");
-  if (trust !== "operator") at("trust", "only operators write it; say `operator`");
+  if (scope !== "agent") at("scope", "it is one agent's; use `agent`");
+  if (mutability !== "versioned") at("mutability", "an operator may change it; use `versioned`");
+  if (trust !== "operator") at("trust", "only operators write it; use `operator`");
 }
 
 function isTimezone(name: string): boolean {

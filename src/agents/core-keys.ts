@@ -8,7 +8,7 @@ export const CORE_KEYS = {
       .enum(["named", "ethereum"])
       .default("named")
       .describe(
-        "Who may write: `named` anybody by any name; `ethereum` whoever has an address, and a message may be signed with its key.",
+        "Who may write: `named` means anybody, under any name; `ethereum` means anybody with an Ethereum address, and messages may be signed with its key.",
       ),
   ),
   instructions: agentKey(
@@ -16,7 +16,7 @@ export const CORE_KEYS = {
       .enum(["operators", "members"])
       .default("operators")
       .describe(
-        "Who may post an `instruction` to it: `operators` alone, or `members` of the organization as well. Contacts never may.",
+        "Who may post an `instruction` to it: only `operators`, or also `members` of the organization. Contacts never may.",
       ),
   ),
   tail: agentKey(
@@ -24,7 +24,7 @@ export const CORE_KEYS = {
       .enum(["after-events", "before-events"])
       .default("after-events")
       .describe(
-        "Where what the live layers say stands: behind the events, or before them, so that the question comes last. Before them, the events are paid for once more in the next turn; `strata lint` tells how much.",
+        "Where the text of the live layers is placed: after the events, or before them, so that the question comes last. If it is before them, the events are paid for a second time in the next turn; `strata lint` says how much.",
       ),
   ),
   summaries: agentKey(
@@ -32,7 +32,7 @@ export const CORE_KEYS = {
       .boolean()
       .default(true)
       .describe(
-        "Whether the agent's own model sums up what is cut when a conversation gets too long for the budget. Otherwise it is only marked as left out.",
+        "Whether the agent's own model summarizes what is cut when a conversation exceeds the budget. Otherwise only a mark says that something is left out.",
       ),
   ),
 };

@@ -26,6 +26,6 @@ describe("`inbox` of an agent", () => {
   it("takes several senders only with `history: log` and where replies are texts", () => {
     expect(refusalOf(() => helper("    inbox: batch\n")).message).toContain("`batch` needs `history: log`");
     const shaped = "    history: log\n    inbox: batch\n    output: { type: object }\n";
-    expect(refusalOf(() => helper(shaped)).message).toContain("remove `output` or say `each`");
+    expect(refusalOf(() => helper(shaped)).message).toContain("remove `output` or use `each`");
   });
 });

@@ -79,7 +79,7 @@ export function sourcesOf(brought: SourceForms): Sources {
     formOf,
     isLive: (layer) => layer.source !== undefined && formOf(layer)?.isStored !== true,
     taking,
-    says: `What fills the layer. Anew each turn: ${told(which(false)).join(", ")}, or the name of a source out of \`modules\`. Until it is edited: ${told(which(true)).join(", ")}.`,
+    says: `What fills the layer. In each turn: ${told(which(false)).join(", ")}, or the name of a source from \`modules\`. Until it is edited: ${told(which(true)).join(", ")}.`,
     stored: storedOf(forms),
     // Its members are those of the form by that name, and features add the two together.
     make: (name, layer) => {
@@ -90,7 +90,7 @@ export function sourcesOf(brought: SourceForms): Sources {
 }
 
 const told = (forms: readonly (readonly [string, SourceForm])[]): readonly string[] =>
-  forms.map(([name, { fills }]) => `\`${name}\` ${fills}`);
+  forms.map(([name, { fills }]) => `\`${name}\` (${fills})`);
 
 function storedOf(forms: SourceForms): z.ZodType<Source> {
   const brought = Object.entries(forms).map(([name, { kept }]) => z.strictObject({ ...kept, kind: z.literal(name) }));

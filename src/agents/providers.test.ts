@@ -121,7 +121,11 @@ describe("providers", () => {
       "providers: {local: {kind: openai-compatible}}",
       "providers.local — needs the server's `url`",
     ],
-    ["of two kinds", 'providers: {local: {kind: openai, package: "@ai-sdk/openai"}}', "a `package` says it already"],
+    [
+      "of two kinds",
+      'providers: {local: {kind: openai, package: "@ai-sdk/openai"}}',
+      "`package` already says which API it is",
+    ],
     ["named like the built-in model", "providers: {rehearsal: {kind: openai}}", "another name"],
     ["in a region that is none", "providers: {bedrock: {region: Frankfurt}}", "a region of AWS, as in `eu-central-1`"],
     ["whose package is none", 'providers: {local: {package: "../here"}}', "the name of an npm package"],

@@ -200,7 +200,7 @@ export function readSecrets(
     const path: Path = ["secrets", name];
     const secret = readSecret(reference, environment, path, report);
     if (secret !== undefined && secret.reveal().length < SHORTEST_SECRET) {
-      const expected = `its value has fewer than ${SHORTEST_SECRET} characters and could not be kept out of prompts; use a longer one`;
+      const expected = `its value has fewer than ${SHORTEST_SECRET} characters and cannot be kept out of prompts; use a longer one`;
       report.add(path, expected, { value: reference });
     }
     return secret === undefined ? [] : [[name, secret] as const];

@@ -62,7 +62,7 @@ it("001.2 a model that obeys a contact sends nothing to an address of theirs wit
   expect(came()).toBe(0);
 });
 
-it("001.2 no declaration opens what is inside: named hosts are asked at once, and only on the open web", async () => {
+it("001.2 no declaration opens what is inside: named hosts are asked at once, and only on the public web", async () => {
   const { port, came } = await inside();
   const hosts = [`*:${port}`, `127.0.0.1:${port}`, `localhost:${port}`];
   const { waiting, read } = await reader({ allow: hosts, post: hosts }, [
@@ -72,7 +72,7 @@ it("001.2 no declaration opens what is inside: named hosts are asked at once, an
     ["http_fetch", { url: "https://example.org:99/" }],
   ]);
   expect(waiting).toEqual([]);
-  expect(read.match(/is this machine itself. Only the open web can be asked/g)).toHaveLength(3);
+  expect(read.match(/is this machine itself. Only the public web can be reached/g)).toHaveLength(3);
   expect(read).toContain(`leads to example.org:99, and this agent may reach only *:${port}`);
   expect(came()).toBe(0);
 });

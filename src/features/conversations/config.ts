@@ -13,7 +13,7 @@ export const SOURCES = {
     unfit: ({ history }) =>
       history === "log"
         ? undefined
-        : "the conversation stands in the transcript already; say `history: log` or remove it",
+        : "the conversation is in the transcript already; set `history: log` or remove this layer",
   }),
 };
 

@@ -6,12 +6,12 @@ const DELIVER = z
   .strictObject({
     url: z
       .url({ protocol: /^https?$/, error: "an address that begins with https:// or http://" })
-      .describe("A server that takes them by POST."),
-    key: z.string().optional().describe("The name under `secrets` of what is sent as a bearer token."),
+      .describe("The address that receives them by POST."),
+    key: z.string().optional().describe("The name under `secrets` of the bearer token to send."),
   })
   .optional()
   .describe(
-    "Where `strata start` sends the replies that nobody listened to: one request each, with the reply's id as `Idempotency-Key`, tried again until it is taken. Default: they wait in the outbox for whoever asks.",
+    "Where `strata start` sends the replies that no client has received: one request each, with the reply's id as `Idempotency-Key`, retried until it is accepted. Default: they wait in the outbox until they are fetched.",
   );
 
 /** Where replies are sent by themselves. */

@@ -9,7 +9,7 @@ import ipaddr from "ipaddr.js";
 export interface Reach {
   /** All addresses of a name. */
   readonly resolve: (host: string) => Promise<readonly string[]>;
-  /** Why nothing may be sent to an address, as the end of a sentence that begins with it; nothing for one of the open web. */
+  /** Why nothing may be sent to an address, as the end of a sentence that begins with it; nothing for one of the public web. */
   readonly refuse: (address: string) => string | undefined;
 }
 
@@ -37,7 +37,7 @@ const RANGES: Readonly<Record<string, string>> = {
 const INSIDE_CLOUDS = ["168.63.129.16"];
 
 /**
- * Why an address is not of the open web. What carries another address in it (NAT64, 6to4, Teredo and their like) is refused whole:
+ * Why an address is not of the public web. What carries another address in it (NAT64, 6to4, Teredo and their like) is refused whole:
  * a gateway would send it on to the one inside.
  * @param own the addresses of this machine, which reach what listens here
  */
@@ -47,7 +47,7 @@ export function addressProblem(address: string, own: readonly string[] = []): st
   const range = parsed.range();
   const plain = parsed.toString();
   if (range !== "unicast") return RANGES[range] ?? `is reserved (${range})`;
-  // Of IPv6, the open web has 2000::/3 and nothing else.
+  // Of IPv6, the public web has 2000::/3 and nothing else.
   if (parsed.kind() === "ipv6" && !/^[23]/.test(parsed.toNormalizedString().padStart(4, "0"))) return "is reserved";
   if (INSIDE_CLOUDS.includes(plain)) return "answers only inside a cloud";
   if (own.some((one) => isSameAddress(one, plain))) return "is this machine itself";

@@ -10,7 +10,7 @@ export interface Wish {
   readonly method: "GET" | "HEAD" | "POST";
   readonly body?: { readonly type: string; readonly text: string };
   readonly rules: FetchLimits;
-  /** Left out, all of the open web. */
+  /** Left out, all of the public web. */
   readonly hosts: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }

@@ -17,7 +17,7 @@ const FETCH = z
     allow: hosts()
       .optional()
       .describe(
-        "Hosts that it may read from, also in a turn that has read what somebody outside wrote: `docs.example.org`, `*.example.org` for all below it, `*` for the whole open web; a port other than the usual one is named with it. Default: the open web, and in such a turn each address waits for a person.",
+        "Hosts that it may read from without asking, even in a turn that has read what somebody outside wrote: `docs.example.org`, `*.example.org` for all subdomains, `*` for the whole public web; an unusual port must be named. Default: the public web, but in such a turn each address waits for a person.",
       ),
     post: hosts().default([]).describe("Hosts that `http_post` may post to. Default: none."),
     types: z
@@ -27,19 +27,19 @@ const FETCH = z
       .min(1)
       .max(50)
       .optional()
-      .describe("Media types that are read. Default: what is text, such as `text/*`, JSON and XML."),
+      .describe("Media types that are read. Default: text, such as `text/*`, JSON and XML."),
     bytes: z
       .int()
       .min(1_000)
       .max(20_000_000)
       .default(1_000_000)
-      .describe("Bytes that are read of an answer, unpacked."),
+      .describe("The most bytes read of an answer, after decompression."),
     seconds: z.number().min(0.1).max(300).default(20).describe("Seconds that one call may take."),
-    redirects: z.int().min(0).max(20).default(5).describe("Redirects that are followed."),
+    redirects: z.int().min(0).max(20).default(5).describe("How many redirects are followed."),
   })
   .optional()
   .describe(
-    "How far `http_fetch` and `http_post` go for it, where it has these tools. Whatever is said here, they reach the open web alone, and nothing inside a network. Default: it reads from the open web, and posts nowhere.",
+    "The limits of `http_fetch` and `http_post`, if the agent has these tools. Whatever is set here, they reach only the public web, and nothing inside a network. Default: it reads from the public web and posts nowhere.",
   );
 
 /** How far an agent's requests go. */

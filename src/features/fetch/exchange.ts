@@ -90,7 +90,7 @@ function checkAddress(host: string, address: string, { refuse }: Reach): void {
   const because = refuse(address);
   if (because === undefined) return;
   const who = isSameAddress(host, address) || host === address ? address : `${host} is ${address}, which`;
-  throw new NotFetched(`Nothing was sent: ${who} ${because}. Only the open web can be asked.`);
+  throw new NotFetched(`Nothing was sent: ${who} ${because}. Only the public web can be reached.`);
 }
 
 /** How long one address may take before the next is tried, in milliseconds. */

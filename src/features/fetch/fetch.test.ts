@@ -12,7 +12,7 @@ import { fetchTools } from "./tools.ts";
 
 /**
  * A small internet: what listens on 127.0.0.1 and ::1 stands for what is inside and must never hear of anything; what listens on
- * 127.0.0.2 for the open web. Both have one port, so that nothing but the address tells them apart.
+ * 127.0.0.2 for the public web. Both have one port, so that nothing but the address tells them apart.
  */
 const OPEN = "127.0.0.2";
 const INSIDE = ["127.0.0.1", "::1"];
@@ -21,7 +21,7 @@ const heard = { inside: 0, open: [] as IncomingMessage[] };
 const servers: Server[] = [];
 let port = 0;
 
-/** What the open web answers, by path. */
+/** What the public web answers, by path. */
 const pages = new Map<string, RequestListener>();
 
 async function listen(host: string, at: number, answer: RequestListener): Promise<number> {
@@ -63,7 +63,7 @@ dns.on("message", (query, from) => {
   dns.send(Buffer.concat([head, question, ...records]), from.port, from.address);
 });
 
-/** As the product, but for one address that stands for the open web. */
+/** As the product, but for one address that stands for the public web. */
 const REACH: Reach = {
   resolve: (host) => resolver.resolve4(host),
   refuse: (address) => (address === OPEN ? undefined : OPEN_WEB.refuse(address)),
@@ -208,7 +208,7 @@ describe("001.2 no request of an agent reaches what is inside", () => {
   ])("not by %s", async (_, addresses) => {
     names.set("trap.test", () => addresses);
     const { text } = await call({ url: `http://trap.test:${port}/` });
-    expect(text).toMatch(/^Nothing was sent: trap\.test is [\d.]+, which .*Only the open web can be asked\.$/);
+    expect(text).toMatch(/^Nothing was sent: trap\.test is [\d.]+, which .*Only the public web can be reached\.$/);
     expect(heard.inside + heard.open.length).toBe(0);
   });
 

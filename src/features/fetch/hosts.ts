@@ -32,7 +32,7 @@ export function readUrl(text: string): URL | { readonly because: string } {
   return url;
 }
 
-/** Why nothing is sent to that host and port; `hosts` left out, any host of the open web will do. */
+/** Why nothing is sent to that host and port; `hosts` left out, any host of the public web will do. */
 export function hostProblem(url: URL, hosts: readonly string[] | undefined): string | undefined {
   const name = `${hostOf(url)}${url.port === "" ? "" : `:${url.port}`}`;
   if (hosts !== undefined && !isNamed(hosts, url)) {

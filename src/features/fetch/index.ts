@@ -1,4 +1,4 @@
-/** Agents that read the web: requests to the open web alone, whatever an address says and wherever it leads. */
+/** Agents that read the web: requests to the public web alone, whatever an address says and wherever it leads. */
 import type { Feature } from "../feature.ts";
 import { KEYS } from "./config.ts";
 import { fetchTools } from "./tools.ts";

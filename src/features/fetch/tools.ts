@@ -8,7 +8,7 @@ import { type FetchRules, limitsOf } from "./config.ts";
 export interface FetchParts {
   /** What the declaration of an agent says now; nothing, where there is none any more. */
   readonly rulesOf: (scope: ContactScope) => FetchRules | undefined;
-  /** Left out, the open web. In tests, a network of their own. */
+  /** Left out, the public web. In tests, a network of their own. */
   readonly reach?: Reach;
 }
 

@@ -6,7 +6,7 @@ const INBOX = z
   .enum(["each", "batch"])
   .default("each")
   .describe(
-    "Whose messages a turn of the inbox takes: `each` those of one sender; `batch` those of several, each in frames of their own, and each sender gets a reply of their own by the tool `reply_to_sender`. `batch` needs `history: log`.",
+    "Whose messages a turn of the inbox handles. `each`: those of one sender. `batch`: those of several, each in its own frame; the tool `reply_to_sender` sends each sender a reply of their own. `batch` needs `history: log`.",
   );
 
 /** Whose messages a turn takes: a turn of several senders stands alone, and its replies are texts that a tool sends. */
@@ -17,14 +17,14 @@ export const KEYS = {
       if (inbox !== "batch") return;
       if (agent.history !== "log") refuse([], "`batch` needs `history: log`: a turn of several senders stands alone");
       if (agent.output !== undefined)
-        refuse([], "`batch` sends its replies by a tool, as texts; remove `output` or say `each`");
+        refuse([], "`batch` sends its replies as texts, with a tool; remove `output` or use `each`");
     },
   }),
 };
 
 /** The messages that a turn handles: how many, from whom, their beginnings. */
 export const SOURCES = {
-  obligations: sourceForm({ fills: "what it has to answer", kept: {}, make: () => ({}) }),
+  obligations: sourceForm({ fills: "what needs an answer", kept: {}, make: () => ({}) }),
 };
 
 declare module "../../protocol/agent.ts" {

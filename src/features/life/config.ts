@@ -3,12 +3,12 @@ import { agentKey, type Kept, type KindsOf, server, sourceForm } from "../../age
 import type { Agent } from "../../protocol/index.ts";
 
 const CREDITS = z.strictObject({
-  low: z.number().positive().default(5).describe("At or below so many it is LowCycles."),
+  low: z.number().positive().default(5).describe("At or below this balance its tier is LowCycles."),
   critical: z
     .number()
     .positive()
     .default(1)
-    .describe("At or below so many it is Critical: compact, and with few rounds."),
+    .describe("At or below this balance its tier is Critical: the prompt is compact, and a turn has few rounds."),
   rounds: z.int().min(1).max(100).default(2).describe("Model calls of one turn while it is Critical."),
 });
 
@@ -17,8 +17,8 @@ const ACCOUNT = z.strictObject({
     .string()
     .regex(/^0x[0-9a-fA-F]{40}$/, "an Ethereum address, 0x and 40 hexadecimal digits")
     .describe("Its address."),
-  rpc: server().describe("A JSON-RPC server of its chain."),
-  cached: z.int().min(1).max(86_400).default(300).describe("Seconds for which a balance that was read is shown."),
+  rpc: server().describe("The address of a JSON-RPC server for its chain."),
+  cached: z.int().min(1).max(86_400).default(300).describe("Seconds for which a balance is cached."),
 });
 
 const LIFE = z
@@ -28,16 +28,16 @@ const LIFE = z
       .min(0.1)
       .max(43_200)
       .optional()
-      .describe("Minutes between two turns of its own, which `strata start` runs. Default: none."),
+      .describe("Minutes between two turns of its own, which `strata start` runs. Default: no such turns."),
     credits: CREDITS.optional().describe(
-      "It lives on credits, in US dollars: `strata credits add` tops them up, each turn draws what it cost, and at zero it sleeps. Default: it never runs low.",
+      "It spends credits, in US dollars: `strata credits add` tops them up, each turn deducts its cost, and at zero the agent sleeps. Default: no credits are counted.",
     ),
     account: ACCOUNT.optional().describe(
       "An account on an EVM chain whose native balance `vitals` shows. Default: none.",
     ),
   })
   .optional()
-  .describe("Turns of its own, credits that it lives on, and an account. Default: it only answers.");
+  .describe("Turns of its own, credits that it spends, and a blockchain account. Default: it only answers.");
 
 /** How an agent lives by itself. */
 export const KEYS = {
@@ -54,7 +54,7 @@ export const KEYS = {
 
 /** Balance, runway, tier, account, turn, time and state. */
 export const SOURCES = {
-  vitals: sourceForm({ fills: "how the agent is", isOurs: true, kept: {}, make: () => ({}) }),
+  vitals: sourceForm({ fills: "the agent's own condition", isOurs: true, kept: {}, make: () => ({}) }),
 };
 
 declare module "../../protocol/agent.ts" {

@@ -3,7 +3,7 @@ import { frozenKey, type Kept, type KindsOf, sourceForm } from "../../agents/ind
 
 const CONSOLIDATE = z
   .strictObject({
-    after: z.int().min(30).max(43_200).describe("Minutes after the last word of a contact, at the least."),
+    after: z.int().min(30).max(43_200).describe("The fewest minutes after a contact's last message."),
     by: z
       .enum(["session", "topic", "both"])
       .default("session")
@@ -11,7 +11,7 @@ const CONSOLIDATE = z
   })
   .optional()
   .describe(
-    "In idle time `strata start` has the agent's model sum up what was said, as memories beside the messages. Default: only `strata memory consolidate` does.",
+    "When idle, `strata start` lets the agent's model summarize what was said, as memories beside the messages. Default: only `strata memory consolidate` does this.",
   );
 
 /** When what was said is summed up. */

@@ -56,13 +56,13 @@ const skills = frozenKey({
     const names = all.map(({ name }) => name);
     for (const [i, { name, text, file }] of all.entries()) {
       const first = names.indexOf(name);
-      if (first !== i) refuse([i, "name"], `stands already in entry [${first}]; each may stand once`);
+      if (first !== i) refuse([i, "name"], `is already in entry [${first}]; each may appear only once`);
       if ((text === undefined) === (file === undefined))
         refuse([i], `skill \`${name}\` needs exactly one of \`text\` and \`file\``);
     }
     const most = TEXT_LIMITS.skills;
     if (all.filter(({ enabled }) => enabled).length > most)
-      refuse([], `at most ${most} may be enabled from the start; say \`enabled: false\` of some`);
+      refuse([], `at most ${most} may be enabled from the start; set \`enabled: false\` for some`);
   },
 });
 
@@ -72,7 +72,7 @@ export const KEYS = { soul, skills };
 /** The name stands in the prefix, right after the layer that points to it; the skills below all that is edited. */
 export const SOURCES = {
   soul: sourceForm({ fills: "the agent's short name for itself", isStored: true, kept: {}, make: () => ({}) }),
-  skills: sourceForm({ fills: "its skills that are enabled", isStored: true, kept: {}, make: () => ({}) }),
+  skills: sourceForm({ fills: "its enabled skills", isStored: true, kept: {}, make: () => ({}) }),
 };
 
 declare module "../../protocol/agent.ts" {
