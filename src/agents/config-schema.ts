@@ -256,7 +256,7 @@ export const TOP = z.strictObject({
     .refine((address) => SECRET_FORM.test(address) || isStoreAddress(address), STORE_FORM)
     .optional()
     .describe(
-      `Where all is kept but the files of workspaces: a database of PostgreSQL 15 or newer, as in \`postgres://strata@db.internal/strata\`; with a password, \`${REFERENCE}\` of the environment or of \`.env\`. The variable \`STRATA_STORE\` goes before it. Default: the file \`strata.db\` in the data folder.`,
+      `The database for everything except the files of workspaces: PostgreSQL 15 or newer, as in \`postgres://strata@db.internal/strata\`; with a password, \`${REFERENCE}\` of the environment or of \`.env\`. The variable \`STRATA_STORE\` overrides it. Default: the file \`strata.db\` in the data folder.`,
     ),
   providers: z
     .record(slug(), PROVIDER)
