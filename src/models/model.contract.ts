@@ -48,7 +48,7 @@ export function messagesWithCall({ messages, prefix }: Request): readonly Messag
 }
 
 /** All that a send tells. */
-export async function eventsOf(model: Model, request: Request, signal = new AbortController().signal) {
+export async function eventsOf(model: Model, request: Request, signal: AbortSignal = new AbortController().signal) {
   const events: ModelEvent[] = [];
   for await (const event of model.send(request, { signal })) events.push(event);
   return events;

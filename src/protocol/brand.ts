@@ -1,4 +1,9 @@
 declare const brand: unique symbol;
 
+/** An interface, because the types of a package must be able to name it wherever they spell a brand out. */
+export interface Branded<Name extends string> {
+  readonly [brand]: Name;
+}
+
 /** A `T` that only its own maker can make: the mark lives in the types and costs nothing at run time. */
-export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
+export type Brand<T, Name extends string> = T & Branded<Name>;
