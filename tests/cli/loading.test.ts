@@ -84,10 +84,11 @@ describe("a command loads what it needs", () => {
     expect(files.filter((file) => file.startsWith("guard/override/"))).toEqual([]);
   });
 
-  it("and the server neither, while nobody talks to an agent", async () => {
+  it("and the server loads ahead what the first turn would keep everybody waiting for, and no more", async () => {
     const { files, rooms, packages } = await loadedBy(["start", "--port", "0"], "serves on");
     expect(rooms).toContain("doors/http");
-    expect(packages.filter((name) => RARE.test(name))).toEqual([]);
+    // The vocabulary, and no package of a provider: the only agent here talks to the rehearsal.
+    expect(packages.filter((name) => RARE.test(name))).toEqual(["gpt-tokenizer"]);
     expect(files.filter((file) => file.startsWith("guard/override/"))).toEqual([]);
   });
 });
