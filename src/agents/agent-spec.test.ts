@@ -89,6 +89,7 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "outp
   skills: [{ name: "sums", text: trusted("Add up."), enabled: false }],
   ...{ tail: "before-events", summaries: false, mode: "auto" },
   consolidate: { after: 30, by: "topic" },
+  schedules: [{ name: "a", cron: "0 9 * * *", timezone: "UTC", text: "Look.", missed: "all", mode: "full" }],
   fetch: { allow: ["*"], post: ["a.b"], types: ["text/*"], bytes: 9_000, seconds: 9, redirects: 1 },
   budgets: {
     ...{ total: 9_000, reply: 90, keep: 80, message: 75, result: 70, source: 60 },

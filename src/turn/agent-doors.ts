@@ -255,6 +255,22 @@ export interface AgentDoors {
    */
   tickDue(actor: Actor, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
 
+  /** What the agent does by the clock: whether a run is due, or may have been missed, and when the next is. */
+  schedules(
+    actor: Actor,
+    agent: AgentName,
+  ): Promise<
+    readonly {
+      readonly schedule: NonNullable<Agent["schedules"]>[number];
+      readonly isDue: boolean;
+      readonly next?: number;
+    }[]
+  >;
+  /** A run besides those that are due; the events of `run`. @throws StrataError `invalid_input` for a schedule that is not declared */
+  runSchedule(actor: Actor, agent: AgentName, schedule: string, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  /** The runs that are due, one after the other, and those that were missed, as the schedule says. Of several programs that look, one runs each. */
+  runDueSchedule(actor: Actor, agent: AgentName, schedule: string, options?: RunOptions): AsyncGenerator<TurnEvent>;
+
   /**
    * One turn over what waits for longest; the events of `run`, none where nothing waits. Of one sender, or with `inbox: batch` of up
    * to five: then each gets what the agent sends them with `reply_to_sender`, and the final text goes to nobody. Replies wait in the

@@ -1,4 +1,4 @@
-import type { Budgets, Model, TurnEvent, Untrusted } from "../protocol/index.ts";
+import type { Budgets, Mode, Model, TurnEvent, Untrusted } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
 
 /** A tool's answer that is known before the call: what a recording holds. */
@@ -22,6 +22,8 @@ export interface RunOptions {
    * when `done` was taken.
    */
   readonly unheard?: boolean;
+  /** How much of the prompt is sent, whatever the agent's own mode is. */
+  readonly mode?: Mode;
   /** How far the turn may go instead of the agent's own limits. */
   readonly limits?: Budgets["turn"];
 }

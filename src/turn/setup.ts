@@ -14,7 +14,8 @@ interface Pinned extends Pick<Thread, "version"> {
 
 /** @throws StrataError `agent_not_found`, `model_unknown`, `invalid_input` for a model without a price under a limit in dollars */
 export async function setupOf(parts: TurnParts, thread: Pinned, options: RunOptions): Promise<TurnSetup> {
-  const agent = await agentAt(parts, thread);
+  const pinned = await agentAt(parts, thread);
+  const agent = options.mode === undefined ? pinned : { ...pinned, mode: options.mode };
   const model = options.model ?? (await parts.modelOf(agent));
   const prices = parts.cardOf(model.ref);
   checkPrice(parts, { agent, model, prices });

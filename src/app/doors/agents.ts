@@ -5,6 +5,7 @@ import * as fetch from "../../features/fetch/config.ts";
 import * as inbox from "../../features/inbox/config.ts";
 import * as life from "../../features/life/config.ts";
 import * as memories from "../../features/memories/config.ts";
+import * as schedules from "../../features/schedules/config.ts";
 import * as texts from "../../features/texts/config.ts";
 
 /** The keys of agents that features bring, in the order of the configuration page. They are small, and read before anything runs. */
@@ -15,6 +16,7 @@ export const AGENT_KEYS = {
   ...life.KEYS,
   ...memories.KEYS,
   ...fetch.KEYS,
+  ...schedules.KEYS,
 };
 
 /** The sources that layers may name, in the order of that page. */

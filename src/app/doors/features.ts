@@ -57,6 +57,11 @@ export const FEATURES: readonly Listed[] = [
     load: async () => (await import("../../features/memories/index.ts")).FEATURE,
   },
   {
+    name: "schedules",
+    nouns: { schedule: "list what an agent does by the clock, and run one of these now" },
+    load: async () => (await import("../../features/schedules/index.ts")).FEATURE,
+  },
+  {
     name: "texts",
     nouns: {
       layer: "list and show an agent's layers; edit those that may be, look at their versions, decide about proposals",

@@ -2,6 +2,7 @@ import { conversationDoors } from "../../features/conversations/index.ts";
 import { deliveryDoors } from "../../features/deliveries/index.ts";
 import { inboxDoors } from "../../features/inbox/index.ts";
 import { type LifePorts, openLife } from "../../features/life/index.ts";
+import { scheduleDoors } from "../../features/schedules/index.ts";
 import { textDoors } from "../../features/texts/index.ts";
 import { createRuntime, type Parts, type Runtime } from "../../turn/index.ts";
 
@@ -19,6 +20,7 @@ export function openRuntime(parts: RuntimeParts): Runtime {
     ...conversationDoors(parts),
     ...deliveryDoors(parts),
     ...inboxDoors(turnParts, run),
+    ...scheduleDoors(turnParts, run),
     ...textDoors(parts, lives),
   };
 }

@@ -83,7 +83,7 @@ const FIRST = [
 const MORE = [
   ["people", "contact, conversation, inbox, outbox, approval"],
   ["texts", "layer, soul, skill, lock, guard"],
-  ["living", "life, credits"],
+  ["living", "life, credits, schedule"],
   ["record", "turn, verify, anchor, export, backup, store, replay"],
   ["project", "models, lint, cache, completion"],
 ] as const;
@@ -110,6 +110,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   inbox: nounOf("inbox"),
   outbox: nounOf("outbox"),
   life: nounOf("life"),
+  schedule: nounOf("schedule"),
   credits: nounOf("credits"),
   usage: nounOf("usage"),
   models: async () => (await import("./project/models.ts")).declareModels,

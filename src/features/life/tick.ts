@@ -121,7 +121,9 @@ async function ownThread(parts: LifeParts, agent: Agent): Promise<Thread> {
 const OLDER = 20;
 
 async function takeBack({ store, wall, clock, alive }: LifeParts, { scope, id }: Thread): Promise<void> {
-  const older = (await store.threads(scope, OLDER)).filter((one) => one.id !== id && one.forkedFrom === undefined);
+  const older = (await store.threads(scope, OLDER)).filter(
+    (one) => one.channel === TICK && one.id !== id && one.forkedFrom === undefined,
+  );
   for (const { id: thread } of older) {
     if ((await store.pending(scope, thread)).length === 0) continue;
     await store.withdraw(scope, thread, { now: wall(), at: clock(), alive });

@@ -22,6 +22,9 @@ import {
 /** What operators see and change of an agent's texts, and all that can be seen of it at once. */
 export type TextDoors = Omit<
   AgentDoors,
+  | "schedules"
+  | "runSchedule"
+  | "runDueSchedule"
   | "life"
   | "funds"
   | "topUp"

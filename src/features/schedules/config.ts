@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { agentKey, type Kept, slug } from "../../agents/index.ts";
+import { type Agent, MODES, TEXT_LIMITS } from "../../protocol/index.ts";
+import { cronProblem } from "./times.ts";
+
+const SCHEDULE = z.strictObject({
+  name: slug().describe("What it is called."),
+  cron: z
+    .string()
+    .max(100)
+    .describe(
+      "When it runs: minute, hour, day of the month, month and day of the week, as in `0 9 * * 1-5` for nine o'clock on working days.",
+    ),
+  timezone: z.string().max(60).default("UTC").describe("Whose clock that is, as in `Europe/Berlin`."),
+  text: z.string().min(1).max(TEXT_LIMITS.layer).describe("What the agent is told to do."),
+  missed: z
+    .enum(["skip", "once", "all"])
+    .default("once")
+    .describe(
+      "What becomes of runs for whose time no `strata start` was there: `skip` leaves them out, `once` makes the last of them up, `all` each of them, 1,000 at most.",
+    ),
+  mode: z
+    .enum(MODES)
+    .default("minimal")
+    .describe("How much of the prompt a run is sent. What a layer is in each mode, its `modes` say."),
+});
+
+const SCHEDULES = z
+  .array(SCHEDULE)
+  .max(100)
+  .default([])
+  .describe(
+    "What the agent does at certain times without being asked, while `strata start` runs. Each run stands alone, on a thread of the agent's own. Default: nothing.",
+  );
+
+/** What an agent does by the clock. */
+export const KEYS = {
+  schedules: agentKey(SCHEDULES, {
+    check: (schedules, { refuse }) => {
+      for (const [i, { name, ...rule }] of schedules.entries()) {
+        const problem = cronProblem(rule);
+        if (problem !== undefined) refuse([i, problem.key], problem.expected);
+        if (schedules.findIndex((one) => one.name === name) < i) refuse([i, "name"], `two schedules are named ${name}`);
+      }
+    },
+  }),
+};
+
+declare module "../../protocol/agent.ts" {
+  interface Agent extends Kept<typeof KEYS> {}
+}
+
+export type Schedule = NonNullable<Agent["schedules"]>[number];

@@ -1,0 +1,169 @@
+import {
+  type Actor,
+  type Agent,
+  type AgentName,
+  asStrataError,
+  type ContactScope,
+  eventId,
+  issueId,
+  SELF,
+  StrataError,
+  suggestion,
+  type TurnEvent,
+  threadId,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { Thread } from "../../store/index.ts";
+import {
+  type AgentDoors,
+  deskOf,
+  keepVersion,
+  note,
+  type Run,
+  type RunOptions,
+  type TurnParts,
+} from "../../turn/index.ts";
+import type { Schedule } from "./config.ts";
+import { nextTime, timesBetween } from "./times.ts";
+
+/** Where an agent's runs by the clock are. */
+const CHANNEL = "schedule";
+
+/** So many runs that were missed are made up. */
+const MOST_MISSED = 1_000;
+/** A run that begins so late is one that was missed, in milliseconds. */
+const LATE = 60_000;
+/** As many of the agent's own threads are looked at for its last runs. */
+const LOOKED_AT = 1_000;
+
+export type ScheduleDoors = Pick<AgentDoors, "schedules" | "runSchedule" | "runDueSchedule">;
+
+/** How far a schedule has come, as this program knows it. */
+interface Come {
+  /** Up to then all runs are begun. */
+  readonly until: number;
+  /** Runs that are begun and have not ended well. */
+  readonly left: readonly Thread[];
+}
+
+/** What an agent does by the clock, for operators. */
+export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
+  const come = new Map<string, Come>();
+  return {
+    schedules: async (actor, name) => {
+      const { agent } = deskOf(parts(), actor, name);
+      const now = parts().clock();
+      return (agent.schedules ?? []).map((schedule) => {
+        const until = come.get(keyOf(agent, schedule))?.until;
+        const next = nextTime(schedule, until ?? now);
+        // What was missed before this program began is not known yet: it is looked up with the first run.
+        const isDue = until === undefined || (next !== undefined && next <= now);
+        return { schedule, isDue, ...(next !== undefined && { next }) };
+      });
+    },
+    async *runSchedule(actor, name, which, options = {}) {
+      const desk = deskOf(parts(), actor, name);
+      const schedule = scheduleOf(desk.agent, which);
+      await note(desk, "schedule", schedule.name);
+      const at = parts().clock();
+      const thread = await begin(parts(), desk.agent, schedule, { at, key: `${which} ${at} by hand` });
+      yield* run(thread, { mode: schedule.mode, unheard: true, ...options });
+    },
+    async *runDueSchedule(actor: Actor, name: AgentName, which: string, options: RunOptions = {}) {
+      const { agent } = deskOf(parts(), actor, name);
+      const schedule = scheduleOf(agent, which);
+      const key = keyOf(agent, schedule);
+      const now = parts().clock();
+      const { until, left } = come.get(key) ?? (await foundOf(parts(), agent, schedule, now));
+      const threads = [...left];
+      for (const at of chosen(schedule, timesBetween(schedule, until, now, MOST_MISSED), now))
+        threads.push(await begin(parts(), agent, schedule, { at, key: `${which} ${new Date(at).toISOString()}` }));
+      come.set(key, { until: now, left: threads });
+      for (const thread of threads) yield* whereFree(run(thread, { mode: schedule.mode, unheard: true, ...options }));
+      come.set(key, { until: now, left: await waitingOf(parts(), threads) });
+    },
+  };
+}
+
+const keyOf = ({ org, name }: Agent, { name: which, cron, timezone }: Schedule): string =>
+  JSON.stringify([org, name, which, cron, timezone]);
+
+/** @throws StrataError `invalid_input` */
+function scheduleOf({ name, schedules = [] }: Agent, which: string): Schedule {
+  const found = schedules.find((one) => one.name === which);
+  if (found !== undefined) return found;
+  const names = schedules.map((one) => one.name);
+  const there = names.length === 0 ? "; it has none" : suggestion(which, names);
+  throw new StrataError("invalid_input", `${name} has no schedule ${JSON.stringify(which)}${there}`, {
+    schedule: which,
+  });
+}
+
+/** Which of the times that have come since the last look are run. */
+function chosen({ missed }: Schedule, times: readonly number[], now: number): readonly number[] {
+  if (missed === "all") return times;
+  const last = times.slice(-1);
+  return missed === "once" ? last : last.filter((at) => now - at <= LATE);
+}
+
+/** One run is one thread: it stands alone, and of several programs that begin it, all get the same. */
+async function begin(
+  parts: TurnParts,
+  agent: Agent,
+  { text }: Schedule,
+  { at, key }: { readonly at: number; readonly key: string },
+): Promise<Thread> {
+  const thread = await ownThread(parts, agent, { at, key });
+  const id = eventId(issueId("event", parts.wall(), parts.random(10)));
+  const content = [{ type: "text", text: untrusted(text) }] as const;
+  const occasion = {
+    id,
+    kind: "scheduled",
+    trust: "operator",
+    channel: CHANNEL,
+    externalId: key,
+    content,
+    at,
+  } as const;
+  // Known with other words: the run was begun before the declaration was changed.
+  await parts.store.receive(thread.scope, thread.id, [occasion]).catch((thrown: unknown) => {
+    if (asStrataError(thrown).code !== "invalid_input") throw thrown;
+  });
+  return thread;
+}
+
+async function ownThread(
+  parts: TurnParts,
+  agent: Agent,
+  { at, key }: { readonly at: number; readonly key: string },
+): Promise<Thread> {
+  const { org, name, version } = agent;
+  const scope: ContactScope = { org, agent: name, contact: SELF };
+  await keepVersion(parts, agent);
+  const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
+  return parts.store.openThread(scope, { id, channel: CHANNEL, key, version, at });
+}
+
+/** What a program that has just begun finds: the time of the last run that anybody has begun, or when a new schedule was first looked at. */
+async function foundOf(parts: TurnParts, agent: Agent, { name }: Schedule, now: number): Promise<Come> {
+  const own = await parts.store.threads({ org: agent.org, agent: agent.name, contact: SELF }, LOOKED_AT);
+  const runs = own.filter(({ channel, key }) => channel === CHANNEL && key.startsWith(`${name} `));
+  const times = runs.map(({ key }) => Date.parse(key.slice(name.length + 1))).filter((at) => !Number.isNaN(at));
+  const { createdAt } = await ownThread(parts, agent, { at: now, key: name });
+  return { until: Math.max(createdAt, ...times), left: await waitingOf(parts, runs.toReversed()) };
+}
+
+async function waitingOf({ store }: TurnParts, threads: readonly Thread[]): Promise<readonly Thread[]> {
+  const waits = threads.map(async ({ scope, id }) => (await store.pending(scope, id)).length > 0);
+  const found = await Promise.all(waits);
+  return threads.filter((_, at) => found[at]);
+}
+
+/** Another program that runs it is as good. */
+async function* whereFree(turn: AsyncGenerator<TurnEvent>): AsyncGenerator<TurnEvent> {
+  try {
+    yield* turn;
+  } catch (thrown) {
+    if (asStrataError(thrown).code !== "thread_busy") throw thrown;
+  }
+}

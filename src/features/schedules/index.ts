@@ -1,0 +1,110 @@
+/** What agents do by the clock: each run an event of the operator's on a thread of its own, with as much of the prompt as it needs. */
+import { z } from "zod";
+import { minute, oneLine, table } from "../../print/index.ts";
+import { asStrataError, MODES } from "../../protocol/index.ts";
+import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
+import type { Feature } from "../feature.ts";
+import { FIELDS, list as listOf, TIME } from "../fields.ts";
+import { operation, turnOperation, type World } from "../operation.ts";
+import { KEYS } from "./config.ts";
+
+export { scheduleDoors } from "./doors.ts";
+
+const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
+
+const SCHEDULES = z
+  .object({
+    schedules: listOf(
+      z.object({
+        name: z.string(),
+        cron: z.string(),
+        timezone: z.string(),
+        text: z.string(),
+        missed: z.enum(["skip", "once", "all"]),
+        mode: z.enum(MODES),
+        next: TIME.optional().describe("When it runs next; left out, never again."),
+      }),
+    ),
+  })
+  .meta({ id: "Schedules" });
+
+const list = operation({
+  name: "schedule.list",
+  does: "List what an agent does by the clock, and when each is due next.",
+  may: "operate",
+  at: "GET /v1/agents/{agent}/schedules",
+  takes: OF_AGENT,
+  gives: SCHEDULES,
+  list: "schedules",
+  command: { examples: ["schedule list companion"], opens: "record" },
+  run: async ({ runtime }, { agent }, { actor }) => {
+    const found = await runtime.schedules(actor, agent);
+    return { schedules: found.map(({ schedule, next }) => ({ ...schedule, ...(next !== undefined && { next }) })) };
+  },
+  show: ({ schedules }, { style, given: { agent } }) =>
+    schedules.length === 0
+      ? [`${agent} does nothing by the clock; \`schedules\` in strata.yaml says what it shall do.`]
+      : table(
+          COLUMNS,
+          schedules.map(({ name, cron, timezone, mode, missed, next, text }) => [
+            ...[name, next === undefined ? "never" : minute(next), cron, timezone, mode, missed, oneLine(text)],
+          ]),
+          style,
+        ),
+});
+
+const COLUMNS = [
+  ...[{ head: "name" }, { head: "next (UTC)" }, { head: "rule" }, { head: "time zone" }],
+  ...[{ head: "mode" }, { head: "missed" }, { head: "does", least: 20, wraps: true }],
+] as const;
+
+const runNow = turnOperation({
+  name: "schedule.run",
+  does: "Run one of an agent's schedules now, besides the times at which it is due.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/schedules/{schedule}/run",
+  takes: OF_AGENT.extend({ schedule: z.string().min(1).max(64).describe("the schedule's name") }),
+  command: { words: ["schedule"], examples: ["schedule run digest companion"], opens: "everything" },
+  turn: ({ runtime }, { agent, schedule }, { actor, signal }) =>
+    runtime.runSchedule(actor, agent, schedule, { signal }),
+  idle: ({ schedule }) => `${schedule} runs already.`,
+});
+
+/** Runs by the clock, each when it is due; what was missed before the program began is looked up once. */
+const runs: Job = {
+  name: "schedules.runs",
+  due: async ({ runtime, operator, now }) => {
+    const busy = runtime.agents(operator).filter(({ schedules = [] }) => schedules.length > 0);
+    const found = await Promise.all(
+      busy.map(async ({ name }) => (await runtime.schedules(operator, name)).map((one) => ({ agent: name, ...one }))),
+    );
+    const later = found.flat().flatMap(({ isDue, next }) => (isDue || next === undefined ? [] : [next]));
+    return {
+      tasks: found.flat().flatMap((one) => (one.isDue ? [task({ runtime, operator }, one)] : [])),
+      next: later.length === 0 ? undefined : Math.max(now(), Math.min(...later)),
+    };
+  },
+};
+
+type Due = Awaited<ReturnType<World["runtime"]["schedules"]>>[number] & { readonly agent: Task["agent"] };
+
+const task = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, { agent, schedule }: Due): Task => ({
+  agent,
+  key: `schedule ${schedule.name} of ${agent}`,
+  trouble: `${schedule.name} of ${agent} did not run`,
+  async *run(signal): AsyncGenerator<Notice> {
+    const about = `schedule ${schedule.name} of ${agent}`;
+    try {
+      for await (const event of runtime.runDueSchedule(operator, agent, schedule.name, { signal })) {
+        if (event.type === "done") yield { about, says: "", isOver: true };
+        if (event.type === "failed" && !signal.aborted)
+          yield { about, says: `${schedule.name} of ${agent} failed: ${event.error.message}` };
+      }
+    } catch (thrown) {
+      // That it has no credits is told as how it lives.
+      if (asStrataError(thrown).code !== "out_of_credits") throw thrown;
+    }
+  },
+});
+
+export const FEATURE: Feature = { name: "schedules", keys: KEYS, operations: [list, runNow], jobs: [runs] };

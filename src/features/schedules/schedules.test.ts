@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import { agentName, contactId, layerId, SELF, trusted, untrusted } from "../../protocol/index.ts";
+import { openSqlite } from "../../store/index.ts";
+import { collect, endOf, OPERATOR, sampleAgent, stage } from "../../turn/index.contract.ts";
+import type { Schedule } from "./config.ts";
+import { FEATURE } from "./index.ts";
+import { cronProblem, nextTime, timesBetween } from "./times.ts";
+
+const NAME = agentName("helper");
+const digest: Schedule = {
+  ...{ name: "digest", cron: "30 2 * * *", timezone: "Europe/Berlin", text: "Sum up the day." },
+  ...{ missed: "once", mode: "minimal" },
+};
+
+/** An agent that does this by the clock, over a store that may outlive the program. */
+async function clocked(schedules: readonly Schedule[], given: { store?: Awaited<ReturnType<typeof openSqlite>> } = {}) {
+  const store = given.store ?? (await openSqlite(":memory:"));
+  const answers = Array.from({ length: 1_200 }, () => "Done.");
+  const stand = await stage(answers, { agent: sampleAgent({ schedules }), store });
+  const runs: number[] = [];
+  /** What the dispatcher would do at this time; the times of the runs that began. */
+  const look = async (at: number): Promise<readonly number[]> => {
+    stand.time.at = at;
+    runs.length = 0;
+    for (const { schedule, isDue } of await stand.runtime.schedules(OPERATOR, NAME)) {
+      if (!isDue) continue;
+      for (const event of await collect(stand.runtime.runDueSchedule(OPERATOR, NAME, schedule.name)))
+        if (event.type === "turn-start") runs.push(at);
+    }
+    return [...runs];
+  };
+  const begun = async (): Promise<readonly string[]> =>
+    (await stand.store.threads({ org: OPERATOR.org, agent: NAME, contact: SELF }, 2_000))
+      .filter(({ turns }) => turns > 0)
+      .map(({ key }) => key.slice(key.indexOf(" ") + 1))
+      .sort();
+  return { ...stand, look, begun };
+}
+
+const day = (text: string): number => Date.parse(text);
+
+describe("001.22 what an agent does by the clock", () => {
+  it.each([
+    ["Europe/Berlin", "30 2 * * *", 365],
+    ["America/New_York", "30 2 * * *", 365],
+    ["Asia/Tokyo", "0 9 * * 1-5", 261],
+  ])(
+    "runs over a year in %s by `%s` as often as it says, both nights of daylight saving included",
+    async (timezone, cron, expected) => {
+      const { look, runtime, begun } = await clocked([{ ...digest, cron, timezone }]);
+      const [from, until] = [day("2026-01-01T00:00:00+09:00"), day("2027-01-01T00:00:00+09:00")];
+      await look(from);
+      let count = 0;
+      for (;;) {
+        const [view] = await runtime.schedules(OPERATOR, NAME);
+        if (view?.next === undefined || view.next > until) break;
+        count += (await look(view.next)).length;
+      }
+      expect(count).toBe(expected);
+      expect(new Set(await begun()).size).toBe(expected);
+    },
+    120_000,
+  );
+
+  it("makes up at the end of the night what a spring night leaves out, and does not repeat what an autumn night repeats", () => {
+    const [spring, autumn] = [day("2026-03-28T12:00:00Z"), day("2026-10-24T12:00:00Z")];
+    const iso = (at: number | undefined) => new Date(at ?? 0).toISOString();
+    expect(iso(nextTime(digest, spring))).toBe("2026-03-29T01:00:00.000Z");
+    const twoDays = timesBetween(digest, autumn, autumn + 2 * 86_400_000, 10).map(iso);
+    expect(twoDays).toEqual(["2026-10-25T00:30:00.000Z", "2026-10-26T01:30:00.000Z"]);
+    const hourly = timesBetween({ cron: "0 * * * *", timezone: "Europe/Berlin" }, autumn, autumn + 86_400_000, 100);
+    expect(hourly).toHaveLength(24);
+  });
+
+  it.each([
+    ["skip", []],
+    ["once", ["2026-05-04T09:00:00.000Z"]],
+    ["all", ["2026-05-02T09:00:00.000Z", "2026-05-03T09:00:00.000Z", "2026-05-04T09:00:00.000Z"]],
+  ] as const)("of runs that were missed while nothing ran, `%s` makes up %j, once", async (missed, made) => {
+    const noon: Schedule = { ...digest, cron: "0 9 * * *", timezone: "UTC", missed };
+    const first = await clocked([noon]);
+    await first.look(day("2026-04-30T12:00:00Z"));
+    expect(await first.look(day("2026-05-01T09:00:20Z"))).toHaveLength(1);
+    const again = await clocked([noon], { store: first.store });
+    expect(await again.look(day("2026-05-04T12:00:00Z"))).toHaveLength(made.length);
+    expect(await again.look(day("2026-05-04T12:01:00Z"))).toEqual([]);
+    expect(await again.begun()).toEqual(["2026-05-01T09:00:00.000Z", ...made]);
+    const third = await clocked([{ ...noon, text: "Say it otherwise." }], { store: first.store });
+    expect(await third.look(day("2026-05-04T12:02:00Z"))).toEqual([]);
+  });
+
+  it("two programs that look at once run it once; one whose model failed is taken up again", async () => {
+    const noon: Schedule = { ...digest, cron: "0 9 * * *", timezone: "UTC" };
+    const store = await openSqlite(":memory:");
+    const [one, two] = [await clocked([noon], { store }), await clocked([noon], { store })];
+    for (const each of [one, two]) await each.look(day("2026-05-01T08:00:00Z"));
+    const at = day("2026-05-01T09:00:01Z");
+    const ran = await Promise.all([one.look(at), two.look(at)]);
+    expect(ran.flat()).toHaveLength(1);
+    const failing = await stage([new Error("down"), "Done."], { agent: sampleAgent({ schedules: [noon] }), store });
+    failing.time.at = day("2026-05-02T09:00:01Z");
+    const events = await collect(failing.runtime.runDueSchedule(OPERATOR, NAME, "digest"));
+    expect(endOf(events).type).toBe("failed");
+    failing.time.at = day("2026-05-02T09:10:00Z");
+    expect(endOf(await collect(failing.runtime.runDueSchedule(OPERATOR, NAME, "digest"))).type).toBe("done");
+  });
+
+  it("is sent what `minimal` says and no conversation, as an instruction of the operator's", async () => {
+    const [core] = sampleAgent().layers;
+    if (core === undefined) throw new Error("the sample has a layer");
+    const absent = { full: "whole", compact: "whole", minimal: "absent" } as const;
+    const text = (words: string) => ({ kind: "text", text: trusted(words) }) as const;
+    const layers = [
+      { ...core, id: layerId("core"), source: text("You are the core.") },
+      { ...core, id: layerId("files"), rank: 15, modes: absent, source: text("All about the project.") },
+    ];
+    const agent = sampleAgent({ layers, schedules: [digest] });
+    const { runtime, sent } = await stage(["First.", "Second."], { agent });
+    await collect(runtime.runSchedule(OPERATOR, NAME, "digest"));
+    await collect(runtime.runSchedule(OPERATOR, NAME, "digest"));
+    for (const request of sent) {
+      expect(request.prefix.system.map((block) => block.text).join()).toContain("the core");
+      expect(JSON.stringify(request)).not.toContain("All about the project");
+      expect(JSON.stringify(request.messages)).toContain("[scheduled · operator · ");
+      expect(JSON.stringify(request.messages)).not.toContain("First.");
+    }
+    const whom = { agent: NAME, contact: contactId("ann"), channel: "test", key: "x" };
+    await expect(runtime.compose(OPERATOR, whom, untrusted("Hi"), { mode: "minimal" })).resolves.toMatchObject({
+      ledger: { mode: "minimal" },
+    });
+  });
+
+  it("is begun by the dispatcher's job when it is due, and not before", async () => {
+    const { runtime, time } = await clocked([{ ...digest, cron: "0 9 * * *", timezone: "UTC" }]);
+    const [job] = FEATURE.jobs ?? [];
+    const world = { runtime, operator: OPERATOR, now: () => time.at, isWanted: async () => true };
+    const dues = async (at: string) => {
+      time.at = day(at);
+      const due = await job?.due(world);
+      for (const task of due?.tasks ?? []) await collect(task.run(new AbortController().signal));
+      return { tasks: due?.tasks.length, next: due?.next === undefined ? undefined : new Date(due.next).toISOString() };
+    };
+    expect((await dues("2026-05-01T08:00:00Z")).tasks).toBe(1);
+    expect(await dues("2026-05-01T08:30:00Z")).toEqual({ tasks: 0, next: "2026-05-01T09:00:00.000Z" });
+    expect((await dues("2026-05-01T09:00:00Z")).tasks).toBe(1);
+    expect(await dues("2026-05-01T09:00:01Z")).toEqual({ tasks: 0, next: "2026-05-02T09:00:00.000Z" });
+  });
+
+  it("refuses a rule that cannot be read, one that never comes and a time zone that is none", () => {
+    const why = (cron: string, timezone = "UTC") => cronProblem({ cron, timezone });
+    expect(why("0 9 * * 1-5")).toBeUndefined();
+    expect(why("0 99 * * *")).toMatchObject({
+      key: "cron",
+      expected: expect.stringContaining("Invalid value for hour"),
+    });
+    expect(why("every day")).toMatchObject({ key: "cron" });
+    expect(why("0 0 9 * * *")).toMatchObject({ key: "cron" });
+    expect(why("0 0 30 2 *")).toMatchObject({ key: "cron", expected: "never comes: no day is like that" });
+    expect(why("0 9 * * *", "Mars/Olympus")).toMatchObject({ key: "timezone" });
+  });
+});

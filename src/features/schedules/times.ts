@@ -1,0 +1,41 @@
+import { Cron } from "croner";
+
+/** A rule and whose clock it goes by. */
+export interface Rule {
+  readonly cron: string;
+  readonly timezone: string;
+}
+
+const read = ({ cron, timezone }: Rule): Cron => new Cron(cron, { timezone, mode: "5-part", paused: true });
+
+/** What is wrong with a rule, by the key that says it; nothing where it will run. */
+export function cronProblem(rule: Rule): { readonly key: keyof Rule; readonly expected: string } | undefined {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: rule.timezone });
+  } catch {
+    return { key: "timezone", expected: "expected a time zone that this machine knows, as in `Europe/Berlin`" };
+  }
+  try {
+    const next = read(rule).nextRun(new Date(Date.UTC(2024, 0)));
+    return next === null ? { key: "cron", expected: "never comes: no day is like that" } : undefined;
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message.replace(/^CronPattern: /, "") : String(thrown);
+    return { key: "cron", expected: `expected five fields as in \`0 9 * * 1-5\` (${why})` };
+  }
+}
+
+/** The first time after an instant at which a rule runs, in milliseconds since 1970. What a night of daylight saving leaves out is made up when it is over, and what it repeats is not repeated. */
+export function nextTime(rule: Rule, after: number): number | undefined {
+  return read(rule).nextRun(new Date(after))?.getTime();
+}
+
+/** All times after an instant and up to another: the last of them, where they are more than so many. */
+export function timesBetween(rule: Rule, after: number, until: number, most: number): readonly number[] {
+  const cron = read(rule);
+  const times: number[] = [];
+  for (let at = cron.nextRun(new Date(after)); at !== null && at.getTime() <= until; at = cron.nextRun(at)) {
+    times.push(at.getTime());
+    if (times.length > 2 * most) times.splice(0, times.length - most);
+  }
+  return times.slice(-most);
+}
