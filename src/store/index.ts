@@ -35,9 +35,6 @@ export type {
 } from "./memory-store.ts";
 export { copyStores, openStore, serverFacts, storeName } from "./open-store.ts";
 export type { OutboxMessage } from "./outbox-message.ts";
-export type { Slot } from "./slot.ts";
-export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
-export { type VectorExtension, vectorExtension } from "./sqlite/vector-extension.ts";
 export type {
   BackupProgress,
   ChainHead,
@@ -51,12 +48,15 @@ export type {
   RequestStart,
   SentRequest,
   Settled,
-  Store,
   Thread,
   ThreadOpening,
   TurnEnd,
   TurnOutcome,
   TurnRecord,
   UsageTotal,
-} from "./store.ts";
+} from "./records.ts";
+export type { Slot } from "./slot.ts";
+export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
+export { type VectorExtension, vectorExtension } from "./sqlite/vector-extension.ts";
+export type { Store } from "./store.ts";
 export type { NewVectors, VectorState, VectorStore, WaitingText, WaitingTexts } from "./vectors.ts";

@@ -32,7 +32,8 @@ import {
 import type { Exchange } from "./agent-store.ts";
 import type { MessageMark, PrefixManifest } from "./digests.ts";
 import type { OutboxMessage } from "./outbox-message.ts";
-import type { RequestRecord, Slot, Thread, TurnEnd } from "./store.ts";
+import type { RequestRecord, Thread, TurnEnd } from "./records.ts";
+import type { Slot } from "./slot.ts";
 import type { NOBODY, Row } from "./tables.ts";
 
 /**

@@ -1,8 +1,8 @@
 import type { StrataError } from "../protocol/index.ts";
 import type { MemoryIndex } from "./memory/memory-index.ts";
 import type { MemoryLimits } from "./memory/memory-limits.ts";
+import type { BackupProgress, Finding } from "./records.ts";
 import type { Dialect, Ready, Statement } from "./statement.ts";
-import type { BackupProgress, Finding } from "./store.ts";
 
 /**
  * What a store function may do: run statements inside one transaction. It awaits this and functions that take this, and nothing

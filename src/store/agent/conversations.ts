@@ -1,9 +1,9 @@
 import { CONVERSATION_LIMITS, type ContactScope, type OrgId } from "../../protocol/index.ts";
 import type { AgentOwner, ConversationHead, ConversationLog } from "../agent-store.ts";
+import type { Claim, TurnOutcome } from "../records.ts";
 import { toExchange } from "../rows.ts";
 import { atMost, owner } from "../scope.ts";
 import { fixed, insert, ONE, plain, query } from "../statement.ts";
-import type { Claim, TurnOutcome } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Settling } from "../turns/settling.ts";
 import type { Tx } from "../tx.ts";

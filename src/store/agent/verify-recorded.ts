@@ -1,9 +1,9 @@
 import { type OrgId, StrataError } from "../../protocol/index.ts";
 import { sharedText } from "../record/pieces.ts";
 import { BATCH, page, problem, type Step, sentence } from "../record/walk.ts";
+import type { Finding } from "../records.ts";
 import type { Recorded } from "../rows.ts";
 import { plain } from "../statement.ts";
-import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { actLink } from "./acts.ts";

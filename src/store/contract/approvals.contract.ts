@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type Approval, approvalId, issueId, untrusted } from "../../protocol/index.ts";
 import type { Decision, Finish } from "../decision.ts";
-import type { Store, Thread } from "../store.ts";
+import type { Thread } from "../records.ts";
+import type { Store } from "../store.ts";
 import {
   ANN,
   asked,

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { asStrataError, batchContact, spoken, toolName, untrusted } from "../../protocol/index.ts";
-import type { Claim, Store, Thread } from "../store.ts";
+import type { Claim, Thread } from "../records.ts";
+import type { Store } from "../store.ts";
 import {
   ANN,
   claiming,

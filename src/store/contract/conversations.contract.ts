@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CONVERSATION_LIMITS, EVENT_KINDS, type NewEvent, SELF, TRUSTS } from "../../protocol/index.ts";
-import type { Store, Thread } from "../store.ts";
+import type { Thread } from "../records.ts";
+import type { Store } from "../store.ts";
 import {
   ANN,
   exchange,

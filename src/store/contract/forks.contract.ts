@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { digestOf, type TurnId } from "../../protocol/index.ts";
-import type { Store, Thread } from "../store.ts";
+import type { Thread } from "../records.ts";
+import type { Store } from "../store.ts";
 import {
   ANN,
   epochOf,

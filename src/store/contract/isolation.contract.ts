@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type ContactScope, type NewApproval, type Scope, toolName, untrusted } from "../../protocol/index.ts";
 import type { JournalKey } from "../journal-key.ts";
-import type { Claim, Store, Thread } from "../store.ts";
+import type { Claim, Thread } from "../records.ts";
+import type { Store } from "../store.ts";
 import {
   ANN,
   asked,

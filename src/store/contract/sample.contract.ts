@@ -37,7 +37,8 @@ import {
   turnId,
   untrusted,
 } from "../../protocol/index.ts";
-import type { Claim, ClaimRequest, RequestRecord, Store, Thread, ThreadOpening, TurnOutcome } from "../store.ts";
+import type { Claim, ClaimRequest, RequestRecord, Thread, ThreadOpening, TurnOutcome } from "../records.ts";
+import type { Store } from "../store.ts";
 
 /** A store for one test. */
 export type OpenStore = () => Promise<Store>;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { digestOf, type MemoryId, type StoreWrite, spoken } from "../../protocol/index.ts";
-import type { Claim, Store, Thread } from "../store.ts";
+import type { Claim, Thread } from "../records.ts";
+import type { Store } from "../store.ts";
 import {
   claiming,
   epochOf,

@@ -1,7 +1,7 @@
 import { type ContactScope, chained, type OrgId, type TurnId } from "../../protocol/index.ts";
+import type { ChainHead } from "../records.ts";
 import { owner } from "../scope.ts";
 import { fixed, insert, ONE, query } from "../statement.ts";
-import type { ChainHead } from "../store.ts";
 import type { Tx } from "../tx.ts";
 
 /** The newest link of an organization's record. */

@@ -1,7 +1,7 @@
 import { type ContactScope, keyedDigest, type Scope, StrataError, sentIn, type TurnId } from "../../protocol/index.ts";
+import type { RebuiltRequest } from "../records.ts";
 import { toMessage, toTail } from "../rows.ts";
 import { query } from "../statement.ts";
-import type { RebuiltRequest } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { findEpoch, messagesOf, toEpoch } from "../turns/epochs.ts";
 import { ownMessages, readRequest } from "../turns/requests.ts";

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { AgentName, OrgId, OutboxId, Scope } from "../../protocol/index.ts";
 import type { OutboxMessage } from "../outbox-message.ts";
+import type { UsageTotal } from "../records.ts";
 import { toOutbox } from "../rows.ts";
 import { atMost, within } from "../scope.ts";
 import { fixed, query } from "../statement.ts";
-import type { UsageTotal } from "../store.ts";
 import { isPart } from "../threads/staged.ts";
 import type { Tx } from "../tx.ts";
 

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { canonicalJson, type Digest, digestOf, type OrgId, type ThreadId } from "../../protocol/index.ts";
 import { rolled } from "../digests.ts";
+import type { Finding } from "../records.ts";
 import { toManifest, toTools } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { ONE, query } from "../statement.ts";
-import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { findThread } from "../threads/threads.ts";
 import type { Tx } from "../tx.ts";

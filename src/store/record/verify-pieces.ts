@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { digestOf, keyedDigest, type OrgId } from "../../protocol/index.ts";
+import type { Finding } from "../records.ts";
 import { owner } from "../scope.ts";
 import { ONE, query } from "../statement.ts";
-import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { BATCH, page, problem, type Step } from "./walk.ts";

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Digest, OrgId } from "../../protocol/index.ts";
+import type { Finding } from "../records.ts";
 import { toJson } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { query } from "../statement.ts";
-import type { Finding } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
 import { findThread } from "../threads/threads.ts";

@@ -1,5 +1,5 @@
 import { StrataError } from "../../protocol/index.ts";
-import type { Finding } from "../store.ts";
+import type { Finding } from "../records.ts";
 
 /** What is counted while the record is checked. */
 export type Counted = Extract<Finding, { type: "checked" }>["what"];

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 import { StrataError } from "../../protocol/index.ts";
-import type { BackupProgress } from "../store.ts";
+import type { BackupProgress } from "../records.ts";
 import type { Connection } from "./connection.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { problem } from "../record/walk.ts";
+import type { Finding } from "../records.ts";
 import { plain } from "../statement.ts";
-import type { Finding } from "../store.ts";
 import { type Connection, connect } from "./connection.ts";
 import { failure } from "./failure.ts";
 import { migrate } from "./migrate.ts";

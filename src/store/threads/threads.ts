@@ -9,11 +9,11 @@ import {
   type ThreadId,
 } from "../../protocol/index.ts";
 import { keepShared, sharedText } from "../record/pieces.ts";
+import type { ClaimRequest, Thread, ThreadMove, ThreadOpening } from "../records.ts";
 import { toSlot, toThread } from "../rows.ts";
 import { atMost, owner, within } from "../scope.ts";
 import type { Slot } from "../slot.ts";
 import { fixed, insert, query } from "../statement.ts";
-import type { ClaimRequest, Thread, ThreadMove, ThreadOpening } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 

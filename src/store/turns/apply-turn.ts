@@ -11,9 +11,9 @@ import {
 import { logTurn } from "../agent/conversations.ts";
 import type { MessageMark } from "../digests.ts";
 import { rememberTurn, replyTrust, type SlotSaid } from "../memory/messages.ts";
+import type { Claim, TurnOutcome } from "../records.ts";
 import { owner } from "../scope.ts";
 import { fixed, insert, ONE, query } from "../statement.ts";
-import type { Claim, TurnOutcome } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
 import { taintsOf } from "../threads/staged.ts";

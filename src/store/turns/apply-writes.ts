@@ -13,7 +13,7 @@ import {
 import { addVersion } from "../agent/edit-texts.ts";
 import { memory } from "../memory/memories.ts";
 import { addMemory, forgetMemory } from "../memory/save-memory.ts";
-import type { TurnOutcome } from "../store.ts";
+import type { TurnOutcome } from "../records.ts";
 import type { Tx } from "../tx.ts";
 
 /** What writes came to, where it is not what was asked for: memories that had to go, and edits that wait for an operator now. */

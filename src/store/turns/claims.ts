@@ -8,10 +8,10 @@ import {
   type ThreadId,
   turnId,
 } from "../../protocol/index.ts";
+import type { Claim, Claimed, ClaimRequest, HeldThread } from "../records.ts";
 import { toThread } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { fixed, insert, query } from "../statement.ts";
-import type { Claim, Claimed, ClaimRequest, HeldThread } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { pending } from "../threads/events.ts";
 import { currentEpoch } from "../threads/fork.ts";

@@ -8,10 +8,10 @@ import {
 } from "../../protocol/index.ts";
 import { type MessageMark, promptDigest } from "../digests.ts";
 import { keepOwn, keepShared, ownText, sharedText } from "../record/pieces.ts";
+import type { RequestRecord } from "../records.ts";
 import { toRequest, type WithText } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { fixed, insert, query } from "../statement.ts";
-import type { RequestRecord } from "../store.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 import { rollingAt } from "./epochs.ts";

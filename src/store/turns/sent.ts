@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { AgentName, ContactScope, OrgId, ThreadId } from "../../protocol/index.ts";
 import { sharedText } from "../record/pieces.ts";
+import type { RequestStart, SentRequest } from "../records.ts";
 import { toMarks } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { fixed, query } from "../statement.ts";
-import type { RequestStart, SentRequest } from "../store.ts";
 import { inOrder, type Tx } from "../tx.ts";
 
 /** Enough to tell how a thread is spoken in. Written into the query, as every limit that is asked for often. */

@@ -9,10 +9,10 @@ import {
 } from "../../protocol/index.ts";
 import { editsOfTurn } from "../agent/texts.ts";
 import { ownText } from "../record/pieces.ts";
+import type { ChainHead, TurnRecord } from "../records.ts";
 import { toEnd, toEvent, toTotals } from "../rows.ts";
 import { owner, within } from "../scope.ts";
 import { fixed, query } from "../statement.ts";
-import type { ChainHead, TurnRecord } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
 import { sendersOf, stagedIn } from "../threads/staged.ts";

@@ -1,0 +1,260 @@
+import type {
+  ContactScope,
+  Digest,
+  Epoch,
+  ErrorCode,
+  EventId,
+  Ledger,
+  Mark,
+  MemoryId,
+  Mode,
+  ModelRef,
+  NewApproval,
+  OrgId,
+  OutboxId,
+  Parameters,
+  Prediction,
+  Reply,
+  Request,
+  Spoken,
+  StopReason,
+  StoredEvent,
+  StoreWrite,
+  TailPart,
+  ThreadId,
+  TranscriptMessage,
+  Trust,
+  TurnEdit,
+  TurnId,
+  TurnTotals,
+  VersionKey,
+} from "../protocol/index.ts";
+import type { StagedReply } from "./batch.ts";
+
+/** One conversation of one agent with one counterpart. `version` is the agent version it is pinned to. */
+export interface Thread {
+  readonly id: ThreadId;
+  readonly scope: ContactScope;
+  readonly channel: string;
+  /** What the door calls the conversation; with scope and channel it names one open thread. */
+  readonly key: string;
+  readonly version: Digest;
+  readonly forkedFrom?: { readonly thread: ThreadId; readonly turn: TurnId | null };
+  readonly createdAt: number;
+  /** The newest of its opening, its events and its turns, on the thread's own clock. */
+  readonly lastActivity: number;
+  /** Turns that ended, well or not. */
+  readonly turns: number;
+}
+
+/** What opening a thread needs. Opening the same `(scope, channel, key)` again gives the thread that is there. */
+export interface ThreadOpening {
+  readonly id: ThreadId;
+  readonly channel: string;
+  readonly key: string;
+  readonly version: Digest;
+  readonly at: number;
+  readonly forkedFrom?: { readonly thread: ThreadId; readonly turn: TurnId | null };
+}
+
+/** To which version a thread is moved. */
+export type ThreadMove = Pick<ClaimRequest, "now" | "alive"> & { readonly version: Digest };
+
+/** Who asks for a thread, and for how long. */
+export interface ClaimRequest {
+  /** The id the turn gets, unless an interrupted turn of this thread is taken up again: then it keeps its own. */
+  readonly turn: TurnId;
+  readonly holder: string;
+  /** Real time, milliseconds since 1970, and until when the lease holds. */
+  readonly now: number;
+  readonly until: number;
+  /** Time on the thread's own clock. */
+  readonly at: number;
+  /** The agent version that would run the turn. A thread that is at another one is pinned to it where no transcript runs there. */
+  readonly version?: Digest;
+  /** False for a holder that is surely gone: its lease is void. Asked for the asker's own name too: no one holds a thread twice. */
+  readonly alive: (holder: string) => boolean;
+}
+
+/** A thread held by one worker, with the waiting events. Never without events. */
+export interface Claim {
+  readonly thread: Thread;
+  readonly turn: TurnId;
+  readonly attempt: number;
+  /** Grows with every claim of the thread: the commit is refused when a later claim exists. */
+  readonly fence: number;
+  readonly holder: string;
+  readonly events: readonly StoredEvent[];
+  readonly epoch: Epoch | undefined;
+  /** Of a turn of several senders: the claim of each one's thread. `events` are then all of theirs. */
+  readonly staged?: readonly Claim[];
+}
+
+/** What came of asking: the thread, who has it, that its transcript runs with another version than was asked for, or nothing to do. */
+export type Claimed =
+  | { readonly state: "claimed"; readonly claim: Claim }
+  | { readonly state: "busy"; readonly holder: string; readonly until: number }
+  | { readonly state: "moved"; readonly thread: Thread }
+  | { readonly state: "idle" };
+
+/** One request as it was sent, without the bytes that its epoch and turn hold already. */
+export interface RequestRecord {
+  /** 1 for the turn's first. */
+  readonly n: number;
+  readonly epoch: number;
+  /** The epoch's transcript messages before this turn that were sent. */
+  readonly base: number;
+  /** The turn's own messages that were sent. */
+  readonly own: number;
+  readonly tail: readonly TailPart[];
+  readonly marks: readonly Mark[];
+  readonly parameters: Parameters;
+  readonly ledger: Ledger;
+  /** The lowest trust of all that was sent. */
+  readonly taint: Trust;
+  /** What was expected before the call; none in records of before it was kept. */
+  readonly prediction?: Prediction;
+  /** None where the model gave no whole answer. */
+  readonly reply: Reply | null;
+  readonly dollars: number;
+  readonly at: number;
+  readonly milliseconds: number;
+}
+
+/** What a later request of the thread must know of one that was answered: what of it a provider's cache may still hold. */
+export interface SentRequest extends Pick<RequestRecord, "epoch" | "base" | "own" | "marks" | "at"> {
+  /** Whose cache it was sent to. */
+  readonly wire: ModelRef;
+  /** Whether the turn's own messages went into the transcript: those of a turn that failed did not. */
+  readonly kept: boolean;
+}
+
+/** When a request of some thread was made. */
+export interface RequestStart {
+  readonly thread: ThreadId;
+  readonly at: number;
+}
+
+/** How a turn ended. */
+export type TurnEnd =
+  | { readonly status: "done"; readonly stop: StopReason; readonly reply: Spoken | null }
+  | { readonly status: "failed"; readonly code: ErrorCode; readonly message: string };
+
+/** All that a turn changes: it lands in one transaction or not at all (law 7). */
+export interface TurnOutcome {
+  readonly end: TurnEnd;
+  /** On the thread's own clock. */
+  readonly at: number;
+  readonly model: ModelRef;
+  readonly wire: ModelRef;
+  readonly mode: Mode;
+  /** Epochs that the turn opened, in order, each with the transcript it starts from. They stay even when the turn failed. */
+  readonly epochs: readonly Epoch[];
+  /** What the turn adds to the transcript of its last epoch when it is done; kept for the record only when it failed. */
+  readonly messages: readonly TranscriptMessage[];
+  readonly requests: readonly RequestRecord[];
+  /** Applied when the turn is done. */
+  readonly writes: readonly StoreWrite[];
+  /** Calls that wait for a person from now on, when the turn is done. */
+  readonly approvals: readonly NewApproval[];
+  readonly totals: TurnTotals;
+  /** Ids for what the commit creates: the outbox row and the writes' memories. */
+  readonly outbox: OutboxId;
+  readonly memories: readonly MemoryId[];
+  /** What was said and is not to be remembered, by its event and by the outbox row for the reply: it stays in the thread's record. */
+  readonly unremembered: readonly (EventId | OutboxId)[];
+  /** Whether what was said goes into its senders' logs. */
+  readonly log?: true;
+  /** Real time, before which nobody is given the reply to deliver it: who listens may take it. `never`: it counts as delivered. */
+  readonly deliverAfter?: number | "never";
+  /** Of a turn of several senders: what it came to for each whose messages it has handled. Those of the others keep waiting. */
+  readonly replies?: readonly StagedReply[];
+}
+
+/** A turn as recorded, without the bytes of its requests. */
+export interface TurnRecord {
+  readonly id: TurnId;
+  readonly thread: ThreadId;
+  readonly scope: ContactScope;
+  /** 1 for the thread's first. */
+  readonly seq: number;
+  readonly status: "running" | "done" | "failed";
+  readonly attempt: number;
+  readonly end?: TurnEnd;
+  readonly version: Digest;
+  readonly model?: ModelRef;
+  readonly wire?: ModelRef;
+  readonly mode?: Mode;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  readonly totals?: TurnTotals;
+  /** Requests and events are recorded when the turn ends; while it runs there are none. Erased texts are empty. */
+  readonly requests: readonly Omit<RequestRecord, "tail">[];
+  readonly events: readonly StoredEvent[];
+  /** The texts that it wrote, in the order in which it did. */
+  readonly edits?: readonly TurnEdit[];
+  /** The thread of the turn that handled these messages with those of other senders. */
+  readonly batch?: ThreadId;
+  /** Of a turn of several senders: their turns, which hold what each wrote and was told. */
+  readonly senders?: readonly { readonly thread: ThreadId; readonly turn: TurnId }[];
+  /** Its link in the organization's chain. */
+  readonly link?: ChainHead;
+}
+
+/** A past request, rebuilt from the record. */
+export interface RebuiltRequest {
+  readonly request: Request;
+  readonly reply: Reply | null;
+  readonly wire: ModelRef;
+  /** Its transcript holds what was sent of it. */
+  readonly epoch: Epoch;
+}
+
+/** The newest link of an organization's record. Kept elsewhere, it is an anchor: a shortened record no longer reaches it. */
+export interface ChainHead {
+  readonly org: OrgId;
+  /** 0 and no hash for an empty record. */
+  readonly seq: number;
+  readonly hash: Digest | null;
+}
+
+/** A turn's link in the chain, and what its commit came to besides. */
+export interface Settled extends ChainHead {
+  /** Memories that had to go for what the turn saved. */
+  readonly evicted?: readonly MemoryId[];
+  /** Edits that wait for an operator, because another text was changed meanwhile. */
+  readonly overtaken?: readonly VersionKey[];
+}
+
+/** What `verify` finds, as it finds it: what does not match, and `count` as how many of a kind it has checked so far. */
+export type Finding =
+  | { readonly type: "checked"; readonly what: "piece" | "epoch" | "turn" | "link"; readonly count: number }
+  | { readonly type: "problem"; readonly where: string; readonly says: string };
+
+/**
+ * Usage summed over a scope; turns that failed were paid for too. A turn of several senders counts once: for one of them as a turn
+ * that cost nothing, for what it cost is nobody's alone.
+ */
+export interface UsageTotal {
+  readonly turns: number;
+  readonly requests: number;
+  readonly input: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly output: number;
+  readonly dollars: number;
+}
+
+/** A thread that a worker holds. */
+export interface HeldThread {
+  readonly thread: ThreadId;
+  readonly scope: ContactScope;
+  readonly holder: string;
+  readonly until: number;
+}
+
+/** Pages of a backup. */
+export interface BackupProgress {
+  readonly done: number;
+  readonly total: number;
+}
