@@ -12,6 +12,7 @@ import {
 } from "../wire/index.ts";
 import { type Declared, declaredBy } from "./declare.ts";
 import { type TextWarning, textWarnings } from "./declared-texts.ts";
+import { allParts } from "./doors/features.ts";
 import { observe } from "./lint/observe.ts";
 import { counterFor, renderIn } from "./lint/render.ts";
 import { type FilePlace, placeOf, textsOf } from "./lint/texts.ts";
@@ -66,7 +67,10 @@ export async function lint(options: LintOptions): Promise<readonly LintReport[]>
   const unlocked = projects.filter((project) => !isLocked(project));
   const address = storeAddress(projects, data);
   const record = address === recordFile(data) ? (options.record ?? ":memory:") : address;
-  const store = await openStore(record, { keptOut: (text) => findSecrets(text).length > 0 });
+  const store = await openStore(record, {
+    keptOut: (text) => findSecrets(text).length > 0,
+    parts: await allParts(),
+  });
   try {
     const declared = await declaredBy(projects, place, store);
     // What is loaded anew, under another clock or language, can only differ by code of the operator's.

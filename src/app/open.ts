@@ -29,6 +29,7 @@ import { guessedWindow, type ModelCard } from "../wire/index.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";
 import { reviveAgent } from "./doors/agents.ts";
+import { allParts } from "./doors/features.ts";
 import { openRuntime, type RuntimeParts } from "./doors/runtime.ts";
 import { holderLives, holderName } from "./holder.ts";
 import { type AppOptions, type PlacedOptions, placed, workspacesIn } from "./options.ts";
@@ -107,6 +108,7 @@ export async function openApp(given: AppOptions): Promise<App> {
   for (const project of projects) checkLock(project);
   const opened = await openStore(storeAddress(projects, options.data), {
     keptOut: (text) => findSecrets(text).length > 0,
+    parts: await allParts(),
   });
   const current: { declared?: Declared } = {};
   const vectors = vectorsOver(opened, () => current.declared);

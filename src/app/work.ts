@@ -50,6 +50,20 @@ export function telling(store: Store, changed: () => void): Store {
     settle: (...given) => after(store.settle(...given)),
     decideApproval: (...given) => after(store.decideApproval(...given)),
     finishApproval: (...given) => after(store.finishApproval(...given)),
-    topUp: (...given) => after(store.topUp(...given)),
+    part: (of) => tellingPart(store.part(of), of.wakes ?? [], after),
   };
+}
+
+function tellingPart<Functions extends object>(
+  functions: Functions,
+  wakes: readonly string[],
+  after: <T>(kept: Promise<T>) => Promise<T>,
+): Functions {
+  return new Proxy(functions, {
+    get: (own, name) => {
+      const found: unknown = Reflect.get(own, name);
+      if (typeof found !== "function" || !wakes.includes(String(name))) return found;
+      return (...given: readonly unknown[]) => after(found(...given));
+    },
+  });
 }

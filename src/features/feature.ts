@@ -1,6 +1,6 @@
 import type { AgentKeys } from "../agents/index.ts";
 import type { Agent, Tool } from "../protocol/index.ts";
-import type { AgentOwner, Store } from "../store/index.ts";
+import type { AgentOwner, Store, StorePart } from "../store/index.ts";
 import type { Job } from "../work/index.ts";
 import type { Operation } from "./operation.ts";
 
@@ -13,6 +13,8 @@ export interface Feature {
   readonly keys?: AgentKeys;
   /** The tools that it brings: an agent has those that its declaration names. */
   readonly tools?: (world: ToolWorld) => readonly Tool[];
+  /** What it keeps: its tables, how they are erased and verified. */
+  readonly store?: StorePart;
   /** What people and programs do with it. */
   readonly operations: readonly Operation[];
   /** What it does without being asked, where it does anything. The dispatcher in `work/` does it. */

@@ -109,6 +109,7 @@ export {
   AGENT_STATES,
   type AgentState,
   type CreditRules,
+  type Credits,
   PROOFS,
   type Proof,
   SEEN_STATES,
@@ -117,6 +118,7 @@ export {
   type SurvivalTier,
   type TextOrigin,
   type TextVerdict,
+  type TopUp,
   usualPayment,
   type Vitals,
 } from "./life.ts";

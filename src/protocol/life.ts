@@ -1,4 +1,5 @@
-import type { Trust } from "./trust.ts";
+import type { Role } from "./scope.ts";
+import type { Trust, Untrusted } from "./trust.ts";
 
 /**
  * What an agent that lives by itself is doing. It waits as `idle`, `bootstrapping`, `sleeping` or `faulted`; the others are the
@@ -35,6 +36,25 @@ export interface CreditRules {
 /** US dollars that an operator is proposed to pay in: after them the agent is not `LowCycles` at once, whatever it owes. */
 export const usualPayment = ({ low }: Pick<CreditRules, "low">, balance = 0): number =>
   Math.ceil(2 * low - Math.min(0, balance));
+
+/** One payment by an operator. US dollars; negative where a mistake was corrected. */
+export interface TopUp {
+  readonly id: number;
+  readonly dollars: number;
+  readonly by: Role;
+  readonly note: Untrusted;
+  readonly at: number;
+}
+
+/** What an agent may spend. US dollars. */
+export interface Credits {
+  readonly toppedUp: number;
+  /** By all its requests since the first payment. */
+  readonly spent: number;
+  readonly balance: number;
+  /** Spent in the 24 hours before, and of how many of them it had credits. */
+  readonly lastDay: { readonly spent: number; readonly hours: number };
+}
 
 /** How an agent is, at a time. */
 export interface Vitals {

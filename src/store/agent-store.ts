@@ -1,10 +1,8 @@
 import type {
   Actor,
   AgentName,
-  AgentState,
   ContactId,
   ContactScope,
-  ErrorCode,
   EventId,
   NewText,
   OrgId,
@@ -149,55 +147,6 @@ export interface ConversationStore {
   conversation(scope: ContactScope): Promise<ConversationLog | undefined>;
 }
 
-/** What an agent that lives by itself is doing, as far as it was written down. No contact's words stand in it: no erasure reaches it. */
-export interface LifeRecord {
-  readonly state: AgentState;
-  /** Since when, milliseconds since 1970. */
-  readonly since: number;
-  /** Why it is faulted or sleeps for want of credits, where no turn says it: the platform's own sentence. */
-  readonly because?: string;
-  /** The turn whose failure left it faulted. What was said of it stands with the turn alone, as its contact's. */
-  readonly failed?: { readonly turn: TurnId; readonly code: ErrorCode };
-  /** When its last turn of its own began. */
-  readonly tickedAt?: number;
-}
-
-/** One payment by an operator. US dollars; negative where a mistake was corrected. */
-export interface TopUp {
-  readonly id: number;
-  readonly dollars: number;
-  readonly by: Role;
-  readonly note: Untrusted;
-  readonly at: number;
-}
-
-/** What an agent may spend. US dollars. */
-export interface Credits {
-  readonly toppedUp: number;
-  /** By all its requests since the first payment. */
-  readonly spent: number;
-  readonly balance: number;
-  /** Spent in the 24 hours before, and of how many of them it had credits. */
-  readonly lastDay: { readonly spent: number; readonly hours: number };
-}
-
-/** The life of agents. */
-export interface LifeStore {
-  life(owner: AgentOwner): Promise<LifeRecord | undefined>;
-  /** Writes the state down. False where it is not `from` any more. A `tickedAt` that is left out stays as it was. */
-  moveLife(
-    owner: AgentOwner,
-    move: Omit<LifeRecord, "since"> & { readonly from: AgentState | undefined; readonly at: number },
-  ): Promise<boolean>;
-  /** None before the first payment. */
-  credits(owner: AgentOwner, at: number): Promise<Credits | undefined>;
-  /** Newest first. */
-  topUps(owner: AgentOwner, limit: number): Promise<readonly TopUp[]>;
-  topUp(owner: AgentOwner, payment: Omit<TopUp, "id">): Promise<Credits>;
-  /** How many turns of the agent have ended, with whomever. */
-  turnCount(owner: AgentOwner): Promise<number>;
-}
-
 /** One try to deliver a message. */
 export interface DeliveryTry {
   readonly outbox: OutboxId;
@@ -281,4 +230,4 @@ export interface AuditStore {
   acts(owner: AgentOwner, limit: number): Promise<readonly Act[]>;
 }
 
-export interface AgentStore extends TextStore, ConversationStore, LifeStore, MailStore, AuditStore {}
+export interface AgentStore extends TextStore, ConversationStore, MailStore, AuditStore {}

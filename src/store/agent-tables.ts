@@ -1,10 +1,8 @@
 import type { Generated } from "kysely";
 import type {
   AgentName,
-  AgentState,
   ContactId,
   Digest,
-  ErrorCode,
   EventId,
   LayerId,
   MoveKind,
@@ -69,36 +67,12 @@ interface ExchangeTable extends OfAgent {
   readonly at: number;
 }
 
-interface LifeTable extends OfAgent {
-  readonly state: AgentState;
-  readonly since: number;
-  readonly because: string | null;
-  readonly turn: TurnId | null;
-  readonly code: ErrorCode | null;
-  readonly ticked_at: number | null;
-}
-
-/** `note` names a shared piece. */
-interface TopUpTable extends OfAgent, Linked {
-  readonly id: number;
-  readonly dollars: number;
-  readonly by: Role;
-  readonly note: Digest;
-}
-
 /** What an operator did. `about` may name a contact; its link holds only a keyed digest of it. */
 interface ActTable extends OfAgent, Linked {
   readonly id: number;
   readonly role: Role;
   readonly what: string;
   readonly about: string;
-}
-
-/** What the rows of an agent add up to: turns that ended, and US dollars spent since its first payment. */
-interface TallyTable extends OfAgent {
-  readonly turns: number;
-  readonly since: number | null;
-  readonly dollars: number;
 }
 
 /** An erasure that is not through: its `contact` is there as long as the files are, the row as long as the write-ahead log may hold old pages. */
@@ -119,8 +93,5 @@ export interface AgentTables {
   readonly spent_signature: SpentSignatureTable;
   readonly text_move: TextMoveTable;
   readonly exchange: ExchangeTable;
-  readonly life: LifeTable;
-  readonly top_up: TopUpTable;
-  readonly tally: TallyTable;
   readonly act: ActTable;
 }

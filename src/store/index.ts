@@ -3,20 +3,18 @@
  * models or agents; every function that touches thread, memory or conversation data takes a scope.
  */
 
+export { linkedTable } from "./agent/verify-recorded.ts";
 export type {
   Act,
   AgentOwner,
   AgentStore,
   ConversationHead,
   ConversationLog,
-  Credits,
   DeliveryTry,
   Exchange,
-  LifeRecord,
   MoveRequest,
   MovesWish,
   TextDecision,
-  TopUp,
   VersionsWish,
   WaitingMessage,
 } from "./agent-store.ts";
@@ -33,8 +31,13 @@ export type {
   SavedMemory,
   TopicWish,
 } from "./memory-store.ts";
+export { type Migration, newTable } from "./migrations.ts";
 export { copyStores, openStore, serverFacts, storeName } from "./open-store.ts";
 export type { OutboxMessage } from "./outbox-message.ts";
+export { append } from "./record/chain.ts";
+export { keepOwn, keepShared, ownText, scopeKey, sharedText } from "./record/pieces.ts";
+export { endedTurns, spent } from "./record/reports.ts";
+export { problem } from "./record/walk.ts";
 export type {
   BackupProgress,
   ChainHead,
@@ -55,8 +58,12 @@ export type {
   TurnRecord,
   UsageTotal,
 } from "./records.ts";
+export { atMost, owner } from "./scope.ts";
 export type { Slot } from "./slot.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/vector-extension.ts";
+export { fixed, plain, tables } from "./statement.ts";
 export type { Store } from "./store.ts";
+export { stagedIn } from "./threads/staged.ts";
+export { type EndedTurn, type Erasing, inOrder, type StorePart, type Tx } from "./tx.ts";
 export type { NewVectors, VectorState, VectorStore, WaitingText, WaitingTexts } from "./vectors.ts";

@@ -5,6 +5,7 @@ import { nameOf } from "./postgres/failure.ts";
 import type { PostgresOptions, ServerFacts } from "./postgres/open.ts";
 import { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 import type { Store } from "./store.ts";
+import type { StorePart } from "./tx.ts";
 
 /** Whether an address is one of a PostgreSQL server; all others are files of SQLite. */
 const isPostgres = (address: string): boolean => /^postgres(?:ql)?:/.test(address);
@@ -29,6 +30,13 @@ export async function serverFacts(address: string): Promise<ServerFacts | undefi
   return postgresFacts(address);
 }
 
+/** How a store is copied. */
+export interface CopyOptions {
+  readonly onProgress?: (progress: CopyProgress) => void;
+  /** What features keep in both. */
+  readonly parts?: readonly StorePart[];
+}
+
 /**
  * Copies all of a store into an empty one, from either database to either; interrupted, the same call goes on where it stopped.
  * @throws StrataError `file_not_found`, `invalid_input`, and what opening throws
@@ -36,15 +44,15 @@ export async function serverFacts(address: string): Promise<ServerFacts | undefi
 export async function copyStores(
   from: string,
   to: string,
-  onProgress?: (progress: CopyProgress) => void,
+  { parts = [], onProgress }: CopyOptions = {},
 ): Promise<CopyProgress> {
   if (from === to) throw new StrataError("invalid_input", `a store is not copied onto itself: name another target`);
   const { copyStore } = await import("./copy.ts");
   // Whatever an earlier Strata left is brought up to today by opening it.
-  await (await openStore(from)).close();
+  await (await openStore(from, { parts })).close();
   const sides: CopySide[] = [];
   try {
-    for (const address of [from, to]) sides.push(await sideOf(address));
+    for (const address of [from, to]) sides.push(await sideOf(address, parts));
     const [source, target] = sides;
     if (source === undefined || target === undefined) return { done: 0, total: 0 };
     return await copyStore(source, target, onProgress);
@@ -53,7 +61,7 @@ export async function copyStores(
   }
 }
 
-async function sideOf(address: string): Promise<CopySide> {
-  if (isPostgres(address)) return (await import("./postgres/copy-side.ts")).postgresSide(address);
-  return (await import("./sqlite/copy-side.ts")).sqliteSide(address);
+async function sideOf(address: string, parts: readonly StorePart[]): Promise<CopySide> {
+  if (isPostgres(address)) return (await import("./postgres/copy-side.ts")).postgresSide(address, parts);
+  return (await import("./sqlite/copy-side.ts")).sqliteSide(address, parts);
 }

@@ -378,23 +378,19 @@ function predictionOf(row: Row<"request">): Pick<RequestRecord, "prediction"> {
   return { prediction: { read, write, writeLong, input } };
 }
 
-/** What links are about that say no more than one row does. */
-export const RECORDED = ["text", "topUp", "act"] as const;
-export type Recorded = (typeof RECORDED)[number];
-
 /** What a link is about: a turn, an erasure that closed threads, or a row that it repeats. */
 export interface LinkSubject {
   readonly turn?: string;
   readonly threads?: readonly string[];
-  readonly row?: Recorded;
+  readonly row?: string;
 }
 
-/** The subject of a link's body; nothing for a body that is none of ours. */
-export function toSubject(text: string): LinkSubject | undefined {
+/** The subject of a link's body; nothing for a body that is none of ours. `kinds`: the words with which links begin that repeat a row. */
+export function toSubject(text: string, kinds: readonly string[]): LinkSubject | undefined {
   const said = stored<{ readonly turn?: unknown; readonly erased?: { readonly threads?: unknown } }>(text);
   const { turn, erased } = said;
   if (typeof turn === "string") return { turn };
-  const row = RECORDED.find((kind) => kind in said);
+  const row = kinds.find((kind) => kind in said);
   if (row) return { row };
   const threads = erased?.threads;
   return Array.isArray(threads) ? { threads: threads.map(String) } : undefined;

@@ -132,14 +132,33 @@ function compileOnce<Given extends object, R>(
   return { sql: text, values };
 }
 
-const inserts = new Map<string, string>();
+/** What queries of a feature's own tables are built with; they may ask the store's tables as well. */
+export interface TablesWith<Own extends Record<string, object>> {
+  readonly query: Kysely<Tables & Own>;
+  /** One row into a table. `if new`: a row that is there already stays, without an error. */
+  readonly insert: <Table extends keyof Own & string>(
+    table: Table,
+    row: Insertable<Own[Table]>,
+    when?: "if new",
+  ) => Ready<never>;
+}
 
-/** One row into a table. `ifNew`: a row that is there already stays, without an error. */
-export function insert<Table extends keyof Tables>(
+/** `tables<{ life: LifeTable }>()`: the builder, with a feature's tables. */
+export const tables = <Own extends Record<string, object>>(): TablesWith<Own> => ({
+  query: query.withTables<Own>(),
+  insert: inserted,
+});
+
+/** One row into a table. `if new`: a row that is there already stays, without an error. */
+export const insert = <Table extends keyof Tables>(
   table: Table,
   row: Insertable<Tables[Table]>,
   when?: "if new",
-): Ready<never> {
+): Ready<never> => inserted(table, row, when);
+
+const inserts = new Map<string, string>();
+
+function inserted(table: string, row: object, when?: "if new"): Ready<never> {
   const columns = Object.keys(row);
   const name = `${table} ${when ?? ""} ${columns.join(" ")}`;
   let text = inserts.get(name);

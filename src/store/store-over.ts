@@ -1,9 +1,7 @@
-import type { ContactScope } from "../protocol/index.ts";
+import { type ContactScope, StrataError } from "../protocol/index.ts";
 import { acts, noteAct } from "./agent/acts.ts";
 import { conversation, conversations } from "./agent/conversations.ts";
-import { credits, topUp, topUps } from "./agent/credits.ts";
 import { decideText, editText, moveText } from "./agent/edit-texts.ts";
-import { life, moveLife } from "./agent/life.ts";
 import {
   deliveriesDue,
   dueDeliveries,
@@ -15,7 +13,6 @@ import {
   unanswered,
 } from "./agent/mail.ts";
 import { proposalCounts, proposals } from "./agent/proposals.ts";
-import { turnCount } from "./agent/tally.ts";
 import { activeTexts, textMoves, textPointers, textVersions } from "./agent/texts.ts";
 import type { AgentStore } from "./agent-store.ts";
 import { memories, memory, memoryRevision, memoryStats, memoryTopics } from "./memory/memories.ts";
@@ -46,18 +43,11 @@ import { beginCall, endCall } from "./turns/journal.ts";
 import { sent, starts } from "./turns/sent.ts";
 import { settle } from "./turns/settle.ts";
 import { turn, turns } from "./turns/turns.ts";
-import type { Database, Tx } from "./tx.ts";
+import type { Binding, Database, StorePart } from "./tx.ts";
 import type { VectorStore } from "./vectors.ts";
 
-type Work<Given extends readonly unknown[], R> = (tx: Tx, ...given: Given) => Promise<R>;
-
-/** Makes a function of the contract of one that is given a transaction. */
-type Bind = <Given extends readonly unknown[], R>(work: Work<Given, R>) => (...given: Given) => Promise<R>;
-
 /** How the contract's functions of a database are made: each runs in one transaction, and what the driver throws becomes a sentence. */
-interface Binding {
-  readonly reading: Bind;
-  readonly writing: Bind;
+interface OwnBinding extends Binding {
   /** For what needs more than one transaction, or none. */
   readonly apart: <Given extends readonly unknown[], R>(
     work: (...given: Given) => Promise<R>,
@@ -72,13 +62,25 @@ export function storeOver(database: Database): Store {
     ...memoryStore(database, binding),
     ...agentStore(database, binding),
     ...recordStore(database, binding),
+    part: (of) => {
+      checkOpened(database, of);
+      return of.functions(binding);
+    },
     trouble: binding.apart(database.trouble),
     close: binding.apart(database.close),
   };
 }
 
-function bindingOf({ read, write, failure }: Database): Binding {
-  const apart: Binding["apart"] =
+function checkOpened({ parts }: Database, of: StorePart): void {
+  if (parts.includes(of)) return;
+  throw new StrataError(
+    "unexpected",
+    `the store was opened without what ${of.name} keeps in it: name it among the parts`,
+  );
+}
+
+function bindingOf({ read, write, failure }: Database): OwnBinding {
+  const apart: OwnBinding["apart"] =
     (work) =>
     async (...given) => {
       try {
@@ -94,7 +96,7 @@ function bindingOf({ read, write, failure }: Database): Binding {
   };
 }
 
-function turnStore({ reading, writing }: Binding) {
+function turnStore({ reading, writing }: OwnBinding) {
   return {
     saveAgentVersion: writing(saveAgentVersion),
     agentVersion: reading(agentVersion),
@@ -125,7 +127,7 @@ function turnStore({ reading, writing }: Binding) {
 
 function memoryStore(
   { read, write, failure }: Database,
-  { reading, writing, apart }: Binding,
+  { reading, writing, apart }: OwnBinding,
 ): MemoryStore & VectorStore {
   return {
     saveMemory: writing(saveMemory),
@@ -155,7 +157,7 @@ function memoryStore(
 
 function agentStore(
   { read, write }: Database,
-  { reading, writing, apart }: Binding,
+  { reading, writing, apart }: OwnBinding,
 ): AgentStore & Pick<Store, "openBatch" | "waitingThreads"> {
   return {
     openBatch: writing(openBatch),
@@ -171,12 +173,6 @@ function agentStore(
     moveText: writing(moveText),
     conversations: reading(conversations),
     conversation: reading(conversation),
-    life: reading(life),
-    moveLife: writing(moveLife),
-    credits: reading(credits),
-    topUps: reading(topUps),
-    topUp: writing(topUp),
-    turnCount: reading(turnCount),
     inbox: reading(inbox),
     mail: reading(mail),
     mailCounts: reading(mailCounts),
@@ -192,7 +188,7 @@ function agentStore(
   };
 }
 
-function recordStore(database: Database, { reading, writing, apart }: Binding) {
+function recordStore(database: Database, { reading, writing, apart }: OwnBinding) {
   return {
     approvals: reading(approvals),
     approval: reading(approval),

@@ -1,10 +1,10 @@
+import { agentContract } from "./contract/agents.contract.ts";
 import { approvalContract } from "./contract/approvals.contract.ts";
 import { batchContract } from "./contract/batches.contract.ts";
 import { callContract } from "./contract/calls.contract.ts";
 import { conversationContract } from "./contract/conversations.contract.ts";
 import { forkContract } from "./contract/forks.contract.ts";
 import { isolationContract } from "./contract/isolation.contract.ts";
-import { lifeContract } from "./contract/life.contract.ts";
 import { limitContract } from "./contract/limits.contract.ts";
 import { mailContract } from "./contract/mail.contract.ts";
 import { memoryContract } from "./contract/memories.contract.ts";
@@ -30,7 +30,7 @@ export function storeContract(open: OpenStore): void {
   vectorContract(open);
   textContract(open);
   conversationContract(open);
-  lifeContract(open);
+  agentContract(open);
   mailContract(open);
   batchContract(open);
   callContract(open);

@@ -40,6 +40,7 @@ import type {
   UsageTotal,
 } from "./records.ts";
 import type { Slot } from "./slot.ts";
+import type { StorePart } from "./tx.ts";
 import type { VectorStore } from "./vectors.ts";
 
 /**
@@ -48,6 +49,9 @@ import type { VectorStore } from "./vectors.ts";
  * @throws StrataError `store_busy`, `store_failed`, and what each function names
  */
 export interface Store extends MemoryStore, VectorStore, AgentStore {
+  /** What a feature keeps here. @throws StrataError `unexpected` where the store was opened without that feature */
+  part<Functions extends object>(of: StorePart<Functions>): Functions;
+
   /** Keeps an agent version's frozen declaration (canonical JSON); the same digest again changes nothing. */
   saveAgentVersion(org: OrgId, agent: AgentName, version: Digest, spec: string, at: number): Promise<void>;
   agentVersion(org: OrgId, agent: AgentName, version: Digest): Promise<string | undefined>;

@@ -1,7 +1,8 @@
-import type { StrataError } from "../protocol/index.ts";
+import type { Actor, ContactScope, OrgId, StrataError, TurnId } from "../protocol/index.ts";
 import type { MemoryIndex } from "./memory/memory-index.ts";
 import type { MemoryLimits } from "./memory/memory-limits.ts";
-import type { BackupProgress, Finding } from "./records.ts";
+import type { Migration } from "./migrations.ts";
+import type { BackupProgress, Claim, Finding, RequestRecord, TurnOutcome } from "./records.ts";
 import type { Dialect, Ready, Statement } from "./statement.ts";
 
 /**
@@ -16,6 +17,8 @@ export interface Tx {
   readonly limits: MemoryLimits;
   /** Memories by their words and vectors: each database has its own way. */
   readonly index: MemoryIndex;
+  /** What the features keep here. */
+  readonly parts: readonly StorePart[];
   all<R>(statement: Statement<R>): Promise<R[]>;
   first<R>(statement: Statement<R>): Promise<R | undefined>;
   /** The first column alone, for many rows at little cost. */
@@ -37,6 +40,7 @@ export interface Transactions {
 
 /** A database: its transactions, and what each database does its own way outside of them. */
 export interface Database extends Transactions {
+  readonly parts: readonly StorePart[];
   /** Whatever the driver threw, as a sentence with the next step. */
   failure(thrown: unknown): StrataError;
   /** What is wrong with the database itself, whatever its rows say. */
@@ -50,6 +54,75 @@ export interface Database extends Transactions {
   /** Why nothing more can be kept; nothing where all is well. */
   trouble(): Promise<string | undefined>;
   close(): Promise<void>;
+}
+
+/** Makes functions of the store out of those that are given a transaction. */
+export interface Binding {
+  readonly reading: Bind;
+  readonly writing: Bind;
+}
+
+type Bind = <Given extends readonly unknown[], R>(
+  work: (tx: Tx, ...given: Given) => Promise<R>,
+) => (...given: Given) => Promise<R>;
+
+/**
+ * What a feature keeps in the store. The store knows the list of parts that it was opened with and none of them by name: it makes their
+ * tables, calls them in each commit and each erasure, and lets them check what they keep.
+ */
+export interface StorePart<Functions extends object = object> {
+  readonly name: string;
+  /** Each of its tables; a row has the `org` and `agent` whose it is, and the `contact` where it is about one. */
+  readonly tables: readonly string[];
+  /** What makes them, where the schema that was there before features did not. */
+  readonly migrations?: readonly Migration[];
+  /** What others ask of it: `store.part(PART)`. */
+  readonly functions: (bind: Binding) => Functions;
+  /** Those of its functions after which others may have something to do. */
+  readonly wakes?: readonly string[];
+  /** Those of its functions that are given a contact's scope and reach rows of the agent's others as well. */
+  readonly wide?: readonly string[];
+  /** Its tables of which each row has a link of the chain, by the word with which such a link begins. */
+  readonly linked?: Readonly<Record<string, LinkedTable>>;
+  /** What else a turn that ends changes here, inside its one commit (law 7). */
+  readonly onCommit?: (tx: Tx, turn: EndedTurn) => Promise<void>;
+  /** Blanks what it keeps of a contact's words, before the contact's name goes from every row. */
+  readonly erase: (tx: Tx, scope: ContactScope, erasing: Erasing) => Promise<void>;
+  /** What is wrong with its rows, beyond those that links repeat. */
+  readonly verify: (tx: Tx, org: OrgId) => Promise<readonly Finding[]>;
+}
+
+/** Who erases, and when. */
+export interface Erasing {
+  readonly by: Actor["role"];
+  readonly at: number;
+}
+
+/** A turn that ends: well, not so, or stopped, which sent nothing. */
+export interface EndedTurn {
+  readonly scope: ContactScope;
+  readonly turn: TurnId;
+  readonly requests: readonly Pick<RequestRecord, "dollars" | "at">[];
+  /** Of one that ended well: what it was claimed with, and what came of it. */
+  readonly done?: { readonly claim: Claim; readonly outcome: TurnOutcome };
+}
+
+/** A table of which each row is what its link of the chain says. */
+export interface LinkedTable {
+  /** The rows of one link, or the next ones after a link. */
+  readonly rows: (
+    tx: Tx,
+    org: OrgId,
+    which: { readonly link: number } | { readonly after: number },
+  ) => Promise<readonly LinkedRow[]>;
+}
+
+export interface LinkedRow {
+  readonly link: number;
+  /** What people would call it. */
+  readonly name: string;
+  /** What its link must say. @throws StrataError `record_broken` where a text that it names is not what it was */
+  readonly says: () => Promise<string>;
 }
 
 /** One after the other: the statements of a transaction have an order, also where each is awaited. */

@@ -3,6 +3,7 @@ import type {
   Agent,
   AgentName,
   ContactId,
+  Credits,
   DiffLine,
   Layer,
   LayerId,
@@ -12,6 +13,7 @@ import type {
   TextMove,
   TextVersion,
   ThreadId,
+  TopUp,
   Trust,
   TurnEvent,
   TurnId,
@@ -19,7 +21,7 @@ import type {
   VersionKey,
   Vitals,
 } from "../protocol/index.ts";
-import type { Act, ConversationHead, ConversationLog, Credits, OutboxMessage, TopUp } from "../store/index.ts";
+import type { Act, ConversationHead, ConversationLog, OutboxMessage } from "../store/index.ts";
 import type { InboxOptions, RunOptions } from "./run-options.ts";
 
 /**

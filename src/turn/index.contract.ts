@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { agentSpec, vaultOf } from "../agents/index.ts";
 import { reviveAgent } from "../app/doors/agents.ts";
+import { allParts } from "../app/doors/features.ts";
 import { openRuntime, type RuntimeParts } from "../app/doors/runtime.ts";
 import { memoryTools } from "../features/memories/index.ts";
 import { type Script, scripted } from "../models/index.ts";
@@ -144,7 +145,7 @@ export async function stage(
   const agent =
     options.agent ??
     sampleAgent(options.budgets === undefined ? {} : { budgets: { ...DEFAULT_BUDGETS, ...options.budgets } });
-  const store = options.store ?? (await openSqlite(":memory:"));
+  const store = options.store ?? (await openSqlite(":memory:", { parts: await allParts() }));
   const { model, sent } = scripted(script);
   const rung: string[] = [];
   const time = { at: Date.UTC(2026, 10, 21, 9, 30) };

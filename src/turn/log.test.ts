@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { LIFE_STORE } from "../features/life/index.ts";
 import type { Script } from "../models/index.ts";
 import type { NewText } from "../protocol/index.ts";
 import {
@@ -370,9 +371,9 @@ describe("mode: auto", () => {
   it("is compact while the agent can hardly pay for itself", async () => {
     const agent = sovereign({ mode: "auto", life: { credits: { low: 5, critical: 1, rounds: 2 } } });
     const { hear, runtime, open, store, owner, time } = await started(agent);
-    await store.topUp(owner, { dollars: 0.5, by: "operator", note: untrusted(""), at: time.at });
+    await store.part(LIFE_STORE).topUp(owner, { dollars: 0.5, by: "operator", note: untrusted(""), at: time.at });
     await hear("ann", "Hello.");
-    await store.topUp(owner, { dollars: 50, by: "operator", note: untrusted(""), at: time.at });
+    await store.part(LIFE_STORE).topUp(owner, { dollars: 50, by: "operator", note: untrusted(""), at: time.at });
     await hear("ann", "Hello.");
     expect((await runtime.turns(OPERATOR, (await open("ann")).id)).map(({ mode }) => mode)).toEqual([
       "compact",

@@ -1,5 +1,6 @@
 import type { Feature, Listed, Operation, ToolWorld } from "../../features/index.ts";
 import type { Tool } from "../../protocol/index.ts";
+import type { StorePart } from "../../store/index.ts";
 import type { Job } from "../../work/index.ts";
 
 /** The one list of what agents can have. A feature is loaded when something needs it. */
@@ -105,6 +106,10 @@ export const allOperations = async (): Promise<readonly Operation[]> =>
 
 /** What all features do without being asked. */
 export const allJobs = async (): Promise<readonly Job[]> => (await allFeatures()).flatMap(({ jobs = [] }) => jobs);
+
+/** What all features keep in the store. */
+export const allParts = async (): Promise<readonly StorePart[]> =>
+  (await allFeatures()).flatMap(({ store }) => store ?? []);
 
 /** The tools that all features bring. */
 export const allTools = async (world: ToolWorld): Promise<readonly Tool[]> =>

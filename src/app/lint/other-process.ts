@@ -2,10 +2,12 @@
  * The other process of lint: it loads the project anew, under another clock, time zone or language, and tells what each agent's
  * first requests are made of. It is started by `worlds.ts` and spoken to over its channel only.
  */
+
 import { asStrataError, type ModelRef } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
 import { type SentPiece, sentPieces, type World } from "../../wire/index.ts";
 import { declaredBy } from "../declare.ts";
+import { allParts } from "../doors/features.ts";
 import type { PlacedOptions } from "../options.ts";
 import { projectsOf } from "../projects.ts";
 import { counterFor, renderIn } from "./render.ts";
@@ -19,7 +21,7 @@ export interface Asked {
 
 async function answer({ options, world, model }: Asked): Promise<Record<string, readonly (readonly SentPiece[])[]>> {
   if (world.at !== undefined) moveClock(world.at);
-  const store = await openSqlite(":memory:");
+  const store = await openSqlite(":memory:", { parts: await allParts() });
   const declared = await declaredBy(projectsOf(options), options, store);
   const found: Record<string, readonly (readonly SentPiece[])[]> = {};
   for (const agent of declared.agents) {

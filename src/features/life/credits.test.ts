@@ -4,6 +4,7 @@ import { type SurvivalTier, turnId, untrusted } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, ORG } from "../../turn/index.contract.ts";
 import { cardOf } from "../../wire/index.ts";
 import { COST, DEAR, HOUR, livingAgent, livingStage, MINUTE } from "./index.contract.ts";
+import { LIFE_STORE } from "./store.ts";
 
 const CREDITS = { low: 5, critical: 1, rounds: 2 };
 const PAID = { parts: [{ text: "Well." }], ...DEAR };
@@ -234,7 +235,7 @@ describe("an agent that lives on credits", () => {
     const { model } = scripted(["As then."]);
     const again = on.runtime.run(OPERATOR, thread, { model: { ...model, ref: "recording" }, recorded: new Map() });
     expect(endOf(await collect(again))).toMatchObject({ type: "done", text: "As then." });
-    expect(await on.store.life(on.owner)).toBeUndefined();
+    expect(await on.store.part(LIFE_STORE).life(on.owner)).toBeUndefined();
   });
 });
 

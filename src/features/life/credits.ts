@@ -3,12 +3,14 @@ import {
   type Agent,
   type Budgets,
   type CreditRules,
+  type Credits,
   StrataError,
   type SurvivalTier,
   usualPayment,
 } from "../../protocol/index.ts";
-import type { AgentOwner, Credits } from "../../store/index.ts";
+import type { AgentOwner } from "../../store/index.ts";
 import type { TurnParts } from "../../turn/index.ts";
+import { LIFE_STORE } from "./store.ts";
 
 /** Where money is counted: in the record, and by this program's running turns. */
 export type CreditParts = Pick<TurnParts, "store" | "clock" | "spending">;
@@ -24,7 +26,7 @@ const NONE: Credits = { toppedUp: 0, spent: 0, balance: 0, lastDay: { spent: 0, 
  */
 export async function creditsOf({ store, clock, spending }: CreditParts, agent: Agent): Promise<Credits> {
   const before = spending.spent(agent);
-  const recorded = (await store.credits(ownerOf(agent), clock())) ?? NONE;
+  const recorded = (await store.part(LIFE_STORE).credits(ownerOf(agent), clock())) ?? NONE;
   const running = Math.max(before, spending.spent(agent));
   if (running === 0) return recorded;
   const { lastDay } = recorded;
@@ -64,7 +66,7 @@ export interface FundsLeft {
 export async function fundsLeft(parts: CreditParts, agent: Agent): Promise<FundsLeft> {
   const left = await creditsLeft(parts, agent);
   if (left > 0) return { left };
-  const [payment] = await parts.store.topUps(ownerOf(agent), 1);
+  const [payment] = await parts.store.part(LIFE_STORE).topUps(ownerOf(agent), 1);
   return { left, want: payment === undefined ? WANTS.unpaid : WANTS.spent };
 }
 

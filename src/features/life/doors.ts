@@ -1,9 +1,9 @@
-import { type Agent, StrataError, TEXT_LIMITS, usualPayment } from "../../protocol/index.ts";
-import type { Credits, TopUp } from "../../store/index.ts";
+import { type Agent, type Credits, StrataError, TEXT_LIMITS, type TopUp, usualPayment } from "../../protocol/index.ts";
 import type { AgentDoors, FundsView, LifeView, Run } from "../../turn/index.ts";
 import { deskOf, note } from "../../turn/index.ts";
 import { asleepFor, creditsOf, fundsLeft, isInWant, ownerOf, tierOf } from "./credits.ts";
 import { type LifeParts, recordState, standingOf } from "./record.ts";
+import { LIFE_STORE } from "./store.ts";
 import { checkPaid, claimDue, claimNow, dueAt, tick } from "./tick.ts";
 import { vitalsOf } from "./vitals.ts";
 
@@ -23,7 +23,10 @@ export function lifeDoors(parts: () => LifeParts, run: Run): LifeDoors {
       const { agent } = deskOf(parts(), actor, name);
       return topUp(parts(), agent, { ...payment, by: actor.role, at: parts().clock() });
     },
-    topUps: async (actor, name, limit) => parts().store.topUps(deskOf(parts(), actor, name).owner, limit),
+    topUps: async (actor, name, limit) =>
+      parts()
+        .store.part(LIFE_STORE)
+        .topUps(deskOf(parts(), actor, name).owner, limit),
     async *tick(actor, name, options = {}) {
       const desk = deskOf(parts(), actor, name);
       checkTicks(desk.agent);
@@ -89,11 +92,11 @@ async function topUp(parts: LifeParts, agent: Agent, payment: Omit<TopUp, "id">)
     throw new StrataError("invalid_input", message, { length: words.length });
   }
   const owner = ownerOf(agent);
-  if (dollars < 0 && (await parts.store.topUps(owner, 1)).length === 0) {
+  if (dollars < 0 && (await parts.store.part(LIFE_STORE).topUps(owner, 1)).length === 0) {
     const message = `${agent.name} has no credits yet, so there is no payment to take back; pay first, with \`strata credits add ${usualPayment(agent.life.credits)} ${agent.name}\` or \`POST /v1/agents/${agent.name}/credits\``;
     throw new StrataError("invalid_input", message, { agent: agent.name, dollars });
   }
-  await parts.store.topUp(owner, payment);
+  await parts.store.part(LIFE_STORE).topUp(owner, payment);
   const credits = await creditsOf(parts, agent);
   // Only from the sleep that the want of them was: it waits for its next message or tick.
   const wakes = credits.balance > 0;

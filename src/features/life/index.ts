@@ -8,13 +8,15 @@ import { JOBS } from "./jobs.ts";
 import { OPERATIONS } from "./operations.ts";
 import { runningStates } from "./states.ts";
 import { lifeSteps } from "./steps.ts";
+import { LIFE_STORE } from "./store.ts";
 
 export { type Accounts, accountsOf, checkAccounts } from "./accounts.ts";
 export type { LifeDoors } from "./doors.ts";
 export { lifeAnswer, PATIENCE, sleepsLine, unreadLine } from "./operations.ts";
 export { LIFE } from "./shapes.ts";
+export { LIFE_STORE } from "./store.ts";
 
-export const FEATURE: Feature = { name: "life", keys: KEYS, operations: OPERATIONS, jobs: JOBS };
+export const FEATURE: Feature = { name: "life", keys: KEYS, operations: OPERATIONS, store: LIFE_STORE, jobs: JOBS };
 
 /** What life adds to a runtime: what it does in each turn, and what doors call of it. */
 export interface LifeParts {

@@ -1,9 +1,10 @@
 import type { SeenState } from "../../protocol/index.ts";
-import type { AgentOwner, LifeRecord } from "../../store/index.ts";
+import type { AgentOwner } from "../../store/index.ts";
 import type { TurnParts } from "../../turn/index.ts";
 import { CONSOLIDATION, heldNow, retryWhileBusy } from "../../turn/index.ts";
 import type { Accounts } from "./accounts.ts";
 import { isWaiting, type RunningStates } from "./states.ts";
+import { LIFE_STORE, type LifeRecord } from "./store.ts";
 
 /** The parts, and what the agents' running turns do in this program. */
 export interface LifeParts extends TurnParts {
@@ -26,12 +27,12 @@ const TRIES = 20;
 /** Writes the agent's state down, step by step. False where others kept changing it. */
 export async function recordState(parts: LifeParts, owner: AgentOwner, plan: Plan): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const record = await parts.store.life(owner);
+    const record = await parts.store.part(LIFE_STORE).life(owner);
     const step = await plan(record);
     if (step === undefined) return true;
     const { more = false, ...next } = step;
     const move = { ...keptOf(record, next), ...next, from: record?.state, at: parts.clock() };
-    const moved = await retryWhileBusy(() => parts.store.moveLife(owner, move));
+    const moved = await retryWhileBusy(() => parts.store.part(LIFE_STORE).moveLife(owner, move));
     if (moved && !more) return true;
   }
   return false;
@@ -66,7 +67,7 @@ export async function standingOf(
   parts: LifeParts,
   owner: AgentOwner,
 ): Promise<Partial<Pick<LifeRecord, "since" | "because" | "tickedAt">> & { readonly state: SeenState }> {
-  const record = await parts.store.life(owner);
+  const record = await parts.store.part(LIFE_STORE).life(owner);
   const running = parts.running.states(owner).at(-1);
   const { since, tickedAt } = record ?? {};
   const rest = { ...(since !== undefined && { since }), ...(tickedAt !== undefined && { tickedAt }) };

@@ -6,6 +6,7 @@ import type { AgentState, SeenState, TurnEvent } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR } from "../../turn/index.contract.ts";
 import { type Living, livingStage } from "./index.contract.ts";
+import { LIFE_STORE } from "./store.ts";
 
 const LOOK = { parts: [{ call: "look", input: { at: "the sea" } }] };
 
@@ -30,7 +31,7 @@ describe("a turn of an agent that lives by itself", () => {
     const written: (AgentState | undefined)[] = [];
     const watched = async function* (): AsyncGenerator<TurnEvent> {
       for await (const event of on.runtime.run(OPERATOR, thread)) {
-        written.push((await on.store.life(on.owner))?.state);
+        written.push((await on.store.part(LIFE_STORE).life(on.owner))?.state);
         yield event;
       }
     };
@@ -62,7 +63,7 @@ describe("a turn of an agent that lives by itself", () => {
 
   it("law 5 that failed over a contact's words leaves none of them where an erasure does not reach", async () => {
     const folder = mkdtempSync(join(tmpdir(), "strata-life-"));
-    const store = await openSqlite(join(folder, "record.sqlite"));
+    const store = await openSqlite(join(folder, "record.sqlite"), { parts: [LIFE_STORE] });
     const on = await livingStage([new Error("refused: Quincewell is not allowed"), "Well."], {}, { store });
     const thread = await on.open();
     await on.say(thread, "I am Quincewell.");
@@ -97,7 +98,7 @@ describe("a turn of an agent that lives by itself", () => {
     "heals what a program left as %s that ended in the middle of a turn",
     async (state) => {
       const on = await livingStage(["Well."]);
-      await on.store.moveLife(on.owner, { from: undefined, state, at: on.time.at });
+      await on.store.part(LIFE_STORE).moveLife(on.owner, { from: undefined, state, at: on.time.at });
       expect(await on.life()).toMatchObject({
         vitals: { state: "faulted" },
         because: "its program ended in the middle of a turn",
@@ -119,7 +120,7 @@ describe("a turn of an agent that lives by itself", () => {
     await said.promise;
     expect(endOf(await on.say(bob, "Hi")).type).toBe("done");
     expect((await on.life()).vitals.state).toBe("inferring");
-    expect((await on.store.life(on.owner))?.state).toBe("loading context");
+    expect((await on.store.part(LIFE_STORE).life(on.owner))?.state).toBe("loading context");
     // Another program knows that a turn runs and since when, and not how far it has come.
     const begun = (await on.life()).since;
     expect(await other.life()).toMatchObject({ vitals: { state: "in a turn", turn: 2 }, since: begun });
@@ -135,7 +136,7 @@ describe("a turn of an agent that lives by itself", () => {
     const { life: _, ...mere } = on.agent;
     const plain = await livingStage(["Well."], {}, { agent: mere });
     await plain.say(await plain.open(), "Hi");
-    expect(await plain.store.life(plain.owner)).toBeUndefined();
+    expect(await plain.store.part(LIFE_STORE).life(plain.owner)).toBeUndefined();
     expect((await plain.life()).vitals).toMatchObject({ state: "idle", tier: "Normal", turn: 1 });
   });
 });

@@ -1,5 +1,5 @@
 import type { Agent, StrataError } from "../../protocol/index.ts";
-import type { AgentOwner, LifeRecord } from "../../store/index.ts";
+import type { AgentOwner } from "../../store/index.ts";
 import type { Beginning, Ending, Kept, Phase, RunningTurn, TurnParts, TurnSteps } from "../../turn/index.ts";
 import {
   asleepFor,
@@ -13,6 +13,7 @@ import {
 } from "./credits.ts";
 import { INTERRUPTED, type LifeParts, othersRun, recordState } from "./record.ts";
 import { isWaiting, type RunningState } from "./states.ts";
+import type { LifeRecord } from "./store.ts";
 import { firstRead, vitalsOf, vitalsText } from "./vitals.ts";
 
 /**

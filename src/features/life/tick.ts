@@ -14,6 +14,7 @@ import type { Run, RunOptions } from "../../turn/index.ts";
 import { isBusy, keepVersion } from "../../turn/index.ts";
 import { ownerOf } from "./credits.ts";
 import { type LifeParts, recordState } from "./record.ts";
+import { LIFE_STORE } from "./store.ts";
 
 /** Where an agent's turns of its own are. */
 const TICK = "tick";
@@ -88,7 +89,10 @@ export async function claimDue(parts: LifeParts, agent: Agent): Promise<string |
     const at = dueAt(agent, tickedAt, now);
     return at !== undefined && at <= now;
   };
-  if (!isDue((await parts.store.life(owner))?.tickedAt) || (await isBusy(parts, { ...owner, contact: SELF })))
+  if (
+    !isDue((await parts.store.part(LIFE_STORE).life(owner))?.tickedAt) ||
+    (await isBusy(parts, { ...owner, contact: SELF }))
+  )
     return undefined;
   await checkPaid(parts, agent);
   let due: string | undefined;

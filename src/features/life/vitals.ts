@@ -1,6 +1,7 @@
 import { type Agent, isoSecond, type LayerContent, trusted, type Vitals } from "../../protocol/index.ts";
 import { creditsOf, ownerOf, runwayOf, tierOf } from "./credits.ts";
 import { type LifeParts, standingOf } from "./record.ts";
+import { LIFE_STORE } from "./store.ts";
 
 /** Of the time that a source may take, the share that an account's server is waited for: the rest of the vitals is never late for it. */
 const PATIENCE = 0.5;
@@ -34,7 +35,7 @@ export async function vitalsOf(parts: LifeParts, agent: Agent): Promise<Vitals> 
   const [credits, { state }, turns, native] = await Promise.all([
     rules && creditsOf(parts, agent),
     agent.life === undefined ? ANSWERS : standingOf(parts, owner),
-    parts.store.turnCount(owner),
+    parts.store.part(LIFE_STORE).turnCount(owner),
     account && parts.accounts?.balance(account, agent.budgets.source * PATIENCE),
   ]);
   const unread = account && parts.accounts?.trouble(account);

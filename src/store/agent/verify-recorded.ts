@@ -1,46 +1,36 @@
 import { type OrgId, StrataError } from "../../protocol/index.ts";
-import { sharedText } from "../record/pieces.ts";
 import { BATCH, page, problem, type Step, sentence } from "../record/walk.ts";
 import type { Finding } from "../records.ts";
-import type { Recorded } from "../rows.ts";
 import { plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
-import { inOrder, type Tx } from "../tx.ts";
+import { inOrder, type LinkedRow, type LinkedTable, type StorePart, type Tx } from "../tx.ts";
 import { actLink } from "./acts.ts";
 import { strangeEntries } from "./conversations.ts";
-import { topUpLink } from "./credits.ts";
 import { textLink } from "./record-move.ts";
 import { decides, type MoveRow, movesOfVersion, textAt } from "./texts.ts";
 
-/** A row that its link repeats. */
-interface RecordedRow {
-  readonly link: number;
-  readonly name: string;
-  /** What the link must say; reads the row's texts too. */
-  readonly says: () => Promise<string>;
-}
-
-/** How the rows of a table are read and told. */
-interface Kind {
-  readonly rows: (tx: Tx, where: string, ...values: readonly unknown[]) => Promise<readonly RecordedRow[]>;
-}
-
-function kind<R extends { readonly link: number }>(
+/** A table each of whose rows has a link that repeats it. `says`: what the link says; the name of the columns stands in `name`. */
+export function linkedTable<R extends { readonly link: number }>(
   table: string,
   name: (row: R) => string,
-  says: (tx: Tx, row: R) => Promise<string>,
-): Kind {
-  const select = `select * from ${table} where`;
+  says: (tx: Tx, row: R) => Promise<string> | string,
+): LinkedTable {
+  const rows = `select * from "${table}" where org = ?`;
   return {
-    rows: async (tx, where, ...values) =>
-      (await tx.all(plain<R>(`${select} ${where}`, ...values))).map((row) => {
-        return { link: row.link, name: name(row), says: () => says(tx, row) };
-      }),
+    rows: async (tx, org, which) => {
+      const found =
+        "link" in which
+          ? plain<R>(`${rows} and link = ?`, org, which.link)
+          : plain<R>(`${rows} and link > ? order by link limit ${BATCH}`, org, which.after);
+      return (await tx.all(found)).map((row) => {
+        return { link: row.link, name: name(row), says: async () => says(tx, row) };
+      });
+    },
   };
 }
 
-const KINDS: Readonly<Record<Recorded, Kind>> = {
-  text: kind<MoveRow>(
+const OWN: Readonly<Record<string, LinkedTable>> = {
+  text: linkedTable<MoveRow>(
     "text_move",
     ({ agent, layer, part, seq }) => `text ${layer}${part === "" ? "" : `/${part}`} of ${agent}, move ${seq}`,
     async (tx, row) => {
@@ -49,16 +39,12 @@ const KINDS: Readonly<Record<Recorded, Kind>> = {
       return textLink(row);
     },
   ),
-  topUp: kind<Row<"top_up">>(
-    "top_up",
-    ({ agent, id }) => `payment ${id} of ${agent}`,
-    async (tx, row) => {
-      await sharedText(tx, row.org, row.note);
-      return topUpLink(row);
-    },
-  ),
-  act: kind<Row<"act">>("act", ({ agent, id }) => `act ${id} on ${agent}`, actLink),
+  act: linkedTable<Row<"act">>("act", ({ agent, id }) => `act ${id} on ${agent}`, actLink),
 };
+
+/** All such tables, by the word with which their links begin. */
+export const linkedTables = (parts: readonly StorePart[]): ReadonlyMap<string, LinkedTable> =>
+  new Map([...Object.entries(OWN), ...parts.flatMap(({ linked = {} }) => Object.entries(linked))]);
 
 /** No link says which versions wait: the other rows do. @throws StrataError `record_broken` */
 async function checkWaits(tx: Tx, row: MoveRow): Promise<void> {
@@ -69,25 +55,21 @@ async function checkWaits(tx: Tx, row: MoveRow): Promise<void> {
 }
 
 /** A link that repeats a row: the row is there. */
-export async function checkRecordedLink(
-  tx: Tx,
-  { org, seq }: Row<"chain">,
-  what: Recorded,
-): Promise<readonly Finding[]> {
-  const [row] = await KINDS[what].rows(tx, "org = ? and link = ?", org, seq);
+export async function checkLinkedRow(tx: Tx, { org, seq }: Row<"chain">, kind: string): Promise<readonly Finding[]> {
+  const [row] = (await linkedTables(tx.parts).get(kind)?.rows(tx, org, { link: seq })) ?? [];
   return row ? [] : [problem(`link ${seq}`, "what it records is not there")];
 }
 
-/** The rows of a kind: each is what its link says. */
-export async function checkRecorded(tx: Tx, org: OrgId, what: Recorded, after: number): Promise<Step<number>> {
-  const rows = await KINDS[what].rows(tx, `org = ? and link > ? order by link limit ${BATCH}`, org, after);
+/** The next rows of a table: each is what its link says. */
+export async function checkLinked(tx: Tx, org: OrgId, table: LinkedTable, after: number): Promise<Step<number>> {
+  const rows = await table.rows(tx, org, { after });
   const problems = (
     await inOrder(rows, async (row) => (await checkRow(tx, org, row)).map((says) => problem(row.name, says)))
   ).flat();
   return { problems, checked: {}, ...page(rows.at(-1)?.link, rows.length) };
 }
 
-async function checkRow(tx: Tx, org: OrgId, { link, says }: RecordedRow): Promise<readonly string[]> {
+async function checkRow(tx: Tx, org: OrgId, { link, says }: LinkedRow): Promise<readonly string[]> {
   const body = (await tx.first(plain<{ body: string }>(`select body from chain where org = ? and seq = ?`, org, link)))
     ?.body;
   if (body === undefined) return [`the record has no link ${link}`];

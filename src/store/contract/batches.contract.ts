@@ -195,14 +195,14 @@ function committing(openStore: OpenStore): void {
       const failed = { end: { status: "failed", code: "model_failed", message: "no" } } as const;
       const first = await staged(store);
       await store.settle(first.claim, done(first.claim, { more: failed }));
-      expect(await store.turnCount(OWNER)).toBe(1);
+      expect((await store.usage({ ...OWNER, contact: null })).turns).toBe(1);
       const { claim } = await staged(store);
       await store.settle(claim, done(claim));
-      expect(await store.turnCount(OWNER)).toBe(2);
+      expect((await store.usage({ ...OWNER, contact: null })).turns).toBe(2);
       const thread = await open(store, ANN);
       await store.receive(ANN, thread.id, [said("And now alone")]);
       await store.settle(...(await take(store, thread).then((one) => [one, ran(one).outcome] as const)));
-      expect(await store.turnCount(OWNER)).toBe(3);
+      expect((await store.usage({ ...OWNER, contact: null })).turns).toBe(3);
       expect(await problems(store, ANN.org)).toEqual([]);
       await store.close();
     });

@@ -1,19 +1,21 @@
 import { randomBytes } from "node:crypto";
 import type { CopySide, CopyTable, CopyTx } from "../copy.ts";
 import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
+import { withParts } from "../migrations.ts";
 import { plain } from "../statement.ts";
+import type { StorePart } from "../tx.ts";
 import { connect, EVERYTHING } from "./database.ts";
 import { nameOf } from "./failure.ts";
-import { migrate } from "./migrate.ts";
+import { MIGRATIONS, migrate } from "./migrate.ts";
 
 /** A copy holds its snapshot while it waits for the other side: an hour, in milliseconds. */
 const PATIENCE = 3_600_000;
 
 /** A database as a side of a copy, with today's schema. @throws StrataError as `connect` and `migrate` */
-export async function postgresSide(url: string): Promise<CopySide> {
+export async function postgresSide(url: string, parts: readonly StorePart[] = []): Promise<CopySide> {
   const db = await connect(url, { random: randomBytes, limits: MEMORY_LIMITS, patience: PATIENCE });
   try {
-    await migrate(db);
+    await migrate(db, withParts(MIGRATIONS, parts));
   } catch (thrown) {
     await db.close();
     throw thrown;

@@ -5,7 +5,7 @@ import { StrataError } from "../../protocol/index.ts";
 import type { MemoryIndex } from "../memory/memory-index.ts";
 import type { MemoryLimits } from "../memory/memory-limits.ts";
 import { type Ready, runnable, type Statement } from "../statement.ts";
-import type { Transactions, Tx } from "../tx.ts";
+import type { StorePart, Transactions, Tx } from "../tx.ts";
 import { failure, isConflict, isLost, type Where } from "./failure.ts";
 import { postgresMemoryIndex } from "./memory-index.ts";
 
@@ -35,6 +35,8 @@ export interface DatabaseOptions {
   readonly limits: MemoryLimits;
   /** How long to wait for others who change the same data, in milliseconds. */
   readonly patience: number;
+  /** What features keep here. */
+  readonly parts?: readonly StorePart[];
 }
 
 /** The oldest that it is tested on. */
@@ -259,10 +261,12 @@ class PostgresTx implements Tx {
   readonly random: Tx["random"];
   readonly limits: Tx["limits"];
   readonly index: MemoryIndex;
+  readonly parts: readonly StorePart[];
   readonly #client: PoolClient;
   #isOver = false;
 
-  constructor(client: PoolClient, { random, limits }: DatabaseOptions) {
+  constructor(client: PoolClient, { random, limits, parts = [] }: DatabaseOptions) {
+    this.parts = parts;
     this.random = random;
     this.limits = limits;
     this.#client = client;

@@ -4,6 +4,7 @@ import type { OpenStore } from "../contract/sample.contract.ts";
 import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
 import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
+import type { StorePart } from "../tx.ts";
 import { type Connected, connect, EVERYTHING } from "./database.ts";
 import { FIRST_TABLES } from "./first-schema.ts";
 import { openPostgres } from "./open.ts";
@@ -14,13 +15,13 @@ interface Warm {
 }
 
 /** An empty store for each test, in as few databases as are open at once: what a test closes is emptied and used again, for a new connection is slow. */
-export function emptyStores(): OpenStore {
+export function emptyStores(parts: readonly StorePart[] = []): OpenStore {
   const { make, url } = databases();
   const all: Warm[] = [];
   const free: Warm[] = [];
   const start = async (): Promise<Warm> => {
     const address = url(await make());
-    const made = { store: await openPostgres(address), owner: await connect(address, { ...PLAIN }) };
+    const made = { store: await openPostgres(address, { parts }), owner: await connect(address, { ...PLAIN }) };
     all.push(made);
     return made;
   };
@@ -30,7 +31,7 @@ export function emptyStores(): OpenStore {
   return async () => {
     const warm = free.pop() ?? (await start());
     const close = async (): Promise<void> => {
-      await warm.owner.within(EVERYTHING).write((tx) => tx.run(plain(EMPTIED)));
+      await warm.owner.within(EVERYTHING).write((tx) => tx.run(plain(emptied(parts))));
       free.push(warm);
     };
     return new Proxy(warm.store, { get: (target, name) => (name === "close" ? close : Reflect.get(target, name)) });
@@ -40,7 +41,9 @@ export function emptyStores(): OpenStore {
 const PLAIN = { random: (bytes: number) => new Uint8Array(bytes), limits: MEMORY_LIMITS, patience: 5_000 };
 
 /** In one go, and in an order in which nothing refers to what is gone. */
-const EMPTIED = `do $$ begin ${FIRST_TABLES.toReversed()
-  .filter((table) => table !== "memory_index")
-  .map((table) => `delete from ${table};`)
-  .join(" ")} end $$`;
+function emptied(parts: readonly StorePart[]): string {
+  const tables = new Set([...FIRST_TABLES, ...parts.flatMap((part) => part.tables)]);
+  tables.delete("memory_index");
+  const each = [...tables].toReversed().map((table) => `delete from ${table};`);
+  return `do $$ begin ${each.join(" ")} end $$`;
+}

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { databases, server, title } from "../../../tests/postgres.ts";
 import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
+import { newTable } from "../migrations.ts";
 import { connect as connectSqlite } from "../sqlite/connection.ts";
 import { migrate as migrateSqlite, MIGRATIONS as SQLITE_MIGRATIONS } from "../sqlite/migrate.ts";
 import { plain } from "../statement.ts";
@@ -132,14 +133,25 @@ describe.skipIf(server === undefined)(title("PostgreSQL's schema"), () => {
   });
 
   it("goes on with steps that are declared once for both databases", async () => {
-    const notes = { sqlite: "create table note (at integer) strict", postgres: "create table note (at bigint)" };
+    const columns = "org text!, agent text!, contact text!, at int!, says text, weight real, shape bytes";
+    const notes = newTable("note", {
+      columns,
+      key: "org, agent, contact, at",
+      references: ["org, agent, contact -> contact_key (org, agent, contact)"],
+    });
     const step = { number: 99, name: "notes", statements: [notes, "create index note_at on note (at)"] };
     const db = await opened(await make());
     await migrate(db, [...MIGRATIONS, step]);
     const sqlite = connectSqlite(":memory:", { random: randomBytes, patience: 0 });
     migrateSqlite(sqlite, [...SQLITE_MIGRATIONS, step]);
-    const put = plain("insert into note (at) values (7) returning at");
+    const key = plain("insert into contact_key values ('home', 'companion', 'ann', ?)", Uint8Array.of(1));
+    const put = plain("insert into note (org, agent, contact, at) values ('home', 'companion', 'ann', 7) returning at");
+    await db.within(EVERYTHING).write((tx) => tx.run(key));
+    sqlite.run(key);
     expect(await db.within(EVERYTHING).write((tx) => tx.column(put))).toEqual(sqlite.column(put));
+    const seenBy = (contact: string) =>
+      db.within({ org: "home", agent: "companion", contact }).read((tx) => tx.column(plain("select at from note")));
+    expect([await seenBy("ann"), await seenBy("bob")]).toEqual([[7], []]);
     expect(MIGRATIONS.at(-1)?.number).toBe(SQLITE_MIGRATIONS.at(-1)?.number);
     sqlite.close();
     await db.close();
@@ -167,7 +179,10 @@ describe.skipIf(server === undefined)(title("PostgreSQL's schema"), () => {
 
   it("of a newer Strata is refused, and nothing is changed", async () => {
     const db = await opened(await make());
-    await migrate(db, [...MIGRATIONS, { number: 99, name: "later", statements: ["create table later (id bigint)"] }]);
+    await migrate(db, [
+      ...MIGRATIONS,
+      { number: 99, name: "later", statements: ["create table later (org text, agent text)"] },
+    ]);
     await expect(migrate(db)).rejects.toMatchObject({
       code: "store_newer",
       message: expect.stringMatching(/was written by a newer Strata \(schema 99, this one knows \d+\): update Strata/),

@@ -5,7 +5,7 @@ import { plain, written } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 import { type Connected, EVERYTHING } from "./database.ts";
 import { FIRST_SCHEMA } from "./first-schema.ts";
-import { ROW_SECURITY } from "./row-security.ts";
+import { openTables, ROW_SECURITY, secured } from "./row-security.ts";
 
 /** All steps, in order. The first is what SQLite had after its sixteenth: from then on both count alike. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -29,6 +29,9 @@ export async function migrate(db: Connected, migrations: readonly Migration[] = 
     const found = await version(tx);
     if (found > newest) throw newer(db, found, newest);
     for (const step of migrations.filter(({ number }) => number > found)) await apply(tx, step);
+    for (const { name, columns } of await openTables(tx)) {
+      for (const statement of secured(name, columns)) await tx.run(plain(statement));
+    }
   });
 }
 

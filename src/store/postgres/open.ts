@@ -3,14 +3,14 @@ import { StrataError } from "../../protocol/index.ts";
 import { UNFINISHED, unfinished } from "../copy.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-limits.ts";
 import { isIndexToday, type KeptOut, refreshIndex } from "../memory/reindex.ts";
-
+import { withParts } from "../migrations.ts";
 import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
 import { clearLog, storeOver } from "../store-over.ts";
-import type { Database } from "../tx.ts";
+import type { Database, StorePart } from "../tx.ts";
 import { type Connected, connect, EVERYTHING, type Reach } from "./database.ts";
 import { failure, nameOf } from "./failure.ts";
-import { migrate } from "./migrate.ts";
+import { MIGRATIONS, migrate } from "./migrate.ts";
 import { reachOf } from "./reach.ts";
 
 /** What whoever opens it may want otherwise; what each means, SQLite's options say. */
@@ -20,6 +20,7 @@ export interface PostgresOptions {
   /** How long to wait for others who write, before `store_busy`, in milliseconds. Left out, 15 seconds. */
   readonly patience?: number;
   readonly limits?: Partial<MemoryLimits>;
+  readonly parts?: readonly StorePart[];
 }
 
 /**
@@ -27,16 +28,16 @@ export interface PostgresOptions {
  * @throws StrataError `config_invalid`, `store_busy`, `store_newer`, `store_failed`
  */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
-  const { random = randomBytes, patience = 15_000, limits } = options;
-  const db = await connect(url, { random, patience, limits: { ...MEMORY_LIMITS, ...limits } });
+  const { random = randomBytes, patience = 15_000, limits, parts = [] } = options;
+  const db = await connect(url, { random, patience, limits: { ...MEMORY_LIMITS, ...limits }, parts });
   try {
-    await migrate(db);
-    const owner = databaseOf(db, EVERYTHING);
+    await migrate(db, withParts(MIGRATIONS, parts));
+    const owner = databaseOf(db, parts);
     const begun = plain<string | null>(`select to_regclass('${UNFINISHED}')::text`);
     if ((await owner.read((tx) => tx.column(begun)))[0]) throw unfinished(nameOf(db.where));
     if (!(await owner.read(isIndexToday))) await owner.write((tx) => refreshIndex(tx, options.keptOut));
     await clearLog(owner);
-    return storeWithin(db);
+    return storeWithin(db, parts);
   } catch (thrown) {
     await db.close();
     throw failure(thrown, db.where);
@@ -64,18 +65,27 @@ export async function postgresFacts(url: string): Promise<ServerFacts> {
 }
 
 /** The store, each function of which runs in transactions that reach no further than what it is asked about. */
-function storeWithin(db: Connected): Store {
-  return new Proxy(storeOver(databaseOf(db, EVERYTHING)), {
-    get: (all, name) => {
-      if (!Object.hasOwn(all, name)) return undefined;
-      return (...given: readonly unknown[]) =>
-        Reflect.get(storeOver(databaseOf(db, reachOf(String(name), given))), name)(...given);
+function storeWithin(db: Connected, parts: readonly StorePart[]): Store {
+  const within = (reach: Reach): Store => storeOver(databaseOf(db, parts, reach));
+  const all = within(EVERYTHING);
+  return {
+    ...reaching(all, within),
+    part: (of) => reaching(all.part(of), (reach) => within(reach).part(of), of.wide),
+  };
+}
+
+function reaching<All extends object>(all: All, within: (reach: Reach) => object, wide?: readonly string[]): All {
+  return new Proxy(all, {
+    get: (own, name) => {
+      if (!Object.hasOwn(own, name)) return undefined;
+      return (...given: readonly unknown[]) => Reflect.get(within(reachOf(String(name), given, wide)), name)(...given);
     },
   });
 }
 
-function databaseOf(db: Connected, reach: Reach): Database {
+function databaseOf(db: Connected, parts: readonly StorePart[], reach = EVERYTHING): Database {
   return {
+    parts,
     ...db.within(reach),
     failure: (thrown) => failure(thrown, db.where),
     check: async () => [],

@@ -15,8 +15,11 @@ const WIDE = new Set([
 /** Where a scope without a contact means the agent's own memories, and not those of all of its contacts. */
 const OWN_MEMORIES = /Memor|^memor/;
 
-/** Whose rows a function of the store may see and write: as its arguments say. Fails closed: what names nobody reaches nothing. */
-export function reachOf(name: string, given: readonly unknown[]): Reach {
+/**
+ * Whose rows a function of the store may see and write: as its arguments say. Fails closed: what names nobody reaches nothing. `wide`:
+ * what of a feature's reaches as far as these.
+ */
+export function reachOf(name: string, given: readonly unknown[], wide: readonly string[] = []): Reach {
   if (OWNERS.has(name)) return EVERYTHING;
   const [first, second] = given;
   if (typeof first === "string") return { org: first, agent: typeof second === "string" ? second : ALL, contact: ALL };
@@ -25,7 +28,7 @@ export function reachOf(name: string, given: readonly unknown[]): Reach {
   const contacts = new Set(scopes.map(({ contact }) => contact ?? (OWN_MEMORIES.test(name) ? "" : ALL)));
   contacts.delete("");
   const [contact = ""] = contacts;
-  const isWide = WIDE.has(name) || contacts.size > 1;
+  const isWide = WIDE.has(name) || wide.includes(name) || contacts.size > 1;
   return {
     org: others.every(({ org }) => org === scope.org) ? scope.org : ALL,
     agent: others.every(({ agent }) => agent === scope.agent) ? scope.agent : ALL,

@@ -1,3 +1,6 @@
+import { StrataError } from "../../protocol/index.ts";
+import { plain } from "../statement.ts";
+import type { Tx } from "../tx.ts";
 import { FIRST_TABLES } from "./first-schema.ts";
 
 /**
@@ -67,10 +70,38 @@ export const ROW_SECURITY: readonly string[] = [
   ...FIRST_TABLES.flatMap((table) => {
     const condition = POLICIES[table];
     if (condition === undefined) throw new Error(`no policy says whose the rows of ${table} are`);
-    return [
-      `alter table ${table} enable row level security`,
-      `alter table ${table} force row level security`,
-      `create policy whose on ${table} using (${condition}) with check (${condition})`,
-    ];
+    return wall(table, condition);
   }),
 ];
+
+function wall(table: string, condition: string): readonly string[] {
+  return [
+    `alter table ${table} enable row level security`,
+    `alter table ${table} force row level security`,
+    `create policy whose on ${table} using (${condition}) with check (${condition})`,
+  ];
+}
+
+/** A table that nothing stands around yet. */
+interface OpenTable {
+  readonly name: string;
+  /** One after the other, with spaces between. */
+  readonly columns: string;
+}
+
+/** Asked of the schema, so that no table is ever forgotten. What stands in a database only while it is copied to is nobody's. */
+export function openTables(tx: Tx): Promise<readonly OpenTable[]> {
+  const open = `select c.relname::text as name, string_agg(a.attname::text, ' ') as columns
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where c.relkind = 'r' and c.relnamespace = current_schema::regnamespace and not c.relrowsecurity
+    and c.relname not in ('migration', 'store_copy') group by c.relname order by c.relname`;
+  return tx.all(plain<OpenTable>(open));
+}
+
+/** The wall around a table of later: whose its rows are, its columns say. */
+export function secured(name: string, columns: string): readonly string[] {
+  const has = columns.split(" ");
+  if (has.includes("org") && has.includes("agent")) return wall(name, has.includes("contact") ? ofContact : ofAgent);
+  const says = `the table ${name} does not say whose its rows are: give it the columns org and agent, and contact where they are about one`;
+  throw new StrataError("unexpected", says, { table: name });
+}

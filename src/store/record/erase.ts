@@ -53,6 +53,7 @@ export async function eraseContact(
     await closeThreads(tx, one, seq);
     await closeApprovals(tx, one, actor.role, at);
     await closeProposals(tx, one, actor.role, at);
+    for (const part of tx.parts) await part.erase(tx, one, { by: actor.role, at });
     await forget(tx, one);
   }
   await tx.run(insert("erasure", { ...owner(scope), at }));

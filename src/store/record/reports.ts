@@ -4,7 +4,7 @@ import type { OutboxMessage } from "../outbox-message.ts";
 import type { UsageTotal } from "../records.ts";
 import { toOutbox } from "../rows.ts";
 import { atMost, within } from "../scope.ts";
-import { fixed, query } from "../statement.ts";
+import { fixed, plain, query } from "../statement.ts";
 import { isPart } from "../threads/staged.ts";
 import type { Tx } from "../tx.ts";
 
@@ -88,29 +88,25 @@ const dollarsSince = fixed((at: { readonly org: OrgId; readonly agent: AgentName
     .where("at", ">=", at.since),
 );
 
-/** Every agent of the organization that ever had a thread, a text of its own, credits or a state. */
+/** Every agent of the organization that ever had a thread or anything that a feature keeps. */
 export async function agents(tx: Tx, org: OrgId): Promise<readonly AgentName[]> {
-  const all = query
-    .selectFrom("thread")
-    .select("agent")
-    .where("org", "=", org)
-    .union(query.selectFrom("text_move").select("agent").where("org", "=", org))
-    .union(query.selectFrom("top_up").select("agent").where("org", "=", org))
-    .union(query.selectFrom("life").select("agent").where("org", "=", org))
-    .orderBy("agent");
-  return (await tx.all(all)).map(({ agent }) => agent);
+  const tables = ["thread", "text_move", ...tx.parts.flatMap((part) => part.tables)];
+  const each = tables.map((table) => `select agent from "${table}" where org = ?`).join(" union ");
+  return tx.column(plain<AgentName>(`${each} order by agent`, ...tables.map(() => org)));
 }
 
 /** Every organization that has anything in the store. */
 export async function organizations(tx: Tx): Promise<readonly OrgId[]> {
-  const all = query
-    .selectFrom("thread")
-    .select("org")
-    .union(query.selectFrom("agent_version").select("org"))
-    .union(query.selectFrom("memory_scope").select("org"))
-    .union(query.selectFrom("chain").select("org"))
-    .union(query.selectFrom("life").select("org"))
-    .union(query.selectFrom("exchange").select("org"))
-    .orderBy("org");
-  return (await tx.all(all)).map(({ org }) => org);
+  const own = ["thread", "agent_version", "memory_scope", "chain", "exchange"];
+  const tables = [...own, ...tx.parts.flatMap((part) => part.tables)];
+  return tx.column(plain<OrgId>(`${tables.map((table) => `select org from "${table}"`).join(" union ")} order by org`));
+}
+
+/** How many turns of each agent have ended. What a sender has of a turn of several is none of its own. */
+export async function endedTurns(
+  tx: Tx,
+  org: OrgId,
+): Promise<readonly { readonly agent: AgentName; readonly turns: number }[]> {
+  const ended = sql<number>`count(*) filter (where status != 'running' and not ${isPart})`.as("turns");
+  return tx.all(query.selectFrom("turn").select(["agent", ended]).where("org", "=", org).groupBy("agent"));
 }

@@ -1,10 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { chained, type Digest, type OrgId } from "../../protocol/index.ts";
-import { checkTallies } from "../agent/tally.ts";
-import { checkExchanges, checkRecorded, checkRecordedLink } from "../agent/verify-recorded.ts";
+import { checkExchanges, checkLinked, checkLinkedRow, linkedTables } from "../agent/verify-recorded.ts";
 import { checkMemories, FIRST_MEMORY } from "../memory/verify-memories.ts";
 import type { ChainHead, Finding } from "../records.ts";
-import { type LinkSubject, RECORDED, toSubject } from "../rows.ts";
+import { type LinkSubject, toSubject } from "../rows.ts";
 import { query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Database, Tx } from "../tx.ts";
@@ -31,18 +30,20 @@ export async function* verify(database: Database, org: OrgId, anchor?: ChainHead
 }
 
 /** Each step is a snapshot of its own. */
-async function* derived({ read }: Database, org: OrgId, anchor?: ChainHead): AsyncGenerator<Finding> {
+async function* derived({ read, parts }: Database, org: OrgId, anchor?: ChainHead): AsyncGenerator<Finding> {
   const { seq: upTo } = await read((tx) => head(tx, org));
   const totals: Totals = new Map();
   if (anchor) yield* await read((tx) => reached(tx, org, anchor));
   yield* walk(totals, FIRST_LINK, (cursor) => read((tx) => checkLinks(tx, org, { ...cursor, upTo })));
   yield* walk(totals, "", (after) => read((tx) => checkUnlinkedTurns(tx, org, after)));
   yield* walk(totals, "", (after) => read((tx) => checkErasedThreads(tx, org, after)));
-  for (const what of RECORDED) {
-    yield* walk(totals, 0, (after) => read((tx) => checkRecorded(tx, org, what, after)));
+  for (const table of linkedTables(parts).values()) {
+    yield* walk(totals, 0, (after) => read((tx) => checkLinked(tx, org, table, after)));
   }
   yield* walk(totals, 0, () => read((tx) => checkExchanges(tx, org)));
-  yield* walk(totals, 0, () => read((tx) => checkTallies(tx, org)));
+  for (const part of parts) {
+    yield* walk(totals, 0, () => read(async (tx) => ({ problems: await part.verify(tx, org), checked: {} })));
+  }
   yield* walk(totals, { agent: "", contact: "", thread: "", n: 0 }, (cursor) =>
     read((tx) => checkEpochs(tx, org, cursor)),
   );
@@ -124,7 +125,7 @@ async function checkLinks(tx: Tx, org: OrgId, at: LinkCursor & { readonly upTo: 
   const rows = await tx.all(links);
   for (const link of rows) {
     problems.push(...checkLink(link, before));
-    const said = subjectOf(link);
+    const said = subjectOf(link, [...linkedTables(tx.parts).keys()]);
     if (said?.turn !== undefined) turns++;
     problems.push(...(await checkSaid(tx, link, said)));
     before = { seq: link.seq, hash: link.hash };
@@ -142,9 +143,9 @@ function checkLink(link: Row<"chain">, before: LinkCursor): readonly Finding[] {
   return [];
 }
 
-function subjectOf(link: Row<"chain">): LinkSubject | undefined {
+function subjectOf(link: Row<"chain">, kinds: readonly string[]): LinkSubject | undefined {
   try {
-    return toSubject(link.body);
+    return toSubject(link.body, kinds);
   } catch {
     return undefined;
   }
@@ -152,7 +153,7 @@ function subjectOf(link: Row<"chain">): LinkSubject | undefined {
 
 async function checkSaid(tx: Tx, link: Row<"chain">, said: LinkSubject | undefined): Promise<readonly Finding[]> {
   if (said?.turn !== undefined) return checkTurn(tx, link, said.turn);
-  if (said?.row !== undefined) return checkRecordedLink(tx, link, said.row);
+  if (said?.row !== undefined) return checkLinkedRow(tx, link, said.row);
   if (said?.threads !== undefined) return checkErasure(tx, link, said.threads);
   return [problem(`link ${link.seq}`, "what it says cannot be read")];
 }

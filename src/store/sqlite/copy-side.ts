@@ -2,21 +2,23 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { CopySide, CopyTable, CopyTx } from "../copy.ts";
+import { withParts } from "../migrations.ts";
 import { plain } from "../statement.ts";
+import type { StorePart } from "../tx.ts";
 import { type Connection, connect } from "./connection.ts";
 import { failure } from "./failure.ts";
-import { migrate } from "./migrate.ts";
+import { MIGRATIONS, migrate } from "./migrate.ts";
 
 /** Another program's lock is waited for so long, in milliseconds. */
 const PATIENCE = 5_000;
 
 /** A file as a side of a copy, with today's schema; made where it is missing. */
-export function sqliteSide(file: string): CopySide {
+export function sqliteSide(file: string, parts: readonly StorePart[] = []): CopySide {
   const isNew = !existsSync(file);
   if (isNew) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const db = connect(file, { random: randomBytes, patience: PATIENCE });
   if (isNew) chmodSync(file, 0o600);
-  migrate(db);
+  migrate(db, withParts(MIGRATIONS, parts));
   return {
     name: file,
     read: (work) => within(db, "deferred", work),

@@ -3,6 +3,8 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { allParts } from "../../app/doors/features.ts";
+import { LIFE_STORE } from "../../features/life/index.ts";
 import {
   batchContact,
   type Digest,
@@ -37,6 +39,8 @@ import { senders } from "./migrations/0010-senders.ts";
 import { turnCounts } from "./migrations/0011-turn-counts.ts";
 import { calls } from "./migrations/0013-calls.ts";
 
+const parts = await allParts();
+
 const OPERATOR = { org: ANN.org, role: "operator" } as const;
 const THREAD = threadId("thr_01m7yq1we100000000000g0001");
 /** The end of the kept record, as it was when it was written. */
@@ -68,7 +72,7 @@ function schemaOf(path: string): unknown {
 
 describe("a database of the first schema", () => {
   it("is read by today's store: nothing is lost and the record checks out, to its old end", async () => {
-    const store = await openSqlite(file);
+    const store = await openSqlite(file, { parts });
     expect(await problems(store, ANN.org, ANCHOR)).toEqual([]);
     expect((await store.turns(ANN, THREAD)).map(({ status }) => status)).toEqual(["done", "failed", "done", "done"]);
     expect((await store.slots(ANN, THREAD)).map(({ text }) => text)).toEqual([
@@ -92,7 +96,7 @@ describe("a database of the first schema", () => {
   });
 
   it("goes on with what waits: replies are due, events are of nobody who was proven", async () => {
-    const store = await openSqlite(file);
+    const store = await openSqlite(file, { parts });
     const due = await store.dueDeliveries(ANN, { holder: "postman", now: 0, until: 1, limit: 99 });
     const waiting = (await store.outbox(ANN, 99)).filter(({ status }) => status === "waiting");
     expect(due.map(({ id, tries }) => [id, tries])).toEqual(waiting.map(({ id }) => [id, 0]));
@@ -101,12 +105,12 @@ describe("a database of the first schema", () => {
     expect(message).toMatchObject({ contact: "ann", event: { content: [{ text: "This waits" }] } });
     expect(message?.event).not.toHaveProperty("proof");
     expect(await store.activeTexts(ANN)).toEqual([]);
-    expect(await store.credits(ANN, 0)).toBeUndefined();
+    expect(await store.part(LIFE_STORE).credits(ANN, 0)).toBeUndefined();
     await store.close();
   });
 
   it("tells who saved what before that was kept: no agent forgets what an operator saved", async () => {
-    const store = await openSqlite(file);
+    const store = await openSqlite(file, { parts });
     const [mine, theirs] = [{ ...ANN, contact: null }, ANN];
     expect(await store.memories(mine, 9)).toMatchObject([{ content: "Tea is served at five", by: "operator" }]);
     expect((await store.memories(theirs, 9)).map(({ by }) => by)).toEqual([undefined]);
@@ -118,25 +122,25 @@ describe("a database of the first schema", () => {
     const db = new BetterSqlite3(file);
     db.exec("update memory set trust = 'operator' where contact = 'ann'");
     db.close();
-    const store = await openSqlite(file);
+    const store = await openSqlite(file, { parts });
     expect((await store.memories(ANN, 9)).map(({ by }) => by)).toEqual([undefined]);
     expect(await problems(store, ANN.org, ANCHOR)).toEqual([expect.stringContaining("not what its digest says")]);
     await store.close();
   });
 
   it("has its index made anew where the words of before made it", async () => {
-    await (await openSqlite(file)).close();
+    await (await openSqlite(file, { parts })).close();
     const db = new BetterSqlite3(file);
     db.exec("update memory_index set version = 1");
     db.exec("update unit set terms = 'tea'");
     db.close();
-    const store = await openSqlite(file);
+    const store = await openSqlite(file, { parts });
     expect(await problems(store, ANN.org, ANCHOR)).toEqual([]);
     await store.close();
   });
 
   it("goes on where it was", async () => {
-    const store = await openSqlite(file);
+    const store = await openSqlite(file, { parts });
     const thread = await open(store, ANN);
     expect(thread.id).toBe(THREAD);
     const { claim, sent } = await exchange(store, thread, "And on");
@@ -152,7 +156,7 @@ describe("a database of the schema before proof told events apart", () => {
 
   /** A turn over a message and what an operator said beside it, logged as it was then: both as the sender's. */
   async function logged(): Promise<void> {
-    const store = await openSqlite(path());
+    const store = await openSqlite(path(), { parts });
     const thread = await open(store, ANN);
     const beside = said("Tell her no.", { trust: "operator" });
     const signed = said("May I?", { externalId: "m1", proof: "proven" });
@@ -176,7 +180,7 @@ describe("a database of the schema before proof told events apart", () => {
     const db = connect(path(), { random: randomBytes, patience: 100 });
     for (const text of senders.statements) db.run(plain(text));
     db.close();
-    const store = await openSqlite(path());
+    const store = await openSqlite(path(), { parts });
     expect((await store.conversation(ANN))?.entries).toMatchObject([{ body: "May I?", proof: "proven" }]);
     expect(await store.conversations(ANN, 9)).toMatchObject([{ contact: "ann", entries: 1 }]);
     const [thread] = await store.threads(ANN, 1);
@@ -196,7 +200,7 @@ describe("a database of the schema before proof told events apart", () => {
 describe("a database in which an earlier Strata erased somebody", () => {
   it("loses their name, too, where they are erased once more", async () => {
     const path = join(folder, "named.sqlite");
-    const store = await openSqlite(path);
+    const store = await openSqlite(path, { parts });
     await exchange(store, await open(store, scopeOf("quillworth")), "Hi");
     const gone = await store.eraseContact(scopeOf("quillworth"), OPERATOR, NOW);
     await store.finishErasure(scopeOf("quillworth"));
@@ -210,7 +214,7 @@ describe("a database in which an earlier Strata erased somebody", () => {
       db.prepare(`update ${name} set contact = 'quillworth' where contact = ?`).run(gone?.contact);
     db.close();
     expect(readFileSync(path).includes("quillworth")).toBe(true);
-    const again = await openSqlite(path);
+    const again = await openSqlite(path, { parts });
     expect(await again.eraseContact(scopeOf("quillworth"), OPERATOR, NOW)).toBeDefined();
     await again.finishErasure(scopeOf("quillworth"));
     expect(readFileSync(path).includes("quillworth")).toBe(false);
@@ -222,7 +226,7 @@ describe("a database in which an earlier Strata erased somebody", () => {
 describe("a database whose erased messages kept their ids", () => {
   it("takes in what comes under such an id, once", async () => {
     const path = join(folder, "erased.sqlite");
-    const store = await openSqlite(path);
+    const store = await openSqlite(path, { parts });
     const thread = await open(store, ANN);
     const [first] = await store.receive(ANN, thread.id, [said("Hi", { externalId: "m1" })]);
     await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
@@ -230,7 +234,7 @@ describe("a database whose erased messages kept their ids", () => {
     const db = new BetterSqlite3(path);
     expect(db.prepare(`update event set external_id = 'm1' where id = ?`).run(first?.id).changes).toBe(1);
     db.close();
-    const again = await openSqlite(path);
+    const again = await openSqlite(path, { parts });
     const anew = await open(again, ANN);
     const receive = () => again.receive(ANN, anew.id, [said("Are you there?", { externalId: "m1" })]);
     const stored = await receive();
@@ -244,7 +248,7 @@ describe("a database whose erased messages kept their ids", () => {
 describe("a database that counted each sender's part of a common turn", () => {
   it("counts the turn once", async () => {
     const path = join(folder, "counts.sqlite");
-    const store = await openSqlite(path);
+    const store = await openSqlite(path, { parts });
     for (const name of ["ann", "bob"]) {
       const thread = await open(store, scopeOf(name));
       await store.receive(thread.scope, thread.id, [said("Hi")]);
@@ -262,8 +266,8 @@ describe("a database that counted each sender's part of a common turn", () => {
     db.run(plain("update tally set turns = turns + 2"));
     for (const text of turnCounts.statements) db.run(plain(text));
     db.close();
-    const again = await openSqlite(path);
-    expect(await again.turnCount(OWNER)).toBe(1);
+    const again = await openSqlite(path, { parts });
+    expect(await again.part(LIFE_STORE).turnCount(OWNER)).toBe(1);
     expect(await problems(again, ANN.org)).toEqual([]);
     await again.close();
   });
@@ -272,7 +276,7 @@ describe("a database that counted each sender's part of a common turn", () => {
 describe("a database that knew calls by their place in a turn", () => {
   it("knows each by what it asks for, so that a turn taken up again does not act again", async () => {
     const path = join(folder, "calls.sqlite");
-    const store = await openSqlite(path);
+    const store = await openSqlite(path, { parts });
     const thread = await open(store, ANN);
     await store.receive(ANN, thread.id, [said("Ring")]);
     const { turn } = await take(store, thread);
@@ -294,7 +298,7 @@ describe("a database that knew calls by their place in a turn", () => {
     const db = connect(path, { random: randomBytes, patience: 100 });
     for (const text of calls.statements) db.run(plain(text));
     db.close();
-    const again = await openSqlite(path);
+    const again = await openSqlite(path, { parts });
     const known = async (bell: string, ordinal: number) => {
       const found = await again.beginCall(ANN, call(bell, ordinal), NOW);
       return found.state === "done" ? found.outcome.text : found.state;
@@ -314,7 +318,7 @@ describe("a database that knew calls by their place in a turn", () => {
 describe("a database in which a turn failed twice, and its second try made one call more", () => {
   it("knows both calls in a third try", async () => {
     const path = join(folder, "tries.sqlite");
-    const store = await openSqlite(path);
+    const store = await openSqlite(path, { parts });
     const thread = await open(store, ANN);
     await store.receive(ANN, thread.id, [said("Ring twice")]);
     const ring = { tool: toolName("ring"), input: { bell: "door" } };
@@ -333,7 +337,7 @@ describe("a database in which a turn failed twice, and its second try made one c
     const db = connect(path, { random: randomBytes, patience: 100 });
     for (const text of calls.statements) db.run(plain(text));
     db.close();
-    const again = await openSqlite(path);
+    const again = await openSqlite(path, { parts });
     const states: string[] = [];
     for (const ordinal of [1, 2, 3]) {
       const found = await again.beginCall(ANN, { thread: thread.id, turn: third.turn, ordinal, ...ring }, NOW);

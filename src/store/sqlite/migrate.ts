@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { StrataError } from "../../protocol/index.ts";
-import { type Migration, SHARED } from "../migrations.ts";
+import { type Migration, nameOfSteps, SHARED } from "../migrations.ts";
 import { plain, written } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 import { first } from "./migrations/0001-first.ts";
@@ -60,13 +60,14 @@ export function migrate(db: Connection, migrations: readonly Migration[] = MIGRA
 }
 
 /** What each list of steps makes of a new file. A program that opens many, as tests and `verify` do, takes the steps once: they are six times the work. */
-const made = new WeakMap<readonly Migration[], readonly string[]>();
+const made = new Map<string, readonly string[]>();
 
 function begin(db: Connection, migrations: readonly Migration[]): void {
-  const known = made.get(migrations);
+  const all = nameOfSteps(migrations);
+  const known = made.get(all);
   for (const statement of known ?? []) db.run(plain(statement));
   for (const step of migrations) known === undefined ? apply(db, step) : note(db, step);
-  if (known === undefined) made.set(migrations, statementsOf(db, migrations));
+  if (known === undefined) made.set(all, statementsOf(db, migrations));
 }
 
 /** What the search index is told of its ways: it keeps that in tables of its own, which it makes by itself. */

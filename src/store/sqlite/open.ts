@@ -4,12 +4,14 @@ import { dirname } from "node:path";
 import { UNFINISHED, unfinished } from "../copy.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-limits.ts";
 import { isIndexToday, type KeptOut, refreshIndex } from "../memory/reindex.ts";
+import { withParts } from "../migrations.ts";
 import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
 import { clearLog, storeOver } from "../store-over.ts";
+import type { StorePart } from "../tx.ts";
 import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
 import { failure } from "./failure.ts";
-import { migrate } from "./migrate.ts";
+import { MIGRATIONS, migrate } from "./migrate.ts";
 import { sqliteDatabase } from "./transactions.ts";
 
 /** What whoever opens it may want otherwise. */
@@ -24,6 +26,8 @@ export interface SqliteOptions {
   readonly vectors?: boolean;
   /** How much a scope may remember. Left out, as much as is sensible. */
   readonly limits?: Partial<MemoryLimits>;
+  /** What features keep here. */
+  readonly parts?: readonly StorePart[];
 }
 
 /** What SQLite calls a database that is never on disk. */
@@ -43,21 +47,25 @@ export async function openSqlite(file: string, options: SqliteOptions = {}): Pro
     const how = { random, patience, vectors, ...(limits && { limits: { ...MEMORY_LIMITS, ...limits } }) };
     const writer = connect(file, how);
     if (fresh) chmodSync(file, 0o600);
-    return await ready(writer, how, options.keptOut);
+    return await ready(writer, how, options);
   } catch (thrown) {
     throw failure(thrown, file);
   }
 }
 
-async function ready(writer: Connection, how: ConnectionOptions, keptOut?: KeptOut): Promise<Store> {
+async function ready(
+  writer: Connection,
+  how: ConnectionOptions,
+  { keptOut, parts = [] }: SqliteOptions,
+): Promise<Store> {
   const opened = [writer];
   try {
-    migrate(writer);
+    migrate(writer, withParts(MIGRATIONS, parts));
     const begun = plain(`select name from sqlite_schema where name = '${UNFINISHED}'`);
     if (writer.first(begun) !== undefined) throw unfinished(writer.file);
     const reader = writer.file === IN_MEMORY ? writer : connect(writer.file, { ...how, readsOnly: true });
     if (reader !== writer) opened.push(reader);
-    const database = sqliteDatabase(writer, reader);
+    const database = sqliteDatabase(writer, reader, parts);
     if (!(await database.read(isIndexToday))) await database.write((tx) => refreshIndex(tx, keptOut));
     await clearLog(database);
     return storeOver(database);

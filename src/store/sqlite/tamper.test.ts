@@ -3,6 +3,8 @@ import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { allParts } from "../../app/doors/features.ts";
+import { LIFE_STORE } from "../../features/life/index.ts";
 import { batchContact, type StoreWrite, spoken, toolName, trusted, untrusted } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import {
@@ -27,6 +29,8 @@ import {
   VERSION,
 } from "../contract/sample.contract.ts";
 import { openSqlite, type Store } from "../index.ts";
+
+const parts = await allParts();
 
 let folder: string;
 let store: Store;
@@ -55,7 +59,8 @@ async function live(): Promise<void> {
   const back = { ...deed, to: 0, kind: "rolled back", reason: untrusted("better so") } as const;
   await store.moveText(ANN, { layer: first.layer }, back);
   await exchange(store, thread, "and more", proposing("what Ann also wants"));
-  for (const dollars of [5, -1]) await store.topUp(ANN, { dollars, by: "operator", note: untrusted("paid"), at: NOW });
+  for (const dollars of [5, -1])
+    await store.part(LIFE_STORE).topUp(ANN, { dollars, by: "operator", note: untrusted("paid"), at: NOW });
   const actor = { org: ANN.org, role: "operator" } as const;
   for (const about of ["ann", "all"]) await store.noteAct(ANN, { actor, what: "conversation", about, at: NOW });
 }
@@ -131,7 +136,9 @@ async function fillMore(): Promise<void> {
     return true;
   };
   while (await vectors());
-  await store.moveLife(OWNER, { from: undefined, state: "faulted", because: "It was interrupted.", at: NOW });
+  await store
+    .part(LIFE_STORE)
+    .moveLife(OWNER, { from: undefined, state: "faulted", because: "It was interrupted.", at: NOW });
   const gone = await open(store, scopeOf("gone"));
   await store.receive(gone.scope, gone.id, [said("I sign", { proof: "proven", externalId: "signed-1" })]);
   await store.eraseContact(gone.scope, { org: ANN.org, role: "operator" }, NOW);
@@ -141,7 +148,7 @@ async function fillMore(): Promise<void> {
 
 beforeEach(async () => {
   folder = newFolder();
-  store = await openSqlite(join(folder, "record.sqlite"));
+  store = await openSqlite(join(folder, "record.sqlite"), { parts });
   await fill();
   db = new BetterSqlite3(join(folder, "record.sqlite"));
   db.pragma("foreign_keys = OFF");
@@ -505,7 +512,7 @@ async function isFound(bytes: Buffer): Promise<boolean> {
   writeFileSync(path, bytes);
   let opened: Store | undefined;
   try {
-    opened = await openSqlite(path);
+    opened = await openSqlite(path, { parts });
     for (const org of await opened.organizations())
       for await (const finding of opened.verify(org)) if (finding.type === "problem") return true;
     return false;

@@ -1,23 +1,29 @@
 import { StrataError } from "../../protocol/index.ts";
 import type { MemoryIndex } from "../memory/memory-index.ts";
+import { withParts } from "../migrations.ts";
 import type { Ready, Statement } from "../statement.ts";
-import type { Database, Transactions, Tx } from "../tx.ts";
+import type { Database, StorePart, Transactions, Tx } from "../tx.ts";
 import { backup } from "./backup.ts";
 import type { Connection } from "./connection.ts";
 import { failure } from "./failure.ts";
 import { sqliteMemoryIndex } from "./memory-index.ts";
+import { MIGRATIONS } from "./migrate.ts";
 import { checkFile, damageSaid } from "./verify-file.ts";
 
 /**
  * One connection writes and another reads, each for one function at a time: whoever comes meanwhile waits for its end. Reads have a
  * snapshot of their own and wait for no writer. A database in memory has one connection, and there reads wait too.
  */
-export function sqliteTransactions(writer: Connection, reader: Connection): Transactions & { readonly alone: Alone } {
+export function sqliteTransactions(
+  writer: Connection,
+  reader: Connection,
+  parts: readonly StorePart[] = [],
+): Transactions & { readonly alone: Alone } {
   const writes = oneAtATime();
   const reads = reader === writer ? writes : oneAtATime();
   return {
-    write: (work) => writes(() => transaction(writer, "immediate", work)),
-    read: (work) => reads(() => transaction(reader, "deferred", work)),
+    write: (work) => writes(() => transaction({ db: writer, how: "immediate", parts }, work)),
+    read: (work) => reads(() => transaction({ db: reader, how: "deferred", parts }, work)),
     alone: (work) => writes(() => (reader === writer ? work() : reads(work))),
   };
 }
@@ -26,13 +32,14 @@ export function sqliteTransactions(writer: Connection, reader: Connection): Tran
 type Alone = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** The database of one file, or one in memory. */
-export function sqliteDatabase(writer: Connection, reader: Connection): Database {
-  const { write, read, alone } = sqliteTransactions(writer, reader);
+export function sqliteDatabase(writer: Connection, reader: Connection, parts: readonly StorePart[]): Database {
+  const { write, read, alone } = sqliteTransactions(writer, reader, parts);
   return {
+    parts,
     write,
     read,
     failure: (thrown) => failure(thrown, writer.file),
-    check: () => alone(async () => checkFile(writer)),
+    check: () => alone(async () => checkFile(writer, withParts(MIGRATIONS, parts))),
     damageSaid: (thrown) => damageSaid(writer, thrown),
     // A reader of our own would keep the log from being emptied, as those of other programs do.
     flush: () => alone(async () => emptied(writer)),
@@ -73,9 +80,15 @@ function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-async function transaction<T>(db: Connection, how: "immediate" | "deferred", work: (tx: Tx) => Promise<T>): Promise<T> {
+interface Beginning {
+  readonly db: Connection;
+  readonly how: "immediate" | "deferred";
+  readonly parts: readonly StorePart[];
+}
+
+async function transaction<T>({ db, how, parts }: Beginning, work: (tx: Tx) => Promise<T>): Promise<T> {
   db.begin(how);
-  const tx = new SqliteTx(db);
+  const tx = new SqliteTx(db, parts);
   try {
     const done = await work(tx);
     tx.end();
@@ -97,11 +110,13 @@ class SqliteTx implements Tx {
   readonly random: Tx["random"];
   readonly limits: Tx["limits"];
   readonly index: MemoryIndex;
+  readonly parts: readonly StorePart[];
   readonly #db: Connection;
   readonly #turn: NodeJS.Immediate;
   #state: "open" | "waited" | "ended" = "open";
 
-  constructor(db: Connection) {
+  constructor(db: Connection, parts: readonly StorePart[]) {
+    this.parts = parts;
     this.random = db.random;
     this.limits = db.limits;
     this.#db = db;

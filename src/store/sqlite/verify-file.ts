@@ -1,3 +1,4 @@
+import { type Migration, nameOfSteps } from "../migrations.ts";
 import { problem } from "../record/walk.ts";
 import type { Finding } from "../records.ts";
 import { plain } from "../statement.ts";
@@ -6,8 +7,8 @@ import { failure } from "./failure.ts";
 import { migrate } from "./migrate.ts";
 
 /** What is wrong with the file, whatever its rows say: with its pages, its indexes, its search index or its schema. */
-export function checkFile(db: Connection): readonly Finding[] {
-  const says = [...damage(db), ...strangeSchema(db), ...searchIndex(db), ...vectors(db)];
+export function checkFile(db: Connection, migrations: readonly Migration[]): readonly Finding[] {
+  const says = [...damage(db), ...strangeSchema(db, migrations), ...searchIndex(db), ...vectors(db)];
   return says.map((one) => problem("database", one));
 }
 
@@ -39,9 +40,9 @@ type SchemaRow = Readonly<Record<"type" | "name" | "tbl_name" | "sql", unknown>>
 const SCHEMA = "select type, name, tbl_name, sql from sqlite_schema";
 
 /** Tables, indexes and triggers are those that the migrations make, all of them and no others. */
-const strangeSchema = (db: Connection): readonly string[] =>
+const strangeSchema = (db: Connection, migrations: readonly Migration[]): readonly string[] =>
   told(db, () => {
-    const [wanted, found] = [todaysSchema(), schemaOf(db)];
+    const [wanted, found] = [todaysSchema(migrations), schemaOf(db)];
     const names = [...new Set([...wanted.keys(), ...found.keys()])].sort();
     return names.flatMap((name) => {
       if (found.get(name) === wanted.get(name)) return [];
@@ -60,15 +61,18 @@ function schemaOf(db: Connection): ReadonlyMap<string, string> {
 }
 
 /** Made once in a program, for the migrations are what they are: it takes longer than all the rest of a small record's check. */
-let today: ReadonlyMap<string, string> | undefined;
+const today = new Map<string, ReadonlyMap<string, string>>();
 
-function todaysSchema(): ReadonlyMap<string, string> {
-  if (today !== undefined) return today;
+function todaysSchema(migrations: readonly Migration[]): ReadonlyMap<string, string> {
+  const all = nameOfSteps(migrations);
+  const known = today.get(all);
+  if (known !== undefined) return known;
   const fresh = connect(":memory:", { random: (bytes) => new Uint8Array(bytes), patience: 0 });
   try {
-    migrate(fresh);
-    today = schemaOf(fresh);
-    return today;
+    migrate(fresh, migrations);
+    const made = schemaOf(fresh);
+    today.set(all, made);
+    return made;
   } finally {
     fresh.close();
   }

@@ -7,7 +7,6 @@ import {
   type ThreadId,
   type TurnId,
 } from "../../protocol/index.ts";
-import { countTurn } from "../agent/tally.ts";
 import type { StagedReply } from "../batch.ts";
 import type { MessageMark } from "../digests.ts";
 import { appendTurn } from "../record/chain.ts";
@@ -19,7 +18,7 @@ import { fixed, insert, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { beginFork } from "../threads/fork.ts";
 import { findThread } from "../threads/threads.ts";
-import type { Tx } from "../tx.ts";
+import type { EndedTurn, Tx } from "../tx.ts";
 import { type AppliedTurn, applyTurn } from "./apply-turn.ts";
 import { keepMessages, lastEpoch, openEpoch, type TranscriptEnd, transcriptEnd } from "./epochs.ts";
 import { keepOwnMessages, keepRequest } from "./requests.ts";
@@ -52,6 +51,13 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
   const words = await keepWords(tx, at, outcome.end);
   const { end, evicted = [], overtaken = [] } = await finish(tx, at, { claim, outcome, words, messages });
   await endTurn(tx, at, { outcome, words, end });
+  const { requests } = outcome;
+  await commitParts(tx, {
+    scope,
+    turn: claim.turn,
+    requests,
+    ...(outcome.end.status === "done" && { done: { claim, outcome } }),
+  });
   await release(tx, thread, outcome.at);
   return {
     ...(await linkTurn(tx, at)),
@@ -146,7 +152,6 @@ async function endTurn(tx: Tx, at: Settling, { outcome, words, end }: Ended): Pr
     length: end?.position ?? null,
   };
   await tx.run(endedTurn({ ...owner(at.scope), id: at.turn, ...columns }));
-  await countTurn(tx, at, outcome.requests);
 }
 
 type EndColumns = Pick<
@@ -174,6 +179,11 @@ const freedThread = fixed((at: ContactScope & Pick<Row<"thread">, "id" | "turns"
     .set({ holder: null, lease_until: null, turns: at.turns, last_activity: at.last_activity })
     .where((eb) => eb.and({ ...owner(at), id: at.id })),
 );
+
+/** What features add to the end of a turn. */
+export async function commitParts(tx: Tx, turn: EndedTurn): Promise<void> {
+  for (const part of tx.parts) await part.onCommit?.(tx, turn);
+}
 
 /** Links the turn as it now stands in the tables. */
 export async function linkTurn(tx: Tx, at: Pick<Settling, "scope" | "turn">): Promise<ChainHead> {

@@ -1,10 +1,9 @@
-import { countTurn } from "../agent/tally.ts";
 import { keepOwn, scopeKey } from "../record/pieces.ts";
 import { owner } from "../scope.ts";
 import { query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
-import { linkTurn } from "./settle.ts";
+import { commitParts, linkTurn } from "./settle.ts";
 import { runningTurn } from "./turns.ts";
 
 /** How a turn ends that nobody will run to its end; without a sentence where its contact's texts are erased. */
@@ -29,7 +28,7 @@ export async function stopTurn(tx: Tx, thread: Row<"thread">, { at, says }: Stop
       .set(ended)
       .where((eb) => eb.and({ ...whose, id: running.id })),
   );
-  await countTurn(tx, { scope: whose, turn: running.id }, []);
+  await commitParts(tx, { scope: whose, turn: running.id, requests: [] });
   const freed = { turns: thread.turns + 1, holder: null, lease_until: null };
   await tx.run(
     query

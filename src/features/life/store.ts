@@ -1,0 +1,281 @@
+import {
+  type AgentName,
+  type AgentState,
+  type Credits,
+  canonicalJson,
+  type Digest,
+  type ErrorCode,
+  type OrgId,
+  type Role,
+  StrataError,
+  type TopUp,
+  type TurnId,
+  untrusted,
+} from "../../protocol/index.ts";
+import {
+  type AgentOwner,
+  append,
+  atMost,
+  type EndedTurn,
+  endedTurns,
+  type Finding,
+  fixed,
+  inOrder,
+  keepShared,
+  linkedTable,
+  problem,
+  type StorePart,
+  sharedText,
+  spent,
+  stagedIn,
+  type Tx,
+  tables,
+} from "../../store/index.ts";
+
+interface LifeTable extends AgentOwner {
+  readonly state: AgentState;
+  readonly since: number;
+  readonly because: string | null;
+  readonly turn: TurnId | null;
+  readonly code: ErrorCode | null;
+  readonly ticked_at: number | null;
+}
+
+/** `note` names a shared piece. */
+interface TopUpTable extends AgentOwner {
+  readonly id: number;
+  readonly dollars: number;
+  readonly by: Role;
+  readonly note: Digest;
+  readonly at: number;
+  readonly link: number;
+}
+
+/** What the rows of an agent add up to: turns that ended, and US dollars spent since its first payment. */
+interface TallyTable extends AgentOwner {
+  readonly turns: number;
+  readonly since: number | null;
+  readonly dollars: number;
+}
+
+const { query, insert } = tables<{ life: LifeTable; top_up: TopUpTable; tally: TallyTable }>();
+
+/** What an agent that lives by itself is doing, as far as it was written down. No contact's words stand in it: no erasure reaches it. */
+export interface LifeRecord {
+  readonly state: AgentState;
+  /** Since when, milliseconds since 1970. */
+  readonly since: number;
+  /** Why it is faulted or sleeps for want of credits, where no turn says it: the platform's own sentence. */
+  readonly because?: string;
+  /** The turn whose failure left it faulted. What was said of it stands with the turn alone, as its contact's. */
+  readonly failed?: { readonly turn: TurnId; readonly code: ErrorCode };
+  /** When its last turn of its own began. */
+  readonly tickedAt?: number;
+}
+
+/** What is written down next. A `tickedAt` that is left out stays as it was. */
+type LifeMove = Omit<LifeRecord, "since"> & { readonly from: AgentState | undefined; readonly at: number };
+
+/** What is kept of agents' lives: states, payments, and what their turns add up to. */
+export const LIFE_STORE = {
+  name: "life",
+  tables: ["life", "top_up", "tally"],
+  functions: ({ reading, writing }) => ({
+    life: reading(life),
+    /** False where it is not in the state `from` any more. */
+    moveLife: writing(moveLife),
+    /** None before the first payment. */
+    credits: reading(credits),
+    /** Newest first. */
+    topUps: reading(topUps),
+    topUp: writing(topUp),
+    /** How many turns of the agent have ended, with whomever. */
+    turnCount: reading(turnCount),
+  }),
+  wakes: ["topUp"],
+  linked: {
+    topUp: linkedTable<TopUpTable>(
+      "top_up",
+      ({ agent, id }) => `payment ${id} of ${agent}`,
+      async (tx, row) => {
+        await sharedText(tx, row.org, row.note);
+        return topUpLink(row);
+      },
+    ),
+  },
+  onCommit: countTurn,
+  // Its own sentences, its operators' notes and numbers: nothing in them is a contact's.
+  erase: async () => undefined,
+  verify: checkTallies,
+} satisfies StorePart;
+
+async function life(tx: Tx, { org, agent }: AgentOwner): Promise<LifeRecord | undefined> {
+  const row = await tx.first(lifeOf({ org, agent }));
+  if (!row) return undefined;
+  const { state, since, because, turn, code, ticked_at: tickedAt } = row;
+  return {
+    state,
+    since,
+    ...(because !== null && { because }),
+    ...(turn !== null && code !== null && { failed: { turn, code } }),
+    ...(tickedAt !== null && { tickedAt }),
+  };
+}
+
+const lifeOf = fixed((of: AgentOwner) =>
+  query.selectFrom("life").selectAll().where("org", "=", of.org).where("agent", "=", of.agent),
+);
+
+/** From one state to another, unless somebody was faster. Who only says anew what it is keeps since when. */
+async function moveLife(tx: Tx, { org, agent }: AgentOwner, move: LifeMove): Promise<boolean> {
+  const known = await tx.first(lifeOf({ org, agent }));
+  if (known?.state !== move.from) return false;
+  const now = {
+    state: move.state,
+    since: known?.state === move.state ? known.since : move.at,
+    because: move.because ?? null,
+    turn: move.failed?.turn ?? null,
+    code: move.failed?.code ?? null,
+    ticked_at: move.tickedAt ?? known?.ticked_at ?? null,
+  };
+  await tx.run(
+    query
+      .insertInto("life")
+      .values({ org, agent, ...now })
+      .onConflict((on) => on.columns(["org", "agent"]).doUpdateSet(now)),
+  );
+  return true;
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** What was paid in, less what all requests since then cost, which the commits of turns have summed up. */
+async function credits(tx: Tx, { org, agent }: AgentOwner, at: number): Promise<Credits | undefined> {
+  const paid = await tx.first(paidIn({ org, agent }));
+  if (!paid || paid.first === null) return undefined;
+  const { first, dollars: toppedUp } = paid;
+  const all = (await tally(tx, { org, agent })).dollars;
+  const since = Math.max(first, at - DAY);
+  const lastDay = { spent: await spent(tx, org, agent, since), hours: Math.max(0, at - since) / HOUR };
+  return { toppedUp, spent: all, balance: toppedUp - all, lastDay };
+}
+
+const paidIn = fixed((of: AgentOwner) =>
+  query
+    .selectFrom("top_up")
+    .select((eb) => [
+      eb.fn.min<number | null>("at").as("first"),
+      eb.fn.coalesce(eb.fn.sum<number>("dollars"), eb.lit(0)).as("dollars"),
+    ])
+    .where("org", "=", of.org)
+    .where("agent", "=", of.agent),
+);
+
+async function topUps(tx: Tx, { org, agent }: AgentOwner, limit: number): Promise<readonly TopUp[]> {
+  const newest = query
+    .selectFrom("top_up")
+    .selectAll()
+    .where((eb) => eb.and({ org, agent }))
+    .orderBy("id", "desc")
+    .limit(atMost(limit));
+  return inOrder(await tx.all(newest), async ({ id, dollars, by, note, at }) => {
+    return { id, dollars, by, note: untrusted(await sharedText(tx, org, note)), at };
+  });
+}
+
+/** Notes a payment, and gives what the agent has then. */
+async function topUp(tx: Tx, owner: AgentOwner, payment: Omit<TopUp, "id">): Promise<Credits> {
+  const { dollars, by, at } = payment;
+  if (!Number.isFinite(dollars) || dollars === 0) throw noPayment(owner, dollars);
+  const { org, agent } = owner;
+  const id = ((await topUps(tx, owner, 1))[0]?.id ?? 0) + 1;
+  const facts = { org, agent, id, dollars, by, note: await keepShared(tx, org, payment.note), at };
+  await tx.run(insert("top_up", { ...facts, link: (await append(tx, org, topUpLink(facts))).seq }));
+  await countFrom(tx, owner, (await tx.first(paidIn({ org, agent })))?.first ?? at);
+  const now = await credits(tx, owner, at);
+  if (now) return now;
+  throw new StrataError("unexpected", `payment ${id} of ${agent} vanished inside its own transaction: report it`);
+}
+
+/** What a payment's link says. */
+function topUpLink({ agent, id, dollars, by, note, at }: Omit<TopUpTable, "link">): string {
+  return canonicalJson({ topUp: { agent, id, dollars, by, note, at } });
+}
+
+function noPayment({ agent }: AgentOwner, dollars: number): StrataError {
+  const says = `${dollars} dollars are no payment to ${agent}: give a number of US dollars, below zero to correct one`;
+  return new StrataError("invalid_input", says, { agent, dollars: String(dollars) });
+}
+
+/**
+ * What an agent's rows add up to; nothing before its first turn or payment. Kept by each commit, so that a long life costs no more to
+ * look at than a short one; `verify` adds the rows up again.
+ */
+async function tally(tx: Tx, { org, agent }: AgentOwner): Promise<TallyTable> {
+  return (await tx.first(tallyOf({ org, agent }))) ?? { org, agent, turns: 0, since: null, dollars: 0 };
+}
+
+const tallyOf = fixed((of: AgentOwner) =>
+  query.selectFrom("tally").selectAll().where("org", "=", of.org).where("agent", "=", of.agent),
+);
+
+const turnCount = async (tx: Tx, owner: AgentOwner): Promise<number> => (await tally(tx, owner)).turns;
+
+/** Counts a turn that ends, and what it spent. A sender's part of a turn of several is none of its own. */
+async function countTurn(tx: Tx, { scope, turn, requests }: EndedTurn): Promise<void> {
+  const { since, turns, ...known } = await tally(tx, scope);
+  const counts = requests.length > 0 || (await stagedIn(tx, scope, turn)) === undefined;
+  const paid = requests.filter(({ at }) => since !== null && at >= since);
+  const dollars = paid.reduce((sum, one) => sum + one.dollars, known.dollars);
+  await tx.run(keptTally({ ...known, since, turns: counts ? turns + 1 : turns, dollars }));
+}
+
+/** Counts from the first payment on: what was spent before it is free. */
+async function countFrom(tx: Tx, owner: AgentOwner, first: number): Promise<void> {
+  const known = await tally(tx, owner);
+  if (known.since === first) return;
+  await tx.run(keptTally({ ...known, since: first, dollars: await spent(tx, owner.org, owner.agent, first) }));
+}
+
+const keptTally = fixed(({ org, agent, turns, since, dollars }: TallyTable) =>
+  query
+    .insertInto("tally")
+    .values({ org, agent, turns, since, dollars })
+    .onConflict((on) => on.columns(["org", "agent"]).doUpdateSet({ turns, since, dollars })),
+);
+
+/** Sums in another order differ in their last digits; per dollar. */
+const ROUNDING = 1e-9;
+
+/** The sums of all agents: each is what its rows add up to. */
+async function checkTallies(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
+  const turns = await endedTurns(tx, org);
+  const paid = await tx.all(
+    query
+      .selectFrom("top_up")
+      .select((eb) => ["agent", eb.fn.min<number>("at").as("first")])
+      .where("org", "=", org)
+      .groupBy("agent"),
+  );
+  const kept = await tx.all(query.selectFrom("tally").selectAll().where("org", "=", org));
+  const agents = [...new Set([...turns, ...paid, ...kept].map(({ agent }) => agent))];
+  const found = await inOrder(agents, async (agent) => {
+    const since = paid.find((one) => one.agent === agent)?.first ?? null;
+    const dollars = since === null ? 0 : await spent(tx, org, agent, since);
+    const rows = { turns: turns.find((one) => one.agent === agent)?.turns ?? 0, since, dollars };
+    return differences(await tally(tx, { org, agent }), rows).map((what) => wrongSum(agent, what));
+  });
+  return found.flat();
+}
+
+type Sums = Omit<TallyTable, keyof AgentOwner>;
+
+const differences = (known: Sums, rows: Sums): readonly string[] => [
+  ...(known.turns === rows.turns ? [] : ["turns"]),
+  ...(known.since === rows.since ? [] : ["first payment"]),
+  ...(Math.abs(known.dollars - rows.dollars) <= ROUNDING * (1 + rows.dollars) ? [] : ["dollars"]),
+];
+
+const wrongSum = (agent: AgentName, what: string): Finding =>
+  problem(`agent ${agent}`, `its sum of ${what} is not what the record's rows add up to`);

@@ -1,0 +1,26 @@
+import { describe } from "vitest";
+import { server, title } from "../../tests/postgres.ts";
+import type { OpenStore } from "./contract/sample.contract.ts";
+import { openSqlite, type StorePart } from "./index.ts";
+import { emptyStores } from "./postgres/fresh.contract.ts";
+
+export { newFolder } from "./contract/folder.contract.ts";
+export {
+  ANN,
+  exchange,
+  NOW,
+  type OpenStore,
+  OWNER,
+  open,
+  problems,
+  ran,
+  said,
+  scopeOf,
+  take,
+} from "./contract/sample.contract.ts";
+
+/** Tests of what features keep, with every database behind them. `open` gives an empty store for each test. */
+export function onEachDatabase(what: string, parts: readonly StorePart[], tests: (open: OpenStore) => void): void {
+  describe(`${what}, in SQLite`, () => tests(() => openSqlite(":memory:", { parts })));
+  describe.skipIf(server === undefined)(title(`${what}, in PostgreSQL`), () => tests(emptyStores(parts)));
+}
