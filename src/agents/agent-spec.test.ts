@@ -59,7 +59,7 @@ const SOURCES: readonly Source[] = [
   { kind: "clock", timezone: "UTC" },
   { kind: "recall", limit: 9 },
   { kind: "own", name: "stock" },
-  ...(["soul", "skills", "vitals", "obligations", "allowance"] as const).map((kind) => ({ kind })),
+  ...(["soul", "skills", "vitals", "obligations", "allowance", "files"] as const).map((kind) => ({ kind })),
   { kind: "conversation", entries: 5, compact: 2 },
   { kind: "recent", limit: 9 },
 ];
@@ -90,6 +90,7 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "outp
   ...{ tail: "before-events", summaries: false, mode: "auto" },
   consolidate: { after: 30, by: "topic" },
   schedules: [{ name: "a", cron: "0 9 * * *", timezone: "UTC", text: "Look.", missed: "all", mode: "full" }],
+  files: { root: "..", read: ["AGENTS.md"], characters: 900, total: 950, ttl: 3, check: "block" },
   fetch: { allow: ["*"], post: ["a.b"], types: ["text/*"], bytes: 9_000, seconds: 9, redirects: 1 },
   budgets: {
     ...{ total: 9_000, reply: 90, keep: 80, message: 75, result: 70, source: 60 },

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { agentSpec, checkLock, type Project } from "../agents/index.ts";
 import { countRequest } from "../compiler/index.ts";
+import { DISK, type ProjectDisk } from "../features/index.ts";
 import { type Accounts, accountsOf } from "../features/life/index.ts";
 import { removeWorkspace } from "../features/workspace/index.ts";
 import { findSecrets } from "../guard/index.ts";
@@ -159,7 +160,8 @@ function joined(options: PlacedOptions, { declared, current, vectors }: Joining)
   let now = declared;
   const clock = (): number => time.at ?? Date.now();
   const accounts = accountsOf(() => now.projects, clock);
-  const parts = partsOf({ store, vectors, accounts, removeFiles: filesRemover(options), now: () => now, clock });
+  const disk = diskOver(() => now.projects);
+  const parts = partsOf({ store, vectors, accounts, disk, removeFiles: filesRemover(options), now: () => now, clock });
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
   const runtime = openRuntime(parts);
@@ -216,13 +218,24 @@ function joined(options: PlacedOptions, { declared, current, vectors }: Joining)
   };
 }
 
+/** The folders of these projects, in real time. */
+const diskOver = (projects: () => readonly Project[]): ProjectDisk => ({
+  folderOf: ({ org, name }) => projects().find((one) => one.org === org && one.agents.has(name))?.folder,
+  reader: DISK,
+  clock: () => Date.now(),
+  timer: (milliseconds, fire) => {
+    const timeout = setTimeout(fire, milliseconds);
+    return () => clearTimeout(timeout);
+  },
+});
+
 /** What accounts hold is read while the program begins, so that its first turn does not wait for it. */
 function beginReading(accounts: Accounts, agents: readonly Agent[]): void {
   for (const { life } of agents) if (life?.account !== undefined) void accounts.balance(life.account, 0);
 }
 
 /** What stays for as long as the program runs, and what a reload replaces. */
-interface Changing extends Pick<RuntimeParts, "store" | "vectors" | "accounts" | "removeFiles" | "clock"> {
+interface Changing extends Pick<RuntimeParts, "store" | "vectors" | "accounts" | "disk" | "removeFiles" | "clock"> {
   readonly now: () => Declared;
 }
 

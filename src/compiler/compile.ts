@@ -74,6 +74,7 @@ export function compile(input: CompileInput): Compilation {
       tokens: 0,
       limit,
       ...(edits?.choice && { edits: edits.choice }),
+      ...cachesIn(input.contents),
     },
     taint: "platform",
     least: 0,
@@ -94,6 +95,13 @@ export function compile(input: CompileInput): Compilation {
   if (made.epoch === epoch || (told.size === 0 && untold.parts.length === 0)) return made;
   const anew = lay(NOTHING_TOLD, NOTHING_UNTOLD);
   return anew.epoch === epoch ? lay(NOTHING_TOLD, untold) : anew;
+}
+
+function cachesIn(contents: CompileInput["contents"]): Pick<Ledger, "caches"> {
+  const caches = [...contents].flatMap(([layer, content]) =>
+    content.kind === "items" || content.cache === undefined ? [] : [{ layer, use: content.cache }],
+  );
+  return caches.length === 0 ? {} : { caches };
 }
 
 /**

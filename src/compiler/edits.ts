@@ -155,11 +155,18 @@ function nowOf(layer: Layer, { mode }: Epoch, { contents, count }: CompileInput)
 }
 
 /** Whether the prefix itself says it. What was cut there is known by its version alone. */
-function isShown({ prefixEntries }: Epoch, { layer, digest, text, version }: Now): boolean {
+function isShown({ prefixEntries }: Epoch, { layer, draft: made, digest, text, version }: Now): boolean {
   const entry = prefixEntries.find(({ piece, place }) => piece === layer.id && place === "system");
   if (entry === undefined || entry.fate === "empty") return text === "";
   if (entry.fate === "kept" || entry.fate === "lined") return entry.version === digest;
-  return (entry.edited ?? 0) === version;
+  return (entry.edited ?? 0) === version && hasSameParts(entry, made);
+}
+
+/** What is made of parts has no version of its own: they are told apart by what each of them says. */
+function hasSameParts({ parts = [] }: LedgerEntry, { content }: Draft): boolean {
+  const now = content.kind === "items" ? [] : (content.parts ?? []).filter(({ text }) => text !== "");
+  const were = parts.filter(({ fate }) => fate !== "empty");
+  return now.length === were.length && now.every(({ text }, i) => digestOf(text) === were[i]?.digest);
 }
 
 function isTold(told: ToldLayers, one: Now, stale: readonly Now[]): boolean {
@@ -180,13 +187,15 @@ function untoldOf(changed: readonly Now[], count: CompileInput["count"]): Untold
 }
 
 /** The heading is the platform's, and the body was trusted before it came here. */
-function partOf({ layer, text, digest, version }: Now): TextPart {
+function partOf({ layer, draft: made, text, digest, version }: Now): TextPart {
   const heading = layerHeading(layer);
   const body = text === "" ? "(nothing now)" : text.slice(heading.length).trimStart();
-  const which = version === 0 ? "its first text again" : `version ${version}`;
+  const which = made.content.kind !== "items" && made.content.parts ? "read anew" : versionName(version);
   const says = `${heading} (now ${which}: it takes the place of what stands above under this heading)\n${body}`;
   return { type: "text", text: trusted(says), told: { layer: layer.id, as: "whole", of: digest } };
 }
+
+const versionName = (version: number): string => (version === 0 ? "its first text again" : `version ${version}`);
 
 /** Of the room as much may be taken when an edit is told. */
 const MOST = 3 / 4;

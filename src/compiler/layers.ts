@@ -1,5 +1,6 @@
 import { frame, truncateText } from "../guard/index.ts";
 import {
+  BETWEEN_PARTS,
   type ContentItem,
   type CountTokens,
   digestOf,
@@ -8,6 +9,7 @@ import {
   type Layer,
   type LayerContent,
   type LedgerEntry,
+  type LedgerPart,
   layerHeading,
   lowestTrust,
   type Mode,
@@ -97,20 +99,37 @@ export function pieceOf({ layer, wanted }: Draft): Piece {
  */
 export function render(one: Draft, room: number | undefined, place: Place, count: CountTokens): Rendered {
   const { layer, content } = one;
-  if (content.kind === "empty") return finish(one, place, undefined, 0, { fate: "empty", because: content.because });
+  const at = { place, count };
+  if (content.kind === "empty") return finish(one, at, undefined, { fate: "empty", because: content.because });
   if (room === undefined) {
     const fate: Fate = one.lined ? { fate: "lined", because: "mode" } : { fate: "kept" };
-    return finish(one, place, one.text, one.wanted, fate);
+    return finish(one, at, { text: one.text, tokens: one.wanted }, fate);
   }
   const cut =
     content.kind === "text" ? cutText(layer, content.text, room, count) : cutItems(layer, content, room, count);
-  if (cut === undefined) return drop(one, place, room);
-  return finish(one, place, cut.text, countBlock(cut.text, count), { fate: "truncated", because: "budget" }, cut.shown);
+  if (cut === undefined) return drop(one, at, room);
+  return finish(one, at, { ...cut, tokens: countBlock(cut.text, count) }, { fate: "truncated", because: "budget" });
 }
 
-function drop(one: Draft, place: Place, room: number): Rendered {
+/** Where a layer stands, and what counts it. */
+interface At {
+  readonly place: Place;
+  readonly count: CountTokens;
+}
+
+/** What is sent of a layer. */
+interface Sent {
+  readonly text: Trusted | Framed;
+  readonly tokens: number;
+  /** So many of its items; left out, all. */
+  readonly shown?: number;
+  /** So many characters of its text; left out, all. */
+  readonly length?: number;
+}
+
+function drop(one: Draft, at: At, room: number): Rendered {
   const { layer, wanted } = one;
-  if (!layer.required) return finish(one, place, undefined, 0, { fate: "dropped", because: "budget" });
+  if (!layer.required) return finish(one, at, undefined, { fate: "dropped", because: "budget" });
   throw new StrataError(
     "budget_too_small",
     `layer ${layer.id} is required and of its ${wanted} tokens nothing fits into the ${room} it may take; raise its budget or minimum`,
@@ -118,32 +137,49 @@ function drop(one: Draft, place: Place, room: number): Rendered {
   );
 }
 
-function finish(
-  one: Draft,
-  place: Place,
-  text: Trusted | Framed | undefined,
-  tokens: number,
-  fate: Fate,
-  shown?: number,
-): Rendered {
+function finish(one: Draft, { place, count }: At, sent: Sent | undefined, fate: Fate): Rendered {
   const { layer, content } = one;
+  const { text, shown } = sent ?? {};
   const items = content.kind === "items" ? itemsOf(content, text === undefined ? 0 : shown) : undefined;
+  const parts = one.lined ? undefined : partsOf(content, sent === undefined ? 0 : sent.length, count);
   const entry: LedgerEntry = {
     piece: layer.id,
     place,
     rank: layer.rank,
     scope: layer.scope,
     trust: text === undefined ? layer.trust : trustOf(one, shown),
-    tokens,
+    tokens: sent?.tokens ?? 0,
     wanted: one.wanted,
     ...fate,
     // Only what is frozen has a version. A live layer may hold personal text, which no plain digest may confirm.
     ...(text === undefined || place === "tail" ? {} : { version: digestOf(text) }),
     ...(content.kind === "text" && (content.version ?? 0) > 0 && { edited: content.version }),
     ...(items && { items }),
+    ...(parts && { parts }),
   };
   const inText = content.kind === "items" && text !== undefined ? content.items.slice(0, shown) : [];
   return { layer, text, entry, items: inText };
+}
+
+/** What becomes of the parts of a layer of which so many characters are sent. */
+function partsOf(
+  content: LayerContent,
+  length = Number.POSITIVE_INFINITY,
+  count: CountTokens,
+): LedgerEntry["parts"] | undefined {
+  if (content.kind === "items" || content.parts === undefined) return undefined;
+  let end = 0;
+  return content.parts.map(({ name, text, because, cut }): LedgerPart => {
+    const told = because === undefined ? {} : { because };
+    if (text === "") return { name, fate: "empty", ...told, tokens: 0 };
+    const start = end;
+    end += text.length + BETWEEN_PARTS.length;
+    const shown = text.slice(0, Math.max(0, length - start));
+    const base = { name, tokens: count(shown), digest: digestOf(text) };
+    if (shown === "") return { ...base, fate: "dropped", because: "budget" };
+    if (shown.length < text.length) return { ...base, fate: "truncated", because: "budget" };
+    return { ...base, fate: cut ? "truncated" : "kept", ...told };
+  });
 }
 
 function itemsOf(content: Items, shown?: number): LedgerEntry["items"] {
@@ -197,10 +233,10 @@ function cutText(
   text: Trusted,
   room: number,
   count: CountTokens,
-): { text: Trusted | Framed; shown?: number } | undefined {
+): Pick<Sent, "text" | "length"> | undefined {
   const cut = (beginning: string) => headed(layer, `${beginning}\n(Cut here: ${layer.id} is longer than its room.)`);
   const beginning = beginningWithin(text, room, (part) => countBlock(cut(part), count));
-  return beginning === "" ? undefined : { text: cut(beginning) };
+  return beginning === "" ? undefined : { text: cut(beginning), length: beginning.length };
 }
 
 /** Leaves out whole items, the least fitting first (they come best first), and says how many. */
@@ -209,7 +245,7 @@ function cutItems(
   content: Items,
   room: number,
   count: CountTokens,
-): { text: Trusted | Framed; shown: number } | undefined {
+): Pick<Sent, "text" | "shown"> | undefined {
   const { items } = content;
   const showing = (shown: number): Trusted | Framed =>
     headed(layer, `${framesOf(content, items.slice(0, shown))}\n(${items.length - shown} more not shown.)`);

@@ -25,4 +25,5 @@ export {
   type Written,
 } from "./operation.ts";
 export { type FieldShape, fieldsOf, fromWords, type Naming, parsed } from "./parse.ts";
+export { DISK, type FileReader, type ProjectDisk } from "./project-disk.ts";
 export { COMPOSED, DONE, ERROR, EVENT, EXPLAINED, PROOF, SLOT, THREAD, TURN } from "./shapes.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { EDIT_ENDS, ERRORS, MODES, PROOFS, STOP_REASONS, TRUSTS } from "../protocol/index.ts";
+import { CACHE_USES, EDIT_ENDS, ERRORS, MODES, PROOFS, STOP_REASONS, TRUSTS } from "../protocol/index.ts";
 import { list, TIME } from "./fields.ts";
 
 // The shapes of answers, as the OpenAPI document tells them. They are those of `--json` on the command line.
@@ -80,6 +80,17 @@ const ENTRY = z.object({
       because: z.string().optional(),
     })
     .optional(),
+  parts: list(
+    z.object({
+      name: z.string(),
+      fate: z.enum(["kept", "truncated", "dropped", "empty"]),
+      because: z.string().optional(),
+      tokens: z.number(),
+      digest: z.string().optional().describe("Of its text before the budget cut anything."),
+    }),
+  )
+    .optional()
+    .describe("The files or skills that its text is made of."),
 });
 
 const LEDGER = z
@@ -93,6 +104,9 @@ const LEDGER = z
       .object({ at: z.number(), keep: z.number(), each: z.number(), because: z.string().optional() })
       .optional()
       .describe("When the conversation is cut: above `at` tokens, so that `keep` stay; a turn adds `each`."),
+    caches: list(z.object({ layer: z.string(), use: z.enum(CACHE_USES) }))
+      .optional()
+      .describe("How layers that are read from disk came by their texts: `stale` ones are read anew behind the turn."),
     refused: z
       .object({ changed: z.string().nullable() })
       .optional()

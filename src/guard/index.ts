@@ -9,7 +9,7 @@ export { layerJudge } from "./layer-judge.ts";
 export type { GuardFinding, GuardVerdict } from "./override/verdict.ts";
 export { type FoundSecret, findSecrets, SECRET_KINDS, type SecretKind, secretProblem } from "./secrets.ts";
 export { checkSignature, messageToSign, type SignedMessage, senderAddress } from "./sender-address.ts";
-export { type CheckedText, checkNewText, formProblem, type GivenText } from "./text-check.ts";
+export { type CheckedText, checkNewText, formProblem, type GivenText, readsAsOurs } from "./text-check.ts";
 export { type PrefixSize, prefixSize, sumProblem } from "./text-size.ts";
 export { truncateText } from "./truncate-text.ts";
 export { type PrivateWords, privateWords, type Scan, scanFor, type VerbatimRun } from "./verbatim.ts";

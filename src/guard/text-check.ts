@@ -112,7 +112,7 @@ function emptyRule(text: string): string | undefined {
 }
 
 /** Marks, quotes and blanks of any kind before a header, or inside it, do not keep a model from reading it as one. */
-function readsAsOurs(line: string): boolean {
+export function readsAsOurs(line: string): boolean {
   const bare = withoutHidden(line)
     .normalize("NFD")
     .replaceAll(/\p{M}+/gu, "")

@@ -86,12 +86,17 @@ export {
 export { canonicalJson, chained, type Digest, digestOf, type Json, type JsonObject, keyedDigest } from "./json.ts";
 export {
   type Appearance,
+  BETWEEN_PARTS,
+  CACHE_USES,
+  type CacheUse,
   type ContentItem,
   EDITORS,
   type FrozenMemory,
+  joinParts,
   LAYER_SCOPES,
   type Layer,
   type LayerContent,
+  type LayerPart,
   type LayerScope,
   type LayerVersion,
   type LeftOut,
@@ -104,7 +109,7 @@ export {
 } from "./layer.ts";
 export { idsOf, layersNamed, layerWith } from "./layer-named.ts";
 export { inPromptOrder } from "./layer-order.ts";
-export type { EpochReason, Fate, Ledger, LedgerEntry, Place, Renewal } from "./ledger.ts";
+export type { EpochReason, Fate, Ledger, LedgerEntry, LedgerPart, Place, Renewal } from "./ledger.ts";
 export {
   AGENT_STATES,
   type AgentState,

@@ -12,10 +12,13 @@ export function layersNamed<L extends Pick<Layer, "id" | "rank">>(layers: readon
 export const idsOf = (layers: readonly Pick<Layer, "id">[]): string => layers.map(({ id }) => `\`${id}\``).join(", ");
 
 /** The layer whose text operators write beside the declared layers: the soul, or the skills. @throws StrataError `text_not_found` */
-export function layerWith({ name, layers }: Pick<Agent, "name" | "layers">, source: "soul" | "skills"): Layer {
+export function layerWith(
+  { name, layers }: Pick<Agent, "name" | "layers">,
+  source: "soul" | "skills" | "files",
+): Layer {
   const layer = layers.find((one) => one.source.kind === source);
   if (layer !== undefined) return layer;
-  const none = source === "soul" ? "no soul" : "no skills";
+  const none = source === "soul" ? "no soul" : `no ${source}`;
   const message = `${name} has ${none}: no layer of it in strata.yaml says \`source: ${source}\``;
   throw new StrataError("text_not_found", message, { agent: name, source });
 }

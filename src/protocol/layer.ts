@@ -1,7 +1,7 @@
 import type { LayerId, MemoryId } from "./ids.ts";
 import type { Digest } from "./json.ts";
 import type { Proof } from "./life.ts";
-import type { Trust, Trusted, Untrusted } from "./trust.ts";
+import { type Trust, type Trusted, trusted, type Untrusted } from "./trust.ts";
 
 /** Who may change a layer: nobody at run time, a recorded edit, or the world itself. */
 export const MUTABILITIES = ["immutable", "versioned", "live"] as const;
@@ -99,6 +99,21 @@ export interface LeftOut {
   readonly items: number;
 }
 
+/** A part of a layer's text with a name of its own: a file, a skill. */
+export interface LayerPart {
+  readonly name: string;
+  /** Its piece of the text; nothing of one that is not there. */
+  readonly text: Trusted;
+  /** What was done to it before it came here, or why it is not there. */
+  readonly because?: string;
+  /** True: a limit of its own has shortened it. */
+  readonly cut?: true;
+}
+
+/** How a source came by what it gave: out of its cache, out of it while that is refreshed behind, or by reading it. */
+export const CACHE_USES = ["hit", "stale", "miss"] as const;
+export type CacheUse = (typeof CACHE_USES)[number];
+
 /** What a source gave for this turn. `because` says why there is nothing. */
 export type LayerContent =
   /** The rest where they are not the layer's own: an active version that was edited, and the line that stands for it. */
@@ -108,6 +123,9 @@ export type LayerContent =
       readonly trust?: Trust;
       readonly version?: number;
       readonly line?: Trusted;
+      /** What the text is made of, where it is made of parts: `joinParts` of them is the text. */
+      readonly parts?: readonly LayerPart[];
+      readonly cache?: CacheUse;
     }
   /** `intro`: the platform's line before the frames. */
   | {
@@ -116,7 +134,19 @@ export type LayerContent =
       readonly items: readonly ContentItem[];
       readonly left?: readonly LeftOut[];
     }
-  | { readonly kind: "empty"; readonly because: string };
+  | {
+      readonly kind: "empty";
+      readonly because: string;
+      readonly parts?: readonly LayerPart[];
+      readonly cache?: CacheUse;
+    };
+
+/** What stands between two parts. */
+export const BETWEEN_PARTS = "\n\n";
+
+/** The text that parts make: those that say something, one after the other. */
+export const joinParts = (parts: readonly LayerPart[]): Trusted =>
+  trusted(parts.flatMap(({ text }) => (text === "" ? [] : [text])).join(BETWEEN_PARTS));
 
 /** A layer as rendered into a frozen block. */
 export interface LayerVersion {

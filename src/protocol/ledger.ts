@@ -1,6 +1,6 @@
 import type { LayerId, MemoryId } from "./ids.ts";
 import type { Digest } from "./json.ts";
-import type { LayerScope, LeftOut, Mode } from "./layer.ts";
+import type { CacheUse, LayerScope, LeftOut, Mode } from "./layer.ts";
 import type { Trust } from "./trust.ts";
 
 /** Where in the request a piece stands. */
@@ -38,7 +38,20 @@ export type LedgerEntry = Fate & {
     readonly memories?: readonly MemoryId[];
     readonly because?: string;
   };
+  /** What its text is made of, where it is made of parts: each file and skill, and what became of it. */
+  readonly parts?: readonly LedgerPart[];
 };
+
+/** What became of one part of a layer. */
+export interface LedgerPart {
+  readonly name: string;
+  readonly fate: "kept" | "truncated" | "dropped" | "empty";
+  /** What was done to it, or why it is not there. */
+  readonly because?: string;
+  readonly tokens: number;
+  /** Digest of its text before the budget cut anything. */
+  readonly digest?: Digest;
+}
 
 /**
  * Why an epoch began. `refused`: the provider would not have the model's reasoning back, and it goes without. `forgotten`: a
@@ -73,6 +86,8 @@ export interface Ledger {
    * epoch begins with them, and why.
    */
   readonly edits?: { readonly layers: readonly LayerId[]; readonly way: "told" | "epoch"; readonly because: string };
+  /** How layers that are read from disk came by their texts in this turn. */
+  readonly caches?: readonly { readonly layer: LayerId; readonly use: CacheUse }[];
   /**
    * There where the request was sent a second time, because the provider said that what went before had been changed. That is a
    * mistake of Strata's: `changed` names what differs from the last request that was answered, none where nothing does.

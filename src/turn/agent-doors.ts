@@ -152,6 +152,26 @@ export interface FundsView {
   readonly asleep?: string;
 }
 
+/** A file of an agent's prompt, as it was read last. */
+export interface FileView {
+  /** As the declaration has it. */
+  readonly name: string;
+  /** From the project's root on; left out where there is none. */
+  readonly path?: string;
+  /** `held back`: the guard finds fault with it, and nobody has approved it as it is. */
+  readonly state: "sent" | "cut" | "held back" | "missing" | "empty";
+  readonly characters: number;
+  readonly notes: readonly string[];
+}
+
+/** The files of an agent's prompt, and what they define. */
+export interface FilesView {
+  readonly root: string;
+  readonly files: readonly FileView[];
+  /** Sub-agents that an AGENTS.md defines. */
+  readonly subagents: readonly { readonly name: string; readonly description: string }[];
+}
+
 /** A message that waits for an agent, and from whom. */
 export interface InboxMessage {
   readonly contact: ContactId;
@@ -233,6 +253,15 @@ export interface AgentDoors {
   enableSkill(actor: Actor, agent: AgentName, skill: SkillChoice): Promise<TextMove>;
   /** What waits for an operator, of one agent or of all. No word of anybody is read for it, so it is not recorded. */
   attention(actor: Actor, agent?: AgentName): Promise<readonly Attention[]>;
+
+  /** The files of its prompt, as they are now. @throws StrataError `text_not_found` for an agent without them */
+  files(actor: Actor, agent: AgentName): Promise<FilesView>;
+  /** Lets a file be sent as it is, whatever the guard finds in it. @throws StrataError `text_not_found`, `text_refused` */
+  approveFile(
+    actor: Actor,
+    agent: AgentName,
+    choice: { readonly path: string; readonly reason: Untrusted },
+  ): Promise<TextVersion>;
 
   /** The last active first. */
   conversations(actor: Actor, agent: AgentName, limit: number): Promise<readonly ConversationHead[]>;

@@ -24,7 +24,7 @@ import { limitsOf } from "./run-tool.ts";
 import { keepOf, limitOf } from "./setup.ts";
 import { type Gathered, gather, type LiveSources, type ToolAllowance } from "./sources/index.ts";
 import type { TurnParts, TurnSetup } from "./steps.ts";
-import { type StoredTexts, storedTexts } from "./stored-texts.ts";
+import { type StoredTexts, storedTexts, withStored } from "./stored-texts.ts";
 import { undoneFor } from "./undone.ts";
 import { inWindow } from "./window.ts";
 
@@ -70,7 +70,14 @@ export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: O
   const running = agent.history === "log" ? undefined : occasion.epoch;
   const undone = await undoneFor(parts.store, occasion.thread);
   const start = await atStart(parts, setup, { scope: occasion.scope, epoch: running, undone });
-  const texts = await storedTexts(parts, agent, { isRunning: running !== undefined });
+  const isRunning = running !== undefined;
+  const { store, steps } = parts;
+  const context = { scope: occasion.scope, events: occasion.events, at: parts.clock(), store, count: setup.count };
+  const texts = await withStored(agent, await storedTexts(parts, agent, { isRunning }), {
+    stored: steps.stored(parts, agent),
+    isRunning,
+    context: { ...context, ...(occasion.signal && { signal: occasion.signal }) },
+  });
   await setImmediate();
   const live = parts.steps.sources(parts, agent);
   const kept = occasion.renewal === undefined ? running : undefined;

@@ -8,6 +8,8 @@ export type {
   AgentDoors,
   AgentSnapshot,
   Attention,
+  FilesView,
+  FileView,
   FundsView,
   InboxMessage,
   LayerView,

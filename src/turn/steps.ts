@@ -14,7 +14,7 @@ import type { Lease } from "./lease.ts";
 import type { Line } from "./line.ts";
 import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./run-options.ts";
-import type { LiveSources } from "./sources/index.ts";
+import type { LiveSources, StoredSources } from "./sources/index.ts";
 import type { SpendTracker } from "./spend-tracker.ts";
 
 /** Who takes part in a turn, and how far it may go: all known before the thread is claimed. */
@@ -112,6 +112,8 @@ export interface TurnSteps {
   readonly begun?: (turn: RunningTurn) => Promise<void>;
   /** What fills live layers of this agent in one turn. */
   readonly sources?: (parts: TurnParts, agent: Agent) => LiveSources;
+  /** What fills layers of its prefix, where that is no text of the store. */
+  readonly stored?: (parts: TurnParts, agent: Agent) => StoredSources;
   /** Told as the turn moves on. */
   readonly phase?: (turn: RunningTurn, phase: Phase) => void;
   readonly funds?: Funds;
@@ -155,6 +157,7 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
       for (const step of list) await step.begun?.(turn);
     },
     sources: (parts, agent) => Object.assign({}, ...list.map((step) => step.sources?.(parts, agent))),
+    stored: (parts, agent) => Object.assign({}, ...list.map((step) => step.stored?.(parts, agent))),
     phase: (turn, phase) => {
       for (const step of list) step.phase?.(turn, phase);
     },

@@ -11,6 +11,7 @@ import {
   skillsText,
 } from "../protocol/index.ts";
 import type { Parts } from "./parts.ts";
+import { type GatherContext, gather, type StoredSources } from "./sources/index.ts";
 
 /** The texts of the prefix as they are now, by layer, and a line where they could not be read. */
 export interface StoredTexts {
@@ -18,6 +19,8 @@ export interface StoredTexts {
   readonly notes: readonly { readonly layer: LayerId; readonly says: string }[];
   /** When the newest of them was written. */
   readonly since?: number;
+  /** What was edited; nothing where that could not be read, or no text may be edited. */
+  readonly active?: ActiveTexts;
 }
 
 /** The same where nothing was ever edited. */
@@ -54,7 +57,7 @@ export async function storedTexts(
     ]);
     const contents = contentsOf(agent, layers, { versions, pointers });
     const since = versions.reduce((last, { at }) => Math.max(last, at), 0);
-    return { contents, notes: [], ...(since > 0 && { since }) };
+    return { contents, notes: [], active: { versions, pointers }, ...(since > 0 && { since }) };
   } catch (thrown) {
     const says = `which texts are active could not be read, so the declared ones stand${hasSkills ? ", and no skill" : ""}: ${asStrataError(thrown).message}`;
     const contents = isRunning ? new Map() : withoutSkills(agent, layers);
@@ -62,8 +65,29 @@ export async function storedTexts(
   }
 }
 
+/**
+ * The same with what features fill layers of the prefix with. None of them takes longer than a live layer's source may; one that fails
+ * or is late leaves its layer empty, and a running epoch as it is (law 13).
+ */
+export async function withStored(
+  agent: Agent,
+  texts: StoredTexts,
+  { stored, isRunning, context }: Asked & { readonly stored: StoredSources; readonly context: GatherContext },
+): Promise<StoredTexts> {
+  const layers = editable(agent).filter(({ source }) => stored[source.kind] !== undefined);
+  if (layers.length === 0) return texts;
+  const filling = layers.flatMap(({ source: { kind } }) => {
+    const fill = stored[kind];
+    return fill === undefined ? [] : [[kind, (layer: Layer) => fill(layer, texts.active)] as const];
+  });
+  const { contents, notes } = await gather(agent, layers, { ...context, live: Object.fromEntries(filling) });
+  const failed = new Set(notes.map(({ layer }) => layer));
+  const given = [...texts.contents, ...contents].filter(([layer]) => !(isRunning && failed.has(layer)));
+  return { ...texts, contents: new Map(given), notes: [...texts.notes, ...notes] };
+}
+
 function withoutSkills(agent: Agent, layers: readonly Layer[]): StoredTexts["contents"] {
-  const none = { kind: "empty", because: "which skills are enabled could not be read" } as const;
+  const none: LayerContent = { kind: "empty", because: "which skills are enabled could not be read" };
   const skills = layers.filter(({ source }) => source.kind === "skills");
   return new Map([...declaredTexts(agent), ...skills.map(({ id }) => [id, none] as const)]);
 }

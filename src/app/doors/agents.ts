@@ -2,6 +2,7 @@ import { type ConfigInput as Config, declaring } from "../../agents/index.ts";
 import * as conversations from "../../features/conversations/config.ts";
 import * as deliveries from "../../features/deliveries/config.ts";
 import * as fetch from "../../features/fetch/config.ts";
+import * as files from "../../features/files/config.ts";
 import * as inbox from "../../features/inbox/config.ts";
 import * as life from "../../features/life/config.ts";
 import * as memories from "../../features/memories/config.ts";
@@ -17,6 +18,7 @@ export const AGENT_KEYS = {
   ...memories.KEYS,
   ...fetch.KEYS,
   ...schedules.KEYS,
+  ...files.KEYS,
 };
 
 /** The sources that layers may name, in the order of that page. */
@@ -26,6 +28,7 @@ export const LAYER_SOURCES = {
   ...inbox.SOURCES,
   ...life.SOURCES,
   ...texts.SOURCES,
+  ...files.SOURCES,
 };
 
 /** What strata.yaml would say, as a program writes it. */

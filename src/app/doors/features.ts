@@ -36,6 +36,11 @@ export const FEATURES: readonly Listed[] = [
     load: async () => (await import("../../features/fetch/index.ts")).FEATURE,
   },
   {
+    name: "files",
+    nouns: { file: "list the files of an agent's prompt, and approve one that the guard holds back" },
+    load: async () => (await import("../../features/files/index.ts")).FEATURE,
+  },
+  {
     name: "inbox",
     nouns: {
       inbox: "list the messages that wait for an agent, each look is recorded; add one, and let it handle them",

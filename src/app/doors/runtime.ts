@@ -1,5 +1,6 @@
 import { conversationDoors } from "../../features/conversations/index.ts";
 import { deliveryDoors } from "../../features/deliveries/index.ts";
+import { type FilePorts, openFiles } from "../../features/files/index.ts";
 import { inboxDoors } from "../../features/inbox/index.ts";
 import { type LifePorts, openLife } from "../../features/life/index.ts";
 import { scheduleDoors } from "../../features/schedules/index.ts";
@@ -7,18 +8,20 @@ import { textDoors } from "../../features/texts/index.ts";
 import { createRuntime, type Parts, type Runtime } from "../../turn/index.ts";
 
 /** What a runtime is made from: what turns need, and what features need of the world outside. */
-export interface RuntimeParts extends Parts, LifePorts {}
+export interface RuntimeParts extends Parts, LifePorts, FilePorts {}
 
 /** The runtime with all that features add: their steps in every turn, and what doors call of them. */
 export function openRuntime(parts: RuntimeParts): Runtime {
   const life = openLife(parts);
-  const { runtime, turnParts, run } = createRuntime(parts, [life.steps]);
+  const files = openFiles(parts);
+  const { runtime, turnParts, run } = createRuntime(parts, [life.steps, files.steps]);
   const lives = life.doors(turnParts, run);
   return {
     ...runtime,
     ...lives,
     ...conversationDoors(parts),
     ...deliveryDoors(parts),
+    ...files.doors(parts),
     ...inboxDoors(turnParts, run),
     ...scheduleDoors(turnParts, run),
     ...textDoors(parts, lives),

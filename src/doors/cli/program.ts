@@ -82,7 +82,7 @@ const FIRST = [
 
 const MORE = [
   ["people", "contact, conversation, inbox, outbox, approval"],
-  ["texts", "layer, soul, skill, lock, guard"],
+  ["texts", "layer, soul, skill, file, lock, guard"],
   ["living", "life, credits, schedule"],
   ["record", "turn, verify, anchor, export, backup, store, replay"],
   ["project", "models, lint, cache, completion"],
@@ -106,6 +106,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   layer: nounOf("layer"),
   soul: nounOf("soul"),
   skill: nounOf("skill"),
+  file: nounOf("file"),
   conversation: nounOf("conversation"),
   inbox: nounOf("inbox"),
   outbox: nounOf("outbox"),

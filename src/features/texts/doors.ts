@@ -38,6 +38,8 @@ export type TextDoors = Omit<
   | "delivered"
   | "conversations"
   | "conversation"
+  | "files"
+  | "approveFile"
 >;
 
 /** How an agent is, and what it lives on. */

@@ -34,7 +34,9 @@ export async function editableText(desk: Desk, key: TextKey): Promise<EditableTe
 
 /** Whether operators may change the text, as its layer is declared now. */
 export const isEditable = ({ layers }: Agent, { layer: id, part }: TextKey): boolean =>
-  layers.some((one) => one.id === id && one.mutability === "versioned" && isPart(one, part));
+  layers.some(
+    (one) => one.id === id && one.mutability === "versioned" && one.source.kind !== "files" && isPart(one, part),
+  );
 
 /** What kind of text an editable layer holds. */
 function kindOf({ source }: Layer): EditableText["kind"] {
@@ -51,6 +53,12 @@ function editableLayer(agent: Agent, { layer: id, part }: TextKey): Layer {
         ? "is immutable: only another release of its text and a new lock change it"
         : "is filled anew each turn, and nobody edits it";
     throw new StrataError("text_refused", `the layer ${id} of ${agent.name} ${why}`, { layer: id });
+  }
+  if (layer.source.kind === "files") {
+    const next = "edit the files themselves; `strata file list` names them";
+    throw new StrataError("text_refused", `the layer ${id} of ${agent.name} is filled from files: ${next}`, {
+      layer: id,
+    });
   }
   checkPart(agent, layer, part);
   return layer;

@@ -1,5 +1,12 @@
-import { count, number, type Style, table } from "../../print/index.ts";
-import { type Ledger, type LedgerEntry, never, type Request } from "../../protocol/index.ts";
+import { count, number, printable, type Style, table } from "../../print/index.ts";
+import {
+  type CacheUse,
+  type Ledger,
+  type LedgerEntry,
+  type LedgerPart,
+  never,
+  type Request,
+} from "../../protocol/index.ts";
 
 const COLUMNS = [
   { head: "place" },
@@ -20,22 +27,40 @@ export function ledgerTable(
   marks: Pick<Request, "prefix" | "messages" | "marks"> | undefined,
 ): readonly string[] {
   const cache = marks === undefined ? new Map<LedgerEntry, string>() : cacheMarks(ledger, marks);
-  const rows = ledger.entries.map((entry) => [
-    entry.place,
-    entry.piece,
-    entry.rank === undefined ? "" : number(entry.rank),
-    entry.scope ?? "",
-    entry.trust,
-    number(entry.tokens),
-    entry.wanted === entry.tokens ? "" : number(entry.wanted),
-    fateOf(entry, style),
-    cache.get(entry) ?? "",
+  const rows = ledger.entries.flatMap((entry) => [
+    [
+      entry.place,
+      entry.piece,
+      entry.rank === undefined ? "" : number(entry.rank),
+      entry.scope ?? "",
+      entry.trust,
+      number(entry.tokens),
+      entry.wanted === entry.tokens ? "" : number(entry.wanted),
+      fateOf(entry, style),
+      cache.get(entry) ?? "",
+    ],
+    ...(entry.parts ?? []).map((part) => partRow(part, style)),
   ]);
   return [
     ...table(COLUMNS, rows, style),
     `${number(ledger.tokens)} tokens of ${number(ledger.limit)} that may be sent`,
     ...edited(ledger),
+    ...(ledger.caches ?? []).map(({ layer, use }) => `read from disk: ${layer}, ${CACHE_SAYS[use]}`),
   ];
+}
+
+/** How a layer that is read from disk came by its text. */
+const CACHE_SAYS: Readonly<Record<CacheUse, string>> = {
+  hit: "kept from before (hit)",
+  stale: "kept from before, and read anew behind the turn (stale)",
+  miss: "read anew (miss)",
+};
+
+/** A file or a skill under its layer. */
+function partRow({ name, fate, because, tokens }: LedgerPart, style: Style): readonly string[] {
+  const says = printable(because === undefined ? fate : `${fate}: ${because}`);
+  const shown = fate === "kept" ? says : fate === "empty" ? style.dim(says) : style.yellow(says);
+  return ["", `  ${printable(name)}`, "", "", "", number(tokens), "", shown, ""];
 }
 
 /** What of the prefix was edited since the conversation began, and how the model is told. */

@@ -1,4 +1,5 @@
 import type {
+  ActiveTexts,
   AgentState,
   ContactId,
   ContactScope,
@@ -39,6 +40,12 @@ export type LiveSource = (
 
 /** The sources that features bring for one turn, by the kind that layers name. */
 export type LiveSources = Readonly<Partial<Record<Source["kind"], LiveSource>>>;
+
+/** Fills a layer of the prefix with its text as it is now. What was edited of it is given; nothing where the store cannot tell. */
+export type StoredSource = (layer: Layer, active: ActiveTexts | undefined) => Promise<LayerContent>;
+
+/** The sources of such layers that features bring for one turn, by the kind that layers name. */
+export type StoredSources = Readonly<Partial<Record<Source["kind"], StoredSource>>>;
 
 /** What sources may know of the turn. */
 export interface GatherContext {

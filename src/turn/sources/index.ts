@@ -2,7 +2,15 @@
  * Where the live layers' contents come from: one file per kind of source, all asked side by side under one deadline.
  * A source only reads, in the scope of its turn; it renders nothing, writes nothing, and never sees a prompt.
  */
-export type { GatherContext, LiveSource, LiveSources, Timer, ToolAllowance } from "./context.ts";
+export type {
+  GatherContext,
+  LiveSource,
+  LiveSources,
+  StoredSource,
+  StoredSources,
+  Timer,
+  ToolAllowance,
+} from "./context.ts";
 export { type Gathered, gather } from "./gather.ts";
 export { defineSource, type Given, type SourceDefinition } from "./own.ts";
 export { type SavedContext, type SavedMemory, savedMemory } from "./saved-memory.ts";

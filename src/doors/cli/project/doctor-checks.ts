@@ -7,7 +7,7 @@ import { type App, type AppOptions, openApp, recordFile, storeAt } from "../../.
 import { answeringOf, attentionLines, problemsOf } from "../../../features/agents/index.ts";
 import { PATIENCE, unreadLine } from "../../../features/life/index.ts";
 import { count, number } from "../../../print/index.ts";
-import { asStrataError, type ErrorCode } from "../../../protocol/index.ts";
+import { type Agent, asStrataError, type CacheUse, type ErrorCode } from "../../../protocol/index.ts";
 import { textWarning } from "../shell/text-view.ts";
 
 /** What came of looking at one thing. `code` says what kind of failure it is. */
@@ -64,6 +64,8 @@ async function agents(place: Place): Promise<readonly Check[]> {
       checks.push(await check("approvals", () => approvals(app)));
       checks.push(await check("turns", () => held(app)));
       checks.push(await check("attention", () => attention(app)));
+      const reading = app.runtime.agents(app.operator).filter(hasFiles);
+      if (reading.length > 0) checks.push(await check("files", () => files(app, reading)));
       if (withAccounts(app).length > 0) checks.push(await check("accounts", () => accounts(app)));
       return ok("opened");
     }),
@@ -273,6 +275,37 @@ async function waiting(app: App): Promise<Outcome> {
   return warn(
     `${list.join("\n")}\nThey go along with the next message; in a chat, /retry runs them now and /withdraw takes them back, as \`strata thread withdraw ID\` does.`,
   );
+}
+
+/** Layers that are read from the project's files. */
+const hasFiles = ({ layers }: Agent): boolean => layers.some(({ source }) => source.kind === "files");
+
+/** What stands in prompts of the project's files, and how often turns found it read already. */
+async function files(app: App, agents: readonly Agent[]): Promise<Outcome> {
+  const { runtime, operator } = app;
+  const lines: string[] = [];
+  let isHeld = false;
+  for (const { name } of agents) {
+    const { files: found } = await runtime.files(operator, name);
+    const states = ["sent", "cut", "held back"] as const;
+    const counts = states.map((state) => [state, found.filter((one) => one.state === state).length] as const);
+    const told = counts.flatMap(([state, many]) => (many === 0 ? [] : [`${many} ${state}`]));
+    isHeld ||= found.some(({ state }) => state === "held back");
+    lines.push(`${name}: ${told.join(", ") || "no file is there"}; \`strata file list ${name}\` tells more`);
+  }
+  const uses = await cacheUses(app);
+  const [hits, all] = [uses.filter((use) => use !== "miss").length, uses.length];
+  const stale = uses.filter((use) => use === "stale").length;
+  if (all > 0)
+    lines.push(`of ${count(all, "read")} in the last turns ${hits} came from the cache, ${stale} of them stale`);
+  return isHeld ? warn(lines.join("\n")) : ok(lines.join("\n"));
+}
+
+/** How the turns of the newest threads came by what is read from disk, as their ledgers have it. */
+async function cacheUses({ runtime, operator }: App): Promise<readonly CacheUse[]> {
+  const threads = await runtime.newestThreads(operator, { limit: 20 });
+  const turns = await Promise.all(threads.map(({ id }) => runtime.turns(operator, id)));
+  return turns.flat().flatMap(({ requests }) => (requests[0]?.ledger.caches ?? []).map(({ use }) => use));
 }
 
 /** Calls that a person approved and whose end was never written down: nobody but a person finds out. */

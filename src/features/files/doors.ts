@@ -1,0 +1,107 @@
+import {
+  type ActiveTexts,
+  digestOf,
+  type Layer,
+  layerWith,
+  placeOf,
+  StrataError,
+  suggestion,
+  type TextVersion,
+  trusted,
+  type Untrusted,
+} from "../../protocol/index.ts";
+import { type AgentDoors, type Desk, deskOf, type FilesView, type FileView, type Parts } from "../../turn/index.ts";
+import type { ProjectDisk } from "../project-disk.ts";
+import { fileRules } from "./config.ts";
+import type { FilesFound, ProjectFile } from "./read.ts";
+import { readFiles } from "./read.ts";
+import { fileParts } from "./steps.ts";
+
+/** What operators see of an agent's files, and their word on those that the guard finds fault with. They are read anew each time. */
+export const fileDoors = (parts: Parts, disk: ProjectDisk | undefined): Pick<AgentDoors, "files" | "approveFile"> => ({
+  files: async (actor, agent) => filesView(await look(deskOf(parts, actor, agent), disk)),
+  approveFile: async (actor, agent, choice) => approve(await look(deskOf(parts, actor, agent), disk), choice),
+});
+
+/** What is there of an agent's files. */
+interface Look {
+  readonly desk: Desk;
+  readonly layer: Layer;
+  readonly found: FilesFound;
+  readonly active: ActiveTexts;
+}
+
+/** @throws StrataError `text_not_found` */
+async function look(desk: Desk, disk: ProjectDisk | undefined): Promise<Look> {
+  const { agent, parts, owner } = desk;
+  const layer = layerWith(agent, "files");
+  const folder = disk?.folderOf(agent);
+  if (disk === undefined || folder === undefined)
+    throw new StrataError("text_not_found", `no folder of ${agent.name} is known here`, { agent: agent.name });
+  const [found, versions, pointers] = await Promise.all([
+    readFiles(disk, folder, fileRules(agent)),
+    parts.store.activeTexts(owner),
+    parts.store.textPointers(owner),
+  ]);
+  return { desk, layer, found, active: { versions, pointers } };
+}
+
+function filesView({ desk, layer, found, active }: Look): FilesView {
+  const sent = fileParts(found, { layer, active, rules: fileRules(desk.agent) });
+  const files = found.files.map((file, i): FileView => {
+    const { name, path, text } = file;
+    const because = sent[i]?.because;
+    return {
+      name,
+      ...(path !== undefined && { path }),
+      state: stateOf(file, sent[i]?.text !== ""),
+      characters: text.length,
+      notes: because === undefined ? [] : because.split("; "),
+    };
+  });
+  const subagents = found.subagents.map(({ name, description }) => ({ name, description }));
+  return { root: found.root, files, subagents };
+}
+
+function stateOf({ path, text, isCut }: ProjectFile, isSent: boolean): FileView["state"] {
+  if (path === undefined) return "missing";
+  if (text === "") return "empty";
+  if (!isSent) return "held back";
+  return isCut ? "cut" : "sent";
+}
+
+/** Keeps the file's text as approved: another text of it waits again. */
+function approve(
+  { desk, layer, found, active }: Look,
+  { path, reason }: { readonly path: string; readonly reason: Untrusted },
+): Promise<TextVersion> {
+  const { parts, owner, actor, agent } = desk;
+  const file = found.files.find((one) => one.path === path);
+  if (file === undefined) {
+    const paths = found.files.flatMap((one) => one.path ?? []);
+    const message = `${agent.name} has no file ${JSON.stringify(path)}${suggestion(path, paths)}`;
+    throw new StrataError("text_not_found", message, { path });
+  }
+  const before = active.versions.find((one) => one.layer === layer.id && one.part === path);
+  const isKnown = before?.digest === digestOf(file.text);
+  if (file.faults.length === 0 || isKnown) {
+    const is = isKnown ? "is approved as it is" : "waits for nobody: the guard finds no fault with it";
+    throw new StrataError("text_refused", `the file ${path} of ${agent.name} ${is}`, { path });
+  }
+  const edit = {
+    layer: layer.id,
+    part: path,
+    // An operator's word on a file of their own project.
+    text: trusted(file.text),
+    status: "kept",
+    trust: "operator",
+    inputs: "operator",
+    by: actor.role,
+    reason,
+    verdict: { verdict: "review", findings: file.faults },
+    parent: before?.n ?? 0,
+    place: placeOf(agent, layer, path),
+    beside: active.pointers.filter((one) => one.layer === layer.id && one.part !== undefined && one.part !== path),
+  } as const;
+  return parts.store.editText(owner, edit, parts.clock());
+}

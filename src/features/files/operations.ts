@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { number, printable, table } from "../../print/index.ts";
+import { FIELDS, list, NO_REASON } from "../fields.ts";
+import { type Operation, operation } from "../operation.ts";
+
+const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
+
+const FILE = z
+  .object({
+    name: z.string().describe("As the declaration has it."),
+    path: z.string().optional().describe("From the project's root on."),
+    state: z.enum(["sent", "cut", "held back", "missing", "empty"]),
+    characters: z.number(),
+    notes: list(z.string()).describe("What was taken out of it, what it includes, what the guard finds in it."),
+  })
+  .meta({ id: "File", description: "A file of an agent's prompt." });
+
+const COLUMNS = [
+  { head: "file" },
+  { head: "state" },
+  { head: "characters", right: true },
+  { head: "notes", least: 16, wraps: true },
+] as const;
+
+const files = operation({
+  name: "file.list",
+  does: "List the files of an agent's prompt: which were found, what was taken out of them, what is held back.",
+  may: "operate",
+  at: "GET /v1/agents/{agent}/files",
+  takes: OF_AGENT,
+  gives: z.object({
+    root: z.string().describe("The folder outside of which nothing is read."),
+    files: list(FILE),
+    subagents: list(z.object({ name: z.string(), description: z.string() })).describe("What AGENTS.md defines."),
+  }),
+  command: { examples: ["file list workbench"], opens: "data" },
+  run: ({ runtime }, { agent }, { actor }) => runtime.files(actor, agent),
+  show: ({ root, files: found, subagents }, { style }) => [
+    style.dim(`below ${printable(root)}`),
+    ...table(
+      COLUMNS,
+      found.map(({ name, path = name, state, characters, notes }) => [
+        printable(path),
+        state,
+        state === "missing" ? "" : number(characters),
+        printable(notes.join("; ")),
+      ]),
+      style,
+    ),
+    ...subagents.map(({ name, description }) => `sub-agent ${printable(name)}: ${printable(description)}`),
+  ],
+});
+
+const approve = operation({
+  name: "file.approve",
+  does: "Let a file that the guard holds back be sent as it is now; another text of it waits again.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/files/approve",
+  takes: OF_AGENT.extend({
+    path: z.string().min(1).max(500).describe("the file, from the project's root on"),
+    reason: FIELDS.reason,
+  }),
+  gives: z.object({ part: z.string().optional(), n: z.number(), digest: z.string() }),
+  command: { words: ["path"], examples: ["file approve AGENTS.md"], usual: NO_REASON, opens: "data" },
+  run: async ({ runtime }, { agent, path, reason }, { actor }) => {
+    const { part, n, digest } = await runtime.approveFile(actor, agent, { path, reason });
+    return { ...(part !== undefined && { part }), n, digest };
+  },
+  show: (_, { given: { path } }) => [`${printable(path)} is sent as it is now, from the next turn on.`],
+});
+
+export const OPERATIONS: readonly Operation[] = [files, approve];

@@ -1,0 +1,152 @@
+import { isMap, LineCounter, parseDocument } from "yaml";
+import { clean, findSecrets, layerJudge, readsAsOurs } from "../../guard/index.ts";
+import { digestOf, untrusted } from "../../protocol/index.ts";
+
+/** A file's head, where it has one, and what stands below. */
+export interface Split {
+  readonly head?: Readonly<Record<string, unknown>>;
+  readonly body: string;
+  /** The line that the body begins at. */
+  readonly line: number;
+  /** Where in the file each key of the head stands. */
+  readonly lineOf: (key: string) => number;
+  /** Why the head could not be read. */
+  readonly problem?: { readonly line: number; readonly says: string };
+}
+
+const FENCE = /^---[ \t]*$/;
+
+/** A head is YAML between two lines of `---`, the first of which is the first of the file. It is data: no tag of it runs, no alias is followed. */
+export function splitHead(text: string): Split {
+  const lines = text.split("\n");
+  const end = FENCE.test(lines[0] ?? "") ? lines.findIndex((line, i) => i > 0 && FENCE.test(line)) : 0;
+  const whole = { body: text, line: 1, lineOf: () => 1 };
+  if (end === 0) return whole;
+  if (end < 0)
+    return { ...whole, problem: { line: 1, says: "its head has no end: a second line of `---` is missing" } };
+  const body = lines.slice(end + 1).join("\n");
+  const counter = new LineCounter();
+  const document = parseDocument(lines.slice(1, end).join("\n"), {
+    lineCounter: counter,
+    schema: "core",
+    logLevel: "silent",
+  });
+  const lineAt = (offset = 0): number => counter.linePos(offset).line + 1;
+  const found = { body, line: end + 2 };
+  const [error] = [...document.errors, ...document.warnings];
+  const problem = (line: number, says: string): Split => ({ ...found, lineOf: () => line, problem: { line, says } });
+  if (error !== undefined) return problem(lineAt(error.pos[0]), firstLine(error.message));
+  const { contents } = document;
+  if (contents === null) return { ...found, head: {}, lineOf: () => 1 };
+  if (!isMap(contents)) return problem(2, "its head is no map of keys and values");
+  const lineOf = (key: string): number => {
+    const pair = contents.items.find((item) => String(item.key) === key);
+    const range = pair !== undefined && typeof pair.key === "object" && pair.key && "range" in pair.key;
+    return range && Array.isArray(pair.key.range) ? lineAt(Number(pair.key.range[0])) : 2;
+  };
+  try {
+    return { ...found, head: { ...document.toJS({ maxAliasCount: 0 }) }, lineOf };
+  } catch (error) {
+    return problem(2, error instanceof Error ? firstLine(error.message) : "its head cannot be read");
+  }
+}
+
+const firstLine = (message: string): string => message.split("\n")[0]?.replace(/ at line \d+.*$/, "") ?? "";
+
+/** A text as it may stand in a prompt, and what was done to it. */
+export interface Prepared {
+  readonly text: string;
+  readonly notes: readonly string[];
+  /** What the guard of layer texts finds fault with. */
+  readonly faults: readonly string[];
+}
+
+/** By its digest: what was looked at once is not looked at again, whichever file or agent it is of. */
+const prepared = new Map<string, Promise<Prepared>>();
+const MOST = 500;
+
+/**
+ * Takes out of a text what its readers do not see, what would read as the platform's own, and what looks like a secret. That never
+ * fails: each is noted, and the rest stays as it is.
+ */
+export function prepare(text: string): Promise<Prepared> {
+  const digest = digestOf(text);
+  const found = prepared.get(digest) ?? cleanAndJudge(text);
+  prepared.delete(digest);
+  prepared.set(digest, found);
+  for (const oldest of prepared.keys()) if (prepared.size > MOST) prepared.delete(oldest);
+  return found;
+}
+
+export const COMMENTS_REMOVED = "HTML comments were removed";
+
+async function cleanAndJudge(given: string): Promise<Prepared> {
+  const notes: string[] = [];
+  const step = (says: string, change: (text: string) => string, text: string): string => {
+    const changed = change(text);
+    if (changed !== text) notes.push(says);
+    return changed;
+  };
+  const plain = given.replace(/\r\n?/g, "\n");
+  const visible = step("hidden characters were removed", (text) => clean(untrusted(text)), plain);
+  const uncommented = step(COMMENTS_REMOVED, withoutComments, visible);
+  const own = step("lines that read as the platform's own were removed", withoutOurs, uncommented);
+  const text = step("what looks like a secret was removed", withoutSecrets, own).trim();
+  const judge = await layerJudge();
+  const faults = judge(text).findings.map(({ says, words }) => `${says}: ${JSON.stringify(words)}`);
+  return { text, notes, faults };
+}
+
+const OPENS_CODE = /^ {0,3}(`{3,}|~{3,})/;
+
+/** Comments are not shown where Markdown is shown; inside of code they are, and stay. One without an end hides all that follows. */
+export function withoutComments(text: string): string {
+  if (!text.includes("<!--")) return text;
+  const kept: string[] = [];
+  let fence: string | undefined;
+  let isHidden = false;
+  for (const line of text.split("\n")) {
+    const mark = isHidden ? undefined : OPENS_CODE.exec(line)?.[1];
+    if (mark !== undefined && (fence === undefined || mark.startsWith(fence)))
+      fence = fence === undefined ? mark : undefined;
+    if (fence !== undefined || mark !== undefined) {
+      kept.push(line);
+      continue;
+    }
+    const shown = shownOf(line, isHidden);
+    isHidden = shown.isHidden;
+    if (shown.text.trim() !== "" || line.trim() === "") kept.push(shown.text);
+  }
+  return kept.join("\n");
+}
+
+/** What of a line stands outside of comments. */
+function shownOf(line: string, wasHidden: boolean): { readonly text: string; readonly isHidden: boolean } {
+  let isHidden = wasHidden;
+  let text = "";
+  for (let at = 0; at < line.length; ) {
+    const next = line.indexOf(isHidden ? "-->" : "<!--", at);
+    if (!isHidden) text += line.slice(at, next < 0 ? line.length : next);
+    if (next < 0) break;
+    at = next + (isHidden ? 3 : 4);
+    isHidden = !isHidden;
+  }
+  return { text, isHidden };
+}
+
+const withoutOurs = (text: string): string =>
+  text
+    .split("\n")
+    .filter((line) => !readsAsOurs(line))
+    .join("\n");
+
+function withoutSecrets(text: string): string {
+  let end = text.length;
+  let kept = "";
+  for (const { kind, start, end: after } of findSecrets(text).toSorted((a, b) => b.start - a.start)) {
+    if (after > end) continue;
+    kept = `(${kind} removed)${text.slice(after, end)}${kept}`;
+    end = start;
+  }
+  return text.slice(0, end) + kept;
+}

@@ -1,0 +1,193 @@
+import { dirname, join, relative, sep } from "node:path";
+import { truncateText } from "../../guard/index.ts";
+import { type FileReader, isInside, type ProjectDisk, rootOf, upTo } from "../project-disk.ts";
+import type { FileRules } from "./config.ts";
+import { COMMENTS_REMOVED, type Prepared, prepare, splitHead, withoutComments } from "./prepare.ts";
+
+/** A file of the list as it was found. */
+export interface ProjectFile extends Prepared {
+  /** As the list has it. */
+  readonly name: string;
+  /** Where it is, from the root on; left out where it was not found. */
+  readonly path?: string;
+  /** Whether a limit shortened it. */
+  readonly isCut: boolean;
+}
+
+/** A sub-agent that an AGENTS.md tells of. */
+export interface SubagentDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+}
+
+/** All that was read for one declaration. */
+export interface FilesFound {
+  readonly root: string;
+  readonly files: readonly ProjectFile[];
+  readonly subagents: readonly SubagentDefinition[];
+}
+
+/** How deep files may include others, and how many one may bring along. */
+const DEPTH = 5;
+const INCLUDES = 50;
+
+/** Bytes that are read for a character, at most. */
+const BYTES = 4;
+
+/** Reads the files that these rules name, for the project in this folder. What cannot be read is noted with its file. */
+export async function readFiles(
+  disk: Pick<ProjectDisk, "reader">,
+  folder: string,
+  rules: FileRules,
+): Promise<FilesFound> {
+  const { reader } = disk;
+  const root = await rootOf(reader, folder, rules.root);
+  const real = (await reader.real(root)) ?? root;
+  const files: ProjectFile[] = [];
+  const subagents: SubagentDefinition[] = [];
+  let left = rules.total;
+  for (const name of rules.read) {
+    const reading: Reading = { reader, root, real, rules, included: [], notes: [] };
+    const path = await pathOf(reading, folder, name);
+    const found = path === undefined ? NOT_THERE : await wholeText(reading, path);
+    if (typeof found !== "string") {
+      files.push({
+        name,
+        text: "",
+        notes: [found.because],
+        faults: [],
+        isCut: false,
+        ...(path && { path: shown(reading, path) }),
+      });
+      continue;
+    }
+    const ready = await prepare(found);
+    subagents.push(...(path?.endsWith("AGENTS.md") ? subagentsIn(ready.text) : []));
+    const room = Math.min(rules.characters, left);
+    const file = { ...within(ready, room, reading.notes), name, path: shown(reading, path ?? name) };
+    left -= file.text.length;
+    files.push(file);
+  }
+  return { root, files, subagents };
+}
+
+interface Reading {
+  readonly reader: FileReader;
+  readonly root: string;
+  /** The root with its links followed. */
+  readonly real: string;
+  readonly rules: FileRules;
+  /** What the file brought along, by its path from the root. */
+  readonly included: string[];
+  readonly notes: string[];
+}
+
+interface Missing {
+  readonly because: string;
+}
+
+const NOT_THERE: Missing = { because: "there is no such file" };
+
+/** A folder may be named anything; its name stands in the prompt. */
+const shown = ({ root }: Reading, path: string): string =>
+  relative(root, path).split(sep).join("/").replaceAll(/\p{C}/gu, "\ufffd");
+
+/** A bare name is that of the nearest file, a path begins at the root. */
+async function pathOf({ reader, root }: Reading, folder: string, name: string): Promise<string | undefined> {
+  const folders = name.includes("/") ? [root] : upTo(root, folder);
+  for (const one of folders) if (await reader.exists(join(one, name))) return join(one, name);
+  return undefined;
+}
+
+/** The text of a file with all that it includes, without its head. */
+async function wholeText(reading: Reading, path: string): Promise<string | Missing> {
+  const text = await textAt(reading, path);
+  if (typeof text !== "string") return text;
+  const split = splitHead(text);
+  if (split.problem !== undefined) reading.notes.push(`line ${split.problem.line}: ${split.problem.says}`);
+  const whole = await withIncluded(reading, split.body, [path]);
+  if (reading.included.length > 0) reading.notes.push(`with ${reading.included.join(", ")}`);
+  return whole;
+}
+
+async function textAt({ reader, real, rules }: Reading, path: string): Promise<string | Missing> {
+  try {
+    // Room for what is taken out of it again.
+    const found = await reader.read(path, 2 * BYTES * rules.characters);
+    if (found === undefined) return NOT_THERE;
+    if (!isInside(real, found.real)) return { because: "it leads out of the project's root and is not read" };
+    return found.text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
+  } catch (error) {
+    return { because: `it cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+const OPENS_CODE = /^ {0,3}(?:```|~~~)/;
+
+/** A line that is nothing but `@path`, outside of code. A name without a dot or a slash is somebody who is spoken to. */
+const INCLUDE = /^@(?=\S*[./])([^\s@]+)$/;
+
+/** The text with each `@path` replaced by that file, whose path begins where the file is that names it. */
+async function withIncluded(reading: Reading, text: string, way: readonly string[]): Promise<string> {
+  const lines: string[] = [];
+  let isCode = false;
+  // What nobody sees includes nothing.
+  const visible = withoutComments(text);
+  if (visible !== text) reading.notes.push(COMMENTS_REMOVED);
+  for (const line of visible.split("\n")) {
+    if (OPENS_CODE.test(line)) isCode = !isCode;
+    const named = isCode ? undefined : INCLUDE.exec(line.trim())?.[1];
+    lines.push(named === undefined ? line : await included(reading, named, way));
+  }
+  return lines.join("\n");
+}
+
+/** What stands for an include: the file, or its line where that is none. */
+async function included(reading: Reading, named: string, way: readonly string[]): Promise<string> {
+  const path = join(dirname(way.at(-1) ?? reading.root), named);
+  const refuse = (because: string): string => {
+    reading.notes.push(`@${named}: ${because}`);
+    return `@${named}`;
+  };
+  if (!isInside(reading.root, path)) return refuse("it leads out of the project's root and is not read");
+  if (way.includes(path)) return refuse("it includes itself");
+  if (way.length > DEPTH) return refuse(`files include each other ${DEPTH} deep at most`);
+  if (reading.included.length >= INCLUDES) return refuse(`no more than ${INCLUDES} files are included`);
+  const text = await textAt(reading, path);
+  if (typeof text !== "string") return refuse(text.because);
+  reading.included.push(shown(reading, path));
+  return withIncluded(reading, splitHead(text).body.trim(), [...way, path]);
+}
+
+/** As much of it as there is room for, to the end of a line where one is near. */
+function within(ready: Prepared, room: number, before: readonly string[]): Omit<ProjectFile, "name"> {
+  const notes = [...new Set([...before, ...ready.notes])];
+  if (ready.text.length <= room) return { ...ready, notes, isCut: false };
+  const beginning = truncateText(ready.text, Math.max(0, room), "");
+  const end = beginning.lastIndexOf("\n");
+  const text = end > room / 2 ? beginning.slice(0, end) : beginning;
+  const says = `${text.length} of ${ready.text.length} characters are read`;
+  const mark = `(Cut here: ${says}.)`;
+  return { ...ready, text: text === "" ? "" : `${text}\n${mark}`, notes: [...notes, says], isCut: true };
+}
+
+const HEADING = /^(#{1,6})\s+(.+?)\s*#*$/;
+const SUBAGENTS = /^(?:sub-?agents?|agents?)$/i;
+
+/** Under a heading `Subagents`, each heading one deeper defines one: its first paragraph says what it is for, all of it is what it is told. */
+export function subagentsIn(text: string): readonly SubagentDefinition[] {
+  const found: { name: string; lines: string[] }[] = [];
+  let depth = 0;
+  for (const line of text.split("\n")) {
+    const [, marks = "", title = ""] = HEADING.exec(line) ?? [];
+    if (marks !== "" && (depth === 0 || marks.length <= depth)) depth = SUBAGENTS.test(title) ? marks.length : 0;
+    else if (depth > 0 && marks.length === depth + 1) found.push({ name: title.replaceAll("`", ""), lines: [] });
+    else if (depth > 0) found.at(-1)?.lines.push(line);
+  }
+  return found.map(({ name, lines }) => {
+    const instructions = lines.join("\n").trim();
+    const [description = ""] = instructions.split(/\n\s*\n/);
+    return { name, description: description.replaceAll("\n", " "), instructions };
+  });
+}

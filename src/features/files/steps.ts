@@ -1,0 +1,99 @@
+import {
+  type ActiveTexts,
+  type Agent,
+  canonicalJson,
+  digestOf,
+  joinParts,
+  type Layer,
+  type LayerContent,
+  type LayerPart,
+  trusted,
+  type Vault,
+} from "../../protocol/index.ts";
+import type { TurnSteps } from "../../turn/index.ts";
+import { type Cached, firstWait, type ProjectDisk, staleWhileRevalidate } from "../project-disk.ts";
+import { type FileRules, fileRules } from "./config.ts";
+import { type FilesFound, type ProjectFile, readFiles } from "./read.ts";
+
+/** What an agent's files say, read when they were last due. */
+export type FilesOf = (agent: Agent) => Promise<Cached<FilesFound>>;
+
+const opened = new WeakMap<ProjectDisk, FilesOf>();
+
+/** The files on this disk. Agents that name the same files of the same folder share what was read. */
+export function filesOn(disk: ProjectDisk): FilesOf {
+  const known = opened.get(disk);
+  if (known !== undefined) return known;
+  const cached = staleWhileRevalidate<FilesFound>(disk);
+  const filesOf: FilesOf = async (agent) => {
+    const folder = disk.folderOf(agent);
+    if (folder === undefined) throw new Error(`no folder of ${agent.name} is known`);
+    const { ttl, check: _, ...rules } = fileRules(agent);
+    const key = canonicalJson([folder, { ...rules, root: rules.root ?? "" }]);
+    return cached(key, ttl * 1_000, () => readFiles(disk, folder, fileRules(agent)));
+  };
+  opened.set(disk, filesOf);
+  return filesOf;
+}
+
+/** Fills layers with `source: files`. Only the first read of a program is waited for, and not for long. */
+export function fileSteps(disk: ProjectDisk): TurnSteps {
+  const filesOf = filesOn(disk);
+  const firstUse = firstWait(disk);
+  return {
+    prepare: async (_, agent) => {
+      if (agent.layers.some(({ source }) => source.kind === "files")) await firstUse.wait(agent, () => filesOf(agent));
+    },
+    stored: ({ vault }, agent) => ({
+      files: async (layer, active) => {
+        const { value, use } = await filesOf(agent);
+        const content = contentOf(fileParts(value, { layer, active, vault, rules: fileRules(agent) }));
+        return { ...content, cache: firstUse.of(agent) ?? use };
+      },
+    }),
+  };
+}
+
+/** What of the files may be sent, and how. */
+interface Sending {
+  readonly layer: Layer;
+  readonly active: ActiveTexts | undefined;
+  readonly vault?: Pick<Vault, "hide">;
+  readonly rules: FileRules;
+}
+
+const contentOf = (parts: readonly LayerPart[]): LayerContent => {
+  const text = joinParts(parts);
+  return text === "" ? { kind: "empty", because: "no file is there", parts } : { kind: "text", text, parts };
+};
+
+/** Each file as a part of its layer. */
+export const fileParts = ({ files }: FilesFound, sending: Sending): readonly LayerPart[] =>
+  files.map((file) => partOf(file, sending));
+
+function partOf(file: ProjectFile, sending: Sending): LayerPart {
+  const name = file.path ?? file.name;
+  const { faults, text, isCut } = file;
+  const blocked = text !== "" && faults.length > 0 ? heldBack(file, sending) : undefined;
+  const warned =
+    faults.length > 0 && blocked === undefined ? [`the guard finds fault with it: ${faults.join("; ")}`] : [];
+  const notes = blocked === undefined ? [...file.notes, ...warned] : [blocked];
+  const because = notes.length === 0 ? {} : { because: notes.join("; ") };
+  if (text === "" || blocked !== undefined) return { name, text: trusted(""), ...because };
+  // A file of the operator's own project, cleaned of all that reads as the platform's.
+  const body = sending.vault?.hide(text) ?? text;
+  return { name, text: trusted(`## File ${name}\n${body}`), ...because, ...(isCut && { cut: true as const }) };
+}
+
+/** Why a file that the guard finds fault with is not sent; nothing where it is. */
+function heldBack({ path, faults, text }: ProjectFile, { layer, active, rules }: Sending): string | undefined {
+  if (rules.check === "warn") return undefined;
+  const found = faults.join("; ");
+  if (rules.check === "block") return `the guard keeps it out: ${found}`;
+  const approved = active?.versions.some(
+    (one) => one.layer === layer.id && one.part === path && one.digest === digestOf(text),
+  );
+  return approved
+    ? undefined
+    : `it waits until an operator approves it, with \`strata file approve ${path}\`: ${found}`;
+}
