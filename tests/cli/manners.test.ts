@@ -19,14 +19,20 @@ describe("an error", () => {
     ]);
   });
 
-  it("advises a command as it works here: through npm for whoever runs the source with it", async () => {
-    const around = { cwd: place(), env: { npm_lifecycle_event: "strata" } };
-    expect((await strata(["thread", "list"], around)).err).toContain("`npm run -s strata -- chat AGENT`");
-    const byNpx = { cwd: place(), env: { npm_lifecycle_event: "npx" } };
-    expect((await strata(["thread", "list"], byNpx)).err).toContain("`npx strata chat AGENT`");
-    const { out } = await strata(["init", "companion"], byNpx);
-    expect(out).toMatch(/^ {2}npx strata chat companion$/m);
-    expect((await strata(["thread", "list"], { cwd: place() })).err).toContain("`strata chat AGENT`");
+  it.each([
+    ["the source with npm", { npm_lifecycle_event: "strata", npm_package_name: "strata" }, "npm run -s strata --"],
+    ["the source with npm start", { npm_lifecycle_event: "start", npm_package_name: "strata" }, "npm run -s strata --"],
+    ["the package with npx", { npm_lifecycle_event: "npx" }, "npx strata"],
+    ["a script of another package", { npm_lifecycle_event: "start", npm_package_name: "shop" }, "npx strata"],
+    ["what is on the path", {}, "strata"],
+  ])("advises a command as it works for whoever runs %s", async (_how, env, called) => {
+    const around = { cwd: place(), env };
+    expect((await strata(["thread", "list"], around)).err).toContain(`\`${called} chat AGENT\``);
+    const { out } = await strata(["init", "companion"], around);
+    expect(out).toContain(`\n  ${called} chat companion\n`);
+    const save = ["memory", "save", "See `strata lock`."];
+    expect((await strata(save, { ...around, columns: 200 })).out).toContain(`\`${called} memory forget `);
+    expect((await strata(["memory", "list"], around)).out).toContain("See `strata lock`.");
   });
 
   it.each([
@@ -61,7 +67,7 @@ describe("a chat", () => {
     chat.press("\u0003");
     await chat.sees(/half a sen.*me › /s);
     chat.press("hello\r");
-    await chat.sees("I am Strata's rehearsal model.");
+    await chat.sees(/I am Strata.s rehearsal model\..*me › /s);
     expect(chat.screen()).not.toContain("half a senhello");
     chat.press("\u0003");
     expect(await chat.ended).toBe(0);

@@ -51,7 +51,9 @@ export function createContext(terminal: Terminal, inJson = false): Context {
     hideWith: (by) => {
       hide = by;
     },
-    say: (...lines) => void stdout.write(lines.map((line) => `${line}\n`).join("")),
+    // What goes into a pipe may be somebody's words, which nobody changes.
+    say: (...lines) =>
+      void stdout.write(lines.map((line) => `${stdout.isTTY === true ? called(line) : line}\n`).join("")),
     exact: (text) => void stdout.write(stdout.isTTY === true ? `${text}\n` : text),
     json: (value) => void stdout.write(`${JSON.stringify(value)}\n`),
     note: (...lines) => void stderr.write(lines.map((line) => `${aside.dim(called(line))}\n`).join("")),
@@ -78,19 +80,18 @@ export const behindChat = (context: Context): Context => ({
 const forPrograms = ({ code, message, details }: StrataError) => ({ code, message, details });
 
 /**
- * Whoever runs the source with npm, or the package with npx, has no `strata` on the path: a command that is advised, in backticks
- * or set in on a line of its own, is told as it works there.
+ * Whoever runs the source with npm, or the package with npx or from a script, has no `strata` on the path: a command that is
+ * advised, in backticks or set in on a line of its own, is told as it works there.
  */
 export function asCalledHere(text: string, env: Terminal["env"]): string {
-  const prefix = CALLED.get(env["npm_lifecycle_event"] ?? "");
-  return prefix === undefined ? text : text.replace(/(`|^ {2})strata (?=\S)/gm, `$1${prefix} `);
+  const called = calledBy(env);
+  return called === "strata" ? text : text.replace(/(`|^ {2})strata (?=\S)/gm, `$1${called} `);
 }
 
-const CALLED: ReadonlyMap<string, string> = new Map([
-  ["strata", "npm run -s strata --"],
-  ["start", "npm run -s strata --"],
-  ["npx", "npx strata"],
-]);
+function calledBy({ npm_lifecycle_event: script, npm_package_name: owner }: Terminal["env"]): string {
+  if (script === undefined) return "strata";
+  return owner === "strata" && script !== "npx" ? "npm run -s strata --" : "npx strata";
+}
 
 function printableError({ code, message }: StrataError): string {
   if (code !== "unexpected") return printable(message);
