@@ -28,6 +28,7 @@ export const SLOT = z
   .object({
     thread: z.string(),
     index: z.number(),
+    turn: z.string().describe("the turn that took it up, or said it"),
     from: z.string(),
     to: z.string(),
     kind: z.string(),

@@ -131,10 +131,10 @@ export function toTranscriptMessage(row: MessageMark, text: string): TranscriptM
 
 /** A slot. Who spoke is stored as a role; the names are the thread's own. */
 export function toSlot(row: WithText<Row<"slot">>): Slot {
-  const { thread, position: index, kind, at, agent, contact } = row;
+  const { thread, position: index, turn, kind, at, agent, contact } = row;
   const reply = kind === "reply";
   const from = reply ? agent : row.speaker === "contact" ? contact : row.speaker;
-  return { thread, index, from, to: reply ? contact : agent, kind, text: slotText(row), at };
+  return { thread, index, turn, from, to: reply ? contact : agent, kind, text: slotText(row), at };
 }
 
 /** The words of a slot. History is data for whoever reads it, the agent's own words too. */

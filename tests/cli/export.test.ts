@@ -10,6 +10,8 @@ interface Line {
   readonly from: string;
   readonly name?: string;
   readonly text: string;
+  readonly id?: string;
+  readonly calls?: readonly { readonly id: string; readonly tool: string; readonly input: unknown }[];
 }
 
 describe("strata export", () => {
@@ -19,12 +21,17 @@ describe("strata export", () => {
     await strata(["chat", "companion", "--as", "ann"], { cwd, input: "hi\nRemember that my cat is called Miso.\n" });
     const { code, out, err } = await strata(["export", "--out", "talks.jsonl"], { cwd });
     expect({ code, out }).toEqual({ code: 0, out: "" });
-    expect(err).toBe("6 lines of 2 threads written to talks.jsonl.\n");
+    expect(err).toBe("8 lines of 2 threads written to talks.jsonl.\n");
     const lines = jsonLines<Line>(readFileSync(join(cwd, "talks.jsonl"), "utf8"));
     expect(lines.map(({ from, name }) => `${from} ${name ?? ""}`)).toEqual([
       "contact bob",
       "agent ",
-      ...Array(2).fill(["contact ann", "agent "]).flat(),
+      "contact ann",
+      "agent ",
+      "contact ann",
+      "agent ",
+      "tool ",
+      "agent ",
     ]);
 
     const again = ["--agent", "companion", "--replies", "recorded", "--data", "copy"];
@@ -39,6 +46,21 @@ describe("strata export", () => {
       lines.map(({ contact, at }) => ({ contact, at })),
     );
     expect(copied.map(({ text }) => text)).toEqual(lines.map(({ text }) => text));
+    expect(copied.map(({ calls, id }) => ({ calls, id }))).toEqual(lines.map(({ calls, id }) => ({ calls, id })));
+  });
+
+  it("writes what was called and what came of it, as the agent was told", async () => {
+    const cwd = place();
+    await strata(["chat", "companion", "--as", "ann"], { cwd, input: "Remember that my cat is called Miso.\n" });
+    const lines = jsonLines<Line>((await strata(["export"], { cwd })).out);
+    const id = lines[1]?.calls?.[0]?.id ?? "none";
+    expect(lines).toMatchObject([
+      { from: "contact", text: "Remember that my cat is called Miso." },
+      { from: "agent", text: "", calls: [{ tool: "memory_save", input: { content: "my cat is called Miso" } }] },
+      { from: "tool", id, text: "Saved." },
+      { from: "agent", text: expect.stringContaining("I saved this") },
+    ]);
+    expect(lines.map(({ at }) => at)).toEqual(lines.map(({ at }) => at).toSorted());
   });
 
   it("writes one thread to the screen", async () => {

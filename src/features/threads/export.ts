@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { count } from "../../print/index.ts";
-import type { AgentName, ThreadId } from "../../protocol/index.ts";
+import { type AgentName, may, type ResultPart, readFrames, type ThreadId, type TurnId } from "../../protocol/index.ts";
 import { FIELDS } from "../fields.ts";
 import { type Call, fileOperation, type Thread, type World } from "../operation.ts";
 
@@ -10,7 +10,7 @@ const ALL = 1_000_000;
 /** What was said, as a recording that `strata replay` reads. */
 export const EXPORT = fileOperation({
   name: "export",
-  does: "Write what was said as JSON lines {thread, contact, at, from, name, text}, which `strata replay` reads.",
+  does: "Write what was said, and what was called on the way, as JSON lines {thread, contact, at, from, name, text, calls, id}, which `strata replay` reads.",
   may: "read",
   at: "GET /v1/export",
   takes: z.strictObject({
@@ -54,29 +54,71 @@ interface Tally {
 }
 
 async function* linesOf(
-  { runtime }: World,
+  world: World,
   { threads, tally }: { readonly threads: readonly Thread[]; readonly tally: Tally },
-  { actor }: Call,
+  call: Call,
 ): AsyncGenerator<string> {
   for (const thread of threads) {
-    for (const slot of await runtime.slots(actor, thread.id)) {
-      const line = lineOf(thread, slot);
-      tally[line === undefined ? "left" : "lines"]++;
-      if (line !== undefined) yield `${JSON.stringify(line)}\n`;
+    const slots = await world.runtime.slots(call.actor, thread.id);
+    for (const [turn, said] of Map.groupBy(slots, (slot) => slot.turn)) {
+      const heard = said.filter(({ kind }) => kind !== "reply").map((slot) => lineOf(thread, slot));
+      const replies = said.filter(({ kind }) => kind === "reply").map((slot) => lineOf(thread, slot));
+      for (const line of [...heard, ...(await callsOf(world, { thread, turn }, call)), ...replies]) {
+        tally[line === undefined ? "left" : "lines"]++;
+        if (line !== undefined) yield `${JSON.stringify(line)}\n`;
+      }
     }
   }
 }
 
 type Slot = Awaited<ReturnType<World["runtime"]["slots"]>>[number];
 
+/** What every line of a thread says. */
+const lineAt = ({ id, scope }: Thread, at: number) =>
+  ({ thread: id, contact: scope.contact, at: new Date(at).toISOString() }) as const;
+
 /** A recording knows what a contact and the agent said, and nothing of what others asked for. */
-function lineOf({ id, scope }: Thread, { kind, from, at, text }: Slot) {
-  const when = new Date(at).toISOString();
-  const line = { thread: id, contact: scope.contact, at: when } as const;
-  if (kind === "reply") return { ...line, from: "agent", text } as const;
-  if (kind !== "message" || from !== scope.contact) return undefined;
-  return { ...line, from: "contact", name: scope.contact, text } as const;
+function lineOf(thread: Thread, { kind, from, at, text }: Slot) {
+  const { contact } = thread.scope;
+  if (kind === "reply") return { ...lineAt(thread, at), from: "agent", text } as const;
+  if (kind !== "message" || from !== contact) return undefined;
+  return { ...lineAt(thread, at), from: "contact", name: contact, text } as const;
 }
+
+/**
+ * What a turn called and what it was told, for who may know what was sent: the turn's last request holds all answers but those of
+ * calls that it ended with. What it said between them stands in its reply.
+ */
+async function callsOf(
+  { runtime }: World,
+  { thread, turn }: { readonly thread: Thread; readonly turn: TurnId },
+  { actor }: Call,
+) {
+  if (!may(actor, "explain")) return [];
+  const { requests } = await runtime.turn(actor, turn);
+  const asked = requests.map(({ at, reply }, i) => ({
+    at: requests[i + 1]?.at ?? at,
+    calls: (reply?.parts ?? []).flatMap((part) =>
+      part.type === "call" ? [{ id: part.id, tool: part.tool, input: part.input }] : [],
+    ),
+  }));
+  if (asked.every(({ calls }) => calls.length === 0)) return [];
+  const last = await runtime.rebuilt(actor, turn, requests.length);
+  const answers = new Map(
+    last.request.messages.flatMap(({ role, parts }) => (role === "tool" ? parts.map((part) => [part.id, part]) : [])),
+  );
+  return asked.flatMap(({ at, calls }) => {
+    if (calls.length === 0) return [];
+    const told = calls.flatMap(({ id }) => answers.get(id) ?? []);
+    return [
+      { ...lineAt(thread, at), from: "agent", text: "", calls } as const,
+      ...told.map((part) => ({ ...lineAt(thread, at), from: "tool", id: part.id, text: answerOf(part) }) as const),
+    ];
+  });
+}
+
+/** The tool's own words, without the frame in which the model read them. */
+const answerOf = ({ text }: ResultPart): string => readFrames(text)[0]?.text ?? text;
 
 function summary({ lines, left }: Tally, threads: number, out: string | undefined): readonly string[] {
   const where = out === undefined ? "" : ` to ${out}`;

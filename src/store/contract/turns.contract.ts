@@ -177,13 +177,23 @@ function commits(openStore: OpenStore): void {
         {
           thread: thread.id,
           index: 0,
+          turn: claim.turn,
           from: "ann",
           to: "companion",
           kind: "message",
           text: "Do you know me?",
           at: NOW,
         },
-        { thread: thread.id, index: 1, from: "companion", to: "ann", kind: "reply", text: "Yes", at: outcome.at },
+        {
+          thread: thread.id,
+          index: 1,
+          turn: claim.turn,
+          from: "companion",
+          to: "ann",
+          kind: "reply",
+          text: "Yes",
+          at: outcome.at,
+        },
       ]);
       const opened = outcome.epochs[0];
       expect(await store.epoch(thread.scope, thread.id)).toEqual({
