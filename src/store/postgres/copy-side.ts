@@ -66,4 +66,5 @@ async function finish(tx: CopyTx): Promise<void> {
     const next = `select setval(pg_get_serial_sequence('${name}', '${column}'), coalesce(max("${column}"), 0) + 1, false) from "${name}"`;
     await tx.all(plain(next));
   }
+  await tx.run(plain("analyze"));
 }

@@ -7,6 +7,7 @@ import type { MemoryLimits } from "../memory/memory-limits.ts";
 import { type Ready, runnable, type Statement } from "../statement.ts";
 import type { StorePart, Transactions, Tx } from "../tx.ts";
 import { failure, isConflict, isLost, type Where } from "./failure.ts";
+import { FIRST_TABLES } from "./first-schema.ts";
 import { postgresMemoryIndex } from "./memory-index.ts";
 
 /** One open server: a pool of connections, each for one transaction at a time. */
@@ -68,9 +69,10 @@ export async function connect(url: string, options: DatabaseOptions): Promise<Co
     await pool.end();
     throw failure(thrown, where);
   }
+  const shared = { pool, where, options, wrote: counter(pool) };
   return {
     where,
-    within: (reach) => transactionsOf({ pool, where, options }, reach),
+    within: (reach) => transactionsOf(shared, reach),
     close: () => pool.end(),
   };
 }
@@ -120,7 +122,24 @@ async function checkServer(pool: Pool, where: Where): Promise<void> {
     );
 }
 
+/** After so many writes the rows of its tables are counted, and again when there may be several times as many. */
+const COUNTED_AFTER = [20, 100, 500, 2_500, 12_500];
+
+/**
+ * The server counts rows by itself, but a minute late, and takes tables that were never counted for all but empty: it then reads all of
+ * a scope for each row of a join. Who writes much in the first minutes, as replays and imports do, waited for that a hundred times as long.
+ */
+function counter(pool: Pool): () => void {
+  let writes = 0;
+  return () => {
+    writes++;
+    if (COUNTED_AFTER.includes(writes)) pool.query(`analyze ${FIRST_TABLES.join(", ")}`).catch(() => undefined);
+  };
+}
+
 interface Shared {
+  /** Told after each write. */
+  readonly wrote: () => void;
   readonly pool: Pool;
   readonly where: Where;
   readonly options: DatabaseOptions;
@@ -128,7 +147,11 @@ interface Shared {
 
 function transactionsOf(shared: Shared, reach: Reach): Transactions {
   return {
-    write: (work) => again(shared, (client) => written(shared, client, reach, work)),
+    write: async (work) => {
+      const done = await again(shared, (client) => written(shared, client, reach, work));
+      shared.wrote();
+      return done;
+    },
     read: (work) => again(shared, (client) => looked(shared, client, reach, work)),
   };
 }
