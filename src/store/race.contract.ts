@@ -1,8 +1,9 @@
-import { edited, NOW, open, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
-import { openSqlite, type Store } from "../index.ts";
+import { setTimeout } from "node:timers/promises";
+import { claiming, edited, NOW, open, ran, said, scopeOf, take } from "./contract/sample.contract.ts";
+import { openStore, type Store } from "./index.ts";
 
-/** A program of its own, for tests in which several work on one file: `node race.contract.ts <file> <deed> <count>`. */
-const [file = "", deed = "", count = "0"] = process.argv.slice(2);
+/** A program of its own, for tests in which several work on one database: `node race.contract.ts <address> <deed> <count>`. */
+const [address = "", deed = "", count = "0"] = process.argv.slice(2);
 const ann = scopeOf("ann");
 
 /** Opens conversations that others open too, and tells their ids. */
@@ -23,6 +24,32 @@ async function runAll(store: Store): Promise<void> {
     turns.push(claim.turn);
   }
   console.log(JSON.stringify(turns));
+}
+
+/** Short, so that a program that stands still loses its thread soon. */
+const LEASE_MS = 1_500;
+
+/** Runs a turn on every thread of which it gets hold, and tells when it began and how its commit went; until nothing waits. */
+async function workAll(store: Store): Promise<void> {
+  const holder = `program ${process.pid}`;
+  const tell = (about: object): void => console.log(JSON.stringify({ ...about, at: Date.now() }));
+  for (let left = true; left; ) {
+    left = false;
+    for (const thread of await store.threads(ann, 1_000)) {
+      const now = Date.now();
+      const claimed = await store.claim(ann, thread.id, claiming({ holder, now, until: now + LEASE_MS }));
+      if (claimed.state !== "idle") left = true;
+      if (claimed.state !== "claimed") continue;
+      const { claim } = claimed;
+      tell({ thread: thread.id, turn: claim.turn, did: "begin" });
+      await setTimeout(Number(count));
+      const did = await store.settle(claim, ran(claim).outcome).then(
+        () => "commit",
+        (thrown) => thrown.code,
+      );
+      tell({ thread: thread.id, turn: claim.turn, did });
+    }
+  }
 }
 
 /** Delivers until nothing is due any more, and tells what. */
@@ -62,9 +89,10 @@ async function goOn(store: Store): Promise<void> {
   }
 }
 
-const store = await openSqlite(file);
+const store = await openStore(address);
 if (deed === "open") await openAll(store);
 if (deed === "run") await runAll(store);
+if (deed === "work") await workAll(store);
 if (deed === "deliver") await deliverAll(store);
 if (deed === "edit") await editAll(store);
 if (deed === "go on") await goOn(store);

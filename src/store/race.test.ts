@@ -5,18 +5,18 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newFolder } from "../contract/folder.contract.ts";
-import { ANN, exchange, open, problems, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
-import { openSqlite } from "../index.ts";
+import { databases, server, title } from "../../tests/postgres.ts";
+import { newFolder } from "./contract/folder.contract.ts";
+import { ANN, exchange, open, problems, ran, said, scopeOf, take } from "./contract/sample.contract.ts";
+import { openStore } from "./index.ts";
 
 const PROGRAM = fileURLToPath(new URL("./race.contract.ts", import.meta.url));
 
 let folder: string;
-let file: string;
+let address: string;
 
 beforeEach(() => {
   folder = newFolder();
-  file = join(folder, "record.sqlite");
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -25,7 +25,9 @@ function program(
   deed: string,
   count = 0,
 ): { readonly child: ChildProcess; readonly lines: string[]; readonly end: Promise<unknown> } {
-  const child = spawn(process.execPath, [PROGRAM, file, deed, String(count)], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [PROGRAM, address, deed, String(count)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let told = "";
   const lines: string[] = [];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -42,7 +44,34 @@ async function together(deed: string, programs: number, count: number): Promise<
   return all.map(({ lines }): string[] => JSON.parse(lines[0] ?? "null"));
 }
 
-describe("several programs on one file", () => {
+/** What a program did with a thread. */
+interface Deed {
+  readonly thread: string;
+  readonly turn: string;
+  readonly did: string;
+  readonly at: number;
+}
+
+const deedsOf = (lines: readonly string[]): Deed[] => lines.map((line): Deed => JSON.parse(line));
+
+/** Turns that were at work on one thread at the same time, of those that were committed. */
+function overlaps(deeds: readonly Deed[]): readonly string[] {
+  const spans = deeds
+    .filter(({ did }) => did === "commit")
+    .map(({ thread, turn, at }) => ({ thread, from: deeds.find((one) => one.turn === turn)?.at ?? 0, to: at }));
+  return spans
+    .filter((one) =>
+      spans.some((two) => two !== one && two.thread === one.thread && two.from < one.to && one.from < two.to),
+    )
+    .map(({ thread }) => thread);
+}
+
+/** `begin` names a new database, on which nobody has been. */
+function raceContract(begin: () => Promise<string>): void {
+  beforeEach(async () => {
+    address = await begin();
+  });
+
   it("law 7 that open the same new file and the same conversations at once get the same threads", async () => {
     const [first, ...others] = await together("open", 3, 30);
     expect(first).toHaveLength(30);
@@ -50,7 +79,7 @@ describe("several programs on one file", () => {
   }, 60_000);
 
   it("law 7 that want the same threads at once share them: every turn is run once, by one of them", async () => {
-    const store = await openSqlite(file);
+    const store = await openStore(address);
     for (let n = 0; n < 40; n++) {
       const thread = await open(store, ANN, `key ${n}`);
       await store.receive(ANN, thread.id, [said(`message ${n}`)]);
@@ -64,7 +93,7 @@ describe("several programs on one file", () => {
   }, 60_000);
 
   it("law 7 that deliver at once deliver each message once", async () => {
-    const store = await openSqlite(file);
+    const store = await openStore(address);
     const replies: string[] = [];
     for (let n = 0; n < 40; n++) {
       const { outcome } = await exchange(store, await open(store, ANN), `message ${n}`);
@@ -78,7 +107,7 @@ describe("several programs on one file", () => {
   it("law 7 that edit the same texts at once: one of each becomes active, and the others wait", async () => {
     const active = (await together("edit", 3, 30)).flat();
     expect(active.sort()).toEqual(Array.from({ length: 30 }, (_, n) => `agent-${n}`).sort());
-    const store = await openSqlite(file);
+    const store = await openStore(address);
     for (let n = 0; n < 30; n++) {
       const versions = await store.textVersions(scopeOf("ann", `agent-${n}`), { limit: 9 });
       expect(versions.map(({ status }) => status)).toEqual(["proposed", "proposed", "kept"]);
@@ -97,7 +126,7 @@ describe("several programs on one file", () => {
       await end;
       stored.push(...lines);
     }
-    const store = await openSqlite(file);
+    const store = await openStore(address);
     const thread = await open(store, ANN, "endless");
     const claim = await take(store, thread, { alive: () => false }).catch(() => undefined);
     if (claim) await store.settle(claim, ran(claim).outcome);
@@ -112,4 +141,41 @@ describe("several programs on one file", () => {
     expect(await problems(store, ANN.org)).toEqual([]);
     await store.close();
   }, 60_000);
-});
+
+  it("law 7 over many threads: none is ever on two at once, both go on, and one that stood still writes nothing late", async () => {
+    const store = await openStore(address);
+    for (let n = 0; n < THREADS; n++) {
+      const thread = await open(store, ANN, `key ${n}`);
+      await store.receive(ANN, thread.id, [said(`first ${n}`), said(`second ${n}`)]);
+    }
+    const [one, two] = [program("work", 5), program("work", 5)];
+    while (one.lines.length < 9 || one.lines.length % 2 === 0) await setTimeout(1);
+    one.child.kill("SIGSTOP");
+    const [seen, before] = [one.lines.length, two.lines.length];
+    await setTimeout(2_500);
+    expect(two.lines.length).toBeGreaterThan(before);
+    expect(one.lines).toHaveLength(seen);
+    one.child.kill("SIGCONT");
+    await Promise.all([one.end, two.end]);
+    const deeds = deedsOf([...one.lines, ...two.lines]);
+    expect(overlaps(deeds)).toEqual([]);
+    for (const { lines } of [one, two])
+      expect(deedsOf(lines).filter(({ did }) => did === "commit").length).toBeGreaterThan(5);
+    const committed = deeds.filter(({ did }) => did === "commit").map(({ thread }) => thread);
+    expect(committed).toHaveLength(THREADS);
+    expect(new Set(committed).size).toBe(THREADS);
+    for (const { id } of await store.threads(ANN, THREADS)) expect(await store.slots(ANN, id)).toHaveLength(3);
+    expect(await problems(store, ANN.org)).toEqual([]);
+    await store.close();
+  }, 120_000);
+}
+
+/** As many as two programs share. */
+const THREADS = 200;
+
+const { make, url } = databases();
+
+describe("several programs on one file", () => raceContract(async () => join(folder, "record.sqlite")));
+describe.skipIf(server === undefined)(title("several programs on one database of PostgreSQL"), () =>
+  raceContract(async () => url(await make())),
+);
