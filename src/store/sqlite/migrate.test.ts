@@ -20,12 +20,14 @@ import {
   asking,
   exchange,
   NOW,
+  newMemory,
   newOutbox,
   newThread,
   OWNER,
   open,
   problems,
   ran,
+  remembered,
   said,
   scopeOf,
   take,
@@ -150,6 +152,51 @@ describe("a database of the first schema", () => {
     await store.close();
   });
 });
+
+describe("a file whose index an earlier version made", () => {
+  it("ranks as one whose index was made today: by the day, by what holds for good, by the words", async () => {
+    const [today, before] = [join(folder, "today.sqlite"), join(folder, "before.sqlite")];
+    const added = TALK.map((content, i) => ({
+      id: newMemory(),
+      memory: remembered(content, {
+        kind: "message",
+        session: `${i % 2}`,
+        speaker: i % 3 === 0 ? "Ann" : "Tea",
+        at: NOW - (9 - i) * DAY,
+      }),
+      kept: { support: 1 },
+    }));
+    for (const file of [today, before]) {
+      const store = await openSqlite(file);
+      await store.saveMemories(ANN, added);
+      await store.close();
+    }
+    const db = new BetterSqlite3(before);
+    db.exec(
+      "update memory_index set version = 5; update unit set terms = 'tea', flags = 0; update memory_scope set units = 1, terms = 1",
+    );
+    db.close();
+    const [one, other] = [await openSqlite(today), await openSqlite(before)];
+    for (const text of ["Which tea did we drink four days ago?", "How should I brew green tea?", "the roof"]) {
+      const query = { ...asking(text, 9), asker: "Ann", at: NOW };
+      const found = await one.searchMemories([ANN], query);
+      expect(found.length).toBeGreaterThan(0);
+      expect(await other.searchMemories([ANN], query)).toEqual(found);
+    }
+    await Promise.all([one.close(), other.close()]);
+  });
+});
+
+const DAY = 86_400_000;
+const TALK = [
+  "Always give me temperatures in Celsius.",
+  "Noted.",
+  "We drank green tea under the roof.",
+  "It was lovely, was it not?",
+  "I prefer loose leaves to bags.",
+  `A long story of the roof. ${"It leaks when it rains and we mend it in spring. ".repeat(20)}`,
+  "Nothing new.",
+];
 
 describe("a database of the schema before proof told events apart", () => {
   const path = (): string => join(folder, "logs.sqlite");
