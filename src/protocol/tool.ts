@@ -39,6 +39,8 @@ export interface ToolContext {
   /** What the agent is doing: `executing actions` in a turn; a call that a person approved runs between two turns. */
   readonly state: AgentState;
   readonly signal: AbortSignal;
+  /** Tells who follows the turn how far a long call has come, in a few words. The model hears nothing of it. */
+  progress(says: string): void;
   /** A value named under `secrets` of strata.yaml. What a tool answers is searched for it. @throws StrataError `secret_missing` */
   secret(name: string): string;
 }

@@ -74,6 +74,8 @@ export type TurnEvent =
       readonly because: StopReason;
     }
   | { readonly type: "tool-start"; readonly call: string; readonly tool: ToolName }
+  /** How far a long call has come: a tool's own words. */
+  | { readonly type: "tool-progress"; readonly call: string; readonly tool: ToolName; readonly says: Untrusted }
   /** `skipped`: it was not run, for the turn ends here, and the agent hears no more of it. */
   | {
       readonly type: "tool-end";

@@ -88,6 +88,40 @@ describe("law 7: one commit", () => {
   });
 });
 
+describe("a long call", () => {
+  it("tells how far it has come while it runs, without secrets and at most a line; the model reads nothing of it", async () => {
+    const next = Promise.withResolvers<void>();
+    const copy = defineTool({
+      name: "look",
+      description: "Copies.",
+      input: z.object({}),
+      effect: "none",
+      trust: "operator",
+      run: async (_, { progress }) => {
+        progress("1 of 2");
+        await next.promise;
+        progress(`2 of 2 ${"x".repeat(500)}`);
+        return "copied";
+      },
+    });
+    const calls = { parts: [{ call: "look", id: "c1", input: {} }] };
+    const { runtime, open, time, sent } = await stage([calls, "Done."], {
+      parts: { tools: toolset([copy]) },
+      agent: sampleAgent({ tools: [copy.schema.name] }),
+    });
+    const thread = await open();
+    await runtime.post(OPERATOR, thread, [message("Copy", time.at)]);
+    const told: string[] = [];
+    for await (const event of runtime.run(OPERATOR, thread)) {
+      if (event.type === "tool-progress") told.push(event.says);
+      if (event.type === "tool-progress") next.resolve();
+    }
+    expect(told[0]).toBe("1 of 2");
+    expect(told[1]?.length).toBeLessThanOrEqual(201);
+    expect(JSON.stringify(sent[1]?.messages)).not.toContain("1 of 2");
+  });
+});
+
 describe("law 6: what a tool writes", () => {
   it.each(["contact", "operator"] as const)(
     "is trusted no more than the tool, here as %s, and the turn",

@@ -12,6 +12,7 @@ import {
   type TranscriptMessage,
   type Trust,
   type TurnEvent,
+  type Untrusted,
   untrusted,
 } from "../protocol/index.ts";
 import type { JournalKey } from "../store/index.ts";
@@ -55,7 +56,7 @@ export async function* answerCalls(
       ? notRun(limit)
       : long !== undefined
         ? refusedUnread(work, long)
-        : await answer(work, compilation, call);
+        : yield* heard(call, (progress) => answer(work, compilation, call, progress));
     const came = { ...outcome, trust, at: work.parts.clock() };
     results.push((room) => frameResult(call, came, room, work.setup.count));
     trusts.push(trust);
@@ -68,6 +69,36 @@ export async function* answerCalls(
   const parts = framed(work, compilation, { results, word });
   const answered = add(work, { role: "tool", parts }, lowestTrust(trusts));
   return { stop: stop && endOf(work, stop), messages: [...said, answered] };
+}
+
+/** Told while a call runs; of what comes faster than it is heard, the last. */
+async function* heard<T>(
+  { id: call, tool }: CallPart,
+  run: (progress: (says: Untrusted) => void) => Promise<T>,
+): AsyncGenerator<TurnEvent, T> {
+  let says: Untrusted | undefined;
+  let wake = Promise.withResolvers<void>();
+  let isOver = false;
+  const running = run((words) => {
+    says = words;
+    wake.resolve();
+  }).finally(() => {
+    isOver = true;
+    wake.resolve();
+  });
+  const settled = running.catch(() => undefined);
+  try {
+    while (!isOver) {
+      await wake.promise;
+      wake = Promise.withResolvers<void>();
+      if (says !== undefined) yield { type: "tool-progress", call, tool, says };
+      says = undefined;
+    }
+    return await running;
+  } finally {
+    // Whoever listened may have left: the call has its end all the same, and its journal, before the turn has.
+    await settled;
+  }
 }
 
 /** All results, each in its share of the room; the last with the platform's word, where there is one. */
@@ -119,7 +150,12 @@ function refusedUnread(work: Work, says: string): Answered {
 }
 
 /** Argument check, then the run; what a tool throws becomes an answer that says so. */
-async function answer(work: Work, compilation: Compilation, call: CallPart): Promise<Answered> {
+async function answer(
+  work: Work,
+  compilation: Compilation,
+  call: CallPart,
+  progress: (says: Untrusted) => void,
+): Promise<Answered> {
   work.calls++;
   const tool = work.setup.agent.tools.includes(call.tool) ? work.parts.tools.get(call.tool) : undefined;
   if (work.recorded !== undefined) return recorded(work.parts, work.recorded.get(call.id));
@@ -144,7 +180,7 @@ async function answer(work: Work, compilation: Compilation, call: CallPart): Pro
     work.used.set(call.tool, used + 1);
     return { outcome: { text: waitingText(asked), failed: false }, trust: "platform" };
   }
-  const outcome = await runOnce(work, compilation, tool, call);
+  const outcome = await runOnce(work, tool, call, { taint: compilation.taint, progress });
   // What failed inside has changed nothing and may be mended; what acts outside may have acted all the same.
   if (!outcome.failed || tool.effect === "external") work.used.set(call.tool, used + 1);
   if (!outcome.failed) plan(work, outcome.writes ?? []);
@@ -175,15 +211,15 @@ function recorded({ vault }: Parts, result: RecordedResult | undefined): Answere
 }
 
 /** A call that acts outside the store is journaled first, so that a turn that is run again does not act again (law 7). */
-async function runOnce(work: Work, compilation: Compilation, tool: Tool, call: CallPart): Promise<ToolOutcome> {
-  if (tool.effect !== "external") return (await run(work, compilation, tool, call)).outcome;
+async function runOnce(work: Work, tool: Tool, call: CallPart, how: How): Promise<ToolOutcome> {
+  if (tool.effect !== "external") return (await run(work, tool, call, how)).outcome;
   const { store, clock } = work.parts;
   const { scope } = work.lease.claim.thread;
   const key = keyOf(work, tool, call);
   const journal = await store.beginCall(scope, key, clock());
   if (journal.state === "done") return journal.outcome;
   if (journal.state !== "new") return refusal(NOT_AGAIN[journal.state]).outcome;
-  const { outcome, isKnown } = await run(work, compilation, tool, call);
+  const { outcome, isKnown } = await run(work, tool, call, how);
   if (isKnown) await retryWhileBusy(() => store.endCall(scope, key, outcome, clock()));
   work.lease.signal.throwIfAborted();
   return outcome;
@@ -206,7 +242,13 @@ function keyOf(work: Work, { schema: { name: tool } }: Tool, { input }: CallPart
   return { thread: thread.id, turn, ordinal, tool, input, senders };
 }
 
-async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPart): Promise<Ran> {
+/** Who had a say in a call, and who hears how far it has come. */
+interface How {
+  readonly taint: Trust;
+  readonly progress: (says: Untrusted) => void;
+}
+
+async function run(work: Work, tool: Tool, call: CallPart, { taint, progress }: How): Promise<Ran> {
   const { parts, lease, setup } = work;
   const { thread, turn } = lease.claim;
   const events = claimOf(work).events.map(({ id }) => id);
@@ -226,6 +268,7 @@ async function run(work: Work, { taint }: Compilation, tool: Tool, call: CallPar
     },
     seconds: limitsOf(setup.agent, tool).seconds,
     signal: lease.signal,
+    progress,
   });
   // What a call did outside is journaled first, also when its turn has ended meanwhile.
   if (tool.effect !== "external") lease.signal.throwIfAborted();

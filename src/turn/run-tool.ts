@@ -1,3 +1,4 @@
+import { truncateText } from "../guard/index.ts";
 import {
   type Agent,
   EDIT_TOOL,
@@ -11,6 +12,7 @@ import {
   type ToolOutcome,
   type Trust,
   trusted,
+  type Untrusted,
   untrusted,
 } from "../protocol/index.ts";
 import type { Parts } from "./parts.ts";
@@ -25,7 +27,9 @@ export function limitsOf({ rules = [] }: Agent, tool: Tool): { readonly calls: n
 
 /** What a run is given, and what ends it. */
 export interface Running {
-  readonly context: Omit<ToolContext, "signal" | "secret">;
+  readonly context: Omit<ToolContext, "signal" | "secret" | "progress">;
+  /** Who hears how far it has come; left out, nobody. */
+  readonly progress?: (says: Untrusted) => void;
   /** `Infinity` for no limit. */
   readonly seconds: number;
   readonly signal: AbortSignal;
@@ -45,7 +49,7 @@ export async function runTool(
   parts: Parts,
   tool: Tool,
   input: Json,
-  { context, seconds, signal }: Running,
+  { context, seconds, signal, progress }: Running,
 ): Promise<Ran> {
   const { vault } = parts;
   const late = Number.isFinite(seconds) ? [AbortSignal.timeout(seconds * 1_000)] : [];
@@ -55,7 +59,10 @@ export async function runTool(
   ends.addEventListener("abort", stop, { once: true });
   try {
     if (ends.aborted) return failed(`${tool.schema.name} was stopped before it began`);
-    const given = { ...context, signal: ends, secret: vault.secret };
+    const tell = (says: string): void => {
+      if (!ends.aborted) progress?.(untrusted(truncateText(vault.hide(String(says)), MOST_SAID, "…")));
+    };
+    const given = { ...context, signal: ends, secret: vault.secret, progress: tell };
     // What it measures and shows to the guard is what will be kept.
     const asked = tool.schema.name === EDIT_TOOL ? hiddenInput(vault, input) : input;
     const said = await Promise.race([acted(parts, tool, asked, given), stopped.promise]);
@@ -116,6 +123,9 @@ function left({ schema, effect }: Tool, because: string): Ran {
   const { outcome } = failed(`${schema.name} ${because} and was left; whether it has acted is not known: ${next}.`);
   return { outcome, isKnown: false };
 }
+
+/** Characters of one sign of life. */
+const MOST_SAID = 200;
 
 const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 

@@ -108,6 +108,7 @@ const context = (signal = new AbortController().signal): ToolContext => ({
   taint: "contact",
   state: "executing actions",
   signal,
+  progress: () => undefined,
   secret: () => "",
 });
 

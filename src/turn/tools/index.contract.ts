@@ -32,6 +32,7 @@ export function contextOf(contact: string, more: Partial<ToolContext> = {}): Too
     taint: "contact",
     state: "executing actions",
     signal: new AbortController().signal,
+    progress: () => undefined,
     secret: (name) => `the secret ${name}`,
     ...more,
   };

@@ -109,6 +109,8 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
         return aside(unansweredSays(event));
       case "tool-start":
         return aside(`→ ${event.tool}`);
+      case "tool-progress":
+        return aside(`→ ${event.tool}: ${oneLine(event.says, SHOWN_ANSWER)}`);
       case "tool-end":
         return event.failed ? aside(failedNote(event)) : undefined;
       case "done":
