@@ -39,7 +39,7 @@ export const SLOT = z
 
 export const PROOF = z
   .enum(PROOFS)
-  .describe("Where senders are addresses: whether a signature shows that the message is theirs.");
+  .describe("If senders are addresses: whether a signature proves that the message is theirs.");
 
 export const EVENT = z
   .object({
@@ -47,7 +47,7 @@ export const EVENT = z
     thread: z.string(),
     seq: z.number(),
     status: z.enum(["pending", "consumed", "withdrawn"]),
-    turn: z.string().optional().describe("The turn that took it."),
+    turn: z.string().optional().describe("The turn that handled it."),
     kind: z.string(),
     trust: TRUST,
     channel: z.string(),
@@ -68,7 +68,7 @@ const ENTRY = z.object({
   scope: z.string().optional(),
   trust: TRUST,
   tokens: z.number(),
-  wanted: z.number().describe("Tokens it would have had uncut."),
+  wanted: z.number().describe("Its tokens before it was cut."),
   version: z.string().optional(),
   items: z
     .object({
@@ -76,8 +76,8 @@ const ENTRY = z.object({
       of: z.number(),
       left: list(z.object({ because: z.string(), items: z.number() }))
         .optional()
-        .describe("What its source found and did not give."),
-      memories: list(z.string()).optional().describe("Memories that stand frozen at the start of the transcript."),
+        .describe("What its source found but left out."),
+      memories: list(z.string()).optional().describe("Memories that are frozen at the start of the transcript."),
       because: z.string().optional(),
     })
     .optional(),
@@ -104,25 +104,23 @@ const LEDGER = z
     cutting: z
       .object({ at: z.number(), keep: z.number(), each: z.number(), because: z.string().optional() })
       .optional()
-      .describe("When the conversation is cut: above `at` tokens, so that `keep` stay; a turn adds `each`."),
+      .describe("When the conversation will be cut: above `at` tokens, down to `keep`; a turn adds `each`."),
     caches: list(z.object({ layer: z.string(), use: z.enum(CACHE_USES) }))
       .optional()
       .describe("How layers that are read from disk came by their texts: `stale` ones are read anew behind the turn."),
     refused: z
       .object({ changed: z.string().nullable() })
       .optional()
-      .describe(
-        "Sent a second time, because the provider said that what went before had changed: a mistake of Strata's.",
-      ),
+      .describe("Sent a second time, because the provider reported that earlier text had changed: a bug in Strata."),
   })
-  .meta({ id: "Ledger", description: "Each piece of a request: its fate and its cost." });
+  .meta({ id: "Ledger", description: "Each piece of a request: its cost, and its fate (kept, cut or left out)." });
 
 /** Tokens as a provider bills them. */
 export const TOKENS = z.object({
   input: z.number(),
   cacheRead: z.number(),
   cacheWrite: z.number(),
-  cacheWriteLong: z.number().optional().describe("Of `cacheWrite`, what is kept for the long lifetime."),
+  cacheWriteLong: z.number().optional().describe("The part of `cacheWrite` with the long lifetime."),
   output: z.number(),
 });
 
@@ -139,20 +137,23 @@ const REPLY = z
     parts: PARTS,
     finish: z.string(),
     usage: TOKENS.describe("As the provider reported it."),
-    capped: z.literal(true).optional().describe("Strata ended the stream: it went on past all that was asked for."),
-    estimated: TOKENS.optional().describe("What it is billed by, where the reported usage cannot be or did not come."),
+    capped: z
+      .literal(true)
+      .optional()
+      .describe("Strata ended the stream, because it went on beyond the requested length."),
+    estimated: TOKENS.optional().describe("What it is billed by if the reported usage is missing or impossible."),
   })
   .nullable();
 
 const SENT = {
   n: z.number(),
   ledger: LEDGER,
-  taint: TRUST.describe("The lowest trust of all that was sent."),
+  taint: TRUST.describe("The lowest trust of everything that was sent."),
   prediction: z
     .object({ read: z.number(), write: z.number(), writeLong: z.number(), input: z.number() })
     .optional()
-    .describe("The tokens it was expected to be billed, told before the call."),
-  reply: REPLY.describe("None where no whole answer came."),
+    .describe("The tokens that were expected to be billed, predicted before the call."),
+  reply: REPLY.describe("Absent if no complete answer came."),
   dollars: z.number(),
   at: TIME,
   milliseconds: z.number(),
@@ -161,14 +162,14 @@ const SENT = {
 const BECAUSE = z
   .enum(STOP_REASONS)
   .describe(
-    "Why it ended: `answered` by the model's own will; `length` at the longest reply; `refused` by the model or its provider's filter; `rounds`, `calls`, `dollars` or `credits` where that limit was reached; `recording ended` in a replay.",
+    "Why it ended: `answered`, the model finished by itself; `length`, the longest reply was reached; `refused` by the model or its provider's filter; `rounds`, `calls`, `dollars` or `credits`, that limit was reached; `recording ended` in a replay.",
   );
 
 const END = z.union([
   z.object({
     status: z.literal("done"),
     stop: BECAUSE,
-    reply: z.string().nullable().describe("Null where the sender got none."),
+    reply: z.string().nullable().describe("Null if the sender got none."),
   }),
   z.object({ status: z.literal("failed"), code: z.string(), message: z.string() }),
 ]);
@@ -202,14 +203,16 @@ export const TURN = z
     events: list(EVENT),
     edits: list(z.object({ layer: z.string(), part: z.string().optional(), n: z.number(), became: z.enum(EDIT_ENDS) }))
       .optional()
-      .describe("The texts that it wrote; `overtaken`: proposed, because another was changed before the turn ended."),
+      .describe(
+        "The texts that it edited; `overtaken`: became a proposal, because another text was changed before the turn ended.",
+      ),
     batch: z
       .string()
       .optional()
       .describe("The thread of the turn that handled these messages with those of other senders."),
     senders: list(z.object({ thread: z.string(), turn: z.string() }))
       .optional()
-      .describe("Of a turn of several senders: their turns, which hold what each wrote and was told."),
+      .describe("For a turn with several senders: their turns, with what each of them wrote and received."),
     link: LINK.optional().describe("Its link in the organization's chain."),
   })
   .meta({ id: "Turn", description: "A turn as recorded." });
@@ -236,12 +239,12 @@ export const DONE = z
   .object({
     type: z.literal("done"),
     turn: z.string(),
-    text: z.string().describe("All that the agent said."),
+    text: z.string().describe("Everything that the agent said."),
     because: BECAUSE,
-    unanswered: z.number().optional().describe("How many senders got no reply; left out where each has one."),
-    totals: TOTALS.optional().describe("Left out for a contact."),
+    unanswered: z.number().optional().describe("How many senders got no reply; absent if each has one."),
+    totals: TOTALS.optional().describe("Absent for a contact."),
   })
-  .meta({ id: "Done", description: "A turn's good end, the last of its events." });
+  .meta({ id: "Done", description: "The last event of a successful turn." });
 
 export const ERROR = z
   .object({

@@ -20,7 +20,7 @@ export interface NewApproval {
   readonly taint: Trust;
 }
 
-/** A tool call that waits, or waited, for a person. Of an erased contact the input is null and the texts are empty. */
+/** A tool call that waits or waited for a person's decision. Of an erased contact the input is null and the texts are empty. */
 export interface Approval extends NewApproval {
   readonly scope: ContactScope;
   readonly thread: ThreadId;

@@ -32,7 +32,7 @@ export type LedgerEntry = Fate & {
   readonly items?: {
     readonly shown: number;
     readonly of: number;
-    /** What its source found and did not give. */
+    /** What its source found but left out. */
     readonly left?: readonly LeftOut[];
     /** The memories that stand frozen at the start of the transcript, and why they do. */
     readonly memories?: readonly MemoryId[];

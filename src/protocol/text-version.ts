@@ -64,7 +64,7 @@ export interface NewText extends TextKey {
   readonly beside: readonly TextPointer[];
 }
 
-/** One version of a text, kept for ever. */
+/** One version of a text; versions are never deleted. */
 export interface TextVersion extends Omit<NewText, "status" | "beside"> {
   readonly status: TextStatus;
   /** Milliseconds since 1970. */

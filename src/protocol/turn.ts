@@ -35,7 +35,7 @@ export type TurnEvent =
       readonly type: "turn-start";
       readonly turn: TurnId;
       readonly thread: ThreadId;
-      /** Left out for a contact. */
+      /** Absent for a contact. */
       readonly model?: ModelRef;
       readonly events: number;
     }
@@ -91,7 +91,7 @@ export type TurnEvent =
       readonly turn: TurnId;
       readonly text: string;
       readonly because: StopReason;
-      /** How many senders got no reply; left out where each has one. */
+      /** How many senders got no reply; absent if each has one. */
       readonly unanswered?: number;
       /** Left out for a contact, like those of a failed turn. */
       readonly totals?: TurnTotals;

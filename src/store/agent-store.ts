@@ -159,7 +159,7 @@ export interface DeliveryTry {
   readonly at: number;
 }
 
-/** A message that waits for an agent. `staged`: a turn handles it now. */
+/** A message that waits for an agent. `staged`: a turn is handling it now. */
 export interface WaitingMessage {
   readonly contact: ContactId;
   readonly event: StoredEvent;
@@ -210,7 +210,7 @@ export interface MailStore {
   noteDelivery(owner: AgentOwner, holder: string, tried: DeliveryTry): Promise<boolean>;
 }
 
-/** What somebody did who looks after an agent. */
+/** What an operator did with an agent. */
 export interface Act {
   readonly id: number;
   readonly role: Role;

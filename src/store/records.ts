@@ -110,7 +110,7 @@ export interface RequestRecord {
   readonly marks: readonly Mark[];
   readonly parameters: Parameters;
   readonly ledger: Ledger;
-  /** The lowest trust of all that was sent. */
+  /** The lowest trust of everything that was sent. */
   readonly taint: Trust;
   /** What was expected before the call; none in records of before it was kept. */
   readonly prediction?: Prediction;
@@ -195,7 +195,7 @@ export interface TurnRecord {
   readonly edits?: readonly TurnEdit[];
   /** The thread of the turn that handled these messages with those of other senders. */
   readonly batch?: ThreadId;
-  /** Of a turn of several senders: their turns, which hold what each wrote and was told. */
+  /** For a turn with several senders: their turns, with what each of them wrote and received. */
   readonly senders?: readonly { readonly thread: ThreadId; readonly turn: TurnId }[];
   /** Its link in the organization's chain. */
   readonly link?: ChainHead;

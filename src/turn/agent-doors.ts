@@ -113,7 +113,7 @@ export interface SkillChoice {
   readonly reason: Untrusted;
 }
 
-/** What of an agent waits for an operator. */
+/** What of an agent needs an operator. */
 export interface Attention {
   readonly agent: AgentName;
   readonly proposals: number;
@@ -130,7 +130,7 @@ export interface Attention {
   readonly asleep?: string;
 }
 
-/** How an agent is, and what it lives on. */
+/** The condition of an agent, and its credits. */
 export interface LifeView {
   readonly agent: AgentName;
   readonly vitals: Vitals;
@@ -176,7 +176,7 @@ export interface FilesView {
 export interface InboxMessage {
   readonly contact: ContactId;
   readonly event: StoredEvent;
-  /** `staged`: a turn handles it now. */
+  /** `staged`: a turn is handling it now. */
   readonly status: "waiting" | "staged";
 }
 
@@ -194,7 +194,7 @@ export interface OutgoingMessage extends OutboxMessage {
   readonly contact: ContactId;
 }
 
-/** All that can be seen of an agent at once. */
+/** Everything about an agent at once. */
 export interface AgentSnapshot {
   readonly agent: Agent;
   readonly layers: readonly LayerView[];

@@ -88,7 +88,7 @@ function checkNote({ kind = "fact", content, tags, speaker = "", validFrom, vali
   if (span !== undefined) throw new StrataError("invalid_input", `the memory ${span}`, { validFrom, validUntil });
   const { length } = content.trim();
   if (length === 0)
-    throw new StrataError("invalid_input", "the memory says nothing; say what is to be remembered", { length });
+    throw new StrataError("invalid_input", "the memory says nothing; say the text to remember", { length });
   if (kind === "fact" && length > LONGEST_FACT) {
     const message = `a fact has at most ${LONGEST_FACT} characters, and this one has ${length}: save it as a block, or in parts`;
     throw new StrataError("invalid_input", message, { length });

@@ -75,7 +75,7 @@ describe("a sentence about a turn that did not end well", () => {
     expect(code).toBe(13);
     expect(err).toContain("anthropic:claude-sonnet-4-5 was asked and its provider went silent");
     expect(err).toMatch(
-      /1 message without an answer will go along .*`strata thread withdraw thr_\w+` takes back what waits/,
+      /1 message without an answer will be sent .*`strata thread withdraw thr_\w+` takes back what waits/,
     );
     const again = await strata(["chat", "companion"], { cwd, env });
     const [id = ""] = /thr_\w+/.exec(err) ?? [];

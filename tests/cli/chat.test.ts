@@ -168,7 +168,7 @@ describe("strata chat over a pipe", () => {
     await strata(["lock"], { cwd });
     const told = await chat();
     expect(told).toContain(
-      "companion was changed since this conversation began, and it goes on as it was: layer shop is new; what layer conduct says changed; tool memory_forget is new; tool read is gone; tool write is gone.",
+      "companion has changed since this conversation began, which continues with the old version: layer shop is new; what layer conduct says changed; tool memory_forget is new; tool read is gone; tool write is gone.",
     );
     const [, id = ""] =
       /\/new \(or --new\) begins .* `strata thread migrate (thr_\w+)` moves this one/.exec(told) ?? [];
@@ -210,10 +210,10 @@ describe("strata chat over a pipe", () => {
     await declare("Be kind.");
     const moved = await chat();
     expect(moved).toMatch(
-      /^baker was declared anew since the last turn: the next one runs version \w{12}, no longer \w{12}\.$/m,
+      /^baker has changed since the last turn: the next turn uses version \w{12} instead of \w{12}\.$/m,
     );
     expect(moved).not.toContain("stays with it");
-    expect(await chat()).not.toMatch(/declared anew|stays with it/);
+    expect(await chat()).not.toMatch(/has changed|stays with it/);
   });
 
   it("shows no escape sequence of a model to the terminal", async () => {

@@ -17,7 +17,7 @@ describe("the page of commands", () => {
       expect(text).toMatch(/\nExamples?:\n {2}\$ .*strata /);
       for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(160);
     }
-    expect(all.get("strata memory save")).toMatch(/--tag <word> +a word to find it by/);
+    expect(all.get("strata memory save")).toMatch(/--tag <word> +a tag/);
   });
 
   it("says what --help says, at the width of a small terminal there", async () => {

@@ -56,7 +56,7 @@ describe("a chat", () => {
     const cwd = place();
     expect((await strata(["chat", "companion"], { cwd, input: "hi\n" })).err).not.toContain("Continues");
     const { err } = await strata(["chat", "companion"], { cwd, input: "hi\n" });
-    expect(err).toMatch(/Continues thread thr_\w+ \(1 turn\); `\/new` begins another\./);
+    expect(err).toMatch(/Continues thread thr_\w+ \(1 turn\); `\/new` begins a new one\./);
   });
 
   it("drops what is half typed at Ctrl-C, and leaves at the next", async () => {

@@ -109,7 +109,7 @@ describe("strata replay", () => {
     expect(at.slice(1, 3)).toEqual([10_000, 30_000]);
     const { out } = await strata(["replay", "--help"], { cwd });
     expect(out.replace(/\s+/g, " ")).toContain(
-      "--gap <seconds> time between lines that carry none (default: 45 seconds)",
+      "--gap <seconds> time between lines without a time (default: 45 seconds)",
     );
   });
 
@@ -136,7 +136,7 @@ describe("strata replay", () => {
     const watch = (text: string) => text.includes(" of 60 turns") && ending.abort();
     const stopped = await strata(argv, { cwd, signal: ending.signal, watch });
     expect(stopped.code).toBe(130);
-    expect(stopped.err).toMatch(/stopped after \d+ of 60 turns; run the same command again to go on/);
+    expect(stopped.err).toMatch(/stopped after \d+ of 60 turns; run the same command again to continue/);
     const { code, out } = await strata([...argv, "--json"], { cwd });
     expect(code).toBe(0);
     const [report] = jsonLines<{ turns: { fresh: number; before: number }; messages: object }>(out);
@@ -164,7 +164,7 @@ describe("strata verify and anchor", () => {
     const { code, out, err } = await strata(["verify", "--anchor", "anchor.json"], { cwd });
     expect(code).toBe(9);
     expect(out).toContain("anchor:");
-    expect(err).toContain("does not match itself in 1 place");
+    expect(err).toContain("does not match its digests in 1 place");
     const json = await strata(["verify", "--anchor", "anchor.json", "--json"], { cwd });
     expect(jsonLines<object>(json.out)[0]).toMatchObject({ clean: false });
   });

@@ -71,13 +71,13 @@ const FIRST = [
   ["init", "copy a blueprint into this folder: strata.yaml, its layers and its lock"],
   ["start", "serve the REST API, and in a terminal open a chat"],
   ["chat", "talk to an agent"],
-  ["compose", "show the request that a message would lead to; nothing is sent"],
+  ["compose", "show the request that a message would cause; nothing is sent"],
   ["explain", "show what was sent, piece by piece, and why"],
-  ["agent", "list the agents, and show what one is made of"],
-  ["memory", "list, search, save and forget what is remembered; import and export"],
-  ["thread", "list the conversations, read one, fork it, stop its turn"],
+  ["agent", "list the agents, and show one in detail"],
+  ["memory", "list, search, save and forget memories; import and export"],
+  ["thread", "list the conversations, read one, fork it, cancel its turn"],
   ["usage", "sum up tokens and dollars"],
-  ["doctor", "say what works here, what is missing, and how to get it"],
+  ["doctor", "check what works here, what is missing, and how to get it"],
 ] as const;
 
 const MORE = [

@@ -23,10 +23,10 @@ const BODY = z.strictObject({
   text: z
     .string()
     .regex(/\S/, "a text that says something")
-    .describe("what was said; as many characters as the agent's `budgets.message` says, 100,000 where it says nothing")
+    .describe("what was said; at most as many characters as the agent's `budgets.message` allows (default 100,000)")
     .transform(untrusted),
-  name: line().describe("how the sender calls themself; shown to the agent as a claim").transform(untrusted).optional(),
-  externalId: line().describe("the sender's own id for the event: sent twice, it is stored once").optional(),
+  name: line().describe("the name that the sender uses; shown to the agent as a claim").transform(untrusted).optional(),
+  externalId: line().describe("the sender's own id for the event: if it is sent twice, it is stored once").optional(),
   signature: z
     .string()
     .max(2_000)
@@ -39,7 +39,7 @@ const BODY = z.strictObject({
     .enum(TRUSTS)
     .optional()
     .describe(
-      "who speaks; never more than the token's own trust; left out: `contact`, and for an instruction and what is scheduled the token's own",
+      "who speaks; never higher than the token's own trust; default `contact`, for an instruction or a scheduled event the token's own",
     ),
 });
 
@@ -48,10 +48,10 @@ export const EVENT_ROUTES: readonly Route[] = [
   route({
     method: "post",
     url: "/v1/threads/{id}/events",
-    says: "Stores an event on the thread; waits for the turn that answers it, streams that turn, or lets the event wait.",
+    says: "Post an event to a thread; wait for the turn that answers it, stream that turn, or leave the event waiting.",
     path: THREAD_PATH,
     query: z.strictObject({
-      mode: z.enum(["queue", "wait", "stream"]).default("wait").describe("When to answer, and with what."),
+      mode: z.enum(["queue", "wait", "stream"]).default("wait").describe("When the server answers, and with what."),
     }),
     body: BODY,
     answer: z.object({ event: EVENT, done: DONE }),

@@ -8,7 +8,7 @@ export function openApiOf(routes: readonly Route[], version: string): object {
   const { openAPIRegistry: registry } = host;
   registry.registerComponent("securitySchemes", "token", { type: "http", scheme: "bearer" });
   for (const route of routes) registry.registerPath(described(route));
-  const info = { title: "Strata", version, description: "The operator's door. Every path here takes the token." };
+  const info = { title: "Strata", version, description: "The API for the operator. Every path needs the token." };
   return host.getOpenAPI31Document({ openapi: "3.1.0", info });
 }
 
@@ -29,7 +29,7 @@ function described({ method, url, says, shapes: { path, query, body, answer }, o
   };
 }
 
-const ERROR_ANSWER: OtherAnswer = { status: 0, says: "What went wrong, and what to do.", schema: ERROR };
+const ERROR_ANSWER: OtherAnswer = { status: 0, says: "What went wrong, and what to do next.", schema: ERROR };
 
 /** Answers of one status stand together, one type of content each. */
 function responses(answers: readonly OtherAnswer[]) {

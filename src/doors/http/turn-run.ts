@@ -17,7 +17,7 @@ export const STREAM: OtherAnswer = {
 /** What is asked of a route that runs a turn, and what it answers: the turn's end, or its events as they come. */
 export const TURN_RUN = {
   query: z.strictObject({
-    mode: z.enum(["wait", "stream"]).default("wait").describe("What to answer with."),
+    mode: z.enum(["wait", "stream"]).default("wait").describe("What the server answers with."),
   }),
   answer: z.object({ done: DONE.nullable() }),
   otherwise: [STREAM],

@@ -72,7 +72,7 @@ async function declared(world: World, agent: Agent, { actor }: Call) {
 
 const snapshot = operation({
   name: "agent.snapshot",
-  does: "Show all of an agent at once: layers, life, conversations, and how much waits. The look is recorded.",
+  does: "Show everything about an agent at once: layers, life, conversations, and how many messages wait. This access is recorded.",
   may: "read",
   at: "GET /v1/agents/{agent}/snapshot",
   takes: OF_AGENT,
@@ -89,7 +89,7 @@ const snapshot = operation({
 
 const acts = operation({
   name: "agent.acts",
-  does: "List what operators looked at and did with an agent, the newest first; edits stand in its layers' history.",
+  does: "List what operators viewed and did with an agent, newest first; edits are in the history of its layers.",
   may: "read",
   at: "GET /v1/agents/{agent}/acts",
   takes: OF_AGENT.extend({ limit: FIELDS.limit }),
@@ -103,7 +103,7 @@ const acts = operation({
 
 const attention = operation({
   name: "agent.attention",
-  does: "List what waits for an operator, agent by agent: proposals, edited texts that are not sent, turns that left somebody without a reply, messages that could not be delivered, and agents that sleep for want of credits.",
+  does: "List what needs an operator, agent by agent: proposals, edited texts that are not sent, turns that left somebody without a reply, messages that could not be delivered, and agents that sleep because they have no credits.",
   may: "read",
   at: "GET /v1/attention",
   takes: z.strictObject({ agent: FIELDS.agent.optional() }),

@@ -7,12 +7,12 @@ import { LAYER, PASSED_OVER } from "../texts/index.ts";
 // The shapes of answers about agents.
 
 const MODEL = z.string().describe("`provider:name`, or `rehearsal`");
-const PROBLEM = z.string().describe("why the model cannot answer now; left out where it can");
+const PROBLEM = z.string().describe("why the model cannot answer now; absent if it can");
 
 export const AGENT = z
   .object({
     name: z.string(),
-    version: z.string().describe("digest over all that the agent declares"),
+    version: z.string().describe("digest of everything that the agent declares"),
     description: z.string(),
     model: MODEL,
     problem: PROBLEM.optional(),
@@ -28,8 +28,8 @@ const DECLARED_LAYER = z.looseObject({
   scope: z.string(),
   mutability: z.string(),
   trust: z.string(),
-  source: z.string().describe("the file that holds its text, or what it is gathered from"),
-  tokens: z.number().optional().describe("of a text that stands in a file or in strata.yaml"),
+  source: z.string().describe("the file with its text, or its source"),
+  tokens: z.number().optional().describe("for a text in a file or in strata.yaml"),
 });
 
 /** An agent as it is declared, with all keys that it has. */
@@ -38,14 +38,14 @@ export const DECLARED = z
     ...AGENT.shape,
     layers: list(DECLARED_LAYER),
     guess: z.string().optional().describe("that the model's window is a guess, and the key that sets it"),
-    file: z.string().optional().describe("the file that declares it; left out where a program does"),
-    attention: list(z.string()).describe("what of it waits for an operator, in sentences"),
+    file: z.string().optional().describe("the file that declares it; absent if a program does"),
+    attention: list(z.string()).describe("what needs an operator, in sentences"),
   })
   .meta({ id: "DeclaredAgent", description: "An agent as it is declared." });
 
 export const ACT = z
   .object({ id: z.number(), role: z.string(), what: z.string(), about: z.string(), at: TIME })
-  .meta({ id: "Act", description: "What somebody did who looks after an agent." });
+  .meta({ id: "Act", description: "What an operator did with an agent." });
 
 export const ATTENTION = z
   .object({
@@ -53,14 +53,14 @@ export const ATTENTION = z
     proposals: z.number(),
     displaced: z.number(),
     outdated: z.number(),
-    passedOver: list(PASSED_OVER).describe("which edited texts those are"),
+    passedOver: list(PASSED_OVER).describe("which edited texts these are"),
     undeliverable: z.number(),
     unanswered: list(z.string()).describe(
-      "turns of the last seven days that left their sender without a reply, while nothing was said on their thread since",
+      "turns of the last seven days that left their sender without a reply, if nothing was said on their thread since",
     ),
-    asleep: z.string().optional().describe("why it sleeps until somebody does something about it"),
+    asleep: z.string().optional().describe("why it sleeps until somebody acts"),
   })
-  .meta({ id: "Attention", description: "What of an agent waits for an operator." });
+  .meta({ id: "Attention", description: "What of an agent needs an operator." });
 
 export const SNAPSHOT = z
   .object({
@@ -72,4 +72,4 @@ export const SNAPSHOT = z
     outbox: z.number(),
     undeliverable: z.number(),
   })
-  .meta({ id: "Snapshot", description: "All that can be seen of an agent at once." });
+  .meta({ id: "Snapshot", description: "Everything about an agent at once." });

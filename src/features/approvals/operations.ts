@@ -19,7 +19,7 @@ const APPROVAL = z
     turn: z.string(),
     call: z.string().describe("the provider's id of the call"),
     tool: z.string(),
-    input: z.unknown().describe("what the model gave it"),
+    input: z.unknown().describe("the arguments from the model"),
     schema: z.string().optional().describe("digest of the tool's schema when the call was made"),
     taint: z.enum(TRUSTS).describe("the lowest trust in the prompt that led to the call"),
     status: z.enum(APPROVAL_STATUSES),
@@ -29,7 +29,7 @@ const APPROVAL = z
     note: z.string().optional(),
     outcome: z.object({ text: z.string(), failed: z.boolean() }).optional(),
   })
-  .meta({ id: "Approval", description: "A tool call that waits, or waited, for a person." });
+  .meta({ id: "Approval", description: "A tool call that waits or waited for a person's decision." });
 
 type Shown = z.output<typeof APPROVAL>;
 
@@ -39,7 +39,7 @@ const OPEN: readonly ApprovalStatus[] = ["waiting", "approved"];
 const STATUS = z
   .enum([...APPROVAL_STATUSES, "open", "all"])
   .default("open")
-  .describe("only those; open: waiting, or approved without a known end");
+  .describe("only with this status; open: waiting, or approved without a known result");
 
 const statusesOf = (status: z.output<typeof STATUS>): readonly ApprovalStatus[] => {
   if (status === "open") return OPEN;
@@ -51,7 +51,7 @@ const ONE = z.strictObject({ id: FIELDS.approval });
 
 const list = operation({
   name: "approval.list",
-  does: "List tool calls that wait or waited for a person, the newest first: of all agents, of one, or of one contact with it.",
+  does: "List tool calls that wait or waited for a person's decision, newest first: of all agents, of one agent, or of one of its contacts.",
   may: "read",
   at: "GET /v1/approvals",
   takes: z.strictObject({
@@ -81,7 +81,7 @@ const DECIDING = "`strata approval approve ID` runs one, `strata approval deny I
 
 const show = operation({
   name: "approval.show",
-  does: "Show one call: what was asked for, who decided, what came of it.",
+  does: "Show one call: its arguments, who decided, and the result.",
   may: "read",
   at: "GET /v1/approvals/{id}",
   takes: ONE,
@@ -128,21 +128,21 @@ export const OPERATIONS: readonly Operation[] = [
   deciding({
     verb: "approve",
     verdict: "approved",
-    does: "Run a waiting call, now and once. An event for the agent then waits on its thread.",
+    does: "Approve a waiting call: it runs now, once, and an event on its thread tells the agent the result.",
     note: note("a word for the record").optional(),
     example: `approval approve ${ID}`,
   }),
   deciding({
     verb: "deny",
     verdict: "denied",
-    does: "Refuse a waiting call. An event for the agent then waits on its thread.",
+    does: "Deny a waiting call: it does not run, and an event on its thread tells the agent.",
     note: note("why; the agent is told").optional(),
     example: `approval deny ${ID}`,
   }),
   deciding({
     verb: "settle",
     verdict: "settled",
-    does: "Say what came of an approved call whose end is not known. An event for the agent then waits on its thread.",
+    does: "Record the result of an approved call whose result is not known; an event on its thread tells the agent.",
     note: note("what you found when you looked; the agent is told"),
     example: `approval settle ${ID} --note "the money was paid back"`,
   }),

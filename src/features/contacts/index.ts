@@ -6,7 +6,7 @@ import { operation } from "../operation.ts";
 
 const erase = operation({
   name: "contact.erase",
-  does: "Erase a contact, of one agent or of all: texts, memories, files and the name itself. Nothing brings them back; counts and costs stay under a pseudonym.",
+  does: "Erase a contact, for one agent or for all: texts, memories, files and the name itself. This cannot be undone; counts and costs stay under a pseudonym.",
   may: "operate",
   at: "DELETE /v1/contacts/{contact}",
   takes: z.strictObject({ contact: FIELDS.contact, agent: FIELDS.agent.optional() }),
@@ -14,7 +14,7 @@ const erase = operation({
   command: {
     words: ["contact"],
     confirm:
-      "all that is kept of a contact would be gone for good, and nothing was erased yet; after `strata backup`, if it may be wanted",
+      "this deletes everything stored about a contact for good, and nothing was erased yet; run `strata backup` first if you may need it again",
     examples: ["contact erase ann --yes"],
     opens: "record",
   },

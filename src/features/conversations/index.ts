@@ -28,11 +28,11 @@ const CONVERSATION = z
       }),
     ),
   })
-  .meta({ id: "Conversation", description: "What was said with one sender, shortened, the oldest first." });
+  .meta({ id: "Conversation", description: "What was said with one sender, shortened, oldest first." });
 
 const senders = operation({
   name: "conversation.list",
-  does: "List the senders of whom an agent keeps a log, the last active first. The look is recorded.",
+  does: "List the senders in an agent's log, most recently active first. This access is recorded.",
   may: "read",
   at: "GET /v1/agents/{agent}/conversations",
   takes: z.strictObject({ agent: FIELDS.agent, limit: FIELDS.limit }),
@@ -48,14 +48,14 @@ const senders = operation({
 
 const log = operation({
   name: "conversation.show",
-  does: "Show what was said with one sender, the oldest first, as it is shown to the agent. The look is recorded.",
+  does: "Show what was said with one sender, oldest first, as the agent sees it. This access is recorded.",
   may: "read",
   at: "GET /v1/agents/{agent}/conversations/{sender}",
   takes: z.strictObject({
     agent: FIELDS.agent,
     sender: FIELDS.contact.describe("the sender, as `strata conversation list` shows them"),
   }),
-  gives: z.object({ conversation: CONVERSATION.nullable().describe("null where no log is kept") }),
+  gives: z.object({ conversation: CONVERSATION.nullable().describe("null if no log is kept") }),
   list: "conversation",
   command: {
     words: ["sender"],

@@ -27,12 +27,12 @@ const MESSAGE = z
 
 const said = operation({
   name: "outbox.list",
-  does: "List what an agent said, the newest first, and how far it came. The look is recorded.",
+  does: "List an agent's replies, newest first, and whether they were delivered. This access is recorded.",
   may: "read",
   at: "GET /v1/agents/{agent}/outbox",
   takes: z.strictObject({
     agent: FIELDS.agent,
-    status: z.enum(STATUSES).optional().describe("only those (default: all)"),
+    status: z.enum(STATUSES).optional().describe("only with this status (default: all)"),
     limit: FIELDS.limit,
   }),
   gives: z.object({ messages: list(MESSAGE) }),
@@ -49,7 +49,7 @@ const said = operation({
 
 const delivered = operation({
   name: "outbox.delivered",
-  does: "Say that a waiting message was delivered by other means: it is not sent again. False where it does not wait.",
+  does: "Mark a waiting reply as delivered by other means, so that it is not sent again. False if it does not wait.",
   may: "operate",
   at: "POST /v1/agents/{agent}/outbox/{id}/delivered",
   takes: z.strictObject({ agent: FIELDS.agent, id: FIELDS.message }),

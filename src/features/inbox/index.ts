@@ -26,13 +26,13 @@ const WAITING = z
   .object({
     contact: z.string(),
     event: EVENT,
-    status: z.enum(["waiting", "staged"]).describe("`staged`: a turn handles it now"),
+    status: z.enum(["waiting", "staged"]).describe("`staged`: a turn is handling it now"),
   })
   .meta({ id: "InboxMessage" });
 
 const waiting = operation({
   name: "inbox.list",
-  does: "List what waits for an agent, the oldest first; what a turn handles now is staged. The look is recorded.",
+  does: "List the messages that wait for an agent, oldest first; `staged` means that a turn is handling it now. This access is recorded.",
   may: "read",
   at: "GET /v1/agents/{agent}/inbox",
   takes: OF_AGENT.extend({ limit: FIELDS.limit }),
@@ -51,7 +51,7 @@ const CHAT = "chat";
 
 const post = operation({
   name: "inbox.post",
-  does: "Let a message wait for an agent, in the sender's conversation of `strata chat`; who serves answers it.",
+  does: "Put a message into an agent's inbox, in the sender's conversation of `strata chat`; a running server answers it.",
   may: "post",
   at: "POST /v1/agents/{agent}/inbox",
   takes: OF_AGENT.extend({
@@ -64,7 +64,7 @@ const post = operation({
     externalId: z
       .string()
       .optional()
-      .describe("the message's own id: posted again with the same text, it is stored once"),
+      .describe("the message's own id: if it is posted again with the same text, it is stored once"),
   }),
   gives: EVENT,
   command: {
@@ -107,7 +107,7 @@ function postedLine({ id, thread, status, turn }: StoredEvent, agent: string): s
 
 const run = turnOperation({
   name: "inbox.run",
-  does: "Run one turn over what waits for longest: of one sender, or of several with `inbox: batch`.",
+  does: "Run one turn for the messages that have waited longest: of one sender, or of several with `inbox: batch`.",
   may: "run",
   at: "POST /v1/agents/{agent}/inbox/run",
   takes: OF_AGENT,

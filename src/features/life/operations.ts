@@ -20,11 +20,11 @@ export const PATIENCE = 5_000;
 
 const show = operation({
   name: "life.show",
-  does: "Show how an agent is that lives by itself: state, tier, credits, runway and account, and when its next turn is due.",
+  does: "Show the condition of an agent that lives by itself: state, tier, credits, runway and account, and when its next turn is due.",
   may: "read",
   at: "GET /v1/agents/{agent}/life",
   takes: OF_AGENT.extend({
-    wait: whole(0, 60_000).default(0).describe("milliseconds to wait for the server that knows its account"),
+    wait: whole(0, 60_000).default(0).describe("milliseconds to wait for the server that reads its account"),
   }),
   gives: LIFE,
   command: { examples: ["life show sovereign"], usual: { wait: String(PATIENCE) }, opens: "data" },
@@ -45,12 +45,12 @@ const tick = turnOperation({
 
 const balance = operation({
   name: "credits.show",
-  does: "Show the balance, what was spent, and how long it lasts.",
+  does: "Show the balance, what was spent, and how long it will last.",
   may: "read",
   at: "GET /v1/agents/{agent}/credits",
   takes: OF_AGENT,
   gives: z.object({
-    credits: CREDITS.nullable().describe("null where the agent lives on none"),
+    credits: CREDITS.nullable().describe("null if the agent has no credits"),
     tier: LIFE.shape.vitals.shape.tier,
     runway: z.number().optional().describe("hours for which the balance lasts"),
     asleep: LIFE.shape.asleep,
@@ -82,15 +82,15 @@ const SUM = `US dollars other than 0, at most ${number(MOST)}, as in 10 or 0.25`
 
 const add = operation({
   name: "credits.add",
-  does: "Top up the credits; an agent that sleeps for want of them wakes.",
+  does: "Top up the credits; this wakes an agent that sleeps because it has none.",
   may: "operate",
   at: "POST /v1/agents/{agent}/credits",
   takes: OF_AGENT.extend({
     dollars: z
       .number(SUM)
       .refine((sum) => sum !== 0 && Math.abs(sum) <= MOST, SUM)
-      .describe("US dollars; to take back a mistake, `-- -5`"),
-    note: FIELDS.note.describe("what for, for the record").prefault(""),
+      .describe("US dollars; to correct a mistake, `-- -5`"),
+    note: FIELDS.note.describe("the purpose, for the record").prefault(""),
   }),
   gives: CREDITS,
   command: {
@@ -104,7 +104,7 @@ const add = operation({
 
 const payments = operation({
   name: "credits.list",
-  does: "List the payments that topped the agent up, the newest first.",
+  does: "List the payments that topped up the agent's credits, newest first.",
   may: "read",
   at: "GET /v1/agents/{agent}/payments",
   takes: OF_AGENT.extend({ limit: FIELDS.limit }),

@@ -33,15 +33,15 @@ export const LIFE = z
       unread: z
         .object({ because: z.string(), at: TIME })
         .optional()
-        .describe("why the account could not be read the last time it was tried"),
+        .describe("why the last attempt to read the account failed"),
       turn: z.number(),
-      state: z.enum(SEEN_STATES).describe("of a turn that another program runs, `in a turn`"),
+      state: z.enum(SEEN_STATES).describe("`in a turn` if another program runs the turn"),
       at: TIME,
     }),
-    since: TIME.optional().describe("of a step of a turn, since when the turn runs"),
+    since: TIME.optional().describe("during a turn: when the turn began"),
     because: z.string().optional(),
     credits: CREDITS.optional(),
-    asleep: z.string().optional().describe("why no turn of it begins until somebody pays"),
+    asleep: z.string().optional().describe("why no turn begins until somebody pays"),
     nextTick: TIME.optional(),
   })
-  .meta({ id: "Life", description: "How an agent is, and what it lives on." });
+  .meta({ id: "Life", description: "The condition of an agent, and its credits." });

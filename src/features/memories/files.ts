@@ -9,7 +9,7 @@ import { FILE, FILTER, filterOf, IMPORTED, scopeOf, WHOSE } from "./shapes.ts";
 
 const load = operation({
   name: "memory.import",
-  does: "Save the memories of a file, each entry that is good: of `memory export`, Markdown, mem0 or ChatGPT. The same file again saves nothing.",
+  does: "Import memories from a file: of `memory export`, Markdown, mem0 or ChatGPT. Valid entries are saved; importing the same file again saves nothing.",
   may: "operate",
   at: "POST /v1/memories/import",
   takes: WHOSE.extend(FILE),
@@ -93,7 +93,7 @@ const TYPES = { jsonl: "application/jsonl", markdown: "text/markdown" } as const
 
 const write = fileOperation({
   name: "memory.export",
-  does: "Write memories down: as JSON lines, which lose nothing and can be imported, or as Markdown. What was said as a message is written only with the kind `message`; `strata export` writes conversations.",
+  does: "Export memories as JSON lines, which lose nothing and can be imported, or as Markdown. Messages are included only with the kind `message`; `strata export` writes conversations.",
   may: "read",
   at: "GET /v1/memories/export",
   takes: WHOSE.extend({

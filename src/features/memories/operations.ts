@@ -15,12 +15,12 @@ export const about = ({ agent, contact }: Whose): string =>
 
 const memories = operation({
   name: "memory.list",
-  does: "List the newest memories; what was said as a message only with the kind `message`.",
+  does: "List the newest memories; messages only with the kind `message`.",
   may: "read",
   at: "GET /v1/memories",
   takes: WHOSE.extend({
     ...FILTER,
-    superseded: z.literal(true).optional().describe("also what another memory took the place of"),
+    superseded: z.literal(true).optional().describe("also memories that were replaced by another"),
     limit: FIELDS.limit,
   }),
   gives: z.object({ memories: list(MEMORY) }),
@@ -40,7 +40,7 @@ const nothing = (whose: Whose): string => `Nothing is remembered ${about(whose)}
 
 const show = operation({
   name: "memory.show",
-  does: "Show all that is kept of one memory, also of one that was superseded: whose word it is, where it comes from, what took its place.",
+  does: "Show everything stored about one memory, even a superseded one: who said it, where it comes from, what replaced it.",
   may: "read",
   at: "GET /v1/memories/{id}",
   takes: ONE,
@@ -62,7 +62,7 @@ function unknownMemory(id: MemoryId, whose: Whose): StrataError {
 
 const save = operation({
   name: "memory.save",
-  does: "Save a memory yourself, with the trust of an operator; secrets are refused, and the very same again counts as support.",
+  does: "Save a memory yourself, with the trust of an operator. Secrets are refused; saving the same text again counts as support.",
   may: "operate",
   at: "POST /v1/memories",
   takes: WHOSE.extend(NOTE),
@@ -101,16 +101,16 @@ const save = operation({
 
 const shellWord = (word: string): string => (/^[\w.:@/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
-const FOUND = { query: FIELDS.query.describe("what is asked, as it would be asked"), ...FILTER };
+const FOUND = { query: FIELDS.query.describe("the question, in the words of a user"), ...FILTER };
 
 const search = operation({
   name: "memory.search",
-  does: "Search the memories by words, best first, the agent's own among them; the same search that recall uses.",
+  does: "Search the memories by words, best first, including the agent's own; recall uses the same search.",
   may: "read",
   at: "GET /v1/memories/search",
   takes: WHOSE.extend({
     ...FOUND,
-    invalid: z.literal(true).optional().describe("also what is no longer so, or not yet, by its dates"),
+    invalid: z.literal(true).optional().describe("also memories that are no longer or not yet valid by their dates"),
     limit: FIELDS.limit,
   }),
   gives: z.object({ memories: list(HIT), trouble: TROUBLE }),
@@ -130,10 +130,10 @@ const search = operation({
 
 const why = operation({
   name: "memory.why",
-  does: "Explain a search: each candidate, its score and what that is made of.",
+  does: "Explain a search: each candidate, its score, and how the score is made up.",
   may: "explain",
   at: "GET /v1/memories/why",
-  takes: WHOSE.extend({ ...FOUND, limit: whole(1, 1_000).default(10).describe("at most so many") }),
+  takes: WHOSE.extend({ ...FOUND, limit: whole(1, 1_000).default(10).describe("how many at most") }),
   gives: z.object({ query: z.string(), hits: list(HIT), trouble: TROUBLE }),
   command: {
     rest: "query",
@@ -155,7 +155,7 @@ const why = operation({
 
 const forget = operation({
   name: "memory.forget",
-  does: "Forget one memory; what was sent of it before stays in the record.",
+  does: "Forget one memory; past requests that contained it stay in the record.",
   may: "operate",
   at: "DELETE /v1/memories/{id}",
   takes: ONE,
@@ -170,7 +170,7 @@ const forget = operation({
 
 const stats = operation({
   name: "memory.stats",
-  does: "Count what is remembered, by kind, and how long it is.",
+  does: "Count the memories by kind, with their total length.",
   may: "read",
   at: "GET /v1/memories/stats",
   takes: WHOSE,

@@ -60,7 +60,7 @@ export const FILTER = {
   tag: z.array(tag()).optional().describe("only with this tag"),
   since: instant().optional().describe("only from this date or time on, such as 2026-11-21"),
   before: instant().optional().describe("only before this date or time"),
-  trust: z.enum(TRUSTS).optional().describe("only the word of somebody at least as trusted"),
+  trust: z.enum(TRUSTS).optional().describe("only with at least this trust"),
 };
 
 /** The same as the runtime takes it. */
@@ -86,25 +86,25 @@ export const NOTE = {
     .string()
     .max(50_000)
     .regex(/\S/, "a text that says something")
-    .describe("what is to be remembered")
+    .describe("the text to remember")
     .transform((text) => untrusted(text.trim())),
-  tags: z.array(tag()).max(8).default([]).describe("a word to find it by"),
-  kind: z.enum(["fact", "block"]).default("fact").describe("a fact, or a longer text kept whole"),
+  tags: z.array(tag()).max(8).default([]).describe("a tag"),
+  kind: z.enum(["fact", "block"]).default("fact").describe("a fact, or a longer text that is kept whole"),
   supersedes: z
     .string()
     .meta({ title: "id" })
-    .describe("the memory it takes the place of: that one stays in the record and is found no more")
+    .describe("the memory that it replaces: that one stays in the record and is no longer found")
     .transform(memoryId)
     .optional(),
-  validFrom: time().optional().describe("it was so from this date or time on"),
-  validUntil: time().optional().describe("it was so until then"),
+  validFrom: time().optional().describe("valid from this date or time on"),
+  validUntil: time().optional().describe("valid until this date or time"),
 };
 
 /** A file of memories. */
 export const FILE = {
   text: z.string().describe("JSON lines, JSON or Markdown"),
-  name: z.string().min(1).max(1_000).default("import").describe("what the file is called in sources and in sentences"),
-  format: z.enum(["jsonl", "json", "markdown"]).optional().describe("how it is written (default: as it looks)"),
+  name: z.string().min(1).max(1_000).default("import").describe("the file's name in sources and messages"),
+  format: z.enum(["jsonl", "json", "markdown"]).optional().describe("the format (default: detected)"),
   kinds: kinds().describe("only of this kind, such as `fact` without the conversations"),
   user: z.string().min(1).optional().describe("only what belongs to this user of the system it comes from"),
   check: z.literal(true).optional().describe("read and check it, and save nothing"),
@@ -119,37 +119,34 @@ export const MEMORY = z
     trust: z.enum(TRUSTS).describe("the lowest trust of what it was made from"),
     by: z.enum(ROLES).optional().describe("who wrote it down; left out, the agent"),
     speaker: z.string().optional().describe("who said it"),
-    session: z.string().optional().describe("which stretch of talk it is of"),
-    turn: z.string().optional().describe("where it was written down"),
+    session: z.string().optional().describe("the session in which it was said"),
+    turn: z.string().optional().describe("where it was said or saved"),
     sources: list(z.string()).optional().describe("what it was made from"),
     at: TIME,
     validFrom: TIME.optional(),
     validUntil: TIME.optional(),
-    support: z.number().describe("how often the very same was saved"),
-    supersedes: z.string().optional().describe("the memory it took the place of"),
-    supersededBy: z.object({ memory: z.string(), at: TIME }).optional().describe("what took its place, and when"),
+    support: z.number().describe("how often the same memory was saved"),
+    supersedes: z.string().optional().describe("the memory that it replaced"),
+    supersededBy: z.object({ memory: z.string(), at: TIME }).optional().describe("what replaced it, and when"),
   })
   .meta({ id: "Memory" });
 
-const EVICTED = list(z.string()).describe("less useful memories that had to go for it");
+const EVICTED = list(z.string()).describe("less useful memories that were deleted to make room for it");
 
 export const SAVED = MEMORY.extend({
-  merged: z.boolean().describe("whether the very same was there already"),
+  merged: z.boolean().describe("whether the same memory already existed"),
   evicted: EVICTED,
 }).meta({ id: "SavedMemory" });
 
 export const HIT = MEMORY.extend({
   scope: z.object({ org: z.string(), agent: z.string(), contact: z.string().nullable() }),
   score: z.number().describe("higher is better"),
-  evidence: z.number().describe("how far the words alone speak for it"),
-  features: z.record(z.string(), z.number()).describe("what the score is made of"),
-  place: z.number().describe("hits count up by it as they were said"),
+  evidence: z.number().describe("the score of the words alone"),
+  features: z.record(z.string(), z.number()).describe("how the score is made up"),
+  place: z.number().describe("a number that orders hits by when they were said"),
 }).meta({ id: "FoundMemory" });
 
-export const TROUBLE = z
-  .string()
-  .optional()
-  .describe("why words alone were compared, where vectors should have been, too");
+export const TROUBLE = z.string().optional().describe("why only words were compared although vectors are configured");
 
 export const STATS = z
   .object({ kind: z.enum(MEMORY_KINDS), memories: z.number(), characters: z.number(), newest: TIME })
@@ -158,31 +155,29 @@ export const STATS = z
 export const IMPORTED = z
   .object({
     saved: z.number(),
-    known: z.number().describe("were there already"),
+    known: z.number().describe("already existed"),
     evicted: z.number(),
     refused: list(z.object({ where: z.string(), says: z.string() })).describe(
-      "what cannot be kept, and where it stands; the rest is saved",
+      "entries that cannot be saved, and where they are; the rest is saved",
     ),
-    notes: list(z.string())
-      .optional()
-      .describe("what the file could have said and did not, where that costs recall; left out where there is nothing"),
+    notes: list(z.string()).optional().describe("what is missing in the file and reduces recall; absent if nothing is"),
   })
   .meta({ id: "ImportReport" });
 
 export const VECTORS = z
   .object({
     agent: z.string(),
-    embedder: z.string().optional().describe("left out: its memories are found by their words alone"),
-    vectors: z.number().describe("texts that have a vector of that model"),
-    waiting: z.number().describe("memories that may wait for theirs"),
-    serving: z.record(z.string(), z.number()).describe("the models that searches use, each in so many scopes"),
+    embedder: z.string().optional().describe("absent: its memories are found by their words alone"),
+    vectors: z.number().describe("texts with a vector of this model"),
+    waiting: z.number().describe("memories that may still need one"),
+    serving: z.record(z.string(), z.number()).describe("the models that searches use, and in how many scopes each"),
     trouble: TROUBLE,
   })
   .meta({ id: "MemoryVectors" });
 
 export const EMBEDDED = VECTORS.extend({
-  made: z.number().optional().describe("vectors made; left out, with the two below, where none was lacking"),
-  refused: z.number().optional().describe("texts that the provider would not take"),
+  made: z.number().optional().describe("vectors computed; absent, like the two below, if none was missing"),
+  refused: z.number().optional().describe("texts that the provider refused"),
   tokens: z.number().optional().describe("as the provider reports them"),
 }).meta({ id: "EmbeddedMemories" });
 
@@ -191,7 +186,7 @@ export const SUMMARY = z
     session: z
       .string()
       .optional()
-      .describe("the stretch of talk that it is about: its thread, or the conversation of an import"),
+      .describe("the session that it is about: its thread, or the conversation of an import"),
     topic: z.string().optional().describe("or the subject, in a word or two"),
     sources: z.number().describe("how many messages or other memories it is about"),
     turn: z.string().describe("where the request and the answer are recorded"),
@@ -199,6 +194,6 @@ export const SUMMARY = z
     dollars: z.number(),
     summary: MEMORY.optional(),
     evicted: EVICTED.optional(),
-    because: z.string().optional().describe("why there is none: the model's answer could not be kept"),
+    because: z.string().optional().describe("why there is none: the model's answer could not be used"),
   })
   .meta({ id: "Summary" });

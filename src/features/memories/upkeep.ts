@@ -15,7 +15,7 @@ const namesOf = ({ runtime }: World, { actor }: Call, agent: AgentName | undefin
 
 const vectors = operation({
   name: "memory.vectors",
-  does: "Tell how far agents' memories have vectors of their `embedder`.",
+  does: "Show how many of the agents' memories have vectors of their `embedder`.",
   may: "read",
   at: "GET /v1/memories/vectors",
   takes: OF_AGENTS,
@@ -34,7 +34,7 @@ const vectors = operation({
 
 const embed = seriesOperation({
   name: "memory.embed",
-  does: "Make the vectors that memories lack, for agents with an `embedder`; a running server makes them by itself.",
+  does: "Compute the missing vectors of memories, for agents with an `embedder`; a running server does this by itself.",
   may: "operate",
   at: "POST /v1/memories/embed",
   takes: OF_AGENTS,
@@ -98,7 +98,7 @@ const BY = ["session", "topic"] as const;
 
 const consolidate = seriesOperation({
   name: "memory.consolidate",
-  does: "Have the agent's model sum up what a contact's ended conversations said, or what is remembered of each subject, as memories.",
+  does: "Let the agent's model summarize a contact's ended conversations, or what is remembered about each subject; the summaries become memories.",
   may: "operate",
   at: "POST /v1/memories/consolidate",
   takes: z.strictObject({

@@ -42,7 +42,7 @@ export type TextDoors = Omit<
   | "approveFile"
 >;
 
-/** How an agent is, and what it lives on. */
+/** The condition of an agent, and its credits. */
 type Lives = Pick<AgentDoors, "life" | "funds">;
 
 /** Each door asks who is asking before it looks at anything. */

@@ -24,13 +24,13 @@ const skillWords = ({ part }: TextKey): string => (part === undefined ? "" : ` -
 
 const layers = operation({
   name: "layer.list",
-  does: "List all layers in the order of the prompt: which nobody may change, what is sent of each now, and whose words it is.",
+  does: "List all layers in the order of the prompt: whether each may change, what is sent of it now, and whose words it is.",
   may: "read",
   at: "GET /v1/agents/{agent}/layers",
   takes: OF_AGENT,
   gives: z.object({
     layers: list(LAYER),
-    passedOver: list(PASSED_OVER).describe("edited texts that the declaration has passed over"),
+    passedOver: list(PASSED_OVER).describe("edited texts that are not in effect since the declaration changed"),
   }),
   list: "layers",
   command: { examples: ["layer list"], opens: "data" },
@@ -60,16 +60,12 @@ const layer = operation({
 
 const edit = operation({
   name: "layer.edit",
-  does: "Give a versioned layer another text, active from the next turn on; every version is kept. Size and guard may refuse it.",
+  does: "Change the text of a versioned layer, from the next turn on; every version is kept. The size limit and the guard may refuse it.",
   may: "operate",
   at: "POST /v1/agents/{agent}/layers/{layer}/versions",
   takes: WITH_REASON.extend({
     text: FIELDS.text,
-    line: z
-      .string()
-      .max(1_000)
-      .optional()
-      .describe("the line that stands for it where a mode shows the layer as one line"),
+    line: z.string().max(1_000).optional().describe("its one-line summary, for modes that show the layer as one line"),
   }),
   gives: VERSION,
   command: {
@@ -89,11 +85,11 @@ const edit = operation({
 
 const history = operation({
   name: "layer.history",
-  does: "Show the versions of a layer's text, each with its writer, reason and the guard's word, and what was done with them, the newest first.",
+  does: "Show the versions of a layer's text, each with its author, reason and the guard's verdict, and what was done with them, newest first.",
   may: "read",
   at: "GET /v1/agents/{agent}/layers/{layer}/history",
   takes: OF_TEXT.extend({
-    limit: FIELDS.limit.describe("at most so many versions, and as many moves"),
+    limit: FIELDS.limit.describe("how many versions at most, and as many moves"),
     before: version(1, "only versions before this one, and what was done with them").optional(),
     beforeMove: whole(1, 1_000_000_000).describe("only what was done before this move, by its `seq`").optional(),
   }),
@@ -145,7 +141,7 @@ const diff = operation({
 
 const activate = operation({
   name: "layer.activate",
-  does: "Make a version active that is there already, from the next turn on; 0 is the declared text.",
+  does: "Activate an existing version, from the next turn on; 0 is the declared text.",
   may: "operate",
   at: "POST /v1/agents/{agent}/layers/{layer}/activate",
   takes: WITH_REASON.extend({ version: version(0, "which version") }),
@@ -158,7 +154,7 @@ const activate = operation({
 
 const rollback = operation({
   name: "layer.rollback",
-  does: "Go back to what stood there before the active version was made active.",
+  does: "Go back to the version that was active before this one.",
   may: "operate",
   at: "POST /v1/agents/{agent}/layers/{layer}/rollback",
   takes: WITH_REASON,
@@ -176,7 +172,7 @@ const rollback = operation({
 
 const proposals = operation({
   name: "layer.proposals",
-  does: "List the edits that wait for an operator, the oldest first, with what the guard said of them.",
+  does: "List the edits that wait for an operator, oldest first, with the guard's verdict.",
   may: "read",
   at: "GET /v1/proposals",
   takes: z.strictObject({ agent: FIELDS.agent.optional(), limit: FIELDS.limit }),
@@ -216,7 +212,7 @@ const WHICH = WITH_REASON.extend({ version: version(1, "which version, as `strat
 
 const approve = operation({
   name: "layer.approve",
-  does: "Make a proposal active from the next turn on; its size and the guard are looked at once more.",
+  does: "Approve a proposal: it becomes active from the next turn on. Its size and the guard are checked again.",
   may: "operate",
   at: "POST /v1/agents/{agent}/layers/{layer}/versions/{version}/approve",
   takes: WHICH.extend({
@@ -236,7 +232,7 @@ const approve = operation({
 
 const reject = operation({
   name: "layer.reject",
-  does: "Say no to a proposal: it never becomes active.",
+  does: "Reject a proposal: it never becomes active.",
   may: "operate",
   at: "POST /v1/agents/{agent}/layers/{layer}/versions/{version}/reject",
   takes: WHICH,

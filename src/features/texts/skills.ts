@@ -13,7 +13,7 @@ type SkillView = Awaited<ReturnType<World["runtime"]["skills"]>>[number];
 
 const soul = operation({
   name: "soul.show",
-  does: "Show an agent's short name for itself, as it is sent now.",
+  does: "Show an agent's soul, its short name for itself, as it is sent now.",
   may: "read",
   at: "GET /v1/agents/{agent}/soul",
   takes: OF_AGENT,
@@ -32,7 +32,7 @@ const soul = operation({
 
 const setSoul = operation({
   name: "soul.set",
-  does: "Give an agent another soul, from the next turn on; every version is kept.",
+  does: "Change an agent's soul, from the next turn on; every version is kept.",
   may: "operate",
   at: "POST /v1/agents/{agent}/soul",
   takes: OF_AGENT.extend({
@@ -93,7 +93,7 @@ const skill = operation({
 
 const setSkill = operation({
   name: "skill.set",
-  does: "Write a skill, a new one or another text of one, and enable it from the next turn on.",
+  does: "Add a skill or change its text, and enable it from the next turn on.",
   may: "operate",
   at: "POST /v1/agents/{agent}/skills/{skill}",
   takes: OF_SKILL.extend({ text: FIELDS.text, reason: FIELDS.reason }),
@@ -122,7 +122,7 @@ const SWITCHED = OF_SKILL.extend({ reason: FIELDS.reason });
 
 const enable = operation({
   name: "skill.enable",
-  does: "Put a disabled skill back, as it was last, from the next turn on.",
+  does: "Enable a disabled skill again, with its last text, from the next turn on.",
   may: "operate",
   at: "POST /v1/agents/{agent}/skills/{skill}/enable",
   takes: SWITCHED,
@@ -134,7 +134,7 @@ const enable = operation({
 
 const disable = operation({
   name: "skill.disable",
-  does: "Take a skill out of the prompt, from the next turn on; it stays in the record.",
+  does: "Disable a skill: it leaves the prompt from the next turn on, and stays in the record.",
   may: "operate",
   at: "POST /v1/agents/{agent}/skills/{skill}/disable",
   takes: SWITCHED,

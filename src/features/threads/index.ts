@@ -12,7 +12,7 @@ const ID = "thr_01jd8k3v5x9m2q7r4t6w8y0zab";
 
 const open = operation({
   name: "thread.open",
-  does: "Open a conversation: its thread, made when there is none.",
+  does: "Open a conversation: returns its thread, and creates one if there is none.",
   may: "post",
   at: "POST /v1/threads",
   takes: z.strictObject({
@@ -34,7 +34,7 @@ const open = operation({
 
 const threads = operation({
   name: "thread.list",
-  does: "List threads, the last active first: of all agents, of one, or of one contact with it.",
+  does: "List threads, most recently active first: of all agents, of one agent, or of one of its contacts.",
   may: "read",
   at: "GET /v1/threads",
   takes: z.strictObject({
@@ -51,7 +51,7 @@ const threads = operation({
 
 const one = operation({
   name: "thread.get",
-  does: "Get one thread.",
+  does: "Show one thread.",
   may: "read",
   at: "GET /v1/threads/{id}",
   takes: ONE,
@@ -66,7 +66,11 @@ const show = operation({
   may: "read",
   at: "GET /v1/threads/{id}/slots",
   takes: ONE,
-  gives: z.object({ thread: THREAD, slots: list(SLOT), waiting: z.number().describe("messages without an answer") }),
+  gives: z.object({
+    thread: THREAD,
+    slots: list(SLOT),
+    waiting: z.number().describe("messages that wait for an answer"),
+  }),
   command: { words: ["id"], examples: [`thread show ${ID}`], opens: "record" },
   run: async ({ runtime }, { id }, { actor }) => {
     const thread = await runtime.thread(actor, id);
@@ -78,14 +82,14 @@ const show = operation({
     ...(waiting === 0
       ? []
       : [
-          `${count(waiting, "message")} without an answer will go along with the next one; \`strata thread withdraw ${thread.id}\` takes back what waits.`,
+          `${count(waiting, "message")} without an answer will be sent with the next one; \`strata thread withdraw ${thread.id}\` takes back what waits.`,
         ]),
   ],
 });
 
 const turns = operation({
   name: "thread.turns",
-  does: "List a thread's turns as recorded, the oldest first.",
+  does: "List a thread's recorded turns, oldest first.",
   may: "explain",
   at: "GET /v1/threads/{id}/turns",
   takes: ONE,
@@ -97,17 +101,15 @@ const turns = operation({
 
 const fork = operation({
   name: "thread.fork",
-  does: "Begin a new thread that goes on where a turn of this one ended; this one stays as it is.",
+  does: "Fork a thread: a new thread continues after one of its turns, and this one does not change.",
   may: "operate",
   at: "POST /v1/threads/{id}/fork",
   takes: ONE.extend({
     turn: FIELDS.turn.optional().describe("after which turn (default: the last one that is done)"),
     key: FIELDS.key
       .optional()
-      .describe("the new conversation's name; given again, the same fork is given (default: a new name)"),
-    channel: FIELDS.channel
-      .optional()
-      .describe("where it takes place (default: where this one does; of a recording, `chat`)"),
+      .describe("the new conversation's name; the same name returns the same fork (default: a new name)"),
+    channel: FIELDS.channel.optional().describe("where it takes place (default: as this one; for a recording, `chat`)"),
   }),
   gives: THREAD,
   command: { words: ["id"], examples: [`thread fork ${ID} --key other-way`], opens: "record" },
@@ -123,13 +125,13 @@ export const chatOn = ({ id, scope: { agent } }: Pick<Thread, "id" | "scope">): 
 
 const migrate = operation({
   name: "thread.migrate",
-  does: "Move a thread to its agent's layers and tools as they are declared now; what was said goes on. Its next turn begins a new epoch.",
+  does: "Move a thread to its agent's current layers and tools; the conversation continues. Its next turn starts a new epoch: the prompt is built and cached anew.",
   may: "operate",
   at: "POST /v1/threads/{id}/migrate",
   takes: ONE,
   gives: z.object({
     thread: THREAD,
-    from: z.string().describe("the version it was pinned to"),
+    from: z.string().describe("the version that it was pinned to"),
     changes: list(z.string()).describe("what changed, in sentences"),
   }),
   command: { words: ["id"], examples: [`thread migrate ${ID}`], opens: "record to run" },
@@ -144,7 +146,7 @@ const migrate = operation({
 
 const run = turnOperation({
   name: "thread.run",
-  does: "Run one turn over what waits on a thread.",
+  does: "Run one turn for the messages that wait on a thread.",
   may: "run",
   at: "POST /v1/threads/{id}/run",
   takes: ONE,
@@ -157,11 +159,11 @@ const run = turnOperation({
 
 const cancel = operation({
   name: "thread.cancel",
-  does: "Stop the turn that runs on a thread, also that of another program, which hears of it within seconds; its messages keep waiting.",
+  does: "Cancel the turn that runs on a thread, even in another program, which stops within seconds; its messages keep waiting.",
   may: "run",
   at: "POST /v1/threads/{id}/cancel",
   takes: ONE,
-  gives: z.object({ cancelled: z.boolean().describe("false where it runs none") }),
+  gives: z.object({ cancelled: z.boolean().describe("false if none was running") }),
   command: { words: ["id"], examples: [`thread cancel ${ID}`], opens: "record" },
   run: async ({ runtime }, { id }, { actor }) => ({ cancelled: await runtime.cancel(actor, id) }),
   show: ({ cancelled }, { given: { id } }) => [
@@ -171,7 +173,7 @@ const cancel = operation({
 
 const withdraw = operation({
   name: "thread.withdraw",
-  does: "Take back the messages that wait on a thread without an answer; no turn will handle them.",
+  does: "Withdraw the messages that wait on a thread; no turn will handle them.",
   may: "operate",
   at: "POST /v1/threads/{id}/withdraw",
   takes: ONE,

@@ -23,7 +23,7 @@ const ID = "trn_01jd8k3v5x9m2q7r4t6w8y0zab";
 
 const compose = operation({
   name: "compose",
-  does: "Compose the request that a message would lead to. Nothing is sent or stored.",
+  does: "Compose the request that a message would cause. Nothing is sent or stored.",
   may: "explain",
   at: "POST /v1/compose",
   takes: z.strictObject({
@@ -49,7 +49,7 @@ const compose = operation({
 
 const show = operation({
   name: "turn.show",
-  does: "Show a turn as recorded: its events, its requests with what became of each piece, its end.",
+  does: "Show a recorded turn: its events, its requests with what became of each piece, and how it ended.",
   may: "explain",
   at: "GET /v1/turns/{id}",
   takes: ONE,
@@ -61,7 +61,7 @@ const show = operation({
 
 const request = operation({
   name: "turn.request",
-  does: "Explain one request of a turn: each piece's fate and cost, the lowest trust of what was sent, and the request itself.",
+  does: "Explain one request of a turn: each piece, its cost and whether it was sent, the lowest trust, and the request itself.",
   may: "explain",
   at: "GET /v1/turns/{id}/requests/{n}",
   takes: REQUEST,
@@ -77,7 +77,7 @@ const request = operation({
 
 const wire = fileOperation({
   name: "turn.wire",
-  does: "Give the HTTP body of one request of a turn, byte for byte as the provider's package sends it.",
+  does: "Return the HTTP body of one request of a turn, byte for byte as the provider's package sends it.",
   may: "explain",
   at: "GET /v1/turns/{id}/requests/{n}/wire",
   takes: REQUEST,
@@ -131,13 +131,13 @@ const diff = operation({
       z.object({
         place: z.string(),
         piece: z.string(),
-        before: z.number().optional().describe("its tokens; left out where it was not there"),
+        before: z.number().optional().describe("its tokens; absent if it was not there"),
         after: z.number().optional(),
         change: z.enum(["added", "removed", "changed", "same"]),
       }),
     ),
     texts: list(z.object({ part: z.string(), lines: list(z.object({ sign: z.string(), line: z.string() })) })).describe(
-      "of each part of the request whose text differs, all its lines",
+      "for each part of the request whose text differs, all its lines",
     ),
   }),
   command: {
@@ -159,7 +159,7 @@ async function firstSent({ runtime }: World, id: TurnId, { actor }: Call): Promi
 
 const regenerate = turnOperation({
   name: "turn.regenerate",
-  does: "Answer a turn's messages once more, on a fork from before it; the turn itself stays. A turn whose messages still wait is refused, and without `again` one that called what acts outside or whose second reply would be sent by itself.",
+  does: "Answer a turn's messages once more, on a fork from before the turn; the turn itself stays. Refused if its messages still wait, and without `again` also if it called tools that act outside or its second reply would be delivered.",
   may: "operate",
   at: "POST /v1/turns/{id}/regenerate",
   takes: ONE.extend({
@@ -167,7 +167,7 @@ const regenerate = turnOperation({
     again: z
       .boolean()
       .default(false)
-      .describe("also where the turn called tools that act outside, or a second reply would be sent"),
+      .describe("even if the turn called tools that act outside, or a second reply would be delivered"),
   }),
   command: {
     words: ["id"],

@@ -14,11 +14,7 @@ const USAGE = z
     agents: list(
       TOTAL.extend({
         agent: z.string(),
-        priced: z
-          .boolean()
-          .describe(
-            "whether the price of the model that answers now is known: where it is not, no dollars are counted",
-          ),
+        priced: z.boolean().describe("whether the price of the current model is known; if not, no dollars are counted"),
       }),
     ),
     total: TOTAL,
@@ -35,7 +31,7 @@ interface Row extends Total {
 
 const usage = operation({
   name: "usage",
-  does: "Sum up tokens and dollars, as the providers reported them; failed turns were paid for too.",
+  does: "Add up tokens and dollars, as the providers reported them; failed turns cost money, too.",
   may: "read",
   at: "GET /v1/usage",
   takes: z.strictObject({

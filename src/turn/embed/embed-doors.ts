@@ -7,7 +7,7 @@ export interface EmbedProgress {
   /** Memories that had none at the start, and how many of them were looked at. */
   readonly total: number;
   readonly done: number;
-  /** Vectors made, texts that the provider would not take, and the tokens it reports. */
+  /** Vectors made, texts that the provider refused, and the tokens it reports. */
   readonly made: number;
   readonly refused: number;
   readonly tokens: number;
@@ -17,7 +17,7 @@ export interface EmbedProgress {
 export interface VectorReport {
   /** None: its memories are found by their words alone. */
   readonly embedder?: ModelRef;
-  /** Of all contacts and its own: texts that have a vector of that model, memories that may wait for theirs. */
+  /** Of all contacts and its own: texts with a vector of this model, memories that may still need one. */
   readonly vectors: number;
   readonly waiting: number;
   /** The models that searches use, each in so many scopes: another than the embedder until that one has caught up. */

@@ -33,7 +33,7 @@ import {
 export function declareCache(program: Command, context: Context): void {
   const cache = program
     .command("cache")
-    .description("explain what a thread cost, and what of it a provider's cache could have saved")
+    .description("explain what a thread cost, and how much of it a provider's cache could have saved")
     .addHelpText("after", "\nExample:\n  $ strata cache explain thr_01jd8k3v5x9m2q7r4t6w8y0zab");
   declareExplain(cache, context);
 }
@@ -43,7 +43,7 @@ function declareExplain(cache: Command, context: Context): void {
   cache
     .command("explain")
     .description(
-      "tell of each request of a thread what was predicted and billed, and of every token that was not read from the cache why not",
+      "show for each request of a thread what was predicted and billed, and why tokens were not read from the cache",
     )
     .argument("<thread>", "a thread (thr_…); `strata explain` lists them")
     .addHelpText("after", "\nExample:\n  $ strata cache explain thr_01jd8k3v5x9m2q7r4t6w8y0zab")

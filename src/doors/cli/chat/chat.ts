@@ -20,14 +20,14 @@ interface Options {
 export function declareChat(program: Command, context: Context): void {
   program
     .command("chat")
-    .description("talk to an agent; over a pipe, each line is a message, also one that begins with a slash")
-    .argument("[agent]", "the agent's name; left out, the one that is declared")
+    .description("talk to an agent; from a pipe, each line is a message, even one that begins with a slash")
+    .argument("[agent]", "the agent's name; can be left out if only one is declared")
     .option(
       "--as <contact>",
-      "who you are to the agent; each contact has memories and threads of their own (default: me, or the thread's)",
+      "the contact you speak as; each contact has its own memories and threads (default: me, or the thread's)",
     )
-    .option("--new", "begin a new thread instead of going on with the last one that is no fork")
-    .option("--thread <id>", "go on with this thread, also a fork")
+    .option("--new", "begin a new thread instead of continuing the last one that is no fork")
+    .option("--thread <id>", "continue this thread; it may be a fork")
     .addHelpText(
       "after",
       "\nExamples:\n  $ strata chat companion\n  $ printf 'My cat is called Miso.\\nWhat is my cat called?\\n' | strata chat companion --as ann",
@@ -63,7 +63,7 @@ async function threadNamed(
   const { agent, contact } = thread.scope;
   const wanted = as === undefined ? contact : await senderOf(app, declared, as);
   if (agent === declared.name && wanted === contact) return thread;
-  const next = `\`strata chat ${agent} --thread ${thread.id}\` goes on with it`;
+  const next = `\`strata chat ${agent} --thread ${thread.id}\` continues it`;
   throw new StrataError("invalid_input", `${thread.id} is a thread of ${agent} with ${printable(contact)}; ${next}`, {
     thread: thread.id,
   });
@@ -94,20 +94,20 @@ async function showUndelivered({ note, say }: Context, { app, thread: opened }: 
 
 async function greet({ terminal, note }: Context, { app, agent, contact, thread: opened }: Talk): Promise<void> {
   if (isInteractive(terminal)) {
-    note(`${agent.name} (${app.modelNameOf(agent)}) listens to ${contact}. /help tells more, Ctrl-D leaves.`);
+    note(`${agent.name} (${app.modelNameOf(agent)}) listens to ${contact}. /help shows more, Ctrl-D leaves.`);
     const guess = app.guessedWindow(app.modelNameOf(agent));
     if (guess !== undefined) note(`Careful: ${guess}.`);
   }
   const thread = opened();
   if (thread === undefined) return;
   if (thread.turns > 0) {
-    note(`Continues thread ${thread.id} (${count(thread.turns, "turn")}); \`/new\` begins another.`);
+    note(`Continues thread ${thread.id} (${count(thread.turns, "turn")}); \`/new\` begins a new one.`);
   }
   if (thread.version !== agent.version) note(...(await versionLines(app, agent, thread)));
   const waiting = (await app.runtime.pending(app.operator, thread)).length;
   if (waiting > 0)
     note(
-      `${count(waiting, "earlier message")} without an answer will go along with your next one; ${takesBack(thread)}`,
+      `${count(waiting, "earlier message")} without an answer will be sent with your next one; ${takesBack(thread)}`,
     );
 }
 
@@ -116,12 +116,12 @@ async function versionLines({ runtime, operator }: App, { name, version }: Agent
   const next = await runtime.nextRun(operator, thread.id);
   const [old, now] = [thread.version, version].map(shortVersion);
   if (next.version === version)
-    return [`${name} was declared anew since the last turn: the next one runs version ${now}, no longer ${old}.`];
+    return [`${name} has changed since the last turn: the next turn uses version ${now} instead of ${old}.`];
   const changes = await runtime.changes(operator, thread.id);
   if (changes.length === 0) return [];
   return [
-    `${name} was changed since this conversation began, and it goes on as it was: ${changes.join("; ")}.`,
-    `/new (or --new) begins a conversation with that; \`strata thread migrate ${thread.id}\` moves this one.`,
+    `${name} has changed since this conversation began, which continues with the old version: ${changes.join("; ")}.`,
+    `/new (or --new) begins a conversation with the new version; \`strata thread migrate ${thread.id}\` moves this one.`,
   ];
 }
 
@@ -132,7 +132,7 @@ async function overPipe(context: Context, talk: Talk, json: boolean): Promise<vo
   const onWaiting = (messages: number, thread: Thread): void => {
     if (!json)
       context.note(
-        `${count(messages, "message")} without an answer will go along with the next one; ${takesBack(thread)}`,
+        `${count(messages, "message")} without an answer will be sent with the next one; ${takesBack(thread)}`,
       );
   };
   const tell = json ? jsonTeller(context) : plainTeller(context);

@@ -15,9 +15,9 @@ interface Options {
 export function declareLock(program: Command, context: Context): void {
   program
     .command("lock")
-    .description("lock the immutable layers as they are now, so that a changed one stops the start")
-    .option("--check", "only check that they are as they were locked")
-    .option("--lines", "say that the lines of changed layers were reviewed and still say what their layers do")
+    .description("lock the immutable layers as they are now, so that Strata does not start with a changed one")
+    .option("--check", "only check that they have not changed")
+    .option("--lines", "confirm that the one-line summaries of changed layers were reviewed and still fit")
     .addHelpText("after", "\nExample:\n  $ strata lock --folder my-agents")
     .action(async (options: Options, command: Command) => {
       const { folder, json } = readShared(command, context.terminal);
@@ -38,7 +38,7 @@ async function lockIn(folder: string, { terminal: { env } }: Context): Promise<P
     return projectLock({ folder, env });
   } catch (thrown) {
     if (!(thrown instanceof StrataError && thrown.code === "config_missing")) throw thrown;
-    const message = `there is no strata.yaml in ${folder}, so there is nothing to lock: name the folder that holds one with --folder (the shipped blueprints come with their lock)`;
+    const message = `there is no strata.yaml in ${folder}, so there is nothing to lock: name the folder with --folder (the shipped blueprints come with their lock)`;
     throw new StrataError("config_missing", message, { folder }, thrown);
   }
 }

@@ -9,7 +9,7 @@ import type { Check } from "./doctor-checks.ts";
 export function declareDoctor(program: Command, context: Context): void {
   program
     .command("doctor")
-    .description("look at this machine, folder and data: what works, what is missing, and how to get it")
+    .description("check this machine, folder and data: what works, what is missing, and how to get it")
     .addHelpText("after", "\nExample:\n  $ strata doctor --folder my-agents")
     .action(async (_options: unknown, command: Command) => {
       const shared = readPlaces(command, context.terminal);
@@ -25,7 +25,7 @@ export function declareDoctor(program: Command, context: Context): void {
 
 /** The program leaves with the code of the first thing that fails. */
 function unhealthy(failed: number, { what, code }: Check): StrataError {
-  const message = `${count(failed, "check")} failed, first ${what}; mend it as its line says, and run \`strata doctor\` again`;
+  const message = `${count(failed, "check")} failed, first ${what}; fix it as its line says, and run \`strata doctor\` again`;
   return new StrataError(code ?? "unexpected", message, { failed, first: what });
 }
 

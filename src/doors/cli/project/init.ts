@@ -19,12 +19,12 @@ const USUAL = "companion";
 export function declareInit(program: Command, context: Context): void {
   program
     .command("init")
-    .description("make a folder with an agent of your own from a blueprint; nothing is overwritten")
+    .description("create a folder with an agent of your own from a blueprint; nothing is overwritten")
     .argument(
       "[blueprint]",
-      `a shipped blueprint, or a folder with a strata.yaml; in a terminal it is asked for (default: ${USUAL})`,
+      `a shipped blueprint, or a folder with a strata.yaml; in a terminal, you are asked for it (default: ${USUAL})`,
     )
-    .option("--name <agent>", "what the agent shall be called (default: as in the blueprint)")
+    .option("--name <agent>", "the agent's name (default: as in the blueprint)")
     .addHelpText(
       "after",
       "\nExamples:\n  $ strata init companion --folder my-agent --name clerk\n  $ strata init ../our-blueprint",
@@ -63,14 +63,14 @@ function report(folder: string, { cwd, env }: Context["terminal"], made: Made): 
   const payment = payments[agent];
   const lives = payment !== undefined;
   const unset = variables.filter((name) => !env[name]);
-  const change = `The texts${from === undefined ? " in layers/" : ""} are yours to change; \`strata lock\` accepts a change.`;
+  const change = `You may change the texts${from === undefined ? " in layers/" : ""}; \`strata lock\` accepts a change.`;
   return [
     `${folder} holds ${agents.length > 1 ? `${agents.length} agents` : "an agent"} now${from === undefined ? "" : `, copied from ${from}`}:`,
     ...files.map((file) => `  ${file}`),
     ...(leftOut.length > 0 ? [`Not copied: ${leftOut.join(", ")}`] : []),
     ...(unset.length > 0 ? ["", `Before it starts, put ${unset.join(", ")} into .env (see .env.example).`] : []),
     "",
-    `See what it would send, ${lives ? "give it credits to live on, " : ""}then talk to it:`,
+    `See what it would send, ${lives ? "give it credits, " : ""}then talk to it:`,
     `  strata compose ${agent}${flag} --message "Hello"`,
     ...(lives ? [`  strata credits add ${payment} ${agent}${flag}`] : []),
     `  strata chat ${agent}${flag}`,

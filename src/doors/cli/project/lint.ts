@@ -18,11 +18,15 @@ export function declareLint(program: Command, context: Context): void {
   program
     .command("lint")
     .description(
-      "find what breaks the provider's cache or costs more than it must, and declared texts that no edit could say; nothing is sent or stored",
+      "find what breaks the provider's cache or costs more than necessary, and declared texts that the guard would refuse as an edit; nothing is sent or stored",
     )
     .argument("[agent]", "the agent's name (default: all agents)")
-    .option("--turns <n>", "how long threads are (default: as the record tells, else 50)", wholeNumber(1, 1_000_000))
-    .option("--model <ref>", "whose cache is meant: `provider:name` (default: the agent's model)", modelRef)
+    .option(
+      "--turns <n>",
+      "how many turns a thread has (default: as in the record, otherwise 50)",
+      wholeNumber(1, 1_000_000),
+    )
+    .option("--model <ref>", "the model whose cache is checked: `provider:name` (default: the agent's model)", modelRef)
     .addHelpText("after", "\nExample:\n  $ strata lint companion --turns 200 --model anthropic:claude-opus-5-5")
     .action(async (name: string | undefined, { turns, model }: Options, command: Command) => {
       const shared = readShared(command, context.terminal);
@@ -58,7 +62,7 @@ function modelRef(text: string): ModelRef {
 }
 
 const unlocked = (file: string): string =>
-  `${file} does not exist: nothing starts before you have read the immutable layers and run \`strata lock\``;
+  `${file} does not exist: Strata does not start until you have read the immutable layers and run \`strata lock\``;
 
 function failed(errors: number): StrataError {
   const message = `lint found ${count(errors, "error")}; each says what to do`;

@@ -24,7 +24,9 @@ interface Row extends ModelCard {
 export function declareModels(program: Command, context: Context): void {
   const models = program
     .command("models")
-    .description("list what is known of models: windows, caches, prices in dollars per million tokens, and since when")
+    .description(
+      "list what is known about models: windows, caches, prices in dollars per million tokens, and their dates",
+    )
     .option("--provider <name>", "of this provider only (default: all, and what strata.yaml declares)")
     .addHelpText("after", "\nExample:\n  $ strata models --provider anthropic")
     .action((options: Options, command: Command) =>
@@ -40,7 +42,7 @@ export function declareModels(program: Command, context: Context): void {
 function declareShow(parent: Command, context: Context): void {
   parent
     .command("show")
-    .description("show what is known of one model, and where each value comes from")
+    .description("show what is known about one model, and where each value comes from")
     .argument("<model>", "the model, as in openai:gpt-5-mini")
     .addHelpText("after", "\nExample:\n  $ strata models show anthropic:claude-sonnet-4-5")
     .action((model: string, _options: unknown, command: Command) =>

@@ -14,7 +14,7 @@ interface Options {
 export function declareAnchor(program: Command, context: Context): void {
   program
     .command("anchor")
-    .description("print where the record stands now; kept elsewhere, it proves later that nothing was taken away")
+    .description("print the latest digests of the record; kept elsewhere, they prove later that nothing was removed")
     .option("--out <file>", "write it to a file instead")
     .addHelpText("after", "\nExample:\n  $ strata anchor --out anchor.json && strata verify --anchor anchor.json")
     .action((options: Options, command: Command) =>

@@ -10,8 +10,8 @@ import { inRecord } from "../shell/session.ts";
 export function declareBackup(program: Command, context: Context): void {
   program
     .command("backup")
-    .description("copy the whole record into one new file, while Strata runs; the files of workspaces are not in it")
-    .argument("<file>", "where to; no file of that name may exist")
+    .description("copy the whole record into a new file, even while Strata runs; files of workspaces are not included")
+    .argument("<file>", "the new file; it must not exist yet")
     .addHelpText("after", "\nExample:\n  $ strata backup ../strata-monday.db")
     .action((name: string, _options: unknown, command: Command) => {
       const file = resolve(context.terminal.cwd, name);
@@ -29,9 +29,9 @@ export function declareBackup(program: Command, context: Context): void {
         }
         if (json) return context.json({ file, pages });
         context.say(
-          `${file} holds all of ${recordFile(data)}, and only its owner may read it.`,
+          `${file} contains all of ${recordFile(data)}, and only its owner may read it.`,
           "To restore it: stop every Strata on the data folder, put the file in place as strata.db there,",
-          "take away strata.db-wal and strata.db-shm beside it, and run `strata verify`.",
+          "delete strata.db-wal and strata.db-shm beside it, and run `strata verify`.",
         );
       });
     });

@@ -14,18 +14,18 @@ const EXAMPLE = "\nExample:\n  $ strata store copy .strata STRATA_STORE";
 export function declareStore(program: Command, context: Context): void {
   program
     .command("store")
-    .description("copy all that is kept from one database to another")
+    .description("copy everything from one database to another")
     .addHelpText("after", EXAMPLE)
     .command("copy")
     .description(
-      "copy a store into an empty one, from SQLite to PostgreSQL or back; interrupted, the same command goes on",
+      "copy a store into an empty one, from SQLite to PostgreSQL or back; after an interruption, the same command continues",
     )
     .argument(
       "<from>",
       "a data folder, its strata.db, postgres://…, or the name of a variable that holds such an address",
     )
-    .argument("<to>", "where to; it must be empty, or hold the beginning of this copy")
-    .addHelpText("after", `\nStop every Strata on FROM before. The files of workspaces are not in it.\n${EXAMPLE}`)
+    .argument("<to>", "the target; it must be empty, or contain the beginning of this copy")
+    .addHelpText("after", `\nFirst stop every Strata that uses FROM. Files of workspaces are not copied.\n${EXAMPLE}`)
     .action(async (from: string, to: string) => {
       const [source, target] = [addressOf(from, context), addressOf(to, context)];
       if (!isThere(source))

@@ -24,9 +24,9 @@ export function declareVerify(program: Command, context: Context): void {
   program
     .command("verify")
     .description(
-      "check the database file, derive every stored digest and the chain of records again, and say what does not match",
+      "check the database file, recompute every stored digest and the chain of records, and report what does not match",
     )
-    .option("--anchor <file>", "also check that the record still reaches what `strata anchor` printed")
+    .option("--anchor <file>", "also check that the record still contains what `strata anchor` printed")
     .addHelpText("after", "\nExample:\n  $ strata verify --data .strata")
     .action(async (options: Options, command: Command) => {
       const anchors = await anchorsIn(options.anchor, context.terminal.cwd);
@@ -74,8 +74,8 @@ async function examine(
 /** What was looked at, beside what is counted above. */
 const COVERED = [
   "Looked at: every page, row and index of the database and its schema, the search index and the vectors, the logs, lives and sums of",
-  "agents, each text against its digest and each link against its rows. Not looked at: files of workspaces, and an end that was cut off",
-  "whole, which shows against an anchor (`--anchor`).",
+  "agents, each text against its digest and each link against its rows. Not checked: files of workspaces, and an end that was removed",
+  "completely, which only an anchor shows (`--anchor`).",
 ];
 
 const isClean = ({ problems }: Verdict): boolean => problems.length === 0;
@@ -91,7 +91,7 @@ function report({ org, checked, problems }: Verdict): readonly string[] {
 function broken(problems: number): StrataError {
   return new StrataError(
     "record_broken",
-    `the record does not match itself in ${count(problems, "place")}; keep this data as it is, and restore a copy from before`,
+    `the record does not match its digests in ${count(problems, "place")}; keep this data as it is, and restore an earlier copy`,
     { problems },
   );
 }

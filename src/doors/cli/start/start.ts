@@ -24,15 +24,15 @@ interface Options {
 export function declareStart(program: Command, context: Context): void {
   program
     .command("start")
-    .description("serve on this machine; in a terminal, chat with the companion at once")
-    .option("--port <n>", "the port to serve on; 0 takes a free one", wholeNumber(0, 65_535), 4600)
-    .option("--host <address>", "the address to listen at (default: 127.0.0.1, this machine alone)")
-    .option("--host-name <name...>", "more names that clients may call it by, as those of a proxy in front of it")
+    .description("start the server on this machine; in a terminal, chat with the companion at once")
+    .option("--port <n>", "the port to listen on; 0 chooses a free one", wholeNumber(0, 65_535), 4600)
+    .option("--host <address>", "the address to listen on (default: 127.0.0.1, only this machine)")
+    .option("--host-name <name...>", "more host names that clients may use, such as that of a proxy in front of it")
     .option(
       "--watch",
-      "read the project again when its files change, for the threads that begin from then on; locked texts are taken at a start only",
+      "reload the project when its files change, for threads that begin afterwards; locked texts are read only at a start",
     )
-    .option("--new", "in a terminal: begin a new conversation instead of going on with the last one")
+    .option("--new", "in a terminal: begin a new conversation instead of continuing the last one")
     .addHelpText(
       "after",
       "\nExamples:\n  $ strata start --port 4601 --watch\n  $ strata start --host 0.0.0.0 --host-name strata.example.org",
@@ -144,4 +144,4 @@ async function announce({ say, json, style }: Context, session: Session, { url, 
 }
 
 const REHEARSAL =
-  "`rehearsal` is no real model: it thinks nothing up, it quotes what it finds in the request and uses the tools it is\nplainly asked to use. For a real model, set ANTHROPIC_API_KEY in the environment, or `model:` in strata.yaml.";
+  "`rehearsal` is no real model: it invents nothing, quotes what it finds in the request and uses the tools that it is\nexplicitly asked to use. For a real model, set ANTHROPIC_API_KEY in the environment, or `model:` in strata.yaml.";

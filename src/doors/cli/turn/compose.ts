@@ -19,12 +19,12 @@ interface Options {
 export function declareCompose(program: Command, context: Context): void {
   program
     .command("compose")
-    .description("show the request that a message would lead to; nothing is sent or stored")
+    .description("show the request that a message would cause; nothing is sent or stored")
     .argument("<agent>", "the agent's name")
-    .option("--message <text>", "the message; needed but with --explain")
+    .option("--message <text>", "the message; required without --explain")
     .option("--as <contact>", "who writes it (default: you)")
-    .addOption(new Option("--mode <mode>", "as if so much of the prompt were sent").choices(MODES))
-    .option("--explain", "show instead how large each layer is in full and in compact mode, and what is sent of it")
+    .addOption(new Option("--mode <mode>", "compose in this mode: how much of the prompt is sent").choices(MODES))
+    .option("--explain", "instead, show how large each layer is in full and in compact mode, and what is sent of it")
     .option("--wire", "print the exact HTTP body instead")
     .addHelpText(
       "after",
@@ -49,7 +49,7 @@ function given(message: string | undefined): string {
   if (message !== undefined) return message;
   throw new StrataError(
     "invalid_input",
-    "which message? Give it with --message TEXT, or say --explain for the sizes alone",
+    "a message is needed: give it with --message TEXT, or use --explain for the sizes alone",
   );
 }
 

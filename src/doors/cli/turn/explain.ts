@@ -15,7 +15,9 @@ const NEWEST = 20;
 export function declareExplain(program: Command, context: Context): void {
   program
     .command("explain")
-    .description("explain a thread or a turn: each piece's fate and cost; without an id, list the newest threads")
+    .description(
+      "explain a thread or a turn: each piece, its cost, and whether it was sent; without an id, list the newest threads",
+    )
     .argument("[id]", "a thread (thr_…) or a turn (trn_…)")
     .addHelpText("after", "\nExamples:\n  $ strata explain\n  $ strata explain thr_01jd8k3v5x9m2q7r4t6w8y0zab")
     .action((id: string | undefined, _options: unknown, command: Command) => {

@@ -37,18 +37,18 @@ interface Job {
 export function declareReplay(program: Command, context: Context): void {
   program
     .command("replay")
-    .description("feed a recorded conversation through the whole way; run again, it goes on where it was")
+    .description("replay a recorded conversation turn by turn; run again, it continues where it stopped")
     .argument(
       "<file>",
-      "JSON lines {thread, contact?, at?, from, name?, text, calls?: [{id, tool, input}], id?}; `from` is contact, agent or tool; a thread without `contact` is a contact of its own, and lines without `at` are dated from 2024-01-01 on",
+      "JSON lines {thread, contact?, at?, from, name?, text, calls?: [{id, tool, input}], id?}; `from` is contact, agent or tool; a thread without `contact` gets a contact of its own, and lines without `at` get dates from 2024-01-01 on",
     )
     .requiredOption("--agent <name>", "the agent that gets the conversation")
-    .option("--replies <who>", "`recorded`: the recording speaks for the model and answers its tool calls")
-    .option("--tools <file>", "JSON Schemas of the recording's tools, which the recording answers")
-    .option("--dump <file>", "write each provider request as the HTTP body that would be sent, a JSON line each")
-    .option("--model <provider:name>", "whose request shape is recorded and dumped")
+    .option("--replies <who>", "`recorded`: the replies and tool results come from the recording")
+    .option("--tools <file>", "JSON Schemas of the recording's tools, whose results come from the recording")
+    .option("--dump <file>", "write each provider request as the HTTP body that would be sent, one JSON line each")
+    .option("--model <provider:name>", "the model whose request format is recorded and dumped")
     .addOption(
-      new Option("--gap <seconds>", "time between lines that carry none")
+      new Option("--gap <seconds>", "time between lines without a time")
         .argParser(seconds)
         .default(45_000, "45 seconds"),
     )
@@ -180,7 +180,7 @@ function failure({ turn, end }: ReplayedTurn, thread: string): StrataError {
   const { code, message, details } = asStrataError(end?.type === "failed" ? end.error : undefined);
   return new StrataError(
     code,
-    `turn ${turn} of ${thread} failed: ${message}; the rest of this thread was left out`,
+    `turn ${turn} of ${thread} failed: ${message}; the rest of this thread was skipped`,
     details,
   );
 }
@@ -189,7 +189,7 @@ function stopped({ fail }: Context, { exchanges }: Job, { turns: { fresh, before
   fail(
     new StrataError(
       "turn_cancelled",
-      `stopped after ${number(fresh + before)} of ${number(exchanges.length)} turns; run the same command again to go on`,
+      `stopped after ${number(fresh + before)} of ${number(exchanges.length)} turns; run the same command again to continue`,
     ),
   );
 }
