@@ -31,9 +31,10 @@ export function worthShowing(
     isSaid(hit) && hit.evidence >= ("vector" in hit.features ? Math.max(SAID, nearLeast(newest)) : SAID);
   const fitsSaved = (hit: MemoryHit): boolean => !isSaid(hit) && hit.evidence >= SAVED;
   const isOpen = judged.some(opens);
+  const most = Math.max(0, ...judged.filter(isSaid).map(({ evidence }) => evidence));
   const said = isOpen ? hits.filter(isSaid) : [];
   const saved = judged.some(fitsSaved) ? hits.filter(fitsSaved) : [];
-  const standing = judged.filter((hit) => isStanding(hit) && (isOpen || isOfIt(hit))).slice(0, MOST_STANDING);
+  const standing = judged.filter((hit) => isStanding(hit) && (isOpen || isOfIt(hit, most))).slice(0, MOST_STANDING);
   const known = new Set(standing.map(({ id }) => id));
   const others = [saved, said].map((list) => nearTheBest(list.filter(({ id }) => !known.has(id) && !isBare(list, id))));
   const lists = [standing, ...others];
@@ -48,9 +49,13 @@ const MOST_STANDING = 2;
 const isStanding = ({ features }: MemoryHit): boolean =>
   "ruleHelps" in features || (("rule" in features || "wishHelps" in features) && "turn" in features);
 
-/** What was saved stands by itself, and what has a word of the message where help is asked for. */
-const isOfIt = ({ kind, features }: MemoryHit): boolean =>
-  kind !== "message" || (("ruleHelps" in features || "wishHelps" in features) && "turn" in features);
+/** Of what the best says of a message: by less than that, a word they share is hardly about the same. */
+const SHARED = 0.4;
+
+/** What was saved stands by itself, and what says some of the message where help is asked for. */
+const isOfIt = ({ kind, features, evidence }: MemoryHit, most: number): boolean =>
+  kind !== "message" ||
+  (("ruleHelps" in features || "wishHelps" in features) && "turn" in features && evidence >= SHARED * most);
 
 /** Questions alone: what was asked before is no answer, unless what follows it is shown as well. */
 const BARE =

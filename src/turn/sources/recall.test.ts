@@ -160,9 +160,11 @@ describe("the room of the layer", () => {
   it("has what the asker once asked for in general where a word of it fits, else beside the rest, and no bare question of before", async () => {
     const general = { rule: 2, ruleHelps: 2 };
     const rule = said("Always use metric units.", 3, { evidence: 0, score: 1, features: general });
-    const worded = { ...rule, features: { ...general, turn: 1 } };
+    const worded = { ...rule, evidence: 0.08, features: { ...general, turn: 1 } };
+    const hardly = { ...worded, evidence: 0.02 };
     const texts = async (...hits: readonly MemoryHit[]) => itemsOf(await recalled(hits)).map(({ text }) => text);
     expect(await texts(said("The tram was late.", 6, { evidence: 0.1 }), worded)).toEqual(["Always use metric units."]);
+    expect(await texts(said("The tram was late.", 6, { evidence: 0.1 }), hardly)).toEqual([]);
     expect(await texts(said("The tram was late.", 6, { evidence: 0.1 }), rule)).toEqual([]);
     expect(await texts(said("The tram was late.", 6), rule)).toEqual([
       "Always use metric units.",
