@@ -36,7 +36,7 @@ const list = operation({
   takes: OF_AGENT,
   gives: SCHEDULES,
   list: "schedules",
-  command: { examples: ["schedule list companion"], opens: "record" },
+  command: { examples: ["schedule list companion"], opens: "data" },
   run: async ({ runtime }, { agent }, { actor }) => {
     const found = await runtime.schedules(actor, agent);
     return { schedules: found.map(({ schedule, next }) => ({ ...schedule, ...(next !== undefined && { next }) })) };
