@@ -4,6 +4,7 @@ import {
   type Digest,
   digestOf,
   keyedDigest,
+  type Ledger,
   type Memory,
   type NewMemory,
   type SystemBlock,
@@ -23,6 +24,12 @@ export interface MessageMark {
   readonly tokens: number;
   readonly came_with: TurnId | null;
 }
+
+/**
+ * A ledger as it is kept. Its first lines are those of the prefix, the same in each request of an epoch and most of it: they are a text
+ * of their own, named by `before`. Ledgers of earlier versions have all lines in one.
+ */
+export type StoredLedger = Ledger & { readonly before?: Digest };
 
 /** An epoch's prefix by digest: the text of the shared piece that the epoch row names. */
 export interface PrefixManifest {

@@ -5,6 +5,7 @@ import {
   type ContactId,
   type EventPart,
   type Json,
+  type Ledger,
   type LedgerEntry,
   type Memory,
   type Message,
@@ -30,7 +31,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { Exchange } from "./agent-store.ts";
-import type { MessageMark, PrefixManifest } from "./digests.ts";
+import type { MessageMark, PrefixManifest, StoredLedger } from "./digests.ts";
 import type { OutboxMessage } from "./outbox-message.ts";
 import type { RequestRecord, Thread, TurnEnd } from "./records.ts";
 import type { Slot } from "./slot.ts";
@@ -75,8 +76,8 @@ export const toEntries = (text: string): readonly LedgerEntry[] => stored(text);
 export const toMarks = (text: string): RequestRecord["marks"] => stored(text);
 /** How the model was asked to answer. */
 export const toParameters = (text: string): RequestRecord["parameters"] => stored(text);
-/** Each piece's fate in one request. */
-export const toLedger = (text: string): RequestRecord["ledger"] => stored(text);
+/** Each piece's fate in one request, without the lines that are kept apart. */
+export const toStoredLedger = (text: string): StoredLedger => stored(text);
 /** What a turn came to in all. */
 export const toTotals = (text: string): TurnTotals => stored(text);
 /** Any value, for callers that look into it themselves. */
@@ -344,7 +345,7 @@ export function toRequest(row: Row<"request">, texts: RequestTexts): Omit<Reques
     own,
     marks: toMarks(texts.marks),
     parameters: toParameters(texts.parameters),
-    ledger: toLedger(texts.ledger),
+    ledger: texts.ledger,
     taint,
     ...predictionOf(row),
     reply: replyOf(row, texts.reply),
@@ -358,7 +359,7 @@ export function toRequest(row: Row<"request">, texts: RequestTexts): Omit<Reques
 export interface RequestTexts {
   readonly marks: string;
   readonly parameters: string;
-  readonly ledger: string;
+  readonly ledger: Ledger;
   readonly reply: string | null;
 }
 

@@ -146,27 +146,52 @@ export interface TablesWith<Own extends Record<string, object>> {
 /** `tables<{ life: LifeTable }>()`: the builder, with a feature's tables. */
 export const tables = <Own extends Record<string, object>>(): TablesWith<Own> => ({
   query: query.withTables<Own>(),
-  insert: inserted,
+  insert: (table, row, when) => insertRows(table, [row], when),
 });
 
 /** One row into a table. `if new`: a row that is there already stays, without an error. */
-export const insert = <Table extends keyof Tables>(
+export function insert<Table extends keyof Tables>(
   table: Table,
   row: Insertable<Tables[Table]>,
   when?: "if new",
-): Ready<never> => inserted(table, row, when);
+): Ready<never> {
+  return insertRows(table, [row], when);
+}
+
+/** Several rows of the same columns into a table, in as few statements as there are powers of two in their number. */
+export async function insertAll<Table extends keyof Tables>(
+  tx: { run(statement: Ready<unknown>): Promise<number> },
+  table: Table,
+  rows: readonly Insertable<Tables[Table]>[],
+  when?: "if new",
+): Promise<void> {
+  for (let from = 0; from < rows.length; ) {
+    // Few sizes, so that few texts are prepared.
+    const size = Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(rows.length - from)));
+    await tx.run(insertRows(table, rows.slice(from, from + size), when));
+    from += size;
+  }
+}
+
+const MOST_ROWS = 64;
 
 const inserts = new Map<string, string>();
 
-function inserted(table: string, row: object, when?: "if new"): Ready<never> {
-  const columns = Object.keys(row);
-  const name = `${table} ${when ?? ""} ${columns.join(" ")}`;
+function insertRows(table: string, rows: readonly object[], when?: "if new"): Ready<never> {
+  const columns = Object.keys(rows[0] ?? {});
+  const name = `${rows.length} ${table} ${when ?? ""} ${columns.join(" ")}`;
   let text = inserts.get(name);
   if (text === undefined) {
     const names = columns.map((column) => `"${column}"`).join(", ");
+    const values = `(${columns.map(() => "?").join(", ")})`;
     const conflict = when === undefined ? "" : " on conflict do nothing";
-    text = `insert into "${table}" (${names}) values (${columns.map(() => "?").join(", ")})${conflict}`;
+    text = `insert into "${table}" (${names}) values ${rows.map(() => values).join(", ")}${conflict}`;
     inserts.set(name, text);
   }
-  return { sql: text, parameters: Object.values(row) };
+  return { sql: text, parameters: rows.flatMap((row) => valuesOf(row, columns)) };
+}
+
+function valuesOf(row: object, columns: readonly string[]): readonly unknown[] {
+  const values = new Map<string, unknown>(Object.entries(row));
+  return columns.map((column) => values.get(column));
 }

@@ -8,7 +8,7 @@ import {
   StrataError,
 } from "../../protocol/index.ts";
 import { owner, ownerOrAgent } from "../scope.ts";
-import { fixed, insert, query } from "../statement.ts";
+import { fixed, insert, insertAll, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 
@@ -17,6 +17,12 @@ export async function keepShared(tx: Tx, org: OrgId, text: string): Promise<Dige
   const digest = digestOf(text);
   await tx.run(insert("shared_piece", { org, digest, text }, "if new"));
   return digest;
+}
+
+/** Keeps several of them in few statements. */
+export async function keepAllShared(tx: Tx, org: OrgId, texts: readonly string[]): Promise<void> {
+  const rows = texts.map((text) => ({ org, digest: digestOf(text), text }));
+  await insertAll(tx, "shared_piece", rows, "if new");
 }
 
 /** Keeps a contact's text: once per contact, under a digest that only this contact's key can make. */
@@ -50,10 +56,7 @@ const keyOf = fixed(({ org, agent, contact }: Pick<Row<"contact_key">, "org" | "
 /** A shared text. @throws StrataError `record_broken` when it is not there or not what its digest says */
 export async function sharedText(tx: Tx, org: OrgId, digest: Digest): Promise<string> {
   const text = (await tx.first(sharedPiece({ org, digest })))?.text;
-  if (text === undefined) throw broken(`the shared text ${digest} is not in the record`, digest);
-  // Shared texts are what a prompt trusts, and few: each is checked whenever it is read.
-  if (digestOf(text) !== digest) throw broken(`the shared text ${digest} was changed after it was recorded`, digest);
-  return text;
+  return whole(digest, text);
 }
 
 const sharedPiece = fixed(({ org, digest }: Pick<Row<"shared_piece">, "org" | "digest">) =>
@@ -62,6 +65,23 @@ const sharedPiece = fixed(({ org, digest }: Pick<Row<"shared_piece">, "org" | "d
     .select("text")
     .where((eb) => eb.and({ org, digest })),
 );
+
+/** Several shared texts in one statement. What it gives throws as `sharedText` does. */
+export async function sharedTexts(tx: Tx, org: OrgId, digests: readonly Digest[]): Promise<(digest: Digest) => string> {
+  const wanted = JSON.stringify([...new Set(digests)]);
+  const rows = await tx.all(plain<Pick<Row<"shared_piece">, "digest" | "text">>(SHARED_PIECES, org, wanted));
+  const texts = new Map(rows.map(({ digest, text }) => [digest, text]));
+  return (digest) => whole(digest, texts.get(digest));
+}
+
+const SHARED_PIECES = `select digest, text from shared_piece where org = ? and digest in (select value from json_each(?))`;
+
+function whole(digest: Digest, text: string | undefined): string {
+  if (text === undefined) throw broken(`the shared text ${digest} is not in the record`, digest);
+  // Shared texts are what a prompt trusts, and few: each is checked whenever it is read.
+  if (digestOf(text) !== digest) throw broken(`the shared text ${digest} was changed after it was recorded`, digest);
+  return text;
+}
 
 /** A contact's text, null where it was erased. @throws StrataError `record_broken` when it is not there */
 export async function ownText(tx: Tx, scope: ContactScope, digest: Digest): Promise<string | null> {

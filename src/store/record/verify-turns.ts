@@ -8,7 +8,7 @@ import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
 import { findThread } from "../threads/threads.ts";
 import { approvalsOfTurn } from "../turns/approvals.ts";
-import { ownMessages, requestRows } from "../turns/requests.ts";
+import { ledgerOf, ownMessages, requestRows } from "../turns/requests.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { ownText, sharedText } from "./pieces.ts";
 import { turnLink } from "./turn-link.ts";
@@ -69,10 +69,11 @@ async function ownDigests(tx: Tx, turn: Row<"turn">): Promise<readonly Digest[]>
 /** Texts that are named and not there. */
 async function missing(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
   const requests = await requestRows(tx, turn, turn.id);
-  const shared = requests.flatMap(({ marks, parameters, ledger }) => [marks, parameters, ledger]);
+  const shared = requests.flatMap(({ marks, parameters }) => [marks, parameters]);
   return [
     ...(await inOrder(await ownDigests(tx, turn), (digest) => absent(() => ownText(tx, turn, digest)))).flat(),
     ...(await inOrder(shared, (digest) => absent(() => sharedText(tx, turn.org, digest)))).flat(),
+    ...(await inOrder(requests, (row) => absent(() => ledgerOf(tx, row)))).flat(),
   ];
 }
 

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { batchContact, toolName } from "../../protocol/index.ts";
+import { batchContact, digestOf, toolName } from "../../protocol/index.ts";
 import { dueDeliveries, isDeliveryDue, unanswered } from "../agent/mail.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import { exchange, NOW, newThread, OWNER, open, said, scopeOf, take, VERSION } from "../contract/sample.contract.ts";
@@ -159,4 +159,21 @@ describe("a look for replies that are due", () => {
     await store.close();
     writer.close();
   });
+});
+
+it("reads a ledger that an earlier version kept whole, and keeps the lines of the prefix once for all requests", async () => {
+  const store = await openSqlite(file);
+  const thread = await open(store, scopeOf("ann"));
+  const { turn } = (await exchange(store, thread, "Hi", { reply: "Hello" })).claim;
+  const before = await store.turn(thread.scope, turn);
+  await store.close();
+  const whole = JSON.stringify(before?.requests[0]?.ledger);
+  const db = new BetterSqlite3(file);
+  const digest = digestOf(whole);
+  db.prepare("insert into shared_piece (org, digest, text) values (?, ?, ?)").run(thread.scope.org, digest, whole);
+  db.prepare("update request set ledger = ? where turn = ?").run(digest, turn);
+  db.close();
+  const again = await openSqlite(file);
+  expect((await again.turn(thread.scope, turn))?.requests[0]?.ledger).toEqual(before?.requests[0]?.ledger);
+  await again.close();
 });

@@ -13,7 +13,7 @@ import type { MessageMark } from "../digests.ts";
 import { rememberTurn, replyTrust, type SlotSaid } from "../memory/messages.ts";
 import type { Claim, TurnOutcome } from "../records.ts";
 import { owner } from "../scope.ts";
-import { fixed, insert, ONE, query } from "../statement.ts";
+import { fixed, insert, insertAll, ONE, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
 import { taintsOf } from "../threads/staged.ts";
@@ -91,11 +91,11 @@ async function addSlots(tx: Tx, at: Settling, { claim, outcome, words }: DoneTur
   );
   if (words !== null) said.push(replySlot(outcome, words, replyTrust(await taintsOf(tx, at.scope, at.turn))));
   const slots = said.map((slot, i) => ({ ...slot, position: first + i }));
-  for (const { position, kind, trust, piece, at: when } of slots) {
+  const rows = slots.map(({ position, kind, trust, piece, at: when }): Row<"slot"> => {
     const speaker = kind === "reply" ? "agent" : trust;
-    const row = { kind, speaker, piece, at: when } as const;
-    await tx.run(insert("slot", { ...owner(at.scope), thread: at.thread, position, turn: at.turn, ...row }));
-  }
+    return { ...owner(at.scope), thread: at.thread, position, turn: at.turn, kind, speaker, piece, at: when };
+  });
+  await insertAll(tx, "slot", rows);
   const forkedFrom = first === 0 ? (claim.thread.forkedFrom?.thread ?? null) : null;
   await rememberTurn(tx, { ...at, forkedFrom, slots, except: new Set(outcome.unremembered) });
 }

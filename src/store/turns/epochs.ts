@@ -4,6 +4,7 @@ import {
   type Digest,
   digestOf,
   type Epoch,
+  keyedDigest,
   type OrgId,
   type Prefix,
   StrataError,
@@ -11,10 +12,10 @@ import {
   type TranscriptMessage,
 } from "../../protocol/index.ts";
 import { type MessageMark, type PrefixManifest, rolled } from "../digests.ts";
-import { keepOwn, keepShared, present, sharedText } from "../record/pieces.ts";
+import { keepShared, present, sharedText, sharedTexts } from "../record/pieces.ts";
 import { toEntries, toManifest, toSystemText, toTools, toTranscriptMessage, type WithText } from "../rows.ts";
 import { owner } from "../scope.ts";
-import { fixed, insert, ONE, query } from "../statement.ts";
+import { fixed, insert, insertAll, ONE, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import type { Settling } from "./settling.ts";
@@ -63,10 +64,13 @@ export async function keepMessages(
   at: Settling,
   messages: readonly TranscriptMessage[],
 ): Promise<MessageMark[]> {
-  return inOrder(messages, async ({ message, trust, tokens, turn: came_with }) => {
-    const piece = await keepOwn(tx, at.scope, at.key, JSON.stringify(message));
-    return { piece, trust, tokens, came_with };
+  const kept = messages.map(({ message, trust, tokens, turn: came_with }) => {
+    const text = JSON.stringify(message);
+    return { text, mark: { piece: keyedDigest(at.key, text), trust, tokens, came_with } };
   });
+  const pieces = kept.map(({ text, mark }) => ({ ...owner(at.scope), digest: mark.piece, text }));
+  await insertAll(tx, "piece", pieces, "if new");
+  return kept.map(({ mark }) => mark);
 }
 
 /** The end of a transcript: where the next message goes, and the digest of all before it. */
@@ -84,13 +88,13 @@ export async function appendMessages(
   messages: readonly MessageMark[],
 ): Promise<TranscriptEnd> {
   let { position, rolling } = end;
+  const rows: Row<"message">[] = [];
   for (const mark of messages) {
     rolling = rolled(rolling, mark);
-    await tx.run(
-      insert("message", { ...owner(at.scope), thread: at.thread, epoch: end.epoch, position, ...mark, rolling }),
-    );
+    rows.push({ ...owner(at.scope), thread: at.thread, epoch: end.epoch, position, ...mark, rolling });
     position++;
   }
+  await insertAll(tx, "message", rows);
   return { epoch: end.epoch, position, rolling };
 }
 
@@ -184,8 +188,7 @@ export async function toEpoch(
     n,
     reason,
     cut,
-    prefix: await readPrefix(tx, row.org, row.prefix),
-    prefixEntries: toEntries(await sharedText(tx, row.org, row.entries)),
+    ...(await readPrefix(tx, row)),
     mode,
     transcript: messages.map((message) =>
       toTranscriptMessage(message, present(message.text, `message ${message.position} of epoch ${n}`)),
@@ -193,15 +196,18 @@ export async function toEpoch(
   };
 }
 
-async function readPrefix(tx: Tx, org: OrgId, digest: Digest): Promise<Prefix> {
-  const manifest = toManifest(await sharedText(tx, org, digest));
+async function readPrefix(
+  tx: Tx,
+  { org, prefix, entries }: Row<"epoch">,
+): Promise<Pick<Epoch, "prefix" | "prefixEntries">> {
+  const { tools, system } = toManifest(await sharedText(tx, org, prefix));
+  const textOf = await sharedTexts(tx, org, [tools, entries, ...system.map(({ text }) => text)]);
   return {
-    tools: toTools(await sharedText(tx, org, manifest.tools)),
-    system: await inOrder(manifest.system, async ({ scope, text, layers }) => ({
-      scope,
-      text: toSystemText(await sharedText(tx, org, text)),
-      layers,
-    })),
+    prefix: {
+      tools: toTools(textOf(tools)),
+      system: system.map(({ scope, text, layers }) => ({ scope, text: toSystemText(textOf(text)), layers })),
+    },
+    prefixEntries: toEntries(textOf(entries)),
   };
 }
 

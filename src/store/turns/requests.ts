@@ -2,16 +2,18 @@ import {
   billedUsage,
   type ContactScope,
   type Digest,
+  digestOf,
+  type Ledger,
   type Reply,
   StrataError,
   type TurnId,
 } from "../../protocol/index.ts";
-import { type MessageMark, promptDigest } from "../digests.ts";
-import { keepOwn, keepShared, ownText, sharedText } from "../record/pieces.ts";
+import { type MessageMark, promptDigest, type StoredLedger } from "../digests.ts";
+import { keepAllShared, keepOwn, ownText, sharedText, sharedTexts } from "../record/pieces.ts";
 import type { RequestRecord } from "../records.ts";
-import { toRequest, type WithText } from "../rows.ts";
+import { toEntries, toRequest, toStoredLedger, type WithText } from "../rows.ts";
 import { owner } from "../scope.ts";
-import { fixed, insert, query } from "../statement.ts";
+import { fixed, insert, insertAll, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 import { rollingAt } from "./epochs.ts";
@@ -19,14 +21,12 @@ import type { Settling } from "./settling.ts";
 
 /** Keeps what a turn added to its conversation, also when it failed: its requests are rebuilt from it. */
 export async function keepOwnMessages(tx: Tx, at: Settling, messages: readonly MessageMark[]): Promise<void> {
-  for (const [position, mark] of messages.entries()) {
-    await tx.run(insert("turn_message", { ...owner(at.scope), turn: at.turn, position, ...mark }));
-  }
+  const rows = messages.map((mark, position) => ({ ...owner(at.scope), turn: at.turn, position, ...mark }));
+  await insertAll(tx, "turn_message", rows);
 }
 
 /** Keeps a request: what repeats by reference, so that one more costs the same in a long conversation as in a short one. */
 export async function keepRequest(tx: Tx, at: Settling, request: RequestRecord, own: number): Promise<void> {
-  const { org } = at.scope;
   if (request.own > own || !(await hasBase(tx, at, request))) throw tooMany(at, request, own);
   const row: Row<"request"> = {
     ...owner(at.scope),
@@ -34,13 +34,31 @@ export async function keepRequest(tx: Tx, at: Settling, request: RequestRecord, 
     turn: at.turn,
     ...numbers(request),
     tail: await keepOwn(tx, at.scope, at.key, JSON.stringify(request.tail)),
-    marks: await keepShared(tx, org, JSON.stringify(request.marks)),
-    parameters: await keepShared(tx, org, JSON.stringify(request.parameters)),
-    ledger: await keepShared(tx, org, JSON.stringify(request.ledger)),
+    ...(await keepShape(tx, at, request)),
     ...(await kept(tx, at, request.reply)),
     ...predicted(request),
   };
   await tx.run(insert("request", row));
+}
+
+/** What is nobody's own: where the cache was told to keep, how to answer, and what became of each piece. */
+async function keepShape(
+  tx: Tx,
+  at: Settling,
+  request: RequestRecord,
+): Promise<Pick<Row<"request">, "marks" | "parameters" | "ledger">> {
+  const { before, ledger } = ledgerTexts(request.ledger);
+  const [marks, parameters] = [JSON.stringify(request.marks), JSON.stringify(request.parameters)];
+  await keepAllShared(tx, at.scope.org, [marks, parameters, before, ledger]);
+  return { marks: digestOf(marks), parameters: digestOf(parameters), ledger: digestOf(ledger) };
+}
+
+function ledgerTexts(ledger: Ledger): { readonly before: string; readonly ledger: string } {
+  const first = ledger.entries.findIndex(({ place }) => place !== "tools" && place !== "system");
+  const count = first === -1 ? ledger.entries.length : first;
+  const before = JSON.stringify(ledger.entries.slice(0, count));
+  const stored: StoredLedger = { ...ledger, entries: ledger.entries.slice(count), before: digestOf(before) };
+  return { before, ledger: JSON.stringify(stored) };
 }
 
 async function hasBase(tx: Tx, at: Settling, { epoch, base }: RequestRecord): Promise<boolean> {
@@ -117,12 +135,20 @@ const requestsOfTurn = fixed((at: InTurn) =>
 
 /** A row as a request without its bytes. */
 export async function readRequest(tx: Tx, row: Row<"request">): Promise<Omit<RequestRecord, "tail">> {
+  const textOf = await sharedTexts(tx, row.org, [row.marks, row.parameters]);
   return toRequest(row, {
-    marks: await sharedText(tx, row.org, row.marks),
-    parameters: await sharedText(tx, row.org, row.parameters),
-    ledger: await sharedText(tx, row.org, row.ledger),
+    marks: textOf(row.marks),
+    parameters: textOf(row.parameters),
+    ledger: await ledgerOf(tx, row),
     reply: row.reply === null ? null : await ownText(tx, row, row.reply),
   });
+}
+
+/** A request's ledger. @throws StrataError `record_broken` when a text of it is not there or not what its digest says */
+export async function ledgerOf(tx: Tx, row: Row<"request">): Promise<Ledger> {
+  const { before, ...ledger } = toStoredLedger(await sharedText(tx, row.org, row.ledger));
+  if (before === undefined) return ledger;
+  return { ...ledger, entries: [...toEntries(await sharedText(tx, row.org, before)), ...ledger.entries] };
 }
 
 /** A turn's own messages, in order, with their texts. */

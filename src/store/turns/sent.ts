@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { AgentName, ContactScope, OrgId, ThreadId } from "../../protocol/index.ts";
-import { sharedText } from "../record/pieces.ts";
+import { sharedTexts } from "../record/pieces.ts";
 import type { RequestStart, SentRequest } from "../records.ts";
 import { toMarks } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { fixed, query } from "../statement.ts";
-import { inOrder, type Tx } from "../tx.ts";
+import type { Tx } from "../tx.ts";
 
 /** Enough to tell how a thread is spoken in. Written into the query, as every limit that is asked for often. */
 const NEWEST = sql.lit(64);
@@ -13,13 +13,18 @@ const NEWEST = sql.lit(64);
 /** Read newest first, by the index of the thread's turns; given oldest first. */
 export async function sent(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly SentRequest[]> {
   const rows = await tx.all(newestAnswered({ ...owner(scope), thread }));
-  return inOrder(rows.reverse(), async ({ wire, status, epoch, base, own, marks, at }) => ({
+  const marksOf = await sharedTexts(
+    tx,
+    scope.org,
+    rows.map(({ marks }) => marks),
+  );
+  return rows.reverse().map(({ wire, status, epoch, base, own, marks, at }) => ({
     wire: wire ?? "",
     kept: status === "done",
     epoch,
     base,
     own,
-    marks: toMarks(await sharedText(tx, scope.org, marks)),
+    marks: toMarks(marksOf(marks)),
     at,
   }));
 }

@@ -14,7 +14,7 @@ import { keepOwn, scopeKey } from "../record/pieces.ts";
 import { turnLink } from "../record/turn-link.ts";
 import type { ChainHead, Claim, Settled, TurnEnd, TurnOutcome } from "../records.ts";
 import { owner } from "../scope.ts";
-import { fixed, insert, query } from "../statement.ts";
+import { fixed, insertAll, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { beginFork } from "../threads/fork.ts";
 import { findThread } from "../threads/threads.ts";
@@ -105,9 +105,8 @@ const heldThread = fixed((at: ContactScope & Held) =>
 
 /** What the turn had to handle, for the record; a turn that failed does not consume it. */
 async function keepEvents(tx: Tx, at: Settling, claim: Claim): Promise<void> {
-  for (const [position, { id: event }] of claim.events.entries()) {
-    await tx.run(insert("turn_event", { ...owner(at.scope), turn: at.turn, position, event }));
-  }
+  const rows = claim.events.map(({ id: event }, position) => ({ ...owner(at.scope), turn: at.turn, position, event }));
+  await insertAll(tx, "turn_event", rows);
 }
 
 /** The reply's text or the failure's sentence: it may quote a contact, so it is kept as the contact's. */
