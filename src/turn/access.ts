@@ -41,7 +41,7 @@ export function agentNamed({ agents }: Parts, actor: Actor, name: AgentName): Ag
 
 /** The thread, when it is in the actor's reach. A thread of somebody else is not found, like one that never was. */
 export async function threadOf(parts: Parts, actor: Actor, id: ThreadId, action: Action): Promise<Thread> {
-  for (const scope of await scopesOf(parts, actor)) {
+  for await (const scope of scopesOf(parts, actor)) {
     const thread = await parts.store.thread(scope, id);
     if (thread === undefined || !reaches(actor, thread.scope)) continue;
     authorize(actor, action, thread.scope);
@@ -55,7 +55,7 @@ export async function threadOf(parts: Parts, actor: Actor, id: ThreadId, action:
 }
 
 export async function turnOf(parts: Parts, actor: Actor, id: TurnId): Promise<TurnRecord> {
-  for (const scope of await scopesOf(parts, actor)) {
+  for await (const scope of scopesOf(parts, actor)) {
     const turn = await parts.store.turn(scope, id);
     if (turn === undefined || !reaches(actor, turn.scope)) continue;
     authorize(actor, "explain", turn.scope);
@@ -69,7 +69,7 @@ export async function turnOf(parts: Parts, actor: Actor, id: TurnId): Promise<Tu
 }
 
 export async function approvalOf(parts: Parts, actor: Actor, id: ApprovalId, action: Action): Promise<Approval> {
-  for (const scope of await scopesOf(parts, actor)) {
+  for await (const scope of scopesOf(parts, actor)) {
     const approval = await parts.store.approval(scope, id);
     if (approval === undefined || !reaches(actor, approval.scope)) continue;
     authorize(actor, action, approval.scope);
@@ -82,8 +82,14 @@ export async function approvalOf(parts: Parts, actor: Actor, id: ApprovalId, act
   );
 }
 
-/** Where an actor may look, one agent after the other: no read is wider than an agent. An agent that is declared no more counts. */
-async function scopesOf({ store }: Parts, actor: Actor): Promise<readonly Scope[]> {
-  const names = actor.agent === undefined ? await store.agents(actor.org) : [actor.agent];
-  return names.map((agent) => ({ org: actor.org, agent, contact: actor.contact ?? null }));
+/**
+ * Where an actor may look, one agent after the other: no read is wider than an agent. Those that are declared come first; an agent that
+ * is declared no more counts, too, but the record is asked for its name only where nothing was found before.
+ */
+async function* scopesOf({ agents, store }: Parts, actor: Actor): AsyncGenerator<Scope> {
+  const scopeIn = (agent: AgentName): Scope => ({ org: actor.org, agent, contact: actor.contact ?? null });
+  if (actor.agent !== undefined) return yield scopeIn(actor.agent);
+  const declared = new Set(agents.all.filter(({ org }) => org === actor.org).map(({ name }) => name));
+  for (const name of declared) yield scopeIn(name);
+  for (const name of await store.agents(actor.org)) if (!declared.has(name)) yield scopeIn(name);
 }
