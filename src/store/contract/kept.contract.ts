@@ -1,0 +1,160 @@
+import { expect, it } from "vitest";
+import { type ContactScope, contactId } from "../../protocol/index.ts";
+import type { AgentOwner } from "../agent-store.ts";
+import { plain, type Sql } from "../statement.ts";
+import type { Store } from "../store.ts";
+import type { StorePart } from "../tx.ts";
+import { NOW, type OpenStore, problems, scopeOf } from "./sample.contract.ts";
+
+/** How the tests of all features fill what one of them keeps, and read it again: its `store.contract.ts`. */
+export interface KeptSample {
+  /** Something in each of its tables, of this contact where its rows have one; whatever a contact may say is `words`. */
+  readonly fill: (store: Store, scope: ContactScope, words: string) => Promise<unknown>;
+  /** All that its functions tell of a scope. */
+  readonly reads: (store: Store, scope: ContactScope) => Promise<unknown>;
+  /** Columns of its tables that may be changed unseen, for they say how things are now; `*`: all of them. */
+  readonly free?: Readonly<Record<string, readonly string[]>>;
+}
+
+type Cells = Readonly<Record<string, unknown>>;
+
+/** A hand on the rows, past all functions. */
+export const HAND = {
+  name: "hand",
+  tables: [],
+  functions: ({ reading, writing }) => ({
+    rows: reading((tx, _of: AgentOwner, sql: Sql, ...values: readonly unknown[]) =>
+      tx.all(plain<Cells>(sql, ...values)),
+    ),
+    change: writing((tx, _of: AgentOwner, sql: Sql, ...values: readonly unknown[]) => tx.run(plain(sql, ...values))),
+  }),
+  erase: async () => undefined,
+  verify: async () => [],
+} satisfies StorePart;
+
+/** Nobody says or is called this by chance. */
+export const WORDS = "plum kites over Odessa";
+export const KITE = scopeOf("kite-of-odessa");
+
+/** What every feature keeps of what it promises: erased means gone, changed means found, and of a foreign scope nothing is there. */
+export function keptContract(part: StorePart, sample: KeptSample, open: OpenStore): void {
+  const filled = async (): Promise<Store> => {
+    const store = await open();
+    await sample.fill(store, KITE, WORDS);
+    return store;
+  };
+
+  it("law 5 is there for whose it is, and for nobody else", async () => {
+    const empty = await open();
+    const nothing = await sample.reads(empty, KITE);
+    await empty.close();
+    const store = await filled();
+    expect(await sample.reads(store, KITE)).not.toEqual(nothing);
+    const tables = await tablesOfContacts(store, part);
+    const others = [
+      { ...KITE, agent: scopeOf("x", "other").agent },
+      { ...KITE, org: scopeOf("x", "x", "away").org },
+    ];
+    if (tables.length === part.tables.length) others.push({ ...KITE, contact: contactId("bob") });
+    for (const other of others) expect(await sample.reads(store, other)).toEqual(nothing);
+    await store.close();
+  });
+
+  it("holds no word of a contact who was erased, and verifies before and after", async () => {
+    const store = await filled();
+    for (const table of part.tables) expect(await rowsOf(store, table), table).not.toEqual([]);
+    expect(await problems(store, KITE.org)).toEqual([]);
+    await eraseWhole(store, KITE);
+    for (const table of await tablesOf(store)) {
+      const rows = JSON.stringify(await rowsOf(store, table));
+      expect(rows.includes(WORDS) || rows.includes(KITE.contact), table).toBe(false);
+    }
+    expect(await problems(store, KITE.org)).toEqual([]);
+    await store.close();
+  });
+
+  it("shows what was changed, in every column of every row", async () => {
+    const store = await filled();
+    const unseen: string[] = [];
+    for (const table of part.tables) {
+      const free = sample.free?.[table] ?? [];
+      for (const { name, type } of await columnsOf(store, table)) {
+        if (free.includes(name) || free.includes("*")) continue;
+        for (const row of await rowsOf(store, table)) {
+          const changed = { ...row, [name]: nudged(row[name], type) };
+          if (!(await put(store, table, row, changed))) continue;
+          if (!(await isSeen(store))) unseen.push(`${table}.${name}`);
+          await put(store, table, changed, row);
+        }
+      }
+    }
+    expect(unseen).toEqual([]);
+    expect(await problems(store, KITE.org)).toEqual([]);
+    await store.close();
+  }, 60_000);
+}
+
+/** With what has to be done when its files are gone. */
+export async function eraseWhole(store: Store, scope: ContactScope): Promise<void> {
+  await store.eraseContact(scope, { org: scope.org, role: "operator" }, NOW);
+  await store.finishErasure(scope);
+}
+
+const handIn = (store: Store) => store.part(HAND);
+
+/** False where the database itself refuses it: the row would name nothing that is there. */
+async function put(store: Store, table: string, from: Cells, to: Cells): Promise<boolean> {
+  const names = Object.keys(from);
+  const set = names.map((name) => `"${name}" = ?`).join(", ");
+  const where = names.map((name) => (from[name] === null ? `"${name}" is null` : `"${name}" = ?`)).join(" and ");
+  const values = [...Object.values(to), ...Object.values(from).filter((value) => value !== null)];
+  try {
+    return (await handIn(store).change(KITE, `update "${table}" set ${set} where ${where}`, ...values)) === 1;
+  } catch {
+    return false;
+  }
+}
+
+async function isSeen(store: Store): Promise<boolean> {
+  for (const org of await store.organizations()) if ((await problems(store, org)).length > 0) return true;
+  return false;
+}
+
+const rowsOf = (store: Store, table: string): Promise<readonly Cells[]> =>
+  handIn(store).rows(KITE, `select * from "${table}"`);
+
+async function tablesOf(store: Store): Promise<readonly string[]> {
+  const names = await handIn(store).rows(KITE, {
+    sqlite: `select name from sqlite_schema where type = 'table'`,
+    postgres: `select table_name::text as name from information_schema.tables where table_schema = current_schema`,
+  });
+  return names.map(({ name }) => String(name));
+}
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
+async function columnsOf(store: Store, table: string): Promise<readonly Column[]> {
+  const sqlite = `select name, type from pragma_table_info(?)`;
+  const postgres = `select column_name::text as name, data_type::text as type from information_schema.columns where table_name = ?`;
+  const found = await handIn(store).rows(KITE, { sqlite, postgres }, table);
+  return found.map(({ name, type }) => ({ name: String(name), type: String(type) }));
+}
+
+async function tablesOfContacts(store: Store, { tables }: StorePart): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const table of tables) {
+    if ((await columnsOf(store, table)).some(({ name }) => name === "contact")) found.push(table);
+  }
+  return found;
+}
+
+/** Another value, of the same kind. */
+function nudged(value: unknown, type: string): unknown {
+  if (typeof value === "number") return value + 1;
+  if (value instanceof Uint8Array) return Uint8Array.of(...value, 1);
+  if (value === null && /int|real|double/i.test(type)) return 1;
+  return `${value ?? ""}x`;
+}

@@ -1,0 +1,77 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readFiles } from "../../checks/files.ts";
+import { FEATURES } from "../../src/app/doors/features.ts";
+import {
+  eraseWhole,
+  HAND,
+  type KeptSample,
+  KITE,
+  keptContract,
+  newFolder,
+  onEachDatabase,
+  WORDS,
+} from "../../src/store/index.contract.ts";
+import { openSqlite, type StorePart } from "../../src/store/index.ts";
+
+interface Keeps {
+  readonly name: string;
+  readonly part: StorePart;
+  readonly sample: KeptSample;
+}
+
+const LISTED = await Promise.all(FEATURES.map(async ({ load }) => load()));
+const PARTS = LISTED.flatMap(({ store }) => store ?? []);
+
+/** Each feature says in its `store.contract.ts` how what it keeps is filled. */
+async function keeps(): Promise<readonly Keeps[]> {
+  return Promise.all(
+    LISTED.flatMap(({ name, store }) => (store === undefined ? [] : [{ name, part: store }])).map(
+      async ({ name, part }) => {
+        const file = new URL(`../../src/features/${name}/store.contract.ts`, import.meta.url);
+        if (!existsSync(file))
+          throw new Error(`say in src/features/${name}/store.contract.ts how its tables are filled`);
+        const { KEPT }: { KEPT: KeptSample } = await import(file.href);
+        return { name, part, sample: KEPT };
+      },
+    ),
+  );
+}
+
+const ALL = await keeps();
+
+for (const { name, part, sample } of ALL) {
+  onEachDatabase(`what ${name} keeps`, [...PARTS, HAND], (open) => keptContract(part, sample, open));
+
+  it(`erasing leaves no word of a contact that ${name} kept in the file`, async () => {
+    const folder = newFolder();
+    const store = await openSqlite(join(folder, "record.sqlite"), { parts: PARTS });
+    await sample.fill(store, KITE, WORDS);
+    await eraseWhole(store, KITE);
+    await store.close();
+    const bytes = Buffer.concat(readdirSync(folder).map((file) => readFileSync(join(folder, file))));
+    expect([bytes.includes(WORDS), bytes.includes(KITE.contact)]).toEqual([false, false]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+}
+
+describe("what features keep", () => {
+  it("is named once: no two have a table or a step of the schema of the same name or number", () => {
+    const tables = PARTS.flatMap((part) => part.tables);
+    expect(new Set(tables).size).toBe(tables.length);
+    const numbers = PARTS.flatMap(({ migrations = [] }: StorePart) => migrations.map(({ number }) => number));
+    expect(new Set(numbers).size).toBe(numbers.length);
+  });
+
+  it("is known to its feature alone: the store names no table of it outside of the schema", () => {
+    const core = readFiles(
+      (path) =>
+        /^src\/store\/.*\.ts$/.test(path) && !/\.(test|contract)\.ts$|migrations|first-schema|row-security/.test(path),
+    );
+    for (const table of PARTS.flatMap((part) => part.tables)) {
+      const says = new RegExp(`["'\`]${table}["'\`]|(?:from|into|update|join) "?${table}\\b`);
+      expect(core.filter(({ text }) => says.test(text)).map(({ path }) => path)).toEqual([]);
+    }
+  });
+});
