@@ -24,13 +24,14 @@ import {
   type Parts,
   type RecordedReply,
   type Runtime,
+  type TurnSteps,
   type Vectors,
 } from "../turn/index.ts";
 import { guessedWindow, type ModelCard } from "../wire/index.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";
 import { reviveAgent } from "./doors/agents.ts";
-import { allParts } from "./doors/features.ts";
+import { allParts, allSteps } from "./doors/features.ts";
 import { openRuntime, type RuntimeParts } from "./doors/runtime.ts";
 import { holderLives, holderName } from "./holder.ts";
 import { type AppOptions, type PlacedOptions, placed, workspacesIn } from "./options.ts";
@@ -117,7 +118,7 @@ export async function openApp(given: AppOptions): Promise<App> {
     current.declared = await declaredBy(projects, options, vectors.store);
     // Files that cannot be deleted are no reason not to start: the next erasure says why.
     await finishErasures({ store: opened, removeFiles: filesRemover(options) }).catch(() => undefined);
-    return joined(options, { declared: current.declared, current, vectors });
+    return joined(options, { declared: current.declared, current, vectors, steps: await allSteps() });
   } catch (thrown) {
     await opened.close();
     throw thrown;
@@ -148,9 +149,10 @@ interface Joining {
   readonly declared: Declared;
   readonly current: { declared?: Declared };
   readonly vectors: Vectors;
+  readonly steps: readonly TurnSteps[];
 }
 
-function joined(options: PlacedOptions, { declared, current, vectors }: Joining): App {
+function joined(options: PlacedOptions, { declared, current, vectors, steps }: Joining): App {
   const listening = new Set<() => void>();
   const changed = (): void => {
     for (const listener of listening) listener();
@@ -164,7 +166,7 @@ function joined(options: PlacedOptions, { declared, current, vectors }: Joining)
   const parts = partsOf({ store, vectors, accounts, disk, removeFiles: filesRemover(options), now: () => now, clock });
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
-  const runtime = openRuntime(parts);
+  const runtime = openRuntime({ ...parts, steps });
   const operator = { org: now.org, role: "operator" } as const;
   return {
     runtime,

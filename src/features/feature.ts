@@ -1,6 +1,7 @@
 import type { AgentKeys } from "../agents/index.ts";
 import type { Agent, Tool } from "../protocol/index.ts";
 import type { AgentOwner, Store, StorePart } from "../store/index.ts";
+import type { TurnSteps } from "../turn/index.ts";
 import type { Job } from "../work/index.ts";
 import type { Operation } from "./operation.ts";
 
@@ -13,6 +14,8 @@ export interface Feature {
   readonly keys?: AgentKeys;
   /** The tools that it brings: an agent has those that its declaration names. */
   readonly tools?: (world: ToolWorld) => readonly Tool[];
+  /** What it does in every turn. */
+  readonly steps?: TurnSteps;
   /** What it keeps: its tables, how they are erased and verified. */
   readonly store?: StorePart;
   /** What people and programs do with it. */

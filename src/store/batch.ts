@@ -17,6 +17,8 @@ export interface BatchOpening {
   readonly receivedBefore?: EventId;
   /** Whether a thread may be taken whose last turns failed. Left out: each. */
   readonly rested?: (failures: Failures) => boolean;
+  /** Threads that shall keep waiting. Left out: none. */
+  readonly resting?: ReadonlySet<ThreadId>;
   /** Real time, and time on the threads' own clock; milliseconds since 1970. */
   readonly now: number;
   readonly at: number;

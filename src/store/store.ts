@@ -95,7 +95,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
    */
   waitingThreads(
     owner: AgentOwner,
-    wish: Pick<BatchOpening, "except" | "rested" | "now" | "alive">,
+    wish: Pick<BatchOpening, "except" | "rested" | "resting" | "now" | "alive">,
   ): Promise<readonly WaitingThread[]>;
   /** @throws StrataError `thread_not_found`; `thread_busy` where it is staged in a turn of several that was interrupted */
   claim(scope: ContactScope, thread: ThreadId, request: ClaimRequest): Promise<Claimed>;

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
+import { allParts } from "../app/doors/features.ts";
 import { memoryTools } from "../features/memories/index.ts";
 import {
   type Actor,
@@ -20,7 +21,7 @@ const REFUND = { call: "look", id: "c1", input: { at: "order 7" } };
 /** A stage whose agent has one tool that asks, as the tool or the declaration says. */
 async function asking(script: readonly Parameters<typeof stage>[0][number][], how: "tool" | "declaration" = "tool") {
   const acted: string[] = [];
-  const store = await openSqlite(":memory:");
+  const store = await openSqlite(":memory:", { parts: await allParts() });
   const refund = defineTool({
     name: "look",
     description: "Refunds an order.",

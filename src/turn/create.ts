@@ -59,6 +59,10 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
         reaches(actor, { org: agent.org, agent: agent.name, contact: actor.contact ?? null }),
       ),
     agent: (actor, name) => agentNamed(parts, actor, name),
+    keeps: (actor, { action, scope }, part) => {
+      authorize(actor, action, scope);
+      return store.part(part);
+    },
     ...threadDoors(parts, line),
     async *run(actor, thread, options = {}) {
       const held = await threadOf(parts, actor, thread.id, "run");

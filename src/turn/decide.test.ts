@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { allParts } from "../app/doors/features.ts";
 import { memoryTools } from "../features/memories/index.ts";
 import {
   type Approval,
@@ -33,7 +34,7 @@ interface Waiting extends Stage {
 /** A stage on which one call of `look` waits for a person. */
 async function waiting({ store: change, ...how }: Paying = {}): Promise<Waiting> {
   const paid: string[] = [];
-  const real = await openSqlite(":memory:");
+  const real = await openSqlite(":memory:", { parts: await allParts() });
   const store = { ...real, ...change?.(real) };
   const tools = toolset([...memoryTools(store), paying(paid, how), idle()]);
   const script = [{ parts: [{ call: "look", id: "c1", input: { at: "order 7" } }] }, "It waits.", "I was told."];

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agentSpec, vaultOf } from "../agents/index.ts";
 import { reviveAgent } from "../app/doors/agents.ts";
-import { allParts } from "../app/doors/features.ts";
+import { allParts, allSteps } from "../app/doors/features.ts";
 import { openRuntime, type RuntimeParts } from "../app/doors/runtime.ts";
 import { memoryTools } from "../features/memories/index.ts";
 import { type Script, scripted } from "../models/index.ts";
@@ -166,6 +166,7 @@ export async function stage(
     random: (n) => Uint8Array.from({ length: n }, (_, i) => (i < 4 ? (++chance >> (8 * i)) & 255 : 7)),
     holder: "test",
     alive: () => true,
+    steps: await allSteps(),
     ...options.parts,
   };
   const runtime = openRuntime(parts);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { allParts } from "../app/doors/features.ts";
 import { livingAgent, livingStage } from "../features/life/index.contract.ts";
 import { memoryTools, rememberTools } from "../features/memories/index.ts";
 import { type Agent, type Request, readFrames, toolName } from "../protocol/index.ts";
@@ -16,7 +17,7 @@ const texts = ({ messages, tail }: Request): string =>
 
 describe("law 6: what a model writes down is the agent's word at the most, though nobody wrote to it", () => {
   it.each(["memory_save", "remember"])("in a memory of %s, which everybody is shown", async (tool) => {
-    const store = await openSqlite(":memory:");
+    const store = await openSqlite(":memory:", { parts: await allParts() });
     const agent = livingAgent({ tick: 60 }, { recall: "search", tools: [toolName(tool)] });
     const script = [{ parts: [{ call: tool, input: { content: ORDER } }] }, "Kept.", "Yes."];
     const parts = { tools: toolset([...memoryTools(store), ...rememberTools(store)]) };

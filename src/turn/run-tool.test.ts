@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
+import { allParts } from "../app/doors/features.ts";
 import { automaton, LOOP } from "../features/texts/index.contract.ts";
 import { promptTools } from "../features/texts/index.ts";
 import { EDIT_TOOL, layerId, TEXT_LIMITS, toolName, trusted, type Vault } from "../protocol/index.ts";
@@ -27,7 +28,7 @@ async function writing(content: string, inbox?: string) {
       one.id === "inbox" && inbox !== undefined ? { ...one, source: { kind: "text", text: trusted(inbox) } } : one,
     ),
   });
-  const store = await openSqlite(":memory:");
+  const store = await openSqlite(":memory:", { parts: await allParts() });
   const call = { call: EDIT_TOOL, input: { layer_id: layerId("loop"), content } };
   const tools = toolset(promptTools({ store, agentOf: () => agent }));
   const set = await stage([{ parts: [call] }, "Done."], { agent, store, parts: { vault, tools } });

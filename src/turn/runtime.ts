@@ -1,4 +1,5 @@
 import type {
+  Action,
   Actor,
   Agent,
   AgentName,
@@ -25,6 +26,7 @@ import type {
   OutboxMessage,
   RebuiltRequest,
   Slot,
+  StorePart,
   Thread,
   TurnRecord,
   UsageTotal,
@@ -135,6 +137,12 @@ export interface RegenerateOptions extends RunOptions {
  * `thread_not_found` and `turn_not_found` are the same for missing and for hidden.
  */
 export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, AgentDoors {
+  /** What a feature keeps, for its own operations and jobs. @throws StrataError `not_allowed` where the actor may not do that in that scope */
+  keeps<Functions extends object>(
+    actor: Actor,
+    asks: { readonly action: Action; readonly scope: Scope },
+    part: StorePart<Functions>,
+  ): Functions;
   agents(actor: Actor): readonly Agent[];
   /** @throws StrataError `agent_not_found` */
   agent(actor: Actor, name: AgentName): Agent;

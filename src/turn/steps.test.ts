@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contactId, StrataError, type TurnEvent } from "../protocol/index.ts";
+import { contactId, StrataError, type ThreadId, type TurnEvent } from "../protocol/index.ts";
 import { cardOf } from "../wire/index.ts";
 import { collect, endOf, message, OPERATOR, type Stage, stage } from "./index.contract.ts";
 import { createRuntime, type TurnSteps } from "./index.ts";
@@ -40,6 +40,23 @@ function telling(name: string, told: string[]): TurnSteps {
 }
 
 describe("the steps that features add to a turn", () => {
+  it("may let a thread rest: what waits there is passed over, and for the next sender there is a turn", async () => {
+    const resting: ThreadId[] = [];
+    const rests: TurnSteps = { resting: async () => resting };
+    const on = await stage(["To Bob."], { parts: { steps: [rests] } });
+    const threads = [await on.open("ann"), await on.open("bob")];
+    for (const thread of threads) await on.runtime.post(OPERATOR, thread, [message("Hello", ++on.time.at)]);
+    const [ann, bob] = threads.map(({ id }) => id);
+    if (ann !== undefined) resting.push(ann);
+    const waiting = async () => (await on.runtime.waiting(OPERATOR, on.agent.name)).map(({ thread }) => thread);
+    expect(await waiting()).toEqual([bob]);
+    expect(endOf(await collect(on.runtime.runInbox(OPERATOR, on.agent.name)))).toMatchObject({ text: "To Bob." });
+    expect(await waiting()).toEqual([]);
+    resting.pop();
+    expect(await waiting()).toEqual([ann]);
+    await on.store.close();
+  });
+
   it("are told of it one after the other, in the order of the list", async () => {
     const told: string[] = [];
     const { run } = await turnWith(telling("one", told), telling("two", told));

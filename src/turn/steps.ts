@@ -8,7 +8,9 @@ import type {
   StopReason,
   StrataError,
   SurvivalTier,
+  ThreadId,
 } from "../protocol/index.ts";
+import type { Thread } from "../store/index.ts";
 import type { ModelCard } from "../wire/index.ts";
 import type { Lease } from "./lease.ts";
 import type { Line } from "./line.ts";
@@ -41,6 +43,8 @@ export interface TurnParts extends Parts {
 /** Who would begin a turn. */
 export interface Beginning {
   readonly agent: Agent;
+  /** On which thread, where that is known already. */
+  readonly thread?: Thread;
   /** Whether anything waits for the turn, or will: where nothing does, nothing is refused. */
   readonly waits: () => Promise<boolean>;
   /** Answers of a recording: the turn costs nothing, and is none of the agent's life. */
@@ -106,6 +110,8 @@ export interface TurnSteps {
   readonly setup?: (parts: TurnParts, setup: TurnSetup, options: RunOptions) => Promise<TurnSetup>;
   /** Why no turn may begin now, where that is so: what waits keeps waiting. */
   readonly mayBegin?: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
+  /** On which of the agent's threads no turn shall begin of itself now: what waits there is passed over. `mayBegin` refuses one that is asked for. */
+  readonly resting?: (parts: TurnParts, agent: Agent) => Promise<readonly ThreadId[]>;
   /** Before sources are asked, and outside of their deadline: for what is worth a short wait. */
   readonly prepare?: (parts: TurnParts, agent: Agent, signal?: AbortSignal) => Promise<void>;
   /** The thread is claimed. What is thrown here ends the turn as failed. */
@@ -122,11 +128,12 @@ export interface TurnSteps {
 }
 
 /** All steps as one, for the turn. */
-export interface Steps extends Required<Omit<TurnSteps, "funds" | "mayBegin">> {
+export interface Steps extends Required<Omit<TurnSteps, "funds" | "mayBegin" | "resting">> {
   /** The first refusal: for who only looks whether a turn could begin. */
   readonly refusal: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
   /** @throws StrataError that refusal */
   readonly mayBegin: (parts: TurnParts, beginning: Beginning) => Promise<void>;
+  readonly resting: (parts: TurnParts, agent: Agent) => Promise<ReadonlySet<ThreadId>>;
   readonly funds: readonly Funds[];
 }
 
@@ -149,6 +156,11 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
     mayBegin: async (parts, beginning) => {
       const because = await refusal(parts, beginning);
       if (because !== undefined) throw because;
+    },
+    resting: async (parts, agent) => {
+      const resting = new Set<ThreadId>();
+      for (const step of list) for (const id of (await step.resting?.(parts, agent)) ?? []) resting.add(id);
+      return resting;
     },
     prepare: async (parts, agent, signal) => {
       for (const step of list) await step.prepare?.(parts, agent, signal);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { allParts } from "../app/doors/features.ts";
 import { memoryTools } from "../features/memories/index.ts";
 import { type Agent, type Tool, type ToolRule, type TurnEvent, toolName, untrusted } from "../protocol/index.ts";
 import { openSqlite, type Thread } from "../store/index.ts";
@@ -35,7 +36,7 @@ async function obedient(script: Scripts, change: Partial<Agent> = {}) {
     acting("open", acted, (input) => (JSON.stringify(input).includes("known") ? "run" : "ask")),
   ];
   const agent = sampleAgent({ tools: tools.map(({ schema }) => schema.name), ...change });
-  const store = await openSqlite(":memory:");
+  const store = await openSqlite(":memory:", { parts: await allParts() });
   const stand = await stage(script, { agent, store, parts: { tools: toolset([...memoryTools(store), ...tools]) } });
   const instruct = async (thread: Thread): Promise<readonly TurnEvent[]> => {
     const text = { type: "text", text: untrusted("Look at the page.") } as const;
@@ -96,7 +97,7 @@ describe("001.2 what a tainted turn may do", () => {
       throw new Error("who knows");
     });
     const odd: Tool = { ...acting("odd", acted), tainted: () => JSON.parse('"perhaps"') };
-    const store = await openSqlite(":memory:");
+    const store = await openSqlite(":memory:", { parts: await allParts() });
     const agent = sampleAgent({ tools: [lost.schema.name, odd.schema.name] });
     const parts = [call("lost", "a"), call("odd", "b")];
     const tools = toolset([lost, odd]);

@@ -28,7 +28,7 @@ export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOp
   const thread = await broughtUpToDate(parts, waiting);
   const setup = await setupOf(parts, thread, options);
   const waits = async () => (await parts.store.pending(thread.scope, thread.id)).length > 0;
-  await parts.steps.mayBegin(parts, { agent: setup.agent, waits, recorded: options.recorded });
+  await parts.steps.mayBegin(parts, { agent: setup.agent, thread, waits, recorded: options.recorded });
   const lease = await hold(parts, thread, { signal: options.signal, seconds: setup.limits.seconds });
   if (lease === undefined) return;
   if ("movedTo" in lease) return yield* runTurn(parts, lease.movedTo, options);

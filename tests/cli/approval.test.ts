@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { allParts } from "../../src/app/doors/features.ts";
 import { openApp, recordFile, serve } from "../../src/app.ts";
 import { agentName, approvalId, contactId, orgId, StrataError } from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/store/index.ts";
@@ -22,7 +23,7 @@ const listed = async (cwd: string, ...more: readonly string[]) =>
 
 /** As a program leaves it that ended while the tool ran. */
 async function approveOnly(cwd: string, id: string): Promise<void> {
-  const store = await openSqlite(recordFile(join(cwd, ".strata")));
+  const store = await openSqlite(recordFile(join(cwd, ".strata")), { parts: await allParts() });
   const scope = { org: orgId("home"), agent: agentName("companion"), contact: contactId("me") };
   await store.decideApproval(scope, approvalId(id), { verdict: "approved", by: "operator", at: Date.now() });
   await store.close();

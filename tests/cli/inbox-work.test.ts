@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { allParts } from "../../src/app/doors/features.ts";
 import { type App, openApp, recordFile } from "../../src/app.ts";
 import { agentName, contactId, eventId, issueId, REPLY_TOOL, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/store/index.ts";
@@ -33,7 +34,7 @@ ${clerk}
 
 /** A message of each that came so many milliseconds ago. */
 async function mail({ runtime, operator, data }: App, contacts: readonly string[], ago = 0): Promise<void> {
-  const store = await openSqlite(recordFile(data));
+  const store = await openSqlite(recordFile(data), { parts: await allParts() });
   for (const name of contacts) {
     const whose = { agent: CLERK, contact: contactId(name), channel: "test", key: "main" };
     const { scope, id: thread } = await runtime.open(operator, whose);

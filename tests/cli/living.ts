@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { allParts } from "../../src/app/doors/features.ts";
 import { openApp, recordFile } from "../../src/app.ts";
 import {
   agentName,
@@ -48,7 +49,7 @@ export async function living(): Promise<string> {
 export async function proposed(cwd: string, text: string, contact = "ann"): Promise<void> {
   const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env: {} });
   await app.close();
-  const store = await openSqlite(recordFile(join(cwd, ".strata")));
+  const store = await openSqlite(recordFile(join(cwd, ".strata")), { parts: await allParts() });
   const edit: NewText = {
     layer: layerId("loop"),
     text: trusted(text),

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { allParts } from "../../src/app/doors/features.ts";
 import type { App } from "../../src/app.ts";
 import { issueId, memoryId, type Request, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite, type Thread } from "../../src/store/index.ts";
@@ -30,7 +31,7 @@ async function sentFor(app: App, to: Thread, text: string): Promise<Request> {
 
 /** Puts many memories straight into the store of a folder. */
 async function remember(folder: string, to: Thread, contents: readonly string[]): Promise<void> {
-  const store = await openSqlite(join(folder, ".strata/strata.db"));
+  const store = await openSqlite(join(folder, ".strata/strata.db"), { parts: await allParts() });
   const memories = contents.map((content, n) => ({
     id: memoryId(issueId("memory", n, Uint8Array.from([n >> 8, n & 255, 0, 0, 0, 0, 0, 0, 0, 0]))),
     memory: { content: untrusted(content), tags: [], trust: "contact", at: n * 1_000 } as const,

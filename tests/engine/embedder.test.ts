@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { allParts } from "../../src/app/doors/features.ts";
 import { type App, type AppOptions, type EmbedProgress, openApp, recordFile } from "../../src/app.ts";
 import { type Actor, agentName, contactId, type Scope, type TurnEvent, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/store/index.ts";
@@ -169,7 +170,7 @@ describe("an agent with an embedder", () => {
     await remember(app, ...THREE);
     await embed(app);
     await app.close();
-    const store = await openSqlite(recordFile(join(folder, "data")));
+    const store = await openSqlite(recordFile(join(folder, "data")), { parts: await allParts() });
     await store.eraseContact({ ...scopeOf(app), contact: ANN }, app.operator, Date.now());
     expect(await store.vectorStates(scopeOf(app), "local:small")).toEqual([]);
     await store.close();
@@ -275,7 +276,7 @@ describe("another embedder", () => {
     await remember(app, ...THREE);
     await embed(app);
     await app.close();
-    const store = await openSqlite(recordFile(join(folder, "data")), { vectors: false });
+    const store = await openSqlite(recordFile(join(folder, "data")), { vectors: false, parts: await allParts() });
     const vectors = [{ model: "local:small", values: Float32Array.of(0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0) }];
     const hits = await store.searchMemories([scopeOf(app)], { texts: [{ text: "…", weight: 1 }], limit: 1, vectors });
     expect(hits.map(({ content }) => content)).toEqual(["Rex is a dog."]);

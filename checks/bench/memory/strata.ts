@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { allParts } from "../../../src/app/doors/features.ts";
 import {
   agentName,
   type ContactScope,
@@ -52,7 +53,7 @@ export async function filledStore(
 ): Promise<FilledStore> {
   const folder = mkdtempSync(join(tmpdir(), "bench-memory-"));
   const file = join(folder, "strata.db");
-  const filling = await openSqlite(file);
+  const filling = await openSqlite(file, { parts: await allParts() });
   const names = new Map<MemoryId, string>();
   const issue = ({ id, at }: Remembered): MemoryId => {
     const issued = memoryId(issueId("memory", at, crypto.getRandomValues(new Uint8Array(10))));
@@ -73,7 +74,7 @@ export async function filledStore(
   // Closed, the file holds all that its log held.
   await filling.close();
   const bytes = statSync(file).size;
-  const store = await openSqlite(file);
+  const store = await openSqlite(file, { parts: await allParts() });
   const close = async (): Promise<void> => {
     await store.close();
     rmSync(folder, { recursive: true });

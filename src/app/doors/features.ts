@@ -1,6 +1,7 @@
 import type { Feature, Listed, Operation, ToolWorld } from "../../features/index.ts";
 import type { Tool } from "../../protocol/index.ts";
 import type { StorePart } from "../../store/index.ts";
+import type { TurnSteps } from "../../turn/index.ts";
 import type { Job } from "../../work/index.ts";
 
 /** The one list of what agents can have. A feature is loaded when something needs it. */
@@ -115,6 +116,10 @@ export const allJobs = async (): Promise<readonly Job[]> => (await allFeatures()
 /** What all features keep in the store. */
 export const allParts = async (): Promise<readonly StorePart[]> =>
   (await allFeatures()).flatMap(({ store }) => store ?? []);
+
+/** What all features do in every turn, but for those that need something of the world outside. */
+export const allSteps = async (): Promise<readonly TurnSteps[]> =>
+  (await allFeatures()).flatMap(({ steps }) => steps ?? []);
 
 /** The tools that all features bring. */
 export const allTools = async (world: ToolWorld): Promise<readonly Tool[]> =>

@@ -5,16 +5,19 @@ import { inboxDoors } from "../../features/inbox/index.ts";
 import { type LifePorts, openLife } from "../../features/life/index.ts";
 import { scheduleDoors } from "../../features/schedules/index.ts";
 import { textDoors } from "../../features/texts/index.ts";
-import { createRuntime, type Parts, type Runtime } from "../../turn/index.ts";
+import { createRuntime, type Parts, type Runtime, type TurnSteps } from "../../turn/index.ts";
 
 /** What a runtime is made from: what turns need, and what features need of the world outside. */
-export interface RuntimeParts extends Parts, LifePorts, FilePorts {}
+export interface RuntimeParts extends Parts, LifePorts, FilePorts {
+  /** What features do in each turn that need nothing else. */
+  readonly steps?: readonly TurnSteps[];
+}
 
 /** The runtime with all that features add: their steps in every turn, and what doors call of them. */
 export function openRuntime(parts: RuntimeParts): Runtime {
   const life = openLife(parts);
   const files = openFiles(parts);
-  const { runtime, turnParts, run } = createRuntime(parts, [life.steps, files.steps]);
+  const { runtime, turnParts, run } = createRuntime(parts, [life.steps, files.steps, ...(parts.steps ?? [])]);
   const lives = life.doors(turnParts, run);
   return {
     ...runtime,

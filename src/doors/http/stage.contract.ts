@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { agentSpec, blueprintFolder, vaultOf } from "../../agents/index.ts";
 import { loadProject, reviveAgent } from "../../app/doors/agents.ts";
-import { allOperations } from "../../app/doors/features.ts";
+import { allOperations, allParts } from "../../app/doors/features.ts";
 import { openRuntime } from "../../app/doors/runtime.ts";
 import { memoryTools } from "../../features/memories/index.ts";
 import { type Script, scripted, wireBody } from "../../models/index.ts";
@@ -70,7 +70,7 @@ export async function stage(
 ): Promise<Stage> {
   const { model, sent } = "send" in speaker ? { model: speaker, sent: [] } : scripted(speaker);
   const agents = [companion("home"), companion("away"), ...more];
-  const store = await openSqlite(":memory:");
+  const store = await openSqlite(":memory:", { parts: await allParts() });
   // The scripted model costs nothing, and that is known: agents may live on credits here.
   const priced = (ref: string) => ({ ...cardOf(ref), priced: true });
   const modelOf = async () => model;

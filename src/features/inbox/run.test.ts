@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { allParts } from "../../app/doors/features.ts";
 import type { Script } from "../../models/index.ts";
 import {
   type Agent,
@@ -75,7 +76,7 @@ const politely: Script<Request> = (request) => {
 };
 
 async function inbox(script: readonly Script<Request>[], { each, ...change }: Partial<Agent> & { each?: true } = {}) {
-  const store = await openSqlite(":memory:");
+  const store = await openSqlite(":memory:", { parts: await allParts() });
   const rung: string[] = [];
   const holders = { alive: true };
   const real = { now: Date.parse("2026-11-21T08:00:00Z") };

@@ -60,7 +60,8 @@ async function inbox(desk: Desk, limit: number): Promise<readonly InboxMessage[]
 
 async function waiting(parts: TurnParts, agent: Agent): Promise<readonly WaitingThread[]> {
   const { store, steps, line, wall, clock, alive } = parts;
-  const wish = { except: NO_MAIL, rested: restedAt(clock()), now: wall(), alive };
+  const resting = await steps.resting(parts, agent);
+  const wish = { except: NO_MAIL, rested: restedAt(clock()), resting, now: wall(), alive };
   const all = await store.waitingThreads({ org: agent.org, agent: agent.name }, wish);
   const found = all.filter(({ thread }) => !line.isStopped(thread));
   if (found.length === 0) return [];
@@ -111,6 +112,7 @@ async function nextThread(parts: TurnParts, agent: Agent, waited: InboxOptions["
     most,
     nameOf: shownSender,
     except: NO_MAIL,
+    resting: await parts.steps.resting(parts, agent),
     ...(waited !== undefined && patience(at, now - waited)),
   };
   return parts.store.openBatch({ org, agent: name }, { ...opening, at, now, alive: parts.alive });

@@ -105,13 +105,17 @@ async function closeBatch(tx: Tx, row: Row<"thread">, at: number): Promise<void>
 async function* unheld(
   tx: Tx,
   of: AgentOwner,
-  opening: Pick<BatchOpening, "receivedBefore" | "except" | "rested" | "now" | "alive">,
+  opening: Pick<BatchOpening, "receivedBefore" | "except" | "rested" | "resting" | "now" | "alive">,
 ): AsyncGenerator<Waiting> {
   for (const { contact, thread, first } of await tx.all(plain<WaitingRow>(WAITING, of.org, of.agent))) {
     if (opening.receivedBefore !== undefined && first >= opening.receivedBefore) break;
     if (isReserved(contact)) continue;
     const row = await findThread(tx, { ...of, contact }, thread);
-    const isFree = row?.erased_link === null && !opening.except.includes(row.channel) && !lease(row, opening);
+    const isFree =
+      row?.erased_link === null &&
+      !opening.except.includes(row.channel) &&
+      !opening.resting?.has(row.id) &&
+      !lease(row, opening);
     const failures = row && isFree ? await failuresOf(tx, row) : undefined;
     if (row === undefined || failures === undefined || opening.rested?.(failures) === false) continue;
     yield { row, first, failed: failures.count };
