@@ -91,6 +91,7 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "outp
   consolidate: { after: 30, by: "topic" },
   schedules: [{ name: "a", cron: "0 9 * * *", timezone: "UTC", text: "Look.", missed: "all", mode: "full" }],
   files: { root: "..", read: ["AGENTS.md"], characters: 900, total: 950, ttl: 3, check: "block" },
+  skillFolders: { read: ["skills"], shown: 9, characters: 900, ttl: 3, check: "block" },
   fetch: { allow: ["*"], post: ["a.b"], types: ["text/*"], bytes: 9_000, seconds: 9, redirects: 1 },
   budgets: {
     ...{ total: 9_000, reply: 90, keep: 80, message: 75, result: 70, source: 60 },

@@ -7,6 +7,7 @@ import {
   vaultOf,
   withTools,
 } from "../agents/index.ts";
+import type { ToolWorld } from "../features/index.ts";
 import { checkAccounts } from "../features/life/index.ts";
 import { modelOfInstance, openEmbedder, openModel, type Secrets } from "../models/index.ts";
 import {
@@ -22,7 +23,7 @@ import {
   type Tool,
   type Vault,
 } from "../protocol/index.ts";
-import type { AgentOwner, Store } from "../store/index.ts";
+import type { AgentOwner } from "../store/index.ts";
 import { recordedTools, type Toolset, toolset } from "../turn/tools/index.ts";
 import { allTools } from "./doors/features.ts";
 import { type PlacedOptions, workspacesIn } from "./options.ts";
@@ -58,13 +59,13 @@ const DEFAULT_WIRE: ModelRef = "anthropic:claude-sonnet-4-5";
 export async function declaredBy(
   projects: readonly Project[],
   options: PlacedOptions,
-  store: Store,
+  around: Around,
 ): Promise<Declared> {
   const modules = await Promise.all(projects.map((project) => loadModules(project, STRATA)));
   const recorded = options.recordedTools === undefined ? [] : recordedTools(options.recordedTools);
   const names = recorded.map((tool) => tool.schema.name);
   const own = [...(options.tools ?? []), ...modules.flatMap(({ tools }) => tools)];
-  const builtIn = await builtInTools(projects, options, store);
+  const builtIn = await builtInTools(projects, options, around);
   // A recording's tool stands in for another of the same name: what it answers is in the recording.
   const real = [...builtIn, ...own];
   const kept = real.filter((tool) => !names.includes(tool.schema.name));
@@ -95,11 +96,14 @@ function showing(tool: Tool, real: readonly Tool[]): Tool {
   return shows === undefined ? tool : { ...tool, shows };
 }
 
-function builtInTools(projects: readonly Project[], { data }: PlacedOptions, store: Store): Promise<readonly Tool[]> {
+/** What tools reach: the record, and the projects' folders where they are read. */
+type Around = Pick<ToolWorld, "store" | "disk">;
+
+function builtInTools(projects: readonly Project[], { data }: PlacedOptions, around: Around): Promise<readonly Tool[]> {
   const all = projects.flatMap(({ agents }) => [...agents.values()]);
   const agentOf = ({ org, agent }: AgentOwner): Agent | undefined =>
     all.find((one) => one.org === org && one.name === agent);
-  return allTools({ store, agentOf, files: workspacesIn(data) });
+  return allTools({ ...around, agentOf, files: workspacesIn(data) });
 }
 
 /** What `import "strata"` gives in a module: this very program, built or from its source. */

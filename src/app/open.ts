@@ -115,10 +115,11 @@ export async function openApp(given: AppOptions): Promise<App> {
   const current: { declared?: Declared } = {};
   const vectors = vectorsOver(opened, () => current.declared);
   try {
-    current.declared = await declaredBy(projects, options, vectors.store);
+    const disk = diskOver(() => current.declared?.projects ?? projects);
+    current.declared = await declaredBy(projects, options, { store: vectors.store, disk });
     // Files that cannot be deleted are no reason not to start: the next erasure says why.
     await finishErasures({ store: opened, removeFiles: filesRemover(options) }).catch(() => undefined);
-    return joined(options, { declared: current.declared, current, vectors, steps: await allSteps() });
+    return joined(options, { declared: current.declared, current, vectors, disk, steps: await allSteps() });
   } catch (thrown) {
     await opened.close();
     throw thrown;
@@ -149,10 +150,11 @@ interface Joining {
   readonly declared: Declared;
   readonly current: { declared?: Declared };
   readonly vectors: Vectors;
+  readonly disk: ProjectDisk;
   readonly steps: readonly TurnSteps[];
 }
 
-function joined(options: PlacedOptions, { declared, current, vectors, steps }: Joining): App {
+function joined(options: PlacedOptions, { declared, current, vectors, disk, steps }: Joining): App {
   const listening = new Set<() => void>();
   const changed = (): void => {
     for (const listener of listening) listener();
@@ -162,7 +164,6 @@ function joined(options: PlacedOptions, { declared, current, vectors, steps }: J
   let now = declared;
   const clock = (): number => time.at ?? Date.now();
   const accounts = accountsOf(() => now.projects, clock);
-  const disk = diskOver(() => now.projects);
   const parts = partsOf({ store, vectors, accounts, disk, removeFiles: filesRemover(options), now: () => now, clock });
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
@@ -191,7 +192,7 @@ function joined(options: PlacedOptions, { declared, current, vectors, steps }: J
     reload: async () => {
       const fresh = projectsOf(options);
       checkReload(now.projects, fresh);
-      now = await declaredBy(fresh, options, store);
+      now = await declaredBy(fresh, options, { store, disk });
       current.declared = now;
       // Another embedder begins at once; where that fails, the next turn tells.
       for (const agent of now.agents) vectors.later(agent).catch(() => undefined);

@@ -4,6 +4,7 @@ import type { AgentOwner, Store, StorePart } from "../store/index.ts";
 import type { TurnSteps } from "../turn/index.ts";
 import type { Job } from "../work/index.ts";
 import type { Operation } from "./operation.ts";
+import type { ProjectDisk } from "./project-disk.ts";
 
 /** One thing that agents can have, or people can do with them. `app.ts` holds the one list of features. */
 export interface Feature {
@@ -31,6 +32,8 @@ export interface ToolWorld {
   readonly agentOf: (owner: AgentOwner) => Agent | undefined;
   /** The folder for what contacts' files are kept in. */
   readonly files: string;
+  /** The folders of the projects; left out, none is known. */
+  readonly disk?: ProjectDisk | undefined;
 }
 
 /** A feature in the list, loaded when something needs it. */

@@ -15,6 +15,8 @@ export type GivenText =
       readonly text: string;
       /** How many other skills are enabled. */
       readonly enabled: number;
+      /** Characters that it may have; left out, those of an edit. */
+      readonly longest?: number;
     };
 
 /** Why it may not, as the rest of a sentence about it; or the text as it will stand there, with what the guard said. */
@@ -55,8 +57,8 @@ function sizeProblem(given: GivenText): string | undefined {
       if (SLUG.test(given.text)) return undefined;
       return `a soul is a name of 1 to ${TEXT_LIMITS.soul} of a-z, 0-9, ".", "_" and "-", starting and ending with a letter or digit`;
     case "skill":
-      if (length > TEXT_LIMITS.skill)
-        return `it has ${number(length)} characters, and a skill may have ${number(TEXT_LIMITS.skill)}`;
+      if (length > (given.longest ?? TEXT_LIMITS.skill))
+        return `it has ${number(length)} characters, and a skill may have ${number(given.longest ?? TEXT_LIMITS.skill)}`;
       if (given.enabled < TEXT_LIMITS.skills) return undefined;
       return `${given.enabled} skills are enabled, and no more than ${TEXT_LIMITS.skills} may be; disable one first`;
   }

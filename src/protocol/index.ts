@@ -5,6 +5,7 @@
  */
 
 export {
+  type ActiveSkill,
   type ActiveText,
   type ActiveTexts,
   activeSkills,

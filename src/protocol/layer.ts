@@ -142,7 +142,7 @@ export type LayerContent =
     };
 
 /** What stands between two parts. */
-export const BETWEEN_PARTS = "\n\n";
+export const BETWEEN_PARTS = "\n";
 
 /** The text that parts make: those that say something, one after the other. */
 export const joinParts = (parts: readonly LayerPart[]): Trusted =>

@@ -66,6 +66,8 @@ export interface TextEdit extends TextKey {
   readonly text: string;
   readonly line?: string;
   readonly reason: Untrusted;
+  /** True: its words are somebody else's, so it waits until an operator approves it. */
+  readonly isOthers?: true;
 }
 
 /** Which versions: of one text or of all, only those before one, and how many at most; left out, 100. */

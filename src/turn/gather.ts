@@ -73,8 +73,9 @@ export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: O
   const isRunning = running !== undefined;
   const { store, steps } = parts;
   const context = { scope: occasion.scope, events: occasion.events, at: parts.clock(), store, count: setup.count };
-  const texts = await withStored(agent, await storedTexts(parts, agent, { isRunning }), {
-    stored: steps.stored(parts, agent),
+  const edited = await storedTexts(parts, agent, { isRunning });
+  const texts = await withStored(agent, edited, {
+    stored: steps.stored(parts, agent, edited.active),
     isRunning,
     context: { ...context, ...(occasion.signal && { signal: occasion.signal }) },
   });

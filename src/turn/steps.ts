@@ -1,4 +1,5 @@
 import type {
+  ActiveTexts,
   Agent,
   Budgets,
   CountTokens,
@@ -118,8 +119,8 @@ export interface TurnSteps {
   readonly begun?: (turn: RunningTurn) => Promise<void>;
   /** What fills live layers of this agent in one turn. */
   readonly sources?: (parts: TurnParts, agent: Agent) => LiveSources;
-  /** What fills layers of its prefix, where that is no text of the store. */
-  readonly stored?: (parts: TurnParts, agent: Agent) => StoredSources;
+  /** What fills layers of its prefix, where that is no text of the store. What was edited is given; nothing where that cannot be read. */
+  readonly stored?: (parts: TurnParts, agent: Agent, active: ActiveTexts | undefined) => StoredSources;
   /** Told as the turn moves on. */
   readonly phase?: (turn: RunningTurn, phase: Phase) => void;
   readonly funds?: Funds;
@@ -169,7 +170,7 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
       for (const step of list) await step.begun?.(turn);
     },
     sources: (parts, agent) => Object.assign({}, ...list.map((step) => step.sources?.(parts, agent))),
-    stored: (parts, agent) => Object.assign({}, ...list.map((step) => step.stored?.(parts, agent))),
+    stored: (parts, agent, active) => Object.assign({}, ...list.map((step) => step.stored?.(parts, agent, active))),
     phase: (turn, phase) => {
       for (const step of list) step.phase?.(turn, phase);
     },

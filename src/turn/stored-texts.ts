@@ -76,11 +76,7 @@ export async function withStored(
 ): Promise<StoredTexts> {
   const layers = editable(agent).filter(({ source }) => stored[source.kind] !== undefined);
   if (layers.length === 0) return texts;
-  const filling = layers.flatMap(({ source: { kind } }) => {
-    const fill = stored[kind];
-    return fill === undefined ? [] : [[kind, (layer: Layer) => fill(layer, texts.active)] as const];
-  });
-  const { contents, notes } = await gather(agent, layers, { ...context, live: Object.fromEntries(filling) });
+  const { contents, notes } = await gather(agent, layers, { ...context, live: stored });
   const failed = new Set(notes.map(({ layer }) => layer));
   const given = [...texts.contents, ...contents].filter(([layer]) => !(isRunning && failed.has(layer)));
   return { ...texts, contents: new Map(given), notes: [...texts.notes, ...notes] };

@@ -7,6 +7,7 @@ import * as inbox from "../../features/inbox/config.ts";
 import * as life from "../../features/life/config.ts";
 import * as memories from "../../features/memories/config.ts";
 import * as schedules from "../../features/schedules/config.ts";
+import * as skills from "../../features/skills/config.ts";
 import * as texts from "../../features/texts/config.ts";
 
 /** The keys of agents that features bring, in the order of the configuration page. They are small, and read before anything runs. */
@@ -19,6 +20,7 @@ export const AGENT_KEYS = {
   ...fetch.KEYS,
   ...schedules.KEYS,
   ...files.KEYS,
+  ...skills.KEYS,
 };
 
 /** The sources that layers may name, in the order of that page. */

@@ -69,6 +69,11 @@ export const FEATURES: readonly Listed[] = [
     load: async () => (await import("../../features/schedules/index.ts")).FEATURE,
   },
   {
+    name: "skills",
+    nouns: {},
+    load: async () => (await import("../../features/skills/index.ts")).FEATURE,
+  },
+  {
     name: "texts",
     nouns: {
       layer: "list and show an agent's layers; edit those that may be, look at their versions, decide about proposals",

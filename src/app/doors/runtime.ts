@@ -4,6 +4,7 @@ import { type FilePorts, openFiles } from "../../features/files/index.ts";
 import { inboxDoors } from "../../features/inbox/index.ts";
 import { type LifePorts, openLife } from "../../features/life/index.ts";
 import { scheduleDoors } from "../../features/schedules/index.ts";
+import { openSkills } from "../../features/skills/index.ts";
 import { textDoors } from "../../features/texts/index.ts";
 import { createRuntime, type Parts, type Runtime, type TurnSteps } from "../../turn/index.ts";
 
@@ -17,7 +18,9 @@ export interface RuntimeParts extends Parts, LifePorts, FilePorts {
 export function openRuntime(parts: RuntimeParts): Runtime {
   const life = openLife(parts);
   const files = openFiles(parts);
-  const { runtime, turnParts, run } = createRuntime(parts, [life.steps, files.steps, ...(parts.steps ?? [])]);
+  const skills = openSkills(parts);
+  const steps = [life.steps, files.steps, skills.steps, ...(parts.steps ?? [])];
+  const { runtime, turnParts, run } = createRuntime(parts, steps);
   const lives = life.doors(turnParts, run);
   return {
     ...runtime,
@@ -27,6 +30,6 @@ export function openRuntime(parts: RuntimeParts): Runtime {
     ...files.doors(parts),
     ...inboxDoors(turnParts, run),
     ...scheduleDoors(turnParts, run),
-    ...textDoors(parts, lives),
+    ...textDoors(parts, lives, skills.complete),
   };
 }

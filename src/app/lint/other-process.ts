@@ -22,7 +22,7 @@ export interface Asked {
 async function answer({ options, world, model }: Asked): Promise<Record<string, readonly (readonly SentPiece[])[]>> {
   if (world.at !== undefined) moveClock(world.at);
   const store = await openSqlite(":memory:", { parts: await allParts() });
-  const declared = await declaredBy(projectsOf(options), options, store);
+  const declared = await declaredBy(projectsOf(options), options, { store });
   const found: Record<string, readonly (readonly SentPiece[])[]> = {};
   for (const agent of declared.agents) {
     const shown = model ?? declared.wireOf(agent);

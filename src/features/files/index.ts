@@ -7,7 +7,7 @@ import { fileDoors } from "./doors.ts";
 import { OPERATIONS } from "./operations.ts";
 import { fileSteps } from "./steps.ts";
 
-export { type Prepared, prepare, splitHead } from "./prepare.ts";
+export { faultsIn, type Prepared, prepare, type Split, splitHead } from "./prepare.ts";
 
 export const FEATURE: Feature = { name: "files", keys: KEYS, operations: OPERATIONS };
 

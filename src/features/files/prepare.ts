@@ -53,34 +53,34 @@ export function splitHead(text: string): Split {
 
 const firstLine = (message: string): string => message.split("\n")[0]?.replace(/ at line \d+.*$/, "") ?? "";
 
-/** A text as it may stand in a prompt, and what was done to it. */
+/** A text as it may stand in a prompt, and what was taken out of it. */
 export interface Prepared {
   readonly text: string;
   readonly notes: readonly string[];
-  /** What the guard of layer texts finds fault with. */
-  readonly faults: readonly string[];
 }
 
-/** By its digest: what was looked at once is not looked at again, whichever file or agent it is of. */
-const prepared = new Map<string, Promise<Prepared>>();
+/** What was looked at once is not looked at again, whichever file or agent it is of: it is known by its digest. */
+function byDigest<T>(look: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    const digest = digestOf(text);
+    const found = known.get(digest) ?? look(text);
+    known.delete(digest);
+    known.set(digest, found);
+    for (const oldest of known.keys()) if (known.size > MOST) known.delete(oldest);
+    return found;
+  };
+}
+
 const MOST = 500;
+
+export const COMMENTS_REMOVED = "HTML comments were removed";
 
 /**
  * Takes out of a text what its readers do not see, what would read as the platform's own, and what looks like a secret. That never
  * fails: each is noted, and the rest stays as it is.
  */
-export function prepare(text: string): Promise<Prepared> {
-  const digest = digestOf(text);
-  const found = prepared.get(digest) ?? cleanAndJudge(text);
-  prepared.delete(digest);
-  prepared.set(digest, found);
-  for (const oldest of prepared.keys()) if (prepared.size > MOST) prepared.delete(oldest);
-  return found;
-}
-
-export const COMMENTS_REMOVED = "HTML comments were removed";
-
-async function cleanAndJudge(given: string): Promise<Prepared> {
+export const prepare = byDigest((given): Prepared => {
   const notes: string[] = [];
   const step = (says: string, change: (text: string) => string, text: string): string => {
     const changed = change(text);
@@ -91,11 +91,14 @@ async function cleanAndJudge(given: string): Promise<Prepared> {
   const visible = step("hidden characters were removed", (text) => clean(untrusted(text)), plain);
   const uncommented = step(COMMENTS_REMOVED, withoutComments, visible);
   const own = step("lines that read as the platform's own were removed", withoutOurs, uncommented);
-  const text = step("what looks like a secret was removed", withoutSecrets, own).trim();
+  return { text: step("what looks like a secret was removed", withoutSecrets, own).trim(), notes };
+});
+
+/** What the guard of layer texts finds fault with. */
+export const faultsIn = byDigest(async (text): Promise<readonly string[]> => {
   const judge = await layerJudge();
-  const faults = judge(text).findings.map(({ says, words }) => `${says}: ${JSON.stringify(words)}`);
-  return { text, notes, faults };
-}
+  return judge(text).findings.map(({ says, words }) => `${says}: ${JSON.stringify(words)}`);
+});
 
 const OPENS_CODE = /^ {0,3}(`{3,}|~{3,})/;
 

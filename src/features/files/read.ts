@@ -2,7 +2,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { truncateText } from "../../guard/index.ts";
 import { type FileReader, isInside, type ProjectDisk, rootOf, upTo } from "../project-disk.ts";
 import type { FileRules } from "./config.ts";
-import { COMMENTS_REMOVED, type Prepared, prepare, splitHead, withoutComments } from "./prepare.ts";
+import { COMMENTS_REMOVED, faultsIn, type Prepared, prepare, splitHead, withoutComments } from "./prepare.ts";
 
 /** A file of the list as it was found. */
 export interface ProjectFile extends Prepared {
@@ -12,6 +12,8 @@ export interface ProjectFile extends Prepared {
   readonly path?: string;
   /** Whether a limit shortened it. */
   readonly isCut: boolean;
+  /** What the guard finds fault with. */
+  readonly faults: readonly string[];
 }
 
 /** A sub-agent that an AGENTS.md tells of. */
@@ -62,10 +64,11 @@ export async function readFiles(
       });
       continue;
     }
-    const ready = await prepare(found);
+    const ready = prepare(found);
     subagents.push(...(path?.endsWith("AGENTS.md") ? subagentsIn(ready.text) : []));
     const room = Math.min(rules.characters, left);
-    const file = { ...within(ready, room, reading.notes), name, path: shown(reading, path ?? name) };
+    const cut = within(ready, room, reading.notes);
+    const file = { ...cut, faults: await faultsIn(cut.text), name, path: shown(reading, path ?? name) };
     left -= file.text.length;
     files.push(file);
   }
@@ -161,7 +164,7 @@ async function included(reading: Reading, named: string, way: readonly string[])
 }
 
 /** As much of it as there is room for, to the end of a line where one is near. */
-function within(ready: Prepared, room: number, before: readonly string[]): Omit<ProjectFile, "name"> {
+function within(ready: Prepared, room: number, before: readonly string[]): Omit<ProjectFile, "name" | "faults"> {
   const notes = [...new Set([...before, ...ready.notes])];
   if (ready.text.length <= room) return { ...ready, notes, isCut: false };
   const beginning = truncateText(ready.text, Math.max(0, room), "");

@@ -44,8 +44,8 @@ export function fileSteps(disk: ProjectDisk): TurnSteps {
     prepare: async (_, agent) => {
       if (agent.layers.some(({ source }) => source.kind === "files")) await firstUse.wait(agent, () => filesOf(agent));
     },
-    stored: ({ vault }, agent) => ({
-      files: async (layer, active) => {
+    stored: ({ vault }, agent, active) => ({
+      files: async (layer) => {
         const { value, use } = await filesOf(agent);
         const content = contentOf(fileParts(value, { layer, active, vault, rules: fileRules(agent) }));
         return { ...content, cache: firstUse.of(agent) ?? use };
@@ -69,9 +69,9 @@ const contentOf = (parts: readonly LayerPart[]): LayerContent => {
 
 /** Each file as a part of its layer. */
 export const fileParts = ({ files }: FilesFound, sending: Sending): readonly LayerPart[] =>
-  files.map((file) => partOf(file, sending));
+  files.map((file, i) => partOf(file, sending, i === 0 ? "" : "\n"));
 
-function partOf(file: ProjectFile, sending: Sending): LayerPart {
+function partOf(file: ProjectFile, sending: Sending, before: string): LayerPart {
   const name = file.path ?? file.name;
   const { faults, text, isCut } = file;
   const blocked = text !== "" && faults.length > 0 ? heldBack(file, sending) : undefined;
@@ -82,7 +82,7 @@ function partOf(file: ProjectFile, sending: Sending): LayerPart {
   if (text === "" || blocked !== undefined) return { name, text: trusted(""), ...because };
   // A file of the operator's own project, cleaned of all that reads as the platform's.
   const body = sending.vault?.hide(text) ?? text;
-  return { name, text: trusted(`## File ${name}\n${body}`), ...because, ...(isCut && { cut: true as const }) };
+  return { name, text: trusted(`${before}## File ${name}\n${body}`), ...because, ...(isCut && { cut: true as const }) };
 }
 
 /** Why a file that the guard finds fault with is not sent; nothing where it is. */

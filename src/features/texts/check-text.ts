@@ -12,6 +12,7 @@ import {
   type Untrusted,
 } from "../../protocol/index.ts";
 import type { Desk } from "../../turn/index.ts";
+import { isStandard, readSkill, skillRules } from "../skills/index.ts";
 import { activeTexts, type EditableText } from "./editable-text.ts";
 
 type Passed = Exclude<CheckedText, { readonly problem: string }>;
@@ -59,8 +60,17 @@ async function checkedText(
     case "soul":
       return checkNewText({ kind, text });
     case "skill":
-      return checkNewText({ kind, text, enabled: await othersEnabled(desk, now) });
+      return checkSkill(desk, now, text);
   }
+}
+
+/** A skill of the open standard may be long: agents load it, and its folder's own limits hold in the prompt. */
+async function checkSkill(desk: Desk, now: EditableText, text: string): Promise<CheckedText> {
+  if (!isStandard(text)) return checkNewText({ kind: "skill", text, enabled: await othersEnabled(desk, now) });
+  const { problems } = readSkill(text, now.key.part);
+  const [first] = problems;
+  if (first !== undefined) return { problem: problems.map(({ line, says }) => `line ${line}: ${says}`).join("; ") };
+  return checkNewText({ kind: "skill", text, enabled: 0, longest: skillRules(desk.agent).characters });
 }
 
 const sizeBeside = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Promise<PrefixSize> =>
@@ -68,7 +78,7 @@ const sizeBeside = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Pr
 
 async function othersEnabled(desk: Desk, { layer, key }: EditableText): Promise<number> {
   const skills = activeSkills(desk.agent, layer, await activeTexts(desk));
-  return skills.filter(({ name }) => name !== key.part).length;
+  return skills.filter(({ name, text }) => name !== key.part && !isStandard(text)).length;
 }
 
 /** A text keeps no place by its layer's id alone. @throws StrataError `text_refused` */
@@ -87,7 +97,7 @@ export async function checkDeclared(desk: Desk, now: EditableText): Promise<Meas
     const message = `strata.yaml declares no text for ${textName(key)} of ${desk.agent.name}: there is no version 0 to go back to`;
     throw new StrataError("text_not_found", message, { ...key, n: 0 });
   }
-  if (kind === "skill" && (await othersEnabled(desk, now)) >= TEXT_LIMITS.skills) {
+  if (kind === "skill" && !isStandard(declared) && (await othersEnabled(desk, now)) >= TEXT_LIMITS.skills) {
     throw refused(desk, key, `${TEXT_LIMITS.skills} skills are enabled, and no more may be; disable one first`);
   }
   if (kind !== "layer") return { beside };

@@ -1,4 +1,4 @@
-import type { Actor, AgentName, TextKey } from "../../protocol/index.ts";
+import type { Actor, Agent, AgentName, TextKey } from "../../protocol/index.ts";
 import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
 import type { AgentDoors, AgentSnapshot, Parts } from "../../turn/index.ts";
 import { type Desk, deskOf, desksOf, note } from "../../turn/index.ts";
@@ -45,32 +45,42 @@ export type TextDoors = Omit<
 /** The condition of an agent, and its credits. */
 type Lives = Pick<AgentDoors, "life" | "funds">;
 
+/** The agent with what stands beside its declaration: the skills of its folders. */
+type Complete = (agent: Agent) => Promise<Agent>;
+
 /** Each door asks who is asking before it looks at anything. */
-export function textDoors(parts: Parts, lives: Lives): TextDoors {
-  const at = (actor: Actor, agent: AgentName): Desk => deskOf(parts, actor, agent);
+export function textDoors(parts: Parts, lives: Lives, complete: Complete): TextDoors {
+  const at = async (actor: Actor, agent: AgentName): Promise<Desk> => {
+    const desk = deskOf(parts, actor, agent);
+    return { ...desk, agent: await complete(desk.agent) };
+  };
   const each = (actor: Actor, agent: AgentName | undefined): readonly Desk[] => desksOf(parts, actor, agent);
   /** The desk, and which of the agent's texts is meant there. */
-  const about = <K extends TextKey | undefined>(actor: Actor, agent: AgentName, key: K): readonly [Desk, K] => {
-    const desk = at(actor, agent);
+  const about = async <K extends TextKey | undefined>(
+    actor: Actor,
+    agent: AgentName,
+    key: K,
+  ): Promise<readonly [Desk, K]> => {
+    const desk = await at(actor, agent);
     return [desk, key && textNamed(desk.agent, key)];
   };
   return {
-    snapshot: async (actor, agent) => snapshot(at(actor, agent), lives),
-    layers: async (actor, agent) => layerViews(at(actor, agent)),
-    layer: async (actor, agent, layer) => layerView(at(actor, agent), layer),
-    skills: async (actor, agent) => skillsOf(at(actor, agent)),
-    editText: async (actor, agent, edit) => editText(...about(actor, agent, edit)),
-    textVersions: async (actor, agent, choice = {}) => textVersions(at(actor, agent), choice),
-    compareTexts: async (actor, agent, pair) => compareTexts(...about(actor, agent, pair)),
-    textMoves: async (actor, agent, choice = {}) => textMoves(at(actor, agent), choice),
+    snapshot: async (actor, agent) => snapshot(await at(actor, agent), lives),
+    layers: async (actor, agent) => layerViews(await at(actor, agent)),
+    layer: async (actor, agent, layer) => layerView(await at(actor, agent), layer),
+    skills: async (actor, agent) => skillsOf(await at(actor, agent)),
+    editText: async (actor, agent, edit) => editText(...(await about(actor, agent, edit))),
+    textVersions: async (actor, agent, choice = {}) => textVersions(await at(actor, agent), choice),
+    compareTexts: async (actor, agent, pair) => compareTexts(...(await about(actor, agent, pair))),
+    textMoves: async (actor, agent, choice = {}) => textMoves(await at(actor, agent), choice),
     proposals: async (actor, agent, limit) => proposals(each(actor, agent), limit),
-    decideText: async (actor, agent, choice) => decideText(...about(actor, agent, choice)),
-    activateText: async (actor, agent, choice) => activateText(...about(actor, agent, choice)),
-    rollbackText: async (actor, agent, choice) => rollbackText(...about(actor, agent, choice)),
-    disableSkill: async (actor, agent, skill) => disableSkill(at(actor, agent), skill),
-    enableSkill: async (actor, agent, skill) => enableSkill(at(actor, agent), skill),
+    decideText: async (actor, agent, choice) => decideText(...(await about(actor, agent, choice))),
+    activateText: async (actor, agent, choice) => activateText(...(await about(actor, agent, choice))),
+    rollbackText: async (actor, agent, choice) => rollbackText(...(await about(actor, agent, choice))),
+    disableSkill: async (actor, agent, skill) => disableSkill(await at(actor, agent), skill),
+    enableSkill: async (actor, agent, skill) => enableSkill(await at(actor, agent), skill),
     attention: async (actor, agent) => attention(each(actor, agent), lives.funds),
-    acts: async (actor, agent, limit) => parts.store.acts(at(actor, agent).owner, limit),
+    acts: async (actor, agent, limit) => parts.store.acts(deskOf(parts, actor, agent).owner, limit),
   };
 }
 

@@ -12,6 +12,7 @@ export { promptTools } from "./tools.ts";
 
 export const FEATURE: Feature = {
   name: "texts",
+  needs: ["skills"],
   keys: KEYS,
   tools: promptTools,
   operations: [...LAYER_OPERATIONS, ...SKILL_OPERATIONS],

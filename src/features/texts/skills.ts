@@ -3,6 +3,7 @@ import { count, number, oneLine, printable, type Style, table } from "../../prin
 import { layerWith, StrataError, suggestion, TEXT_LIMITS, type TextMove } from "../../protocol/index.ts";
 import { FIELDS, given, list, NO_REASON } from "../fields.ts";
 import { type Operation, operation, type World } from "../operation.ts";
+import { readSkill, type SkillProblem } from "../skills/index.ts";
 import { editedLines } from "./lines.ts";
 import { MOVE, SKILL, VERSION } from "./shapes.ts";
 
@@ -118,6 +119,91 @@ const setSkill = operation({
   },
 });
 
+const addSkill = operation({
+  name: "skill.add",
+  does: "Add a skill of the open standard, from its SKILL.md: it waits until an operator approves it, unless its words are yours.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/skills",
+  takes: OF_AGENT.extend({
+    text: FIELDS.text.describe("the skill's SKILL.md: a head with name and description, and its instructions"),
+    mine: z.boolean().default(false).describe("you wrote it, or answer for it: it is enabled from the next turn on"),
+    reason: FIELDS.reason,
+  }),
+  gives: VERSION,
+  command: {
+    words: ["text"],
+    file: "text",
+    examples: ["skill add skills/invoicing/SKILL.md"],
+    usual: NO_REASON,
+    opens: "data",
+  },
+  run: ({ runtime }, { agent, text, mine, reason }, { actor }) => {
+    const { skill: found, problems } = readSkill(text);
+    if (found === undefined) throw noSkill(problems);
+    const layer = layerWith(runtime.agent(actor, agent), "skills").id;
+    return runtime.editText(actor, agent, {
+      ...{ layer, part: found.name, text, reason },
+      ...(!mine && { isOthers: true }),
+    });
+  },
+  show: (made, { style, agentWords }) => {
+    const name = made.part ?? made.layer;
+    if (made.status === "kept")
+      return editedLines(made, { name, back: `\`strata skill disable ${name}${agentWords}\` takes it out.`, style });
+    const approve = `\`strata layer approve ${made.layer} ${made.n} --skill ${name}${agentWords}\``;
+    const found = made.verdict.findings.map(printable);
+    const careful = found.length === 0 ? [] : [style.yellow(`The guard would have it looked at: ${found.join("; ")}`)];
+    return [`Version ${made.n} of ${name} waits for an operator: ${approve} enables it.`, ...careful];
+  },
+});
+
+const noSkill = (problems: readonly SkillProblem[]): StrataError => {
+  const says = problems.map(({ line, says: what }) => `line ${line}: ${what}`).join("; ");
+  return new StrataError("text_refused", `this is no skill of the open standard: ${says}`, { problems });
+};
+
+const PROBLEM = z.object({ line: z.number(), says: z.string() });
+
+const checkedSkill = operation({
+  name: "skill.check",
+  does: "Look at a skill's SKILL.md as an agent would read it: what is wrong with it, and in which line.",
+  may: "read",
+  at: "POST /v1/skills/check",
+  takes: z.strictObject({
+    text: FIELDS.text.describe("the skill's SKILL.md"),
+    file: z.string().max(1_000).optional().describe("where it is: the skill's name must be that of its folder"),
+  }),
+  gives: z.object({
+    name: z.string().optional(),
+    description: z.string().optional(),
+    problems: list(PROBLEM),
+    hints: list(PROBLEM).describe("What could be better."),
+  }),
+  command: {
+    words: ["text"],
+    file: "text",
+    fileName: "file",
+    examples: ["skill check skills/invoicing/SKILL.md"],
+    opens: "data",
+  },
+  run: async (_, { text, file }) => {
+    const folder = file?.split(/[\\/]/).at(-2);
+    const { skill: found, problems, hints } = readSkill(text, folder === "." || folder === ".." ? undefined : folder);
+    return { ...given("name", found?.name), ...given("description", found?.description), problems, hints };
+  },
+  show: ({ name, description, problems, hints }, { style, given: { file = "SKILL.md" } }) => [
+    ...(name === undefined
+      ? []
+      : [`${style.bold(name)} is a skill of the open standard: ${printable(description ?? "")}`]),
+    ...hints.map(({ line, says }) => style.yellow(`${file}:${line}: ${printable(says)}`)),
+    ...problems.map(({ line, says }) => style.red(`${file}:${line}: ${printable(says)}`)),
+  ],
+  faults: ({ problems }, { given: { file = "SKILL.md" } }) =>
+    problems.length === 0
+      ? []
+      : [new StrataError("text_refused", `${file} is no skill of the open standard`, { problems })],
+});
+
 const SWITCHED = OF_SKILL.extend({ reason: FIELDS.reason });
 
 const enable = operation({
@@ -145,7 +231,10 @@ const disable = operation({
 });
 
 /** An agent's short name for itself, and its skills. */
-export const SKILL_OPERATIONS: readonly Operation[] = [soul, setSoul, skills, skill, setSkill, enable, disable];
+export const SKILL_OPERATIONS: readonly Operation[] = [
+  ...[soul, setSoul, skills, skill, setSkill],
+  ...[addSkill, checkedSkill, enable, disable],
+];
 
 const COLUMNS = [
   { head: "skill" },

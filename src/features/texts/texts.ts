@@ -33,8 +33,11 @@ import {
 import { checkPart, type EditableText, editableText, layerOf, skillsLayer, textNamed } from "./editable-text.ts";
 import { lastActive, skillNamed } from "./skill-views.ts";
 
-/** Makes an operator's text active. What the guard would only have looked at is the operator's own word, and its verdict is kept. */
-export async function editText(desk: Desk, { layer, part, text, line, reason }: TextEdit): Promise<TextVersion> {
+/** Makes an operator's text active; somebody else's waits for an operator's word. What the guard would only have looked at is the operator's own word, and its verdict is kept. */
+export async function editText(
+  desk: Desk,
+  { layer, part, text, line, reason, isOthers }: TextEdit,
+): Promise<TextVersion> {
   // A skill's name stands in the prompt.
   if (part !== undefined) skillName(part);
   const now = await editableText(desk, keyOf({ layer, part }));
@@ -47,9 +50,9 @@ export async function editText(desk: Desk, { layer, part, text, line, reason }: 
     ...now.key,
     text: checked.text,
     ...(checked.line !== undefined && { line: checked.line }),
-    status: "kept",
+    status: isOthers ? "proposed" : "kept",
     trust: "operator",
-    inputs: "operator",
+    inputs: isOthers ? "contact" : "operator",
     by: actor.role,
     reason: checkedReason(reason),
     verdict: checked.verdict,

@@ -1,5 +1,4 @@
 import type {
-  ActiveTexts,
   AgentState,
   ContactId,
   ContactScope,
@@ -41,8 +40,8 @@ export type LiveSource = (
 /** The sources that features bring for one turn, by the kind that layers name. */
 export type LiveSources = Readonly<Partial<Record<Source["kind"], LiveSource>>>;
 
-/** Fills a layer of the prefix with its text as it is now. What was edited of it is given; nothing where the store cannot tell. */
-export type StoredSource = (layer: Layer, active: ActiveTexts | undefined) => Promise<LayerContent>;
+/** Fills a layer of the prefix with its text as it is now. */
+export type StoredSource = (layer: Layer) => Promise<LayerContent>;
 
 /** The sources of such layers that features bring for one turn, by the kind that layers name. */
 export type StoredSources = Readonly<Partial<Record<Source["kind"], StoredSource>>>;

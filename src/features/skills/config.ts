@@ -1,0 +1,68 @@
+import { z } from "zod";
+import { agentKey, type Kept } from "../../agents/index.ts";
+import type { Agent } from "../../protocol/index.ts";
+
+const FOLDER = z
+  .string()
+  .max(300)
+  .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[^\0\\\r\n]+$/u, "a folder below the project's root, with `/`");
+
+const SKILL_FOLDERS = z
+  .strictObject({
+    read: z
+      .array(FOLDER)
+      .min(1)
+      .max(20)
+      .default(["skills"])
+      .describe(
+        "Folders that hold skills, from the project's root on (`files.root`), each skill a folder with a `SKILL.md`. Of two skills with one name, the first folder's counts.",
+      ),
+    shown: z
+      .int()
+      .min(1)
+      .max(500)
+      .default(40)
+      .describe("Skills that stand in the prompt; of the others it says how many there are."),
+    characters: z
+      .int()
+      .min(100)
+      .max(200_000)
+      .default(20_000)
+      .describe("Characters of one skill's instructions, and of one of its files."),
+    ttl: z
+      .number()
+      .min(0)
+      .max(86_400)
+      .default(30)
+      .describe("Seconds for which they are not read again. After that, a turn goes on with what was read before."),
+    check: z
+      .enum(["warn", "block"])
+      .default("warn")
+      .describe(
+        "What becomes of a skill that the guard of layer texts finds fault with: `warn` says so, `block` leaves it out.",
+      ),
+  })
+  .optional()
+  .describe(
+    "Folders with skills of the open standard (agentskills.io), for the layer with `source: skills`. Agents with the tool `load_skill` see their names and descriptions and load what they need, others see all of it. Default: none.",
+  );
+
+/** Where skills are found that are folders. */
+export const KEYS = {
+  skillFolders: agentKey(SKILL_FOLDERS, {
+    check: (value, { agent, refuse }) => {
+      if (value !== undefined && !agent.layers.some(({ source }) => source === "skills"))
+        refuse([], "needs a layer with `source: skills`; add one");
+    },
+  }),
+};
+
+declare module "../../protocol/agent.ts" {
+  interface Agent extends Kept<typeof KEYS> {}
+}
+
+/** What is declared of skills' folders, with what holds where nothing is said. */
+export type SkillRules = NonNullable<z.output<typeof SKILL_FOLDERS>>;
+
+export const skillRules = ({ skillFolders }: Pick<Agent, "skillFolders">): SkillRules =>
+  SKILL_FOLDERS.unwrap().parse(skillFolders ?? {});

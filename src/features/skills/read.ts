@@ -1,0 +1,137 @@
+import { join, relative, sep } from "node:path";
+import { stringify } from "yaml";
+import { truncateText } from "../../guard/index.ts";
+import { type Agent, canonicalJson, type Trusted, trusted } from "../../protocol/index.ts";
+import { faultsIn, prepare } from "../files/index.ts";
+import { type Cached, isInside, type ProjectDisk, rootOf, staleWhileRevalidate } from "../project-disk.ts";
+import { type SkillRules, skillRules } from "./config.ts";
+import { readSkill } from "./standard.ts";
+
+/** A skill of a folder. */
+export interface FolderSkill {
+  readonly name: string;
+  /** Of its SKILL.md, from the root on. */
+  readonly path: string;
+  /** Its real folder. */
+  readonly folder: string;
+  /** Its SKILL.md, cleaned. */
+  readonly text: Trusted;
+  readonly notes: readonly string[];
+  readonly isCut: boolean;
+}
+
+/** A skill that could not be taken, and why. */
+export interface BadSkill {
+  readonly path: string;
+  readonly says: string;
+}
+
+/** All that was read of an agent's folders. */
+export interface SkillsFound {
+  readonly skills: readonly FolderSkill[];
+  readonly bad: readonly BadSkill[];
+}
+
+export const NO_SKILLS: Cached<SkillsFound> = { value: { skills: [], bad: [] }, use: "hit" };
+
+export type SkillsOf = (agent: Agent) => Promise<Cached<SkillsFound>>;
+
+const opened = new WeakMap<ProjectDisk, SkillsOf>();
+
+/** The skills on this disk. Agents that name the same folders share what was read. */
+export function skillsOn(disk: ProjectDisk): SkillsOf {
+  const known = opened.get(disk);
+  if (known !== undefined) return known;
+  const cached = staleWhileRevalidate<SkillsFound>(disk);
+  const skillsOf: SkillsOf = async (agent) => {
+    const folder = disk.folderOf(agent);
+    if (agent.skillFolders === undefined || folder === undefined) return NO_SKILLS;
+    const rules = skillRules(agent);
+    const { read, characters, check } = rules;
+    const root = agent.files?.root;
+    const key = canonicalJson([folder, root ?? "", read, characters, check]);
+    return cached(key, rules.ttl * 1_000, () => readSkills(disk, { folder, root, rules }));
+  };
+  opened.set(disk, skillsOf);
+  return skillsOf;
+}
+
+interface Where {
+  readonly folder: string;
+  readonly root: string | undefined;
+  readonly rules: SkillRules;
+}
+
+/** So many entries of a folder are looked at. */
+const MOST = 500;
+
+async function readSkills({ reader }: ProjectDisk, { folder, root: declared, rules }: Where): Promise<SkillsFound> {
+  const root = await rootOf(reader, folder, declared);
+  const real = (await reader.real(root)) ?? root;
+  const skills: FolderSkill[] = [];
+  const bad: BadSkill[] = [];
+  for (const place of rules.read) {
+    const entries = (await reader.list(join(root, place))).slice(0, MOST);
+    for (const name of entries) {
+      const file = join(root, place, name, "SKILL.md");
+      const path = relative(root, file).split(sep).join("/").replaceAll(/\p{C}/gu, "\ufffd");
+      try {
+        const found = await reader.read(file, 4 * rules.characters);
+        if (found === undefined) continue;
+        if (!isInside(real, found.real)) throw new Error("it leads out of the project's root and is not read");
+        if (skills.some((one) => one.name === name)) throw new Error("another folder has a skill of that name");
+        skills.push({ ...(await taken(found.text, name, rules)), name, path, folder: join(found.real, "..") });
+      } catch (error) {
+        bad.push({ path, says: error instanceof Error ? error.message : String(error) });
+      }
+    }
+  }
+  return { skills, bad };
+}
+
+/** @throws Error with what is wrong with it, and the line */
+async function taken(
+  text: string,
+  folder: string,
+  { characters, check }: SkillRules,
+): Promise<Pick<FolderSkill, "text" | "notes" | "isCut">> {
+  const { skill, problems, hints } = readSkill(text, folder);
+  if (skill === undefined) throw new Error(problems.map(({ line, says }) => `line ${line}: ${says}`).join("; "));
+  const body = prepare(skill.body);
+  if (body.text === "") throw new Error("nothing is left of its instructions once what is hidden was removed");
+  const isCut = body.text.length > characters;
+  const says = `${characters} of ${body.text.length} characters are read`;
+  const kept = isCut ? `${truncateText(body.text, characters, "")}\n(Cut here: ${says}.)` : body.text;
+  const whole = skillText({ ...skill, body: kept });
+  const faults = await faultsIn(whole);
+  if (faults.length > 0 && check === "block") throw new Error(`the guard keeps it out: ${faults.join("; ")}`);
+  const notes = [
+    ...hints.map(({ line, says: hint }) => `line ${line}: ${hint}`),
+    ...body.notes,
+    ...(isCut ? [says] : []),
+    ...(faults.length > 0 ? [`the guard finds fault with it: ${faults.join("; ")}`] : []),
+  ];
+  // The operator's own folder, read by the standard and cleaned of all that reads as the platform's.
+  return { text: trusted(whole), notes, isCut };
+}
+
+/** A skill as its file says it, in the one spelling. */
+function skillText({
+  name,
+  description,
+  body,
+}: {
+  readonly name: string;
+  readonly description: string;
+  readonly body: string;
+}): string {
+  return `---\n${stringify({ name, description }, { lineWidth: 0 })}---\n${body}`;
+}
+
+/** The agent with the skills of its folders beside those that are declared: what strata.yaml says counts first. */
+export function withFolders(agent: Agent, { skills }: SkillsFound): Agent {
+  const declared = agent.skills ?? [];
+  const more = skills.filter(({ name }) => !declared.some((one) => one.name === name));
+  if (more.length === 0) return agent;
+  return { ...agent, skills: [...declared, ...more.map(({ name, text }) => ({ name, text, enabled: true }))] };
+}

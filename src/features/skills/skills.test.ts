@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { digestOf, type Layer, layerId } from "../../protocol/index.ts";
+import { endOf, OPERATOR, sampleAgent, stage } from "../../turn/index.contract.ts";
+import { DISK, type ProjectDisk } from "../index.ts";
+
+const LAYER: Layer = {
+  ...{ id: layerId("skills"), rank: 40, mutability: "versioned", scope: "agent", trust: "operator" },
+  ...{ source: { kind: "skills" }, minimum: 0, required: false },
+  modes: { full: "whole", compact: "whole", minimal: "absent" },
+};
+
+it("001.19 while skills' folders hang, 20 turns begin with what was read before, with one read and equal prefixes", async () => {
+  const root = mkdtempSync(join(tmpdir(), "strata-skills-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const write = (says: string): void => {
+    mkdirSync(join(root, "skills/one"), { recursive: true });
+    writeFileSync(join(root, "skills/one/SKILL.md"), `---\nname: one\ndescription: ${says}\n---\n${says}\n`);
+  };
+  write("First.");
+  const gate = Promise.withResolvers<void>();
+  const clock = { at: 0, hangs: false, reads: 0 };
+  const disk: ProjectDisk = {
+    folderOf: () => root,
+    reader: {
+      ...DISK,
+      list: async (folder) => {
+        clock.reads += 1;
+        if (clock.hangs) await gate.promise;
+        return DISK.list(folder);
+      },
+    },
+    clock: () => clock.at,
+    // The moment that a refresh is waited for is over at once.
+    timer: (_, fire) => {
+      fire();
+      return () => undefined;
+    },
+  };
+  const folders = { read: ["skills"], shown: 40, characters: 20_000, ttl: 30, check: "warn" } as const;
+  const agent = sampleAgent({ layers: [LAYER], tools: [], recall: "none", skillFolders: folders });
+  const on = await stage(
+    Array.from({ length: 25 }, () => "Yes."),
+    { agent, parts: { disk } },
+  );
+  const prompted = async (contact: string) => {
+    const thread = await on.open(contact);
+    const end = endOf(await on.say(thread, "hello"));
+    if (end.type === "failed") throw end.error;
+    const [turn] = await on.runtime.turns(OPERATOR, thread.id);
+    const prefix = JSON.stringify(on.sent.at(-1)?.prefix);
+    return { prefix, digest: digestOf(prefix), use: turn?.requests[0]?.ledger.caches?.[0]?.use };
+  };
+  await on.runtime.skills(OPERATOR, agent.name);
+  const first = await prompted("first");
+  expect(first.prefix).toContain("- one: First.");
+  write("Second.");
+  Object.assign(clock, { at: 31_000, hangs: true, reads: 0 });
+  const contacts = Array.from({ length: 20 }, (_, n) => `contact-${n}`);
+  const turns = [];
+  for (const contact of contacts) turns.push(await prompted(contact));
+  expect(new Set(turns.map(({ digest }) => digest))).toEqual(new Set([first.digest]));
+  expect(new Set(turns.map(({ use }) => use))).toEqual(new Set(["stale"]));
+  expect(clock.reads).toBe(1);
+  gate.resolve();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const last = await prompted("last");
+  expect(last.prefix).toContain("- one: Second.");
+  expect(last.use).toBe("hit");
+});

@@ -1,0 +1,67 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { place, strata } from "./strata.ts";
+
+const GOOD = "---\nname: invoicing\ndescription: Writes invoices.\n---\nWrite number, date and sum.\n";
+
+/** A folder with an agent that loads skills, and these skills. */
+async function withSkills(skills: Readonly<Record<string, string>>): Promise<{ readonly cwd: string }> {
+  const cwd = place();
+  const yaml = [
+    "organization: home",
+    "agents:",
+    "  workbench:",
+    "    description: Works beside a project.",
+    "    tools: [load_skill]",
+    "    layers:",
+    "      - {id: core, rank: 0, text: You are a workbench., mutability: versioned}",
+    "      - {id: skills, rank: 40, source: skills}",
+  ];
+  writeFileSync(join(cwd, "strata.yaml"), `${yaml.join("\n")}\n`);
+  for (const [name, text] of Object.entries(skills)) {
+    mkdirSync(join(cwd, "skills", name), { recursive: true });
+    writeFileSync(join(cwd, "skills", name, "SKILL.md"), text);
+  }
+  await strata(["lock"], { cwd });
+  return { cwd };
+}
+
+it("001.8 `strata skill check` says what is wrong with a skill, with its file and line", async () => {
+  const bad = "---\nname: Other\ndescription: x\ncolour: red\n---\nDo.\n";
+  const around = await withSkills({ invoicing: GOOD, bad });
+  const good = await strata(["skill", "check", "skills/invoicing/SKILL.md"], around);
+  expect([good.code, good.out]).toEqual([0, "invoicing is a skill of the open standard: Writes invoices.\n"]);
+  const { code, out, err } = await strata(["skill", "check", "skills/bad/SKILL.md"], around);
+  expect(code).not.toBe(0);
+  expect(out).toContain("skills/bad/SKILL.md:2: `name` must be small letters and digits");
+  expect(out).toContain("skills/bad/SKILL.md:4: the standard knows no key `colour`");
+  expect(err).toContain("skills/bad/SKILL.md is no skill of the open standard");
+});
+
+it("001.8 a skill that is added waits for an operator's word, unless it is the operator's own", async () => {
+  const around = await withSkills({ invoicing: GOOD, haggling: GOOD.replaceAll("invoicing", "haggling") });
+  const composed = async () => (await strata(["compose", "workbench", "--message", "hi"], around)).out;
+  const added = await strata(["skill", "add", "skills/invoicing/SKILL.md"], around);
+  expect(added.out).toContain(
+    "Version 1 of invoicing waits for an operator: `strata layer approve skills 1 --skill invoicing`",
+  );
+  expect(await composed()).not.toContain("invoicing");
+  const approved = await strata(["layer", "approve", "skills", "1", "--skill", "invoicing"], around);
+  expect([approved.code, approved.err]).toEqual([0, ""]);
+  expect(await composed()).toContain("- invoicing: Writes invoices.");
+  expect(await composed()).not.toContain("Write number, date and sum.");
+  const mine = await strata(["skill", "add", "skills/haggling/SKILL.md", "--mine"], around);
+  expect(mine.out).toContain("Version 1 of haggling is active");
+  expect(await composed()).toContain("- haggling: Writes invoices.");
+  expect((await strata(["skill", "list"], around)).out).toMatch(/^haggling +.*\n?(?:.*\n)*invoicing/m);
+});
+
+it("001.8 a long skill of the standard may be added, and what is none is refused with its lines", async () => {
+  const long = `${GOOD}${"Another line of it.\n".repeat(200)}`;
+  const around = await withSkills({ invoicing: long, none: "Just do it.\n" });
+  expect((await strata(["skill", "add", "skills/invoicing/SKILL.md", "--mine"], around)).err).toBe("");
+  const { code, err } = await strata(["skill", "add", "skills/none/SKILL.md"], around);
+  expect(code).not.toBe(0);
+  expect(err).toContain("this is no skill of the open standard: line 1: it has no head");
+});
