@@ -91,6 +91,12 @@ export const MODEL_CARD = z.strictObject({
     .describe(
       "Whether its reasoning is bound to everything sent before it, so that nothing of that may be removed. If so, `delta` always keeps its lines; otherwise only if that is cheaper.",
     ),
+  reasoning: z
+    .enum(["effort", "budget"])
+    .optional()
+    .describe(
+      "How the model is told how much to reason: by a level (`effort`), or by a share of the reply's tokens (`budget`).",
+    ),
   metadata: z
     .string()
     .regex(/^[a-zA-Z][a-zA-Z0-9]*$/, "a name of letters and digits")

@@ -47,14 +47,28 @@ export function toCallOptions(request: Request, dialect: Dialect): LanguageModel
   return {
     prompt: dialect.userTexts === "joined" ? prompt.map(joined) : prompt,
     ...(tools.length > 0 && { tools: tools.map((tool) => toTool(tool, dialect)) }),
-    maxOutputTokens: parameters.maxTokens,
+    ...lengths(parameters, dialect),
     ...(parameters.temperature !== undefined && { temperature: parameters.temperature }),
     // A JSON Schema by promise of `Parameters`, which the types cannot know.
     ...(parameters.output !== undefined && {
       responseFormat: { type: "json" as const, name: "answer", schema: parameters.output as JSONSchema7 },
     }),
-    ...(dialect.call && { providerOptions: dialect.call(request) }),
+    ...said(dialect.call?.(request)),
   };
+}
+
+const said = (options: SharedV4ProviderOptions = {}): Pick<LanguageModelV4CallOptions, "providerOptions"> =>
+  Object.keys(options).length === 0 ? {} : { providerOptions: options };
+
+/** How long the answer may be, and how much is reasoned for it. A budget for reasoning is said in the dialect's own options. */
+function lengths(
+  { maxTokens, reasoning }: Request["parameters"],
+  { reasoning: way }: Dialect,
+): Pick<LanguageModelV4CallOptions, "maxOutputTokens" | "reasoning"> {
+  const { level, tokens } = reasoning ?? {};
+  if (level === undefined || way === "own") return { maxOutputTokens: maxTokens };
+  if (tokens !== undefined && way === "added") return { maxOutputTokens: maxTokens - tokens };
+  return { maxOutputTokens: maxTokens, reasoning: level === "off" ? "none" : level };
 }
 
 function offered({ prefix, messages }: Request, { callsNeedTools }: Dialect): readonly ToolSchema[] {

@@ -27,6 +27,11 @@ export interface Dialect {
   readonly turnScoped?: SharedV4ProviderOptions[string];
   /** Said of each tool; left out where the provider's default is to take a schema as it is. */
   readonly strict?: false;
+  /**
+   * `added`: a budget for reasoning stands among the options of the call, and the package adds it to the tokens of the answer. `own`:
+   * levels stand there, too, for the package does not read the usual setting.
+   */
+  readonly reasoning?: "added" | "own";
   /** Options of the whole call. */
   readonly call?: (request: Request) => SharedV4ProviderOptions;
 }
@@ -37,6 +42,8 @@ const ANTHROPIC: Dialect = {
   userTexts: "apart",
   results: "flagged",
   turnScoped: { clearAt: "next_user_message" },
+  reasoning: "added",
+  call: (request) => withBudget(request, "anthropic", (budgetTokens) => ({ thinking: { type: "enabled", budgetTokens } })),
 };
 
 /**
@@ -57,6 +64,8 @@ const OPENAI: Dialect = {
       promptCacheKey: cacheKey(request),
       // `explicit` without a mark would mean: no cache.
       ...(request.marks.length > 0 && { promptCacheOptions: { mode: "explicit" } }),
+      // The package would ask for a summary of it, which OpenAI gives to verified organizations alone.
+      ...(request.parameters.reasoning && { reasoningSummary: null }),
     },
   }),
 };
@@ -72,7 +81,8 @@ const OPENROUTER: Dialect = {
   userTexts: "joined",
   results: "flagged",
   repliesMarked: "message",
-  call: (request) => ({ openrouter: { session_id: cacheKey(request) } }),
+  reasoning: "own",
+  call: (request) => ({ openrouter: { session_id: cacheKey(request), ...routedReasoning(request) } }),
 };
 
 /** Anthropic's marks go through as they are. */
@@ -98,6 +108,8 @@ const BEDROCK: Dialect = {
 const BEDROCK_CLAUDE: Dialect = {
   ...BEDROCK,
   mark: (lifetime) => ({ cachePoint: lifetime === "1h" ? { type: "default", ttl: "1h" } : { type: "default" } }),
+  reasoning: "added",
+  call: (request) => withBudget(request, "bedrock", (budgetTokens) => ({ reasoningConfig: { type: "enabled", budgetTokens } })),
 };
 
 /** Every other server: it caches by itself or not at all. */
@@ -131,6 +143,22 @@ function openrouterDialect(model: string): Dialect {
 export function dialectOfRef(ref: ModelRef): Dialect {
   const [provider = "", ...name] = ref.split(":");
   return dialectOf(provider, name.join(":"));
+}
+
+/** The budget for reasoning, where the model is told one. */
+function withBudget(
+  { parameters: { reasoning } }: Request,
+  provider: string,
+  said: (tokens: number) => SharedV4ProviderOptions[string],
+): SharedV4ProviderOptions {
+  return reasoning?.tokens === undefined ? {} : { [provider]: said(reasoning.tokens) };
+}
+
+/** The same as OpenRouter reads it: a budget, or a level. */
+function routedReasoning({ parameters: { reasoning } }: Request): SharedV4ProviderOptions[string] {
+  if (reasoning === undefined) return {};
+  const { level, tokens } = reasoning;
+  return { reasoning: tokens === undefined ? { effort: level === "off" ? "none" : level } : { max_tokens: tokens } };
 }
 
 /** Requests with one prefix go to one place. Changes with the prefix and with nothing else. */

@@ -67,6 +67,12 @@ const kept: Readonly<Record<string, Request>> = {
     ],
     marks: [{ after: { zone: "message", index: 0 }, lifetime: "1h" }],
   }),
+  // 001.4: the thinking level as each provider's own setting.
+  thinking: sampleRequest("Hello", { parameters: { maxTokens: 16_000, reasoning: { level: "high" } } }),
+  "thinking-budget": sampleRequest("Hello", {
+    parameters: { maxTokens: 16_000, reasoning: { level: "medium", tokens: 8_000 } },
+  }),
+  "thinking-off": sampleRequest("Hello", { parameters: { maxTokens: 16_000, reasoning: { level: "off" } } }),
   bare: sampleRequest("Hello", { prefix: { tools: [], system: [] } }),
 };
 

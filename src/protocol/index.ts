@@ -176,6 +176,8 @@ export {
   type Mark,
   type Parameters,
   type Prefix,
+  REASONING_LEVELS,
+  type ReasoningLevel,
   type Request,
   type SystemBlock,
   type TailPart,

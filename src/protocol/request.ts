@@ -66,9 +66,16 @@ export interface Mark {
   readonly lifetime: "5m" | "1h";
 }
 
+/** How much a model reasons before it answers. */
+export const REASONING_LEVELS = ["off", "low", "medium", "high"] as const;
+export type ReasoningLevel = (typeof REASONING_LEVELS)[number];
+
 /** How the model shall answer. */
 export interface Parameters {
+  /** Of the reply, with what the model reasons. */
   readonly maxTokens: number;
+  /** Left out, as the provider has it. `tokens`: that many of `maxTokens`, for models that are told a budget. */
+  readonly reasoning?: { readonly level: ReasoningLevel; readonly tokens?: number };
   readonly temperature?: number;
   /** A JSON Schema that the answer fits. */
   readonly output?: JsonObject;

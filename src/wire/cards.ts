@@ -32,6 +32,7 @@ export interface CardOverride {
   readonly lifetimes?: { readonly short: number; readonly long?: number | undefined } | undefined;
   readonly tail?: TailWay | undefined;
   readonly binds?: boolean | undefined;
+  readonly reasoning?: "effort" | "budget" | undefined;
   readonly metadata?: string | undefined;
   /**
    * What is left out has the built-in card's share of `input`, so that it is the card's own price where `input` is. Without a
@@ -107,7 +108,7 @@ function overlaid(card: ModelCard, { price, lifetimes, ...plain }: CardOverride 
 
 /** What is not there hides nothing. */
 function told({ window, longestReply, tokenFactor, ...of }: Omit<CardOverride, "price" | "lifetimes">) {
-  const { cache, minimumPrefix, step, marks, lookback, tail, binds, metadata } = of;
+  const { cache, minimumPrefix, step, marks, lookback, tail, binds, reasoning, metadata } = of;
   return {
     ...(window !== undefined && { window }),
     ...(longestReply !== undefined && { longestReply }),
@@ -118,6 +119,7 @@ function told({ window, longestReply, tokenFactor, ...of }: Omit<CardOverride, "
     ...(marks !== undefined && { marks }),
     ...(lookback !== undefined && { lookback }),
     ...(tail !== undefined && { tail }),
+    ...(reasoning !== undefined && { reasoning }),
     ...(binds !== undefined && { binds }),
     ...(metadata !== undefined && { metadata }),
   };

@@ -56,6 +56,11 @@ export interface Family {
   readonly tail: TailWay;
   /** There where the model's reasoning is bound to all that was sent before it, or may be: nothing of that is taken away again. */
   readonly binds?: boolean;
+  /**
+   * How the model is told how much to reason: by a level (`effort`), or by so many of the reply's tokens (`budget`). Left out where it
+   * has no such setting, or nobody says so: then a text may tell it.
+   */
+  readonly reasoning?: "effort" | "budget";
   /** The provider's key in a part's options and metadata, of its package of the AI SDK. */
   readonly metadata: string;
   /** Left out where nobody looked it up. */

@@ -91,8 +91,11 @@ const CLAUDE_4: Shape = {
   tail: "ephemeral",
   metadata: "anthropic",
 };
+/** Those that reason are told a budget until 4.5, and a level since. */
+const BUDGETED: Shape = { ...CLAUDE_4, reasoning: "budget" };
+const LEVELLED: Shape = { ...CLAUDE_4, reasoning: "effort" };
 /** From Opus 4.7 on it counts up to a third more again; most of these clear a message of one turn by themselves. */
-const CLAUDE_5: Shape = { ...CLAUDE_4, tokenFactor: 1.5, minimumPrefix: 512, tail: "turn-scoped" };
+const CLAUDE_5: Shape = { ...LEVELLED, tokenFactor: 1.5, minimumPrefix: 512, tail: "turn-scoped" };
 /** These bind their reasoning to the history before it: there a tail that goes away again would be an edit. */
 const BINDING: Shape = { ...CLAUDE_5, binds: true };
 
@@ -102,25 +105,25 @@ export const ANTHROPIC: readonly Family[] = [
   { family: "anthropic:claude-", ...CLAUDE_4, longestReply: 4_096, tokenFactor: 1.5, tail: "delta", binds: true },
   // Anthropic says 2,048.
   { family: "anthropic:claude-3-5-haiku", ...CLAUDE_4, longestReply: 8_192, price: price(0.8, 4) },
-  { family: "anthropic:claude-sonnet-4", ...CLAUDE_4, minimumPrefix: 1_024, price: price(3, 15) },
-  { family: "anthropic:claude-sonnet-4-5", ...CLAUDE_4, minimumPrefix: 1_024, price: price(3, 15) },
+  { family: "anthropic:claude-sonnet-4", ...BUDGETED, minimumPrefix: 1_024, price: price(3, 15) },
+  { family: "anthropic:claude-sonnet-4-5", ...BUDGETED, minimumPrefix: 1_024, price: price(3, 15) },
   // Anthropic says 1,024; its older pages and measurements say 2,048.
-  { family: "anthropic:claude-sonnet-4-6", ...CLAUDE_4, minimumPrefix: 2_048, price: price(3, 15) },
+  { family: "anthropic:claude-sonnet-4-6", ...LEVELLED, minimumPrefix: 2_048, price: price(3, 15) },
   { family: "anthropic:claude-sonnet-5", ...CLAUDE_5, tail: "ephemeral", minimumPrefix: 1_024, price: price(2, 10) },
   // Reads at a twentieth, as the overview of models says; one list of others says a tenth.
   { family: "anthropic:claude-sonnet-5-5", ...BINDING, price: price(2, 10, { read: 0.05 }) },
-  { family: "anthropic:claude-haiku-4-5", ...CLAUDE_4, price: price(1, 5) },
+  { family: "anthropic:claude-haiku-4-5", ...BUDGETED, price: price(1, 5) },
   { family: "anthropic:claude-haiku-5-5", ...CLAUDE_5, window: 100_000, price: price(0.1, 0.5) },
-  { family: "anthropic:claude-opus-4", ...CLAUDE_4, longestReply: 32_000, minimumPrefix: 1_024, price: price(15, 75) },
+  { family: "anthropic:claude-opus-4", ...BUDGETED, longestReply: 32_000, minimumPrefix: 1_024, price: price(15, 75) },
   {
     family: "anthropic:claude-opus-4-1",
-    ...CLAUDE_4,
+    ...BUDGETED,
     longestReply: 32_000,
     minimumPrefix: 1_024,
     price: price(15, 75),
   },
-  { family: "anthropic:claude-opus-4-5", ...CLAUDE_4, price: price(5, 25) },
-  { family: "anthropic:claude-opus-4-6", ...CLAUDE_4, price: price(5, 25) },
+  { family: "anthropic:claude-opus-4-5", ...BUDGETED, price: price(5, 25) },
+  { family: "anthropic:claude-opus-4-6", ...LEVELLED, price: price(5, 25) },
   { family: "anthropic:claude-opus-4-7", ...CLAUDE_5, tail: "ephemeral", minimumPrefix: 2_048, price: price(5, 25) },
   // Anthropic says 1,024; its older pages say 4,096.
   { family: "anthropic:claude-opus-4-8", ...CLAUDE_5, minimumPrefix: 4_096, price: price(5, 25) },
@@ -153,14 +156,16 @@ const GPT: Shape = {
 };
 /** Some models keep for a day what is asked for with `prompt_cache_retention`. */
 const DAY: Shape["lifetimes"] = { short: 300, long: 86_400 };
-const O_SERIES: Shape = { ...GPT, window: 200_000, longestReply: 100_000 };
+/** What reasons before it answers is told how much. */
+const REASONING: Shape = { ...GPT, reasoning: "effort" };
+const O_SERIES: Shape = { ...REASONING, window: 200_000, longestReply: 100_000 };
 const GPT_4O: Shape = { ...GPT, window: 128_000, longestReply: 16_384 };
 const GPT_41: Shape = { ...GPT, window: 1_000_000, longestReply: 32_768 };
 /**
  * From GPT-5.6 on the cache is read exactly at a mark and its writing is paid for: the last four marks of a request are written.
  * For reading the guide says that fifty marks are looked at, the specification eighty: here the smaller figure is the cautious one.
  */
-const GPT_56: Shape = { ...GPT, cache: "breakpoints", step: 1, marks: 4, lookback: 50, lifetimes: { short: 1_800 } };
+const GPT_56: Shape = { ...REASONING, cache: "breakpoints", step: 1, marks: 4, lookback: 50, lifetimes: { short: 1_800 } };
 /** Whether their tokenizer is still o200k was not told. */
 const GPT_6: Shape = { ...GPT_56, tokenFactor: 1.2 };
 
@@ -174,15 +179,15 @@ export const OPENAI: readonly Family[] = [
   { family: "openai:gpt-4.1-nano", ...GPT_41, price: automatic(0.1, 0.4, 0.25) },
   { family: "openai:o3", ...O_SERIES, price: automatic(2, 8, 0.25) },
   { family: "openai:o4-mini", ...O_SERIES, price: automatic(1.1, 4.4, 0.25) },
-  { family: "openai:gpt-5", ...GPT, lifetimes: DAY, price: automatic(1.25, 10) },
-  { family: "openai:gpt-5-mini", ...GPT, price: automatic(0.25, 2) },
-  { family: "openai:gpt-5-nano", ...GPT, price: automatic(0.05, 0.4) },
-  { family: "openai:gpt-5.1", ...GPT, lifetimes: DAY, price: automatic(1.25, 10) },
-  { family: "openai:gpt-5.2", ...GPT, lifetimes: DAY, price: automatic(1.75, 14) },
-  { family: "openai:gpt-5.4", ...GPT, lifetimes: DAY, price: automatic(2.5, 15) },
-  { family: "openai:gpt-5.4-mini", ...GPT, price: automatic(0.75, 4.5) },
-  { family: "openai:gpt-5.4-nano", ...GPT, price: automatic(0.2, 1.25) },
-  { family: "openai:gpt-5.5", ...GPT, price: automatic(5, 30) },
+  { family: "openai:gpt-5", ...REASONING, lifetimes: DAY, price: automatic(1.25, 10) },
+  { family: "openai:gpt-5-mini", ...REASONING, price: automatic(0.25, 2) },
+  { family: "openai:gpt-5-nano", ...REASONING, price: automatic(0.05, 0.4) },
+  { family: "openai:gpt-5.1", ...REASONING, lifetimes: DAY, price: automatic(1.25, 10) },
+  { family: "openai:gpt-5.2", ...REASONING, lifetimes: DAY, price: automatic(1.75, 14) },
+  { family: "openai:gpt-5.4", ...REASONING, lifetimes: DAY, price: automatic(2.5, 15) },
+  { family: "openai:gpt-5.4-mini", ...REASONING, price: automatic(0.75, 4.5) },
+  { family: "openai:gpt-5.4-nano", ...REASONING, price: automatic(0.2, 1.25) },
+  { family: "openai:gpt-5.5", ...REASONING, price: automatic(5, 30) },
   { family: "openai:gpt-5.6", ...GPT_56 },
   { family: "openai:gpt-6", ...GPT_6 },
   { family: "openai:gpt-6.1", ...GPT_6 },
