@@ -62,6 +62,7 @@ const SOURCES: readonly Source[] = [
   ...(["soul", "skills", "vitals", "obligations", "allowance", "files"] as const).map((kind) => ({ kind })),
   { kind: "conversation", entries: 5, compact: 2 },
   { kind: "recent", limit: 9 },
+  { kind: "fact", fact: "thinking", texts: { high: trusted("Think first.") } },
 ];
 const rule: Complete<ToolRule> = { tool: toolName("read"), approval: true, tainted: "ask", calls: 2, seconds: 3 };
 
@@ -92,6 +93,16 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "outp
   schedules: [{ name: "a", cron: "0 9 * * *", timezone: "UTC", text: "Look.", missed: "all", mode: "full" }],
   files: { root: "..", read: ["AGENTS.md"], characters: 900, total: 950, ttl: 3, check: "block" },
   skillFolders: { read: ["skills"], shown: 9, characters: 900, ttl: 3, check: "block" },
+  facts: {
+    thinking: {
+      choices: ["off", "high"],
+      default: "off",
+      description: "How much.",
+      by: "contacts",
+      sets: "reasoning",
+      text: 9,
+    },
+  },
   fetch: { allow: ["*"], post: ["a.b"], types: ["text/*"], bytes: 9_000, seconds: 9, redirects: 1 },
   budgets: {
     ...{ total: 9_000, reply: 90, keep: 80, message: 75, result: 70, source: 60 },

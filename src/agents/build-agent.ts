@@ -113,7 +113,9 @@ function buildTools({ tools }: AgentConfig, brought: readonly string[]): Pick<Ag
 function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Layer {
   const { isLive, formOf } = around.sources;
   const live = isLive(config);
-  const mutability = config.mutability ?? (live ? "live" : config.source === undefined ? "immutable" : "versioned");
+  const isPerThread = formOf(config)?.isPerThread === true;
+  const mutability =
+    config.mutability ?? (live || isPerThread ? "live" : config.source === undefined ? "immutable" : "versioned");
   if (config.line !== undefined) checkText({ text: config.line, path: [...path, "line"] }, around.report);
   return {
     id: layerId(config.id),
@@ -121,7 +123,7 @@ function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Laye
     mutability,
     // A layer that does not say it has the form it always had.
     ...(config.editors === "operators" && { editors: config.editors }),
-    scope: config.scope ?? (live ? "turn" : "agent"),
+    scope: config.scope ?? (live ? "turn" : isPerThread ? "thread" : "agent"),
     trust: config.trust ?? (formOf(config)?.isOurs ? "platform" : "operator"),
     source: buildSource(config, path, around),
     ...(config.private === false && { private: false }),
@@ -136,10 +138,18 @@ function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Laye
 }
 
 function buildSource(config: LayerConfig, path: Path, around: Surroundings): Source {
-  if (config.source !== undefined) return around.sources.make(config.source, config);
+  if (config.source !== undefined) {
+    const texts = config.texts && choiceTexts(config.texts, [...path, "texts"], around);
+    return around.sources.make(config.source, texts === undefined ? config : { ...config, texts });
+  }
   // A text that could not be read stands in the report; the report ends the load before anyone sees this layer.
   const text = textOf(config, path, around) ?? trusted("");
   return { kind: "text", text, ...(config.file !== undefined && { file: config.file }) };
+}
+
+function choiceTexts(texts: NonNullable<LayerConfig["texts"]>, path: Path, { report }: Surroundings) {
+  for (const [value, text] of Object.entries(texts)) checkText({ text, path: [...path, value] }, report);
+  return Object.fromEntries(Object.entries(texts).map(([value, text]) => [value, normalText(text)]));
 }
 
 /** A text that stands here or in a file, normalised and checked: the operator's word. */

@@ -120,7 +120,7 @@ function checkSources(agent: AgentConfig, path: Path, report: Checking): void {
     const form = report.sources.formOf(layer);
     if (form === undefined) continue;
     const at = [...path, "layers", i, "source"];
-    if (agent.layers.findIndex(({ source }) => source === layer.source) !== i)
+    if (!form.isRepeatable && agent.layers.findIndex(({ source }) => source === layer.source) !== i)
       report.add(at, "a second one would repeat the first; remove it");
     const unfit = form.unfit?.(agent);
     if (unfit !== undefined) report.add(at, unfit);
@@ -214,7 +214,7 @@ function checkSourceLayer(layer: LayerConfig, path: Path, report: Checking): voi
   const form = report.sources.formOf(layer);
   checkMembers(layer, form, { ...report, at });
   if (form?.isStored) {
-    checkStoredLayer(layer, at);
+    checkStoredLayer(layer, form, at);
     return;
   }
   const { scope = "turn", mutability = "live", trust, timezone } = layer;
@@ -240,17 +240,23 @@ function checkMembers(
   for (const [member, says] of [
     ["limit", "a limit"],
     ["timezone", "a time zone"],
+    ["fact", "a fact"],
+    ["texts", "a choice of texts"],
   ] as const) {
-    if (layer[member] !== undefined && form?.takes !== member)
+    if (layer[member] !== undefined && !form?.takes?.includes(member))
       at(member, `${says} is for ${sources.taking(member)} alone; remove it`);
   }
 }
 
-/** The operator's word in the prefix, changed by recorded edits only. */
-function checkStoredLayer(layer: LayerConfig, at: At): void {
-  const { scope = "agent", mutability = "versioned", trust = "operator" } = layer;
-  if (scope !== "agent") at("scope", "it is one agent's; use `agent`");
-  if (mutability !== "versioned") at("mutability", "an operator may change it; use `versioned`");
+const STORED = { scope: "agent", mutability: "versioned" } as const;
+
+/** The operator's word in the prefix, changed by recorded edits and facts only. */
+function checkStoredLayer(layer: LayerConfig, { isPerThread }: SourceForm, at: At): void {
+  const usual = isPerThread ? ({ scope: "thread", mutability: "live" } as const) : STORED;
+  const { scope = usual.scope, mutability = usual.mutability, trust = "operator" } = layer;
+  if (scope !== usual.scope)
+    at("scope", `it is one ${isPerThread ? "conversation" : "agent"}'s; use \`${usual.scope}\``);
+  if (mutability !== usual.mutability) at("mutability", `it is not locked; use \`${usual.mutability}\``);
   if (trust !== "operator") at("trust", "only operators write it; use `operator`");
 }
 

@@ -61,6 +61,13 @@ export const LAYER = z.strictObject({
     .describe(
       "For `source: recall` and `recent`: the highest number of memories, however large the `budget` is. Default 12, and 5.",
     ),
+  fact: slug().optional().describe("For `source: fact`: which of the agent's `facts`."),
+  texts: z
+    .record(slug(), z.string())
+    .optional()
+    .describe(
+      "For `source: fact`, where the fact is a choice: what the layer says for each value. For a value that is not here it says nothing.",
+    ),
   after: slug()
     .optional()
     .describe(

@@ -24,6 +24,6 @@ export { loadModules, type Modules } from "./modules.ts";
 export type { Position } from "./path.ts";
 export { type Declarations, declaring, type Project } from "./project.ts";
 export type { Problem } from "./report.ts";
-export { server, slug } from "./schema-parts.ts";
+export { line, server, slug } from "./schema-parts.ts";
 export { type Environment, type Provider, Secret, usualModel } from "./secret.ts";
 export { vaultOf } from "./vault.ts";

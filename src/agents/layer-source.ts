@@ -2,6 +2,9 @@ import { z } from "zod";
 import { type Source, trusted } from "../protocol/index.ts";
 import type { AgentConfig, LayerConfig } from "./config-schema.ts";
 
+/** What a layer may say that is for some sources alone. */
+export type LayerMember = "limit" | "timezone" | "fact" | "texts";
+
 /** A kind of source that layers may name, said once: for strata.yaml, the frozen agent and the record. What it gives is told by a turn's steps. */
 export interface SourceForm<Kept extends z.ZodRawShape = z.ZodRawShape> {
   /** What a layer is filled with, as the page of strata.yaml goes on after the name. */
@@ -10,12 +13,16 @@ export interface SourceForm<Kept extends z.ZodRawShape = z.ZodRawShape> {
   readonly isStored?: true;
   /** All that it says is the platform's own word: the time, the agent's condition, its tools. */
   readonly isOurs?: true;
-  /** The member of a layer that only some sources take. */
-  readonly takes?: "limit" | "timezone";
+  /** Members of a layer that only some sources take. */
+  readonly takes?: readonly LayerMember[];
+  /** A layer of it says something else in each conversation: it stands behind what all of them share. Left out, one text is the agent's. */
+  readonly isPerThread?: true;
+  /** Several layers may name it, for each says something of its own. */
+  readonly isRepeatable?: true;
   /** What is kept of it beside its kind, as the record gives it back. */
   readonly kept: Kept;
   /** That, of a layer as it is written. */
-  make(layer: Pick<LayerConfig, "limit" | "timezone">): Members<Kept>;
+  make(layer: Pick<LayerConfig, LayerMember>): Members<Kept>;
   /** Why it does not fit the rest of the agent. */
   unfit?(agent: AgentConfig): string | undefined;
 }
@@ -36,7 +43,7 @@ const OURS = {
   clock: sourceForm({
     fills: "the date and time",
     isOurs: true,
-    takes: "timezone",
+    takes: ["timezone"],
     kept: { timezone: z.string() },
     make: ({ timezone = "UTC" }) => ({ timezone }),
   }),
@@ -58,7 +65,7 @@ export interface Sources {
   /** Whether it is filled anew each turn. */
   readonly isLive: (layer: Sourced) => boolean;
   /** Those that take a member, as a message names them. */
-  readonly taking: (member: SourceForm["takes"]) => string;
+  readonly taking: (member: LayerMember) => string;
   /** What the page says of all of them. */
   readonly says: string;
   /** As the record gives one back. */
@@ -72,14 +79,14 @@ export function sourcesOf(brought: SourceForms): Sources {
   const named = new Map(Object.entries(forms));
   const formOf = ({ source = "" }: Sourced): SourceForm | undefined => named.get(source);
   const which = (isStored: boolean) => [...named].filter(([, form]) => (form.isStored ?? false) === isStored);
-  const taking = (member: SourceForm["takes"]): string =>
-    [...named].flatMap(([name, { takes }]) => (takes === member ? [`\`source: ${name}\``] : [])).join(" and ");
+  const taking = (member: LayerMember): string =>
+    [...named].flatMap(([name, { takes }]) => (takes?.includes(member) ? [`\`source: ${name}\``] : [])).join(" and ");
   return {
     names: [...named.keys()],
     formOf,
     isLive: (layer) => layer.source !== undefined && formOf(layer)?.isStored !== true,
     taking,
-    says: `What fills the layer. In each turn: ${told(which(false)).join(", ")}, or the name of a source from \`modules\`. Until it is edited: ${told(which(true)).join(", ")}.`,
+    says: `What fills the layer. In each turn: ${told(which(false)).join(", ")}, or the name of a source from \`modules\`. In the prefix, until something changes it: ${told(which(true)).join(", ")}.`,
     stored: storedOf(forms),
     // Its members are those of the form by that name, and features add the two together.
     make: (name, layer) => {

@@ -43,7 +43,8 @@ const ANTHROPIC: Dialect = {
   results: "flagged",
   turnScoped: { clearAt: "next_user_message" },
   reasoning: "added",
-  call: (request) => withBudget(request, "anthropic", (budgetTokens) => ({ thinking: { type: "enabled", budgetTokens } })),
+  call: (request) =>
+    withBudget(request, "anthropic", (budgetTokens) => ({ thinking: { type: "enabled", budgetTokens } })),
 };
 
 /**
@@ -109,7 +110,8 @@ const BEDROCK_CLAUDE: Dialect = {
   ...BEDROCK,
   mark: (lifetime) => ({ cachePoint: lifetime === "1h" ? { type: "default", ttl: "1h" } : { type: "default" } }),
   reasoning: "added",
-  call: (request) => withBudget(request, "bedrock", (budgetTokens) => ({ reasoningConfig: { type: "enabled", budgetTokens } })),
+  call: (request) =>
+    withBudget(request, "bedrock", (budgetTokens) => ({ reasoningConfig: { type: "enabled", budgetTokens } })),
 };
 
 /** Every other server: it caches by itself or not at all. */

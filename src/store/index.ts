@@ -65,5 +65,6 @@ export { type VectorExtension, vectorExtension } from "./sqlite/vector-extension
 export { fixed, plain, tables } from "./statement.ts";
 export type { Store } from "./store.ts";
 export { stagedIn } from "./threads/staged.ts";
+export { openRow } from "./threads/threads.ts";
 export { type EndedTurn, type Erasing, inOrder, type StorePart, type Tx } from "./tx.ts";
 export type { NewVectors, VectorState, VectorStore, WaitingText, WaitingTexts } from "./vectors.ts";

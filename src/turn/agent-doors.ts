@@ -207,6 +207,21 @@ export interface AgentSnapshot {
   readonly undeliverable: number;
 }
 
+/** What is known of one conversation, and what it could be. */
+export interface FactView {
+  readonly name: string;
+  /** Null where nobody set it and it has no default. */
+  readonly value: string | null;
+  /** Who set it, and when; left out, it is the default. */
+  readonly by?: Actor["role"];
+  readonly at?: number;
+  readonly choices?: readonly string[];
+  /** Of a text: characters at most. */
+  readonly longest?: number;
+  readonly description?: string;
+  readonly sets?: "reasoning";
+}
+
 /**
  * What operators see and change of an agent: its layers, soul, skills, conversations, life and mail. Each call that changes or
  * reads what others said is recorded. A layer is named by its id, or by its rank where no other layer shares it. All of them
@@ -215,6 +230,14 @@ export interface AgentSnapshot {
 export interface AgentDoors {
   /** Everything of the agent at once, for who looks after it. */
   snapshot(actor: Actor, agent: AgentName): Promise<AgentSnapshot>;
+  /** The facts that the agent declares, as they are in one conversation. @throws StrataError `thread_not_found` */
+  facts(actor: Actor, thread: ThreadId): Promise<readonly FactView[]>;
+  /** Sets one from its next turn on; null: it is not set any more. @throws StrataError `thread_not_found`, `invalid_input`, `not_allowed` */
+  setFact(
+    actor: Actor,
+    thread: ThreadId,
+    change: { readonly name: string; readonly value: string | null },
+  ): Promise<FactView>;
   /** All layers in the order of the prompt: what is immutable is marked. */
   layers(actor: Actor, agent: AgentName): Promise<readonly LayerView[]>;
   /** One of them. @throws StrataError `text_not_found`, `invalid_input` for a rank of several */

@@ -36,7 +36,7 @@ export async function compose(
   const threads = await parts.store.threads(scope, MOST_THREADS);
   const found = threads.find((one) => one.channel === channel && one.key === key);
   const thread = found && (await upToDate(parts, found));
-  const setup = await setupOf(parts, { scope, version: thread?.version ?? agent.version }, {});
+  const setup = await setupOf(parts, thread ?? { scope, version: agent.version }, {});
   const epoch = thread && (await parts.store.epoch(scope, thread.id));
   const turn = turnId(issueId("turn", parts.wall(), parts.random(10)));
   const waiting = thread === undefined ? [] : await parts.store.pending(scope, thread.id);

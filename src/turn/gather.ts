@@ -74,11 +74,12 @@ export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: O
   const { store, steps } = parts;
   const context = { scope: occasion.scope, events: occasion.events, at: parts.clock(), store, count: setup.count };
   const edited = await storedTexts(parts, agent, { isRunning });
-  const texts = await withStored(agent, edited, {
+  const stored = await withStored(agent, edited, {
     stored: steps.stored(parts, agent, edited.active),
     isRunning,
     context: { ...context, ...(occasion.signal && { signal: occasion.signal }) },
   });
+  const texts = { ...stored, contents: new Map([...stored.contents, ...(setup.texts ?? [])]) };
   await setImmediate();
   const live = parts.steps.sources(parts, agent);
   const kept = occasion.renewal === undefined ? running : undefined;

@@ -8,6 +8,7 @@ export type {
   AgentDoors,
   AgentSnapshot,
   Attention,
+  FactView,
   FilesView,
   FileView,
   FundsView,
@@ -55,6 +56,6 @@ export { retryWhileBusy } from "./retry-while-busy.ts";
 export type { InboxOptions, RecordedResult, Run, RunOptions } from "./run-options.ts";
 export type { Composed, Conversation, RegenerateOptions, Runtime, Verdict } from "./runtime.ts";
 export { checkOutside, knownScope } from "./senders.ts";
-export { keepVersion } from "./setup.ts";
-export type { Beginning, Ending, Kept, Phase, RunningTurn, TurnParts, TurnSteps } from "./steps.ts";
+export { agentAt, keepVersion, parametersOf, upToDate } from "./setup.ts";
+export type { Beginning, Ending, Kept, Phase, RunningTurn, TurnParts, TurnSetup, TurnSteps } from "./steps.ts";
 export { declaredTexts } from "./stored-texts.ts";

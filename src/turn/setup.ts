@@ -1,16 +1,11 @@
 import { type Keep, roomIn } from "../compiler/index.ts";
-import type { Agent, Parameters, Scope } from "../protocol/index.ts";
+import type { Agent, Parameters } from "../protocol/index.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
 import { rulesOf } from "../wire/index.ts";
 import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./run-options.ts";
-import type { TurnParts, TurnSetup } from "./steps.ts";
-
-/** Which version of which agent. */
-interface Pinned extends Pick<Thread, "version"> {
-  readonly scope: Pick<Scope, "org" | "agent">;
-}
+import type { Pinned, TurnParts, TurnSetup } from "./steps.ts";
 
 /** @throws StrataError `agent_not_found`, `model_unknown`, `invalid_input` for a model without a price under a limit in dollars */
 export async function setupOf(parts: TurnParts, thread: Pinned, options: RunOptions): Promise<TurnSetup> {
@@ -22,7 +17,7 @@ export async function setupOf(parts: TurnParts, thread: Pinned, options: RunOpti
   const count = await parts.counterOf(model.wire);
   const limits = options.limits ?? agent.budgets.turn;
   const setup = { agent, model, card: parts.cardOf(model.wire), prices, count, limits, tier: "Normal" } as const;
-  return parts.steps.setup(parts, setup, options);
+  return parts.steps.setup(parts, setup, { options, thread });
 }
 
 /** A limit in money that is counted with no price would hold nothing. */
@@ -99,7 +94,11 @@ export function keepOf({ agent: { budgets }, card }: Pick<TurnSetup, "agent" | "
 }
 
 /** How the model shall answer: at most what is reserved for the reply, and in the form that the agent declares. */
-export function parametersOf({ agent, card }: Pick<TurnSetup, "agent" | "card">): Parameters {
+export function parametersOf({ agent, card, reasoning }: Pick<TurnSetup, "agent" | "card" | "reasoning">): Parameters {
   const maxTokens = Math.min(roomIn(card.window, agent.budgets).reply, card.longestReply);
-  return agent.output === undefined ? { maxTokens } : { maxTokens, output: agent.output };
+  return {
+    maxTokens,
+    ...(reasoning && { reasoning }),
+    ...(agent.output !== undefined && { output: agent.output }),
+  };
 }

@@ -2,9 +2,14 @@ import type {
   ActiveTexts,
   Agent,
   Budgets,
+  ContactId,
   CountTokens,
   ErrorCode,
+  LayerContent,
+  LayerId,
   Model,
+  Parameters,
+  Scope,
   Spoken,
   StopReason,
   StrataError,
@@ -32,6 +37,10 @@ export interface TurnSetup {
   readonly limits: Budgets["turn"];
   /** How well the agent can pay for itself, as the turn begins. */
   readonly tier: SurvivalTier;
+  /** What layers of the prefix say in this turn that neither the declaration nor an edit says: a running epoch is told what is new in it. */
+  readonly texts?: ReadonlyMap<LayerId, LayerContent>;
+  /** How much the model is told to reason, where it has a setting for that. */
+  readonly reasoning?: Parameters["reasoning"];
 }
 
 /** What a turn is made from: the parts, what this program's other turns spend, the steps that features add, and what it knows of waiting threads. */
@@ -58,6 +67,17 @@ export interface RunningTurn {
   readonly setup: TurnSetup;
   readonly lease: Lease;
   readonly recorded: RunOptions["recorded"];
+}
+
+/** Which version of which agent, and on which thread, where there is one. */
+export interface Pinned extends Pick<Thread, "version">, Partial<Pick<Thread, "id">> {
+  readonly scope: Pick<Scope, "org" | "agent"> & { readonly contact?: ContactId | null };
+}
+
+/** What a setup is made for. */
+export interface SetupAround {
+  readonly options: RunOptions;
+  readonly thread: Pinned;
 }
 
 /** How a turn ended, before it is committed. */
@@ -108,7 +128,7 @@ export type Kept = "recorded" | "lost";
  */
 export interface TurnSteps {
   /** Before the claim: the limits of this turn, and how well it is paid for. */
-  readonly setup?: (parts: TurnParts, setup: TurnSetup, options: RunOptions) => Promise<TurnSetup>;
+  readonly setup?: (parts: TurnParts, setup: TurnSetup, around: SetupAround) => Promise<TurnSetup>;
   /** Why no turn may begin now, where that is so: what waits keeps waiting. */
   readonly mayBegin?: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
   /** On which of the agent's threads no turn shall begin of itself now: what waits there is passed over. `mayBegin` refuses one that is asked for. */
@@ -148,9 +168,9 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
     return undefined;
   };
   return {
-    setup: async (parts, setup, options) => {
+    setup: async (parts, setup, around) => {
       let now = setup;
-      for (const step of list) now = (await step.setup?.(parts, now, options)) ?? now;
+      for (const step of list) now = (await step.setup?.(parts, now, around)) ?? now;
       return now;
     },
     refusal,

@@ -165,7 +165,14 @@ const GPT_41: Shape = { ...GPT, window: 1_000_000, longestReply: 32_768 };
  * From GPT-5.6 on the cache is read exactly at a mark and its writing is paid for: the last four marks of a request are written.
  * For reading the guide says that fifty marks are looked at, the specification eighty: here the smaller figure is the cautious one.
  */
-const GPT_56: Shape = { ...REASONING, cache: "breakpoints", step: 1, marks: 4, lookback: 50, lifetimes: { short: 1_800 } };
+const GPT_56: Shape = {
+  ...REASONING,
+  cache: "breakpoints",
+  step: 1,
+  marks: 4,
+  lookback: 50,
+  lifetimes: { short: 1_800 },
+};
 /** Whether their tokenizer is still o200k was not told. */
 const GPT_6: Shape = { ...GPT_56, tokenFactor: 1.2 };
 

@@ -10,7 +10,39 @@ import { atTerminal, jsonLines, place, project, provider, strata } from "./strat
 const CAT = "Remember that my cat is called Miso.\n";
 const ASK = "What is my cat called?\n";
 
+const THINKING = `    facts:
+      thinking: {choices: ["off", low, high], default: low, sets: reasoning}
+`;
+const THINKING_LAYER = `      - {id: thinking, rank: 12, source: fact, fact: thinking, texts: {high: Think it through first.}}
+`;
+
 describe("strata chat over a pipe", () => {
+  it("001.4 sets a thinking level with /think, from the next message on", async () => {
+    const cwd = project((yaml) => yaml.replace(/^ {4}layers:\n/m, `${THINKING}    layers:\n${THINKING_LAYER}`));
+    const person = atTerminal(["chat"], { cwd });
+    await person.sees("me › ");
+    person.press("/think\r");
+    await person.sees(/thinking +low +by default +off, low, high/);
+    person.press("/think high\r");
+    await person.sees("thinking is high from your next message on.");
+    person.press("hi\r");
+    await person.sees("sent 1,");
+    person.press("/think very\r");
+    await person.sees('thinking cannot be "very": it is one of off, low, high');
+    person.press("\u0004");
+    await person.ended;
+    const [thread] = JSON.parse((await strata(["thread", "list", "--json"], { cwd })).out);
+    const [turn = ""] = /trn_\w+/.exec((await strata(["explain", thread.id], { cwd })).out) ?? [];
+    expect((await strata(["explain", turn], { cwd })).out).toMatch(
+      /thinking .*thinking is high: the model's own setting says so/,
+    );
+    const set = await strata(["fact", "set", thread.id, "thinking", "off"], { cwd });
+    expect(set.out).toContain("thinking is off on");
+    expect(JSON.parse((await strata(["fact", "list", thread.id, "--json"], { cwd })).out)).toMatchObject([
+      { name: "thinking", value: "off", by: "operator", sets: "reasoning" },
+    ]);
+  });
+
   it("answers each line and remembers across restarts, without prompts or colours", async () => {
     const cwd = place();
     const first = await strata(["chat", "companion"], { cwd, input: `hi\n\n${CAT}` });

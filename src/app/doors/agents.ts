@@ -1,6 +1,7 @@
 import { type ConfigInput as Config, declaring } from "../../agents/index.ts";
 import * as conversations from "../../features/conversations/config.ts";
 import * as deliveries from "../../features/deliveries/config.ts";
+import * as facts from "../../features/facts/config.ts";
 import * as fetch from "../../features/fetch/config.ts";
 import * as files from "../../features/files/config.ts";
 import * as inbox from "../../features/inbox/config.ts";
@@ -21,6 +22,7 @@ export const AGENT_KEYS = {
   ...schedules.KEYS,
   ...files.KEYS,
   ...skills.KEYS,
+  ...facts.KEYS,
 };
 
 /** The sources that layers may name, in the order of that page. */
@@ -31,6 +33,7 @@ export const LAYER_SOURCES = {
   ...life.SOURCES,
   ...texts.SOURCES,
   ...files.SOURCES,
+  ...facts.SOURCES,
 };
 
 /** What strata.yaml would say, as a program writes it. */

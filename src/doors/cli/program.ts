@@ -81,7 +81,7 @@ const FIRST = [
 ] as const;
 
 const MORE = [
-  ["people", "contact, conversation, inbox, outbox, approval"],
+  ["people", "contact, conversation, fact, inbox, outbox, approval"],
   ["texts", "layer, soul, skill, file, lock, guard"],
   ["living", "life, credits, schedule"],
   ["record", "turn, verify, anchor, export, backup, store, replay"],
@@ -98,6 +98,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   compose: async () => (await import("./turn/compose.ts")).declareCompose,
   explain: async () => (await import("./turn/explain.ts")).declareExplain,
   thread: nounOf("thread"),
+  fact: nounOf("fact"),
   turn: nounOf("turn"),
   memory: nounOf("memory"),
   contact: nounOf("contact"),

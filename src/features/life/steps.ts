@@ -24,7 +24,7 @@ export function lifeSteps(own: Pick<LifeParts, "running" | "accounts">): TurnSte
   const states = new WeakMap<RunningTurn, RunningState>();
   const withRunning = (parts: TurnParts): LifeParts => ({ ...parts, ...own });
   return {
-    setup: async (parts, setup, { recorded }) => {
+    setup: async (parts, setup, { options: { recorded } }) => {
       if (recorded !== undefined) return setup;
       const tier = await tierNow(parts, setup.agent);
       return { ...setup, tier, limits: throttled(setup.limits, tier, setup.agent) };

@@ -32,13 +32,13 @@ export const KEYS = {
 export const SOURCES = {
   recall: sourceForm({
     fills: "memories that fit the message",
-    takes: "limit",
+    takes: ["limit"],
     kept: { limit: z.number() },
     make: ({ limit = 12 }) => ({ limit }),
   }),
   recent: sourceForm({
     fills: "the newest memories",
-    takes: "limit",
+    takes: ["limit"],
     kept: { limit: z.number() },
     make: ({ limit = 5 }) => ({ limit }),
   }),

@@ -31,6 +31,8 @@ export type TextDoors = Omit<
   | "topUps"
   | "tick"
   | "tickDue"
+  | "facts"
+  | "setFact"
   | "runInbox"
   | "waiting"
   | "inbox"

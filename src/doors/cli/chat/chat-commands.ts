@@ -82,6 +82,18 @@ const WITH_WORDS: Readonly<Record<string, Act>> = {
     context.say(...memoryLines(found, context.style, none));
     return undefined;
   },
+  "/think": async (asked, words) => {
+    const { talk, context } = asked;
+    const [name] = Object.entries(talk.agent.facts ?? {}).find(([, { sets }]) => sets === "reasoning") ?? [];
+    if (name === undefined)
+      context.note(`${talk.agent.name} has no thinking level: none of its \`facts\` sets \`reasoning\`.`);
+    else await setFact(asked, [name, ...words]);
+    return undefined;
+  },
+  "/set": async (asked, words) => {
+    await setFact(asked, words);
+    return undefined;
+  },
   "/approve": (asked, words) => decide(asked, "approved", words),
   "/deny": (asked, words) => decide(asked, "denied", words),
 };
@@ -94,6 +106,8 @@ const HELP = [
   "/memory  the newest memories about you; with words behind it, those that fit them",
   "/approve runs the oldest call that waits for you, or the one whose id stands behind it",
   "/deny    refuses it in the same way; a note may follow the id, and the agent is told",
+  "/think   shows how much the model thinks before it answers; with off, low, medium or high behind it, sets that",
+  "/set     shows what is set of this conversation; with a name and a value behind it, sets that",
   "/retry   runs messages again that got no answer; /withdraw takes them back",
   "/new     begins a new conversation; what is remembered stays",
   "/quiet   hides the dim line that says what was sent, or shows it again; STRATA_QUIET=1 hides it always",
@@ -148,6 +162,21 @@ async function decide(
   context.note(`→ ${call.tool} ${printable(JSON.stringify(call.input))} is ${verdict}`);
   await runtime.decide(operator, call.id, { verdict, signal: saying.signal, ...told });
   return retry(context, talk, saying);
+}
+
+/** Sets a fact of this conversation; shows what is set where no value is said. */
+async function setFact({ context, talk }: Asked, [name, ...words]: readonly string[]): Promise<void> {
+  const { runtime, operator } = talk.app;
+  if (name !== undefined && words.length > 0) {
+    const { id } = await talk.open([]);
+    const { value } = await runtime.setFact(operator, id, { name, value: words.join(" ") });
+    context.note(`${name} is ${printable(value ?? "not set")} from your next message on.`);
+    return;
+  }
+  const { declaredFacts, factLines } = await import("../../../features/facts/index.ts");
+  const thread = talk.thread();
+  const facts = thread === undefined ? declaredFacts(talk.agent) : await runtime.facts(operator, thread.id);
+  context.say(...factLines(name === undefined ? facts : facts.filter((one) => one.name === name), context.style));
 }
 
 async function oldestWaiting({ app: { runtime, operator }, thread: opened }: Talk) {

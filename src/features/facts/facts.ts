@@ -1,0 +1,175 @@
+import { formProblem } from "../../guard/index.ts";
+import {
+  type Actor,
+  type Agent,
+  authorize,
+  type LayerContent,
+  lowestTrust,
+  type Parameters,
+  REASONING_LEVELS,
+  type Source,
+  StrataError,
+  suggestion,
+  type ThreadId,
+  trusted,
+  trustOf,
+} from "../../protocol/index.ts";
+import {
+  type AgentDoors,
+  agentAt,
+  type FactView,
+  type Parts,
+  parametersOf,
+  type TurnSetup,
+  type TurnSteps,
+  threadOf,
+  upToDate,
+} from "../../turn/index.ts";
+import { FACT_STORE, type ThreadFact } from "./store.ts";
+
+/** What an agent declares of one fact. */
+type Declared = NonNullable<Agent["facts"]>[string];
+
+/** Facts of the thread decide how much the model reasons, and what the layers with `source: fact` say. */
+export const factSteps: TurnSteps = {
+  setup: async ({ store }, setup, { thread: { id, scope } }) => {
+    if (setup.agent.facts === undefined) return setup;
+    const { contact } = scope;
+    const isThere = id !== undefined && contact;
+    const known = isThere ? await store.part(FACT_STORE).facts({ ...scope, contact }, id) : [];
+    const reasoning = reasoningFor(setup, known);
+    const now = { ...setup, ...(reasoning && { reasoning }) };
+    const texts = setup.agent.layers.flatMap(({ id: layer, source }) =>
+      source.kind === "fact" ? [[layer, contentFor(now, source, known)] as const] : [],
+    );
+    return { ...now, texts: new Map([...(setup.texts ?? []), ...texts]) };
+  },
+};
+
+type FactSource = Extract<Source, { kind: "fact" }>;
+
+/** What a layer says now. Where the model has a setting of its own for it, that is sent instead. */
+function contentFor(
+  { agent, reasoning }: TurnSetup,
+  { fact: name, texts }: FactSource,
+  facts: readonly ThreadFact[],
+): LayerContent {
+  const declared = agent.facts?.[name];
+  const set = facts.find((one) => one.name === name);
+  const value = set?.value ?? declared?.default;
+  if (declared === undefined || value === undefined) return { kind: "empty", because: `${name} is not set` };
+  if (declared.sets === "reasoning" && reasoning !== undefined)
+    return { kind: "empty", because: `${name} is ${value}: the model's own setting says so` };
+  // The operator wrote the texts; a value of its own was taken from operators and members alone.
+  const text = declared.choices === undefined ? trusted(value) : texts[value];
+  if (text === undefined) return { kind: "empty", because: `${name} is ${value}, for which it says nothing` };
+  if (set === undefined) return { kind: "text", text };
+  const spoken = declared.choices === undefined ? lowestTrust(["operator", trustOf({ role: set.by })]) : undefined;
+  return { kind: "text", text, version: set.n, ...(spoken && { trust: spoken }) };
+}
+
+/** Of the reply's tokens, for a model that is told a budget. */
+const SHARES = { low: 1 / 4, medium: 1 / 2, high: 3 / 4 } as const;
+
+/** No provider takes a smaller budget. */
+const LEAST_BUDGET = 1_024;
+
+/** How much the model is told to reason: nothing where no fact says so, or the model has no setting for it. */
+function reasoningFor(setup: TurnSetup, facts: readonly ThreadFact[]): Parameters["reasoning"] | undefined {
+  const { agent, card } = setup;
+  const [name, declared] = Object.entries(agent.facts ?? {}).find(([, { sets }]) => sets === "reasoning") ?? [];
+  const value = facts.find((one) => one.name === name)?.value ?? declared?.default;
+  const level = REASONING_LEVELS.find((one) => one === value);
+  if (level === undefined || card.reasoning === undefined) return undefined;
+  if (card.reasoning === "effort" || level === "off") return { level };
+  const { maxTokens } = parametersOf(setup);
+  // Of a reply without room for both nothing would be left to say: the layer's text tells it instead.
+  if (maxTokens < 2 * LEAST_BUDGET) return undefined;
+  return { level, tokens: Math.max(LEAST_BUDGET, Math.floor(maxTokens * SHARES[level])) };
+}
+
+/** What doors call. */
+export function factDoors(parts: Parts): Pick<AgentDoors, "facts" | "setFact"> {
+  return {
+    facts: (actor, id) => facts(parts, actor, id),
+    setFact: async (actor, id, { name, value: given }) => {
+      const value = given === null ? null : given.replace(/\r\n?/g, "\n").trimEnd();
+      const thread = await threadOf(parts, actor, id, "post");
+      const agent = await agentAt(parts, await upToDate(parts, thread));
+      const declared = agent.facts?.[name];
+      if (declared === undefined || (actor.role === "contact" && !maySet(actor, declared)))
+        throw unknownFact(agent, name);
+      if (!maySet(actor, declared)) authorize(actor, "operate", thread.scope);
+      if (value !== null) checkValue(name, declared, value);
+      const set = await parts.store
+        .part(FACT_STORE)
+        .setFact(thread.scope, id, { name, value, by: actor.role, at: parts.clock() });
+      return viewOf(name, declared, set);
+    },
+  };
+}
+
+async function facts(parts: Parts, actor: Actor, id: ThreadId): Promise<readonly FactView[]> {
+  const thread = await threadOf(parts, actor, id, "read");
+  const agent = await agentAt(parts, await upToDate(parts, thread));
+  const known = await parts.store.part(FACT_STORE).facts(thread.scope, id);
+  return declaredFacts(agent, known);
+}
+
+/** All that the agent declares, with what is set of it. */
+export const declaredFacts = (
+  { facts: declared = {} }: Agent,
+  known: readonly ThreadFact[] = [],
+): readonly FactView[] =>
+  Object.entries(declared).map(([name, one]) =>
+    viewOf(
+      name,
+      one,
+      known.find((fact) => fact.name === name),
+    ),
+  );
+
+function viewOf(
+  name: string,
+  { choices, text, default: usual, description, sets }: Declared,
+  set?: ThreadFact,
+): FactView {
+  const value = set?.value ?? usual ?? null;
+  return {
+    name,
+    value,
+    ...(set && { by: set.by, at: set.at }),
+    ...(choices && { choices }),
+    ...(text !== undefined && { longest: text }),
+    ...(description !== undefined && { description }),
+    ...(sets && { sets }),
+  };
+}
+
+const OPERATORS: readonly Actor["role"][] = ["platform", "operator"];
+const SETTERS: Readonly<Record<NonNullable<Declared["by"]>, readonly Actor["role"][]>> = {
+  operators: OPERATORS,
+  members: [...OPERATORS, "member"],
+  contacts: [...OPERATORS, "member", "contact"],
+};
+
+const maySet = ({ role }: Actor, { by = "operators" }: Declared): boolean => SETTERS[by].includes(role);
+
+function unknownFact({ name: agent, facts: declared = {} }: Agent, name: string): StrataError {
+  const known = Object.keys(declared);
+  const says = known.length === 0 ? `; strata.yaml declares none under its \`facts\`` : suggestion(name, known);
+  return new StrataError("invalid_input", `${agent} has no fact ${JSON.stringify(name)}${says}`, { agent, fact: name });
+}
+
+function checkValue(name: string, { choices, text }: Declared, value: string): void {
+  if (choices !== undefined && !choices.includes(value)) {
+    const says = `${name} cannot be ${JSON.stringify(value)}: it is one of ${choices.join(", ")}`;
+    throw new StrataError("invalid_input", says, { fact: name, choices });
+  }
+  const problem = text === undefined ? undefined : formProblem(value);
+  if (problem !== undefined) throw new StrataError("invalid_input", `${name}: ${problem}`, { fact: name });
+  if (text !== undefined && value.length > text) {
+    const says = `${name} has room for ${text} characters, and ${value.length} were given; shorten it`;
+    throw new StrataError("invalid_input", says, { fact: name, longest: text });
+  }
+}

@@ -1,0 +1,157 @@
+import {
+  type ContactScope,
+  canonicalJson,
+  type Digest,
+  type Role,
+  type ThreadId,
+  type TurnId,
+} from "../../protocol/index.ts";
+import {
+  append,
+  inOrder,
+  keepOwn,
+  linkedTable,
+  newTable,
+  openRow,
+  owner,
+  ownText,
+  type StorePart,
+  scopeKey,
+  type Tx,
+  tables,
+} from "../../store/index.ts";
+
+/** A change of what is set of a thread; `piece` names the value, null where it was taken back. */
+interface FactTable extends ContactScope {
+  readonly thread: ThreadId;
+  readonly n: number;
+  readonly name: string;
+  readonly piece: Digest | null;
+  readonly by: Role;
+  readonly at: number;
+  readonly link: number;
+}
+
+const { query, insert } = tables<{ thread_fact: FactTable }>();
+
+/** What was set of a thread from outside. */
+export interface ThreadFact {
+  readonly name: string;
+  readonly value: string;
+  /** Which change of the thread's facts made it so, from 1. */
+  readonly n: number;
+  readonly by: Role;
+  readonly at: number;
+}
+
+/** Null: it is not set any more. */
+interface FactChange extends Omit<ThreadFact, "value" | "n"> {
+  readonly value: string | null;
+}
+
+/** What is set of threads: every change of it is kept, and linked. Values are the contact's, and go with its other texts. */
+export const FACT_STORE = {
+  name: "facts",
+  tables: ["thread_fact"],
+  migrations: [
+    {
+      number: 17,
+      name: "facts",
+      statements: [
+        newTable("thread_fact", {
+          columns: `org text!, agent text!, contact text!, thread text!, n int!, name text!, piece text, by text!, at int!, link int!`,
+          key: "org, agent, contact, thread, n",
+          references: [
+            "org, agent, contact, thread -> thread (org, agent, contact, id)",
+            "org, agent, contact, piece -> piece (org, agent, contact, digest)",
+          ],
+        }),
+        `create index thread_fact_link on thread_fact (org, link)`,
+      ],
+    },
+  ],
+  functions: ({ reading, writing }) => ({
+    /** What was set of the thread and still holds; a fork begins with what held where it branches off. */
+    facts: reading(facts),
+    /** Sets one, or with null unsets it. Gives it as it is now. @throws StrataError `thread_not_found` */
+    setFact: writing(setFact),
+  }),
+  linked: {
+    fact: linkedTable<FactTable>(
+      "thread_fact",
+      ({ thread, n }) => `fact ${n} of ${thread}`,
+      async (_, row) => linkOf(row),
+    ),
+  },
+  // Its values are pieces of the contact, which are blanked with all others.
+  erase: async () => undefined,
+  verify: async () => [],
+} satisfies StorePart;
+
+/** What the chain says of a change: no contact, for that goes when it is erased. */
+const linkOf = ({ agent, thread, n, name, piece, by, at }: Omit<FactTable, "link">): string =>
+  canonicalJson({ fact: { agent, thread, n, name, piece, by, at } });
+
+async function facts(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly ThreadFact[]> {
+  const newest = new Map((await changes(tx, scope, thread)).map((row) => [row.name, row]));
+  const all = await inOrder(newest.values(), (row) => factOf(tx, row));
+  return all.flatMap((one) => one ?? []);
+}
+
+async function setFact(
+  tx: Tx,
+  scope: ContactScope,
+  thread: ThreadId,
+  { name, value, by, at }: FactChange,
+): Promise<ThreadFact | undefined> {
+  await openRow(tx, scope, thread);
+  const known = await changes(tx, scope, thread);
+  const piece = value === null ? null : await keepOwn(tx, scope, await scopeKey(tx, scope), value);
+  const row = { ...owner(scope), thread, n: (known.at(-1)?.n ?? 0) + 1, name, piece, by, at };
+  const { seq: link } = await append(tx, scope.org, linkOf(row));
+  await tx.run(insert("thread_fact", { ...row, link }));
+  return value === null ? undefined : { name, value, n: row.n, by, at };
+}
+
+/** All changes that the thread has seen, the oldest first: a fork has seen those of its parent until it branched off. */
+async function changes(tx: Tx, scope: ContactScope, id: ThreadId): Promise<readonly FactTable[]> {
+  const own = { ...owner(scope), thread: id };
+  const rows = await tx.all(
+    query
+      .selectFrom("thread_fact")
+      .selectAll()
+      .where((eb) => eb.and(own))
+      .orderBy("n"),
+  );
+  const parent = await parentOf(tx, scope, id);
+  if (parent === undefined) return rows;
+  const before = await changes(tx, scope, parent.thread);
+  return [...before.filter(({ at }) => at <= parent.until), ...rows];
+}
+
+async function parentOf(tx: Tx, scope: ContactScope, id: ThreadId) {
+  const thread = await tx.first(
+    query
+      .selectFrom("thread")
+      .select(["forked_thread", "forked_turn", "created_at"])
+      .where((eb) => eb.and({ ...owner(scope), id })),
+  );
+  if (!thread?.forked_thread) return undefined;
+  const until = thread.forked_turn === null ? thread.created_at : await endOf(tx, scope, thread.forked_turn);
+  return { thread: thread.forked_thread, until };
+}
+
+async function endOf(tx: Tx, scope: ContactScope, id: TurnId): Promise<number> {
+  const turn = await tx.first(
+    query
+      .selectFrom("turn")
+      .select(["started_at", "ended_at"])
+      .where((eb) => eb.and({ ...owner(scope), id })),
+  );
+  return turn?.ended_at ?? turn?.started_at ?? Number.MAX_SAFE_INTEGER;
+}
+
+async function factOf(tx: Tx, { piece, name, n, by, at, ...row }: FactTable): Promise<ThreadFact | undefined> {
+  const value = piece === null ? null : await ownText(tx, row, piece);
+  return value === null ? undefined : { name, value, n, by, at };
+}
