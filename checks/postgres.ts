@@ -129,12 +129,14 @@ async function start(programs: string, folder: string): Promise<Started> {
   ];
   await run(join(programs, "initdb"), [...made, "--no-sync", "--no-instructions"], { ...who, cwd: folder });
   const port = await freePort();
-  const settings = [...SETTINGS, `port=${port}`, "listen_addresses=127.0.0.1", `unix_socket_directories=${folder}`];
-  // Its own log, as a file: whoever starts it may end before it.
-  const args = ["-D", data, ...settings.flatMap((setting) => ["-c", setting])];
-  await serve(join(programs, "postgres"), args, { ...who, cwd: folder });
+  await serve(join(programs, "postgres"), argumentsOf(folder, port), { ...who, cwd: folder });
   await untilReady(serverIn(folder, { port }));
   return { port };
+}
+
+function argumentsOf(folder: string, port: number): readonly string[] {
+  const settings = [...SETTINGS, `port=${port}`, "listen_addresses=127.0.0.1", `unix_socket_directories=${folder}`];
+  return ["-D", join(folder, "data"), ...settings.flatMap((setting) => ["-c", setting])];
 }
 
 /** Lets it run on its own, and ends it when the run is gone, however that ended. */
@@ -186,6 +188,30 @@ function freePort(): Promise<number> {
       server.close(() => found(typeof address === "object" && address !== null ? address.port : 0));
     });
   });
+}
+
+/** Kills the server of that folder as a power cut would, with all that it holds in memory, and starts it again. */
+export async function crashServer(folder: string, downMs = 0): Promise<void> {
+  const programs = findPrograms();
+  const { port }: Started = JSON.parse(readFileSync(join(folder, READY), "utf8"));
+  const pid = serverPid(folder);
+  if (programs === undefined || pid === undefined) throw new Error(`no server of ours runs in ${folder}`);
+  process.kill(pid, "SIGKILL");
+  await setTimeout(downMs);
+  for (let tried = 0; ; tried++) {
+    // What the killed one shared with its children is in use until the last of them has noticed.
+    await serve(join(programs, "postgres"), argumentsOf(folder, port), { ...(await runner()), cwd: folder });
+    if (await isUp(serverIn(folder, { port }), 2_000)) return;
+    if (tried > 10) throw new Error(`the server in ${folder} does not start again; its log is there`);
+  }
+}
+
+async function isUp(server: TestServer, patience: number): Promise<boolean> {
+  for (const start = Date.now(); Date.now() - start < patience; await setTimeout(30)) {
+    const asked = asRoot(server, (client) => client.query("select 1"));
+    if (await asked.then(() => true).catch(() => false)) return true;
+  }
+  return false;
 }
 
 /** Ends the server of that folder at once. */

@@ -34,7 +34,7 @@ import { reviveAgent } from "./doors/agents.ts";
 import { allParts, allSteps } from "./doors/features.ts";
 import { openRuntime, type RuntimeParts } from "./doors/runtime.ts";
 import { holderLives, holderName } from "./holder.ts";
-import { type AppOptions, type PlacedOptions, placed, workspacesIn } from "./options.ts";
+import { type AppOptions, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
 import { projectsOf, storeAddress } from "./projects.ts";
 import { sendDelivery } from "./send-delivery.ts";
 import { telling } from "./work.ts";
@@ -57,6 +57,7 @@ export interface App {
   readonly ask: (question: Question) => Answer;
   readonly projects: readonly Project[];
   readonly data: string;
+  readonly database: "sqlite" | "postgres";
   /** The name of the model that answers for an agent; it is not opened, so a missing key is not noticed. */
   readonly modelNameOf: (agent: Agent) => ModelRef;
   /** What is known of a model: as declared over what is built in. */
@@ -177,6 +178,7 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, step
       return now.projects;
     },
     data: options.data,
+    database: storeAddress(now.projects, options.data) === recordFile(options.data) ? "sqlite" : "postgres",
     modelNameOf: (agent) => now.modelNameOf(agent),
     cardOf: (model) => now.cardOf(model),
     guessedWindow: (model) => guessedWindow(model, now.cardOf(model)),

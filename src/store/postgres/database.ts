@@ -6,9 +6,10 @@ import type { MemoryIndex } from "../memory/memory-index.ts";
 import type { MemoryLimits } from "../memory/memory-limits.ts";
 import { type Ready, runnable, type Statement } from "../statement.ts";
 import type { StorePart, Transactions, Tx } from "../tx.ts";
-import { failure, isConflict, isLost, type Where } from "./failure.ts";
+import { failure, inDoubt, isConflict, isLost, type Where } from "./failure.ts";
 import { FIRST_TABLES } from "./first-schema.ts";
 import { postgresMemoryIndex } from "./memory-index.ts";
+import { parserOf, storable } from "./values.ts";
 
 /** One open server: a pool of connections, each for one transaction at a time. */
 export interface Connected {
@@ -161,11 +162,11 @@ function transactionsOf(shared: Shared, reach: Reach): Transactions {
  * committed before, so that `read committed` is enough (decision 0046). Others' organizations go on meanwhile.
  */
 async function written<T>(shared: Shared, client: PoolClient, reach: Reach, work: (tx: Tx) => Promise<T>): Promise<T> {
-  const begun = await client.query<{ readonly xid: string }[]>(
-    `begin isolation level read committed; ${settings(shared.options, reach)}; ${lockOf(reach)}; select pg_current_xact_id()::text as xid`,
+  const begun = await client.query<Begun[]>(
+    `begin isolation level read committed; ${settings(shared.options, reach)}; ${lockOf(reach)}; select pg_current_xact_id()::text as xid, ${BEGUN}`,
   );
   const done = await inside(shared, client, work);
-  await commit(shared, client, lastXid(begun));
+  await commit(shared, client, lastRow(begun));
   return done;
 }
 
@@ -189,24 +190,38 @@ async function inside<T>(shared: Shared, client: PoolClient, work: (tx: Tx) => P
   }
 }
 
-/** Several statements in one message give a list of answers; the number of the transaction is in the last. */
-function lastXid(answers: unknown): string | undefined {
+/** Which transaction it is, and since when the server runs that gave it its number. */
+interface Begun {
+  readonly xid: string;
+  readonly since: string;
+}
+
+const BEGUN = `pg_postmaster_start_time()::text as since`;
+
+/** Several statements in one message give a list of answers; what is asked last is in the last. */
+function lastRow(answers: unknown): Begun | undefined {
   const last: unknown = Array.isArray(answers) ? answers.at(-1) : undefined;
   const rows: unknown = typeof last === "object" && last !== null ? Reflect.get(last, "rows") : undefined;
-  const xid: unknown = Array.isArray(rows) ? rows[0]?.xid : undefined;
-  return typeof xid === "string" ? xid : undefined;
+  const [row]: readonly unknown[] = Array.isArray(rows) ? rows : [];
+  const [xid, since] = ["xid", "since"].map((name) =>
+    typeof row === "object" && row !== null ? Reflect.get(row, name) : undefined,
+  );
+  return typeof xid === "string" && typeof since === "string" ? { xid, since } : undefined;
 }
 
 /**
- * Where the connection breaks under the commit itself, nobody has said whether it came through: the server knows when it is back.
- * @throws what broke it, where it did not
+ * Where the connection breaks under the commit itself, nobody has said whether it came through. The server knows, where it is still
+ * the same one: after a crash it may give the number of a lost transaction to another.
+ * @throws what broke it, where it did not come through; StrataError `store_busy` where nobody knows
  */
-async function commit({ pool }: Shared, client: PoolClient, xid: string | undefined): Promise<void> {
+async function commit({ pool, where }: Shared, client: PoolClient, begun: Begun | undefined): Promise<void> {
   try {
     await client.query("commit");
   } catch (thrown) {
-    if (!isLost(thrown) || xid === undefined) throw thrown;
-    const asked = { text: "select pg_xact_status($1::text::xid8) as status", values: [xid] };
+    if (!isLost(thrown) || begun === undefined) throw thrown;
+    const now = await patiently(() => pool.query<{ readonly since: string }>(`select ${BEGUN}`));
+    if (now.rows[0]?.since !== begun.since) throw inDoubt(where, thrown);
+    const asked = { text: "select pg_xact_status($1::text::xid8) as status", values: [begun.xid] };
     const { rows } = await patiently(() => pool.query<{ readonly status: string }>(asked));
     if (rows[0]?.status !== "committed") throw thrown;
   }
@@ -352,41 +367,4 @@ function nameOfText(text: string): string | undefined {
   const name = `strata_${createHash("sha256").update(text).digest("base64url").slice(0, 24)}`;
   names.set(text, name);
   return name;
-}
-
-/** PostgreSQL's texts have no zero sign: this sign, which no text has, and a digit stand for it, and for the sign itself. */
-const STAND_IN = "\ufffe";
-
-const storable = (value: unknown): unknown =>
-  typeof value === "string" && /[\0\ufffe]/.test(value)
-    ? value.replaceAll(STAND_IN, `${STAND_IN}1`).replaceAll("\0", `${STAND_IN}0`)
-    : value;
-
-const asWritten = (text: string): string =>
-  text.includes(STAND_IN) ? text.replaceAll(`${STAND_IN}0`, "\0").replaceAll(`${STAND_IN}1`, STAND_IN) : text;
-
-/** What the types of PostgreSQL are in rows: the same as SQLite gives. */
-const PARSERS = new Map<number, (text: string) => unknown>([
-  [16, (text) => (text === "t" ? 1 : 0)],
-  [17, (text) => Uint8Array.from(Buffer.from(text.slice(2), "hex"))],
-  [20, wholeNumber],
-  [21, Number],
-  [23, Number],
-  [700, Number],
-  [701, Number],
-  [1700, Number],
-]);
-
-function parserOf(type: number): (text: string) => unknown {
-  return PARSERS.get(type) ?? asWritten;
-}
-
-/** @throws StrataError `store_failed` for a number that is not exact in JavaScript */
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value)) return value;
-  throw new StrataError(
-    "store_failed",
-    `the number ${text} in the database is larger than Strata writes: it was changed by another program`,
-  );
 }

@@ -137,6 +137,15 @@ const ROWS: readonly FailureRow[] = [
   },
 ];
 
+/** The server went down while it was told to keep a change, and may have kept it. */
+export const inDoubt = (where: Where, thrown: unknown): StrataError =>
+  new StrataError(
+    "store_busy",
+    `${nameOf(where)} went down in the middle of a commit, and nobody knows whether it came through: look before you do it again`,
+    { database: where.database, host: where.host },
+    thrown,
+  );
+
 /** What cannot be wrong with the change itself: whoever tries again may well succeed. */
 export const isConflict = (thrown: unknown): boolean => /^(?:40001|40P01)$/.test(codeOf(thrown));
 

@@ -8,6 +8,7 @@ import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
 import { clearLog, storeOver } from "../store-over.ts";
 import type { Database, StorePart } from "../tx.ts";
+import { checkDatabase } from "./check.ts";
 import { type Connected, connect, EVERYTHING, type Reach } from "./database.ts";
 import { failure, nameOf } from "./failure.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
@@ -84,11 +85,12 @@ function reaching<All extends object>(all: All, within: (reach: Reach) => object
 }
 
 function databaseOf(db: Connected, parts: readonly StorePart[], reach = EVERYTHING): Database {
+  const transactions = db.within(reach);
   return {
     parts,
-    ...db.within(reach),
+    ...transactions,
     failure: (thrown) => failure(thrown, db.where),
-    check: async () => [],
+    check: () => checkDatabase(transactions),
     damageSaid: (thrown) => {
       const { code, message } = failure(thrown, db.where);
       if (code === "store_failed" && message.includes("is damaged")) return message;

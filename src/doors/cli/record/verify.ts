@@ -38,7 +38,7 @@ export function declareVerify(program: Command, context: Context): void {
         else context.say(...verdicts.flatMap(report));
         const problems = verdicts.reduce((sum, { problems: found }) => sum + found.length, 0);
         if (problems > 0) throw broken(problems);
-        if (!session.json) context.say("The record is whole.", ...COVERED);
+        if (!session.json) context.say("The record is whole.", ...COVERED[session.app.database]);
       });
     });
 }
@@ -72,11 +72,18 @@ async function examine(
 }
 
 /** What was looked at, beside what is counted above. */
-const COVERED = [
-  "Looked at: every page, row and index of the database and its schema, the search index and the vectors, the logs, lives and sums of",
-  "agents, each text against its digest and each link against its rows. Not checked: files of workspaces, and an end that was removed",
-  "completely, which only an anchor shows (`--anchor`).",
-];
+const COVERED = {
+  sqlite: [
+    "Looked at: every page, row and index of the database and its schema, the search index and the vectors, the logs, lives and sums of",
+    "agents, each text against its digest and each link against its rows. Not checked: files of workspaces, and an end that was removed",
+    "completely, which only an anchor shows (`--anchor`).",
+  ],
+  postgres: [
+    "Looked at: the search index and the vectors, the logs, lives and sums of agents, each text against its digest and each link against its",
+    "rows. Not checked: the server's pages on disk, which its data checksums and `pg_amcheck` are for, files of workspaces, and an end that",
+    "was removed completely, which only an anchor shows (`--anchor`).",
+  ],
+};
 
 const isClean = ({ problems }: Verdict): boolean => problems.length === 0;
 
