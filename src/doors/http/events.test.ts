@@ -147,7 +147,7 @@ describe("posting and not waiting", () => {
 
 describe("posting and streaming", () => {
   it("tells the event, then the turn word by word, and ends in one done", async () => {
-    const { ask, open } = await stage([{ parts: [{ text: ["Hel", "lo\n\nevent: failed"] }] }]);
+    const { ask, open } = await stage([{ parts: [{ text: ["Hello ", "Ann\n\nevent: failed"] }] }]);
     const response = await ask(`POST /v1/threads/${await open()}/events?mode=stream`, { body: { text: "Hi!" } });
     expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     const events = eventsOf(await response.text());
@@ -160,7 +160,7 @@ describe("posting and streaming", () => {
       "done",
     ]);
     for (const { type, data } of events) expect(at(data, "type")).toBe(type);
-    expect(at(events[4]?.data, "text")).toBe("lo\n\nevent: failed");
+    expect(at(events[4]?.data, "text")).toBe("Ann\n\nevent: failed");
   });
 
   it("ends in one failed, which tells the error as every answer does", async () => {
