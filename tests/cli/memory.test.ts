@@ -48,7 +48,9 @@ describe("strata memory", () => {
     expect(other).toMatchObject({ code: 3, out: "" });
     expect(other.err).toContain(`companion has no memory ${id} about bob: \`strata memory list\``);
     expect((await strata(["memory", "forget", id], { cwd })).out).toBe(`${id} is forgotten.\n`);
-    expect((await strata(["memory", "list"], { cwd })).out).toBe("Nothing is remembered about me yet.\n");
+    const none = await strata(["memory", "list"], { cwd });
+    expect(none.out).toBe("Nothing is remembered about me yet.\n");
+    expect(none.err).toContain("What was said stands apart: `--kind message` lists it.");
   });
 
   it("shows what the agent itself saved, and at most as many as wanted", async () => {

@@ -34,6 +34,8 @@ const memories = operation({
     const isFiltered = Object.keys(filterOf(asked)).length > 0;
     return memoryLines(found, style, isFiltered ? `No memory ${about(asked)} is of that kind.` : nothing(asked));
   },
+  hints: ({ memories: found }, { given: asked }) =>
+    found.length > 0 || asked.kind !== undefined ? [] : ["What was said stands apart: `--kind message` lists it."],
 });
 
 const nothing = (whose: Whose): string => `Nothing is remembered ${about(whose)} yet.`;
