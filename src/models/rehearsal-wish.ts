@@ -16,7 +16,11 @@ const LONGEST = 4_000;
 
 const FILE = "[\"'`]?([\\w./-]*\\w\\.\\w+)[\"'`]?";
 const WRITE = new RegExp(
-  `^\\s*(?:please )?(?:write|create|make|save) (?:to )?(?:an? |the )?(?:new )?(?:file )?(?:called |named )?${FILE}\\s*:\\s*(\\S[\\s\\S]*)$`,
+  `^\\s*(?:please )?(?:write|create|make|save) (?:to )?(?:an? |the )?(?:new )?(?:file )?(?:called |named )?${FILE}(?:\\s*:|,? (?:with(?: the (?:text|words?|content))?|that (?:says|holds)|saying)\\b:?)\\s*(\\S[\\s\\S]*)$`,
+  "i",
+);
+const WRITE_INTO = new RegExp(
+  `^\\s*(?:please )?(?:write|put|save|add) (\\S[\\s\\S]*?) (?:in|into|to) (?:an? |the )?(?:new )?(?:file )?(?:called |named )?${FILE}\\s*[.!]?\\s*$`,
   "i",
 );
 const READ = new RegExp(`^\\s*(?:please )?(?:read|open|show me) (?:the )?(?:file )?${FILE}\\s*[.!?]?\\s*$`, "i");
@@ -57,9 +61,11 @@ export function wishOf({ kind, text }: ReadFrame, tools: Tools): Wish | undefine
   if (text.length > LONGEST || (kind !== "message" && kind !== "instruction" && kind !== "scheduled")) return undefined;
   const call = callIn(text) ?? toldCall(text, tools);
   if (call !== undefined) return call;
-  const [, file = "", content] = WRITE.exec(text) ?? READ.exec(text) ?? [];
-  if (content !== undefined) return { tool: "write", input: { path: file, content: content.trim() } };
-  if (file !== "") return { tool: "read", input: { path: file } };
+  const [, path, content] = WRITE.exec(text) ?? READ.exec(text) ?? [];
+  const [, words = content, into = path] = WRITE_INTO.exec(text) ?? [];
+  if (into !== undefined && words !== undefined)
+    return { tool: "write", input: { path: into, content: withoutQuotes(words) } };
+  if (into !== undefined) return { tool: "read", input: { path: into } };
   if (LIST.test(text)) return { tool: "list", input: {} };
   const [, sought] = SEARCH.exec(text) ?? [];
   if (sought !== undefined) return { tool: toolTo("search", tools), input: { query: sentence(sought) } };
@@ -69,6 +75,9 @@ export function wishOf({ kind, text }: ReadFrame, tools: Tools): Wish | undefine
   const note = NOTE_THAT.exec(text)?.[1] ?? NOTE.exec(text)?.[1];
   return note === undefined ? undefined : { tool: toolTo("save", tools), input: { content: sentence(note) } };
 }
+
+/** What stands in quotes is meant without them, and without the end mark behind them. */
+const withoutQuotes = (text: string): string => /^(["'`])([^"'`]+)\1[.!]?$/.exec(text.trim())?.[2] ?? text.trim();
 
 /** A call as it is meant, `use NAME {"argument": "value"}`: so every tool can be tried without a model. */
 function callIn(text: string): Wish | undefined {

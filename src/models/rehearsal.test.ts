@@ -314,10 +314,21 @@ describe("the rehearsal model uses files", () => {
     ["read notes.md", ["read", { path: "notes.md" }]],
     ["Create a file notes.md: milk", ["write", { path: "notes.md", content: "milk" }]],
     ["Please show me the file plans/2026.txt.", ["read", { path: "plans/2026.txt" }]],
+    ["Create a file notes.md with the text milk", ["write", { path: "notes.md", content: "milk" }]],
+    ['Save a file notes.md that says "milk and bread".', ["write", { path: "notes.md", content: "milk and bread" }]],
+    ['Write "milk" into notes.md', ["write", { path: "notes.md", content: "milk" }]],
+    ["Please put milk in the file notes.md.", ["write", { path: "notes.md", content: "milk" }]],
     ["write notes.md: milk\nbread", ["write", { path: "notes.md", content: "milk\nbread" }]],
   ])("when it is told %j", async (text, call) => {
     expect((await answer([from(text)])).calls).toEqual([call]);
   });
+
+  it.each(["I put milk in notes.md", "Put it in writing", "Write to me in a while"])(
+    "and not when it is told %j",
+    async (text) => {
+      expect((await answer([from(text)])).calls).toEqual([]);
+    },
+  );
 
   it("and shows what came back", async () => {
     const read = [from("read notes.md"), called("read", { path: "notes.md" }), result("read", "milk\nbread")];
