@@ -46,7 +46,9 @@ export function codeOf(page: string): readonly (readonly [file: string, code: st
 
 async function run(lines: string, folder: string, { install }: StandIns): Promise<string> {
   if (lines.startsWith("npm install ")) install();
-  const rest = lines.replace(/^npm install .*\n/, "").replaceAll("npx strata", "npm_lifecycle_event=npx node_modules/.bin/strata");
+  const rest = lines
+    .replace(/^npm install .*\n/, "")
+    .replaceAll("npx strata", "npm_lifecycle_event=npx node_modules/.bin/strata");
   return plain(await shell(rest, folder), folder);
 }
 
