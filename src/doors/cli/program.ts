@@ -30,7 +30,9 @@ export async function createProgram(context: Context, argv?: readonly string[]):
     .exitOverride()
     .showHelpAfterError("(--help tells more)");
   declareShared(strata);
-  const declares = Object.entries(COMMANDS).map(([name, load]) => (isNeeded(name, argv) ? load() : nameOnly(name)));
+  const declares = Object.entries(allCommands()).map(([name, load]) =>
+    isNeeded(name, argv) ? load() : nameOnly(name),
+  );
   for (const declare of await Promise.all(declares)) declare(strata, context);
   return strata;
 }
@@ -53,7 +55,7 @@ function overview(strata: Command, helper: Help): string {
     ...lines(FIRST, 8),
     "",
     "And then, each with verbs or options of its own:",
-    ...lines(MORE, 8),
+    ...lines(groups(), 8),
     "",
     "Options:",
     ...lines(options, 14),
@@ -87,6 +89,15 @@ const MORE = [
   ["record", "turn, verify, anchor, export, backup, store, replay"],
   ["project", "models, lint, cache, completion"],
 ] as const;
+
+const NOUNS = FEATURES.flatMap(({ nouns }) => Object.keys(nouns));
+
+/** The rest, in groups; what a feature brings and no group names is among the others. */
+function groups(): readonly (readonly [string, string])[] {
+  const told = new Set<string>([...FIRST.map(([name]) => name), ...MORE.flatMap(([, names]) => names.split(", "))]);
+  const others = NOUNS.filter((noun) => !told.has(noun));
+  return others.length === 0 ? MORE : [...MORE, ["others", others.join(", ")]];
+}
 
 type Declare = (program: Command, context: Context) => void;
 
@@ -129,6 +140,12 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   anchor: async () => (await import("./record/anchor.ts")).declareAnchor,
   completion: async () => (await import("./completion.ts")).declareCompletion,
 };
+
+/** Those of features that have no place of their own here come last. */
+function allCommands(): Readonly<Record<string, () => Promise<Declare>>> {
+  const others = NOUNS.filter((noun) => !Object.hasOwn(COMMANDS, noun));
+  return { ...COMMANDS, ...Object.fromEntries(others.map((noun) => [noun, nounOf(noun)])) };
+}
 
 /** A noun that a feature declares. */
 function nounOf(noun: string): () => Promise<Declare> {
