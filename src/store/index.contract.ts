@@ -19,6 +19,7 @@ export {
   scopeOf,
   take,
 } from "./contract/sample.contract.ts";
+export { SHARED } from "./migrations.ts";
 
 /** Tests of what features keep, with every database behind them. `open` gives an empty store for each test. */
 export function onEachDatabase(what: string, parts: readonly StorePart[], tests: (open: OpenStore) => void): void {
