@@ -1,4 +1,4 @@
-// Behind `npm run bench`: `compile`, `wire`, `memory` and `crowd`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
+// Behind `npm run bench`: `compile`, `wire`, `turns`, `memory` and `crowd`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { callersFolder } from "../../bootstrap/caller.mjs";
@@ -11,6 +11,7 @@ import { wireBench, wireText } from "./wire.ts";
 const USAGE = [
   "npm run bench -- compile [--json] [--quick]",
   "npm run bench -- wire [--threads FILE…] [--as LAYOUTS] [--model PROVIDER:NAME] [--gap SECONDS|recorded] [--out FILE.svg|.html] [--json] [--quick]",
+  "npm run bench -- turns [--json] [--quick]",
   `npm run bench -- memory [--data DIR] [--size ${SIZES.join("|")}] [--json] [--quick]`,
   "npm run bench -- memory --sample N [--seed N] [--data DIR]",
   "npm run bench -- crowd [--seconds N] [--characters N]… [--root DIR] [--json] [--quick]",
@@ -48,6 +49,11 @@ async function main(): Promise<void> {
     const out = values.out === undefined ? undefined : resolve(standing, values.out);
     const report = await wireBench({ quick, dumps, as, model, gap, out }, tell);
     show(report, wireText(report));
+  } else if (bench === "turns" && files.length === 0) {
+    // Loaded here: it counts what goes through the drivers.
+    const { turnsBench, turnsText } = await import("./turns.ts");
+    const report = await turnsBench(quick, tell);
+    show(report, turnsText(report));
   } else if (bench === "memory" && files.length === 0 && values.sample !== undefined) {
     const wishes = { size: Number(values.sample), seed: Number(values.seed), tell };
     const folder = values.data === undefined ? {} : { folder: resolve(standing, values.data) };

@@ -9,10 +9,15 @@ export interface Answered {
   readonly text: string;
 }
 
-/** As much of a JSON Schema as is read. */
+/** As much of a JSON Schema as is read. `true` stands for one that says nothing. */
 export interface InputSchema {
-  readonly properties?: Readonly<Record<string, { readonly type?: unknown; readonly enum?: readonly unknown[] }>>;
-  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, PropertySchema | boolean>> | undefined;
+  readonly required?: readonly string[] | undefined;
+}
+
+export interface PropertySchema {
+  readonly type?: unknown;
+  readonly enum?: readonly unknown[] | undefined;
 }
 
 /** The tools that the request offers. */

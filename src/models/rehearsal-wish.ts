@@ -1,7 +1,5 @@
 import type { Json, JsonObject, ReadFrame } from "../protocol/index.ts";
-import { type InputSchema, type Tools, topicOf } from "./rehearsal-reading.ts";
-
-type Property = NonNullable<InputSchema["properties"]>[string];
+import { type InputSchema, type PropertySchema, type Tools, topicOf } from "./rehearsal-reading.ts";
 
 /** A tool that was plainly asked for. */
 export type Wish = {
@@ -128,7 +126,7 @@ function jsonIn(text: string): JsonObject | undefined {
 /** What the words say of each property: `name: value`, or one of its values by itself. */
 function saidOf({ properties = {} }: InputSchema, text: string): JsonObject {
   const said = Object.entries(properties).flatMap(([name, property]): [string, Json][] => {
-    const { enum: values = [], type } = property;
+    const { enum: values = [], type } = saysOf(property);
     const plain = values.find((value) => typeof value === "string" && hasWord(text, value));
     if (typeof plain === "string") return [[name, plain]];
     const [, quoted, bare] =
@@ -143,8 +141,8 @@ function saidOf({ properties = {} }: InputSchema, text: string): JsonObject {
 const hasWord = (text: string, word: string): boolean =>
   ` ${text.toLowerCase().replace(/[^\p{L}\p{N}_-]+/gu, " ")} `.includes(` ${word.toLowerCase()} `);
 
-function sampleOf(property: Property = {}): Json {
-  const { enum: [first] = [], type } = property;
+function sampleOf(property: PropertySchema | boolean | undefined): Json {
+  const { enum: [first] = [], type } = saysOf(property);
   if (typeof first === "string") return first;
   return type === "integer" || type === "number" ? 1 : "…";
 }
@@ -152,3 +150,6 @@ function sampleOf(property: Property = {}): Json {
 /** The first sentence without its end mark; the dot of "Dr. Smith" ends none. */
 const sentence = (text: string): string =>
   (text.split(/(?<=[\p{L}\p{N}]{3}[.!?])\s+(?=\p{Lu})/u)[0] ?? text).trim().replace(/[.!?]+$/, "");
+
+const saysOf = (property: PropertySchema | boolean | undefined): PropertySchema =>
+  typeof property === "object" ? property : {};

@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { type WireWishes, wireBench } from "../../checks/bench/wire.ts";
 import { ROOT } from "../../checks/files.ts";
+import { server } from "../postgres.ts";
 
 /** The bench as `npm run bench` starts it, at its smallest. */
 async function bench(...args: readonly string[]): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [join(ROOT, "checks/bench/main.ts"), ...args, "--quick"], { cwd: ROOT });
+  const env = { ...process.env, ...(server && { DATABASE_URL: server.url("postgres") }) };
+  const child = spawn(process.execPath, [join(ROOT, "checks/bench/main.ts"), ...args, "--quick"], { cwd: ROOT, env });
   const said = { out: "", err: "" };
   child.stdout.on("data", (chunk: Buffer) => {
     said.out += chunk.toString("utf8");
@@ -126,6 +128,21 @@ it("the memory bench says where it looked for data", async () => {
   const { code, err } = await bench("memory", "--data", mkdtempSync(join(tmpdir(), "no-data-")));
   expect(code).toBe(1);
   expect(err).toContain("there is no memories.jsonl in");
+}, 120_000);
+
+it("the turns bench costs Strata's turns beside LangGraph's, on each database that there is", async () => {
+  const { code, out } = await bench("turns", "--json");
+  expect(code).toBe(0);
+  const { costs, without } = JSON.parse(out);
+  const peers = {
+    sqlite: ["langgraph", "langgraph, synchronous"],
+    postgres: without === undefined ? ["langgraph"] : [],
+  };
+  const engines = Object.entries(peers).flatMap(([database, names]) =>
+    (names.length > 0 ? ["strata", ...names] : []).map((engine) => ({ database, engine })),
+  );
+  const figures = { history: 4, cpu: expect.any(Number), wall: expect.any(Number), grown: expect.any(Number) };
+  expect(costs).toMatchObject(engines.map((one) => ({ ...one, ...figures, statements: expect.any(Number) })));
 }, 120_000);
 
 it("the crowd bench shows how long 50 senders and a new connection wait", async () => {
