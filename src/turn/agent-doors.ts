@@ -244,6 +244,8 @@ export interface AgentDoors {
   layer(actor: Actor, agent: AgentName, layer: LayerId): Promise<LayerView>;
   /** All skills that are declared or were ever written, by name. */
   skills(actor: Actor, agent: AgentName): Promise<readonly SkillView[]>;
+  /** What of its skills' folders could not be taken, and why. */
+  badSkills(actor: Actor, agent: AgentName): Promise<readonly { readonly path: string; readonly says: string }[]>;
   /** Makes a text active that an operator wrote; of a skill, also enables it. @throws StrataError `text_not_found`, `text_refused` */
   editText(actor: Actor, agent: AgentName, edit: TextEdit): Promise<TextVersion>;
   /** Newest first. @throws StrataError `text_not_found` */

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { place, strata } from "./strata.ts";
@@ -37,6 +37,20 @@ it("001.8 `strata skill check` says what is wrong with a skill, with its file an
   expect(out).toContain("skills/bad/SKILL.md:2: `name` must be small letters and digits");
   expect(out).toContain("skills/bad/SKILL.md:4: the standard knows no key `colour`");
   expect(err).toContain("skills/bad/SKILL.md is no skill of the open standard");
+});
+
+it("001.8 `strata skill list` and the doctor name the skills of folders, and those that could not be taken", async () => {
+  const around = await withSkills({ invoicing: GOOD, bad: "Just do it." });
+  const file = join(around.cwd, "strata.yaml");
+  writeFileSync(file, `${readFileSync(file, "utf8")}    skillFolders: {read: [skills]}\n`);
+  const { out, err } = await strata(["skill", "list"], around);
+  expect(out).toMatch(/^invoicing +/m);
+  expect(err + out).toContain("skills/bad/SKILL.md is left out: line 1: it has no head");
+  await strata(["chat", "workbench"], { ...around, input: "hi\n" });
+  const doctor = (await strata(["doctor"], around)).out.replaceAll(/\s+/g, " ");
+  expect(doctor).toContain("workbench: 1 skill in folders");
+  expect(doctor).toContain("skills/bad/SKILL.md is left out: line 1: it has no head");
+  expect(doctor).toContain("of 1 read in the last turns 0 came from the cache");
 });
 
 it("001.8 a skill that is added waits for an operator's word, unless it is the operator's own", async () => {

@@ -178,6 +178,23 @@ it("001.8 what is no skill of the standard is left out with its file and line, a
   ]);
 });
 
+it("001.8 where an agent has skills and no files, `files.root` says where the project begins", async () => {
+  const root = mkdtempSync(join(tmpdir(), "strata-skills-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  write(root, "skills/one/SKILL.md", skill("one"));
+  write(root, "skills/two/SKILL.md", "Nothing.");
+  mkdirSync(join(root, "agent"));
+  const layers = [{ id: "skills", rank: 40, source: "skills" }];
+  const agent = { description: "Works.", layers, files: { root: ".." }, skillFolders: {} };
+  const config = { organization: "home", agents: { workbench: agent } };
+  const app = await openApp({ folder: join(root, "agent"), data: join(root, "data"), env: {}, config });
+  onTestFinished(() => app.close());
+  expect((await prompted(app)).system).toContain("- one: Do one well.");
+  expect(await app.runtime.badSkills(app.operator, WORKBENCH)).toEqual([
+    { path: "skills/two/SKILL.md", says: "line 1: it has no head: `---`, `name:`, `description:`, `---`" },
+  ]);
+});
+
 it("001.8 of many skills so many are shown as the agent says, and how many more there are", async () => {
   const names = Array.from({ length: 12 }, (_, n) => `s${10 + n}`);
   const files = Object.fromEntries(names.map((name) => [`skills/${name}/SKILL.md`, skill(name)]));

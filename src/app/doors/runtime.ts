@@ -31,6 +31,7 @@ export function openRuntime(parts: RuntimeParts): Runtime {
     ...files.doors(parts),
     ...factDoors(parts),
     ...inboxDoors(turnParts, run),
+    ...skills.doors(parts),
     ...scheduleDoors(turnParts, run),
     ...textDoors(parts, lives, skills.complete),
   };

@@ -50,8 +50,8 @@ const FILES = z
 export const KEYS = {
   files: agentKey(FILES, {
     check: (files, { agent, refuse }) => {
-      if (files !== undefined && !agent.layers.some(({ source }) => source === "files"))
-        refuse([], "needs a layer with `source: files`; add one");
+      const reads = agent.layers.some(({ source }) => source === "files" || source === "skills");
+      if (files !== undefined && !reads) refuse([], "needs a layer with `source: files` or `source: skills`; add one");
     },
   }),
 };

@@ -228,8 +228,22 @@ it("001.5 one file and all together have their limits, and a megabyte of it leav
   const { system, files } = await prompted(await workbench({ folder, rules }));
   expect(system.length).toBeLessThan(2_400);
   expect(files[0]).toBe("SOUL.md kept");
-  expect(files[1]).toMatch(/^AGENTS.md truncated: 1000 of \d+ characters are read$/);
+  expect(files[1]).toMatch(/^AGENTS.md truncated: 1000 of more than \d+ characters are read$/);
   expect(files[2]).toMatch(/^TOOLS.md truncated: \d+ of 900 characters are read$/);
+});
+
+it("001.5 files that include large ones, and lines made to be slow to read, are read in moments", async () => {
+  const folder = folderWith({
+    "AGENTS.md": `# Subagents\n## ${"#".repeat(40_000)}x\n${"@big.md\n".repeat(50)}`,
+    "big.md": `${"some words ".repeat(15)}\n`.repeat(1_500),
+  });
+  await prompted(await workbench({ folder: folderWith({ "AGENTS.md": "Warm." }), rules: {} }));
+  const began = performance.now();
+  const { system, files } = await prompted(await workbench({ folder, rules: {} }));
+  expect(performance.now() - began).toBeLessThan(3_000);
+  expect(system.length).toBeLessThan(21_000);
+  expect(files[0]).toMatch(/@big.md: there is no room for it/);
+  expect(files[0]).toMatch(/20000 of more than 40000 characters are read/);
 });
 
 it("001.16 where the budget cuts the layer, the ledger says of each file whether it is whole, cut or gone", async () => {

@@ -34,6 +34,9 @@ export interface FilesFound {
 const DEPTH = 5;
 const INCLUDES = 50;
 
+/** More is read than may be sent: room for what is taken out of it again. */
+const MARGIN = 2;
+
 /** Bytes that are read for a character, at most. */
 const BYTES = 4;
 
@@ -50,7 +53,7 @@ export async function readFiles(
   const subagents: SubagentDefinition[] = [];
   let left = rules.total;
   for (const name of rules.read) {
-    const reading: Reading = { reader, root, real, rules, included: [], notes: [] };
+    const reading: Reading = { reader, root, real, rules, included: [], notes: [], characters: 0 };
     const path = await pathOf(reading, folder, name);
     const found = path === undefined ? NOT_THERE : await wholeText(reading, path);
     if (typeof found !== "string") {
@@ -64,10 +67,11 @@ export async function readFiles(
       });
       continue;
     }
-    const ready = prepare(found);
+    const most = MARGIN * rules.characters;
+    const ready = prepare(truncateText(found, most, ""));
     subagents.push(...(path?.endsWith("AGENTS.md") ? subagentsIn(ready.text) : []));
     const room = Math.min(rules.characters, left);
-    const cut = within(ready, room, reading.notes);
+    const cut = within(ready, room, { notes: reading.notes, isLonger: found.length > most });
     const file = { ...cut, faults: await faultsIn(cut.text), name, path: shown(reading, path ?? name) };
     left -= file.text.length;
     files.push(file);
@@ -84,6 +88,8 @@ interface Reading {
   /** What the file brought along, by its path from the root. */
   readonly included: string[];
   readonly notes: string[];
+  /** How much was read for it so far. */
+  characters: number;
 }
 
 interface Missing {
@@ -116,8 +122,7 @@ async function wholeText(reading: Reading, path: string): Promise<string | Missi
 
 async function textAt({ reader, real, rules }: Reading, path: string): Promise<string | Missing> {
   try {
-    // Room for what is taken out of it again.
-    const found = await reader.read(path, 2 * BYTES * rules.characters);
+    const found = await reader.read(path, MARGIN * BYTES * rules.characters);
     if (found === undefined) return NOT_THERE;
     if (!isInside(real, found.real)) return { because: "it leads out of the project's root and is not read" };
     return found.text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
@@ -157,25 +162,39 @@ async function included(reading: Reading, named: string, way: readonly string[])
   if (way.includes(path)) return refuse("it includes itself");
   if (way.length > DEPTH) return refuse(`files include each other ${DEPTH} deep at most`);
   if (reading.included.length >= INCLUDES) return refuse(`no more than ${INCLUDES} files are included`);
+  if (reading.characters > MARGIN * reading.rules.characters) return refuse("there is no room for it");
   const text = await textAt(reading, path);
   if (typeof text !== "string") return refuse(text.because);
+  reading.characters += text.length;
   reading.included.push(shown(reading, path));
   return withIncluded(reading, splitHead(text).body.trim(), [...way, path]);
 }
 
 /** As much of it as there is room for, to the end of a line where one is near. */
-function within(ready: Prepared, room: number, before: readonly string[]): Omit<ProjectFile, "name" | "faults"> {
-  const notes = [...new Set([...before, ...ready.notes])];
-  if (ready.text.length <= room) return { ...ready, notes, isCut: false };
+function within(
+  ready: Prepared,
+  room: number,
+  before: { readonly notes: readonly string[]; readonly isLonger: boolean },
+): Omit<ProjectFile, "name" | "faults"> {
+  const notes = told([...new Set([...before.notes, ...ready.notes])]);
+  if (ready.text.length <= room && !before.isLonger) return { ...ready, notes, isCut: false };
   const beginning = truncateText(ready.text, Math.max(0, room), "");
   const end = beginning.lastIndexOf("\n");
   const text = end > room / 2 ? beginning.slice(0, end) : beginning;
-  const says = `${text.length} of ${ready.text.length} characters are read`;
+  const says = `${text.length} of ${before.isLonger ? "more than " : ""}${ready.text.length} characters are read`;
   const mark = `(Cut here: ${says}.)`;
   return { ...ready, text: text === "" ? "" : `${text}\n${mark}`, notes: [...notes, says], isCut: true };
 }
 
+/** So many notes are told of one file. */
+const NOTES = 12;
+
+const told = (notes: readonly string[]): readonly string[] =>
+  notes.length <= NOTES ? notes : [...notes.slice(0, NOTES), `and ${notes.length - NOTES} more`];
+
 const HEADING = /^(#{1,6})\s+(.+?)\s*#*$/;
+/** What is longer is no heading. */
+const LONGEST = 200;
 const SUBAGENTS = /^(?:sub-?agents?|agents?)$/i;
 
 /** Under a heading `Subagents`, each heading one deeper defines one: its first paragraph says what it is for, all of it is what it is told. */
@@ -183,7 +202,7 @@ export function subagentsIn(text: string): readonly SubagentDefinition[] {
   const found: { name: string; lines: string[] }[] = [];
   let depth = 0;
   for (const line of text.split("\n")) {
-    const [, marks = "", title = ""] = HEADING.exec(line) ?? [];
+    const [, marks = "", title = ""] = line.length > LONGEST ? [] : (HEADING.exec(line) ?? []);
     if (marks !== "" && (depth === 0 || marks.length <= depth)) depth = SUBAGENTS.test(title) ? marks.length : 0;
     else if (depth > 0 && marks.length === depth + 1) found.push({ name: title.replaceAll("`", ""), lines: [] });
     else if (depth > 0) found.at(-1)?.lines.push(line);

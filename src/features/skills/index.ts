@@ -1,10 +1,12 @@
 /** Skills of the open standard: folders with a SKILL.md, listed in the prompt, and read by the agent when it needs them. */
+
+import { printable } from "../../print/index.ts";
 import type { Agent } from "../../protocol/index.ts";
-import type { TurnSteps } from "../../turn/index.ts";
+import { type AgentDoors, deskOf, type Parts, type TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import type { ProjectDisk } from "../project-disk.ts";
 import { KEYS } from "./config.ts";
-import { skillsOn, withFolders } from "./read.ts";
+import { type BadSkill, NO_SKILLS, type SkillsOf, skillsOn, withFolders } from "./read.ts";
 import { skillSteps } from "./steps.ts";
 import { skillTools } from "./tools.ts";
 
@@ -17,10 +19,19 @@ interface SkillParts {
   readonly steps: TurnSteps;
   /** The agent with the skills of its folders, for operators. */
   readonly complete: (agent: Agent) => Promise<Agent>;
+  readonly doors: (parts: Parts) => Pick<AgentDoors, "badSkills">;
 }
 
+/** A skill that was left out, in a sentence. */
+export const badSkillLine = ({ path, says }: BadSkill): string => printable(`${path} is left out: ${says}`);
+
 export function openSkills({ disk }: { readonly disk?: ProjectDisk | undefined }): SkillParts {
-  if (disk === undefined) return { steps: {}, complete: async (agent) => agent };
-  const skillsOf = skillsOn(disk);
-  return { steps: skillSteps(disk), complete: async (agent) => withFolders(agent, (await skillsOf(agent)).value) };
+  const skillsOf: SkillsOf = disk === undefined ? async () => NO_SKILLS : skillsOn(disk);
+  return {
+    steps: disk === undefined ? {} : skillSteps(disk),
+    complete: async (agent) => withFolders(agent, (await skillsOf(agent)).value),
+    doors: (parts) => ({
+      badSkills: async (actor, agent) => (await skillsOf(deskOf(parts, actor, agent).agent)).value.bad,
+    }),
+  };
 }

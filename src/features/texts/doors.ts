@@ -40,6 +40,7 @@ export type TextDoors = Omit<
   | "delivered"
   | "conversations"
   | "conversation"
+  | "badSkills"
   | "files"
   | "approveFile"
 >;

@@ -3,7 +3,7 @@ import { count, number, oneLine, printable, type Style, table } from "../../prin
 import { layerWith, StrataError, suggestion, TEXT_LIMITS, type TextMove } from "../../protocol/index.ts";
 import { FIELDS, given, list, NO_REASON } from "../fields.ts";
 import { type Operation, operation, type World } from "../operation.ts";
-import { readSkill, type SkillProblem } from "../skills/index.ts";
+import { badSkillLine, isStandard, readSkill, type SkillProblem } from "../skills/index.ts";
 import { editedLines } from "./lines.ts";
 import { MOVE, SKILL, VERSION } from "./shapes.ts";
 
@@ -61,11 +61,20 @@ const skills = operation({
   may: "read",
   at: "GET /v1/agents/{agent}/skills",
   takes: OF_AGENT,
-  gives: z.object({ skills: list(SKILL) }),
+  gives: z.object({
+    skills: list(SKILL),
+    bad: list(z.object({ path: z.string(), says: z.string() })).describe(
+      "What of its folders could not be taken, and why.",
+    ),
+  }),
   list: "skills",
   command: { examples: ["skill list"], opens: "data" },
-  run: async ({ runtime }, { agent }, { actor }) => ({ skills: await runtime.skills(actor, agent) }),
+  run: async ({ runtime }, { agent }, { actor }) => ({
+    skills: await runtime.skills(actor, agent),
+    bad: await runtime.badSkills(actor, agent),
+  }),
   show: ({ skills: found }, { style, given: { agent } }) => listLines(agent, found, style),
+  hints: ({ bad }) => bad.map(badSkillLine),
 });
 
 const skill = operation({
@@ -256,10 +265,14 @@ function listLines(agent: string, all: readonly SkillView[], style: Style): read
     number(one.version),
     one.wordsOf,
     number(one.text.length),
-    oneLine(one.text, BEGINNING),
+    oneLine(isStandard(one.text) ? (readSkill(one.text).skill?.description ?? "") : one.text, BEGINNING),
   ]);
-  const enabled = all.filter((one) => one.enabled).length;
-  return [...table(COLUMNS, rows, style), style.dim(`${enabled} of at most ${TEXT_LIMITS.skills} are enabled`)];
+  const enabled = all.filter((one) => one.enabled && !isStandard(one.text)).length;
+  const beside = all.some(({ text }) => isStandard(text)) ? ", beside those of the open standard" : "";
+  return [
+    ...table(COLUMNS, rows, style),
+    style.dim(`${enabled} of at most ${TEXT_LIMITS.skills} are enabled${beside}`),
+  ];
 }
 
 function switchedLine({ to }: TextMove, name: string): string {

@@ -6,6 +6,7 @@ import { serverFacts, storeName, vectorExtension } from "../../../app/doors/stor
 import { type App, type AppOptions, openApp, recordFile, storeAt } from "../../../app.ts";
 import { answeringOf, attentionLines, problemsOf } from "../../../features/agents/index.ts";
 import { PATIENCE, unreadLine } from "../../../features/life/index.ts";
+import { badSkillLine } from "../../../features/skills/index.ts";
 import { count, number } from "../../../print/index.ts";
 import { type Agent, asStrataError, type CacheUse, type ErrorCode } from "../../../protocol/index.ts";
 import { textWarning } from "../shell/text-view.ts";
@@ -278,14 +279,22 @@ async function waiting(app: App): Promise<Outcome> {
 }
 
 /** Layers that are read from the project's files. */
-const hasFiles = ({ layers }: Agent): boolean => layers.some(({ source }) => source.kind === "files");
+const hasFiles = ({ layers, skillFolders }: Agent): boolean =>
+  skillFolders !== undefined || layers.some(({ source }) => source.kind === "files");
 
 /** What stands in prompts of the project's files, and how often turns found it read already. */
 async function files(app: App, agents: readonly Agent[]): Promise<Outcome> {
   const { runtime, operator } = app;
   const lines: string[] = [];
   let isHeld = false;
-  for (const { name } of agents) {
+  for (const { name, layers, skillFolders, skills = [] } of agents) {
+    if (skillFolders !== undefined) {
+      const all = (await runtime.skills(operator, name)).filter((one) => !skills.some((own) => own.name === one.name));
+      const bad = await runtime.badSkills(operator, name);
+      isHeld ||= bad.length > 0;
+      lines.push(`${name}: ${count(all.length, "skill")} in folders`, ...bad.map(badSkillLine));
+    }
+    if (!layers.some(({ source }) => source.kind === "files")) continue;
     const { files: found } = await runtime.files(operator, name);
     const states = ["sent", "cut", "held back"] as const;
     const counts = states.map((state) => [state, found.filter((one) => one.state === state).length] as const);
