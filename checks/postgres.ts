@@ -15,6 +15,7 @@ import { delimiter, dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
+import { packagedPrograms } from "./postgres-package.ts";
 
 const run = promisify(execFile);
 
@@ -40,13 +41,15 @@ interface Started {
 }
 
 /**
- * The server that all test files of a run share: `DATABASE_URL` where it is set, else one from the system's programs, started by the
+ * The server that all test files of a run share: `DATABASE_URL` where it is set, else one from the system's programs or the registry's, started by the
  * first that asks and stopped at the end of the run. Nothing where there is neither.
  */
-export async function testServer(folder = join(tmpdir(), FOLDER)): Promise<TestServer | undefined> {
+export async function testServer(
+  folder = join(tmpdir(), FOLDER),
+  programs = findPrograms(),
+): Promise<TestServer | undefined> {
   const given = process.env["DATABASE_URL"];
   if (given) return { url: (database) => withDatabase(given, database) };
-  const programs = findPrograms();
   if (programs === undefined) return undefined;
   const ready = join(folder, READY);
   if (isFirst(folder)) {
@@ -77,13 +80,13 @@ function isFirst(folder: string): boolean {
   }
 }
 
-/** The folder with PostgreSQL's programs: the newest version of the system's, or where `PATH` has them. */
-export function findPrograms(): string | undefined {
-  const debian = "/usr/lib/postgresql";
+/** The folder with PostgreSQL's programs: the newest version of the system's, where `PATH` has them, or the package that was brought. */
+export function findPrograms(debian = "/usr/lib/postgresql"): string | undefined {
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [
     ...versions.map((version) => join(debian, version, "bin")),
     ...(process.env["PATH"] ?? "").split(delimiter),
+    packagedPrograms(),
   ];
   return folders.find((folder) => ["initdb", "postgres"].every((name) => existsSync(join(folder, name))));
 }

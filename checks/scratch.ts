@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findPrograms, stopServer, WITHOUT_POSTGRES } from "./postgres.ts";
+import { bringPostgres } from "./postgres-package.ts";
 
 /** A disk in memory: tests open and commit by the thousand, and each time wait for a real one. */
 const MEMORY = "/dev/shm";
@@ -12,13 +13,15 @@ const ROOM = 4 * 1024 ** 3;
 const NAME = "strata-scratch-";
 
 /** One folder for all that tests write while they run, gone when they are through; and the end of the PostgreSQL that they may have started. */
-export function setup(): () => Promise<void> {
+export async function setup(): Promise<() => Promise<void>> {
   const base = isRoomy() ? MEMORY : tmpdir();
   sweep(base);
   const folder = mkdtempSync(join(base, `${NAME}${process.pid}-`));
   process.env["TMPDIR"] = folder;
   if (!process.env["DATABASE_URL"] && findPrograms() === undefined)
-    console.warn(`\nTests on PostgreSQL are skipped: ${WITHOUT_POSTGRES}\n`);
+    await bringPostgres().catch((thrown) =>
+      console.warn(`\nTests on PostgreSQL are skipped: ${WITHOUT_POSTGRES} (${thrown.message})\n`),
+    );
   return async () => {
     await stopServer();
     rmSync(folder, { recursive: true, force: true });
