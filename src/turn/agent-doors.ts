@@ -171,7 +171,11 @@ export interface FilesView {
   readonly root: string;
   readonly files: readonly FileView[];
   /** Sub-agents that an AGENTS.md defines. */
-  readonly subagents: readonly { readonly name: string; readonly description: string }[];
+  readonly subagents: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly instructions: string;
+  }[];
 }
 
 /** A message that waits for an agent, and from whom. */

@@ -59,8 +59,7 @@ function filesView({ desk, layer, found, active }: Look): FilesView {
       notes: because === undefined ? [] : because.split("; "),
     };
   });
-  const subagents = found.subagents.map(({ name, description }) => ({ name, description }));
-  return { root: found.root, files, subagents };
+  return { root: found.root, files, subagents: found.subagents };
 }
 
 function stateOf({ path, text, isCut }: ProjectFile, isSent: boolean): FileView["state"] {

@@ -2,8 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { agentSpec } from "../../agents/index.ts";
+import { reviveAgent } from "../../app/doors/agents.ts";
 import {
   type Agent,
+  contactId,
   DEFAULT_BUDGETS,
   digestOf,
   type Layer,
@@ -294,8 +297,8 @@ it("001.33 sub-agents that AGENTS.md defines are read", async () => {
     "# Rules\nRun tests.\n## Subagents\n### reviewer\nLooks at\ndiffs.\n\nBe strict.\n### `scribe`\nWrites notes.\n## Style\n### Names\nShort.";
   const on = await workbench({ folder: folderWith({ "AGENTS.md": text }), rules: {} });
   expect((await on.runtime.files(OPERATOR, on.agent.name)).subagents).toEqual([
-    { name: "reviewer", description: "Looks at diffs." },
-    { name: "scribe", description: "Writes notes." },
+    { name: "reviewer", description: "Looks at diffs.", instructions: "Looks at\ndiffs.\n\nBe strict." },
+    { name: "scribe", description: "Writes notes.", instructions: "Writes notes." },
   ]);
 });
 
@@ -351,4 +354,34 @@ it("001.29 a disk that hangs at the first read leaves the layer empty, and the t
   const on = await workbench({ folder: folderWith({ "AGENTS.md": "x" }), rules: {}, reader });
   const { entry } = await prompted(on);
   expect(entry).toMatchObject({ fate: "empty", because: "its source failed: it gave nothing within 300 ms" });
+});
+
+it("001.18 agents that name the same files share what was read, whatever else is declared of them", async () => {
+  const folder = folderWith({ "AGENTS.md": "Run the tests." });
+  const reads: string[] = [];
+  const reader: Partial<FileReader> = {
+    read: (path, most) => {
+      reads.push(path);
+      return DISK.read(path, most);
+    },
+  };
+  const rules = { read: ["AGENTS.md"], characters: 20_000, total: 60_000, ttl: 30, check: "warn" } as const;
+  const of = (name: string, change: Partial<Agent>): Agent =>
+    sampleAgent({ layers: [CORE, BOOTSTRAP], tools: [], recall: "none", files: rules, ...change }, name);
+  const others = [of("two", { description: "another" }), of("three", { files: { ...rules, check: "block" } })];
+  const agent = of("one", {});
+  const disk = { folderOf: () => folder, reader: { ...DISK, ...reader }, clock: () => 0, timer: () => () => undefined };
+  const agents = { all: [agent, ...others], spec: agentSpec, revive: reviveAgent };
+  const on = await stage(["Yes.", "Yes.", "Yes."], { agent, parts: { disk, agents } });
+  for (const { name } of agents.all) {
+    const thread = await on.runtime.open(OPERATOR, {
+      agent: name,
+      contact: contactId("ann"),
+      channel: "test",
+      key: "main",
+    });
+    expect(endOf(await on.say(thread, "hello")).type).toBe("done");
+    expect(JSON.stringify(on.sent.at(-1)?.prefix)).toContain("Run the tests.");
+  }
+  expect(reads).toHaveLength(1);
 });

@@ -31,7 +31,9 @@ const files = operation({
   gives: z.object({
     root: z.string().describe("The folder outside of which nothing is read."),
     files: list(FILE),
-    subagents: list(z.object({ name: z.string(), description: z.string() })).describe("What AGENTS.md defines."),
+    subagents: list(z.object({ name: z.string(), description: z.string(), instructions: z.string() })).describe(
+      "What AGENTS.md defines.",
+    ),
   }),
   command: { examples: ["file list workbench"], opens: "data" },
   run: ({ runtime }, { agent }, { actor }) => runtime.files(actor, agent),
