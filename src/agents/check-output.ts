@@ -40,7 +40,7 @@ function checkPart(part: Json, path: Path, report: Report): void {
     });
   }
   if (!["type", "enum", "const", "anyOf", "$ref"].some((key) => key in part)) {
-    report.add(path, "needs a `type`, or an `enum`, `const`, `anyOf` or `$ref`: without one anything fits", {
+    report.add(path, "needs a `type`, or an `enum`, `const`, `anyOf` or `$ref`: without one anything matches", {
       value: "",
     });
   }

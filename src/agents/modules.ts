@@ -48,7 +48,7 @@ async function load(file: string, address: string, folder: string): Promise<Modu
   const tools = exported.flatMap(({ name, value }) => (isTool(value) ? [checkedTool(value, name, file)] : []));
   const sources = exported.flatMap(({ name, value }) => (isSource(value) ? [checkedSource(value, name, file)] : []));
   if (tools.length + sources.length > 0) return { tools, sources };
-  throw failed(file, "it exports no tool and no source; export what `defineTool` or `defineSource` gives");
+  throw failed(file, "it exports no tool and no source; export what `defineTool` or `defineSource` returns");
 }
 
 async function namespaceOf(file: string, address: string, folder: string): Promise<object> {

@@ -189,7 +189,12 @@ function read(file: string): string {
     return readText(file);
   } catch (error) {
     if (error instanceof StrataError) throw new StrataError(error.code, `${file}: ${error.message}`, { file });
-    throw new StrataError("file_not_found", `${file}: ${whyNot(error)}; check its owner and rights`, { file }, error);
+    throw new StrataError(
+      "file_not_found",
+      `${file}: ${whyNot(error)}; check its owner and permissions`,
+      { file },
+      error,
+    );
   }
 }
 

@@ -28,7 +28,7 @@ function refuseReferences(report: Report, servers: readonly string[]): void {
     if (typeof value === "string" && value.includes(OPENING) && !isSecretPlace(path, servers))
       report.add(
         path,
-        `\`${OPENING}…}\` may stand only in ${places} and under \`secrets\`; write the value out, or move a text that needs it into a file`,
+        `\`${OPENING}…}\` is allowed only in ${places} and under \`secrets\`; write the value out, or move a text that needs it into a file`,
       );
     if (value === null || typeof value !== "object") return;
     for (const [name, member] of Object.entries(value))

@@ -60,9 +60,9 @@ function syntaxSentence(code: string, message: string): string {
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  BAD_INDENT: "lines of one level begin in the same column, and every quote and bracket is closed",
+  BAD_INDENT: "lines of one level must begin in the same column, and every quote and bracket must be closed",
   TAB_AS_INDENT: "indent with blanks",
-  MISSING_CHAR: "a quote, bracket or colon is left open before here",
+  MISSING_CHAR: "a quote, bracket or colon before this place is not closed",
   MULTIPLE_DOCS: "strata.yaml is one document: remove the second `---`",
   BLOCK_AS_IMPLICIT_KEY: "quote a text that holds `: `",
 };
@@ -86,7 +86,7 @@ function keyFindings(document: Document): { offset: number; expected: string }[]
 function keyFault(name: unknown, seen: ReadonlySet<unknown>): string | undefined {
   if (typeof name !== "string") return "a key must be plain text; put it in quotes";
   if (name.includes("${"))
-    return `key ${show(name)}: \`\${…}\` may stand only in \`providers.*.key\`; write the key out`;
+    return `key ${show(name)}: \`\${…}\` is allowed only in \`providers.*.key\`; write the key out`;
   if (POLLUTING.has(name)) return `key \`${name}\` is never allowed; choose another name`;
   return seen.has(name) ? `key ${show(name)} stands twice here; keep one of them` : undefined;
 }
@@ -131,10 +131,10 @@ const DEPTH = 32;
 const TOKENS = 100_000;
 
 const REFUSED: Readonly<Record<string, string>> = {
-  alias: "aliases (`*name`) are not read here; write the value out",
-  anchor: "anchors (`&name`) are not read here; write the value out where it is needed",
+  alias: "aliases (`*name`) are not supported; write the value out",
+  anchor: "anchors (`&name`) are not supported; write the value out where it is needed",
   tag: "tags (`!name`) are not read here; leave it out, or quote the text if it begins with `!`",
-  "directive-line": "directives (`%…`) are not read here: the file is always YAML 1.2; leave the line out",
+  "directive-line": "directives (`%…`) are not supported: the file is always YAML 1.2; leave the line out",
   "flow-seq-end": "this `]` has no `[`; quote the text or remove it",
   "flow-map-end": "this `}` has no `{`; quote the text or remove it",
 };
@@ -222,5 +222,5 @@ const tooDeep = (offset: number): Finding => ({
 
 const tooMany = (offset: number): Finding => ({
   offset,
-  expected: `more than ${TOKENS} words and signs; move long texts into files`,
+  expected: `more than ${TOKENS} words and symbols; move long texts into files`,
 });

@@ -78,5 +78,8 @@ async function replyOf(turn: AsyncIterable<TurnEvent>, { agent }: Question): Pro
     if (event.type === "done") reply = event.text;
   }
   if (reply !== undefined) return reply;
-  throw new StrataError("thread_busy", `another program answers this message to ${agent}; ask again when it has`);
+  throw new StrataError(
+    "thread_busy",
+    `another program is answering this message to ${agent}; try again when it is done`,
+  );
 }

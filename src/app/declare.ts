@@ -149,7 +149,7 @@ function checkPrices(
     const key = moneyKeyOf(agent);
     const model = modelNameOf(agent);
     if (key === undefined || cardOf(model).priced) continue;
-    const message = `${file}: agents.${name}.${key}: the price of ${model} is not known, so no limit in dollars can be kept; say it as \`models: {"${model}": {price: {input: …, output: …}}}\`, in dollars per million tokens`;
+    const message = `${file}: agents.${name}.${key}: the price of ${model} is not known, so a limit in dollars cannot be enforced; add it as \`models: {"${model}": {price: {input: …, output: …}}}\`, in dollars per million tokens`;
     throw new StrataError("config_invalid", message, { agent: name, model });
   }
 }
@@ -187,7 +187,7 @@ export function checkReload(old: readonly Project[], fresh: readonly Project[]):
   const changed = fresh.filter((project, n) => immutableText(project) !== immutableText(old[n] ?? project));
   if (changed.length === 0 && fresh.length === old.length) return;
   const files = changed.map((project) => project.file);
-  const message = `immutable layers of ${files.join(", ") || "a project"} changed since the start; restart Strata to take them`;
+  const message = `immutable layers of ${files.join(", ") || "a project"} changed since the start; restart Strata to use them`;
   throw new StrataError("lock_mismatch", message, { files });
 }
 

@@ -60,7 +60,7 @@ function sizeProblem(given: GivenText): string | undefined {
       if (length > (given.longest ?? TEXT_LIMITS.skill))
         return `it has ${number(length)} characters, and a skill may have ${number(given.longest ?? TEXT_LIMITS.skill)}`;
       if (given.enabled < TEXT_LIMITS.skills) return undefined;
-      return `${given.enabled} skills are enabled, and no more than ${TEXT_LIMITS.skills} may be; disable one first`;
+      return `${given.enabled} skills are enabled, and no more than ${TEXT_LIMITS.skills} are allowed; disable one first`;
   }
 }
 

@@ -99,7 +99,8 @@ async function answered(model: EmbeddingModel, texts: readonly string[], signal:
 }
 
 function read({ embeddings, usage }: Answer, wanted: number, asked: Asked): Embedded {
-  if (embeddings.length !== wanted) throw unreadable(`it gave ${embeddings.length} vectors for ${wanted} texts`, asked);
+  if (embeddings.length !== wanted)
+    throw unreadable(`it returned ${embeddings.length} vectors for ${wanted} texts`, asked);
   const vectors = embeddings.map((numbers) => unitVector(numbers));
   if (vectors.some((vector) => vector === undefined || vector.length === 0))
     throw unreadable("one of its vectors is not made of numbers", asked);

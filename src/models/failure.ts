@@ -72,13 +72,13 @@ export function becauseOf(failed: unknown, { secrets }: Asked): string {
 /** The stream ended without an end: half an answer is no answer. */
 export function brokenOff(asked: Asked): StrataError {
   const { provider, model } = splitRef(asked.ref);
-  const message = `the answer of ${asked.ref} ended before it was whole; check the provider's address, or run the turn again`;
+  const message = `the answer of ${asked.ref} ended before it was complete; check the provider's address, or run the turn again`;
   return new StrataError("model_failed", message, { provider, model });
 }
 
 /** Whoever holds the signal stopped the call. */
 export function cancelled(asked: Asked, reason: unknown): StrataError {
-  const message = `the call of ${asked.ref} was stopped before it answered; run the turn again when you want the answer`;
+  const message = `the call of ${asked.ref} was cancelled before it answered; run the turn again when you want the answer`;
   return new StrataError("turn_cancelled", message, { model: asked.ref }, reason);
 }
 

@@ -11,4 +11,4 @@ export function unansweredSays({ senders, of, waits }: Unanswered): string {
 
 /** The same for an operator who did not watch the turn. */
 export const unansweredLine = (event: Unanswered): string =>
-  `${unansweredSays(event)} (the turn ended: ${event.because}): \`strata explain ${event.turn}\` tells more`;
+  `${unansweredSays(event)} (the turn ended: ${event.because}): \`strata explain ${event.turn}\` shows more`;

@@ -19,7 +19,7 @@ export function textDecided(agent: AgentName, version: VersionKey & { readonly s
 function whatBecame(status: TextStatus, looks: string): string {
   switch (status) {
     case "kept":
-      return `was decided already, or never waited for anybody; ${looks} shows what waits and what is active`;
+      return `is already decided, or never waited for anybody; ${looks} shows what waits and what is active`;
     case "proposed":
       return "still waits: approve or reject it";
     case "superseded":

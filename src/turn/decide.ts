@@ -78,7 +78,7 @@ async function approve(parts: DecidingParts, one: Case): Promise<Approval> {
   const { id, scope } = approval;
   const tool = await toolFor(parts, approval, thread);
   if (one.signal?.aborted) {
-    const message = `nothing was decided about ${id}, for the program ends; approve it when it runs again`;
+    const message = `nothing was decided about ${id}, because the program is ending; approve it when it runs again`;
     throw new StrataError("turn_cancelled", message, { approval: id });
   }
   const decision = { verdict: "approved", by: actor.role, at: parts.clock() } as const;

@@ -159,7 +159,9 @@ function after(thread: Thread, turns: readonly TurnRecord[], id: TurnId): Point 
     throw new StrataError("turn_not_found", says, { turn: id, thread: thread.id });
   }
   if (turn.status !== "running") return { thread: thread.id, turn: id };
-  throw new StrataError("invalid_input", `${id} still runs; wait for its end, or name an earlier turn`, { turn: id });
+  throw new StrataError("invalid_input", `${id} is still running; wait for its end, or name an earlier turn`, {
+    turn: id,
+  });
 }
 
 function before(thread: Thread, turns: readonly TurnRecord[], turn: TurnRecord): Point {

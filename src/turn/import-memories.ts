@@ -89,12 +89,12 @@ function chosen(drafts: readonly MemoryDraft[], { name, user, kinds }: MemoryImp
   if (user === undefined && owners.length > 1) {
     const some = owners.slice(0, 5).map((owner) => JSON.stringify(owner));
     const whose = `${some.join(", ")}${owners.length > 5 ? ", …" : ""}`;
-    const message = `${name} holds memories of ${owners.length} users (${whose}): say whose shall become this contact's, with --user or \`user\``;
+    const message = `${name} holds memories of ${owners.length} users (${whose}): say whose to import for this contact, with --user or \`user\``;
     throw new StrataError("invalid_input", message, { users: owners });
   }
   if (user !== undefined && !owners.includes(user)) {
     const there = owners.length === 0 ? "it names no users" : `there are ${owners.slice(0, 5).join(", ")}`;
-    const message = `${name} holds no memories of ${JSON.stringify(user)}: ${there}; mend or leave out --user or \`user\``;
+    const message = `${name} holds no memories of ${JSON.stringify(user)}: ${there}; correct or leave out --user or \`user\``;
     throw new StrataError("invalid_input", message, { user, users: owners });
   }
   return drafts.filter(

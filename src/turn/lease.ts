@@ -49,7 +49,7 @@ export async function hold(
 function busy(thread: Thread, seconds: number): StrataError {
   return new StrataError(
     "thread_busy",
-    `a turn of another worker runs on ${thread.id}; try again when it has ended (at the latest ${seconds} seconds after its program stopped), or stop it with \`strata thread cancel ${thread.id}\` or \`POST /v1/threads/${thread.id}/cancel\``,
+    `a turn of another worker runs on ${thread.id}; try again when it has ended (at the latest ${seconds} seconds after its program stopped), or cancel it with \`strata thread cancel ${thread.id}\` or \`POST /v1/threads/${thread.id}/cancel\``,
     { thread: thread.id, seconds },
   );
 }

@@ -32,7 +32,7 @@ export async function migrate(parts: Parts, actor: Actor, id: ThreadId): Promise
 /** Keys of an agent that a thread is pinned to beside its layers and tools, as people call them. */
 const KEYS: ReadonlyMap<keyof Agent, string> = new Map([
   ["rules", "what its tools may do"],
-  ["output", "the form of its answers"],
+  ["output", "the schema of its answers"],
   ["recall", "how it recalls"],
   ["history", "how its history is shown"],
   ["soul", "its soul"],

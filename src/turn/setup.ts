@@ -70,7 +70,7 @@ export async function agentAt(parts: Parts, { scope, version }: Pinned): Promise
   if (spec !== undefined) return withModelOf(declared, parts.agents.revive(spec, version));
   throw new StrataError(
     "agent_not_found",
-    `the thread is pinned to version ${version.slice(0, 12)} of ${scope.agent}, which this data does not hold; open a new thread`,
+    `the thread is pinned to version ${version.slice(0, 12)} of ${scope.agent}, which is not in this data; open a new thread`,
     { agent: scope.agent, version },
   );
 }

@@ -81,9 +81,9 @@ export const FEATURES: readonly Listed[] = [
   {
     name: "texts",
     nouns: {
-      layer: "list and show an agent's layers; edit those that may be, look at their versions, decide about proposals",
+      layer: "list, show and edit an agent's layers, compare their versions, decide about proposals",
       soul: "show and set an agent's short name for itself",
-      skill: "list and show an agent's skills, write, enable and disable them",
+      skill: "list, show, change, enable and disable an agent's skills",
     },
     load: async () => (await import("../../features/texts/index.ts")).FEATURE,
   },
@@ -104,7 +104,7 @@ export const FEATURES: readonly Listed[] = [
   },
   {
     name: "usage",
-    nouns: { usage: "sum up tokens and dollars" },
+    nouns: { usage: "add up tokens and dollars" },
     load: async () => (await import("../../features/usage/index.ts")).FEATURE,
   },
   {

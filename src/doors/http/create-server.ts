@@ -81,7 +81,7 @@ function actorOf(parts: Pick<ServerParts, "site" | "actorOf">, { req }: Context<
 }
 
 function unauthenticated(why: string): StrataError {
-  const next = "send `Authorization: Bearer sk_strata_…`, with what operator.token in the data folder holds";
+  const next = "send `Authorization: Bearer sk_strata_…` with the token from operator.token in the data folder";
   return new StrataError("unauthenticated", `${why}; ${next}`);
 }
 

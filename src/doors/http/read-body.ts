@@ -14,7 +14,7 @@ export async function readBody(request: Request): Promise<unknown> {
   checkType(request.headers);
   const text = readText(bytes);
   // Counted before the parser meets it: what is nested a hundred thousand deep breaks whoever walks it afterwards.
-  if (!isShallow(text)) throw refused(`it is nested deeper than ${DEEPEST_BODY} levels; send it flatter`);
+  if (!isShallow(text)) throw refused(`it is nested deeper than ${DEEPEST_BODY} levels; send less nesting`);
   const value = parseJson(text);
   checkValue(value);
   return value;
@@ -33,7 +33,9 @@ async function readBytes({ body, headers }: Request): Promise<Buffer> {
 }
 
 const tooLarge = (): StrataError =>
-  new StrataError("body_too_large", `a body may have ${LARGEST_BODY} bytes; send less at once`, { most: LARGEST_BODY });
+  new StrataError("body_too_large", `a body may have at most ${LARGEST_BODY} bytes; send less at once`, {
+    most: LARGEST_BODY,
+  });
 
 function checkType(headers: Headers): void {
   const type = headers.get("content-type") ?? "";
@@ -81,7 +83,7 @@ const PROTOTYPE_KEYS: readonly string[] = ["__proto__", "constructor", "prototyp
 /** Keys that would reach into every object, and text that no database can hold, go no further than here. */
 function checkValue(value: unknown): void {
   if (typeof value === "string" && !value.isWellFormed()) {
-    throw refused("a text in it holds half a character (a lone surrogate); send whole characters");
+    throw refused("a text in it contains half a character (a lone surrogate); send whole characters");
   }
   if (typeof value !== "object" || value === null) return;
   for (const [key, member] of Object.entries(value)) {

@@ -67,7 +67,7 @@ function hostName(text: string): string {
   const name = text.toLowerCase();
   if (/^([a-z0-9.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/.test(name)) return name;
   const form = "a host such as strata.example.org or strata.example.org:8443, without http://";
-  throw new StrataError("invalid_input", `${JSON.stringify(text)} names no host: it must be ${form}`, { host: text });
+  throw new StrataError("invalid_input", `${JSON.stringify(text)} is not a host: it must be ${form}`, { host: text });
 }
 
 function foreign(header: "Host" | "Origin", value: string, known: ReadonlySet<string>): StrataError {

@@ -58,5 +58,5 @@ const codeOf = (cause: unknown): string => (cause instanceof Error && "code" in 
 
 function unusable(file: string, doing: "read" | "written", cause: unknown): StrataError {
   const why = `${file} cannot be ${doing} (${codeOf(cause) || String(cause)})`;
-  return new StrataError("file_not_found", `${why}; make it and its folder your own`, { file }, cause);
+  return new StrataError("file_not_found", `${why}; make yourself the owner of it and its folder`, { file }, cause);
 }

@@ -90,7 +90,7 @@ const sendingOf = ({ runtime, operator }: JobWorld, agent: AgentName, n: number)
       if (signal.aborted) return;
       const next = again ? "it is tried again" : "it was tried too often and stays in the outbox";
       if (failed === undefined) yield { about: outbox, says: "", isOver: true };
-      else yield { about: outbox, says: `Reply ${outbox} of ${agent} was not taken (${failed}); ${next}.` };
+      else yield { about: outbox, says: `Reply ${outbox} of ${agent} was not accepted (${failed}); ${next}.` };
     }
   },
 });

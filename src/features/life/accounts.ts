@@ -140,7 +140,7 @@ const HEADERS = { "content-type": "application/json", accept: "application/json"
 export async function readBalance(url: string, address: string, signal?: AbortSignal): Promise<bigint> {
   const answer = await ask(url, { method: "eth_getBalance", params: [address, "latest"] }, signal);
   if (typeof answer !== "object" || answer === null) throw new Error("its server's answer is not a balance");
-  if ("error" in answer) throw new Error("its server refused to tell the balance");
+  if ("error" in answer) throw new Error("its server refused to give the balance");
   const result = "result" in answer ? answer.result : undefined;
   if (typeof result !== "string" || !QUANTITY.test(result)) throw new Error("its server's answer is not a balance");
   return BigInt(result);

@@ -93,7 +93,7 @@ async function topUp(parts: LifeParts, agent: Agent, payment: Omit<TopUp, "id">)
   }
   const owner = ownerOf(agent);
   if (dollars < 0 && (await parts.store.part(LIFE_STORE).topUps(owner, 1)).length === 0) {
-    const message = `${agent.name} has no credits yet, so there is no payment to take back; pay first, with \`strata credits add ${usualPayment(agent.life.credits)} ${agent.name}\` or \`POST /v1/agents/${agent.name}/credits\``;
+    const message = `${agent.name} has no credits yet, so there is no payment to correct; pay first, with \`strata credits add ${usualPayment(agent.life.credits)} ${agent.name}\` or \`POST /v1/agents/${agent.name}/credits\``;
     throw new StrataError("invalid_input", message, { agent: agent.name, dollars });
   }
   await parts.store.part(LIFE_STORE).topUp(owner, payment);
@@ -113,6 +113,6 @@ function checkTicks({ name, life, history }: Agent): void {
     throw new StrataError("invalid_input", message, { agent: name });
   }
   if (history === "log") return;
-  const message = `${name} has \`history: ${history}\`, and turns of its own stand alone: they need \`history: log\``;
+  const message = `${name} has \`history: ${history}\`, but turns of its own need \`history: log\``;
   throw new StrataError("invalid_input", message, { agent: name });
 }

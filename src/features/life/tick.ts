@@ -60,7 +60,7 @@ export const checkPaid = (parts: LifeParts, agent: Agent): Promise<void> =>
 /** Writes down that a turn of its own begins now, whatever is due. @throws StrataError `thread_busy` where one runs */
 export async function claimNow(parts: LifeParts, agent: Agent): Promise<void> {
   if (await isBusy(parts, { ...ownerOf(agent), contact: SELF })) {
-    const message = `a turn of ${agent.name}'s own runs already; try again when it has ended`;
+    const message = `a turn of ${agent.name}'s own is already running; try again when it has ended`;
     throw new StrataError("thread_busy", message, { agent: agent.name });
   }
   const tickedAt = parts.clock();

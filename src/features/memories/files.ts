@@ -56,7 +56,7 @@ async function imported(
 }
 
 function stopped(file: string, done: number, total: number): StrataError {
-  const message = `stopped after ${number(done)} of ${count(total, "memory", "memories")} of ${file}; import it again to go on, nothing is saved twice`;
+  const message = `stopped after ${number(done)} of ${count(total, "memory", "memories")} of ${file}; import it again to continue; nothing is saved twice`;
   return new StrataError("turn_cancelled", message, { file, done, total });
 }
 

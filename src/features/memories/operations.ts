@@ -92,7 +92,7 @@ const save = operation({
     const first = merged
       ? `${id} says the same already: it counts as said ${count(support, "time")} now.`
       : `${id} is saved; \`strata memory forget ${id}${whose}\` takes it back.`;
-    const gone = `${count(evicted.length, "less useful memory", "less useful memories")} had to go for it`;
+    const gone = `${count(evicted.length, "less useful memory", "less useful memories")} were deleted to make room for it`;
     return [
       first,
       ...(supersedes === undefined ? [] : [`It takes the place of ${supersedes}, which is found no more.`]),

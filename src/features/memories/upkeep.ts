@@ -70,7 +70,7 @@ async function embedded({ runtime }: World, agent: AgentName, { actor, signal, p
 
 function stopped(agent: AgentName, last: EmbedProgress | undefined): StrataError {
   const { done = 0, total = 0 } = last ?? {};
-  const message = `stopped after ${number(done)} of ${count(total, "memory", "memories")} of ${agent}; run it again to go on`;
+  const message = `stopped after ${number(done)} of ${count(total, "memory", "memories")} of ${agent}; run it again to continue`;
   return new StrataError("turn_cancelled", message, { agent, done, total });
 }
 
@@ -84,7 +84,7 @@ function reportLines({ agent, embedder, vectors: there, waiting, serving }: OfAg
   const wait = waiting === 0 ? "no memory waits" : `${count(waiting, "memory waits", "memories wait")} for theirs`;
   return [
     `${agent} has ${count(there, "vector")} of ${embedder}; ${wait}.`,
-    ...(old.length === 0 ? [] : [`Until they are complete, those of ${old.join(" and ")} serve.`]),
+    ...(old.length === 0 ? [] : [`Until they are complete, those of ${old.join(" and ")} are used.`]),
   ];
 }
 
@@ -168,7 +168,7 @@ const summing = ({ runtime, operator }: JobWorld, agent: AgentName): Task => ({
   trouble: "Nothing was summed up in idle time",
   async *run(signal) {
     for (const { because } of await runtime.consolidateIdle(operator, signal, agent))
-      yield { about: `summaries of ${agent}`, says: `What was said with ${agent} could not be summed up: ${because}` };
+      yield { about: `summaries of ${agent}`, says: `What was said with ${agent} could not be summarized: ${because}` };
   },
 });
 

@@ -335,7 +335,7 @@ function viewLines(agent: string, view: LayerView, { passed, style }: Around): r
   const { id, rank, scope, version: n, wordsOf, characters, source, text } = view;
   const made = n === undefined ? "" : n === 0 ? ", as declared" : `, version ${n}`;
   const size = characters === undefined ? "" : `, ${count(characters, "character")}`;
-  const nothing = source === undefined || n !== undefined ? "It says nothing." : `Filled anew each turn: ${source}.`;
+  const nothing = source === undefined || n !== undefined ? "It says nothing." : `Filled in each turn: ${source}.`;
   return [
     `${style.bold(id)}, rank ${rank}, ${edited(view)}${made}`,
     `words of the ${wordsOf}, scope ${scope}${size}`,

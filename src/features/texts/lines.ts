@@ -82,7 +82,7 @@ interface Telling {
 export function editedLines(version: TextVersion, { name, back, style }: Telling): readonly string[] {
   const { n, status, verdict } = version;
   if (status !== "kept")
-    return [`Version ${n} of ${name} waits: a text was changed meanwhile. \`strata layer proposals\` shows it.`];
+    return [`Version ${n} of ${name} waits: another text was changed meanwhile. \`strata layer proposals\` shows it.`];
   const told = `Version ${n} of ${name} is active: the next turn uses it.`;
   if (verdict.verdict === "pass") return [`${told} ${back}`];
   const found = verdict.findings.map(printable).join("; ");
@@ -103,7 +103,7 @@ export function passedOverLines({
   outdated,
 }: Readonly<Record<"displaced" | "outdated", number> & { agent: string }>): readonly string[] {
   const texts = (n: number): string => `${count(n, "edited text")} of ${agent} ${n === 1 ? "is" : "are"}`;
-  const notSent = `${texts(displaced)} not sent, for the layer was declared elsewhere or no more: \`strata layer list ${agent}\` shows what is declared; write it anew, roll it back, or declare the layer again`;
-  const oldSent = `${texts(outdated)} sent though strata.yaml says another text since: \`strata layer list ${agent}\` shows which`;
+  const notSent = `${texts(displaced)} not sent, for the layer was declared elsewhere or no more: \`strata layer list ${agent}\` shows what is declared; write it again, roll it back, or declare the layer again`;
+  const oldSent = `${texts(outdated)} sent although the text in strata.yaml has changed since: \`strata layer list ${agent}\` shows which`;
   return [...(displaced === 0 ? [] : [notSent]), ...(outdated === 0 ? [] : [oldSent])];
 }

@@ -258,7 +258,7 @@ const COLUMNS = [
 const BEGINNING = 60;
 
 function listLines(agent: string, all: readonly SkillView[], style: Style): readonly string[] {
-  if (all.length === 0) return [`${agent} has no skills yet; \`strata skill set NAME --text TEXT\` writes one.`];
+  if (all.length === 0) return [`${agent} has no skills yet; \`strata skill set NAME --text TEXT\` adds one.`];
   const rows = all.map((one) => [
     one.name,
     one.enabled ? "enabled" : "disabled",

@@ -138,9 +138,9 @@ const migrate = operation({
   run: ({ runtime }, { id }, { actor }) => runtime.migrate(actor, id),
   show: ({ thread, from, changes }) => {
     const { id, version, scope } = thread;
-    if (from === version) return [`${id} is at the declared version of ${scope.agent} already.`];
+    if (from === version) return [`${id} already has the declared version of ${scope.agent}.`];
     const names = `version ${shortVersion(version)} of ${scope.agent}, no longer ${shortVersion(from)}`;
-    return [`The next turn of ${id} runs ${names}.`, ...changes.map((change) => `  ${change}`)];
+    return [`The next turn of ${id} uses ${names}.`, ...changes.map((change) => `  ${change}`)];
   },
 });
 
@@ -230,7 +230,7 @@ export function threadLines(found: readonly Thread[], style: Style): readonly st
 function fromWhere({ forkedFrom }: Thread): string {
   if (forkedFrom === undefined) return "is no fork";
   const { thread, turn } = forkedFrom;
-  return turn === null ? `begins anew, like ${thread} before its first turn` : `goes on after ${turn} of ${thread}`;
+  return turn === null ? `begins like ${thread} before its first turn` : `goes on after ${turn} of ${thread}`;
 }
 
 function conversationLines(thread: Thread, slots: readonly Slot[], style: Style): readonly string[] {

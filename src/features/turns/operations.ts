@@ -194,7 +194,8 @@ async function modelNamed(world: World, model: string, { id, actor }: Pick<Call,
 }
 
 function saidIn({ id, end }: TurnRecord): string {
-  if (end === undefined) throw new StrataError("invalid_input", `${id} still runs; wait for its end`, { turn: id });
+  if (end === undefined)
+    throw new StrataError("invalid_input", `${id} is still running; wait for its end`, { turn: id });
   if (end.status === "failed") return `(it failed: ${printable(end.message)})`;
   return end.reply === null ? "(the agent said nothing)" : printable(end.reply);
 }

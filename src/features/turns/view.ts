@@ -70,7 +70,7 @@ function head(turn: TurnRecord, style: Style): readonly string[] {
     `agent    ${turn.scope.agent}, version ${shortVersion(turn.version)}, with ${printable(turn.scope.contact)}`,
     ...(turn.model === undefined
       ? []
-      : [`model    ${turn.model} (in the wire shape of ${turn.wire ?? turn.model}), mode ${turn.mode ?? "full"}`]),
+      : [`model    ${turn.model} (in the request format of ${turn.wire ?? turn.model}), mode ${turn.mode ?? "full"}`]),
     `began    ${isoSecond(turn.startedAt)}${turn.attempt > 1 ? `, attempt ${number(turn.attempt)}` : ""}`,
     ...(totals === undefined
       ? []

@@ -84,7 +84,7 @@ const ROWS: readonly FailureRow[] = [
     codes: /^(?:40001|40P01)$/,
     error: "store_busy",
     sentence: (where) =>
-      `${nameOf(where)} undid the change again and again, since others changed the same data; nothing was written: try again`,
+      `${nameOf(where)} rolled back the change again and again, because others changed the same data; nothing was written: try again`,
   },
   {
     codes: /^25P0[34]$/,

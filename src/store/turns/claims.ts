@@ -44,7 +44,7 @@ async function claimAlone(tx: Tx, row: Row<"thread">, request: ClaimRequest): Pr
   const staged = running && (await stagedIn(tx, row, running.id));
   if (staged && (await tx.first(runningTurn({ ...owner(row), contact: staged.batch_contact, thread: staged.batch })))) {
     const says = `the messages on ${row.id} are staged with those of other senders in a turn that was interrupted`;
-    const message = `${says}; \`strata inbox run ${row.agent}\` or \`POST /v1/agents/${row.agent}/inbox/run\` takes it up again`;
+    const message = `${says}; \`strata inbox run ${row.agent}\` or \`POST /v1/agents/${row.agent}/inbox/run\` continues it`;
     throw new StrataError("thread_busy", message, { thread: row.id });
   }
   return claimWaiting(tx, row, request);

@@ -77,8 +77,10 @@ async function fenced(tx: Tx, claim: Claim): Promise<Row<"thread">> {
   // Its contact has another name since.
   if (typeof (await findThread(tx, { ...scope, contact: null }, id))?.erased_link === "number")
     throw erasedMeanwhile(claim);
-  const says = `another worker took thread ${id} over while turn ${claim.turn} ran; nothing of this attempt was kept`;
-  throw new StrataError("lease_lost", `${says}: read the thread again, the other worker's turn stands`, { thread: id });
+  const says = `another worker took thread ${id} over while turn ${claim.turn} ran; nothing of this attempt was stored`;
+  throw new StrataError("lease_lost", `${says}: read the thread again; the other worker's turn is valid`, {
+    thread: id,
+  });
 }
 
 function erasedMeanwhile({ turn, thread: { scope, id } }: Claim): StrataError {

@@ -69,7 +69,7 @@ export function spanProblem({
   readonly validUntil?: number | undefined;
 }): string | undefined {
   if (validFrom === undefined || validUntil === undefined || validFrom <= validUntil) return undefined;
-  return `would be so from ${isoSecond(validFrom)} until ${isoSecond(validUntil)}, which is before: let it end after it begins`;
+  return `would be valid from ${isoSecond(validFrom)} until ${isoSecond(validUntil)}, which is earlier: let it end after it begins`;
 }
 
 /**

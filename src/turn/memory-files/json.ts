@@ -29,7 +29,7 @@ export function entriesOf(value: unknown, where: string, above: Reading): readon
   const around = AROUND.find((name) => Array.isArray(fields[name]));
   if (around !== undefined) return entriesOf(fields[around], where, reading);
   if (where === "") throw notReadable(reading.file, "its JSON holds nothing that Strata knows as memories");
-  return [{ where, says: "is no memory: it has neither `content` nor `memory`, `messages` or `mapping`" }];
+  return [{ where, says: "is not a memory: it has neither `content` nor `memory`, `messages` or `mapping`" }];
 }
 
 function listEntries(values: readonly unknown[], where: string, reading: Reading): readonly ReadEntry[] {

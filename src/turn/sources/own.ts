@@ -39,7 +39,7 @@ const GIVE = ["run", "execute", "get", "load", "fetch"];
 // Node takes the types of a module away without reading them: what they promise is looked at here.
 function checkDefinition(definition: unknown): void {
   if (typeof definition !== "object" || definition === null)
-    throw notWhole(undefined, `defineSource is given one object, and this is ${shown(definition)}`);
+    throw notWhole(undefined, `defineSource takes one object, and this is ${shown(definition)}`);
   const fields = new Map<string, unknown>(Object.entries(definition));
   const [name, trust, give] = FIELDS.map((field) => fields.get(field));
   const unknown = [...fields.keys()].find((field) => !FIELDS.includes(field));

@@ -169,7 +169,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
 
 function checkDefinition(definition: unknown): void {
   if (typeof definition !== "object" || definition === null)
-    throw notWhole(undefined, `defineTool is given one object, and this is ${shown(definition)}`);
+    throw notWhole(undefined, `defineTool takes one object, and this is ${shown(definition)}`);
   const problem = fieldProblem(definition, FIELDS);
   if (problem !== undefined) throw notWhole("name" in definition ? definition.name : undefined, problem);
 }

@@ -54,7 +54,7 @@ function checkerOf(schema: JsonObject): z.ZodType {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     throw new StrataError(
       "config_invalid",
-      `the agent's \`output\` is no schema that can be checked: ${why}`,
+      `the agent's \`output\` is not a schema that can be checked: ${why}`,
       {},
       thrown,
     );

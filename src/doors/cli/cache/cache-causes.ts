@@ -82,7 +82,7 @@ function remarks({ totals, keepNothing, unanswered, predictedNow }: Explanation)
       : []),
     ...(predictedNow > 0
       ? [
-          `For ${count(predictedNow, "request")} no prediction was recorded: what is shown is made now, from the record.`,
+          `For ${count(predictedNow, "request")} no prediction was recorded: what is shown is computed now, from the record.`,
         ]
       : []),
     ...keepNothing.map(

@@ -64,7 +64,7 @@ async function explained(context: Context, app: App, thread: ThreadId): Promise<
   if (paired.length === 0)
     throw new StrataError(
       "invalid_input",
-      `${thread} has sent no request yet; \`strata chat\` or \`strata replay\` makes some`,
+      `${thread} has sent no request yet; use \`strata chat\` or \`strata replay\``,
     );
   const answered = paired.filter(({ record }) => record.reply !== null);
   const models = [...new Set(answered.map(({ model }) => model))];

@@ -101,9 +101,9 @@ const WITH_WORDS: Readonly<Record<string, Act>> = {
 const NOTHING = "Nothing was said yet; say something first.";
 
 const HELP = [
-  "/layers  what the last request held: each layer's rank, trust and tokens",
+  "/layers  what the last request contained: each layer's rank, trust and tokens",
   "/why     explains the last turn: all its requests, what was called and said",
-  "/memory  the newest memories about you; with words behind it, those that fit them",
+  "/memory  the newest memories about you; followed by words, those that fit them",
   "/approve runs the oldest call that waits for you, or the one whose id stands behind it",
   "/deny    refuses it in the same way; a note may follow the id, and the agent is told",
   "/think   shows how much the model thinks before it answers; with off, low, medium or high behind it, sets that",
@@ -133,7 +133,7 @@ export async function answerCommand({ name, words }: ChatCommand, asked: Asked):
   const alone = Object.hasOwn(ALONE, name) ? ALONE[name] : undefined;
   if (alone !== undefined && words.length === 0) return alone(asked, []);
   if (alone !== undefined)
-    note(`${name} stands alone, so nothing was done; /help lists what may stand behind a command.`);
+    note(`${name} takes nothing after it, so nothing was done; /help lists what may follow a command.`);
   else note(`There is no command ${printable(name)}; /help lists them. Between """ and """ it is said to the agent.`);
   return undefined;
 }

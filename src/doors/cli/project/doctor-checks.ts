@@ -150,15 +150,15 @@ function dataFolder(data: string): Outcome {
   try {
     accessSync(there, constants.W_OK);
   } catch {
-    const says = `${there} cannot be written by this user; change its owner or rights, or name another with --data`;
+    const says = `${there} cannot be written by this user; change its owner or permissions, or name another with --data`;
     return { state: "fail", says, code: "store_failed" };
   }
   const { bavail, bsize } = statfsSync(there);
   const free = `${bytes(bavail * bsize)} free`;
   const says = exists
     ? `${data} holds ${bytes(sizeOf(data))}, ${free}`
-    : `${data} will be made at the first use, ${free}`;
-  return bavail * bsize < LITTLE ? warn(`${says}; make room before the disk is full`) : ok(says);
+    : `${data} will be created at the first use, ${free}`;
+  return bavail * bsize < LITTLE ? warn(`${says}; free some space before the disk is full`) : ok(says);
 }
 
 function sizeOf(folder: string): number {
@@ -178,7 +178,7 @@ function bytes(size: number): string {
 
 function config(place: Place): Outcome {
   if (!isProject(place))
-    return ok(`no strata.yaml in ${place.folder}: the shipped blueprints serve; \`strata init\` makes your own`);
+    return ok(`no strata.yaml in ${place.folder}: the shipped blueprints are used; \`strata init\` creates your own`);
   const { layers } = projectLock(place);
   return ok(`${join(place.folder, "strata.yaml")} declares ${[...layers.keys()].join(", ")}`);
 }
@@ -324,7 +324,7 @@ async function approvals({ runtime, operator }: App): Promise<Outcome> {
   const open = await calls("approved");
   const waits = count((await calls("waiting")).length, "call");
   if (open.length === 0) return ok(`${waits} to decide about; the end of every approved call is known`);
-  const list = open.map(({ id, tool, scope }) => `${tool} for ${scope.contact} was approved and has no end: ${id}`);
+  const list = open.map(({ id, tool, scope }) => `${tool} for ${scope.contact} was approved and has no result: ${id}`);
   return warn(
     `${list.join("\n")}\nIf it does not run just now, look at what it was to change; then \`strata approval settle ID --note TEXT\`.`,
   );
@@ -362,7 +362,7 @@ async function held(app: App): Promise<Outcome> {
   if (dead.length === 0) return ok(leases.length === 0 ? "no turn runs" : `${running} running now`);
   const list = dead.map(({ thread, scope, holder }) => `${thread} with ${scope.contact} is held by ${worker(holder)}`);
   return warn(
-    `${list.join("\n")}\nWhat was interrupted there runs anew with the next message; in a chat, /retry runs it now.`,
+    `${list.join("\n")}\nWhat was interrupted there runs again with the next message; in a chat, /retry runs it now.`,
   );
 }
 

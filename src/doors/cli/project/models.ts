@@ -178,7 +178,7 @@ function originOf({ family, checked, known, nearest: near }: Row): string {
   if (known) return `built in as ${family}, checked ${checked}`;
   const hint = near === undefined ? "" : `; the nearest known name is ${near}`;
   return family === "unknown"
-    ? `no card is built in, so each value is a cautious one; say better ones under \`models\` in strata.yaml${hint}`
+    ? `no card is built in, so each value is a cautious guess; set better ones under \`models\` in strata.yaml${hint}`
     : `no family of this name is known: this is the cautious usual card of ${family}…, checked ${checked}; say better values under \`models\` in strata.yaml${hint}`;
 }
 

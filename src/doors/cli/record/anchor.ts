@@ -61,8 +61,12 @@ export function readAnchor(name: string, cwd: string): readonly ChainHead[] {
   const path = parsed.error.issues[0]?.path ?? [];
   const [head, field] = path;
   const where = head === undefined ? "it is no list" : `entry ${Number(head) + 1} ${wrong(field)}`;
-  throw new StrataError("invalid_input", `${name} is no anchor: ${where}; name a file that \`strata anchor\` wrote`, {
-    file: name,
-    path,
-  });
+  throw new StrataError(
+    "invalid_input",
+    `${name} is not an anchor: ${where}; name a file that \`strata anchor\` wrote`,
+    {
+      file: name,
+      path,
+    },
+  );
 }

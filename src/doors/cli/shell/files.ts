@@ -76,8 +76,8 @@ const WHY: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
   ENOTDIR: "a part of the path is not a folder",
   EISDIR: "it is a folder",
-  EACCES: "this user may not; check its owner and rights",
-  EPERM: "this user may not; check its owner and rights",
+  EACCES: "this user has no permission; check its owner and permissions",
+  EPERM: "this user has no permission; check its owner and permissions",
   EROFS: "it is on a disk that is read-only",
   ENOSPC: "the disk is full",
 };

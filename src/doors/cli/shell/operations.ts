@@ -85,7 +85,7 @@ function declareVerb(group: Command, context: Context, { verb, more }: Declaring
   }
   if (part.file !== undefined && !inWords.includes(part.file))
     command.option("--file <file>", `the file with the ${part.file}; - reads stdin`);
-  if (part.confirm !== undefined) command.option("--yes", "do it: without this nothing is done");
+  if (part.confirm !== undefined) command.option("--yes", "confirm it: without this nothing is done");
   if (operation.kind === "file")
     command
       .option("--out <file>", "the new file to write (default: stdout)")
@@ -115,7 +115,7 @@ function chosen(command: Command, { verb, more }: Declaring): Verb {
 }
 
 const ownOption = (): Option =>
-  new Option("--agent-own", "the agent's own, which all its contacts may hear of").conflicts("as");
+  new Option("--agent-own", "the agent's own, which all its contacts may see").conflicts("as");
 
 /** A sentence as lists of commands have it. */
 const lowered = (sentence: string): string =>
@@ -147,8 +147,7 @@ function optionOf(field: FieldShape, part: Verb["part"]): Option {
   const otherwise = part.usual?.[field.name] ?? field.default;
   const isNone = otherwise === undefined || (Array.isArray(otherwise) && otherwise.length === 0);
   const usual = isNone ? "" : ` (default: ${JSON.stringify(otherwise).replaceAll('"', "")})`;
-  const about =
-    part.contact !== undefined && field.name === "contact" ? " (default: you, as `strata chat` knows you)" : usual;
+  const about = part.contact !== undefined && field.name === "contact" ? " (default: you, as in `strata chat`)" : usual;
   const often = type === "list" ? "; may be given several times" : "";
   const option = new Option(
     type === "flag" ? flag : `${flag} <${placeOf(field)}>`,
@@ -360,7 +359,10 @@ async function textOf(
       `two texts were given: name a file with --file, or write it behind --${field}`,
     );
   if (file === undefined && typed === undefined && isRequired)
-    throw new StrataError("invalid_input", `no text was given: name a file with --file, or write it behind --${field}`);
+    throw new StrataError(
+      "invalid_input",
+      `no text was given: name a file with --file, or write the text after --${field}`,
+    );
   return file === undefined ? typed : textIn(terminal, String(file));
 }
 

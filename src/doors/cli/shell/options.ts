@@ -24,7 +24,7 @@ interface Given {
 /** Declares the options that every command has; they may stand before or after the command's name. */
 export function declareShared(program: Command): void {
   program
-    .option("--data <dir>", "the data folder: database and workspaces (default: $STRATA_DATA, else ./.strata)")
+    .option("--data <dir>", "the data folder: database and workspaces (default: $STRATA_DATA, otherwise ./.strata)")
     .option(
       "--folder <dir>",
       "the folder with strata.yaml (default: the current one, or the blueprints where it has none)",

@@ -142,13 +142,13 @@ function failedNote({ tool, skipped, says }: Extract<TurnEvent, { type: "tool-en
 const withheldNote = ({ layer, words = 0 }: Extract<TurnEvent, { type: "withheld" }>): string =>
   layer === undefined
     ? "the value of a secret was left out of the reply"
-    : `${count(words, "word")} in a row of the layer ${layer} were left out of the reply; \`private: false\` there lets them be said`;
+    : `${count(words, "word")} in a row of the layer ${layer} were left out of the reply; \`private: false\` there allows quoting it`;
 
 const versionName = (text: VersionKey): string => `version ${text.n} of ${textName(text)}`;
 
 /** A mistake of ours is told as one, with all that a report of it needs. */
 const refusedNote = (changed: string | null, because: string): string =>
-  `the provider would not have the model's earlier reasoning back (${printable(because)}), which is a mistake of Strata's, please report it: against the record ${changed === null ? "nothing" : printable(changed)} is changed; asked again without that reasoning`;
+  `the provider would not have the model's earlier reasoning back (${printable(because)}), which is a mistake of Strata's, please report it: against the record ${changed === null ? "nothing" : printable(changed)} is changed; called again without that reasoning`;
 
 function endingNote({ because, text, unanswered }: Extract<TurnEvent, { type: "done" }>): readonly string[] {
   const silent = text === "" && unanswered === undefined ? ["(the agent said nothing)"] : [];

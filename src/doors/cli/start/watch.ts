@@ -111,7 +111,7 @@ const readAnew = (modules: readonly string[], { folder }: Session): readonly str
   modules.map((file) => `the module ${relative(folder, file)} was read anew, for running threads too`);
 
 function tell({ json, note }: Context, session: Session, changes: readonly string[]): void {
-  const threads = changes.length === 0 ? "nothing is different" : "threads that begin from now on take it";
+  const threads = changes.length === 0 ? "nothing is different" : "threads that begin from now on use it";
   if (session.json) json({ reloaded: changes });
   else note(`Read again: ${[...changes, threads].join("; ")}.`);
 }

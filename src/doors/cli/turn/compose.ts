@@ -58,7 +58,7 @@ function forPrograms({ agent: { name, version }, ledger, ...rest }: Composed) {
 }
 
 function forPeople({ agent, model, wire, request, ledger, taint }: Composed, { style }: Context): readonly string[] {
-  const shape = model === wire ? "" : ` (in the wire shape of ${wire})`;
+  const shape = model === wire ? "" : ` (in the request format of ${wire})`;
   const { epoch, mode } = ledger;
   return [
     `${style.bold(agent.name)}, version ${shortVersion(agent.version)} · ${model}${shape} · mode ${mode} · epoch ${epoch.n} · taint ${taint}`,

@@ -24,7 +24,7 @@ export function beginDump(
 ): Dump {
   const path = resolve(cwd, name);
   if (inputs.some((input) => real(input) === real(path))) {
-    throw new StrataError("invalid_input", `--dump would overwrite ${name}, which is read; name another file`, {
+    throw new StrataError("invalid_input", `--dump would overwrite ${name}, the input file; name another file`, {
       file: name,
     });
   }
@@ -60,7 +60,7 @@ const providerOf = ({ wire }: TurnRecord): string => (wire ?? "").split(":")[0] 
 function checkFolder(name: string, path: string): void {
   const folder = dirname(path);
   if (existsSync(folder)) return;
-  const message = `${name} cannot be written: there is no folder ${folder}; make it, or name another file`;
+  const message = `${name} cannot be written: there is no folder ${folder}; create it, or name another file`;
   throw new StrataError("file_not_found", message, { file: name, folder });
 }
 
