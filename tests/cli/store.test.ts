@@ -70,6 +70,15 @@ describe.skipIf(server === undefined)(title("a store on PostgreSQL"), () => {
     expect(existsSync(recordFile(join(cwd, ".strata")))).toBe(false);
   });
 
+  it("is backed up by PostgreSQL's own programs, which `strata backup` names", async () => {
+    const cwd = place();
+    const env = { STRATA_STORE: await address() };
+    await strata(["memory", "save", "Something."], { cwd, env });
+    const { code, err } = await strata(["backup", "copy.db"], { cwd, env });
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("pg_dump") });
+    expect(existsSync(join(cwd, "copy.db"))).toBe(false);
+  });
+
   it("hides its password in whatever is told", async () => {
     const app = await openApp({ folder: place(), env: { STRATA_STORE: await address() } });
     expect(app.hide(`it is ${SECRET}`)).not.toContain(SECRET);
