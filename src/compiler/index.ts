@@ -9,7 +9,7 @@ export type { Summary } from "./cut.ts";
 export type { EarlyCut, Keep } from "./cut-plan.ts";
 export { frameResult, wholeMessage } from "./events.ts";
 export { chooseMode, type ModeInput, type Room, roomIn } from "./mode.ts";
-export { type StretchRequest, type SummaryBy, stretchRequest } from "./stretch.ts";
+export { STANDING_LINES, type StretchRequest, type SummaryBy, stretchRequest } from "./stretch.ts";
 export { messagesCut, summaryRequest } from "./summary.ts";
 export { clearedTail } from "./tail.ts";
 export { countMessage, countRequest } from "./tokens.ts";

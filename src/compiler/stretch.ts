@@ -140,6 +140,9 @@ function framed({ kind, at, trust, speaker, content }: Said, most: number, count
   return { sent: write(beginningWithin(content, most, (text) => count(write(text)))), whole };
 }
 
+/** How the model marks, behind the summary of a conversation, what holds for good. */
+export const STANDING_LINES = { instruction: "Instruction: ", preference: "Preference: " } as const;
+
 /** What people wrote is told about, and not obeyed. Written here, so it may stand in the request as it is. */
 function instruction(by: SummaryBy, words: number): Trusted {
   const form = `At most ${words} words, plain sentences`;
@@ -147,7 +150,7 @@ function instruction(by: SummaryBy, words: number): Trusted {
   switch (by) {
     case "session":
       return trusted(
-        `Above is a conversation that has ended, message by message. Write down what is worth knowing of it later: names, facts, dates, figures, what was decided, promised and done, what is still open. ${form}, oldest first, with the dates where they matter, in the language of the conversation, nothing made up. ${data}`,
+        `Above is a conversation that has ended, message by message. Write down what is worth knowing of it later: names, facts, dates, figures, what was decided, promised and done, what is still open. ${form}, oldest first, with the dates where they matter, in the language of the conversation, nothing made up. Then, for each thing that a person wants done from now on or prefers for good, as it stands at the end, a line of its own that begins with "${STANDING_LINES.instruction}" or "${STANDING_LINES.preference}", in one sentence that is clear by itself; no such line where there is none. ${data}`,
       );
     case "topic":
       return trusted(

@@ -27,7 +27,6 @@ export interface Asked {
   /** Whether it is a question, has one beside what it tells, or tells only. */
   readonly asks: Asks;
   readonly asksWhen: boolean;
-  readonly asksHowMany: boolean;
   /** It asks for help or advice: what its writer once said about how they want things may bear on it, whatever its words. */
   readonly asksHelp: boolean;
   /** It is about what is or shall be, and not about what was. */
@@ -53,12 +52,16 @@ export interface Who {
 /** As a question: in talk "when" mostly begins a story. */
 const ASKS_WHEN =
   /\bwhen(?:['’]s|\s+(?:did|does|do|is|was|were|are|will|would|has|have|had|can|could|should))\b|\b(?:what|which)\s+(?:date|day|month|year|time)\b|\bhow long ago\b|什么时候|何时|いつ|เมื่อไหร่|\b(?:wann|quand|cuándo)\b/i;
-const ASKS_HOW_MANY =
-  /\bhow (?:many|much|long|often|old|far|big|tall)\b|多少|几[个次]|いくつ|何[人回個]|\bcombien\b|\bcuánt[oa]s?\b|\bwie ?viele?\b/i;
 const ASKS_HELP =
   /\bhow (?:(?:do|can|should|would|could|might) (?:i|we|one)|to)\b|\b(?:can|could|would) you\b|\bwhat (?:would|should|steps|are (?:some|the)|is the best|do i need)\b|\bsuggest|\brecommend|\b(?:help|show) (?:me|us)\b|\bexplain\b|\bbest way\b|\b(?:i['’]m|i am|we['’]re|we are) (?:trying|working|planning|looking|thinking|about)\b|\bwhich\b|\btips\b|\badvice\b|\bwhere (?:do you think|should)\b|\b(?:kannst|könntest|würdest) du\b|\bwie (?:kann|soll|mache)\b|\bpourrais-tu\b|\bcomment (?:puis|faire)\b|\bpuedes\b|\bcómo (?:puedo|debo|hago)\b|怎么|怎麼|如何|建议|推荐|どう(?:すれば|やって)/iu;
 /** A question about what was is answered by what was said, not by how the answer is wanted. */
 const ASKS_PAST = /\b(?:did|have|has|had|was|were|summar\w*|throughout|across|order in which)\b/i;
+/** Something to be done, told without a question. */
+const TASK =
+  /(?:^|[.!\n]\s*)(?:please |now |ok,? |and )*(?:translate|convert|calculate|compute|fix|create|make|generate|review|rewrite|rephrase|refactor|edit|implement|add|build|prepare|design|sort|format|draft|shorten|outline|estimate|solve|analy[sz]e)\b/i;
+/** Whether it asks how things were before, and what took their place. */
+const ASKS_CHANGE =
+  /\b(?:chang(?:e|ed|ing)|used to|before|previous(?:ly)?|earlier|still|any ?more|switch(?:ed)?|updated?|originally|at first|no longer|früher|vorher|noch immer|avant|antes)\b|以前|之前|原来|前は/iu;
 const ASKS_COURSE =
   /\bin (?:what|which) order\b|\border in which\b|\b(?:list|in) (?:the )?order\b|\bchronolog|\btimeline\b|\bsummar|\bthroughout\b|\bover time\b|\bacross (?:my|our|all)\b|\b(?:evolved?|developed|progressed)\b|\bwalk me through the\b|\breihenfolge\b|\bzusammenfass|\bordre\b|\brésum|\ben qué orden\b|\bresum|顺序|总结|順番/i;
 /** They mean nobody: "can you", "tell me". */
@@ -86,7 +89,7 @@ export function readAsked(texts: readonly AskedText[], talkers: Talkers): Asked 
   const words = cut.map(({ text, weight }) => ({ words: wordsOf(text), weight }));
   const { speakers } = talkers;
   const asks = asksIn(newest);
-  const asksNow = asks !== "nothing" && !ASKS_PAST.test(newest);
+  const asksNow = isOfNow(newest, asks);
   return {
     terms: termsOf(words, new Set(speakers.flatMap((name) => name.split(" ")))),
     who: whoOf(newest, words[0]?.words ?? [], talkers),
@@ -94,7 +97,6 @@ export function readAsked(texts: readonly AskedText[], talkers: Talkers): Asked 
     at: talkers.at,
     asks,
     asksWhen: ASKS_WHEN.test(newest),
-    asksHowMany: ASKS_HOW_MANY.test(newest),
     asksHelp: asksNow && ASKS_HELP.test(newest),
     asksNow,
     asksCourse: ASKS_COURSE.test(newest),
@@ -104,6 +106,14 @@ export function readAsked(texts: readonly AskedText[], talkers: Talkers): Asked 
 /** A question's mark, its first word, or a wish to be told: in the languages whose questions often go without the mark. */
 const QUESTION =
   /[?？؟\u037e՞]|[吗嗎呢]|什么|什麼|怎么|怎麼|谁|哪|几|多少|(?:ですか|ますか|かな|何|誰|どこ|いつ)|(?:^|[.!,\n]\s*)(?:and |so |but |ok,? |hey,? )?(?:who|whom|whose|what|when|where|which|why|how|did|does|do|is|are|was|were|can|could|have|has|wer|was|wann|wo|wie|warum|qui|que|quoi|quand|où|comment|quién|qué|cuándo|dónde|cómo)\b|\b(?:remember|remind|recall|tell me|look up|find out|erinner|rappelle|recuerd)|(?:^|[.!,\n]\s*)(?:please )?(?:help|show|explain|suggest|recommend|give|write|draft|plan|list|describe|summar\w*|compare)\b/iu;
+
+const isOfNow = (text: string, asks: Asks): boolean => (asks !== "nothing" || TASK.test(text)) && !ASKS_PAST.test(text);
+
+/** Whether help is asked for. */
+export const asksHelp = (text: string): boolean => isOfNow(text, asksIn(text)) && ASKS_HELP.test(text);
+
+/** Whether a text asks about a change: then what is no longer so belongs to the answer. */
+export const asksChange = (text: string): boolean => asksIn(text) !== "nothing" && ASKS_CHANGE.test(text);
 
 /** What is told and asked in a text, by the sentence. */
 export function asksIn(text: string): Asks {

@@ -122,7 +122,7 @@ export function lexicalIndexContract(make: MakeIndex): void {
     expect(rows.map(({ has }) => has)).toEqual(own.map((terms) => terms.filter((term) => wanted.has(term))));
     expect(rows.map(({ length }) => length)).toEqual(own.map(({ length }) => length));
     expect(rows[0]?.has).toEqual(["i", "you", "plan"]);
-    expect(rows.map(({ flags }) => flags)).toEqual([FLAGS.question | FLAGS.firstPerson | FLAGS.number, FLAGS.time, 0]);
+    expect(rows.map(({ flags }) => flags)).toEqual([FLAGS.question | FLAGS.firstPerson, FLAGS.time, 0]);
     expect(rows.map(({ memory, speaker, at }) => ({ memory, speaker, at }))).toEqual(
       texts.map(({ memory, speaker, at }) => ({ memory, speaker: foldName(speaker), at })),
     );

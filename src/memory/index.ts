@@ -1,6 +1,6 @@
 /** Finding what was said before: how texts become terms, and how what was found is ranked. Pure, the same for every database. */
 
-export { type AskedText, asksIn } from "./asked.ts";
+export { type AskedText, asksChange, asksHelp, asksIn } from "./asked.ts";
 export { fold, foldName } from "./fold.ts";
 export { fuse, type Near, type Nearby } from "./fuse.ts";
 export type { Candidate, IndexSize, LexicalIndex, PlacedUnit, Unit, UnitHead, WeightedTerm } from "./lexical-index.ts";
@@ -8,5 +8,6 @@ export { listIndex } from "./list-index.ts";
 export { passageOf } from "./passage.ts";
 export { type Features, type Ranked, speaks } from "./ranked.ts";
 export { type Search, search } from "./search.ts";
+export { holding, isOfAnyAnswer, STANDING_TAGS, type Standing, standsIn } from "./standing.ts";
 export { type Topic, type TopicText, topicsOf } from "./topics.ts";
 export { FLAGS, unitsOf } from "./units.ts";

@@ -123,7 +123,6 @@ function measureOne(context: Context, own: Read, at: number): Measured | undefin
     kind: scale * ofKind,
     ...speakerOf(asked.who, unit),
     when: short * Number(asked.asksWhen && has(unit, FLAGS.time)),
-    howMany: Number(asked.asksHowMany && has(unit, FLAGS.number)),
     ...dated,
     answered: follows ? scale * bm25(before.counts, weights, before.length) : 0,
     length: (session?.units ?? 1) > 1 ? Math.log(length + NO_LENGTH) : 0,
@@ -150,16 +149,16 @@ export function speakerOf(
   };
 }
 
-/** What the asker said that holds for good. What the other one says so is advice. */
+/** What the asker said that holds for good, or somebody saved of them. What the other one says so is advice. */
 export function standingOf(
   { who: { self, other }, asksHelp, asksNow }: Asked,
   { speaker, flags }: Pick<ReadUnit, "speaker" | "flags">,
-): Pick<Values, "rule" | "ruleHelps" | "wishHelps"> {
-  const isTheirs = self === "" ? other === "" || speaker !== other : speaker === self;
-  const rule = Number(asksNow && isTheirs && (flags & FLAGS.rule) !== 0);
-  const wish = Number(isTheirs && (flags & FLAGS.wish) !== 0);
-  const helps = Number(asksHelp);
-  return { rule, ruleHelps: rule * helps, wishHelps: wish * helps };
+): Pick<Values, "rule" | "wishHelps"> {
+  const isTheirs = speaker === "" || (self === "" ? other === "" || speaker !== other : speaker === self);
+  return {
+    rule: Number(asksNow && isTheirs && (flags & FLAGS.rule) !== 0),
+    wishHelps: Number(asksHelp && isTheirs && (flags & FLAGS.wish) !== 0),
+  };
 }
 
 function readRows({ rows, size, kinds }: Shortlist, terms: readonly string[]): readonly Read[] {

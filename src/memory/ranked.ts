@@ -16,7 +16,7 @@ export interface Ranked {
 }
 
 /** What a memory may be found by that shares no word. */
-const WITHOUT_WORDS = ["vector", "kind", "date", "rule", "ruleHelps", "wishHelps"];
+const WITHOUT_WORDS = ["vector", "kind", "date", "rule", "wishHelps"];
 
 /** Whether anything speaks for it itself: else it is a neighbour of another stretch of talk, read along and of no account. */
 export function speaks({ evidence, features }: Pick<Ranked, "evidence" | "features">): boolean {

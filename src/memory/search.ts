@@ -4,7 +4,7 @@ import type { Candidate, LexicalIndex, UnitHead, WeightedTerm } from "./lexical-
 import { type Shortlist, scaleOf, speakerOf } from "./measure.ts";
 import type { Ranked } from "./ranked.ts";
 import { rerank, weighed } from "./rerank.ts";
-import { STANDING } from "./units.ts";
+import { STANDING } from "./standing.ts";
 import { type Vocabulary, vocabularyOf } from "./vocabulary.ts";
 import { AFTER, BEFORE, WEIGHTS } from "./weights.ts";
 
@@ -73,7 +73,7 @@ export async function shortlistOf(
 /** What holds for good is looked for by its mark, where the question has words or asks for help. */
 function standing({ asksHelp, asksNow, terms }: Asked, factor: number): readonly WeightedTerm[] {
   const unit = factor === 0 ? 1 : factor;
-  const rule = { term: STANDING.rule, weight: (WEIGHTS.rule + Number(asksHelp) * WEIGHTS.ruleHelps) / unit };
+  const rule = { term: STANDING.rule, weight: WEIGHTS.rule / unit };
   const wish = { term: STANDING.wish, weight: WEIGHTS.wishHelps / unit };
   if (!asksNow || terms.size === 0) return [];
   return asksHelp ? [rule, wish] : factor === 0 ? [] : [rule];

@@ -1,41 +1,11 @@
 import { dayTerm } from "./dates.ts";
-import { MARK, type Word, wordsOf } from "./fold.ts";
+import { type Word, wordsOf } from "./fold.ts";
 import type { Unit } from "./lexical-index.ts";
-import { FIRST_PERSON, FIRST_PERSON_SPACELESS, NUMBER_WORDS, TIME_SPACELESS, TIME_WORDS } from "./word-lists.ts";
+import { STANDING, standsIn } from "./standing.ts";
+import { FIRST_PERSON, FIRST_PERSON_SPACELESS, TIME_SPACELESS, TIME_WORDS } from "./word-lists.ts";
 
-/** What a unit's text is like, one bit each. Stored with the unit: a bit keeps its meaning. */
-export const FLAGS = { question: 1, firstPerson: 2, time: 4, number: 8, rule: 16, wish: 32 } as const;
-
-/** Terms by which units are found that hold for good, whatever they are about. */
-export const STANDING = { rule: `${MARK}rule`, wish: `${MARK}wish` } as const;
-
-/** What an assistant is told to do, and what follows "always" and "never" where nobody is told anything. */
-const DO =
-  "use|include|format|provide|give|answer|reply|respond|write|mention|add|show|highlight|explain|call|address|speak|keep|ask|tell|confirm|report|specify|suggest|verify|cite|convert|avoid|list|round|quote|translate|send|remind|describe|state|name";
-const TELLS_NOBODY =
-  "\\p{L}+(?:ing|ed)|(?:happy|glad|here|there|a|an|the|on|in|up|been|had|have|heard|would|really|quite|again|something|fun|good|nice|great|mind|thought|knew|seen|too|so|try|love|want|wanted|be there|give up)(?!\\p{L})";
-/** How somebody says what is to be done from now on, and what they prefer. English, and the commonest of some other languages. */
-const RULE = new RegExp(
-  [
-    String.raw`(?:^|[.!?\n])\W*(?:(?:please|and|also|so|ok|okay|bitte|you (?:must|should))\W+)*(?:${[
-      String.raw`(?:always|never)\s+(?!${TELLS_NOBODY})\p{L}`,
-      String.raw`(?:from now on|going forward|in (?:the )?future)(?![\p{L}\p{N}])(?!\s+(?:they|he|she|it|i|we|there|the|this)(?!\p{L}))`,
-      String.raw`(?:remember|make sure|be sure|do(?:n['’]t| not) forget) to (?:always )?(?:${DO})(?!\p{L})`,
-      String.raw`do(?:n['’]t| not) ever (?:${DO})(?!\p{L})|only (?:use|give|answer|write|reply)(?!\p{L})`,
-      String.raw`(?:immer|nie|niemals|ab jetzt|in zukunft|toujours|jamais|désormais|siempre|nunca|a partir de ahora)(?![\p{L}\p{N}])`,
-    ].join("|")})`,
-    String.raw`[,;:]\s*(?:please )?(?:always|never) (?:${DO})(?!\p{L})`,
-    String.raw`\b(?:when|whenever|every time) (?:i|we) (?:ask|say|write|send|mention|request)(?!\p{L})`,
-    "以后(?:都|请)|总是|今后|今後は",
-  ].join("|"),
-  "iu",
-);
-const WISH =
-  /\b(?:i|we)(?:['’]d| would| really| always| usually| generally| tend to| strongly| also)* (?:prefer|rather|favou?r|like (?:it when|my)|hate|dislike|can['’]t stand|chose|decided)\b|\bmy preference|\bi['’](?:m|ve) (?:chosen|more of a)\b|\brather than\b|\binstead of\b|\b(?:ich|wir) (?:bevorzuge|mag|möchte lieber|hasse)|\bje préfère\b|\bprefiero\b|我(?:更|比较)?(?:喜欢|偏好|讨厌)|の方が好き/iu;
-/** Said at the beginning; what stands deep in a longer text is mostly quoted. */
-const RULE_WITHIN = 300;
-const WISH_WITHIN = 500;
-const LONGEST_RULE = 1_200;
+/** What a unit's text is like, one bit each. */
+export const FLAGS = { question: 1, firstPerson: 2, time: 4, rule: 16, wish: 32 } as const;
 
 /** In terms; a longer text is found by its parts. */
 const LONGEST_UNIT = 80;
@@ -62,7 +32,7 @@ interface Part {
 export function unitsOf(text: string, tags: readonly string[], at?: number): readonly Unit[] {
   const day = at === undefined ? [] : [dayTerm(at)];
   const tagTerms = tags.flatMap((tag) => wordsOf(tag).flatMap(({ terms }) => terms));
-  const standing = standingOf(text);
+  const standing = marksOf(text, tags);
   return partsOf(text)
     .slice(0, MOST_UNITS)
     .map((part, nth) => {
@@ -81,13 +51,12 @@ interface Marks {
 const NONE: Marks = { terms: [], flags: 0 };
 
 /** What a text says that holds for good; its first unit has it. */
-function standingOf(text: string): Marks {
-  const isRule = text.length <= LONGEST_RULE && RULE.test(text.slice(0, RULE_WITHIN));
-  const isWish = WISH.test(text.slice(0, WISH_WITHIN));
-  if (!isRule && !isWish) return NONE;
+function marksOf(text: string, tags: readonly string[]): Marks {
+  const { rule, wish } = standsIn(text, tags);
+  if (!rule && !wish) return NONE;
   return {
-    terms: [...(isRule ? [STANDING.rule] : []), ...(isWish ? [STANDING.wish] : [])],
-    flags: (isRule ? FLAGS.rule : 0) | (isWish ? FLAGS.wish : 0),
+    terms: [...(rule ? [STANDING.rule] : []), ...(wish ? [STANDING.wish] : [])],
+    flags: (rule ? FLAGS.rule : 0) | (wish ? FLAGS.wish : 0),
   };
 }
 
@@ -145,8 +114,7 @@ function flagsOfWord(word: string): number {
 function readFlags(word: string): number {
   const saysMe = FIRST_PERSON.has(word) || FIRST_PERSON_SPACELESS.test(word);
   const saysWhen = TIME_WORDS.has(word) || TIME_SPACELESS.test(word) || isYear(word);
-  const counts = NUMBER_WORDS.has(word) || /\p{N}/u.test(word);
-  return (saysMe ? FLAGS.firstPerson : 0) | (saysWhen ? FLAGS.time : 0) | (counts ? FLAGS.number : 0);
+  return (saysMe ? FLAGS.firstPerson : 0) | (saysWhen ? FLAGS.time : 0);
 }
 
 function isYear(word: string): boolean {

@@ -13,9 +13,8 @@ export const WEIGHTS = {
   you: 2.1,
   /** Whose words are asked for speaks of themselves in it. */
   ownWords: 0.86,
-  /** A time is asked for, or a number, and there is one. In talk of long texts most have a time. */
+  /** A time is asked for, and there is one. In talk of long texts most have one. */
   when: 2.75,
-  howMany: 1.03,
   /** It was said on the day or in the month that is asked for, or soon after. */
   date: 4.44,
   after: 2.34,
@@ -27,7 +26,6 @@ export const WEIGHTS = {
   parts: -0.62,
   /** The asker once said what is to be done, or what they prefer; help is asked for, on which that may bear. */
   rule: 2.1,
-  ruleHelps: 2.15,
   wishHelps: 2.7,
 } as const satisfies Readonly<Record<string, number>>;
 

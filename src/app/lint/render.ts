@@ -163,6 +163,7 @@ async function contentsOf(agent: Agent, world: World) {
     store: {
       searchMemories: async () => [memory],
       memoryRevision: async () => 0,
+      memory: async () => memory,
       memories: async () => [memory],
       memoryStats: async () => [],
       proposals: async () => [],

@@ -49,8 +49,8 @@ export interface SummaryJob {
   readonly maxTokens: number;
   /** @throws StrataError `budget_too_small` */
   readonly compile: (turn: TurnId, running: Epoch | undefined) => Compilation;
-  /** The memory that the answer becomes, or why it becomes none. */
-  readonly keep: (answer: Answer, taint: Trust) => Promise<NewMemory | Refused>;
+  /** The memories that the answer becomes, the summary first, or why it becomes none. */
+  readonly keep: (answer: Answer, taint: Trust) => Promise<readonly [NewMemory, ...NewMemory[]] | Refused>;
 }
 
 export type Answer = Pick<Reply, "parts" | "finish">;
@@ -139,11 +139,15 @@ async function sumUp(work: Work, job: SummaryJob): Promise<Came> {
     const asking = askPlanned(work, compilation, (at) => planned(work, compilation, { at, maxTokens: job.maxTokens }));
     const { parts, finish } = await answerTo(afforded(work, compilation, asking));
     if (parts.length > 0) add(work, { role: "assistant", parts }, compilation.taint);
-    const memory = await job.keep({ parts, finish }, compilation.taint);
+    const kept = await job.keep({ parts, finish }, compilation.taint);
     signal.throwIfAborted();
-    if ("because" in memory) return memory;
-    const id = newMemoryId(work.parts);
-    work.writes.push({ id, write: { kind: "memory", memory: { ...memory, turn: claim.turn } } });
+    if ("because" in kept) return kept;
+    const ids = kept.map((memory) => {
+      const id = newMemoryId(work.parts);
+      work.writes.push({ id, write: { kind: "memory", memory: { ...memory, turn: claim.turn } } });
+      return id;
+    });
+    const [id = newMemoryId(work.parts)] = ids;
     return { memory: id };
   } catch (thrown) {
     return { failed: asStrataError(signal.aborted ? signal.reason : thrown) };

@@ -33,6 +33,32 @@ describe("what was said in a conversation that has ended", () => {
     expect(outcome).toMatchObject({ sources: 4, usage: { input: expect.any(Number) } });
   });
 
+  it("also gives what a person wants for good, each a fact that is found whatever the question's words; said again it counts once more", async () => {
+    const wanted = "Instruction: Answer in metric units.\nPreference: Ann prefers green boats.";
+    const { time, summaries, consolidate, talk, runtime, scope } = await talked(
+      ({ messages }) => `Ann sails, ${messages.length}.\n${wanted}`,
+    );
+    const facts = () => runtime.memories(OPERATOR, scope, 9, { kinds: ["fact"] });
+    time.at += HOUR;
+    const [outcome] = await consolidate();
+    expect((await summaries()).map(({ content }) => content)).toEqual([expect.stringMatching(/^Ann sails, \d\.$/)]);
+    const [summary] = await summaries();
+    const shared = { trust: "contact", by: "agent", turn: outcome?.turn, sources: summary?.sources, support: 1 };
+    expect((await facts()).toReversed()).toMatchObject([
+      { content: "Answer in metric units.", tags: ["instruction"], ...shared },
+      { content: "Ann prefers green boats.", tags: ["preference"], ...shared },
+    ]);
+    const wish = { query: "How can I reach the harbour tower?", limit: 9 };
+    const hits = await runtime.searchMemories(OPERATOR, scope, wish);
+    expect(hits.filter(({ kind }) => kind === "fact").map(({ content }) => content)).toEqual(
+      expect.arrayContaining(["Answer in metric units.", "Ann prefers green boats."]),
+    );
+    await talk("ann");
+    time.at += HOUR;
+    await consolidate();
+    expect((await facts()).map(({ support }) => support)).toEqual([2, 2]);
+  });
+
   it("waits until it has ended for half an hour, or for as long as is said", async () => {
     const { time, consolidate, asked } = await talked("Ann sails.");
     time.at += HOUR / 2 - 1;

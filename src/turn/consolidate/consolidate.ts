@@ -1,4 +1,4 @@
-import { stretchRequest } from "../../compiler/index.ts";
+import { STANDING_LINES, stretchRequest } from "../../compiler/index.ts";
 import { clean, secretProblem } from "../../guard/index.ts";
 import {
   asStrataError,
@@ -137,15 +137,15 @@ async function kept(
   { parts, scope }: Summing,
   group: Group,
   { answer, trust }: { readonly answer: Answer; readonly trust: Trust },
-): Promise<NewMemory | { readonly because: string }> {
-  const text = textOf(answer);
-  const because = problemOf(answer, text);
+): Promise<readonly [NewMemory, ...NewMemory[]] | { readonly because: string }> {
+  const { text, standing } = readAnswer(textOf(answer), group);
+  const because = problemOf(answer, [text, ...standing.map(({ content }) => content)].join("\n"), text);
   if (because !== undefined) return { because };
   const sources = group.memories.map(({ id }) => id);
   const done = await summedUp(parts, scope, byOf(group));
   if (sources.some((source) => done.has(source))) return { because: "another program has summed it up meanwhile" };
   const [first, last] = [group.memories[0], group.memories.at(-1)];
-  return {
+  const summary: NewMemory = {
     kind: "summary",
     content: untrusted(text),
     tags: "topic" in group ? [group.topic] : [],
@@ -156,6 +156,28 @@ async function kept(
     at: last?.at ?? parts.clock(),
     ...(first && { validFrom: first.at }),
   };
+  const { at } = summary;
+  return [summary, ...standing.map((one): NewMemory => ({ kind: "fact", ...one, trust, by: "agent", sources, at }))];
+}
+
+/** More that holds for good is said in no conversation; what follows is made up. */
+const MOST_STANDING = 8;
+
+/** The summary, and what the model marked in a line of its own as wanted for good. */
+function readAnswer(
+  answer: string,
+  group: Group,
+): { readonly text: string; readonly standing: readonly Pick<NewMemory, "content" | "tags">[] } {
+  if (!("session" in group)) return { text: answer, standing: [] };
+  const standing: Pick<NewMemory, "content" | "tags">[] = [];
+  const told = answer.split("\n").filter((line) => {
+    const [tag, mark] = Object.entries(STANDING_LINES).find(([, begins]) => line.startsWith(begins)) ?? [];
+    if (tag === undefined || mark === undefined) return true;
+    const content = line.slice(mark.length).trim();
+    if (content !== "" && standing.length < MOST_STANDING) standing.push({ content: untrusted(content), tags: [tag] });
+    return false;
+  });
+  return { text: told.join("\n").trim(), standing };
 }
 
 const textOf = ({ parts }: Answer): string =>
@@ -165,10 +187,10 @@ const textOf = ({ parts }: Answer): string =>
     .trim();
 
 /** Why an answer is no summary that may be kept. */
-function problemOf({ finish }: Answer, text: string): string | undefined {
+function problemOf({ finish }: Answer, all: string, summary: string): string | undefined {
   if (finish !== "stop") return `the model did not finish it (${finish})`;
-  if (text === "") return "the model gave none";
-  const plain = clean(untrusted(text));
+  if (summary === "") return "the model gave none";
+  const plain = clean(untrusted(all));
   if (readFrames(plain).length > 0) return "the model's answer holds a frame that was shown to it";
   const secret = secretProblem(plain);
   return secret === undefined ? undefined : `the model's answer ${secret}`;

@@ -4,6 +4,7 @@ import type { GatherContext } from "./index.ts";
 export const EMPTY_STORE: GatherContext["store"] = {
   searchMemories: async () => [],
   memoryRevision: async () => 0,
+  memory: async () => undefined,
   memories: async () => [],
   memoryStats: async () => [],
   conversation: async () => undefined,

@@ -1,4 +1,4 @@
-import { asksIn } from "../../memory/index.ts";
+import { asksChange, asksHelp, asksIn, holding, isOfAnyAnswer, type Standing, standsIn } from "../../memory/index.ts";
 import type { MemoryHit } from "../../store/index.ts";
 
 /**
@@ -34,9 +34,11 @@ export function worthShowing(
   const most = Math.max(0, ...judged.filter(isSaid).map(({ evidence }) => evidence));
   const said = isOpen ? hits.filter(isSaid) : [];
   const saved = judged.some(fitsSaved) ? hits.filter(fitsSaved) : [];
-  const standing = judged.filter((hit) => isStanding(hit) && (isOpen || isOfIt(hit, most))).slice(0, MOST_STANDING);
+  const standing = bearingOn(newest, judged, isOpen ? 0 : most);
   const known = new Set(standing.map(({ id }) => id));
-  const others = [saved, said].map((list) => nearTheBest(list.filter(({ id }) => !known.has(id) && !isBare(list, id))));
+  const over = new Set(holding(judged.filter(isStanding)).flatMap(({ before }) => before));
+  const isLeft = (hit: MemoryHit): boolean => !known.has(hit.id) && !over.has(hit);
+  const others = [saved, said].map((list) => nearTheBest(list.filter((one) => isLeft(one) && !isBare(list, one.id))));
   const lists = [standing, ...others];
   const longest = Math.max(...lists.map((list) => list.length));
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list[i] ?? [])).flat();
@@ -44,18 +46,47 @@ export function worthShowing(
 
 /** So many of the asker's rules and preferences are shown with a message that they may bear on; what was said so, beside what else was said. */
 const MOST_STANDING = 2;
-
-/** What somebody prefers bears on what has a word of it; a rule on more. */
-const isStanding = ({ features }: MemoryHit): boolean =>
-  "ruleHelps" in features || (("rule" in features || "wishHelps" in features) && "turn" in features);
-
 /** Of what the best says of a message: by less than that, a word they share is hardly about the same. */
 const SHARED = 0.4;
 
-/** What was saved stands by itself, and what says some of the message where help is asked for. */
-const isOfIt = ({ kind, features, evidence }: MemoryHit, most: number): boolean =>
-  kind !== "message" ||
-  (("ruleHelps" in features || "wishHelps" in features) && "turn" in features && evidence >= SHARED * most);
+const isStanding = ({ features }: MemoryHit): boolean => "rule" in features || "wishHelps" in features;
+
+/** What somebody wanted and wants no longer, by what the model sees anyway: the message itself, and what stands in the transcript. */
+export function withoutOutdated(
+  newest: string,
+  hits: readonly MemoryHit[],
+  isSeen: (hit: MemoryHit) => boolean,
+): readonly MemoryHit[] {
+  if (asksChange(newest)) return hits;
+  const { rule, wish } = standsIn(newest, []);
+  const now = rule || wish ? [{ content: newest, at: Number.POSITIVE_INFINITY }] : [];
+  const held = holding<MemoryHit | Standing>([...hits.filter(isStanding), ...now]);
+  const over = new Set(held.flatMap(({ newest: last, before }) => (!("id" in last) || isSeen(last) ? before : [])));
+  return hits.filter((hit) => !over.has(hit));
+}
+
+/**
+ * What the asker wants in general, as far as it bears on a message, the newest word on each matter; what it replaced behind it where the
+ * message asks about that. How an answer is to be bears on all that is asked; what else holds must share a word, or come beside something else.
+ * @param most what the best says of the message; 0 where something else is shown
+ */
+function bearingOn(newest: string, hits: readonly MemoryHit[], most: number): readonly MemoryHit[] {
+  const helps = asksHelp(newest);
+  const isWorded = ({ features }: MemoryHit): boolean => "turn" in features;
+  const bears = (hit: MemoryHit): boolean => {
+    const { kind, content, features, evidence } = hit;
+    if ("rule" in features && isOfAnyAnswer(content)) return true;
+    if (!isWorded(hit) && !(helps && "rule" in features)) return false;
+    return most === 0 || kind !== "message" || (helps && isWorded(hit) && evidence >= SHARED * most);
+  };
+  const weight = (hit: MemoryHit, times: number): number => hit.score + Math.log(times);
+  const held = holding(hits.filter(isStanding)).filter((one) => [one.newest, ...one.before].some(bears));
+  return held
+    .map((one) => ({ ...one, score: weight(one.newest, 1 + one.before.length) }))
+    .sort((a, b) => b.score - a.score)
+    .slice(0, MOST_STANDING)
+    .flatMap(({ newest: now, before }) => (asksChange(newest) ? [now, ...before.slice(0, 1)] : [now]));
+}
 
 /** Questions alone: what was asked before is no answer, unless what follows it is shown as well. */
 const BARE =

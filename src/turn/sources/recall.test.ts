@@ -158,16 +158,19 @@ describe("the room of the layer", () => {
   });
 
   it("has what the asker once asked for in general where a word of it fits, else beside the rest, and no bare question of before", async () => {
-    const general = { rule: 2, ruleHelps: 2 };
-    const rule = said("Always use metric units.", 3, { evidence: 0, score: 1, features: general });
+    const general = { rule: 2 };
+    const rule = said("Always mention the harbour.", 3, { evidence: 0, score: 1, features: general });
     const worded = { ...rule, evidence: 0.08, features: { ...general, turn: 1 } };
     const hardly = { ...worded, evidence: 0.02 };
-    const texts = async (...hits: readonly MemoryHit[]) => itemsOf(await recalled(hits)).map(({ text }) => text);
-    expect(await texts(said("The tram was late.", 6, { evidence: 0.1 }), worded)).toEqual(["Always use metric units."]);
+    const texts = async (...hits: readonly MemoryHit[]) =>
+      itemsOf(await recalled(hits, { message: event("How can I find the key?") })).map(({ text }) => text);
+    expect(await texts(said("The tram was late.", 6, { evidence: 0.1 }), worded)).toEqual([
+      "Always mention the harbour.",
+    ]);
     expect(await texts(said("The tram was late.", 6, { evidence: 0.1 }), hardly)).toEqual([]);
     expect(await texts(said("The tram was late.", 6, { evidence: 0.1 }), rule)).toEqual([]);
     expect(await texts(said("The tram was late.", 6), rule)).toEqual([
-      "Always use metric units.",
+      "Always mention the harbour.",
       "The tram was late.",
     ]);
     const asked = said("Where did we hide the key?", 8);
@@ -182,6 +185,78 @@ describe("the room of the layer", () => {
     const asked = await recalled(hits, { layer: { ...RECALL, source: { kind: "recall", limit: 4 } } });
     expect(itemsOf(asked)).toHaveLength(4);
     expect(left(asked)).toEqual([{ because: "without room", items: 5 }]);
+  });
+});
+
+describe("what holds for good", () => {
+  const wanted = (content: string, place: number, more: Partial<MemoryHit> = {}) =>
+    said(content, place, { evidence: 0, score: 3 - place / 100, features: { rule: 2 }, ...more });
+  const texts = async (message: string, ...hits: readonly MemoryHit[]) =>
+    itemsOf(await recalled(hits, { message: event(message) })).map(({ text }) => text);
+  const metric = wanted("Always use metric units.", 3);
+  const imperial = wanted("Please use imperial from now on.", 9);
+  const tower = "How tall is the tower?";
+
+  it("comes with every message that it bears on if it is about the form of answers, whatever the words", async () => {
+    expect(await texts(tower, metric)).toEqual(["Always use metric units."]);
+    expect(await texts("Translate the recipe, it has two cups of flour", metric)).toEqual(["Always use metric units."]);
+    const ofSoftware = wanted("Always include version numbers when I ask about software.", 3);
+    expect(await texts(tower, ofSoftware)).toEqual([]);
+  });
+
+  it("gives way to what the same person said later instead, in whatever order they were found", async () => {
+    expect(await texts(tower, metric, imperial)).toEqual(["Please use imperial from now on."]);
+    expect(await texts(tower, imperial, metric)).toEqual(["Please use imperial from now on."]);
+    const others = wanted("Please use imperial from now on.", 9, { speaker: "Melanie" });
+    expect(await texts(tower, metric, others)).toHaveLength(2);
+  });
+
+  it("takes the place of an older one that was found alone by its words", async () => {
+    const worded = said("Always use metric units.", 3, { features: { turn: 2, rule: 2 } });
+    expect(await texts("Which units for the tower?", worded, imperial)).toEqual(["Please use imperial from now on."]);
+  });
+
+  it("gives way where it was turned round, and where it was about the very same thing", async () => {
+    const emoji = wanted("Always use emoji in your answers.", 3);
+    const without = wanted("Never use emoji in answers.", 9);
+    expect(await texts("Can you write to my boss?", said("Her boss is Ida.", 1), emoji, without)).toEqual([
+      "Never use emoji in answers.",
+      "Her boss is Ida.",
+    ]);
+    const both = [wanted("Always use emoji in your answers. Always cite the source.", 3), without];
+    expect(await texts("Can you write to my boss?", said("Her boss is Ida.", 1), ...both)).toHaveLength(3);
+  });
+
+  it("counts as often as it was said, and is shown once", async () => {
+    const cite = [3, 5, 7].map((place) => wanted("Always cite your sources.", place, { score: 2 }));
+    const others = [wanted("Always mention the weather.", 11), wanted("Always add a joke.", 13)];
+    const found = await texts("Can you write to my boss?", said("Her boss is Ida.", 1), ...others, ...cite);
+    expect(found.filter((text) => text === "Always cite your sources.")).toHaveLength(1);
+    expect(found).toHaveLength(3);
+  });
+
+  it("gives way also to what stands in the transcript, or in the message itself", async () => {
+    const standing = { epoch: epochOf("[message · contact · 2026-11-21T09:30:00Z]\n| hi"), message: event(tower) };
+    expect((await recalled([metric, { ...imperial, turn: turn(0) }], standing)).content.kind).toBe("empty");
+    expect(await texts(`Use imperial from now on. ${tower}`, metric)).toEqual([]);
+  });
+
+  it("comes with what it replaced, both dated, where the question is about the change", async () => {
+    const { content } = await recalled([imperial, metric], { message: event("Have I changed which units you use?") });
+    expect(content.kind === "items" && content.items.map(({ text, at }) => [text, at])).toEqual([
+      ["Please use imperial from now on.", imperial.at],
+      ["Always use metric units.", metric.at],
+    ]);
+  });
+
+  it("also brings the saved fact that another one took the place of, where that is asked for", async () => {
+    const old = { ...said("Ann lives in Oslo.", 1), kind: "fact" } as const;
+    const now = said("Ann lives in Bergen.", 2, { kind: "fact", supersedes: old.id });
+    const store = { ...EMPTY_STORE, searchMemories: async () => [now], memory: async () => old };
+    const ask = async (text: string) =>
+      itemsOf(await recalled([], { store, message: event(text) })).map((item) => item.text);
+    expect(await ask("Where did Ann live before she moved?")).toEqual(["Ann lives in Bergen.", "Ann lives in Oslo."]);
+    expect(await ask("Where does Ann live?")).toEqual(["Ann lives in Bergen."]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { asksChange } from "../../memory/index.ts";
 import {
   type Agent,
   isValidAt,
@@ -9,7 +10,7 @@ import {
 } from "../../protocol/index.ts";
 import type { MemoryHit } from "../../store/index.ts";
 import type { GatherContext } from "./context.ts";
-import { SPEAKS_FOR_ITSELF, worthShowing } from "./recall-gate.ts";
+import { SPEAKS_FOR_ITSELF, withoutOutdated, worthShowing } from "./recall-gate.ts";
 import { asPassages, fill, itemsOf, type Shown } from "./recall-items.ts";
 import { type RecallQuery, recallQuery, searchOf } from "./recall-query.ts";
 import { searchOnce } from "./search-cache.ts";
@@ -34,7 +35,7 @@ export async function recall(agent: Agent, layer: Layer, limit: number, context:
   const query = recallQuery(context);
   const idle = query.newest === "" ? "no message waits: there is nothing to search for" : smallTalk(query.newest);
   const { unseen, standing, judged } = idle === undefined ? await find(query, context) : NOTHING;
-  const fitting = worthShowing(query.newest, unseen, judged);
+  const fitting = await withReplaced(query.newest, worthShowing(query.newest, unseen, judged), context);
   const since = savedSince(context, fitting);
   if (idle !== undefined && since.length === 0) return empty(idle);
   const room = { tokens: layer.budget ?? TOKENS, items: limit };
@@ -44,6 +45,21 @@ export async function recall(agent: Agent, layer: Layer, limit: number, context:
     { because: "fitting too little", items: unseen.length - fitting.length },
     { because: "without room", items: left },
   ]);
+}
+
+/** Behind what took the place of another memory that one, where the message asks about the change. */
+async function withReplaced(
+  newest: string,
+  hits: readonly MemoryHit[],
+  { store }: Recalling,
+): Promise<readonly MemoryHit[]> {
+  if (!asksChange(newest)) return hits;
+  const all: MemoryHit[] = [];
+  for (const hit of hits) {
+    const old = hit.supersedes && (await store.memory(hit.scope, hit.supersedes));
+    all.push(hit, ...(old ? [{ ...hit, ...old }] : []));
+  }
+  return all;
 }
 
 interface Found {
@@ -80,7 +96,10 @@ async function find(query: RecallQuery, context: Recalling): Promise<Found> {
     await setImmediate();
     const hits = withoutChatter(all.filter((hit) => isValidAt(hit, at) && happened(hit)));
     const unseen = hits.filter((hit) => !isSeen(hit));
-    return { unseen, judged: unseen, standing: hits.length - unseen.length };
+    const standing = hits.length - unseen.length;
+    const valid = new Set(withoutOutdated(query.newest, hits, isSeen));
+    const left = unseen.filter((hit) => valid.has(hit));
+    return { unseen: left, judged: left, standing };
   };
   const alone = await search(false);
   if (query.earlier.length === 0 || mostOf(alone.unseen) >= SPEAKS_FOR_ITSELF) return alone;
