@@ -31,6 +31,8 @@ export interface Asked {
   readonly asksHelp: boolean;
   /** It is about what is or shall be, and not about what was. */
   readonly asksNow: boolean;
+  /** It asks about what was said or shown just now: "where did you take this?" */
+  readonly points: boolean;
   /** It asks for a course of things over several conversations: their order, a summary. */
   readonly asksCourse: boolean;
 }
@@ -66,7 +68,11 @@ const ASKS_COURSE =
   /\bin (?:what|which) order\b|\border in which\b|\b(?:list|in) (?:the )?order\b|\bchronolog|\btimeline\b|\bsummar|\bthroughout\b|\bover time\b|\bacross (?:my|our|all)\b|\b(?:evolved?|developed|progressed)\b|\bwalk me through the\b|\breihenfolge\b|\bzusammenfass|\bordre\b|\brésum|\ben qué orden\b|\bresum|顺序|总结|順番/i;
 /** They mean nobody: "can you", "tell me". */
 const COURTESY =
-  /\b(?:can|could|would|will|do|did|if) you (?:please )?(?=(?:list|walk|tell|give|show|help|explain|suggest|recommend|summar\w*|remind|remember|recall|know|think|provide|describe|write|make|find|check|compare|create)\b)|\b(?:tell|show|give|help|remind|let|walk) (?:me|us)\b|\bthank you\b|\bkannst du\b|\bkönntest du\b/gi;
+  /\b(?:can|could|would|will|do|if) you (?:please )?(?=(?:list|walk|tell|give|show|help|explain|suggest|recommend|summar\w*|remind|remember|recall|know|think|provide|describe|write|make|find|check|compare|create)\b)|\b(?:tell|show|give|help|remind|let|walk) (?:me|us)\b|\bthank you\b|\bkannst du\b|\bkönntest du\b/gi;
+
+/** The agent by its role, as somebody who said something. */
+const OF_AGENT =
+  /\b(?:did|has|had|does) (?:the|my|our) (?:assistant|agent|ai|bot|chatbot)\b|\b(?:the|my|our) (?:assistant|agent|ai|bot|chatbot) (?:said|says|told|tells|suggested|recommended|mentioned|advised|explained|gave|wrote)\b/i;
 
 export interface AskedText {
   readonly text: string;
@@ -99,6 +105,7 @@ export function readAsked(texts: readonly AskedText[], talkers: Talkers): Asked 
     asksWhen: ASKS_WHEN.test(newest),
     asksHelp: asksNow && ASKS_HELP.test(newest),
     asksNow,
+    points: pointsIn(newest),
     asksCourse: ASKS_COURSE.test(newest),
   };
 }
@@ -115,10 +122,18 @@ export const asksHelp = (text: string): boolean => isOfNow(text, asksIn(text)) &
 /** Whether a text asks about a change: then what is no longer so belongs to the answer. */
 export const asksChange = (text: string): boolean => asksIn(text) !== "nothing" && ASKS_CHANGE.test(text);
 
+const SENTENCES = /[^.!?。！？\n]+[.!?。！？]*/gu;
+const POINTS =
+  /\b(?:this|these|those|it|here)\b|\bthat(?=\s*(?:[?,]|$|one\b|like\b|too\b))|\b(?:about|of|like|to|for|with|on|in|is|was|did|after) that\b|\b(?:das|dies\w*|ça|cela|eso|esto)\b|这|那个|これ|それ/iu;
+
+function pointsIn(text: string): boolean {
+  return (text.match(SENTENCES) ?? []).some((sentence) => QUESTION.test(sentence) && POINTS.test(sentence));
+}
+
 /** What is told and asked in a text, by the sentence. */
 export function asksIn(text: string): Asks {
   if (!QUESTION.test(text)) return "nothing";
-  const sentences = text.match(/[^.!?。！？\n]+[.!?。！？]*/gu) ?? [];
+  const sentences = text.match(SENTENCES) ?? [];
   const told = sentences.filter((sentence) => !QUESTION.test(sentence)).reduce((sum, { length }) => sum + length, 0);
   return told > text.length / 2 ? "aside" : "question";
 }
@@ -129,6 +144,7 @@ function whoOf(newest: string, words: readonly Word[], talkers: Talkers): Who {
   const named = talkers.speakers.filter((name) => name !== "" && said.has(name.split(" ")[0] ?? ""));
   const [one = ""] = named;
   if (named.length > 0) return { named: named.length === 1 ? one : "", self, other, saysMe: false, saysYou: false };
+  if (other !== "" && OF_AGENT.test(newest)) return { named: other, self, other, saysMe: false, saysYou: false };
   const plain = newest.replace(COURTESY, " ");
   const meant = plain === newest ? words : wordsOf(plain);
   return {

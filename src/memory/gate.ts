@@ -1,7 +1,7 @@
 import type { Who } from "./asked.ts";
 import { stemOf } from "./fold.ts";
 import { longness, type Measured, type Shortlist } from "./measure.ts";
-import { GATE, GATE_NAMES, type GateName } from "./weights.ts";
+import { GATE, GATE_NAMES, type GateName, WEIGHTS } from "./weights.ts";
 import { PLAIN_WORDS } from "./word-lists.ts";
 
 /** As terms. */
@@ -22,12 +22,15 @@ export function gateValues(shortlist: Shortlist, all: readonly Measured[], best:
   const telling = new Set([...has].filter((term) => !PLAIN.has(term)));
   const isMeant = own !== undefined;
   const long = longness(rows);
+  const { rule, wishHelps } = best.measured.values;
+  const standing = WEIGHTS.rule * rule + WEIGHTS.wishHelps * wishHelps;
   return {
     base: 1,
     asks: Number(asked.asks === "question"),
     aside: Number(asked.asks === "aside"),
     known: known / Math.max(whole, Number.MIN_VALUE),
-    score: best.score,
+    score: best.score - standing,
+    standing,
     terms: Math.log(1 + tells.size),
     has: Math.min(MOST_TERMS, has.size),
     turn: best.measured.values.turn,
@@ -36,6 +39,8 @@ export function gateValues(shortlist: Shortlist, all: readonly Measured[], best:
       [...telling].reduce((sum, term) => sum + (worth.get(term) ?? 0), 0) / Math.max(whole, Number.MIN_VALUE),
     behind: (1 - long) * Number(isMeant && own < others),
     farBehind: (1 - long) * Number(isMeant && own < OWN_SHARE * others),
+    points: (1 - long) * Number(asked.points),
+    pointsLong: long * Number(asked.points),
     helps: Number(asked.asksHelp),
     course: Number(asked.asksCourse),
     long,
