@@ -59,7 +59,9 @@ const SOURCES: readonly Source[] = [
   { kind: "clock", timezone: "UTC" },
   { kind: "recall", limit: 9 },
   { kind: "own", name: "stock" },
-  ...(["soul", "skills", "vitals", "obligations", "allowance", "files"] as const).map((kind) => ({ kind })),
+  ...(["soul", "skills", "vitals", "obligations", "allowance", "files", "tools", "runtime"] as const).map((kind) => ({
+    kind,
+  })),
   { kind: "conversation", entries: 5, compact: 2 },
   { kind: "recent", limit: 9 },
   { kind: "fact", fact: "thinking", texts: { high: trusted("Think first.") } },
@@ -105,7 +107,7 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "outp
   },
   fetch: { allow: ["*"], post: ["a.b"], types: ["text/*"], bytes: 9_000, seconds: 9, redirects: 1 },
   budgets: {
-    ...{ total: 9_000, reply: 90, keep: 80, message: 75, result: 70, source: 60 },
+    ...{ total: 9_000, reply: 90, keep: 80, system: 85, history: 82, message: 75, result: 70, source: 60 },
     turn: { rounds: 1, calls: 2, seconds: 3, dollars: 0.25 },
     spend: { dollars: 5, per: "month" },
   },

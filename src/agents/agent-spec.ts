@@ -137,6 +137,8 @@ const BUDGETS = z.strictObject({
   reply: z.int(),
   keep: maybe(z.int()),
   message: maybe(z.int()),
+  system: maybe(z.int()),
+  history: maybe(z.int()),
   result: z.int(),
   turn: z.strictObject({ rounds: z.int(), calls: z.int(), seconds: z.int(), dollars: maybe(z.number()) }),
   source: z.int(),

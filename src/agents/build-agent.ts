@@ -113,9 +113,10 @@ function buildTools({ tools }: AgentConfig, brought: readonly string[]): Pick<Ag
 function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Layer {
   const { isLive, formOf } = around.sources;
   const live = isLive(config);
-  const isPerThread = formOf(config)?.isPerThread === true;
+  const changesFor = formOf(config)?.changesFor;
   const mutability =
-    config.mutability ?? (live || isPerThread ? "live" : config.source === undefined ? "immutable" : "versioned");
+    config.mutability ??
+    (live || changesFor !== undefined ? "live" : config.source === undefined ? "immutable" : "versioned");
   if (config.line !== undefined) checkText({ text: config.line, path: [...path, "line"] }, around.report);
   return {
     id: layerId(config.id),
@@ -123,7 +124,7 @@ function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Laye
     mutability,
     // A layer that does not say it has the form it always had.
     ...(config.editors === "operators" && { editors: config.editors }),
-    scope: config.scope ?? (live ? "turn" : isPerThread ? "thread" : "agent"),
+    scope: config.scope ?? (live ? "turn" : (changesFor ?? "agent")),
     trust: config.trust ?? (formOf(config)?.isOurs ? "platform" : "operator"),
     source: buildSource(config, path, around),
     ...(config.private === false && { private: false }),
@@ -164,12 +165,17 @@ function textOf({ text, file }: GivenText, path: Path, { folder, report }: Surro
   return trusted(read);
 }
 
-function buildBudgets({ turn, spend, source, keep, message, ...rest }: AgentConfig["budgets"], usual: number): Budgets {
+function buildBudgets(
+  { turn, spend, source, keep, message, system, history, ...rest }: AgentConfig["budgets"],
+  usual: number,
+): Budgets {
   const { dollars, ...limits } = turn;
   return {
     ...rest,
     ...(keep === undefined ? {} : { keep }),
     ...(message === undefined ? {} : { message }),
+    ...(system === undefined ? {} : { system }),
+    ...(history === undefined ? {} : { history }),
     source: source ?? usual,
     turn: { ...limits, ...(dollars === undefined ? {} : { dollars }) },
     ...(spend === undefined ? {} : { spend }),

@@ -148,6 +148,11 @@ function checkBudgets(agent: AgentConfig, path: Path, report: Report): void {
     report.add([...at, "keep"], room, { value: String(keep) });
     return;
   }
+  const { history } = agent.budgets;
+  if (keep !== undefined && history !== undefined && history < keep) {
+    report.add([...at, "history"], `expected at least \`keep\`, which is ${keep}`, { value: String(history) });
+    return;
+  }
   const reserved = agent.layers.reduce((sum, layer) => sum + layer.minimum, 0);
   if (reserved + reply <= total) return;
   const sum = `the layers' minimums (${reserved}) and the reply (${reply}) exceed it`;
@@ -251,11 +256,11 @@ function checkMembers(
 const STORED = { scope: "agent", mutability: "versioned" } as const;
 
 /** The operator's word in the prefix, changed by recorded edits and facts only. */
-function checkStoredLayer(layer: LayerConfig, { isPerThread }: SourceForm, at: At): void {
-  const usual = isPerThread ? ({ scope: "thread", mutability: "live" } as const) : STORED;
+function checkStoredLayer(layer: LayerConfig, { changesFor }: SourceForm, at: At): void {
+  const usual = changesFor === undefined ? STORED : ({ scope: changesFor, mutability: "live" } as const);
   const { scope = usual.scope, mutability = usual.mutability, trust = "operator" } = layer;
   if (scope !== usual.scope)
-    at("scope", `it is one ${isPerThread ? "conversation" : "agent"}'s; use \`${usual.scope}\``);
+    at("scope", `it is one ${changesFor === "thread" ? "conversation" : "agent"}'s; use \`${usual.scope}\``);
   if (mutability !== usual.mutability) at("mutability", `it is not locked; use \`${usual.mutability}\``);
   if (trust !== "operator") at("trust", "only operators write it; use `operator`");
 }

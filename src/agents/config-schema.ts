@@ -138,6 +138,16 @@ const BUDGETS = z.strictObject({
     .describe(
       "The fewest tokens of the conversation that stay when it is cut. It is then cut as soon as that is cheaper than reading all of it from the model's cache again, and at the latest when `total` is reached. Default: it is cut only when `total` is reached, and a sixth to a half of the room stays.",
     ),
+  system: tokens(1)
+    .optional()
+    .describe(
+      "Tokens of the prompt's prefix, without tools, if not everything fits into `total`; its layers are then cut like any that has a `budget`. Immutable layers are never cut. Default: no limit.",
+    ),
+  history: tokens(1)
+    .optional()
+    .describe(
+      "Tokens of the conversation that stay at most when it is cut because not everything fits into `total`. Default: a sixth to a half of the room.",
+    ),
   message: z
     .int()
     .min(1)

@@ -15,8 +15,11 @@ export interface SourceForm<Kept extends z.ZodRawShape = z.ZodRawShape> {
   readonly isOurs?: true;
   /** Members of a layer that only some sources take. */
   readonly takes?: readonly LayerMember[];
-  /** A layer of it says something else in each conversation: it stands behind what all of them share. Left out, one text is the agent's. */
-  readonly isPerThread?: true;
+  /**
+   * What it says may be another in a later turn without any edit, for all conversations or for each its own: then it stands behind
+   * what all of them share. Left out, it changes by edits alone.
+   */
+  readonly changesFor?: "agent" | "thread";
   /** Several layers may name it, for each says something of its own. */
   readonly isRepeatable?: true;
   /** What is kept of it beside its kind, as the record gives it back. */

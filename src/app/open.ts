@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
 import { agentSpec, checkLock, type Project } from "../agents/index.ts";
 import { countRequest } from "../compiler/index.ts";
 import { DISK, type ProjectDisk } from "../features/index.ts";
@@ -271,6 +272,7 @@ function partsOf({ now, ...rest }: Changing): RuntimeParts {
     holder: holderName(process.pid),
     alive: holderLives,
     sendDelivery,
+    machine: { system: `${process.platform} ${process.arch}`, host: hostname(), folder: process.cwd() },
   };
 }
 

@@ -294,6 +294,45 @@ describe("fill", () => {
   }
 });
 
+describe("budgets of the whole", () => {
+  const prefix = agentOf(
+    core,
+    ...[10, 20, 30].map((rank) => layer(`text-${rank}`, { rank, text: long(`word${rank}`).repeat(8) })),
+  );
+  const whole = compile(inputOf({ agent: prefix, limit: 1e6 }));
+  const systemOf = (made: ReturnType<typeof compile>): number =>
+    made.ledger.entries.reduce((sum, { place, tokens }) => sum + (place === "system" ? tokens : 0), 0);
+  const system = Math.floor(systemOf(whole) * 0.6);
+  const capped = { ...prefix, budgets: { ...prefix.budgets, system, history: 400 } };
+
+  it("001.14 001.16 `system` cuts the prefix only where not everything fits, the highest rank first, and the core never", () => {
+    expect(compile(inputOf({ agent: capped, limit: whole.ledger.tokens + 50 })).ledger.tokens).toBe(
+      whole.ledger.tokens,
+    );
+    const events = [event("word ".repeat(systemOf(whole)))];
+    const made = compile(inputOf({ agent: capped, events, limit: systemOf(whole) + 2_000 }));
+    expect(systemOf(made)).toBeLessThanOrEqual(system);
+    expect(systemOf(made)).toBeGreaterThan(system * 0.9);
+    expect(entryOf(made, "core").fate).toBe("kept");
+    expect(entryOf(made, "text-10").fate).toBe("kept");
+    expect(entryOf(made, "text-30").fate).not.toBe("kept");
+  });
+
+  it("001.14 `history` bounds what stays of a conversation that is cut, and cuts none that fits", () => {
+    const talk = Array.from({ length: 40 }, (_, n) => reply("talk ".repeat(60), turnNumber(n + 2)));
+    const { epoch } = whole;
+    const sizeOf = (made: ReturnType<typeof compile>): number => entryOf(made, "transcript").tokens;
+    const at = (agent: typeof prefix, limit: number) =>
+      compile(inputOf({ agent, limit, epoch: { ...epoch, transcript: talk } }));
+    const all = sizeOf(at(capped, 1e6));
+    expect(all).toBeGreaterThan(3_000);
+    const limit = systemOf(whole) + Math.floor(all * 0.9);
+    expect(sizeOf(at(prefix, limit))).toBeGreaterThan(450);
+    expect(sizeOf(at(capped, limit))).toBeLessThanOrEqual(450);
+    expect(sizeOf(at(capped, limit))).toBeGreaterThan(0);
+  });
+});
+
 describe("the message", () => {
   it("is there whatever else wants the room", () => {
     const agent = agentOf(core, layer("big", { rank: 9, text: long("big").repeat(20) }), clock());

@@ -44,8 +44,9 @@ export interface Compilation {
   readonly taint: Trust;
   /** Tokens of the older transcript that stay even when it gives way. */
   readonly least: number;
-  /** What must stay of it when it is cut. */
+  /** What must stay of it when it is cut, and how many tokens may. */
   readonly keep?: Keep;
+  readonly history?: number;
   /** The prefix as it is rendered now, where the epoch's own is older: a cut takes it, for nothing. */
   readonly fold?: Folded;
   /** Whether what was reasoned before a cut may not stand behind it. */
@@ -79,6 +80,7 @@ export function compile(input: CompileInput): Compilation {
     taint: "platform",
     least: 0,
     ...(input.keep && { keep: input.keep }),
+    ...(agent.budgets.history !== undefined && { history: agent.budgets.history }),
     ...(input.binds && { binds: true }),
     ...(edits && { fold: edits.fold }),
   };
@@ -219,6 +221,12 @@ function tailPieces(tail: readonly Draft[], room: number, free: number): readonl
   });
 }
 
+/** Tokens that the prefix may have where not everything fits: tools are not counted, for they are sent whole. */
+function ceilingOf({ agent: { budgets } }: CompileInput, pieces: readonly Piece[]): number {
+  const tools = pieces.find(({ id }) => id === "tools")?.wanted ?? 0;
+  return budgets.system === undefined ? Number.POSITIVE_INFINITY : tools + budgets.system;
+}
+
 type Shared = ReturnType<typeof shareRoom>;
 
 /** What comes behind the prefix and the transcript. */
@@ -247,9 +255,10 @@ function begin(
   const unfit = prefixOf(input);
   const beside = wantedSum(unfit.pieces) + coming.whole.tokens;
   const needed = beside + wantedSum(tailPieces(coming.tail, input.limit - beside, input.limit - beside));
-  const sizes = isAlone
+  const all = isAlone
     ? sizesAlone(input.limit, input.events.length)
     : sizesFor(input.limit, needed, coming.tail.length > 0);
+  const sizes = needed <= input.limit ? all : all.map((size) => Math.min(size, ceilingOf(input, unfit.pieces)));
   const frozen = frozenWithin(input.limit - needed, input);
   const begun = isAlone
     ? { n: (input.epoch?.n ?? 0) + 1, reason: "alone" as const }
@@ -277,7 +286,7 @@ function settleRoom(
   const taken = ({ prefixEntries }: Epoch) => [...prefixEntries, ...live].reduce((sum, entry) => sum + entry.tokens, 0);
   const others = taken(epoch);
   const room = limit - others;
-  const plan = cutPlan(epoch, room, compilation.keep);
+  const plan = cutPlan(epoch, room, compilation);
   const because = whyCut(epoch, room, { plan, isStart: start !== undefined, early: start?.early });
   const planned = { ...compilation, ledger: withPlan(compilation.ledger, plan, because ?? start?.early?.because) };
   if (because === undefined) return withLedger(planned, live, others, count);

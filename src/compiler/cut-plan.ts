@@ -8,6 +8,12 @@ export interface Keep {
   readonly write: number;
 }
 
+/** What of a conversation stays when it is cut: at the least, and at the most, in tokens. */
+export interface Staying {
+  readonly keep?: Keep;
+  readonly history?: number;
+}
+
 /** When a transcript is cut and how deeply, in tokens of its turns. */
 export interface CutPlan {
   /** It is cut where it has more. */
@@ -24,11 +30,12 @@ export interface CutPlan {
 const MOST = 3 / 4;
 
 /** When the transcript is to be cut; none where there is no turn in it. */
-export function cutPlan(epoch: Epoch, room: number, keep?: Keep): CutPlan | undefined {
+export function cutPlan(epoch: Epoch, room: number, { keep, history }: Staying): CutPlan | undefined {
   const { count, tokens } = transcriptSum(epoch.transcript).turns;
   if (count === 0) return undefined;
   const each = tokens / count;
-  if (keep === undefined) return { at: room, keep: staying(epoch, room), each, declared: false };
+  if (keep === undefined)
+    return { at: room, keep: Math.min(staying(epoch, room), history ?? room), each, declared: false };
   const stays = Math.min(keep.tokens, Math.max(Math.floor(room * MOST), 0));
   return { at: Math.min(highWater(stays, each, keep), room), keep: stays, each, declared: true };
 }

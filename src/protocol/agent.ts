@@ -14,6 +14,10 @@ export interface Budgets {
   readonly reply: number;
   /** Tokens of the conversation that stay at least when it is cut; left out, as many as are cheap to write once more. */
   readonly keep?: number;
+  /** Tokens of it that stay at most when it is cut; left out, a sixth to a half of the room. */
+  readonly history?: number;
+  /** Tokens of the prefix without its tools where not everything fits; left out, as many as leave room for the rest. */
+  readonly system?: number;
   /** Characters of one event, at most; left out, `LONGEST_MESSAGE`. */
   readonly message?: number;
   /** One tool result, capped once at ingestion. */

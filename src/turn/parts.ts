@@ -52,6 +52,8 @@ export interface Parts {
   readonly wall: () => number;
   /** `n` bytes of chance. */
   readonly random: (n: number) => Uint8Array;
+  /** Where it runs, for layers that tell it; left out, they do not. */
+  readonly machine?: { readonly system: string; readonly host: string; readonly folder: string };
   /** This worker's name, which its leases begin with. */
   readonly holder: string;
   /** False when the worker behind a lease is surely gone. */

@@ -36,8 +36,12 @@ const replay = (file: string, ...more: readonly string[]) => [
 const CASES: readonly (readonly [readonly string[], number, readonly string[]])[] = [
   [["chta", "companion"], 2, ["unknown command 'chta'", "Did you mean chat?"]],
   [["chat", "companion", "--nwe"], 2, ["unknown option '--nwe'", "Did you mean --new?"]],
-  [["chat"], 2, ["there are 2 agents", "`strata chat companion`", "`strata chat sovereign`"]],
-  [["compose", "companion"], 2, ["which message?", "--message TEXT"]],
+  [
+    ["chat"],
+    2,
+    ["there are 3 agents", "`strata chat companion`", "`strata chat sovereign`", "`strata chat workbench`"],
+  ],
+  [["compose", "companion"], 2, ["a message is needed", "--message TEXT"]],
   [["start", "--port", "99999"], 2, ["'99999' is invalid", "from 0 to 65535"]],
   [["chat", "nobody"], 3, ['no agent "nobody"', "companion"]],
   [["chat", "No Body"], 2, ['"No Body" is not an agent name']],

@@ -7,6 +7,7 @@ import * as files from "../../features/files/config.ts";
 import * as inbox from "../../features/inbox/config.ts";
 import * as life from "../../features/life/config.ts";
 import * as memories from "../../features/memories/config.ts";
+import * as runtime from "../../features/runtime/config.ts";
 import * as schedules from "../../features/schedules/config.ts";
 import * as skills from "../../features/skills/config.ts";
 import * as texts from "../../features/texts/config.ts";
@@ -34,6 +35,7 @@ export const LAYER_SOURCES = {
   ...texts.SOURCES,
   ...files.SOURCES,
   ...facts.SOURCES,
+  ...runtime.SOURCES,
 };
 
 /** What strata.yaml would say, as a program writes it. */

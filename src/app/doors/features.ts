@@ -69,6 +69,11 @@ export const FEATURES: readonly Listed[] = [
     load: async () => (await import("../../features/memories/index.ts")).FEATURE,
   },
   {
+    name: "runtime",
+    nouns: {},
+    load: async () => (await import("../../features/runtime/index.ts")).FEATURE,
+  },
+  {
     name: "schedules",
     nouns: { schedule: "list what an agent does by the clock, and run one of these now" },
     load: async () => (await import("../../features/schedules/index.ts")).FEATURE,

@@ -1,6 +1,6 @@
 import { conversationDoors } from "../../features/conversations/index.ts";
 import { deliveryDoors } from "../../features/deliveries/index.ts";
-import { factDoors, factSteps } from "../../features/facts/index.ts";
+import { factDoors } from "../../features/facts/index.ts";
 import { type FilePorts, openFiles } from "../../features/files/index.ts";
 import { inboxDoors } from "../../features/inbox/index.ts";
 import { type LifePorts, openLife } from "../../features/life/index.ts";
@@ -20,7 +20,7 @@ export function openRuntime(parts: RuntimeParts): Runtime {
   const life = openLife(parts);
   const files = openFiles(parts);
   const skills = openSkills(parts);
-  const steps = [life.steps, files.steps, skills.steps, factSteps, ...(parts.steps ?? [])];
+  const steps = [life.steps, files.steps, skills.steps, ...(parts.steps ?? [])];
   const { runtime, turnParts, run } = createRuntime(parts, steps);
   const lives = life.doors(turnParts, run);
   return {

@@ -101,7 +101,7 @@ export const SOURCES = {
   fact: sourceForm({
     fills: "what one of the conversation's `facts` says, or the one of the layer's `texts` that it chooses",
     isStored: true,
-    isPerThread: true,
+    changesFor: "thread",
     isRepeatable: true,
     takes: ["fact", "texts"],
     kept: { fact: z.string(), texts: z.record(z.string(), z.string().transform(trusted)) },

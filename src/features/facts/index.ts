@@ -5,9 +5,10 @@ import type { Feature } from "../feature.ts";
 import { FIELDS, list, TIME } from "../fields.ts";
 import { operation } from "../operation.ts";
 import { KEYS } from "./config.ts";
+import { factSteps } from "./facts.ts";
 import { FACT_STORE } from "./store.ts";
 
-export { declaredFacts, factDoors, factSteps } from "./facts.ts";
+export { declaredFacts, factDoors } from "./facts.ts";
 export { FACT_STORE } from "./store.ts";
 
 const FACT = z
@@ -64,7 +65,13 @@ const unset = operation({
   show: ({ name, value }, { given: { id } }) => [`${name} is ${short(value)} on ${id} from the next turn on.`],
 });
 
-export const FEATURE: Feature = { name: "facts", keys: KEYS, store: FACT_STORE, operations: [facts, set, unset] };
+export const FEATURE: Feature = {
+  name: "facts",
+  keys: KEYS,
+  store: FACT_STORE,
+  steps: factSteps,
+  operations: [facts, set, unset],
+};
 
 type Shown = z.output<typeof FACT>;
 

@@ -28,6 +28,7 @@ interface LayerSize {
 interface Prompts {
   readonly full: Composed;
   readonly compact: Composed;
+  readonly minimal: Composed;
   readonly sent: Composed | StrataError;
 }
 
@@ -38,13 +39,16 @@ export async function explainSizes(context: Context, sizing: Sizing): Promise<vo
   const sizes = sizesOf(prompts);
   const sums = { full: sumOf(sizes, "full"), compact: sumOf(sizes, "compact") };
   const { sent } = prompts;
+  const cut = cutIn(sent);
   if (sizing.json) {
     const chosen = sent instanceof StrataError ? {} : { mode: sent.ledger.mode, limit: sent.ledger.limit };
-    const tokens = sent instanceof StrataError ? sums : { ...sums, sent: sumOf(sizes, "sent") };
-    context.json({ agent: agent.name, model, ...chosen, layers: sizes, tokens });
+    const all = { ...sums, minimal: minimalOf(prompts) };
+    const tokens = sent instanceof StrataError ? all : { ...all, sent: sumOf(sizes, "sent") };
+    context.json({ agent: agent.name, model, ...chosen, layers: sizes, tokens, cut });
   } else {
     const rows = table(COLUMNS, sizes.map(rowOf), context.style);
-    context.say(titleOf(prompts, context.style), "", ...rows, "", ...totals(sizes));
+    const minimal = `minimal  ${number(minimalOf(prompts))} tokens beside the message`;
+    context.say(titleOf(prompts, context.style), "", ...rows, "", ...totals(sizes), minimal, ...cut.map(cutLine));
   }
   if (sent instanceof StrataError) context.fail(sent);
 }
@@ -57,6 +61,7 @@ async function composed({ app, conversation, message, mode }: Sizing): Promise<P
   return {
     full: await compose(anew, { mode: "full", uncut: true }),
     compact: await compose(anew, { mode: "compact", uncut: true }),
+    minimal: await compose(anew, { mode: "minimal", uncut: true }),
     sent: await compose(conversation, { mode }).catch(tooLarge),
   };
 }
@@ -115,6 +120,29 @@ function sizesOf({ full, compact, sent }: Prompts): readonly LayerSize[] {
 
 const entriesOf = ({ ledger }: Composed): ReadonlyMap<string, LedgerEntry> =>
   new Map(ledger.entries.map((entry) => [entry.piece, entry]));
+
+/** What of the sent prompt gave way, and how far. */
+interface CutPiece {
+  readonly piece: string;
+  readonly tokens: number;
+  readonly wanted: number;
+  readonly because: string;
+}
+
+const cutIn = (sent: Prompts["sent"]): readonly CutPiece[] =>
+  sent instanceof StrataError
+    ? []
+    : sent.ledger.entries.flatMap(({ piece, tokens, wanted, ...fate }) =>
+        fate.fate === "truncated" || fate.fate === "dropped" ? [{ piece, tokens, wanted, because: fate.because }] : [],
+      );
+
+function cutLine({ piece, tokens, wanted, because }: CutPiece): string {
+  const what = tokens === 0 ? "left out" : `cut to ${number(tokens)}`;
+  return `${piece}: ${what} of ${number(wanted)} tokens (${because})`;
+}
+
+const minimalOf = ({ minimal: { ledger } }: Prompts): number =>
+  ledger.entries.filter(isSized).reduce((sum, { wanted }) => sum + wanted, 0);
 
 /** The conversation and the message are no part of what an agent is told beforehand. */
 const isSized = ({ place }: LedgerEntry): boolean => place !== "transcript" && place !== "message";

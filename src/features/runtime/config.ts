@@ -1,0 +1,25 @@
+import { type KindsOf, sourceForm } from "../../agents/index.ts";
+
+/** What the platform says of itself. It stands in the prefix: it changes with another model, machine or tool alone. */
+export const SOURCES = {
+  tools: sourceForm({
+    fills: "the agent's tools, a line each",
+    isStored: true,
+    isOurs: true,
+    changesFor: "agent",
+    kept: {},
+    make: () => ({}),
+  }),
+  runtime: sourceForm({
+    fills: "the agent's name, its model, the system, the host and the folder",
+    isStored: true,
+    isOurs: true,
+    changesFor: "agent",
+    kept: {},
+    make: () => ({}),
+  }),
+};
+
+declare module "../../protocol/layer.ts" {
+  interface SourceKinds extends KindsOf<typeof SOURCES> {}
+}

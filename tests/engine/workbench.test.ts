@@ -1,0 +1,105 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type App, openApp } from "../../src/app.ts";
+import { agentName, contactId, type Ledger, type Mode, untrusted } from "../../src/protocol/index.ts";
+import { strata } from "../cli/strata.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const WORKBENCH = agentName("workbench");
+
+/** The workbench beside a project: this repository's own files for agents, and a folder for what is changed. */
+async function beside(edit: (yaml: string) => string = (yaml) => yaml): Promise<App> {
+  const folder = mkdtempSync(join(tmpdir(), "strata-bench-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  cpSync(join(ROOT, "blueprints/workbench"), folder, { recursive: true });
+  cpSync(join(ROOT, "AGENTS.md"), join(folder, "AGENTS.md"));
+  const file = join(folder, "strata.yaml");
+  writeFileSync(file, edit(readFileSync(file, "utf8")));
+  const app = await openApp({ folder, data: join(folder, ".strata"), env: {} });
+  onTestFinished(() => app.close());
+  return app;
+}
+
+const talk = { agent: WORKBENCH, contact: contactId("ann"), channel: "chat", key: "main" };
+const composed = (app: App, mode?: Mode) =>
+  app.runtime.compose(app.operator, talk, untrusted("Where is the compiler?"), { mode });
+const fates = ({ entries }: Ledger) => new Map<string, string>(entries.map(({ piece, fate }) => [piece, fate]));
+const total = (tokens: number) => (yaml: string) =>
+  yaml.replace("total: 128000, reply: 8192", `total: ${tokens}, reply: ${Math.min(8_192, tokens / 4)}`);
+
+/** The seed's ranks and budgets (001.1 to 001.14). The transcript is its layer 70. */
+const SEED = [
+  ["core", 0, undefined],
+  ["safety", 5, undefined],
+  ["instructions", 10, 1_000],
+  ["thinking", 12, 200],
+  ["bootstrap", 15, 4_000],
+  ["guides", 18, 2_000],
+  ["business", 20, 1_000],
+  ["skills", 40, 4_000],
+  ["memory", 50, 2_000],
+  ["temporal", 60, 200],
+  ["runtime", 80, 200],
+] as const;
+
+describe("the workbench", () => {
+  it("001.1 001.2 001.3 001.13 001.14 has the seed's layers, ranks and budgets", async () => {
+    const app = await beside();
+    const { agent, ledger } = await composed(app);
+    const layers = new Map(agent.layers.map((layer) => [String(layer.id), layer]));
+    expect(SEED.map(([id]) => [id, layers.get(id)?.rank, layers.get(id)?.budget])).toEqual(SEED);
+    expect([layers.get("core")?.mutability, layers.get("safety")?.mutability]).toEqual(["immutable", "immutable"]);
+    expect(agent.budgets).toMatchObject({ total: 128_000, system: 16_000, history: 10_000 });
+    expect(ledger.entries.map(({ piece }) => piece)).toContain("transcript");
+  });
+
+  it("001.1 001.6 001.12 says which tools it has and where it runs", async () => {
+    const app = await beside();
+    const { request, model } = await composed(app);
+    const system = request.prefix.system.map(({ text }) => text).join("\n");
+    for (const { name } of request.prefix.tools) expect(system).toMatch(new RegExp(`^- ${name}: \\S`, "m"));
+    expect(system).toContain(`agent workbench · model ${model} · ${process.platform} ${process.arch} · host `);
+    expect(system).toContain("## File AGENTS.md\n# Map");
+  });
+
+  it("001.15 001.16 001.17 laid over this repository, cuts what matters least as the room shrinks, and says so", async () => {
+    const shown: Record<number, ReadonlyMap<string, string>> = {};
+    for (const tokens of [128_000, 32_000, 8_000, 4_096]) {
+      const app = await beside(total(tokens));
+      const { ledger } = await composed(app);
+      expect(ledger.tokens, `${tokens}`).toBeLessThanOrEqual(ledger.limit);
+      for (const id of ["core", "safety", "message"]) expect(fates(ledger).get(id), `${id} at ${tokens}`).toBe("kept");
+      for (const entry of ledger.entries)
+        if (entry.fate === "truncated" || entry.fate === "dropped") expect(entry.because).toBe("budget");
+      shown[tokens] = fates(ledger);
+      if (tokens === 4_096) expect(ledger.tokens).toBeGreaterThan(ledger.limit * 0.85);
+    }
+    for (const tokens of [128_000, 32_000, 8_000])
+      expect([...(shown[tokens]?.values() ?? [])], `${tokens}`).not.toContain("dropped");
+    expect(shown[32_000]?.get("bootstrap")).toBe("kept");
+    expect(shown[4_096]?.get("bootstrap")).toBe("truncated");
+    expect(shown[4_096]?.get("instructions")).toBe("kept");
+  });
+
+  it("001.22 001.32 in minimal mode sends core, safety, instructions and time", async () => {
+    const app = await beside();
+    const { ledger } = await composed(app, "minimal");
+    const layers = ledger.entries.filter(({ rank }) => rank !== undefined).map(({ piece }) => piece);
+    expect(layers).toEqual(["core", "abilities", "safety", "instructions", "temporal"]);
+  });
+
+  it("001.32 shows with compose --explain who wins, where it stands, what minimal mode needs and what was cut", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "strata-bench-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    expect((await strata(["init", "workbench"], { cwd: folder })).code).toBe(0);
+    cpSync(join(ROOT, "AGENTS.md"), join(folder, "AGENTS.md"));
+    const file = join(folder, "strata.yaml");
+    writeFileSync(file, total(4_096)(readFileSync(file, "utf8")));
+    const { out } = await strata(["compose", "workbench", "--explain"], { cwd: folder });
+    expect(out).toMatch(/^core +0 [\s\S]*^runtime +80 [\s\S]*^thinking +12 [\s\S]*^temporal +60 /m);
+    expect(out).toMatch(/^minimal +[\d,]+ tokens beside the message$/m);
+    expect(out).toMatch(/^bootstrap: cut to [\d,]+ of [\d,]+ tokens \(budget\)$/m);
+  });
+});
