@@ -144,12 +144,13 @@ function raceContract(begin: () => Promise<string>): void {
 
   it("law 7 over many threads: none is ever on two at once, both go on, and one that stood still writes nothing late", async () => {
     const store = await openStore(address);
-    for (let n = 0; n < THREADS; n++) {
+    const fill = async (_: unknown, n: number): Promise<void> => {
       const thread = await open(store, ANN, `key ${n}`);
       await store.receive(ANN, thread.id, [said(`first ${n}`), said(`second ${n}`)]);
-    }
+    };
+    await Promise.all(Array.from({ length: THREADS }, fill));
     const [one, two] = [program("work", 5), program("work", 5)];
-    while (one.lines.length < 9 || one.lines.length % 2 === 0) await setTimeout(1);
+    while (one.lines.length < 15 || one.lines.length % 2 === 0) await setTimeout(1);
     one.child.kill("SIGSTOP");
     const [seen, before] = [one.lines.length, two.lines.length];
     await setTimeout(2_500);
@@ -164,7 +165,9 @@ function raceContract(begin: () => Promise<string>): void {
     const committed = deeds.filter(({ did }) => did === "commit").map(({ thread }) => thread);
     expect(committed).toHaveLength(THREADS);
     expect(new Set(committed).size).toBe(THREADS);
-    for (const { id } of await store.threads(ANN, THREADS)) expect(await store.slots(ANN, id)).toHaveLength(3);
+    const threads = await store.threads(ANN, THREADS);
+    const slots = await Promise.all(threads.map(({ id }) => store.slots(ANN, id)));
+    expect(slots.map(({ length }) => length)).toEqual(threads.map(() => 3));
     expect(await problems(store, ANN.org)).toEqual([]);
     await store.close();
   }, 120_000);
