@@ -79,14 +79,16 @@ export interface MemoryStore {
     limit: number,
     filter?: MemoryFilter & { readonly superseded?: true },
   ): Promise<readonly Memory[]>;
+  /** All that was saved on purpose in these scopes, of each the newest first; nothing where that is more than `most`. */
+  savedMemories(scopes: readonly Scope[], most: number): Promise<readonly Memory[] | undefined>;
   /**
    * What the scope's memories are about, by their words alone; no memory is in two topics. The 5,000 newest are looked through.
    */
   memoryTopics(scope: Scope, wish: TopicWish): Promise<readonly MemoryTopic[]>;
   memory(scope: Scope, id: MemoryId): Promise<Memory | undefined>;
   forgetMemory(scope: Scope, id: MemoryId): Promise<boolean>;
-  /** Grows with every change of what a search of the scope could give. */
-  memoryRevision(scope: Scope): Promise<number>;
+  /** Of each scope; it grows with every change of what a search of the scope could give. */
+  memoryRevisions(scopes: readonly Scope[]): Promise<readonly number[]>;
   /** How many memories of each kind the scope holds, and their characters. */
   memoryStats(scope: Scope): Promise<readonly MemoryStats[]>;
 }

@@ -15,7 +15,7 @@ import {
 import { proposalCounts, proposals } from "./agent/proposals.ts";
 import { activeTexts, textMoves, textPointers, textVersions } from "./agent/texts.ts";
 import type { AgentStore } from "./agent-store.ts";
-import { memories, memory, memoryRevision, memoryStats, memoryTopics } from "./memory/memories.ts";
+import { memories, memory, memoryRevisions, memoryStats, memoryTopics, savedMemories } from "./memory/memories.ts";
 import { forgetMemory, saveMemories, saveMemory } from "./memory/save-memory.ts";
 import { searchMemories } from "./memory/search-memories.ts";
 import {
@@ -135,7 +135,8 @@ function memoryStore(
     memoryTopics: reading(memoryTopics),
     memory: reading(memory),
     forgetMemory: writing(forgetMemory),
-    memoryRevision: reading(memoryRevision),
+    memoryRevisions: reading(memoryRevisions),
+    savedMemories: reading(savedMemories),
     memoryStats: reading(memoryStats),
     servingModels: reading(servingModels),
     vectorStates: reading(vectorStates),

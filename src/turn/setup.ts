@@ -55,9 +55,18 @@ export async function broughtUpToDate(parts: Parts, thread: Thread): Promise<Thr
   return now;
 }
 
-/** Keeps the declaration for threads that are pinned to it. */
-export const keepVersion = (parts: Parts, agent: Agent): Promise<void> =>
-  parts.store.saveAgentVersion(agent.org, agent.name, agent.version, parts.agents.spec(agent), parts.clock());
+/** Keeps the declaration for threads that are pinned to it. What this program has kept already stays: each turn would ask anew. */
+export async function keepVersion({ store, agents, clock }: Parts, agent: Agent): Promise<void> {
+  const { org, name, version } = agent;
+  const known = keptVersions.get(store) ?? new Set();
+  keptVersions.set(store, known);
+  const key = JSON.stringify([org, name, version]);
+  if (known.has(key)) return;
+  await store.saveAgentVersion(org, name, version, agents.spec(agent), clock());
+  known.add(key);
+}
+
+const keptVersions = new WeakMap<Parts["store"], Set<string>>();
 
 /**
  * The agent as the thread is pinned to it: the declared one, or an earlier version out of the record. Its model is the declared one

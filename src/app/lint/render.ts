@@ -162,7 +162,7 @@ async function contentsOf(agent: Agent, world: World) {
     count: (text) => text.length,
     store: {
       searchMemories: async () => [memory],
-      memoryRevision: async () => 0,
+      memoryRevisions: async () => [],
       memory: async () => memory,
       memories: async () => [memory],
       memoryStats: async () => [],

@@ -34,6 +34,21 @@ export function memoryContract(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("gives all that was saved in several scopes, and nothing where that is too much", async () => {
+      const store = await openStore();
+      const [own, others] = [{ ...ANN, contact: null }, scopeOf("bob")];
+      expect(await store.savedMemories([ANN, own], 9)).toEqual([]);
+      await store.saveMemory(ANN, newMemory(), remembered("Ann has tea"));
+      await store.saveMemory(ANN, newMemory(), remembered("Ann has milk", { at: NOW + 1 }));
+      await store.saveMemory(ANN, newMemory(), remembered("Hello there", { kind: "message" }));
+      await store.saveMemory(own, newMemory(), remembered("Everybody has bread"));
+      await store.saveMemory(others, newMemory(), remembered("Bob has wine"));
+      const saved = await store.savedMemories([ANN, own], 3);
+      expect(saved?.map(({ content }) => content)).toEqual(["Ann has milk", "Ann has tea", "Everybody has bread"]);
+      expect(await store.savedMemories([ANN, own], 2)).toBeUndefined();
+      await store.close();
+    });
+
     it("finds by any of the words, the best match first, the newest first among equals", async () => {
       const store = await holding(
         openStore,

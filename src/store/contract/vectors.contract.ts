@@ -101,9 +101,9 @@ export function vectorContract(openStore: OpenStore): void {
     it("wait for messages as for all else", async () => {
       const store = await openStore();
       await exchange(store, await open(store, ANN), "at 30");
-      const before = await store.memoryRevision(ANN);
+      const [before = 0] = await store.memoryRevisions([ANN]);
       expect(await embed(store, ANN)).toContain("at 30");
-      expect(await store.memoryRevision(ANN)).toBeGreaterThan(before);
+      expect((await store.memoryRevisions([ANN]))[0]).toBeGreaterThan(before);
       expect(await near(store, 30)).toContain("at 30");
       await store.close();
     });

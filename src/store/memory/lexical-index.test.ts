@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { lexicalIndexContract, type Said } from "../../memory/index.contract.ts";
 import { type MemoryId, untrusted } from "../../protocol/index.ts";
-import { ANN, newMemory, remembered, scopeOf } from "../contract/sample.contract.ts";
+import { ANN, asking, newMemory, remembered, scopeOf } from "../contract/sample.contract.ts";
 import { type Connection, connect } from "../sqlite/connection.ts";
 import { migrate } from "../sqlite/migrate.ts";
 import { sqliteTransactions } from "../sqlite/transactions.ts";
@@ -13,6 +13,7 @@ import { scopeIndex } from "./lexical-index.ts";
 import { memoryScope, rangeOf } from "./memory-scope.ts";
 import { refreshIndex } from "./reindex.ts";
 import { forgetMemory, saveMemory } from "./save-memory.ts";
+import { searchMemories } from "./search-memories.ts";
 
 async function opened(): Promise<Transactions & Pick<Connection, "close">> {
   const db = connect(":memory:", { random: randomBytes, patience: 100 });
@@ -58,6 +59,24 @@ const empty = {
   characters: 0,
   revision: 0,
 };
+
+describe("a search of several scopes", () => {
+  it("is one snapshot, with the texts of all that it found where they are short", async () => {
+    const { write, read, close } = await opened();
+    const scopes = [ANN, { ...ANN, contact: null }];
+    for (let i = 0; i < 20; i++) {
+      await write((tx) => saveMemory(tx, scopes[i % 2] ?? ANN, newMemory(), remembered(`tea number ${i}`)));
+    }
+    let snapshots = 0;
+    const counted: Transactions["read"] = (work) => {
+      snapshots++;
+      return read(work);
+    };
+    const found = await searchMemories(counted, scopes, asking("tea", 99));
+    expect([found.length, snapshots]).toEqual([20, 1]);
+    close();
+  });
+});
 
 describe("what is counted of a scope", () => {
   it("is always that of its rows, whatever is saved and forgotten", async () => {

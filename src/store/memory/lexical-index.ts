@@ -1,4 +1,4 @@
-import type { IndexSize, LexicalIndex, UnitHead, WeightedTerm } from "../../memory/index.ts";
+import type { LexicalIndex, UnitHead, WeightedTerm } from "../../memory/index.ts";
 import type { MemoryId } from "../../protocol/index.ts";
 import { plain } from "../statement.ts";
 import type { Tx } from "../tx.ts";
@@ -8,11 +8,11 @@ import type { UnitColumns } from "./units.ts";
 /** Which units may be candidates. */
 export type Sieve = (ids: readonly number[]) => Promise<ReadonlySet<number>>;
 
-/** The index of one scope: every query names its range, so that nothing of another scope is even looked at (law 5). */
+/** The index of one scope, whose row was read in the same transaction: every query names its range, so that nothing of another scope is even looked at (law 5). */
 export function scopeIndex(tx: Tx, scope: MemoryScope, sieve?: Sieve): LexicalIndex {
   const { from } = rangeOf(scope);
   return {
-    size: async () => sizeOf(tx, scope),
+    size: async () => ({ units: scope.units, terms: scope.terms }),
     frequencies: async (terms) => frequencies(tx, scope, terms),
     speakers: async () =>
       tx.column(plain<string>(`select speaker from unit_speaker where scope = ? order by speaker`, scope.number)),
@@ -25,11 +25,6 @@ export function scopeIndex(tx: Tx, scope: MemoryScope, sieve?: Sieve): LexicalIn
     heads: async (places) => heads(tx, scope, places),
     rows: async (places, terms) => rows(tx, scope, places, terms),
   };
-}
-
-async function sizeOf(tx: Tx, { number }: MemoryScope): Promise<IndexSize> {
-  const found = await tx.first(plain<IndexSize>(`select units, terms from memory_scope where number = ?`, number));
-  return found ?? { units: 0, terms: 0 };
 }
 
 interface Frequency {
@@ -61,8 +56,8 @@ interface Scored {
 }
 
 /**
- * The best by the sum of the weights of the terms that they have. One term a query: the index knows no more of a unit. All are read
- * before they are added up, for the list that they are added up in is one for all searches.
+ * The best by the sum of the weights of the terms that they have. All are read before they are added up, for the list that they are
+ * added up in is one for all searches.
  */
 async function bestOf(
   tx: Tx,
@@ -71,21 +66,19 @@ async function bestOf(
   limit: number,
 ): Promise<readonly Scored[]> {
   const range = rangeOf(scope);
-  const { next = 0 } = (await tx.first(plain<Pick<MemoryScope, "next">>(NEXT, scope.number))) ?? {};
-  const postings: (readonly [readonly number[], number])[] = [];
-  for (const { term, weight } of terms) {
-    if (isTerm(term) && weight > 0) postings.push([await tx.index.unitsWith(term, range), weight]);
-  }
-  const sums = next <= MOST_LISTED ? listedSums(range.from, next) : mappedSums();
+  const wanted = terms.filter(({ term, weight }) => isTerm(term) && weight > 0);
+  const postings = await tx.index.unitsWith(
+    wanted.map(({ term }) => term),
+    range,
+  );
+  const sums = scope.next <= MOST_LISTED ? listedSums(range.from, scope.next) : mappedSums();
   try {
-    for (const [ids, weight] of postings) for (const id of ids) sums.add(id, weight);
+    for (const { term, weight } of wanted) for (const id of postings.get(term) ?? []) sums.add(id, weight);
     return best(sums, Math.min(limit, sums.size));
   } finally {
     sums.clear();
   }
 }
-
-const NEXT = `select next from memory_scope where number = ?`;
 
 /** Sums by id. */
 interface Sums {

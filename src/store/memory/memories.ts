@@ -3,20 +3,28 @@ import { isValidAt, type Memory, type MemoryFilter, type MemoryId, type Scope } 
 import type { MemoryStats, MemoryTopic, TopicWish } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
 import { atMost } from "../scope.ts";
-import type { Tx } from "../tx.ts";
+import { inOrder, type Tx } from "../tx.ts";
 import { countsOf } from "./memory-count.ts";
 import { conditionOf, isOfKept, KEPT, memoryRows, NOT_SAID } from "./memory-rows.ts";
-import { memoryScope } from "./memory-scope.ts";
+import { type MemoryScope, memoryScope, memoryScopes } from "./memory-scope.ts";
 
 /** Newest first; of one instant, what was kept last. */
 export async function memories(
   tx: Tx,
   scope: Scope,
   limit: number,
-  { superseded, ...filter }: MemoryFilter & { readonly superseded?: true } = {},
+  filter?: MemoryFilter & { readonly superseded?: true },
 ): Promise<readonly Memory[]> {
   const own = await memoryScope(tx, scope);
-  if (!own) return [];
+  return own ? newestOf(tx, own, limit, filter) : [];
+}
+
+async function newestOf(
+  tx: Tx,
+  own: MemoryScope,
+  limit: number,
+  { superseded, ...filter }: MemoryFilter & { readonly superseded?: true } = {},
+): Promise<readonly Memory[]> {
   const wanted = { kinds: NOT_SAID, ...filter };
   const condition = conditionOf(wanted);
   const holds = [
@@ -35,9 +43,26 @@ export async function memory(tx: Tx, scope: Scope, id: MemoryId): Promise<Memory
   return row && toMemory(row);
 }
 
+/** All that was saved on purpose in these scopes, scope by scope; nothing where that is more than `most`. */
+export async function savedMemories(
+  tx: Tx,
+  scopes: readonly Scope[],
+  most: number,
+): Promise<readonly Memory[] | undefined> {
+  const holding = await inOrder(await memoryScopes(tx, scopes), async (own) => {
+    const counts = own === undefined ? [] : await countsOf(tx, own.number);
+    return { own, saved: counts.reduce((sum, { kind, memories }) => sum + (kind === "message" ? 0 : memories), 0) };
+  });
+  if (holding.reduce((sum, { saved }) => sum + saved, 0) > most) return undefined;
+  const lists = await inOrder(holding, ({ own, saved }) =>
+    own === undefined || saved === 0 ? Promise.resolve([]) : newestOf(tx, own, most),
+  );
+  return lists.flat();
+}
+
 /** 0 where nothing was ever remembered. */
-export async function memoryRevision(tx: Tx, scope: Scope): Promise<number> {
-  return (await memoryScope(tx, scope))?.revision ?? 0;
+export async function memoryRevisions(tx: Tx, scopes: readonly Scope[]): Promise<readonly number[]> {
+  return (await memoryScopes(tx, scopes)).map((own) => own?.revision ?? 0);
 }
 
 /** As they are kept: every message asks for them. */

@@ -3,8 +3,8 @@
  * else (what is counted, ranked, fused) is the same for all. Each lives as long as its transaction.
  */
 export interface MemoryIndex {
-  /** The ids of the units in the range that have the term, once each. */
-  unitsWith(term: string, range: IdRange): Promise<readonly number[]>;
+  /** By term, the ids of the units in the range that have it, once each. */
+  unitsWith(terms: readonly string[], range: IdRange): Promise<ReadonlyMap<string, readonly number[]>>;
   /** A unit's words come in with its row: one text, terms with spaces between them. */
   addWords(unit: number, terms: string): Promise<void>;
   /** They go while the row is still there, and leave no trace in the file. */

@@ -23,6 +23,21 @@ export async function memoryScope(tx: Tx, scope: Scope): Promise<MemoryScope | u
   );
 }
 
+/** The same of several scopes, with one question for all of an agent's. */
+export async function memoryScopes(tx: Tx, scopes: readonly Scope[]): Promise<readonly (MemoryScope | undefined)[]> {
+  const owners = scopes.map(ownerOrAgent);
+  const keyOf = ({ org, agent, contact }: (typeof owners)[number]): string => JSON.stringify([org, agent, contact]);
+  const found = new Map<string, MemoryScope>();
+  for (const same of Map.groupBy(owners, ({ org, agent }) => JSON.stringify([org, agent])).values()) {
+    const contacts = JSON.stringify(same.map(({ contact }) => contact));
+    const asked = plain<MemoryScope>(SCOPES, same[0]?.org, same[0]?.agent, contacts);
+    for (const row of await tx.all(asked)) found.set(keyOf(row), row);
+  }
+  return owners.map((one) => found.get(keyOf(one)));
+}
+
+const SCOPES = `select * from memory_scope where org = ? and agent = ? and contact in (select value from json_each(?))`;
+
 /** The same for writing: made when it is first needed. */
 export async function ownMemoryScope(tx: Tx, scope: Scope): Promise<MemoryScope> {
   const known = await memoryScope(tx, scope);

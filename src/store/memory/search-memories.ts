@@ -5,18 +5,18 @@ import type { MemoryHit } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
 import { atMost } from "../scope.ts";
 import { plain } from "../statement.ts";
-import type { Transactions, Tx } from "../tx.ts";
+import { inOrder, type Transactions, type Tx } from "../tx.ts";
 import { type Sieve, scopeIndex } from "./lexical-index.ts";
 import { conditionOf, isOfKept, KEPT, memoryRows } from "./memory-rows.ts";
-import { type MemoryScope, memoryScope, rangeOf } from "./memory-scope.ts";
+import { type MemoryScope, memoryScope, memoryScopes, rangeOf } from "./memory-scope.ts";
 import { FUSED, fused } from "./near-memories.ts";
 import { termsOf, type UnitColumns } from "./units.ts";
 
 type Reading = Transactions["read"];
 
 /**
- * Finds in each scope by itself, so that nothing of one tells of another, and gives the best of all. What is ranked is one snapshot;
- * the texts of what was found are others, for they may be long.
+ * Finds in each scope by itself, so that nothing of one tells of another, and gives the best of all. What is ranked is one snapshot,
+ * and so are the first texts; the texts of more are others, for they may be long.
  */
 export async function searchMemories(
   read: Reading,
@@ -25,40 +25,56 @@ export async function searchMemories(
 ): Promise<readonly MemoryHit[]> {
   const limit = atMost(query.limit);
   if (limit === 0) return [];
+  const { validAt: _, ...asked } = { ...query, limit };
+  const rankings = await read(async (tx) => {
+    const known = await memoryScopes(tx, scopes);
+    return inOrder(scopes, (scope, i) => rankScope(tx, { scope, own: known[i] }, asked));
+  });
   const found: MemoryHit[] = [];
-  for (const scope of scopes) found.push(...(await searchValid(read, scope, { ...query, limit })));
+  for (const first of rankings) if (first) found.push(...(await searchValid(read, first, { ...query, limit })));
   return found.sort((a, b) => b.score - a.score || b.at - a.at || b.place - a.place).slice(0, limit);
 }
 
 /** Few memories end: only where one is among the best, more than are asked for are looked at. */
 async function searchValid(
   read: Reading,
-  scope: Scope,
+  first: Ranking,
   { validAt, ...query }: MemoryQuery,
 ): Promise<readonly MemoryHit[]> {
-  for (let { limit } = query; ; limit *= 4) {
-    const ranking = await read((tx) => rankScope(tx, scope, { ...query, limit }));
-    if (ranking === undefined) return [];
-    const found = await hits(read, scope, ranking);
+  const { scope } = first;
+  let ranking: Ranking | undefined = first;
+  for (let { limit } = query; ranking !== undefined; ) {
+    const found = await hits(read, ranking);
     const valid = validAt === undefined ? found : found.filter((one) => isValidAt(one, validAt));
     const isAll = found.length < limit || valid.length === found.length;
     if (isAll || valid.length >= query.limit) return valid.slice(0, query.limit);
+    limit *= 4;
+    const more = { ...query, limit };
+    ranking = await read(async (tx) => rankScope(tx, { scope, own: await memoryScope(tx, scope) }, more));
   }
+  return [];
 }
 
-/** What is best in a scope, and to which stretch of talk each place belongs. */
+/** What is best in a scope, with where it stands, and the first of the texts. */
 interface Ranking {
+  readonly scope: Scope;
   readonly own: MemoryScope;
   readonly ranked: readonly Ranked[];
-  readonly sessions: ReadonlyMap<number, string>;
+  readonly places: ReadonlyMap<number, PlaceOf>;
+  readonly texts: ReadonlyMap<MemoryId, Memory>;
 }
 
-async function rankScope(tx: Tx, scope: Scope, query: MemoryQuery): Promise<Ranking | undefined> {
-  const own = await memoryScope(tx, scope);
+async function rankScope(
+  tx: Tx,
+  { scope, own }: { readonly scope: Scope; readonly own: MemoryScope | undefined },
+  query: MemoryQuery,
+): Promise<Ranking | undefined> {
   if (own === undefined) return undefined;
   const found = await rankWords(tx, own, { ...query, agent: scope.agent });
   const ranked = (await fused(tx, own, query, found)).slice(0, query.limit);
-  return { own, ranked, sessions: await sessionsOf(tx, own, ranked) };
+  const places = await placesOf(tx, own, ranked);
+  const [first = []] = portionsOf(ranked.filter(speaks), places);
+  return { scope, own, ranked, places, texts: await textsOf(tx, own, first) };
 }
 
 async function rankWords(
@@ -113,34 +129,60 @@ function sieveOf(tx: Tx, own: MemoryScope, condition: NonNullable<ReturnType<typ
     new Set(await tx.column(plain<number>(asked, JSON.stringify(ids), own.number, ...condition.parameters)));
 }
 
-/** Memories read at once: their texts may be long, and nobody else gets a turn meanwhile. */
+/** Memories are read at once up to so many, or up to so many units together: nobody else gets a turn meanwhile. */
 const AT_ONCE = 8;
+const UNITS_AT_ONCE = 128;
 
 /** What was ranked, with its text. What was forgotten meanwhile is left out. */
-async function hits(read: Reading, scope: Scope, { own, ranked, sessions }: Ranking): Promise<readonly MemoryHit[]> {
-  const holds = `memory.id in (select value from json_each(?)) and memory.first is not null`;
-  const known = new Map<MemoryId, Memory>();
-  for (let from = 0; from < ranked.length; from += AT_ONCE) {
-    if (from > 0) await setImmediate();
-    const ids = JSON.stringify(ranked.slice(from, from + AT_ONCE).map(({ memory }) => memory));
-    for (const row of await read((tx) => memoryRows(tx, own, holds, ids))) known.set(row.id, toMemory(row));
+async function hits(read: Reading, { scope, own, ranked, places, texts }: Ranking): Promise<readonly MemoryHit[]> {
+  const telling = ranked.filter(speaks);
+  const known = new Map(texts);
+  for (const portion of portionsOf(telling, places).slice(1)) {
+    await setImmediate();
+    for (const [id, one] of await read((tx) => textsOf(tx, own, portion))) known.set(id, one);
   }
-  return ranked.flatMap(({ memory, ...why }) => {
-    if (!speaks(why)) return [];
-    const found: Memory | undefined = known.get(memory);
-    const session = sessions.get(why.place);
-    return found && session !== undefined ? [{ ...found, ...why, scope, session }] : [];
+  return telling.flatMap(({ memory, ...why }) => {
+    const [found, at] = [known.get(memory), places.get(why.place)];
+    return found && at ? [{ ...found, ...why, scope, session: at.session }] : [];
   });
 }
 
-async function sessionsOf(tx: Tx, own: MemoryScope, ranked: readonly Ranked[]): Promise<ReadonlyMap<number, string>> {
+function portionsOf(ranked: readonly Ranked[], places: ReadonlyMap<number, PlaceOf>): readonly MemoryId[][] {
+  const portions: MemoryId[][] = [];
+  let units = 0;
+  for (const { memory, place } of ranked) {
+    const open = portions.at(-1);
+    units += places.get(place)?.parts ?? 1;
+    if (open !== undefined && (open.length < AT_ONCE || units <= UNITS_AT_ONCE)) open.push(memory);
+    else {
+      portions.push([memory]);
+      units = places.get(place)?.parts ?? 1;
+    }
+  }
+  return portions;
+}
+
+async function textsOf(tx: Tx, own: MemoryScope, ids: readonly MemoryId[]): Promise<ReadonlyMap<MemoryId, Memory>> {
+  if (ids.length === 0) return new Map();
+  const holds = `memory.id in (select value from json_each(?)) and memory.first is not null`;
+  return new Map((await memoryRows(tx, own, holds, JSON.stringify(ids))).map((row) => [row.id, toMemory(row)]));
+}
+
+/** The stretch of talk that a unit belongs to, and how many units its memory has. */
+interface PlaceOf {
+  readonly session: string;
+  readonly parts: number;
+}
+
+async function placesOf(tx: Tx, own: MemoryScope, ranked: readonly Ranked[]): Promise<ReadonlyMap<number, PlaceOf>> {
+  if (ranked.length === 0) return new Map();
   const { from } = rangeOf(own);
   const ids = JSON.stringify(ranked.map(({ place }) => from + place));
   const rows = await tx.all(
-    plain<{ readonly id: number; readonly session: number }>(
-      `select unit.id, unit.session from json_each(?) as wanted join unit on unit.id = cast(wanted.value as bigint)`,
-      ids,
-    ),
+    plain<{ readonly id: number; readonly session: number; readonly parts: number }>(PLACES, ids),
   );
-  return new Map(rows.map(({ id, session }) => [id - from, `#${session}`]));
+  return new Map(rows.map(({ id, session, parts }) => [id - from, { session: `#${session}`, parts }]));
 }
+
+const PLACES = `select unit.id, unit.session, memory.units as parts from json_each(?) as wanted
+  cross join unit on unit.id = cast(wanted.value as bigint) cross join memory on memory.row = unit.memory`;

@@ -3,9 +3,12 @@ import { plain } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 
 /** Which units have a word, as rows of a table: of one scope they are one range of its key. Vectors are compared in JavaScript. */
-export function postgresMemoryIndex(tx: Pick<Tx, "column" | "run">): MemoryIndex {
+export function postgresMemoryIndex(tx: Pick<Tx, "all" | "run">): MemoryIndex {
   return {
-    unitsWith: (term, { from, to }) => tx.column(plain<number>(UNITS, term, from, to)),
+    unitsWith: async (terms, { from, to }) => {
+      const rows = terms.length === 0 ? [] : await tx.all(plain<Posting>(UNITS, terms.join(" "), from, to));
+      return new Map(rows.map(({ term, units }) => [term, units.split(",").map(Number)]));
+    },
     addWords: async (unit, terms) => void (await tx.run(plain(ADD, unit, terms))),
     removeWords: async (unit, terms) => void (await tx.run(plain(REMOVE, unit, terms))),
     removeRange: async ({ from, to }) => void (await tx.run(plain(REMOVE_RANGE, from, to))),
@@ -14,7 +17,14 @@ export function postgresMemoryIndex(tx: Pick<Tx, "column" | "run">): MemoryIndex
   };
 }
 
-const UNITS = `select unit from unit_word where term = ? and unit >= ? and unit < ?`;
+interface Posting {
+  readonly term: string;
+  readonly units: string;
+}
+
+/** All terms at once, for each question goes to the server and back; the units of one as one text, for a row each would take longer. */
+const UNITS = `select term, string_agg(unit::text, ',') as units from unit_word
+  where term = any (string_to_array(?, ' ')) and unit >= ? and unit < ? group by term`;
 const ADD = `insert into unit_word (term, unit)
   select distinct on (term) term, cast(? as bigint) from unnest(string_to_array(?, ' ')) as term`;
 const REMOVE = `delete from unit_word where unit = ? and term = any (string_to_array(?, ' '))`;

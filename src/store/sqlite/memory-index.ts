@@ -5,7 +5,9 @@ import type { Connection } from "./connection.ts";
 /** Words by FTS5, whose ids must surely be whole: hence the casts. Vectors by sqlite-vec where it is loaded. */
 export function sqliteMemoryIndex(inUse: () => Connection): MemoryIndex {
   return {
-    unitsWith: async (term, { from, to }) => inUse().column(plain<number>(UNITS_WITH, `"${term}"`, from, to)),
+    // One term a query: the index knows no more of a unit.
+    unitsWith: async (terms, { from, to }) =>
+      new Map(terms.map((term) => [term, inUse().column(plain<number>(UNITS_WITH, `"${term}"`, from, to))])),
     addWords: async (unit, terms) => void inUse().run(plain(ADD, unit, terms)),
     removeWords: async (unit, terms) => void inUse().run(plain(REMOVE, unit, terms)),
     removeRange: async ({ from, to }) => void inUse().run(plain(REMOVE_RANGE, from, to)),

@@ -30,17 +30,19 @@ async function openedFor(tx: Tx, row: Row<"epoch">): Promise<Pick<Epoch, "opened
   return turn === undefined ? {} : { openedFor: { version: turn.version, wire: turn.wire } };
 }
 
-/** Writes down what a fork begins with, if this is its first turn. Part of the commit. */
-export async function beginFork(tx: Tx, at: Settling): Promise<void> {
-  if (await lastEpoch(tx, at.scope, at.thread)) return;
+/** Writes down what a fork begins with, if this is its first turn. Part of the commit. Gives the thread's newest epoch. */
+export async function beginFork(tx: Tx, at: Settling): Promise<Row<"epoch"> | undefined> {
+  const last = await lastEpoch(tx, at.scope, at.thread);
+  if (last) return last;
   const from = await forkedFrom(tx, at.scope, at.thread);
-  if (!from) return;
+  if (!from) return undefined;
   const { messages } = from;
   const { thread, turn } = at;
   const epoch: Row<"epoch"> = { ...from.epoch, ...owner(at.scope), thread, turn, n: 1, start: messages.length };
   await tx.run(insert("epoch", epoch));
   const marks = messages.map(({ piece, trust, tokens, came_with }) => ({ piece, trust, tokens, came_with }));
   await appendMessages(tx, at, { epoch: 1, position: 0, rolling: null }, marks);
+  return epoch;
 }
 
 interface ForkPoint {

@@ -93,9 +93,14 @@ export async function stagedFacts(tx: Tx, turn: Row<"turn">): Promise<unknown> {
 }
 
 /** How far what led to a turn's reply is trusted: by its requests, or those of a turn of several, where all senders wrote. */
-export async function taintsOf(tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly Trust[]> {
+export async function taintsOf(
+  tx: Tx,
+  scope: ContactScope,
+  turn: TurnId,
+  requests?: readonly { readonly taint: Trust }[],
+): Promise<readonly Trust[]> {
   const isStaged = (await stagedIn(tx, scope, turn)) !== undefined;
-  return isStaged ? ["contact"] : (await requestRows(tx, scope, turn)).map(({ taint }) => taint);
+  return isStaged ? ["contact"] : (requests ?? (await requestRows(tx, scope, turn))).map(({ taint }) => taint);
 }
 
 /** The scopes of the turns of several in which the contact's messages were ever staged. */

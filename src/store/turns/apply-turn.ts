@@ -89,7 +89,8 @@ async function addSlots(tx: Tx, at: Settling, { claim, outcome, words }: DoneTur
   const said: Omit<SlotSaid, "position">[] = (await eventsOfTurn(tx, at.scope, at.turn)).map(
     ({ id, kind, trust, piece, at: when, text }) => ({ id, kind, trust, piece, at: when, text }),
   );
-  if (words !== null) said.push(replySlot(outcome, words, replyTrust(await taintsOf(tx, at.scope, at.turn))));
+  if (words !== null)
+    said.push(replySlot(outcome, words, replyTrust(await taintsOf(tx, at.scope, at.turn, outcome.requests))));
   const slots = said.map((slot, i) => ({ ...slot, position: first + i }));
   const rows = slots.map(({ position, kind, trust, piece, at: when }): Row<"slot"> => {
     const speaker = kind === "reply" ? "agent" : trust;

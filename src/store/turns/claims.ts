@@ -40,20 +40,31 @@ async function isElsewhere(tx: Tx, row: Row<"thread">, { version = row.version }
 
 /** A sender's thread by itself: not while a turn of several was interrupted over it, for what that did outside is journaled there. */
 async function claimAlone(tx: Tx, row: Row<"thread">, request: ClaimRequest): Promise<Claim | undefined> {
-  const running = await tx.first(runningTurn({ ...owner(row), thread: row.id }));
+  const running = await runningOn(tx, row);
   const staged = running && (await stagedIn(tx, row, running.id));
   if (staged && (await tx.first(runningTurn({ ...owner(row), contact: staged.batch_contact, thread: staged.batch })))) {
     const says = `the messages on ${row.id} are staged with those of other senders in a turn that was interrupted`;
     const message = `${says}; \`strata inbox run ${row.agent}\` or \`POST /v1/agents/${row.agent}/inbox/run\` continues it`;
     throw new StrataError("thread_busy", message, { thread: row.id });
   }
-  return claimWaiting(tx, row, request);
+  return claimWaiting(tx, row, request, running);
 }
 
-async function claimWaiting(tx: Tx, row: Row<"thread">, request: ClaimRequest): Promise<Claim | undefined> {
+async function claimWaiting(
+  tx: Tx,
+  row: Row<"thread">,
+  request: ClaimRequest,
+  running: Running,
+): Promise<Claim | undefined> {
   const events = await pending(tx, row, row.id);
-  return events.length === 0 ? undefined : { ...(await take(tx, row, request)), events };
+  return events.length === 0 ? undefined : { ...(await take(tx, row, request, running)), events };
 }
+
+/** The turn that was interrupted on a thread, if one was. */
+type Running = Pick<Row<"turn">, "id" | "attempt"> | undefined;
+
+const runningOn = (tx: Tx, row: Row<"thread">): Promise<Running> =>
+  tx.first(runningTurn({ ...owner(row), thread: row.id }));
 
 /** All that waits of the senders that are staged and whom nobody else holds; each sender's messages as a turn of their own. */
 async function claimBatch(tx: Tx, row: Row<"thread">, request: ClaimRequest): Promise<Claim | undefined> {
@@ -61,18 +72,26 @@ async function claimBatch(tx: Tx, row: Row<"thread">, request: ClaimRequest): Pr
     await inOrder(await members(tx, row), async (member) => {
       if (lease(member, request)) return [];
       const turn = turnId(issueId("turn", request.now, tx.random(10)));
-      const claimed = await claimWaiting(tx, member, { version: row.version, ...request, turn });
+      const wanted = { version: row.version, ...request, turn };
+      const claimed = await claimWaiting(tx, member, wanted, await runningOn(tx, member));
       if (claimed) await noteStaged(tx, row, member, claimed.turn);
       return claimed ?? [];
     })
   ).flat();
   const events = staged.flatMap((one) => one.events);
-  return events.length === 0 ? undefined : { ...(await take(tx, row, request)), events, staged };
+  return events.length === 0
+    ? undefined
+    : { ...(await take(tx, row, request, await runningOn(tx, row))), events, staged };
 }
 
-async function take(tx: Tx, known: Row<"thread">, request: ClaimRequest): Promise<Omit<Claim, "events">> {
+async function take(
+  tx: Tx,
+  known: Row<"thread">,
+  request: ClaimRequest,
+  running: Running,
+): Promise<Omit<Claim, "events">> {
   const row = await pinned(tx, known, request.version);
-  const { turn, attempt } = await takeUp(tx, row, request);
+  const { turn, attempt } = await takeUp(tx, row, request, running);
   const fence = row.fence + 1;
   await setLease(tx, row, { fence, holder: request.holder, lease_until: request.until });
   const epoch = await currentEpoch(tx, toThread(row).scope, row.id);
@@ -103,8 +122,12 @@ export async function withdraw(
 }
 
 /** The turn that was interrupted, once more, or a new one. */
-async function takeUp(tx: Tx, row: Row<"thread">, request: ClaimRequest): Promise<Pick<Claim, "turn" | "attempt">> {
-  const running = await tx.first(runningTurn({ ...owner(row), thread: row.id }));
+async function takeUp(
+  tx: Tx,
+  row: Row<"thread">,
+  request: ClaimRequest,
+  running: Running,
+): Promise<Pick<Claim, "turn" | "attempt">> {
   if (!running) {
     await tx.run(insert("turn", newTurn(row, request)));
     return { turn: request.turn, attempt: 1 };

@@ -20,10 +20,15 @@ import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import type { Settling } from "./settling.ts";
 
-/** Keeps an epoch that the turn opened, with the transcript it starts from. */
-export async function openEpoch(tx: Tx, at: Settling, epoch: Epoch): Promise<void> {
+/** Keeps an epoch that the turn opened after the thread's `newest`, with the transcript it starts from. */
+export async function openEpoch(
+  tx: Tx,
+  at: Settling,
+  epoch: Epoch,
+  newest: Row<"epoch"> | undefined,
+): Promise<Row<"epoch">> {
   const { n, reason, cut, mode } = epoch;
-  const last = (await lastEpoch(tx, at.scope, at.thread))?.n ?? 0;
+  const last = newest?.n ?? 0;
   if (n !== last + 1) {
     const says = `thread ${at.thread} has ${last} epochs, so the next is ${last + 1} and not ${n}: claim the thread again`;
     throw new StrataError("invalid_input", says, { thread: at.thread, epoch: n });
@@ -42,6 +47,7 @@ export async function openEpoch(tx: Tx, at: Settling, epoch: Epoch): Promise<voi
   };
   await tx.run(insert("epoch", row));
   await appendMessages(tx, at, { epoch: n, position: 0, rolling: null }, await keepMessages(tx, at, epoch.transcript));
+  return row;
 }
 
 /** A prefix is kept as given, for it is replayed byte for byte; every conversation that has the same one shares it. */

@@ -16,7 +16,7 @@ import { owner } from "../scope.ts";
 import { fixed, insert, insertAll, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
-import { rollingAt } from "./epochs.ts";
+import { rollingAt, type TranscriptEnd } from "./epochs.ts";
 import type { Settling } from "./settling.ts";
 
 /** Keeps what a turn added to its conversation, also when it failed: its requests are rebuilt from it. */
@@ -26,8 +26,8 @@ export async function keepOwnMessages(tx: Tx, at: Settling, messages: readonly M
 }
 
 /** Keeps a request: what repeats by reference, so that one more costs the same in a long conversation as in a short one. */
-export async function keepRequest(tx: Tx, at: Settling, request: RequestRecord, own: number): Promise<void> {
-  if (request.own > own || !(await hasBase(tx, at, request))) throw tooMany(at, request, own);
+export async function keepRequest(tx: Tx, at: Settling, request: RequestRecord, has: Has): Promise<void> {
+  if (request.own > has.own || !(await hasBase(tx, at, request, has))) throw tooMany(at, request, has.own);
   const row: Row<"request"> = {
     ...owner(at.scope),
     thread: at.thread,
@@ -61,7 +61,14 @@ function ledgerTexts(ledger: Ledger): { readonly before: string; readonly ledger
   return { before, ledger: JSON.stringify(stored) };
 }
 
-async function hasBase(tx: Tx, at: Settling, { epoch, base }: RequestRecord): Promise<boolean> {
+/** What a request can have sent: so many messages of its turn, and the newest transcript as it ends before them. */
+interface Has {
+  readonly own: number;
+  readonly end: TranscriptEnd | undefined;
+}
+
+async function hasBase(tx: Tx, at: Settling, { epoch, base }: RequestRecord, { end }: Has): Promise<boolean> {
+  if (epoch === end?.epoch) return base <= end.position;
   try {
     await rollingAt(tx, at.scope, at.thread, { epoch, count: base });
     return true;

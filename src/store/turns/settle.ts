@@ -8,7 +8,6 @@ import {
   type TurnId,
 } from "../../protocol/index.ts";
 import type { StagedReply } from "../batch.ts";
-import type { MessageMark } from "../digests.ts";
 import { appendTurn } from "../record/chain.ts";
 import { keepOwn, scopeKey } from "../record/pieces.ts";
 import { turnLink } from "../record/turn-link.ts";
@@ -20,7 +19,7 @@ import { beginFork } from "../threads/fork.ts";
 import { findThread } from "../threads/threads.ts";
 import type { EndedTurn, Tx } from "../tx.ts";
 import { type AppliedTurn, applyTurn } from "./apply-turn.ts";
-import { keepMessages, lastEpoch, openEpoch, type TranscriptEnd, transcriptEnd } from "./epochs.ts";
+import { keepMessages, openEpoch, type TranscriptEnd, transcriptEnd } from "./epochs.ts";
 import { keepOwnMessages, keepRequest } from "./requests.ts";
 import type { Settling } from "./settling.ts";
 import { findTurn } from "./turns.ts";
@@ -42,21 +41,24 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
   const thread = await fenced(tx, claim);
   const { scope } = claim.thread;
   const at: Settling = { scope, thread: thread.id, turn: claim.turn, key: await scopeKey(tx, scope) };
-  await beginFork(tx, at);
-  for (const epoch of outcome.epochs) await openEpoch(tx, at, epoch);
+  let epoch = await beginFork(tx, at);
+  for (const opened of outcome.epochs) epoch = await openEpoch(tx, at, opened, epoch);
+  const before = epoch && (await transcriptEnd(tx, scope, thread.id, epoch.n));
   const messages = await keepMessages(tx, at, outcome.messages);
   await keepOwnMessages(tx, at, messages);
-  for (const request of outcome.requests) await keepRequest(tx, at, request, messages.length);
+  for (const request of outcome.requests) await keepRequest(tx, at, request, { own: messages.length, end: before });
   await keepEvents(tx, at, claim);
   const words = await keepWords(tx, at, outcome.end);
-  const { end, evicted = [], overtaken = [] } = await finish(tx, at, { claim, outcome, words, messages });
+  const isDone = outcome.end.status === "done";
+  const done = { claim, outcome, words, messages, end: before };
+  const { end, evicted = [], overtaken = [] }: AppliedTurn = isDone ? await applyTurn(tx, at, done) : { end: before };
   await endTurn(tx, at, { outcome, words, end });
   const { requests } = outcome;
   await commitParts(tx, {
     scope,
     turn: claim.turn,
     requests,
-    ...(outcome.end.status === "done" && { done: { claim, outcome } }),
+    ...(isDone && { done: { claim, outcome } }),
   });
   await release(tx, thread, outcome.at);
   return {
@@ -115,20 +117,6 @@ async function keepEvents(tx: Tx, at: Settling, claim: Claim): Promise<void> {
 async function keepWords(tx: Tx, at: Settling, end: TurnEnd): Promise<Digest | null> {
   const words = end.status === "done" ? end.reply : end.message;
   return words === null ? null : await keepOwn(tx, at.scope, at.key, JSON.stringify(words));
-}
-
-interface Finished {
-  readonly claim: Claim;
-  readonly outcome: TurnOutcome;
-  readonly words: Digest | null;
-  readonly messages: readonly MessageMark[];
-}
-
-/** Applies what a turn that ended well changes. Gives where the thread's transcript then ends, if it has one. */
-async function finish(tx: Tx, at: Settling, turn: Finished): Promise<AppliedTurn> {
-  const epoch = await lastEpoch(tx, at.scope, at.thread);
-  const end = epoch && (await transcriptEnd(tx, at.scope, at.thread, epoch.n));
-  return turn.outcome.end.status === "done" ? await applyTurn(tx, at, { ...turn, end }) : { end };
 }
 
 interface Ended {

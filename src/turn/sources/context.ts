@@ -67,7 +67,7 @@ export interface GatherContext {
   readonly at: number;
   readonly store: Pick<
     Store,
-    "searchMemories" | "memoryRevision" | "memory" | "memories" | "memoryStats" | "conversation" | "proposals"
+    "searchMemories" | "memoryRevisions" | "memory" | "memories" | "memoryStats" | "conversation" | "proposals"
   >;
   /** How much of the prompt is sent. */
   readonly mode?: Mode;

@@ -3,7 +3,7 @@ import type { GatherContext } from "./index.ts";
 /** What sources ask the store, where nothing was ever kept. */
 export const EMPTY_STORE: GatherContext["store"] = {
   searchMemories: async () => [],
-  memoryRevision: async () => 0,
+  memoryRevisions: async () => [],
   memory: async () => undefined,
   memories: async () => [],
   memoryStats: async () => [],

@@ -341,7 +341,7 @@ describe("the same search", () => {
     const store: GatherContext["store"] = {
       ...EMPTY_STORE,
       searchMemories: async ([scope]) => [said(`${scope?.contact} ${++searches}`, 1)],
-      memoryRevision: async () => revision,
+      memoryRevisions: async () => [revision],
     };
     const ask = async (contact = "caroline") =>
       itemsOf(await recalled([], { store, scope: { ...SCOPE, contact: contactId(contact) } }))[0]?.text;

@@ -9,7 +9,6 @@ import {
   frozenIn,
   isValidAt,
   type Layer,
-  MEMORY_KINDS,
   type Memory,
   type Scope,
 } from "../../protocol/index.ts";
@@ -20,9 +19,6 @@ import { happenedFor } from "./seen.ts";
 
 /** More than so many are never frozen, and not read. */
 const MOST = 1_000;
-
-/** What was saved on purpose: all but what was said. */
-const SAVED = MEMORY_KINDS.filter((kind) => kind !== "message");
 
 /** What is to be known of the turn's saved memories before anything is recalled. */
 export interface SavedMemory {
@@ -40,7 +36,7 @@ export interface SavedMemory {
 export interface SavedContext {
   readonly scope: ContactScope;
   readonly epoch: Epoch | undefined;
-  readonly store: Pick<Store, "memories" | "memory" | "memoryStats">;
+  readonly store: Pick<Store, "savedMemories" | "memory">;
   readonly count: CountTokens;
   /** What a token costs that is read from the provider's cache, where one that it reads anew costs 1. */
   readonly read: number;
@@ -57,14 +53,13 @@ export async function savedMemory(agent: Agent, context: SavedContext): Promise<
   const layer = agent.layers.find(({ source }) => source.kind === "recall");
   if (layer === undefined || (agent.recall !== "auto" && agent.recall !== "frozen")) return NOTHING;
   const scopes: readonly Scope[] = [context.scope, { ...context.scope, contact: null }];
-  const held = await Promise.all(scopes.map((scope) => context.store.memoryStats(scope)));
-  const few = held.flat().reduce((sum, { kind, memories }) => (kind === "message" ? sum : sum + memories), 0) <= MOST;
-  const lists = few ? scopes.map((scope) => context.store.memories(scope, MOST, { kinds: SAVED })) : [];
+  const all = await context.store.savedMemories(scopes, MOST);
   const happened = happenedFor(context);
-  const valid = (await Promise.all(lists)).flat().filter((one) => isValidAt(one, context.at) && happened(one));
+  const valid = (all ?? []).filter((one) => isValidAt(one, context.at) && happened(one));
   const saved = valid.sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
   const forgotten = await isForgotten(scopes, saved, context);
-  if (!few) return { saved, forgotten, frozen: { layer, items: [], because: `more than ${MOST} memories are saved` } };
+  if (all === undefined)
+    return { saved, forgotten, frozen: { layer, items: [], because: `more than ${MOST} memories are saved` } };
   if (saved.length === 0) return { saved, forgotten };
   return { saved, forgotten, frozen: frozenOf(agent, layer, { ...context, saved }) };
 }

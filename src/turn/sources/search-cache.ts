@@ -4,7 +4,7 @@ import type { MemoryHit, Store } from "../../store/index.ts";
 /** Searches that are kept: a turn that is run again, or composed and then sent, asks the same. */
 const MOST = 64;
 
-type Searching = Pick<Store, "searchMemories" | "memoryRevision">;
+type Searching = Pick<Store, "searchMemories" | "memoryRevisions">;
 
 const kept = new WeakMap<object, Map<string, readonly MemoryHit[]>>();
 
@@ -15,7 +15,7 @@ export async function searchOnce(
   query: MemoryQuery,
 ): Promise<readonly MemoryHit[]> {
   const { signal, ...asked } = query;
-  const revisions = await Promise.all(scopes.map((scope) => store.memoryRevision(scope)));
+  const revisions = await store.memoryRevisions(scopes);
   signal?.throwIfAborted();
   const key = JSON.stringify([scopes, revisions, asked]);
   const known = cacheOf(store);
