@@ -80,7 +80,10 @@ export const FACT_STORE = {
     fact: linkedTable<FactTable>(
       "thread_fact",
       ({ thread, n }) => `fact ${n} of ${thread}`,
-      async (_, row) => linkOf(row),
+      async (tx, row) => {
+        if (row.piece !== null) await ownText(tx, row, row.piece);
+        return linkOf(row);
+      },
     ),
   },
   // Its values are pieces of the contact, which are blanked with all others.
