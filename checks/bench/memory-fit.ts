@@ -1,7 +1,7 @@
 // Fits what each feature of the memory search counts, over all kinds of talk at once and leaving out some conversations of each at
 // a time, and prints the weights for `src/memory/weights.ts`: node checks/bench/memory-fit.ts [--data DIR] [--noise 100000]
-// [--without] (each feature taken out alone) [--kinds] (each kind left out of the fit)
-import { existsSync } from "node:fs";
+// [--without] (each feature taken out alone) [--kinds] (each kind left out of the fit) [--write] (the table of both in docs/bench.md)
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { measure } from "../../src/memory/measure.ts";
@@ -12,6 +12,7 @@ import { quality } from "./memory/metrics.ts";
 import { fitWeights, type Sample, scoreOf } from "./memory-fit-weights.ts";
 import { gateReport } from "./memory-gate.ts";
 import { indexOf, inNoise, type Kind, kindsIn } from "./memory-kinds.ts";
+import { table } from "./table.ts";
 
 /** Of a question only so many memories are learned from, the best by the present weights, and what answers it. */
 const MOST_MEMORIES = 60;
@@ -42,6 +43,7 @@ async function main(): Promise<void> {
       kinds: { type: "boolean", default: false },
       categories: { type: "boolean", default: false },
       gate: { type: "boolean", default: false },
+      write: { type: "boolean", default: false },
     },
   });
   if (!existsSync(join(values.data, "locomo-dev"))) {
@@ -57,18 +59,24 @@ async function main(): Promise<void> {
   for (const kind of kinds) cases.push(...(await casesOf(kind, values.data)));
   const names = kinds.map(({ name }) => name);
   const whole = leaveOut(cases, foldsOf);
-  const show = (name: string, weightsFor: WeightsFor) => console.log(line(name, cases, { names, weightsFor }));
+  const rows: Row[] = [];
+  const show = (name: string, weightsFor: WeightsFor): void => {
+    const figures = figuresOf(cases, { names, weightsFor });
+    rows.push({ name, figures });
+    console.log([name.padEnd(34), ...figures.map((one) => one.toFixed(3))].join(" | "));
+  };
   console.log(["R@10", ...names].join(" | "));
   show("as they stand", () => Object.values(WEIGHTS));
-  show("fitted on the other conversations", whole);
-  if (values.kinds)
+  show(BY_OTHERS, whole);
+  if (values.kinds || values.write)
     show(
-      "fitted on the other kinds",
+      "each kind by weights from the other kinds",
       leaveOut(cases, ({ kind }) => kind),
     );
-  if (values.without)
+  if (values.without || values.write)
     for (const [feature, name] of FEATURE_NAMES.entries())
       show(`without ${name}`, leaveOut(cases, foldsOf, { feature, from: whole }));
+  if (values.write) writePage(fitTable(names, rows));
   if (values.categories) for (const name of names) console.log(byCategory(name, cases, whole));
   const fitted = fittedOn(cases);
   console.log(`\n${FEATURE_NAMES.map((name, feature) => `  ${name}: ${fitted[feature]?.toFixed(2)},`).join("\n")}`);
@@ -81,12 +89,43 @@ interface Lines {
   readonly weightsFor: WeightsFor;
 }
 
-function line(name: string, cases: readonly Case[], { names, weightsFor }: Lines): string {
-  const figures = names.map((kind) => {
+interface Row {
+  readonly name: string;
+  readonly figures: readonly number[];
+}
+
+const BY_OTHERS = "each conversation by weights from the others";
+
+/** Recall@10 by kind. */
+function figuresOf(cases: readonly Case[], { names, weightsFor }: Lines): readonly number[] {
+  return names.map((kind) => {
     const own = cases.filter((one) => one.kind === kind);
     return quality(own.map((one) => ({ found: ranked(one, weightsFor(one)), relevant: one.relevant }))).recall10;
   });
-  return [name.padEnd(34), ...figures.map((figure) => figure.toFixed(3))].join(" | ");
+}
+
+/** Where a feature was taken out, what that costs or brings. */
+function fitTable(names: readonly string[], rows: readonly Row[]): string {
+  const whole = rows.find(({ name }) => name === BY_OTHERS)?.figures ?? [];
+  const lost = (figure: number, kind: number): string => {
+    const by = figure - (whole[kind] ?? 0);
+    return Math.abs(by) < 0.0005 ? "0" : `${by > 0 ? "+" : "−"}${Math.abs(by).toFixed(3)}`;
+  };
+  const cells = rows.map(({ name, figures }) => [
+    name,
+    ...figures.map((figure, kind) => (name.startsWith("without") ? lost(figure, kind) : figure.toFixed(3))),
+  ]);
+  return table(["R@10", ...names], cells);
+}
+
+const PAGE = join(import.meta.dirname, "../../docs/bench.md");
+const PLACE = /(?<=<!-- fit: [^\n]*\n\n)[\s\S]*?(?=\n\n<!-- \/fit -->)/;
+
+function writePage(text: string): void {
+  writeFileSync(
+    PAGE,
+    readFileSync(PAGE, "utf8").replace(PLACE, () => text),
+  );
 }
 
 function byCategory(kind: string, cases: readonly Case[], weightsFor: WeightsFor): string {

@@ -19,7 +19,7 @@ const RULE = new RegExp(
     String.raw`(?:^|[.!?\n])\W*(?:(?:please|and|also|so|no|ok|okay|actually|bitte|you (?:must|should))\W+)*(?:${[
       String.raw`(?:always|never)\s+(?!${TELLS_NOBODY})\p{L}`,
       String.raw`(?:from now on|going forward|in (?:the )?future)(?![\p{L}\p{N}])(?!\s+(?:they|he|she|it|i|we|there|the|this)(?!\p{L}))`,
-      String.raw`(?:remember|make sure|be sure|do(?:n['’]t| not) forget) to (?:always )?(?:${DO})(?!\p{L})`,
+      String.raw`(?:remember|make sure|be sure|do(?:n['’]t| not) forget) to (?:always )?(?!(?:call|keep|ask|tell|send|show|give|speak)(?!\p{L}))(?:${DO})(?!\p{L})`,
       String.raw`do(?:n['’]t| not) ever (?:${DO})(?!\p{L})|only (?:use|give|answer|write|reply)(?!\p{L})`,
       String.raw`(?:${DO})(?!\p{L})[^.!?\n]{1,120}\b(?:from now on|going forward|in future)(?!\p{L})`,
       String.raw`(?:stop|no longer) (?:${DOING})(?!\p{L})|do(?:n['’]t| not) (?:${DO})(?!\p{L})[^.!?\n]{1,80}\bany ?more(?!\p{L})`,

@@ -96,6 +96,8 @@ describe("the flags of a unit", () => {
     ["Never heard of it, to be honest.", 0],
     ["They had a great team, never won anything.", 0],
     ["OK. From now on, call me Sam.", FLAGS.rule | FLAGS.firstPerson],
+    ["Be sure to call her, everything will work out!", 0],
+    ["Make sure to cite your sources.", FLAGS.rule],
     ["I prefer small libraries.", FLAGS.wish | FLAGS.firstPerson],
     ["It always rains here", 0],
     ["They came yesterday", FLAGS.time],

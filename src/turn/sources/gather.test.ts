@@ -207,6 +207,9 @@ describe("recall", () => {
     "привет",
     "ありがとう",
     "नमस्ते",
+    "Hey Melanie, great to hear from you. What's been up since we talked?",
+    "Thanks! What have you been up to?",
+    "Hey Sam! Long time no see, how's it going? Anything new happening?",
   ])("S9 the recall gate skips greetings and other small talk: %j", async (text) => {
     const gathered = await gather(agent(), [RECALL], contextOf(text, unasked));
     expect(content(gathered)).toEqual({

@@ -77,7 +77,8 @@ function bearingOn(newest: string, hits: readonly MemoryHit[], most: number): re
     const { kind, content, features, evidence } = hit;
     if ("rule" in features && isOfAnyAnswer(content)) return true;
     if (!isWorded(hit) && !(helps && "rule" in features)) return false;
-    return most === 0 || kind !== "message" || (helps && isWorded(hit) && evidence >= SHARED * most);
+    if (most === 0 || kind !== "message") return true;
+    return helps && "rule" in features && isWorded(hit) && evidence >= SHARED * most;
   };
   const weight = (hit: MemoryHit, times: number): number => hit.score + Math.log(times);
   const held = holding(hits.filter(isStanding)).filter((one) => [one.newest, ...one.before].some(bears));

@@ -204,6 +204,13 @@ describe("what holds for good", () => {
     expect(await texts(tower, ofSoftware)).toEqual([]);
   });
 
+  it("is not shown alone for one shared word if it is only a preference", async () => {
+    const wish = wanted("I prefer writing in the mornings.", 3, { evidence: 0.2, features: { wishHelps: 3, turn: 1 } });
+    const asked = "Could you give me some examples of good writing?";
+    expect(await texts(asked, wish)).toEqual([]);
+    expect(await texts(asked, wish, said("Examples of letters are in the blue folder.", 9))).toHaveLength(2);
+  });
+
   it("gives way to what the same person said later instead, in whatever order they were found", async () => {
     expect(await texts(tower, metric, imperial)).toEqual(["Please use imperial from now on."]);
     expect(await texts(tower, imperial, metric)).toEqual(["Please use imperial from now on."]);

@@ -2,6 +2,8 @@ import type { Memory } from "../../protocol/index.ts";
 
 /** More words or characters than this are never only small talk. */
 const LONGEST = 12;
+/** With the phrases that are taken out. */
+const LONGEST_WHOLE = 30;
 const LONGEST_TEXT = 1_000;
 
 /** Words that open, close and keep a conversation going: alone or together they ask for nothing that could be recalled. */
@@ -27,8 +29,11 @@ const SMALL_TALK = new Set(
 /** The same in words that alone could be part of a question. Longer phrases first: the first that fits is taken. */
 const PHRASES = [
   "how are you doing today|how are you doing|how are you today|how are you|how have you been|how do you do",
-  "how s it going|how is it going|what s up|long time no see|no problem|my pleasure",
-  "(?:nice|good) to (?:meet|see|hear from) you|have a (?:good|great|nice) (?:one|day|night|evening|weekend)",
+  "(?:hi|hey|hello|hallo|hola|salut|ciao) (?!hi|hey|hello|what|who|where|when|which|how|why|can|could|did|do)\\S+",
+  "how s it going|how is it going|how are things|what s (?:up|new)|long time no (?:see|chat|talk)|no problem|my pleasure",
+  "what (?:have you|s) been (?:up to|up|going on|happening)(?: lately| since we (?:last )?(?:talked|chatted|spoke))?",
+  "(?:is there )?anything new(?: happening| going on)?(?: with you| lately)?|what about you|what happened|let me know",
+  "(?:nice|good|great) to (?:meet|see|hear from|chat with) you|have a (?:good|great|nice) (?:one|day|night|evening|weekend)",
   "wie geht es dir|wie geht es ihnen|wie geht s|comment ça va|ça va|qué tal|cómo estás|come stai|tudo bem",
 ].join("|");
 const WHOLE_PHRASES = new RegExp(`(?<!\\S)(?:${PHRASES})(?!\\S)`, "gu");
@@ -47,11 +52,11 @@ export function smallTalk(text: string): string | undefined {
   if (text.length > LONGEST_TEXT) return HAS_WORD.test(text) ? undefined : NO_WORDS;
   const words: string[] = [];
   for (const [word] of text.matchAll(WORD)) {
-    if (words.push(word.toLowerCase()) > LONGEST) return undefined;
+    if (words.push(word.toLowerCase()) > LONGEST_WHOLE) return undefined;
   }
   if (words.length === 0) return NO_WORDS;
-  const rest = words.join(" ").replace(WHOLE_PHRASES, " ").split(" ");
-  if (rest.every((word) => word === "" || SMALL_TALK.has(word)))
+  const rest = words.join(" ").replace(WHOLE_PHRASES, " ").split(" ").filter(Boolean);
+  if (rest.length <= LONGEST && rest.every((word) => SMALL_TALK.has(word)))
     return "small talk: the message has nothing to search for";
   return undefined;
 }
