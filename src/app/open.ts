@@ -166,10 +166,11 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, step
   let now = declared;
   const clock = (): number => time.at ?? Date.now();
   const accounts = accountsOf(() => now.projects, clock);
-  const parts = partsOf({ store, vectors, accounts, disk, removeFiles: filesRemover(options), now: () => now, clock });
+  const removeFiles = filesRemover(options);
+  const parts = partsOf({ store, vectors, accounts, disk, steps, removeFiles, now: () => now, clock });
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
-  const runtime = openRuntime({ ...parts, steps });
+  const runtime = openRuntime(parts);
   const operator = { org: now.org, role: "operator" } as const;
   return {
     runtime,
@@ -241,7 +242,8 @@ function beginReading(accounts: Accounts, agents: readonly Agent[]): void {
 }
 
 /** What stays for as long as the program runs, and what a reload replaces. */
-interface Changing extends Pick<RuntimeParts, "store" | "vectors" | "accounts" | "disk" | "removeFiles" | "clock"> {
+interface Changing
+  extends Pick<RuntimeParts, "store" | "vectors" | "accounts" | "disk" | "steps" | "removeFiles" | "clock"> {
   readonly now: () => Declared;
 }
 

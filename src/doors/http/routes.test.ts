@@ -363,6 +363,8 @@ describe("what was said", () => {
       .map((line): unknown => JSON.parse(line));
     expect(lines).toMatchObject([
       { thread, from: "contact", name: "ann" },
+      { thread, from: "agent", calls: [{ tool: "memory_save" }] },
+      { thread, from: "tool", text: "Saved." },
       { thread, from: "agent" },
     ]);
     expect(await (await ask(`GET /v1/export?thread=${thread}`)).text()).toBe(text);
