@@ -61,7 +61,7 @@ const CASES: readonly (readonly [readonly string[], number, readonly string[]])[
   ],
   [["verify", "--data", "nowhere"], 3, ["no data in", "nowhere", "--data"]],
   [["verify", "--anchor", "nowhere.json"], 3, ["nowhere.json", "no such file"]],
-  [["verify", "--anchor", "no-anchor.json"], 2, ["no-anchor.json is no anchor", "`seq`"]],
+  [["verify", "--anchor", "no-anchor.json"], 2, ["no-anchor.json is not an anchor", "`seq`"]],
   [["anchor", "--out", "nowhere/anchor.json"], 3, ["nowhere/anchor.json cannot be written"]],
   [["lock"], 3, ["no strata.yaml in", "nothing to lock"]],
   [["replay", "ok.jsonl"], 2, ["required option '--agent <name>'"]],
@@ -83,7 +83,7 @@ const CASES: readonly (readonly [readonly string[], number, readonly string[]])[
   [
     replay("ok.jsonl", "--dump", "nowhere/requests.jsonl"),
     3,
-    ["nowhere/requests.jsonl cannot be written", "/nowhere; make it"],
+    ["nowhere/requests.jsonl cannot be written", "/nowhere; create it"],
   ],
   [replay("ok.jsonl", "--dump", "./ok.jsonl"), 2, ["would overwrite ./ok.jsonl"]],
 ];

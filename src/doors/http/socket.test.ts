@@ -26,15 +26,15 @@ interface Open extends Stage {
   readonly close: () => Promise<void>;
 }
 
-/** A model that says `Hel`, and `lo` when it is told to go on. */
+/** A model that says two words and a half, and the rest when it is told to go on. Half a word waits: it may become a private one. */
 function halting() {
   const [begun, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   async function* send(): AsyncGenerator<ModelEvent> {
-    yield { type: "text-delta", text: "Hel" };
+    yield { type: "text-delta", text: "Hello there, Ann" };
     begun.resolve();
     await going.promise;
-    yield { type: "text-delta", text: "lo" };
-    const parts = [{ type: "text", text: spoken("Hello") }] as const;
+    yield { type: "text-delta", text: "ie" };
+    const parts = [{ type: "text", text: spoken("Hello there, Annie") }] as const;
     yield { type: "reply", reply: { parts, finish: "stop", usage: NO_USAGE } };
   }
   const model: Model = { ref: "halting", wire: "anthropic:claude-sonnet-4-5", send };
@@ -90,7 +90,7 @@ describe("over a socket", () => {
     expect(eventsOf(early).map(({ type }) => type)).toEqual(["received", "turn-start", "compiled", "text-delta"]);
     goOn();
     const late = await readUntil(reader, "event: done");
-    expect(eventsOf(late).at(-1)).toMatchObject({ type: "done", data: { text: "Hello" } });
+    expect(eventsOf(late).at(-1)).toMatchObject({ type: "done", data: { text: "Hello there, Annie" } });
     expect((await reader.read()).done).toBe(true);
   });
 
@@ -109,9 +109,9 @@ describe("over a socket", () => {
     const said = () => stand.store.outbox(scope, 9);
     await vi.waitFor(async () => expect(await said()).toHaveLength(1));
     // Nobody took the answer when it was given: it counts as said, and not as delivered before somebody asks for it.
-    expect(await said()).toMatchObject([{ status: "waiting", text: "Hello" }]);
+    expect(await said()).toMatchObject([{ status: "waiting", text: "Hello there, Annie" }]);
     const again = await (await post(stand, "wait")).json();
-    expect(again).toMatchObject({ event: { status: expect.any(String) }, done: { text: "Hello" } });
+    expect(again).toMatchObject({ event: { status: expect.any(String) }, done: { text: "Hello there, Annie" } });
     expect(at((await stand.json(`GET /v1/threads/${stand.thread}`)).body, "turns")).toBe(1);
     expect(await said()).toMatchObject([{ status: "delivered" }]);
   });
