@@ -133,7 +133,9 @@ async function measureAll(
     for (const setting of settings) {
       for (const measured of engines) {
         tell(`${database}, ${setting.history} messages: ${measured.engine.name} …`);
-        costs.push({ database, ...(await measure(measured, setting, at)) });
+        const cost = { database, ...(await measure(measured, setting, at)) };
+        tell(`  ${figure(cost.cpu)} ms CPU, ${figure(cost.wall)} ms, ${figure(cost.statements)} statements`);
+        costs.push(cost);
       }
     }
     return costs;
