@@ -110,7 +110,7 @@ describe("strata memory import and export", () => {
       () => shown,
     );
     if (stop.signal.aborted)
-      expect(stopped).toMatchObject({ code: 130, err: expect.stringContaining("import it again to go on") });
+      expect(stopped).toMatchObject({ code: 130, err: expect.stringContaining("import it again to continue") });
     expect((await strata(["memory", "import", "many.jsonl"], { cwd })).code).toBe(0);
     expect(await contents("--limit", "1000")).toHaveLength(900);
   });
