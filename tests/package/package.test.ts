@@ -49,12 +49,12 @@ const KINDS = [
 ];
 
 describe("the packed package", () => {
-  it("holds what is built, the schema, the blueprints and four pages, and nothing else", () => {
+  it("holds what is built, the schema, the blueprints and three pages, and nothing else", () => {
     const paths = packed.files.map(({ path }) => path);
     expect(paths.filter((path) => !KINDS.some((kind) => kind.test(path)))).toEqual([]);
     expect(paths.filter((path) => /\b(test|test-d|contract|fixture|golden)\b/.test(path))).toEqual([]);
     const [first, ...rest] = KINDS.map((kind) => paths.filter((path) => kind.test(path)).length);
-    expect(first).toBe(4);
+    expect(first).toBe(3);
     for (const count of rest) expect(count).toBeGreaterThan(0);
     expect(paths).toEqual(expect.arrayContaining(["dist/index.js", "dist/index.d.ts", "dist/doors/cli/main.js"]));
   });
