@@ -214,7 +214,7 @@ describe("an embedder's failures", () => {
   });
 
   it.each([
-    ["too few", vectors([1, 0]), "it gave 1 vectors for 2 texts"],
+    ["too few", vectors([1, 0]), "it returned 1 vectors for 2 texts"],
     ["of two lengths", vectors([1, 0], [1, 0, 0]), "its vectors have 2 and 3 numbers"],
     ["empty", vectors([], []), "one of its vectors is not made of numbers"],
   ])("are vectors that are %s", async (_what, answer, says) => {

@@ -119,7 +119,7 @@ describe("a bound model's failure", () => {
     const failure = await failureOf(model, request);
     expect(failure).toMatchObject({
       code: "model_failed",
-      message: expect.stringContaining("ended before it was whole"),
+      message: expect.stringContaining("ended before it was complete"),
     });
   });
 

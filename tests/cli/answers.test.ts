@@ -118,7 +118,7 @@ describe("what a terminal shows of an answer", () => {
     const person = atTerminal(["chat", "companion"], await companion([{ text: "The half of", ends: "breaks" }]));
     await person.sees("me › ");
     person.press("hello\r");
-    await person.sees(/The half of\n· sent .*\nstrata: /);
+    await person.sees(/The half\s*\n· sent .*\nstrata: /);
     person.press("\u0004");
     await person.ended;
   });

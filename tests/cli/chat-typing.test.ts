@@ -28,7 +28,7 @@ describe("a line of a chat that begins with a slash and a word", () => {
     await sees("the newest memories about you");
     await sees(/mem_\w{26} · .+\s+my cat is called Miso/);
     await sees('No memory about me matches "zebra"');
-    await sees("/layers stands alone");
+    await sees("/layers takes nothing after it");
     await sees("There is no command /dance");
     press('"""/dance with me"""\r/etc/hosts is a file\r');
     await sees(/· sent [\s\S]*· sent [\s\S]*· sent /);
@@ -55,7 +55,7 @@ describe("a line of a chat that begins with a slash and a word", () => {
     const cwd = place();
     await strata(["chat", "companion"], { cwd, input: "/memory cat\n" });
     expect(await said(cwd)).toEqual(["/memory cat"]);
-    expect((await strata(["chat", "--help"], { cwd })).out).toMatch(/each\s+line\s+is\s+a\s+message,\s+also\s+one/);
+    expect((await strata(["chat", "--help"], { cwd })).out).toMatch(/each\s+line\s+is\s+a\s+message,\s+even\s+one/);
   });
 });
 

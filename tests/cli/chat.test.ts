@@ -209,7 +209,7 @@ describe("strata chat over a pipe", () => {
     expect(again).toContain(`Continues thread ${id} (2 turns)`);
     expect(again).not.toContain("was changed");
     expect((await strata(["thread", "migrate", id], { cwd })).out).toContain(
-      "at the declared version of companion already",
+      "already has the declared version of companion",
     );
   });
 

@@ -28,7 +28,7 @@ describe("strata thread fork", () => {
     const [fork] = jsonLines<{ id: string; forkedFrom: unknown }>(again.out);
     expect(forked.out).toContain(fork?.id);
     expect(fork?.forkedFrom).toEqual({ thread, turn: first });
-    expect(forked.err).toContain(`\`strata chat companion --thread ${fork?.id}\` continues it`);
+    expect(forked.err).toContain(`\`strata chat companion --thread ${fork?.id}\` goes on with it`);
     await strata(["chat", "companion", "--thread", fork?.id ?? ""], { cwd, input: "And here?\n" });
     await strata(["chat", "companion", "--as", "ann"], { cwd, input: "And there?\n" });
     const shown = async (id = "") => (await strata(["thread", "show", id], { cwd })).out;
@@ -48,7 +48,7 @@ describe("strata thread fork", () => {
   });
 
   it.each([
-    [["--as", "bob"], /is a thread of companion with ann; `strata chat companion --thread thr_\w+` goes on with it/],
+    [["--as", "bob"], /is a thread of companion with ann; `strata chat companion --thread thr_\w+` continues it/],
     [["--new"], /give one of them/],
   ])("is not gone on with by a chat that also says %j", async (more, says) => {
     const { cwd, thread } = await talked();

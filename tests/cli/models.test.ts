@@ -63,7 +63,7 @@ describe("strata models", () => {
     expect(out).toMatch(/lifetimes\.long +none +strata\.yaml, by leaving it out\n/);
     expect(out).toMatch(/price\.cacheWriteLong +\$6 a million tokens +built in\n/);
     const unknown = await strata(["models", "show", "mystery:one"], { cwd: cwd() });
-    expect(unknown.out).toContain("no card is built in, so each value is a cautious one");
+    expect(unknown.out).toContain("no card is built in, so each value is a cautious guess");
     expect(unknown.out).toMatch(/price\.input +not known +nobody\n/);
   });
 

@@ -22,6 +22,7 @@ describe("strata start as a process", () => {
       agents: [
         { name: "companion", model: "rehearsal" },
         { name: "sovereign", model: "rehearsal" },
+        { name: "workbench", model: "rehearsal" },
       ],
       data: join(cwd, ".strata"),
     });

@@ -126,7 +126,7 @@ describe("the operator's token", () => {
     const file = join(folder(), "operator.token");
     writeFileSync(file, "\n");
     expect(() => operatorToken(file, random)).toThrow(`${file} does not hold a token; delete it`);
-    expect(() => operatorToken(join(file, "under"), random)).toThrow(/cannot be read \(ENOTDIR\); make it/);
+    expect(() => operatorToken(join(file, "under"), random)).toThrow(/cannot be read \(ENOTDIR\); make yourself/);
     expect(() => operatorToken(join(folder(), "no", "folder"), random)).toThrow(/cannot be written \(ENOENT\)/);
   });
 
@@ -156,6 +156,6 @@ describe("a site", () => {
   });
 
   it.each(["http://strata.example.org", "a b", "", "strata.example.org/"])("refuses %j as a host's name", (name) => {
-    expect(() => siteOf({ host: "127.0.0.1", port: 1 }, [name])).toThrow("names no host");
+    expect(() => siteOf({ host: "127.0.0.1", port: 1 }, [name])).toThrow("is not a host");
   });
 });

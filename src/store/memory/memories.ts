@@ -54,8 +54,8 @@ export async function savedMemories(
     return { own, saved: counts.reduce((sum, { kind, memories }) => sum + (kind === "message" ? 0 : memories), 0) };
   });
   if (holding.reduce((sum, { saved }) => sum + saved, 0) > most) return undefined;
-  const lists = await inOrder(holding, ({ own, saved }) =>
-    own === undefined || saved === 0 ? Promise.resolve([]) : newestOf(tx, own, most),
+  const lists = await inOrder(holding, async ({ own, saved }) =>
+    own === undefined || saved === 0 ? [] : newestOf(tx, own, most),
   );
   return lists.flat();
 }

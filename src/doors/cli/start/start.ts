@@ -129,7 +129,7 @@ async function announce({ say, json, style }: Context, session: Session, { url, 
     await Promise.all(models.map(async (one) => ((await isKnown(session, one.agent.name)) ? [one] : [])))
   ).flat();
   say(
-    `${style.bold(`Strata ${VERSION}`)} listens on ${style.cyan(url)} (health: ${url}/health)`,
+    `${style.bold(`Strata ${VERSION}`)} serves on ${style.cyan(url)} (health: ${url}/health)`,
     ...shown.map(
       ({ agent, model }) =>
         `agent    ${style.bold(agent.name)}, version ${shortVersion(agent.version)}, answered by ${model}`,
