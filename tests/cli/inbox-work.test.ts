@@ -186,7 +186,7 @@ describe("a turn of several senders", () => {
     const { start } = await answering();
     const server = start();
     await until(
-      () => /2 of 3 senders got no reply; .*: `strata explain trn_\w+` tells more/u.test(server.sofar().err),
+      () => /2 of 3 senders got no reply; .*: `strata explain trn_\w+` shows more/u.test(server.sofar().err),
       () => JSON.stringify(server.sofar()),
     );
     await stopped(server);
@@ -237,7 +237,7 @@ describe("a turn that ends without a word", () => {
     const attention = await (await fetch(`${base}/v1/attention`, { headers })).json();
     expect(attention).toMatchObject({ agents: [{ unanswered: [newest] }] });
     await until(
-      () => server.sofar().err.includes(`(the turn ended: answered): \`strata explain ${newest}\` tells more`),
+      () => server.sofar().err.includes(`(the turn ended: answered): \`strata explain ${newest}\` shows more`),
       () => JSON.stringify(server.sofar()),
     );
     await stopped(server);
