@@ -9,6 +9,7 @@ export { type AgentKey, type AgentKeys, agentKey, frozenKey, type Kept } from ".
 export { agentSpec, type Revive, withTools } from "./agent-spec.ts";
 export { blueprintFolder, blueprintNames } from "./blueprints.ts";
 export type { ConfigInput } from "./core-keys.ts";
+export { type TranslatedKey, translateDevclaw } from "./devclaw.ts";
 export { type KindsOf, type SourceForms, sourceForm } from "./layer-source.ts";
 export {
   checkLock,

@@ -63,7 +63,7 @@ const HINTS: Readonly<Record<string, string>> = {
   BAD_INDENT: "lines of one level must begin in the same column, and every quote and bracket must be closed",
   TAB_AS_INDENT: "indent with blanks",
   MISSING_CHAR: "a quote, bracket or colon before this place is not closed",
-  MULTIPLE_DOCS: "strata.yaml is one document: remove the second `---`",
+  MULTIPLE_DOCS: "the file is one document: remove the second `---`",
   BLOCK_AS_IMPLICIT_KEY: "quote a text that holds `: `",
 };
 

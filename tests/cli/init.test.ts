@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { projectLock } from "../../src/app/doors/projects.ts";
 import { atTerminal, child, place, ROOT, strata } from "./strata.ts";
 
@@ -278,5 +279,119 @@ describe("strata init with a folder", () => {
     expect(err).toContain(says);
     expect(code).toBe(exit);
     expect(readdirSync(cwd)).toEqual([]);
+  });
+});
+
+const DEVCLAW = `name: "DevClaw"
+trigger: "@devclaw"
+model: "claude-sonnet-4.5"
+timezone: "America/Sao_Paulo"
+instructions: |
+  Be concise and practical.
+business_context: We build a shop.
+api:
+  base_url: "https://api.anthropic.com/v1"
+  api_key: "\${DEVCLAW_API_KEY}"
+access:
+  default_policy: deny
+token_budget:
+  total: 24000
+  system: 12000
+  memory: 1500
+  skills: 3000
+  history: 8000
+  tools: 4000
+prompt_layer_cache_ttl: 1m30s
+skills:
+  clawdhub_dirs: ["./own-skills"]
+colour: green
+`;
+
+describe("strata init --from", () => {
+  const from = async (yaml: string, ...options: string[]) => {
+    const cwd = place();
+    writeFileSync(join(cwd, "devclaw.yaml"), yaml);
+    const ran = await strata(["init", "workbench", "--from", "devclaw.yaml", "--folder", "own", ...options], { cwd });
+    return { ...ran, cwd, own: join(cwd, "own") };
+  };
+
+  it("001.14 001.18 translates a file of DevClaw's, and says of each key what became of it", async () => {
+    const { code, out, own, cwd } = await from(DEVCLAW);
+    expect(code).toBe(0);
+    expect(out).toContain("  token_budget.total      budgets.total: 24000, of it budgets.reply: 6000\n");
+    expect(out).toContain("  prompt_layer_cache_ttl  files.ttl and skillFolders.ttl: 90\n");
+    expect(out).toMatch(/\nNot translated:\n {2}trigger \(line 2\) {2,}a Strata agent answers every message/);
+    for (const key of ["access (line 11)", "token_budget.tools (line 19)", "colour (line 23)"])
+      expect(out).toContain(key);
+    expect(out).toContain("Before it starts, put DEVCLAW_API_KEY into .env (see .env.example).");
+
+    const { agents, providers } = parse(readFileSync(join(own, "strata.yaml"), "utf8"));
+    const { model, budgets, layers, files, skillFolders, facts } = agents.devclaw;
+    expect({ model, budgets, providers }).toEqual({
+      model: "anthropic:claude-sonnet-4-5",
+      budgets: { total: 24_000, reply: 6_000, system: 12_000, history: 8_000 },
+      providers: { anthropic: { key: "$" + "{DEVCLAW_API_KEY}" } },
+    });
+    const layer = (id: string) => layers.find((one: { id: string }) => one.id === id);
+    expect([layer("memory").budget, layer("skills").budget, layer("temporal").timezone]).toEqual([
+      1_500,
+      3_000,
+      "America/Sao_Paulo",
+    ]);
+    expect([files.ttl, skillFolders, facts.business.default]).toEqual([
+      90,
+      { read: ["own-skills"], ttl: 90 },
+      "We build a shop.",
+    ]);
+    expect(readFileSync(join(own, "layers/core.md"), "utf8")).toMatch(/^You are DevClaw, an agent/);
+    expect(readFileSync(join(own, "layers/instructions.md"), "utf8")).toBe("Be concise and practical.\n");
+    writeFileSync(join(own, ".env"), "DEVCLAW_API_KEY=sk-0123456789abcdef\n");
+    const composed = await strata(["compose", "devclaw", "--folder", "own", "--message", "Hello"], { cwd });
+    expect(composed).toMatchObject({ code: 0, out: expect.stringContaining("America/Sao_Paulo") });
+  });
+
+  it("takes the name that is asked for, and copies no key that stands in the file itself", async () => {
+    const { out, own } = await from(
+      "name: Claw\napi: {api_key: sk-live-0123456789abcdef}\n",
+      "--name",
+      "helper",
+      "--json",
+    );
+    expect(JSON.parse(out)).toMatchObject({
+      agents: ["helper"],
+      keys: [
+        { key: "name", line: 1, to: expect.any(String) },
+        { key: "api.api_key", line: 2, next: expect.stringContaining("put it into .env") },
+      ],
+    });
+    for (const file of ["strata.yaml", ".env.example"])
+      expect(readFileSync(join(own, file), "utf8")).not.toContain("sk-live");
+  });
+
+  it.each([
+    [
+      "token_budget: {total: many}",
+      'devclaw.yaml:1:23 token_budget.total: "many" — expected a whole number, 1 to 10,000,000',
+    ],
+    ["token_budget: {total: 100, reserved: 200}", "expected less than the total of 100"],
+    ["prompt_layer_cache_ttl: 30", "expected a duration of at most 24 hours, as 30s, 500ms or 1m30s"],
+    ["timezone: Mars/Base", "expected a time zone, as Europe/Berlin"],
+    ["organization: me", "expected at least one key of DevClaw's"],
+    ["- a list", "expected the keys of a config.yaml of DevClaw"],
+    ["name: &a x\nmodel: *a", "not supported"],
+    ['instructions: "# Layer 0 · core"', "with these settings the agent could not start"],
+  ])("refuses %j with its place, and writes nothing", async (yaml, says) => {
+    const { code, err, own } = await from(yaml);
+    expect(err).toContain(says);
+    expect(err).not.toContain("strata-init-");
+    expect(code).not.toBe(0);
+    expect(() => readdirSync(own)).toThrow();
+  });
+
+  it("translates into the workbench only", async () => {
+    const cwd = place();
+    writeFileSync(join(cwd, "devclaw.yaml"), "name: Claw");
+    const { code, err } = await strata(["init", "companion", "--from", "devclaw.yaml"], { cwd });
+    expect([code, err]).toEqual([2, expect.stringContaining("run `strata init workbench --from devclaw.yaml`")]);
   });
 });

@@ -11,7 +11,7 @@ import { type TextWarning, warningsOf } from "../declared-texts.ts";
 import { loadProject } from "./agents.ts";
 
 /** What a folder declares and what is shipped, for commands that open no record. */
-export { blueprintFolder, blueprintNames } from "../../agents/index.ts";
+export { blueprintFolder, blueprintNames, type TranslatedKey, translateDevclaw } from "../../agents/index.ts";
 
 /** The lock of a folder's strata.yaml. */
 export interface ProjectLock {

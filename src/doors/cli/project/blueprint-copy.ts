@@ -13,9 +13,15 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { blueprintFolder, blueprintNames, projectLock } from "../../../app/doors/projects.ts";
-import { type AgentName, asStrataError, StrataError } from "../../../protocol/index.ts";
-import { fileError } from "../shell/files.ts";
+import {
+  blueprintFolder,
+  blueprintNames,
+  projectLock,
+  type TranslatedKey,
+  translateDevclaw,
+} from "../../../app/doors/projects.ts";
+import { type AgentName, agentName, asStrataError, StrataError } from "../../../protocol/index.ts";
+import { fileError, readInput } from "../shell/files.ts";
 import type { Terminal } from "../shell/terminal.ts";
 
 /** What is copied: a blueprint of the package, or a folder of anybody's. */
@@ -40,6 +46,8 @@ interface Copy {
   readonly leftOut: readonly string[];
   /** The environment variables that its strata.yaml names. */
   readonly variables: readonly string[];
+  /** What became of the keys of another system's file. */
+  readonly keys?: readonly TranslatedKey[];
 }
 
 /** What was made of a blueprint. */
@@ -55,22 +63,29 @@ export interface Made {
   readonly payments: Readonly<Record<string, number>>;
   /** The environment variables that it wants. */
   readonly variables: readonly string[];
+  /** What became of the keys of the file that was translated. */
+  readonly keys?: readonly TranslatedKey[];
+}
+
+/** What is asked for; `from` is a file of DevClaw's, to be translated. */
+interface Wanted {
+  readonly blueprint: string;
+  readonly name: AgentName | undefined;
+  readonly from: string | undefined;
 }
 
 /**
  * Copies a blueprint into a folder, and proves that what was made can start: its lock is checked as the start will check it.
  * @throws StrataError as `findBlueprint`, `readBlueprint`, `writeNew`
  */
-export function copyBlueprint(
-  { cwd, env }: Pick<Terminal, "cwd" | "env">,
-  folder: string,
-  wanted: { readonly blueprint: string; readonly name: AgentName | undefined },
-): Made {
+export function copyBlueprint({ cwd, env }: Pick<Terminal, "cwd" | "env">, folder: string, wanted: Wanted): Made {
   const blueprint = findBlueprint(wanted.blueprint, cwd);
-  const copy = readBlueprint(blueprint, wanted.name);
-  const { variables, leftOut } = copy;
+  const { from } = wanted;
+  const copy =
+    from === undefined ? readBlueprint(blueprint, wanted.name) : translated(blueprint, { ...wanted, from, cwd });
+  const { variables, leftOut, keys } = copy;
   // The lock names the agents; what it locks is the blueprint's, word for word.
-  const isLocked = blueprint.shipped && wanted.name === undefined;
+  const isLocked = blueprint.shipped && wanted.name === undefined && from === undefined;
   const written = writeNew(folder, isLocked ? copy.files : locked(blueprint, copy, env));
   const lock = projectLock({ folder, env });
   lock.check();
@@ -82,8 +97,32 @@ export function copyBlueprint(
     onCredits: [...lock.payments.keys()],
     payments: Object.fromEntries(lock.payments),
     variables,
+    ...(keys !== undefined && { keys }),
   };
 }
+
+/**
+ * The blueprint with what another system's file says.
+ * @throws StrataError `invalid_input` where another blueprint is named; `file_not_found`; `config_invalid` with what is wrong in the file
+ */
+function translated(blueprint: Blueprint, wanted: Wanted & { readonly from: string; readonly cwd: string }): Copy {
+  if (!blueprint.shipped || wanted.blueprint !== TRANSLATED) {
+    const says = `--from translates a config.yaml of DevClaw into the blueprint ${TRANSLATED}, not into ${wanted.blueprint}; run \`strata init ${TRANSLATED} --from ${wanted.from}\``;
+    throw new StrataError("invalid_input", says, { blueprint: wanted.blueprint });
+  }
+  const { name: file, text } = readInput(wanted.from, wanted.cwd);
+  const plain = readBlueprint(blueprint, undefined);
+  const { files, name, keys } = translateDevclaw(
+    { file, text },
+    new Map(plain.files.map(({ path, bytes }) => [path, bytes.toString()])),
+  );
+  const called = wanted.name ?? (name === undefined ? undefined : agentName(name));
+  const written = [...files].map(([path, one]) => ({ path, bytes: Buffer.from(one) }));
+  return { ...assembled(written, called), ignored: plain.ignored, leftOut: plain.leftOut, keys };
+}
+
+/** The one blueprint that has a counterpart elsewhere. */
+export const TRANSLATED = "workbench";
 
 const ENV_EXAMPLE = `# Copy this file to .env and put your key in; .env is read beside strata.yaml and is never sent, printed or recorded.
 # Without a key the built-in rehearsal model answers. Keys: https://console.anthropic.com/
@@ -116,15 +155,19 @@ function readBlueprint({ folder, shipped }: Blueprint, name: AgentName | undefin
     path,
     bytes: attempt(join(folder, path), "read", () => readFileSync(join(folder, path))),
   }));
+  return {
+    ...assembled(read, name),
+    ignored: shipped ? [] : linesOf(read.find(({ path }) => path === ".gitignore")?.bytes.toString() ?? ""),
+    leftOut,
+  };
+}
+
+/** The files of a copy, its agent renamed, with an example of `.env` that has every variable. */
+function assembled(read: readonly NewFile[], name: AgentName | undefined): Pick<Copy, "files" | "variables"> {
   const variables = read.flatMap(({ path, bytes }) => (path === "strata.yaml" ? variablesIn(bytes.toString()) : []));
   const files = read.filter(({ path }) => path !== ".gitignore").map((file) => renamed(file, name));
   const example = files.find(({ path }) => path === ".env.example");
-  return {
-    files: [...files.filter((file) => file !== example), withVariables(example, variables)],
-    ignored: shipped ? [] : linesOf(read.find(({ path }) => path === ".gitignore")?.bytes.toString() ?? ""),
-    leftOut,
-    variables,
-  };
+  return { files: [...files.filter((file) => file !== example), withVariables(example, variables)], variables };
 }
 
 /** The example of `.env` that came with the blueprint, else the usual one, with each variable that it does not name yet. */
@@ -183,7 +226,7 @@ function variablesIn(yaml: string): readonly string[] {
  * what its author did not review is not copied.
  * @throws StrataError `lock_mismatch`, `config_invalid`, … of the folder; `invalid_input` where only the copy cannot start
  */
-function locked({ folder }: Blueprint, { files }: Copy, env: Environment): readonly NewFile[] {
+function locked({ folder, shipped }: Blueprint, { files }: Copy, env: Environment): readonly NewFile[] {
   const lock = projectLock({ folder, env });
   if (existsSync(lock.file)) lock.check();
   const others = files.filter(({ path }) => path !== "strata.lock");
@@ -191,20 +234,23 @@ function locked({ folder }: Blueprint, { files }: Copy, env: Environment): reado
   try {
     const copy = join(place, "copy");
     writeNew(copy, others);
-    return [...others, { path: "strata.lock", bytes: lockOf(copy, folder, env) }];
+    return [...others, { path: "strata.lock", bytes: lockOf(copy, { folder, shipped }, env) }];
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
 }
 
-function lockOf(copy: string, folder: string, env: Environment): Buffer {
+function lockOf(copy: string, { folder, shipped }: Blueprint, env: Environment): Buffer {
   try {
     const lock = projectLock({ folder: copy, env });
     lock.write();
     return readFileSync(lock.file);
   } catch (thrown) {
     const { message } = asStrataError(thrown);
-    const says = `${folder} works where it stands, but a copy of it would not: put all that its strata.yaml names into the folder. Of a copy Strata says: ${message.replaceAll(copy, ".").replaceAll(dirname(copy), "..")}`;
+    const about = shipped
+      ? "with these settings the agent could not start, and nothing was written; mend the file they come from"
+      : `${folder} works where it stands, but a copy of it would not: put all that its strata.yaml names into the folder`;
+    const says = `${about}. Of a copy Strata says: ${message.replaceAll(copy, ".").replaceAll(dirname(copy), "..")}`;
     throw new StrataError("invalid_input", says, { folder }, thrown);
   }
 }

@@ -8,6 +8,7 @@ import type { Made } from "./blueprint-copy.ts";
 
 interface Options {
   readonly name?: string;
+  readonly from?: string;
   readonly folder?: string;
   readonly json?: true;
 }
@@ -25,17 +26,22 @@ export function declareInit(program: Command, context: Context): void {
       `a shipped blueprint, or a folder with a strata.yaml; in a terminal, you are asked for it (default: ${USUAL})`,
     )
     .option("--name <agent>", "the agent's name (default: as in the blueprint)")
+    .option(
+      "--from <file>",
+      "translate a config.yaml of DevClaw into the blueprint workbench; says what becomes of each key",
+    )
     .addHelpText(
       "after",
-      "\nExamples:\n  $ strata init companion --folder my-agent --name clerk\n  $ strata init ../our-blueprint",
+      "\nExamples:\n  $ strata init companion --folder my-agent --name clerk\n  $ strata init ../our-blueprint\n  $ strata init workbench --from devclaw.yaml",
     )
     .action(async (given: string | undefined, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<Options>();
       const name = options.name === undefined ? undefined : agentName(options.name);
       const folder = resolve(context.terminal.cwd, options.folder ?? ".");
-      const blueprint = given ?? (await chooseBlueprint(context));
-      const { copyBlueprint } = await import("./blueprint-copy.ts");
-      const made = copyBlueprint(context.terminal, folder, { blueprint, name });
+      const { copyBlueprint, TRANSLATED } = await import("./blueprint-copy.ts");
+      const { from } = options;
+      const blueprint = given ?? (from === undefined ? await chooseBlueprint(context) : TRANSLATED);
+      const made = copyBlueprint(context.terminal, folder, { blueprint, name, from });
       if (options.json === true) return context.json({ blueprint, folder, ...made });
       context.say(...report(folder, context.terminal, made));
     });
@@ -56,7 +62,7 @@ async function chooseBlueprint({ terminal }: Context): Promise<string> {
 }
 
 function report(folder: string, { cwd, env }: Context["terminal"], made: Made): readonly string[] {
-  const { from, files, leftOut, agents, payments, variables } = made;
+  const { from, files, leftOut, agents, payments, variables, keys = [] } = made;
   const where = relative(cwd, folder);
   const flag = where === "" ? "" : ` --folder ${/^[\w./-]+$/.test(where) ? where : JSON.stringify(where)}`;
   const [agent = USUAL] = agents;
@@ -68,6 +74,7 @@ function report(folder: string, { cwd, env }: Context["terminal"], made: Made): 
     `${folder} holds ${agents.length > 1 ? `${agents.length} agents` : "an agent"} now${from === undefined ? "" : `, copied from ${from}`}:`,
     ...files.map((file) => `  ${file}`),
     ...(leftOut.length > 0 ? [`Not copied: ${leftOut.join(", ")}`] : []),
+    ...translation(keys),
     ...(unset.length > 0 ? ["", `Before it starts, put ${unset.join(", ")} into .env (see .env.example).`] : []),
     "",
     `See what it would send, ${lives ? "give it credits, " : ""}then talk to it:`,
@@ -82,4 +89,22 @@ function report(folder: string, { cwd, env }: Context["terminal"], made: Made): 
           "goes into .env (see .env.example); without one, the built-in rehearsal answers.",
         ]),
   ].map((line) => asCalledHere(line, env));
+}
+
+/** What became of each key: where it stands now, or the next step. */
+function translation(keys: NonNullable<Made["keys"]>): readonly string[] {
+  const lines = (title: string, shown: readonly (readonly [string, string])[]) => {
+    const width = Math.max(...shown.map(([key]) => key.length));
+    return shown.length === 0 ? [] : ["", title, ...shown.map(([key, text]) => `  ${key.padEnd(width)}  ${text}`)];
+  };
+  return [
+    ...lines(
+      "Translated:",
+      keys.flatMap((one) => ("to" in one ? [[one.key, one.to] as const] : [])),
+    ),
+    ...lines(
+      "Not translated:",
+      keys.flatMap((one) => ("next" in one ? [[`${one.key} (line ${one.line})`, one.next] as const] : [])),
+    ),
+  ];
 }

@@ -1,0 +1,278 @@
+import { isMap, isSeq, parseDocument } from "yaml";
+import type { Path } from "./path.ts";
+import { reportOn } from "./report.ts";
+import { readYaml } from "./yaml-source.ts";
+
+/** What became of one key of DevClaw's file: where its value stands now, or what to do about it. */
+export type TranslatedKey = { readonly key: string; readonly line: number } & Outcome;
+
+type Outcome = { readonly to: string } | { readonly next: string };
+
+/** The blueprint's files with what DevClaw's file says, and what became of each of its keys. */
+export interface Translation {
+  readonly files: ReadonlyMap<string, string>;
+  /** The agent's name, where the file has one. */
+  readonly name?: string;
+  readonly keys: readonly TranslatedKey[];
+}
+
+/** The blueprint's name, and its agent's. */
+const AGENT = "workbench";
+
+/**
+ * Puts what a file of DevClaw's says into the blueprint `workbench`: `texts` are the blueprint's files by path. A value that is none is an
+ * error with its line, a key that has no counterpart is named with the next step.
+ * @throws StrataError `config_invalid`
+ */
+export function translateDevclaw(
+  from: { readonly file: string; readonly text: string },
+  texts: ReadonlyMap<string, string>,
+): Translation {
+  const source = readYaml(from.file, from.text);
+  const report = reportOn(source);
+  if (source.value === null || typeof source.value !== "object" || Array.isArray(source.value))
+    report.add([], "expected the keys of a config.yaml of DevClaw, as `name:` and `token_budget:`");
+  report.end();
+  const draft = draftOf(texts);
+  const keys = presentKeys(source.value).flatMap(({ key, path, value }) => {
+    const outcome = RULES[key]?.(value, draft) ?? { next: NEXT[key] ?? NEXT[path[0] ?? ""] ?? UNKNOWN };
+    if (!("wrong" in outcome)) return [{ key, line: source.locate(path, true).line, ...outcome }];
+    report.add(path, outcome.wrong, path[0] === "api" ? { value: "" } : {});
+    return [];
+  });
+  report.end();
+  if (keys.every((key) => "next" in key && key.next === UNKNOWN))
+    report.add([], `expected at least one key of DevClaw's, as ${Object.keys(RULES).slice(0, 5).join(", ")}`);
+  report.end();
+  const name = draft.name === undefined ? {} : { name: draft.name };
+  return { files: draft.files(), ...name, keys: keys.toSorted((a, b) => a.line - b.line) };
+}
+
+interface PresentKey {
+  readonly key: string;
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/**
+ * The keys that say something, each below a section by itself where one of the section's keys is known; in the order of the rules: what is
+ * said of the model's server counts for the model, wherever it stands.
+ */
+function presentKeys(top: unknown): readonly PresentKey[] {
+  const rules = Object.keys(RULES);
+  const keys = entriesOf(top).flatMap(([key, value]): readonly PresentKey[] => {
+    const isSection = rules.some((name) => name.startsWith(`${key}.`)) && !Array.isArray(value);
+    const below = isSection ? entriesOf(value) : [];
+    if (below.length === 0) return [{ key, path: [key], value }];
+    return below.map(([name, one]) => ({ key: `${key}.${name}`, path: [key, name], value: one }));
+  });
+  const orderOf = ({ key }: PresentKey) => (rules.includes(key) ? rules.indexOf(key) : rules.length);
+  return keys.filter(({ value }) => value !== null && value !== "").sort((a, b) => orderOf(a) - orderOf(b));
+}
+
+const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
+  value !== null && typeof value === "object" ? Object.entries(value) : [];
+
+interface Draft {
+  /** Sets a key of the agent, and says so. */
+  readonly set: (path: Path, value: unknown) => Outcome;
+  readonly setLayer: (id: string, key: string, value: unknown) => Outcome;
+  readonly setTop: (path: Path, value: unknown) => Outcome;
+  readonly agentValue: (path: Path) => unknown;
+  readonly text: (path: string, change: (old: string) => string) => Outcome;
+  readonly files: () => ReadonlyMap<string, string>;
+  /** What the file says of the model's server; the model follows it. */
+  server: string | undefined;
+  name: string | undefined;
+}
+
+function draftOf(texts: ReadonlyMap<string, string>): Draft {
+  const files = new Map(texts);
+  const yaml = parseDocument(files.get("strata.yaml") ?? "");
+  const setTop = (path: Path, value: unknown) => {
+    yaml.setIn(path, isPlain(value) ? value : yaml.createNode(value));
+    return { to: `${path.join(".")}: ${isPlain(value) ? value : JSON.stringify(value)}` };
+  };
+  return {
+    setTop,
+    set: (path, value) => {
+      setTop(["agents", AGENT, ...path], value);
+      return { to: `${path.join(".")}: ${isPlain(value) ? value : JSON.stringify(value)}` };
+    },
+    setLayer: (id, key, value) => {
+      const layers = yaml.getIn(["agents", AGENT, "layers"]);
+      const at = isSeq(layers) ? layers.items.findIndex((one) => isMap(one) && one.get("id") === id) : -1;
+      setTop(["agents", AGENT, "layers", at, key], value);
+      return { to: `${key} of layer ${id}: ${value}` };
+    },
+    agentValue: (path) => yaml.getIn(["agents", AGENT, ...path]),
+    text: (path, change) => {
+      files.set(path, `${change(files.get(path) ?? "").trimEnd()}\n`);
+      return { to: path };
+    },
+    files: () => files.set("strata.yaml", yaml.toString({ lineWidth: 0 })),
+    server: undefined,
+    name: undefined,
+  };
+}
+
+const isPlain = (value: unknown): boolean => typeof value !== "object";
+
+type Rule = (value: unknown, draft: Draft) => Outcome | { readonly wrong: string };
+
+const whole =
+  (most: number, put: (value: number, draft: Draft) => Outcome): Rule =>
+  (value, draft) =>
+    typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most
+      ? put(value, draft)
+      : { wrong: `expected a whole number, 1 to ${most.toLocaleString("en-US")}` };
+
+const tokens = (...path: string[]) => whole(10_000_000, (value, { set }) => set(path, value));
+
+const layerTokens = (id: string) => whole(10_000_000, (value, { setLayer }) => setLayer(id, "budget", value));
+
+const said =
+  (put: (text: string, draft: Draft) => Outcome | { readonly wrong: string }): Rule =>
+  (value, draft) =>
+    typeof value === "string" && value.trim() !== "" ? put(value.trim(), draft) : { wrong: "expected text" };
+
+/** What has a counterpart, in the order in which it is put there: the model's server is known before the model. */
+const RULES: Readonly<Record<string, Rule>> = {
+  name: said((name, draft) => {
+    const slug = name
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-+|-+$/g, "");
+    if (slug === "" || slug.length > 64 || !/^[\p{L}\p{N} ._'-]+$/u.test(name))
+      return { wrong: "expected a name of letters, digits and blanks, with at least one letter from a to z" };
+    draft.name = slug;
+    draft.text("layers/core.md", (text) => text.replace(/^You are the workbench,/, () => `You are ${name},`));
+    return { to: `the agent's name, ${slug}, and layers/core.md` };
+  }),
+  instructions: said((text, draft) => draft.text("layers/instructions.md", () => text)),
+  business_context: said((text, { set }) => {
+    if (text.length > 4_000)
+      return { wrong: "expected at most 4,000 characters; what is longer goes into a file of the project" };
+    set(["facts", "business", "default"], text);
+    return { to: "facts.business.default" };
+  }),
+  timezone: said((zone, { setLayer }) =>
+    isZone(zone) ? setLayer("temporal", "timezone", zone) : { wrong: "expected a time zone, as Europe/Berlin" },
+  ),
+  prompt_layer_cache_ttl: (value, { set }) => {
+    const seconds = secondsOf(value);
+    if (seconds === undefined || seconds > 86_400)
+      return { wrong: "expected a duration of at most 24 hours, as 30s, 500ms or 1m30s" };
+    set(["files", "ttl"], seconds);
+    set(["skillFolders", "ttl"], seconds);
+    return { to: `files.ttl and skillFolders.ttl: ${seconds}` };
+  },
+  "token_budget.total": whole(10_000_000, (total, { set, agentValue }) => {
+    const reply = Math.max(1, Math.min(Number(agentValue(["budgets", "reply"])), Math.floor(total / 4)));
+    set(["budgets", "reply"], reply);
+    set(["budgets", "total"], total);
+    return { to: `budgets.total: ${total}, of it budgets.reply: ${reply}` };
+  }),
+  "token_budget.system": tokens("budgets", "system"),
+  "token_budget.history": tokens("budgets", "history"),
+  "token_budget.reserved": (value, draft) => {
+    const total = Number(draft.agentValue(["budgets", "total"]));
+    return Number(value) < total
+      ? tokens("budgets", "reply")(value, draft)
+      : { wrong: `expected less than the total of ${total}` };
+  },
+  "token_budget.memory": layerTokens("memory"),
+  "token_budget.skills": layerTokens("skills"),
+  "api.base_url": said((url, draft) => {
+    draft.server = providerAt(url);
+    if (draft.server === undefined) return { wrong: "expected an address, as https://api.openai.com/v1" };
+    if (draft.server !== COMPATIBLE) return { to: `the provider ${draft.server}` };
+    return draft.setTop(["providers", COMPATIBLE], { kind: "openai-compatible", url });
+  }),
+  "api.api_key": said((key, draft) => {
+    const provider = draft.server ?? "openai";
+    if (/^\$\{[A-Za-z_]\w*\}$/.test(key)) return draft.setTop(["providers", provider, "key"], key);
+    return {
+      next: `a key never stands in strata.yaml: put it into .env, and \`providers: {${provider}: {key: "\${NAME}"}}\` with its name there`,
+    };
+  }),
+  model: said((model, { set, server }) => {
+    const provider = server ?? usualProvider(model);
+    if (model.includes(":")) return set(["model"], model);
+    if (provider === undefined)
+      return { next: "say who runs it: `model: PROVIDER:MODEL` in strata.yaml; `strata models` lists providers" };
+    // Anthropic writes its versions with dashes.
+    return set(["model"], `${provider}:${provider === "anthropic" ? model.replaceAll(".", "-") : model}`);
+  }),
+  "security.max_input_length": whole(1_000_000, (value, { set }) => set(["budgets", "message"], value)),
+  "skills.clawdhub_dirs": (value, { set }) => {
+    if (
+      !Array.isArray(value) ||
+      value.length === 0 ||
+      value.length > 20 ||
+      value.some((one) => typeof one !== "string")
+    )
+      return { wrong: "expected a list of 1 to 20 folders" };
+    const folders = value.map((one) =>
+      String(one)
+        .replace(/^(?:\.\/)+/, "")
+        .replace(/\/+$/, ""),
+    );
+    if (folders.some((one) => one === "" || one.startsWith("/") || one.split("/").includes("..")))
+      return { next: "copy the skills into a folder of the project and name it under `skillFolders.read`" };
+    return set(["skillFolders", "read"], folders);
+  },
+};
+
+/** What to do about keys that have no counterpart. */
+const NEXT: Readonly<Record<string, string>> = {
+  trigger: "a Strata agent answers every message that is posted to it: leave the others out where you post them",
+  language: "say in layers/core.md in which language it answers, then `strata lock`",
+  access: "decide who may write in the program that posts messages to the REST API (docs/http.md)",
+  workspaces: "make an agent of each: `strata init workbench --name NAME --folder NAME`",
+  channels: "post messages to the REST API and take the replies with `deliver` (docs/http.md)",
+  memory: "memories need no settings: `strata memory import FILE` brings in what was remembered",
+  security: "Strata's guards are always on (docs/security.md); there is nothing to set",
+  "security.rate_limit": "limit requests in front of `strata start`, in your proxy",
+  "token_budget.tools": "tools count toward `budgets.total`: name fewer under `tools` where they take too much",
+  api: "name the provider and its key under `providers` (docs/configuration.md)",
+  plugins: "write tools in a module and name it under `modules` (docs/tools.md)",
+  skills: "copy the folder of each skill into skills/, or run `strata skill add`",
+  scheduler: "write each job under `schedules` of the agent (docs/life.md)",
+  heartbeat: "write it under `schedules` of the agent (docs/life.md)",
+  subagents: "describe each one in AGENTS.md, under the heading Subagents (docs/workbench.md)",
+  logging: "every turn is recorded: `strata explain` and `strata usage` show it; there is nothing to set",
+  routines: "`strata usage` and `strata doctor` show the figures; there is nothing to set",
+};
+
+const UNKNOWN = "Strata has no such key; docs/configuration.md has all that an agent can have";
+
+const COMPATIBLE = "compatible";
+
+/** Who answers at an address; undefined where it is none. */
+function providerAt(url: string): string | undefined {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return undefined;
+  const { hostname } = new URL(url);
+  const known = { "api.openai.com": "openai", "api.anthropic.com": "anthropic", "openrouter.ai": "openrouter" };
+  return Object.entries(known).find(([host]) => host === hostname)?.[1] ?? COMPATIBLE;
+}
+
+const usualProvider = (model: string): string | undefined =>
+  /^claude-/.test(model) ? "anthropic" : /^(?:gpt-|o\d)/.test(model) ? "openai" : undefined;
+
+function isZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600 };
+
+/** A duration as Go writes it, in seconds. */
+function secondsOf(value: unknown): number | undefined {
+  if (typeof value !== "string" || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/.test(value)) return undefined;
+  const parts = [...value.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+  return Number(parts.reduce((sum, [, count, unit = "s"]) => sum + Number(count) * (UNITS[unit] ?? 1), 0).toFixed(3));
+}
