@@ -105,6 +105,11 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "outp
       text: 9,
     },
   },
+  subagents: {
+    defined: [{ name: "scribe", description: "Writes.", text: trusted("Write."), tools: ["read"], mode: "full" }],
+    ...{ fromFiles: false, tools: ["read"], depth: 2 },
+    limits: { tokens: 9_000, rounds: 2, calls: 3, seconds: 9, dollars: 0.5 },
+  },
   fetch: { allow: ["*"], post: ["a.b"], types: ["text/*"], bytes: 9_000, seconds: 9, redirects: 1 },
   budgets: {
     ...{ total: 9_000, reply: 90, keep: 80, system: 85, history: 82, message: 75, result: 70, source: 60 },

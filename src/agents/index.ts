@@ -6,7 +6,7 @@
  * may be known), and lets no secret into an agent, a digest, an error or a print.
  */
 export { type AgentKey, type AgentKeys, agentKey, frozenKey, type Kept } from "./agent-key.ts";
-export { agentSpec, type Revive, withTools } from "./agent-spec.ts";
+export { agentSpec, type Revive, sealAgent, withTools } from "./agent-spec.ts";
 export { blueprintFolder, blueprintNames } from "./blueprints.ts";
 export type { ConfigInput } from "./core-keys.ts";
 export { type TranslatedKey, translateDevclaw } from "./devclaw.ts";

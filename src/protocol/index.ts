@@ -240,6 +240,7 @@ export {
   type ToolEffect,
   type ToolLimits,
   type ToolOutcome,
+  type ToolReader,
 } from "./tool.ts";
 export {
   type Framed,

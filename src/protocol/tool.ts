@@ -85,11 +85,16 @@ export interface SenderReply {
   readonly text: Spoken;
 }
 
+/** What of an agent a tool's schema may depend on. A feature adds the members of its own. */
+export interface ToolReader {
+  readonly layers: readonly Layer[];
+}
+
 /** A tool an agent may be given. */
 export interface Tool {
   readonly schema: ToolSchema;
-  /** What a provider is told of it for an agent with these layers. Left out: `schema`. */
-  schemaFor?(layers: readonly Layer[]): ToolSchema;
+  /** What a provider is told of it for this agent. Left out: `schema`. */
+  schemaFor?(agent: ToolReader): ToolSchema;
   readonly effect: ToolEffect;
   /** How far its results may be trusted; `contact` unless it only tells what the platform itself wrote. */
   readonly trust: Trust;

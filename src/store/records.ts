@@ -165,8 +165,8 @@ export interface TurnOutcome {
   readonly unremembered: readonly (EventId | OutboxId)[];
   /** Whether what was said goes into its senders' logs. */
   readonly log?: true;
-  /** Real time, before which nobody is given the reply to deliver it: who listens may take it. `never`: it counts as delivered. */
-  readonly deliverAfter?: number | "never";
+  /** Real time, before which nobody is given the reply to deliver it: who listens may take it. `never`: it counts as delivered. `nobody`: it is no message. */
+  readonly deliverAfter?: number | "never" | "nobody";
   /** Of a turn of several senders: what it came to for each whose messages it has handled. Those of the others keep waiting. */
   readonly replies?: readonly StagedReply[];
 }

@@ -27,7 +27,7 @@ import type { Answer } from "./send.ts";
 import { goneOf } from "./spend.ts";
 import { handledOf, unansweredOf } from "./staged.ts";
 import { BETWEEN_TURNS, IN_TURN, outOfState } from "./tool-states.ts";
-import { add, claimOf, plan, totalsOf, type Work } from "./work.ts";
+import { add, claimOf, isCalled, plan, usedOf, type Work } from "./work.ts";
 
 /** What a round came to: why the turn ends, or what goes into the next request. */
 export interface Round {
@@ -48,7 +48,7 @@ export async function* answerCalls(
   const results: ((room: number) => ResultPart)[] = [];
   const trusts: Trust[] = [];
   for (const call of calls) {
-    const limit = stop ?? (work.calls >= work.setup.limits.calls ? "calls" : undefined);
+    const limit = stop ?? (usedOf(work).calls >= work.setup.limits.calls ? "calls" : undefined);
     yield { type: "tool-start", call: call.id, tool: call.tool };
     const isRun = limit === undefined || isReply(work, call, limit);
     const long = tooLong?.get(call.id);
@@ -123,8 +123,9 @@ export function limitReached(work: Work): StopReason | undefined {
   const gone = goneOf(work.left);
   if (gone !== undefined) return gone.of.stop;
   const { rounds, dollars = Number.POSITIVE_INFINITY } = work.setup.limits;
-  if (work.requests.length >= rounds) return "rounds";
-  return totalsOf(work).dollars >= dollars || work.left.allowed <= 0 ? "dollars" : undefined;
+  const used = usedOf(work);
+  if (used.rounds >= rounds) return "rounds";
+  return used.dollars >= dollars || work.left.allowed <= 0 ? "dollars" : undefined;
 }
 
 /** A result may take its budget, or its share of the room that is left; then the next request fits. */
@@ -173,6 +174,7 @@ async function answer(
   if (tainted === "refuse") return refusal(ofOthers(call.tool));
   if (tainted === "ask" || mustAsk(work, tool, call.input)) {
     if (work.lease.claim.staged !== undefined) return refusal(ofNobody(call.tool));
+    if (isCalled(work)) return refusal(ofCaller(call.tool));
     const later = outOfState(tool, BETWEEN_TURNS);
     if (later !== undefined) return refusal(tooLate(call.tool, later));
     const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool) };
@@ -199,6 +201,9 @@ const ofOthers = (tool: string): string =>
 
 const ofNobody = (tool: string): string =>
   `Not run: this call of ${tool} needs a person's word, and what came of it could be told to none of several senders. Go on without it.`;
+
+const ofCaller = (tool: string): string =>
+  `Not run: this call of ${tool} needs a person's word, which is asked for in the conversation alone. Say what should be called, and go on without it.`;
 
 /** What waits for a person can never run where it would have to run. */
 const tooLate = (tool: string, because: string): string =>

@@ -2,7 +2,7 @@ import type { Compilation } from "../compiler/index.ts";
 import type { ContactScope, Epoch, Mark, Prefix, ThreadId } from "../protocol/index.ts";
 import type { RequestRecord, RequestStart, SentRequest } from "../store/index.ts";
 import { type EarlierRequest, hasLifetimes, tailPlanOf } from "../wire/index.ts";
-import { CONSOLIDATION } from "./consolidate/consolidate-thread.ts";
+import { OWN_CHANNELS } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
 import type { TurnSetup } from "./steps.ts";
 
@@ -32,7 +32,7 @@ export async function pastOf(
   const asksOthers = hasLifetimes(card) || agent.history === "log";
   return {
     sent: thread === undefined ? [] : await store.sent(scope, thread),
-    starts: asksOthers ? await store.starts(agent.org, agent.name, CONSOLIDATION) : [],
+    starts: asksOthers ? await store.starts(agent.org, agent.name, OWN_CHANNELS) : [],
     ...(thread !== undefined && { thread }),
     ...(epoch && { prefix: epoch.prefix }),
   };

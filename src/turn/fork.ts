@@ -13,7 +13,7 @@ import {
 } from "../protocol/index.ts";
 import type { Thread, TurnRecord } from "../store/index.ts";
 import { threadOf, turnOf } from "./access.ts";
-import { checkTalk } from "./consolidate/consolidate-thread.ts";
+import { checkTalk } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
 import { checkRecorded, REPLAY } from "./recording.ts";
 import type { ForkOptions, RegenerateOptions } from "./runtime.ts";

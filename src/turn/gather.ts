@@ -111,7 +111,7 @@ function modeFor(
   return chooseMode({
     agent,
     window: card.window,
-    tools: tools.schemas(agent.tools, agent.layers),
+    tools: tools.schemas(agent.tools, agent),
     contents,
     count,
     tier,
@@ -149,7 +149,7 @@ async function compileWith(
     mode,
     limit: limitOf(setup),
     // A running epoch holds the schemas it was sent with: it goes on when a tool has gone, which then answers that it has.
-    tools: keepsTools(agent, occasion) ? [] : parts.tools.schemas(agent.tools, agent.layers),
+    tools: keepsTools(agent, occasion) ? [] : parts.tools.schemas(agent.tools, agent),
     epoch: occasion.epoch,
     ...(occasion.renewal && { renewal: occasion.renewal }),
     contents,

@@ -28,8 +28,8 @@ export type {
   VersionsChoice,
   WaitingThread,
 } from "./agent-doors.ts";
+export { type Called, type CalledEnd, callTurn } from "./call-turn.ts";
 export type { Consolidated, ConsolidateWish } from "./consolidate/consolidate-doors.ts";
-export { CONSOLIDATION } from "./consolidate/consolidate-thread.ts";
 export { type Core, createRuntime } from "./create.ts";
 export type { Delivery, DeliveryReport, SendDelivery } from "./delivery.ts";
 export { type Desk, deskOf, desksOf, note } from "./desk.ts";
@@ -48,6 +48,7 @@ export type {
   Note,
 } from "./memory-doors.ts";
 export { MEMORY_FORMATS, type MemoryFormat } from "./memory-files/read.ts";
+export { isOwnChannel, OWN_CHANNELS, PEER } from "./own-channels.ts";
 export type { AgentBook, Parts } from "./parts.ts";
 export { pauseAfter } from "./pause-after.ts";
 export { type Exchange, REPLAY, type RecordedReply, readRecording } from "./recording.ts";

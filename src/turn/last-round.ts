@@ -1,6 +1,6 @@
 import { type CallPart, REPLY_TOOL, type ResultPart, type StopReason, trusted } from "../protocol/index.ts";
 import { unansweredOf } from "./staged.ts";
-import type { Work } from "./work.ts";
+import { usedOf, type Work } from "./work.ts";
 
 /**
  * A model that is stopped between a call and its answer leaves a sender without a reply. So it is told when it is asked for the last
@@ -8,7 +8,8 @@ import type { Work } from "./work.ts";
  */
 export function lastWord(work: Work): string | undefined {
   const { rounds, calls } = work.setup.limits;
-  if (work.requests.length + 1 < rounds && work.calls < calls) return undefined;
+  const used = usedOf(work);
+  if (used.rounds + 1 < rounds && used.calls < calls) return undefined;
   return unansweredOf(work) === undefined ? ALONE : TOGETHER;
 }
 

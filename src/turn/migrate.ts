@@ -1,6 +1,6 @@
 import { type Actor, type Agent, canonicalJson, type Layer, type ThreadId } from "../protocol/index.ts";
 import { agentNamed, threadOf } from "./access.ts";
-import { checkTalk } from "./consolidate/consolidate-thread.ts";
+import { checkTalk } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
 import type { Migration } from "./runtime.ts";
 import { agentAt, keepVersion, upToDate } from "./setup.ts";

@@ -17,7 +17,7 @@ import {
 } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
 import { agentNamed, scopeOf, threadOf } from "./access.ts";
-import { checkTalk } from "./consolidate/consolidate-thread.ts";
+import { checkTalk } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
 import { checkOfRecording, checkRecorded } from "./recording.ts";
 import type { Conversation, Runtime } from "./runtime.ts";

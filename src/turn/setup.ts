@@ -3,6 +3,7 @@ import type { Agent, Parameters } from "../protocol/index.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
 import { rulesOf } from "../wire/index.ts";
+import { PEER } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { Pinned, TurnParts, TurnSetup } from "./steps.ts";
@@ -40,7 +41,9 @@ function checkPrice(
  * takes the declared one, and all share its prefix; others stay pinned.
  */
 export async function upToDate(parts: Parts, thread: Thread): Promise<Thread> {
-  const { scope, id, version } = thread;
+  const { scope, id, version, channel } = thread;
+  // What a call asks of an agent is answered by the one that was asked.
+  if (channel === PEER) return thread;
   const declared = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
   if (declared?.history !== "log" || declared.version === version) return thread;
   const epoch = await parts.store.epoch(scope, id);

@@ -15,6 +15,7 @@ import type {
   StrataError,
   SurvivalTier,
   ThreadId,
+  TurnTotals,
 } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
 import type { ModelCard } from "../wire/index.ts";
@@ -67,6 +68,14 @@ export interface RunningTurn {
   readonly setup: TurnSetup;
   readonly lease: Lease;
   readonly recorded: RunOptions["recorded"];
+  readonly inner: InnerTurns;
+}
+
+/** The turns that a turn's calls run: they end within its limits, and each has a record of its own. */
+export interface InnerTurns {
+  /** What of the turn's limits is left for the next one. The turn itself keeps one model call, for its answer. */
+  readonly left: () => Budgets["turn"];
+  readonly ended: (totals: Pick<TurnTotals, "rounds" | "calls" | "dollars">) => void;
 }
 
 /** Which version of which agent, and on which thread, where there is one. */

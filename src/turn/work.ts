@@ -1,6 +1,7 @@
 import { type Compilation, countMessage } from "../compiler/index.ts";
 import {
   addUsage,
+  type Budgets,
   billedUsage,
   type ContactId,
   isBatch,
@@ -12,6 +13,7 @@ import {
   memoryId,
   type NewApproval,
   NO_USAGE,
+  type OutboxId,
   outboxId,
   type Spoken,
   type StoreWrite,
@@ -24,6 +26,7 @@ import type { Claim, RequestRecord, TurnOutcome } from "../store/index.ts";
 import { deliverAfter } from "./delivery.ts";
 import { NO_PAST, type Past } from "./earlier.ts";
 import type { Lease } from "./lease.ts";
+import { PEER } from "./own-channels.ts";
 import { REPLAY } from "./recording.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { TrackedSpend } from "./spend-tracker.ts";
@@ -36,6 +39,8 @@ const NOTHING_SAID = { stop: "answered", reply: null } as const;
 
 /** A running turn: who takes part, and what has come of it so far. Lives in memory until the one commit. */
 export interface Work extends RunningTurn {
+  /** What the turns of its calls have used of its limits. */
+  readonly lent: { rounds: number; calls: number; dollars: number };
   /** Whether its reply is sent to nobody. */
   readonly toNobody: boolean;
   /** Whether nobody listens to it: its reply waits in the outbox. */
@@ -73,12 +78,19 @@ export interface Work extends RunningTurn {
 
 export function newWork(parts: TurnParts, setup: TurnSetup, lease: Lease, options: RunOptions): Work {
   const requests: RequestRecord[] = [];
-  return {
+  const work: Work = {
+    lent: { rounds: 0, calls: 0, dollars: 0 },
+    inner: {
+      left: () => leftOf(work),
+      ended: (totals) => {
+        for (const key of ["rounds", "calls", "dollars"] as const) work.lent[key] += totals[key];
+      },
+    },
     parts,
     setup,
     lease,
     recorded: options.recorded,
-    toNobody: options.toNobody ?? (options.recorded !== undefined || lease.claim.thread.channel === REPLAY),
+    toNobody: options.toNobody ?? (options.recorded !== undefined || TO_NOBODY.includes(lease.claim.thread.channel)),
     // What several senders are told is not in the turn's own end.
     unheard: options.unheard === true || isBatch(lease.claim.thread.scope),
     startedAt: parts.wall(),
@@ -98,6 +110,33 @@ export function newWork(parts: TurnParts, setup: TurnSetup, lease: Lease, option
     outside: new Map(),
     misfits: 0,
     taken: lease.claim.events.length,
+  };
+  return work;
+}
+
+/** What is said there is handed to nobody by the outbox. */
+const TO_NOBODY = [REPLAY, PEER];
+
+/** Whether another turn's call runs it. */
+export const isCalled = ({ lease }: Pick<Work, "lease">): boolean => lease.claim.thread.channel === PEER;
+
+/** How far a turn has come towards its limits, the turns of its calls included. */
+export function usedOf({ requests, calls, lent }: Work): Pick<TurnTotals, "rounds" | "calls" | "dollars"> {
+  return {
+    rounds: requests.length + lent.rounds,
+    calls: calls + lent.calls,
+    dollars: dollarsOf(requests) + lent.dollars,
+  };
+}
+
+function leftOf(work: Work): Budgets["turn"] {
+  const { limits } = work.setup;
+  const { rounds, calls, dollars } = usedOf(work);
+  return {
+    rounds: Math.max(0, limits.rounds - rounds - 1),
+    calls: Math.max(0, limits.calls - calls),
+    seconds: Math.max(0, limits.seconds - (work.parts.wall() - work.startedAt) / 1_000),
+    ...(limits.dollars !== undefined && { dollars: Math.max(0, limits.dollars - dollars) }),
   };
 }
 
@@ -167,12 +206,17 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     totals: totalsOf(work),
     outbox,
     // Turns of its own answer nobody.
-    ...(setup.agent.history === "log" && !isReserved(claim.thread.scope.contact) && { log: true }),
-    deliverAfter: work.toNobody ? "never" : deliverAfter(parts.wall(), work.unheard),
+    ...(setup.agent.history === "log" && !isReserved(claim.thread.scope.contact) && !isCalled(work) && { log: true }),
+    deliverAfter: isCalled(work) ? "nobody" : work.toNobody ? "never" : deliverAfter(parts.wall(), work.unheard),
     ...(claim.staged && { replies: repliesOf(work, claim, ending.status === "done" ? ending : NOTHING_SAID) }),
-    unremembered:
-      ending.status === "done" && claim.staged === undefined
-        ? unremembered(claim.events, { id: outbox, text: ending.reply }, work)
-        : [],
+    unremembered: forgottenOf(work, ending, outbox),
   };
+}
+
+/** What is not to be remembered: of what agents ask each other, nothing. */
+function forgottenOf(work: Work, ending: Ending, outbox: OutboxId): TurnOutcome["unremembered"] {
+  const { staged, events } = claimOf(work);
+  if (ending.status !== "done" || staged !== undefined) return [];
+  if (isCalled(work)) return [...events.map(({ id }) => id), outbox];
+  return unremembered(events, { id: outbox, text: ending.reply }, work);
 }

@@ -10,6 +10,7 @@ import * as memories from "../../features/memories/config.ts";
 import * as runtime from "../../features/runtime/config.ts";
 import * as schedules from "../../features/schedules/config.ts";
 import * as skills from "../../features/skills/config.ts";
+import * as subagents from "../../features/subagents/config.ts";
 import * as texts from "../../features/texts/config.ts";
 
 /** The keys of agents that features bring, in the order of the configuration page. They are small, and read before anything runs. */
@@ -24,6 +25,7 @@ export const AGENT_KEYS = {
   ...files.KEYS,
   ...skills.KEYS,
   ...facts.KEYS,
+  ...subagents.KEYS,
 };
 
 /** The sources that layers may name, in the order of that page. */

@@ -84,6 +84,11 @@ export const FEATURES: readonly Listed[] = [
     load: async () => (await import("../../features/skills/index.ts")).FEATURE,
   },
   {
+    name: "subagents",
+    nouns: {},
+    load: async () => (await import("../../features/subagents/index.ts")).FEATURE,
+  },
+  {
     name: "texts",
     nouns: {
       layer: "list, show and edit an agent's layers, compare their versions, decide about proposals",

@@ -9,7 +9,7 @@ import {
   writeFrame,
 } from "../../protocol/index.ts";
 import type { Store, Thread, TurnRecord } from "../../store/index.ts";
-import { CONSOLIDATION } from "../../turn/index.ts";
+import { isOwnChannel } from "../../turn/index.ts";
 import type { Observed, ThreadLength } from "../../wire/index.ts";
 
 /** As many of an agent's threads are counted, and of the newest ones the turns are looked at. */
@@ -28,7 +28,7 @@ export async function observe(
 ): Promise<{ readonly length: ThreadLength; readonly observed: Observed }> {
   const threads = await store.threads({ org, agent: name, contact: null }, COUNTED);
   // What is summed up in idle time is no conversation: its turns stand alone.
-  const begun = threads.filter(({ turns, channel }) => turns > 0 && channel !== CONSOLIDATION);
+  const begun = threads.filter(({ turns, channel }) => turns > 0 && !isOwnChannel(channel));
   const newest = begun.slice(0, LOOKED_AT);
   const turns = await Promise.all(newest.map(({ scope, id }) => store.turns(scope, id)));
   const tail = median(turns.flat().flatMap(({ requests }) => requests.slice(0, 1).map(tailTokens)));

@@ -107,9 +107,9 @@ function schemasOf({ tools }: Declared, agent: Agent, { reversed = [] }: World) 
   return registered.schemas(reversed.includes("tools") ? agent.tools.toReversed() : agent.tools);
 }
 
-function toldTo({ layers }: Agent, tool: Tool): Tool {
+function toldTo(agent: Agent, tool: Tool): Tool {
   const { schemaFor, ...rest } = tool;
-  return schemaFor === undefined ? tool : { ...rest, schema: schemaFor(layers) };
+  return schemaFor === undefined ? tool : { ...rest, schema: schemaFor(agent) };
 }
 
 const turnedAround = (tool: Tool): Tool => ({

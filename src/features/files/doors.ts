@@ -59,7 +59,7 @@ function filesView({ desk, layer, found, active }: Look): FilesView {
       notes: because === undefined ? [] : because.split("; "),
     };
   });
-  return { root: found.root, files, subagents: found.subagents };
+  return { root: found.root, files, subagents: found.files.flatMap(({ subagents }) => subagents) };
 }
 
 function stateOf({ path, text, isCut }: ProjectFile, isSent: boolean): FileView["state"] {

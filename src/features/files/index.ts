@@ -9,6 +9,9 @@ import { fileSteps } from "./steps.ts";
 
 export { faultsIn, type Prepared, prepare, type Split, splitHead } from "./prepare.ts";
 
+export type { SubagentDefinition } from "./read.ts";
+export { subagentsOf } from "./steps.ts";
+
 export const FEATURE: Feature = { name: "files", keys: KEYS, operations: OPERATIONS };
 
 /** What files need of the world outside. */

@@ -14,6 +14,8 @@ export interface ProjectFile extends Prepared {
   readonly isCut: boolean;
   /** What the guard finds fault with. */
   readonly faults: readonly string[];
+  /** Those that it tells of, where it is an AGENTS.md. */
+  readonly subagents: readonly SubagentDefinition[];
 }
 
 /** A sub-agent that an AGENTS.md tells of. */
@@ -27,7 +29,6 @@ export interface SubagentDefinition {
 export interface FilesFound {
   readonly root: string;
   readonly files: readonly ProjectFile[];
-  readonly subagents: readonly SubagentDefinition[];
 }
 
 /** How deep files may include others, and how many one may bring along. */
@@ -50,7 +51,6 @@ export async function readFiles(
   const root = await rootOf(reader, folder, rules.root);
   const real = (await reader.real(root)) ?? root;
   const files: ProjectFile[] = [];
-  const subagents: SubagentDefinition[] = [];
   let left = rules.total;
   for (const name of rules.read) {
     const reading: Reading = { reader, root, real, rules, included: [], notes: [], characters: 0 };
@@ -62,6 +62,7 @@ export async function readFiles(
         text: "",
         notes: [found.because],
         faults: [],
+        subagents: [],
         isCut: false,
         ...(path && { path: shown(reading, path) }),
       });
@@ -69,14 +70,14 @@ export async function readFiles(
     }
     const most = MARGIN * rules.characters;
     const ready = prepare(truncateText(found, most, ""));
-    subagents.push(...(path?.endsWith("AGENTS.md") ? subagentsIn(ready.text) : []));
     const room = Math.min(rules.characters, left);
     const cut = within(ready, room, { notes: reading.notes, isLonger: found.length > most });
-    const file = { ...cut, faults: await faultsIn(cut.text), name, path: shown(reading, path ?? name) };
+    const subagents = path?.endsWith("AGENTS.md") ? subagentsIn(ready.text) : [];
+    const file = { ...cut, faults: await faultsIn(cut.text), name, path: shown(reading, path ?? name), subagents };
     left -= file.text.length;
     files.push(file);
   }
-  return { root, files, subagents };
+  return { root, files };
 }
 
 interface Reading {
@@ -175,7 +176,7 @@ function within(
   ready: Prepared,
   room: number,
   before: { readonly notes: readonly string[]; readonly isLonger: boolean },
-): Omit<ProjectFile, "name" | "faults"> {
+): Omit<ProjectFile, "name" | "faults" | "subagents"> {
   const notes = told([...new Set([...before.notes, ...ready.notes])]);
   if (ready.text.length <= room && !before.isLonger) return { ...ready, notes, isCut: false };
   const beginning = truncateText(ready.text, Math.max(0, room), "");

@@ -13,7 +13,7 @@ import {
 import type { TurnSteps } from "../../turn/index.ts";
 import { type Cached, firstWait, type ProjectDisk, staleWhileRevalidate } from "../project-disk.ts";
 import { type FileRules, fileRules } from "./config.ts";
-import { type FilesFound, type ProjectFile, readFiles } from "./read.ts";
+import { type FilesFound, type ProjectFile, readFiles, type SubagentDefinition } from "./read.ts";
 
 /** What an agent's files say, read when they were last due. */
 export type FilesOf = (agent: Agent) => Promise<Cached<FilesFound>>;
@@ -52,6 +52,19 @@ export function fileSteps(disk: ProjectDisk): TurnSteps {
       },
     }),
   };
+}
+
+/** The sub-agents that an agent's files define: those of files that are sent, as they stand there. */
+export async function subagentsOf(
+  disk: ProjectDisk,
+  agent: Agent,
+  active: ActiveTexts | undefined,
+): Promise<readonly SubagentDefinition[]> {
+  const layer = agent.layers.find(({ source }) => source.kind === "files");
+  if (layer === undefined) return [];
+  const { value } = await filesOn(disk)(agent);
+  const parts = fileParts(value, { layer, active, rules: fileRules(agent) });
+  return value.files.flatMap(({ subagents }, i) => (parts[i]?.text === "" ? [] : subagents));
 }
 
 /** What of the files may be sent, and how. */

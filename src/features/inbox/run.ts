@@ -12,12 +12,12 @@ import {
 import type { BatchOpening, Failures, Thread } from "../../store/index.ts";
 import type { AgentDoors, InboxOptions, Run, TurnParts, WaitingThread } from "../../turn/index.ts";
 import {
-  CONSOLIDATION,
   type Desk,
   deskOf,
   type InboxMessage,
   keepVersion,
   note,
+  OWN_CHANNELS,
   pauseAfter,
   REPLAY,
 } from "../../turn/index.ts";
@@ -30,7 +30,7 @@ const CHANNEL = "inbox";
 const TRIES = 5;
 
 /** Nobody's mail: what a recording left is handled by its next replay. */
-const NO_MAIL = [CONSOLIDATION, REPLAY];
+const NO_MAIL = [...OWN_CHANNELS, REPLAY];
 
 /** What fails again and again is tried less and less often. */
 const restedAt =

@@ -1,7 +1,7 @@
 import type { SeenState } from "../../protocol/index.ts";
 import type { AgentOwner } from "../../store/index.ts";
 import type { TurnParts } from "../../turn/index.ts";
-import { CONSOLIDATION, heldNow, retryWhileBusy } from "../../turn/index.ts";
+import { heldNow, isOwnChannel, retryWhileBusy } from "../../turn/index.ts";
 import type { Accounts } from "./accounts.ts";
 import { isWaiting, type RunningStates } from "./states.ts";
 import { LIFE_STORE, type LifeRecord } from "./store.ts";
@@ -52,9 +52,9 @@ export const INTERRUPTED = "its program ended in the middle of a turn";
 export async function othersRun(parts: LifeParts, owner: AgentOwner, own: readonly string[]): Promise<boolean> {
   for (const { thread, scope } of await heldNow(parts, owner.org)) {
     if (scope.agent !== owner.agent || own.includes(thread)) continue;
-    // Summing up what was said is no turn of the agent's life.
+    // Summing up what was said is no turn of the agent's life, and what it asks a sub-agent is part of another.
     const held = await parts.store.thread(scope, thread);
-    if (held !== undefined && held.channel !== CONSOLIDATION) return true;
+    if (held !== undefined && !isOwnChannel(held.channel)) return true;
   }
   return false;
 }

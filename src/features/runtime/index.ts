@@ -31,7 +31,7 @@ const oneLine = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu,
 
 /** The first sentence of each tool's description: the whole of it stands in the request's tools. */
 function toolLines({ tools }: TurnParts, { agent }: TurnSetup): LayerContent {
-  const schemas = tools.schemas(agent.tools, agent.layers);
+  const schemas = tools.schemas(agent.tools, agent);
   if (schemas.length === 0) return { kind: "empty", because: "the agent has no tools" };
   const lines = schemas.map(({ name, description }) => `- ${name}: ${oneLine(firstSentence(description))}`);
   return { kind: "text", text: trusted(`Your tools:\n${lines.join("\n")}`) };

@@ -1,5 +1,5 @@
 import type { AgentDoors, Attention, Desk, PassedOver } from "../../turn/index.ts";
-import { CONSOLIDATION, REPLAY } from "../../turn/index.ts";
+import { OWN_CHANNELS, REPLAY } from "../../turn/index.ts";
 import { passedOver } from "./passed-over.ts";
 
 /** A turn that left somebody without a reply waits for an operator so long; in milliseconds. Whoever still wants an answer then has asked again. */
@@ -13,7 +13,7 @@ export function attention(desks: readonly Desk[], fundsOf: AgentDoors["funds"]):
       const counts = await parts.store.proposalCounts(owner);
       const { undeliverable } = await parts.store.mailCounts(owner);
       const since = parts.clock() - UNANSWERED_FOR;
-      const unanswered = await parts.store.unanswered(owner, { since, except: [CONSOLIDATION, REPLAY], limit: 100 });
+      const unanswered = await parts.store.unanswered(owner, { since, except: [...OWN_CHANNELS, REPLAY], limit: 100 });
       // Who has no credits sleeps, whether a turn has noticed already or not.
       const asleep = (await fundsOf(desk.actor, owner.agent))?.asleep;
       const passed = passedOver(desk.agent, await parts.store.activeTexts(owner));

@@ -116,7 +116,7 @@ describe("update_prompt_layer", () => {
   });
 
   it("000.47 its schema names the layers that the agent may edit, in the same bytes each time", () => {
-    const schemas = (layers: readonly Layer[]) => toolset(tool ? [tool] : []).schemas(AGENT.tools, layers);
+    const schemas = (layers: readonly Layer[]) => toolset(tool ? [tool] : []).schemas(AGENT.tools, { layers });
     expect(schemas(AGENT.layers)).toMatchObject([
       {
         name: "update_prompt_layer",
@@ -140,7 +140,7 @@ describe("update_prompt_layer", () => {
 
   it("neither names nor changes a layer that operators keep for themselves, whatever the turn has seen", async () => {
     const kept: readonly Layer[] = AGENT.layers.map((one) => (one.rank === 6 ? { ...one, editors: "operators" } : one));
-    const [schema] = toolset(tool ? [tool] : []).schemas(AGENT.tools, kept);
+    const [schema] = toolset(tool ? [tool] : []).schemas(AGENT.tools, { layers: kept });
     expect(schema?.input).toMatchObject({
       properties: { layer_id: { anyOf: [{ minimum: 7, maximum: 7 }, { enum: ["inbox"] }] } },
     });

@@ -16,6 +16,7 @@ import {
   type Tool,
   type ToolContext,
   type ToolOutcome,
+  type ToolReader,
   type ToolSchema,
   type Trust,
   untrusted,
@@ -38,8 +39,8 @@ export function promptTools(texts: Texts): readonly Tool[] {
 function updatePromptLayer(texts: Texts): Tool {
   // Whatever it names, the answer says which layers there are.
   const tool = editTool(texts, z.unknown().optional());
-  const schemaFor = (layers: readonly Layer[]): ToolSchema => editTool(texts, layerIdOf(layers)).schema;
-  return { ...tool, schema: schemaFor([]), schemaFor };
+  const schemaFor = ({ layers }: ToolReader): ToolSchema => editTool(texts, layerIdOf(layers)).schema;
+  return { ...tool, schema: schemaFor({ layers: [] }), schemaFor };
 }
 
 /** What names a layer that may be changed: numbers have bounds and no list, which not all providers take of numbers. */

@@ -9,6 +9,7 @@ import {
   type TurnEdit,
   textName,
 } from "../../protocol/index.ts";
+import { PEER } from "../../turn/index.ts";
 import { agreementOf } from "../../wire/index.ts";
 import type { Call, TurnRecord, World } from "../operation.ts";
 import { ledgerTable } from "./ledger.ts";
@@ -25,6 +26,7 @@ export async function turnView(looking: Looking, turn: TurnRecord, style: Style)
   return [
     ...head(turn, style),
     ...(await handledIn(looking, turn)),
+    ...(await askedIn(looking, turn)),
     ...(turn.senders === undefined ? events(turn, style) : sendersEvents(parts, style)),
     ...requests.flat(),
     ...edits(turn, style),
@@ -38,6 +40,24 @@ async function handledIn({ runtime, actor }: Looking, { batch }: TurnRecord): Pr
   // Erasing another sender takes that turn's texts, and not which it was.
   const [handling] = await runtime.turns(actor, batch).catch(() => []);
   return [`batch    handled with messages of other senders: \`strata explain ${handling?.id ?? batch}\``];
+}
+
+/** As many threads of a contact are looked through for what a turn asked. */
+const LOOKED_AT = 1_000;
+
+/** Whose call ran the turn, and the turns that its own calls ran. */
+async function askedIn(
+  { runtime, actor }: Looking,
+  { id, thread, scope, totals }: TurnRecord,
+): Promise<readonly string[]> {
+  const { channel, key } = await runtime.thread(actor, thread);
+  const by =
+    channel === PEER ? [`asked by a call of turn ${key.split(" ")[0]}: \`strata explain ${key.split(" ")[0]}\``] : [];
+  if (totals === undefined || totals.calls === 0) return by;
+  const threads = await runtime.threads(actor, scope, LOOKED_AT);
+  const asked = threads.filter((one) => one.channel === PEER && one.key.startsWith(`${id} `));
+  const turns = await Promise.all(asked.reverse().map((one) => runtime.turns(actor, one.id)));
+  return [...by, ...turns.flat().map((one) => `asked    turn ${one.id}, ${endOf(one)}: \`strata explain ${one.id}\``)];
 }
 
 /** What several senders wrote, each with what became of it. */

@@ -283,14 +283,14 @@ function commits(openStore: OpenStore): void {
       const away = await open(store, scopeOf("ann", "other"));
       const aside = await store.openThread(scopeOf("ann"), opening("main", { channel: "aside" }));
       for (const thread of [ann, bob, ann, away, aside]) await exchange(store, thread, "Hi");
-      const all = await store.starts(ann.scope.org, ann.scope.agent, "aside");
+      const all = await store.starts(ann.scope.org, ann.scope.agent, ["aside", "apart"]);
       expect(all.map(({ thread }) => thread).toSorted()).toEqual([ann.id, ann.id, bob.id].toSorted());
       expect(all).toEqual(all.toSorted((a, b) => b.at - a.at));
-      expect(await store.starts(ann.scope.org, away.scope.agent, "aside")).toEqual([
+      expect(await store.starts(ann.scope.org, away.scope.agent, ["aside", "apart"])).toEqual([
         { thread: away.id, at: expect.any(Number) },
       ]);
       for (let n = 0; n < 70; n++) await exchange(store, bob, "More", { rounds: 2 });
-      expect(await store.starts(ann.scope.org, ann.scope.agent, "aside")).toHaveLength(128);
+      expect(await store.starts(ann.scope.org, ann.scope.agent, ["aside", "apart"])).toHaveLength(128);
       await store.close();
     });
 

@@ -116,8 +116,8 @@ const lastSlot = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
 );
 
 async function sendReply(tx: Tx, at: Settling, { claim, outcome, words }: DoneTurn): Promise<void> {
-  if (words === null) return;
   const { deliverAfter: due = null } = outcome;
+  if (words === null || due === "nobody") return;
   const row: Row<"outbox"> = {
     ...owner(at.scope),
     id: outcome.outbox,

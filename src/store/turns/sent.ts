@@ -51,11 +51,23 @@ const newestAnswered = fixed((at: ContactScope & { readonly thread: ThreadId }) 
 );
 
 /** By the index that also tells what the agent has spent. */
-export async function starts(tx: Tx, org: OrgId, agent: AgentName, except: string): Promise<readonly RequestStart[]> {
-  return tx.all(newestStarts({ org, agent, except }));
+export async function starts(
+  tx: Tx,
+  org: OrgId,
+  agent: AgentName,
+  [except, or]: readonly [string, string],
+): Promise<readonly RequestStart[]> {
+  return tx.all(newestStarts({ org, agent, except, or }));
 }
 
-const newestStarts = fixed((of: { readonly org: OrgId; readonly agent: AgentName; readonly except: string }) =>
+interface StartsOf {
+  readonly org: OrgId;
+  readonly agent: AgentName;
+  readonly except: string;
+  readonly or: string;
+}
+
+const newestStarts = fixed((of: StartsOf) =>
   query
     .selectFrom("request")
     .innerJoin("thread", (join) =>
@@ -65,6 +77,7 @@ const newestStarts = fixed((of: { readonly org: OrgId; readonly agent: AgentName
     .where("request.org", "=", of.org)
     .where("request.agent", "=", of.agent)
     .where("thread.channel", "!=", of.except)
+    .where("thread.channel", "!=", of.or)
     .orderBy("request.at", "desc")
     .limit(sql.lit(128)),
 );

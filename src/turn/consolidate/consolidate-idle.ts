@@ -1,10 +1,10 @@
 import type { SummaryBy } from "../../compiler/index.ts";
 import { type Actor, type Agent, type AgentName, asStrataError, authorize, type Scope } from "../../protocol/index.ts";
+import { isOwnChannel } from "../own-channels.ts";
 import type { Parts } from "../parts.ts";
 import { setupOf } from "../setup.ts";
 import type { TurnParts } from "../steps.ts";
 import type { Consolidated, ConsolidateWish, ConsolidationTrouble } from "./consolidate-doors.ts";
-import { CONSOLIDATION } from "./consolidate-thread.ts";
 
 /** As many of an agent's threads are looked through, the newest activity first. */
 const MOST_THREADS = 1_000;
@@ -81,7 +81,7 @@ async function contacts({ store }: Parts, { org, name }: Agent): Promise<readonl
   const threads = await store.threads({ org, agent: name, contact: null }, MOST_THREADS);
   const newest = new Map<string, Contact>();
   for (const { scope, channel, lastActivity: activity } of threads) {
-    if (channel === CONSOLIDATION) continue;
+    if (isOwnChannel(channel)) continue;
     const key = JSON.stringify([org, name, scope.contact]);
     // The newest activity comes first.
     if (!newest.has(key)) newest.set(key, { key, scope, activity });

@@ -23,6 +23,7 @@ import type { Thread } from "../../store/index.ts";
 import { predict } from "../../wire/index.ts";
 import { hold } from "../lease.ts";
 import { newMemoryId } from "../memory-id.ts";
+import { CONSOLIDATION } from "../own-channels.ts";
 import type { PlannedRequest } from "../plan-request.ts";
 import { retryWhileBusy } from "../retry-while-busy.ts";
 import { askPlanned } from "../send.ts";
@@ -30,7 +31,6 @@ import { keepVersion } from "../setup.ts";
 import { afforded } from "../spend.ts";
 import type { Ending, TurnParts, TurnSetup } from "../steps.ts";
 import { add, claimOf, newWork, outcomeOf, totalsOf, type Work } from "../work.ts";
-import { CONSOLIDATION } from "./consolidate-thread.ts";
 
 /** Who sums up, for whom, and who asked for it: a person, or the clock. */
 export interface Summing {

@@ -49,6 +49,13 @@ export function answeredAs(trust: Trust, text: string): ToolOutcome {
   return outcome;
 }
 
+/** The same of a call that did not work, and whose sentence may quote what it shows. */
+export function refusedAs(trust: Trust, sentence: string): ToolOutcome {
+  const outcome: ToolOutcome = { ...refused(sentence), trust };
+  ours.add(outcome);
+  return outcome;
+}
+
 /** What came of a call that changes a text of the prompt, which has been checked. */
 export function edited(text: string, edit: NewText): ToolOutcome {
   const outcome: ToolOutcome = { ...answered(text), writes: [{ kind: "edit", edit }] };

@@ -1,17 +1,17 @@
 import {
-  type Layer,
   StrataError,
   suggestion,
   type Tool,
   type ToolName,
+  type ToolReader,
   type ToolSchema,
 } from "../../protocol/index.ts";
 import { outcomeOf } from "./outcome.ts";
 
 /** The tools there are, by name. */
 export interface Toolset {
-  /** What a provider is told of these tools for an agent with these layers, sorted by name. @throws StrataError `tool_not_found` */
-  schemas(names: readonly ToolName[], layers?: readonly Layer[]): readonly ToolSchema[];
+  /** What a provider is told of these tools for this agent, sorted by name. @throws StrataError `tool_not_found` */
+  schemas(names: readonly ToolName[], agent?: ToolReader): readonly ToolSchema[];
   get(name: ToolName): Tool | undefined;
 }
 
@@ -27,13 +27,13 @@ export function toolset(tools: readonly Tool[]): Toolset {
       throw new StrataError("invalid_input", `two tools are named ${name}; rename one of them`, { name });
     byName.set(name, checked(tool));
   }
-  const schemaOf = (name: string, layers: readonly Layer[]): ToolSchema => {
+  const schemaOf = (name: string, agent: ToolReader): ToolSchema => {
     const tool = byName.get(name);
     if (tool === undefined) throw notFound(name, [...byName.keys()]);
-    return tool.schemaFor?.(layers) ?? tool.schema;
+    return tool.schemaFor?.(agent) ?? tool.schema;
   };
   return {
-    schemas: (names, layers = []) => [...new Set<string>(names)].sort().map((name) => schemaOf(name, layers)),
+    schemas: (names, agent = { layers: [] }) => [...new Set<string>(names)].sort().map((name) => schemaOf(name, agent)),
     get: (name) => byName.get(name),
   };
 }
@@ -46,7 +46,7 @@ function checked(tool: Tool): Tool {
     get schema() {
       return tool.schema;
     },
-    ...(tool.schemaFor !== undefined && { schemaFor: (layers) => tool.schemaFor?.(layers) ?? tool.schema }),
+    ...(tool.schemaFor !== undefined && { schemaFor: (agent) => tool.schemaFor?.(agent) ?? tool.schema }),
     effect,
     trust,
     ...(limits !== undefined && { limits }),

@@ -1,0 +1,175 @@
+import { sealAgent } from "../../agents/index.ts";
+import {
+  type Agent,
+  inPromptOrder,
+  type Layer,
+  layerId,
+  lowestTrust,
+  type Mode,
+  REPLY_TOOL,
+  suggestion,
+  type ToolContext,
+  type ToolName,
+  type ToolOutcome,
+  type Trusted,
+  type TurnEvent,
+  toolName,
+  trusted,
+  untrusted,
+} from "../../protocol/index.ts";
+import { type CalledEnd, callTurn, type RunningTurn } from "../../turn/index.ts";
+import { answeredAs, refused, refusedAs } from "../../turn/tools/index.ts";
+import type { ToolWorld } from "../feature.ts";
+import { subagentsOf } from "../files/index.ts";
+import { CALL_SUBAGENT } from "./config.ts";
+
+type Rules = NonNullable<Agent["subagents"]>;
+
+/** A sub-agent as it is declared, or as an AGENTS.md defines it. */
+interface Definition {
+  readonly name: string;
+  readonly text: Trusted;
+  readonly tools?: readonly string[];
+  readonly mode: Mode;
+}
+
+/** A call of one, in the turn that makes it. */
+interface Calling {
+  readonly turn: RunningTurn;
+  readonly world: ToolWorld;
+  readonly rules: Rules;
+  readonly context: ToolContext;
+}
+
+/** Asks the sub-agent of that name, and gives what it said. Whatever goes wrong is said in words. */
+export async function callSubagent(
+  { name, task }: { readonly name: string; readonly task: string },
+  calling: Calling,
+): Promise<ToolOutcome> {
+  const { turn, rules, context } = calling;
+  if (context.unanswered !== undefined) return refused("Not run: a turn of several senders asks no sub-agent.");
+  const all = await definitions(calling);
+  const definition = all.find((one) => one.name.toLowerCase() === name.trim().toLowerCase());
+  if (definition === undefined) {
+    const names = all.map((one) => one.name);
+    const near = suggestion(name, names) || ".";
+    return refused(
+      `Not run: there is no sub-agent ${JSON.stringify(name)}${near} There are: ${names.join(", ") || "none"}.`,
+    );
+  }
+  if (turn.inner.left().rounds < 1)
+    return refused(`Not run: this turn has no model call left for ${definition.name}. Go on without it.`);
+  const { tokens: _, ...limits } = rules.limits;
+  const end = await callTurn(turn, {
+    agent: subagentOf(turn, definition),
+    call: context.call,
+    content: [{ type: "text", text: untrusted(task) }],
+    // The agent's own words, and no more than what led to them.
+    trust: lowestTrust(["agent", context.taint]),
+    limits,
+    signal: context.signal,
+    told: (event) => tell(context, definition.name, event),
+  });
+  return outcomeOf(definition.name, end);
+}
+
+/** What declares it and what AGENTS.md says of it: of one name, what the project declares. */
+async function definitions({ turn, world, rules }: Calling): Promise<readonly Definition[]> {
+  const { agent } = turn.setup;
+  if (!rules.fromFiles || world.disk === undefined) return rules.defined;
+  const owner = { org: agent.org, agent: agent.name };
+  const [versions, pointers] = await Promise.all([world.store.activeTexts(owner), world.store.textPointers(owner)]);
+  const found = await subagentsOf(world.disk, agent, { versions, pointers });
+  const names = new Set(rules.defined.map(({ name }) => name.toLowerCase()));
+  const others = found.filter(({ name, instructions }) => instructions !== "" && !names.has(name.toLowerCase()));
+  return [
+    ...rules.defined,
+    // Words of a file of the operator's own project, cleaned as those of its layer.
+    ...others.map(({ name, instructions }) => ({
+      name,
+      text: trusted(turn.parts.vault.hide(instructions)),
+      mode: "minimal" as const,
+    })),
+  ];
+}
+
+/** Below whatever is locked, and above all else that it may be told. */
+const rankFor = (layers: readonly Layer[]): number => {
+  const locked = layers.filter(({ mutability }) => mutability === "immutable").map(({ rank }) => rank);
+  const taken = new Set(layers.map(({ rank }) => rank));
+  let rank = Math.max(0, ...locked) + 1;
+  while (taken.has(rank)) rank += 1;
+  return rank;
+};
+
+/**
+ * The agent that answers: the caller's own rules in a smaller mode, then the instructions of the sub-agent. It is a version of the caller like any
+ * other, kept with the record, so that what it did can be explained later. It speaks to nobody: what the caller does by itself is left out.
+ */
+function subagentOf({ setup, parts }: RunningTurn, definition: Definition): Agent {
+  const {
+    version: _,
+    output: __,
+    deliver: ___,
+    schedules: ____,
+    inbox: _____,
+    subagents: rules,
+    ...agent
+  } = setup.agent;
+  const layer: Layer = {
+    ...{
+      id: ownId(agent.layers),
+      rank: rankFor(agent.layers),
+      mutability: "immutable",
+      scope: "agent",
+      trust: "operator",
+    },
+    ...{ minimum: 0, required: true, modes: { full: "whole", compact: "whole", minimal: "whole" }, private: false },
+    source: { kind: "text", text: trusted(`${INTRO(definition.name)}\n\n${definition.text}`) },
+  };
+  const depth = (rules?.depth ?? 1) - 1;
+  const named = definition.tools ?? rules?.tools;
+  const may = (tool: ToolName): boolean =>
+    named === undefined ? parts.tools.get(tool)?.effect === "none" : named.includes(tool);
+  const own = agent.tools.filter((tool) => tool !== CALL_SUBAGENT && tool !== REPLY_TOOL && may(tool));
+  return sealAgent({
+    ...agent,
+    ...(rules && depth > 0 && { subagents: { ...rules, depth } }),
+    layers: inPromptOrder([...agent.layers, layer]),
+    tools: depth > 0 ? [...own, toolName(CALL_SUBAGENT)].sort() : own,
+    history: "transcript",
+    mode: definition.mode,
+    budgets: { ...agent.budgets, total: Math.min(agent.budgets.total, rules?.limits.tokens ?? agent.budgets.total) },
+  });
+}
+
+const INTRO = (name: string): string =>
+  `You work as the sub-agent ${JSON.stringify(name)}. Another turn of this agent asks you; nobody else reads your answer. Do what the message asks, as far as what follows says, and answer with the result alone.`;
+
+function ownId(layers: readonly Layer[]): Layer["id"] {
+  const ids = new Set<string>(layers.map(({ id }) => id));
+  let id = "subagent";
+  while (ids.has(id)) id = `${id}-x`;
+  return layerId(id);
+}
+
+/** Who follows the turn hears what it does. */
+function tell({ progress }: ToolContext, name: string, event: TurnEvent): void {
+  if (event.type === "turn-start") progress(`${name} began: ${event.turn}`);
+  if (event.type === "tool-start") progress(`${name} calls ${event.tool}`);
+}
+
+function outcomeOf(name: string, end: CalledEnd): ToolOutcome {
+  const where = end.turn === undefined ? "" : ` (turn ${end.turn})`;
+  if ("error" in end) {
+    const next = "Go on without it, or ask it for less.";
+    return refusedAs(end.trust, `${name} did not answer${where}: ${end.error.message}. ${next}`);
+  }
+  if (end.text === "")
+    return refusedAs(end.trust, `${name} gave no answer${where}: its turn ended by ${BY(end.because)}.`);
+  const cut = end.because === "answered" ? "" : `, and was stopped by ${BY(end.because)}`;
+  return answeredAs(end.trust, `${name} answered${where}${cut}:\n${end.text}`);
+}
+
+const BY = (because: string): string =>
+  ["rounds", "calls", "dollars"].includes(because) ? `the limit of ${because} that it had` : `"${because}"`;

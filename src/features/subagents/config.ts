@@ -1,0 +1,122 @@
+import { z } from "zod";
+import { frozenKey, type Kept, line } from "../../agents/index.ts";
+import { MODES, trusted } from "../../protocol/index.ts";
+
+/** The tool by which an agent asks one of its sub-agents. */
+export const CALL_SUBAGENT = "call_subagent";
+
+const TOOLS = z.array(z.string().min(1).max(64)).max(100);
+
+const DEFINED = z
+  .strictObject({
+    name: line(64).describe("What it is called by."),
+    description: line(300).describe("When it is asked, for the agent that asks."),
+    text: z.string().min(1).optional().describe("Its instructions. Exactly one of `text` and `file`."),
+    file: z.string().min(1).optional().describe("The file with its instructions, relative to strata.yaml."),
+    tools: TOOLS.optional().describe("Tools that it may call, of the agent's own. Default: `tools` of all."),
+    mode: z.enum(MODES).default("minimal").describe("How much of the agent's prompt stands before its instructions."),
+  })
+  .meta({ oneOf: [{ required: ["text"] }, { required: ["file"] }] });
+
+const LIMITS = z.strictObject({
+  tokens: z
+    .int()
+    .min(2_000)
+    .max(10_000_000)
+    .optional()
+    .describe("Tokens that one request may have, its reply included."),
+  rounds: z.int().min(1).max(100).default(4).describe("Model calls."),
+  calls: z.int().min(0).max(1_000).default(8).describe("Tool calls."),
+  seconds: z.number().min(1).max(3_600).default(60).describe("Seconds."),
+  dollars: z.number().min(0).max(1_000).optional().describe("US dollars."),
+});
+
+const SUBAGENTS = z
+  .strictObject({
+    defined: z.array(DEFINED).max(50).default([]).describe("Sub-agents of this agent, each with a prompt of its own."),
+    fromFiles: z
+      .boolean()
+      .default(true)
+      .describe("Whether it may also call those that an AGENTS.md of its `source: files` layer defines."),
+    tools: TOOLS.optional().describe(
+      "Tools that sub-agents may call, of the agent's own, where nothing else is said. Default: those that change nothing.",
+    ),
+    depth: z.int().min(1).max(3).default(1).describe("How deep they may call each other: with 1, they call none."),
+    limits: LIMITS.prefault({}).describe("How far one call may go. What is left of the turn that calls counts, too."),
+  })
+  .optional()
+  .describe(
+    "Sub-agents that the agent may ask with the tool `call_subagent`: each answers one question, in a turn of its own. Default: none.",
+  );
+
+type Written = z.output<typeof SUBAGENTS>;
+
+const STORED = z
+  .strictObject({
+    defined: z
+      .array(
+        z.strictObject({
+          ...{ name: z.string(), description: z.string(), text: z.string().transform(trusted) },
+          ...{ tools: z.exactOptional(z.array(z.string()).readonly()), mode: z.enum(MODES) },
+        }),
+      )
+      .readonly(),
+    ...{ fromFiles: z.boolean(), tools: z.exactOptional(z.array(z.string()).readonly()), depth: z.number() },
+    limits: z
+      .strictObject({
+        ...{ tokens: z.exactOptional(z.number()), rounds: z.number(), calls: z.number(), seconds: z.number() },
+        dollars: z.exactOptional(z.number()),
+      })
+      .readonly(),
+  })
+  .readonly();
+
+/** Whom an agent may ask. */
+export const KEYS = {
+  subagents: frozenKey({
+    written: SUBAGENTS,
+    stored: STORED,
+    tools: (value: Written) => (value === undefined ? [] : [CALL_SUBAGENT]),
+    freeze: (value: Written, { textOf }) => {
+      if (value === undefined) return undefined;
+      const { defined, fromFiles, tools, depth, limits } = value;
+      const { tokens, rounds, calls, seconds, dollars } = limits;
+      return {
+        defined: defined.map(({ name, description, tools: its, mode, ...written }, i) => ({
+          ...{ name, description, text: textOf(written, ["defined", i]), mode },
+          ...(its && { tools: its }),
+        })),
+        ...{ fromFiles, depth, ...(tools && { tools }) },
+        limits: {
+          ...{ rounds, calls, seconds, ...(tokens !== undefined && { tokens }) },
+          ...(dollars !== undefined && { dollars }),
+        },
+      };
+    },
+    check: (value: Written, { agent, refuse }) => {
+      if (value === undefined) return;
+      const own = agent.tools.map((tool) => (typeof tool === "string" ? tool : tool.name));
+      const names = value.defined.map(({ name }) => name.toLowerCase());
+      const checkTools = (tools: readonly string[] = [], path: readonly (string | number)[]): void => {
+        for (const [i, tool] of tools.entries())
+          if (!own.includes(tool)) refuse([...path, i], `the agent itself has no \`${tool}\` among its \`tools\``);
+      };
+      checkTools(value.tools, ["tools"]);
+      for (const [i, { text, file, tools }] of value.defined.entries()) {
+        if (names.indexOf(names[i] ?? "") < i)
+          refuse(["defined", i, "name"], "is there already; capitals make no difference");
+        if ((text === undefined) === (file === undefined))
+          refuse(["defined", i], "needs exactly one of `text` and `file`");
+        checkTools(tools, ["defined", i, "tools"]);
+      }
+    },
+  }),
+};
+
+declare module "../../protocol/agent.ts" {
+  interface Agent extends Kept<typeof KEYS> {}
+}
+
+declare module "../../protocol/tool.ts" {
+  interface ToolReader extends Kept<typeof KEYS> {}
+}

@@ -1,0 +1,113 @@
+import {
+  type Agent,
+  asStrataError,
+  type Budgets,
+  type ContactScope,
+  type EventPart,
+  eventId,
+  issueId,
+  lowestTrust,
+  type StopReason,
+  type StrataError,
+  type Trust,
+  type TurnEvent,
+  type TurnId,
+  threadId,
+  untrusted,
+} from "../protocol/index.ts";
+import type { Thread } from "../store/index.ts";
+import { PEER } from "./own-channels.ts";
+import { keepVersion } from "./setup.ts";
+import type { RunningTurn } from "./steps.ts";
+import { runTurn } from "./turn.ts";
+
+/** Whom a turn's call asks, and what. */
+export interface Called {
+  readonly agent: Agent;
+  /** The call: one call is one question, however often its turn is tried. */
+  readonly call: string;
+  readonly content: readonly EventPart[];
+  /** How far the question may be trusted: as far as all that led to it. */
+  readonly trust: Trust;
+  /** Of the agent that is asked. What is left of the caller's own counts, too. */
+  readonly limits: Partial<Budgets["turn"]>;
+  readonly signal: AbortSignal;
+  /** Told as its turn moves on. */
+  readonly told: (event: TurnEvent) => void;
+}
+
+/** What came of it. Trusted as the least of what was sent in that turn. */
+export type CalledEnd =
+  | { readonly turn: TurnId; readonly text: string; readonly because: StopReason; readonly trust: Trust }
+  | { readonly turn?: TurnId; readonly error: StrataError; readonly trust: Trust };
+
+/**
+ * Asks an agent, in a turn of its own: recorded, linked and explained like any other, in the scope of the caller's contact and on a
+ * thread that names the call. It ends within the caller's limits and with the caller. Nothing of it is a message or a memory, and
+ * what could not be answered waits for nobody. Never throws.
+ */
+export async function callTurn(caller: RunningTurn, called: Called): Promise<CalledEnd> {
+  const { parts, lease } = caller;
+  let thread: Thread | undefined;
+  try {
+    thread = await asked(caller, called);
+    return await answerOf(caller, called, thread);
+  } catch (thrown) {
+    return { error: asStrataError(thrown), trust: called.trust };
+  } finally {
+    if (thread !== undefined) {
+      const now = { now: parts.wall(), at: parts.clock(), alive: parts.alive };
+      // Erased meanwhile, or in a program that ends: then nobody looks at it either way.
+      await parts.store.withdraw(lease.claim.thread.scope, thread.id, now).catch(() => undefined);
+    }
+  }
+}
+
+/** The thread of this call, with its question. */
+async function asked({ parts, setup, lease }: RunningTurn, called: Called): Promise<Thread> {
+  const { store, wall, random, clock } = parts;
+  const { thread: own, turn } = lease.claim;
+  const { org, name, version } = called.agent;
+  const scope: ContactScope = { org, agent: name, contact: own.scope.contact };
+  const at = clock();
+  const key = `${turn} ${called.call}`;
+  await keepVersion(parts, called.agent);
+  const id = threadId(issueId("thread", wall(), random(10)));
+  const thread = await store.openThread(scope, { id, channel: PEER, key, version, at });
+  const question = {
+    ...{ id: eventId(issueId("event", wall(), random(10))), channel: PEER, externalId: key, at },
+    ...{ trust: called.trust, name: untrusted(setup.agent.name), content: called.content },
+    kind: "peer" as const,
+  };
+  await store.receive(scope, thread.id, [question]);
+  return thread;
+}
+
+async function answerOf(caller: RunningTurn, called: Called, thread: Thread): Promise<CalledEnd> {
+  const { trust, signal } = called;
+  const limits = within(caller.inner.left(), called.limits);
+  let turn: TurnId | undefined;
+  for await (const event of runTurn(caller.parts, thread, { signal, limits, unheard: true })) {
+    called.told(event);
+    if (event.type === "turn-start") turn = event.turn;
+    if (event.type !== "done" && event.type !== "failed") continue;
+    if (event.totals !== undefined) caller.inner.ended(event.totals);
+    const record = await caller.parts.store.turn(thread.scope, event.turn);
+    const least = lowestTrust([trust, ...(record?.requests ?? []).map(({ taint }) => taint)]);
+    if (event.type === "failed") return { turn: event.turn, error: event.error, trust: least };
+    return { turn: event.turn, text: event.text, because: event.because, trust: least };
+  }
+  const says = "it was asked before, and that turn is over";
+  return { ...(turn && { turn }), error: asStrataError(new Error(says)), trust };
+}
+
+/** The stricter of both, limit by limit. */
+const within = (left: Budgets["turn"], own: Partial<Budgets["turn"]>): Budgets["turn"] => {
+  const least = (key: keyof Budgets["turn"]): number =>
+    Math.min(left[key] ?? Number.POSITIVE_INFINITY, own[key] ?? Number.POSITIVE_INFINITY);
+  const dollars = least("dollars");
+  return {
+    ...{ rounds: least("rounds"), calls: least("calls"), seconds: least("seconds") },
+    ...(Number.isFinite(dollars) && { dollars }),
+  };
+};
