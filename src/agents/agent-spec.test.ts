@@ -90,6 +90,7 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "outp
   },
   soul: trusted("quiet"),
   skills: [{ name: "sums", text: trusted("Add up."), enabled: false }],
+  textLimits: { layer: 900, total: 950 },
   ...{ tail: "before-events", summaries: false, mode: "auto" },
   consolidate: { after: 30, by: "topic" },
   schedules: [{ name: "a", cron: "0 9 * * *", timezone: "UTC", text: "Look.", missed: "all", mode: "full" }],

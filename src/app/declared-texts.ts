@@ -1,6 +1,7 @@
 import type { Project } from "../agents/index.ts";
+import { textLimitsOf } from "../features/texts/config.ts";
 import { checkNewText, type GivenText, layerJudge } from "../guard/index.ts";
-import { type Agent, type AgentName, type Layer, TEXT_LIMITS } from "../protocol/index.ts";
+import type { Agent, AgentName, Layer } from "../protocol/index.ts";
 import { isOwn } from "./projects.ts";
 
 /** What somebody should know of a declared text that would be refused, or held up, as an edit. It is sent all the same. */
@@ -28,16 +29,18 @@ export async function textWarnings(agent: Agent): Promise<readonly TextWarning[]
   return found.map((one) => ({ agent: agent.name, ...one }));
 }
 
-function sizes({ layers }: Agent): readonly Warning[] {
+function sizes(agent: Agent): readonly Warning[] {
+  const { layers } = agent;
+  const most = textLimitsOf(agent);
   const edited = layers.filter(({ mutability }) => mutability === "versioned");
-  const long = edited.filter((layer) => lengthOf(layer) > TEXT_LIMITS.layer);
+  const long = edited.filter((layer) => lengthOf(layer) > most.layer);
   const sum = layers.reduce((all, layer) => all + lengthOf(layer), 0);
   const warnings = long.map((layer) => ({
     piece: `layer ${layer.id}`,
-    says: `it has ${number(lengthOf(layer))} characters, and an edit of it may have ${number(TEXT_LIMITS.layer)}`,
+    says: `it has ${number(lengthOf(layer))} characters, and an edit of it may have ${number(most.layer)}`,
   }));
-  if (sum <= TEXT_LIMITS.stored || !edited.some(({ source }) => source.kind === "text")) return warnings;
-  const says = `those of the prefix have ${number(sum)} characters together, where edits may leave ${number(TEXT_LIMITS.stored)}: until there are no more than that, an edit may only keep a text's length or shorten it`;
+  if (sum <= most.total || !edited.some(({ source }) => source.kind === "text")) return warnings;
+  const says = `those of the prefix have ${number(sum)} characters together, where edits may leave ${number(most.total)}: until there are no more than that, an edit may only keep a text's length or shorten it`;
   return [...warnings, { piece: "all texts", says }];
 }
 
@@ -45,11 +48,13 @@ const lengthOf = ({ source }: Layer): number => (source.kind === "text" ? source
 
 const number = (value: number): string => value.toLocaleString("en-US");
 
-async function judged({ layers, soul, skills = [] }: Agent): Promise<readonly Warning[]> {
+async function judged(agent: Agent): Promise<readonly Warning[]> {
+  const { layers, soul, skills = [] } = agent;
+  const size = { beside: 0, now: 0, limits: textLimitsOf(agent) };
   const texts: readonly (GivenText & Pick<Warning, "piece">)[] = [
     ...layers.flatMap(({ id, mutability, source, line }) =>
       mutability === "versioned" && source.kind === "text"
-        ? [{ piece: `layer ${id}`, kind: "layer", text: source.text, line, beside: 0, now: 0 } as const]
+        ? [{ piece: `layer ${id}`, kind: "layer", text: source.text, line, ...size } as const]
         : [],
     ),
     ...(soul === undefined ? [] : [{ piece: "soul", kind: "soul", text: soul } as const]),
@@ -65,7 +70,7 @@ async function judged({ layers, soul, skills = [] }: Agent): Promise<readonly Wa
 
 async function warningFor(given: GivenText): Promise<string | undefined> {
   // Its length is told of already, and what it says counts, too.
-  if (given.kind === "layer" && given.text.length > TEXT_LIMITS.layer) return longWarning(given.text);
+  if (given.kind === "layer" && given.text.length > given.limits.layer) return longWarning(given.text);
   const checked = await checkNewText(given);
   if (checked.problem !== undefined)
     return `it is sent as it is declared; as an edit, it would be refused: ${checked.problem}`;

@@ -1,14 +1,25 @@
 import { describe, expect, it } from "vitest";
-import { type Layer, layerId, type Source, TEXT_LIMITS, type TextVersion, trusted } from "../protocol/index.ts";
+import {
+  type Layer,
+  layerId,
+  type Source,
+  TEXT_LIMITS,
+  type TextVersion,
+  trusted,
+  USUAL_TEXT_LIMITS,
+} from "../protocol/index.ts";
 import { type CheckedText, checkNewText, type GivenText, prefixSize } from "./index.ts";
 
+const limits = USUAL_TEXT_LIMITS;
+const SIZE = { limits, beside: 0, now: 0 };
+
 const layer = (text: string, beside = 0, line?: string): Promise<CheckedText> =>
-  checkNewText({ kind: "layer", text, beside, now: 0, line });
+  checkNewText({ kind: "layer", text, ...SIZE, beside, line });
 const problem = async (given: GivenText): Promise<string | undefined> => (await checkNewText(given)).problem;
 
 describe("checkNewText", () => {
   it("000.41 S20 a layer has at most 4,000 characters, and all texts of the prefix together at most 8,000", async () => {
-    expect([TEXT_LIMITS.layer, TEXT_LIMITS.stored]).toEqual([4_000, 8_000]);
+    expect([USUAL_TEXT_LIMITS.layer, USUAL_TEXT_LIMITS.total]).toEqual([4_000, 8_000]);
     expect((await layer("x".repeat(4_000), 4_000)).problem).toBeUndefined();
     expect((await layer("x".repeat(4_001))).problem).toMatch(
       /^it has 4,001 characters, and 4,000 are left for it: a layer may have 4,000$/,
@@ -25,7 +36,7 @@ describe("checkNewText", () => {
 
   it("000.42 an edit that makes the sum no larger is never refused for it, however large it is", async () => {
     const edit = (length: number, now: number) =>
-      problem({ kind: "layer", text: "x".repeat(length), beside: 9_000, now });
+      problem({ kind: "layer", text: "x".repeat(length), limits, beside: 9_000, now });
     expect(await edit(12, 12)).toBeUndefined();
     expect(await edit(1_013, 1_012)).toBe(
       "it has 1,013 characters, and 1,012 are left for it: all texts of the prefix together have 10,012, where 8,000 may be, so none of them may grow",
@@ -51,8 +62,8 @@ describe("checkNewText", () => {
     [
       "line",
       200,
-      { kind: "layer", text: "Count.", beside: 0, now: 0, line: "x".repeat(200) },
-      { kind: "layer", text: "Count.", beside: 0, now: 0, line: "x".repeat(201) },
+      { kind: "layer", text: "Count.", ...SIZE, line: "x".repeat(200) },
+      { kind: "layer", text: "Count.", ...SIZE, line: "x".repeat(201) },
     ],
   ] as const)("S20 the limit `%s` is %i", async (limit, value, fits, doesNot) => {
     expect(TEXT_LIMITS[limit]).toBe(value);
@@ -155,9 +166,9 @@ it("000.42 what is beside a layer: immutable texts, versions of the others that 
     version("soul", "automaton", { source: "soul" }),
     { ...version("skills", "x".repeat(900), { source: "skills" }), part: "inbox" },
   ];
-  const size = (id: string, standing = active) => prefixSize({ layers, active: standing, layer: layerId(id) });
-  expect(size("loop")).toEqual({ now: 20, beside: 104 });
-  expect(size("inbox")).toEqual({ now: 4, beside: 120 });
-  expect(size("inbox", [])).toEqual({ now: 30, beside: 120 });
-  expect(size("inbox", [version("inbox", "four", { rank: 2 })])).toEqual({ now: 30, beside: 120 });
+  const size = (id: string, standing = active) => prefixSize({ layers, limits, active: standing, layer: layerId(id) });
+  expect(size("loop")).toEqual({ limits, now: 20, beside: 104 });
+  expect(size("inbox")).toEqual({ limits, now: 4, beside: 120 });
+  expect(size("inbox", [])).toEqual({ limits, now: 30, beside: 120 });
+  expect(size("inbox", [version("inbox", "four", { rank: 2 })])).toEqual({ limits, now: 30, beside: 120 });
 });

@@ -220,12 +220,14 @@ export {
   TEXT_LIMITS,
   TEXT_STATUSES,
   type TextKey,
+  type TextLimits,
   type TextMove,
   type TextPlace,
   type TextPointer,
   type TextStatus,
   type TextVersion,
   type TurnEdit,
+  USUAL_TEXT_LIMITS,
   type VersionKey,
 } from "./text-version.ts";
 export {

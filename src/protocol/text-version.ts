@@ -115,12 +115,19 @@ export interface TextMove extends TextKey {
   readonly at: number;
 }
 
-/** Characters that texts of an agent may have; where a number is stated, the seed of the blueprint `sovereign` states it. */
-export const TEXT_LIMITS = {
+/** Characters that texts may have after an edit, for each agent as it says. */
+export interface TextLimits {
   /** One versioned layer. */
-  layer: 4_000,
+  readonly layer: number;
   /** All texts of the prefix together, immutable ones and active versions, without soul and skills. */
-  stored: 8_000,
+  readonly total: number;
+}
+
+/** What holds where an agent says nothing: the numbers of the seed of the blueprint `sovereign`. */
+export const USUAL_TEXT_LIMITS: TextLimits = { layer: 4_000, total: 8_000 };
+
+/** Characters that other texts of an agent may have; where a number is stated, the same seed states it. */
+export const TEXT_LIMITS = {
   /** A soul is a slug. */
   soul: 64,
   /** One skill's instructions, and how many may be enabled. */

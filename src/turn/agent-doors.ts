@@ -10,6 +10,7 @@ import type {
   StoredEvent,
   SurvivalTier,
   TextKey,
+  TextLimits,
   TextMove,
   TextVersion,
   ThreadId,
@@ -242,6 +243,8 @@ export interface AgentDoors {
     thread: ThreadId,
     change: { readonly name: string; readonly value: string | null },
   ): Promise<FactView>;
+  /** How long its texts may become by edits. */
+  textLimits(actor: Actor, agent: AgentName): Promise<TextLimits>;
   /** All layers in the order of the prompt: what is immutable is marked. */
   layers(actor: Actor, agent: AgentName): Promise<readonly LayerView[]>;
   /** One of them. @throws StrataError `text_not_found`, `invalid_input` for a rank of several */

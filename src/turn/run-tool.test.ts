@@ -3,7 +3,7 @@ import { z } from "zod";
 import { allParts } from "../app/doors/features.ts";
 import { automaton, LOOP } from "../features/texts/index.contract.ts";
 import { promptTools } from "../features/texts/index.ts";
-import { EDIT_TOOL, layerId, TEXT_LIMITS, toolName, trusted, type Vault } from "../protocol/index.ts";
+import { EDIT_TOOL, layerId, toolName, trusted, USUAL_TEXT_LIMITS, type Vault } from "../protocol/index.ts";
 import { openSqlite } from "../store/index.ts";
 import { collect, message, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
 import { defineTool, toolset } from "./tools/index.ts";
@@ -45,13 +45,13 @@ describe("a text that an agent writes with a secret's value in it", () => {
 
   it("is measured with the name: of a layer, and of all texts together", async () => {
     const longer = NAME.length - VALUE.length;
-    const fits = await writing(holding(TEXT_LIMITS.layer - longer));
-    expect(fits.kept).toHaveLength(TEXT_LIMITS.layer);
-    const long = await writing(holding(TEXT_LIMITS.layer - longer + 1));
+    const fits = await writing(holding(USUAL_TEXT_LIMITS.layer - longer));
+    expect(fits.kept).toHaveLength(USUAL_TEXT_LIMITS.layer);
+    const long = await writing(holding(USUAL_TEXT_LIMITS.layer - longer + 1));
     expect(long.kept).toBeUndefined();
     expect(long.answered).toContain("it has 4,001 characters, and 4,000 are left");
-    const inbox = "b".repeat(TEXT_LIMITS.layer);
-    const left = TEXT_LIMITS.stored - TEXT_LIMITS.layer - "A lower layer wins.You are an automaton.".length;
+    const inbox = "b".repeat(USUAL_TEXT_LIMITS.layer);
+    const left = USUAL_TEXT_LIMITS.total - USUAL_TEXT_LIMITS.layer - "A lower layer wins.You are an automaton.".length;
     expect((await writing(holding(left - longer), inbox)).kept).toHaveLength(left);
     expect((await writing(holding(left - longer + 1), inbox)).kept).toBeUndefined();
   });

@@ -64,6 +64,25 @@ describe("texts that are declared longer than edits may be", () => {
     });
   });
 
+  it("000.41 000.42 have the limits that the agent says: for warnings, edits and lists", async () => {
+    const limits = "    textLimits: { layer: 6000, total: 11000 }\n";
+    const cwd = declaring(LONG, limits);
+    const run = of(cwd);
+    expect(await run("lock")).toMatchObject({ code: 0, err: "" });
+    expect((await run("doctor")).out).toMatch(/^ok {4}texts /m);
+    expect((await run("layer list")).out).toContain(
+      "10,031 of 11,000 characters that all texts of the prefix may have\n",
+    );
+    expect(await run("layer edit loop --text", ["l".repeat(6_000)])).toMatchObject({ code: 0 });
+    expect(await run("layer edit loop --text", ["l".repeat(6_001)])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("it has 6,001 characters, and 6,000 are left for it: a layer may have 6,000"),
+    });
+    expect((await run("layer edit inbox --text", ["i".repeat(282)])).err).toContain("may have 11,000, of which");
+    const strict = of(declaring({ loop: text("Act.", "versioned") }, "    textLimits: { layer: 500, total: 400 }\n"));
+    expect((await strict("lock")).err).toContain("expected at least `layer`, which is 500");
+  });
+
   it("are as long as they like where nobody may edit them", async () => {
     const run = of(
       declaring({ identity: text("i".repeat(5_000)), manners: text(`Be kind. ${DISOBEDIENT} ${"m".repeat(5_000)}`) }),

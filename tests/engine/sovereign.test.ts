@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { tokenCounter } from "../../src/models/index.ts";
-import { contactId, type Ledger, layerId, TEXT_LIMITS, untrusted } from "../../src/protocol/index.ts";
+import { contactId, type Ledger, layerId, USUAL_TEXT_LIMITS, untrusted } from "../../src/protocol/index.ts";
 import { type Automaton, automaton, call, edit, liveLayer, prefixOf, SOVEREIGN, sender } from "./automaton.ts";
 
 const ADA = sender(1);
@@ -140,7 +140,7 @@ describe("the layers of the sovereign", () => {
     const prefix = prefixOf((await composed(await automaton(), "full")).request);
     const rules = textOf(prefix, "1 · constitution").match(/^\d+\. /gm);
     expect(rules).toEqual(["1. ", "2. ", "3. ", "4. ", "5. "]);
-    const [layer, all] = [TEXT_LIMITS.layer, TEXT_LIMITS.stored].map((limit) => limit.toLocaleString("en"));
+    const [layer, all] = [USUAL_TEXT_LIMITS.layer, USUAL_TEXT_LIMITS.total].map((limit) => limit.toLocaleString("en"));
     expect([layer, all]).toEqual(["4,000", "8,000"]);
     expect(textOf(prefix, "5 · operations")).toContain(`one edit a turn, ${layer} characters a layer, ${all} in all`);
   });

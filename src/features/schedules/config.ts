@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { agentKey, type Kept, slug } from "../../agents/index.ts";
-import { type Agent, MODES, TEXT_LIMITS } from "../../protocol/index.ts";
+import { type Agent, MODES } from "../../protocol/index.ts";
 import { cronProblem } from "./times.ts";
 
 const SCHEDULE = z.strictObject({
@@ -12,7 +12,7 @@ const SCHEDULE = z.strictObject({
       "When it runs: minute, hour, day of the month, month and day of the week, as in `0 9 * * 1-5` for nine o'clock on working days.",
     ),
   timezone: z.string().max(60).default("UTC").describe("Whose clock that is, as in `Europe/Berlin`."),
-  text: z.string().min(1).max(TEXT_LIMITS.layer).describe("What the agent is told to do."),
+  text: z.string().min(1).max(4_000).describe("What the agent is told to do."),
   missed: z
     .enum(["skip", "once", "all"])
     .default("once")

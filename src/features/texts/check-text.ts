@@ -13,6 +13,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Desk } from "../../turn/index.ts";
 import { isStandard, readSkill, skillRules } from "../skills/index.ts";
+import { textLimitsOf } from "./config.ts";
 import { activeTexts, type EditableText } from "./editable-text.ts";
 
 type Passed = Exclude<CheckedText, { readonly problem: string }>;
@@ -74,7 +75,12 @@ async function checkSkill(desk: Desk, now: EditableText, text: string): Promise<
 }
 
 const sizeBeside = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Promise<PrefixSize> =>
-  prefixSize({ layers: agent.layers, active: await parts.store.activeTexts(owner), layer });
+  prefixSize({
+    layers: agent.layers,
+    limits: textLimitsOf(agent),
+    active: await parts.store.activeTexts(owner),
+    layer,
+  });
 
 async function othersEnabled(desk: Desk, { layer, key }: EditableText): Promise<number> {
   const skills = activeSkills(desk.agent, layer, await activeTexts(desk));
@@ -102,7 +108,7 @@ export async function checkDeclared(desk: Desk, now: EditableText): Promise<Meas
   }
   if (kind !== "layer") return { beside };
   const size = await sizeBeside(desk, key);
-  const asDeclared = prefixSize({ layers: desk.agent.layers, active: [], layer: key.layer });
+  const asDeclared = prefixSize({ layers: desk.agent.layers, limits: size.limits, active: [], layer: key.layer });
   const problem = size.beside <= asDeclared.beside ? undefined : sumProblem(declared.length, size);
   if (problem === undefined) return { beside };
   throw refused(desk, key, `as it is declared, ${problem}`);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { agentKey, frozenKey, type Kept, type KindsOf, slug, sourceForm } from "../../agents/index.ts";
-import { TEXT_LIMITS, trusted } from "../../protocol/index.ts";
+import { type Agent, TEXT_LIMITS, type TextLimits, trusted, USUAL_TEXT_LIMITS } from "../../protocol/index.ts";
 
 const SKILL = z
   .strictObject({
@@ -66,8 +66,41 @@ const skills = frozenKey({
   },
 });
 
+const TEXT_SIZES = z
+  .strictObject({
+    layer: z
+      .int()
+      .min(100)
+      .max(20_000)
+      .default(USUAL_TEXT_LIMITS.layer)
+      .describe("Characters that an edited layer may have. The guard of layer texts reads no more than 20,000."),
+    total: z
+      .int()
+      .min(100)
+      .max(200_000)
+      .default(USUAL_TEXT_LIMITS.total)
+      .describe("Characters that all texts of the prefix may have together after an edit, without soul and skills."),
+  })
+  .optional()
+  .describe(
+    `How long the texts of layers may become by edits. What strata.yaml declares may be longer. Default: ${USUAL_TEXT_LIMITS.layer.toLocaleString("en-US")} characters for a layer, ${USUAL_TEXT_LIMITS.total.toLocaleString("en-US")} for all together.`,
+  );
+
+const textLimits = agentKey(TEXT_SIZES, {
+  check: (sizes, { refuse }) => {
+    if (sizes !== undefined && sizes.total < sizes.layer)
+      refuse(["total"], `expected at least \`layer\`, which is ${sizes.layer}`);
+  },
+});
+
 /** What an agent is called by itself, and what it can do, until somebody edits it. */
-export const KEYS = { soul, skills };
+export const KEYS = { soul, skills, textLimits };
+
+/** How long this agent's texts may become by edits. */
+export const textLimitsOf = ({ textLimits }: Pick<Agent, "textLimits">): TextLimits => ({
+  ...USUAL_TEXT_LIMITS,
+  ...textLimits,
+});
 
 /** The name stands in the prefix, right after the layer that points to it; the skills below all that is edited. */
 export const SOURCES = {
@@ -77,6 +110,10 @@ export const SOURCES = {
 
 declare module "../../protocol/agent.ts" {
   interface Agent extends Kept<typeof KEYS> {}
+}
+
+declare module "../../protocol/tool.ts" {
+  interface ToolReader extends Pick<Kept<typeof KEYS>, "textLimits"> {}
 }
 
 declare module "../../protocol/layer.ts" {

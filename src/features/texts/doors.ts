@@ -4,6 +4,7 @@ import type { AgentDoors, AgentSnapshot, Parts } from "../../turn/index.ts";
 import { type Desk, deskOf, desksOf, note } from "../../turn/index.ts";
 import { attention } from "./attention.ts";
 import { compareTexts } from "./compare.ts";
+import { textLimitsOf } from "./config.ts";
 import { textNamed } from "./editable-text.ts";
 import { layerView, layerViews } from "./layer-views.ts";
 import { rollbackText } from "./rollback.ts";
@@ -69,6 +70,7 @@ export function textDoors(parts: Parts, lives: Lives, complete: Complete): TextD
   };
   return {
     snapshot: async (actor, agent) => snapshot(await at(actor, agent), lives),
+    textLimits: async (actor, agent) => textLimitsOf(deskOf(parts, actor, agent).agent),
     layers: async (actor, agent) => layerViews(await at(actor, agent)),
     layer: async (actor, agent, layer) => layerView(await at(actor, agent), layer),
     skills: async (actor, agent) => skillsOf(await at(actor, agent)),

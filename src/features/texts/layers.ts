@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { count, number, printable, type Style, setIn, table } from "../../print/index.ts";
-import { type LayerId, TEXT_LIMITS, type TextKey } from "../../protocol/index.ts";
+import type { LayerId, TextKey, TextLimits } from "../../protocol/index.ts";
 import type { LayerView } from "../../turn/index.ts";
 import { FIELDS, given, list, NO_REASON, whole } from "../fields.ts";
 import { type Operation, operation, type World } from "../operation.ts";
@@ -31,16 +31,20 @@ const layers = operation({
   gives: z.object({
     layers: list(LAYER),
     passedOver: list(PASSED_OVER).describe("edited texts that are not in effect since the declaration changed"),
+    limits: z
+      .object({ layer: z.number(), total: z.number() })
+      .describe("characters that an edited layer, and all texts of the prefix, may have"),
   }),
   list: "layers",
   command: { examples: ["layer list"], opens: "data" },
   run: async ({ runtime }, { agent }, { actor }) => {
     const [attention] = await runtime.attention(actor, agent);
     const all = await runtime.layers(actor, agent);
-    return { layers: all, passedOver: attention?.passedOver ?? [] };
+    const limits = await runtime.textLimits(actor, agent);
+    return { layers: all, passedOver: attention?.passedOver ?? [], limits };
   },
   show: (found, { style, given: { agent }, agentWords }) => [
-    ...listLines(agent, found.layers, style),
+    ...listLines(agent, found, style),
     ...passedLines(found.passedOver, agentWords, style),
   ],
 });
@@ -285,17 +289,22 @@ const COLUMNS = [
   { head: "source" },
 ] as const;
 
-function listLines(agent: string, all: readonly LayerView[], style: Style): readonly string[] {
+interface Listed {
+  readonly layers: readonly LayerView[];
+  readonly limits: TextLimits;
+}
+
+function listLines(agent: string, { layers: all, limits }: Listed, style: Style): readonly string[] {
   const stored = all.filter(({ source, text }) => source === undefined && text !== undefined);
   const characters = stored.reduce((sum, one) => sum + (one.characters ?? 0), 0);
   const waiting = all.reduce((sum, one) => sum + one.proposals, 0);
-  const room = roomLine(characters, all);
+  const room = roomLine(characters, all, limits);
   return [
     `${style.bold(agent)}, ${count(all.length, "layer")} in the order of the prompt`,
     "",
     ...table(COLUMNS, all.map(row), style),
     "",
-    characters > TEXT_LIMITS.stored && isEdited(all) ? style.yellow(room) : style.dim(room),
+    characters > limits.total && isEdited(all) ? style.yellow(room) : style.dim(room),
     ...(waiting === 0 ? [] : [style.yellow(proposalsLine(waiting, agent))]),
   ];
 }
@@ -304,10 +313,10 @@ const isEdited = (all: readonly LayerView[]): boolean =>
   all.some(({ mutability, source }) => mutability === "versioned" && source === undefined);
 
 /** Where nobody may edit a text, they may have as many as they are declared with. */
-function roomLine(characters: number, all: readonly LayerView[]): string {
+function roomLine(characters: number, all: readonly LayerView[], { total }: TextLimits): string {
   if (!isEdited(all)) return `${count(characters, "character")} in all texts of the prefix`;
-  const room = `${number(characters)} of ${count(TEXT_LIMITS.stored, "character")} that all texts of the prefix may have`;
-  return characters <= TEXT_LIMITS.stored ? room : `${room}: an edit may not make them more`;
+  const room = `${number(characters)} of ${count(total, "character")} that all texts of the prefix may have`;
+  return characters <= total ? room : `${room}: an edit may not make them more`;
 }
 
 /** Whether it is edited, and by whom alone. */

@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { type Agent, digestOf, layerId, TEXT_LIMITS, type TextKey, trusted, untrusted } from "../../protocol/index.ts";
+import {
+  type Agent,
+  digestOf,
+  layerId,
+  TEXT_LIMITS,
+  type TextKey,
+  trusted,
+  USUAL_TEXT_LIMITS,
+  untrusted,
+} from "../../protocol/index.ts";
 import { OPERATOR, type Stage, stage } from "../../turn/index.contract.ts";
 import { automaton, automatonStage, DECLARED, LOOP, SOUL, skill, written } from "./index.contract.ts";
 
@@ -157,15 +166,17 @@ describe("an operator's edit", () => {
 
   it("is refused where it has no room, naming the characters left: of a layer, and of all texts together", async () => {
     const set = await automatonStage();
-    await expect(desk(set).edit(LOOP, "a".repeat(TEXT_LIMITS.layer + 1))).rejects.toMatchObject({
+    await expect(desk(set).edit(LOOP, "a".repeat(USUAL_TEXT_LIMITS.layer + 1))).rejects.toMatchObject({
       code: "text_refused",
-      message: expect.stringContaining(`${shown(TEXT_LIMITS.layer)} are left`),
+      message: expect.stringContaining(`${shown(USUAL_TEXT_LIMITS.layer)} are left`),
     });
-    await desk(set).edit(LOOP, "a ".repeat(TEXT_LIMITS.layer / 2 - 1).trim());
-    const beside = "A lower layer wins.You are an automaton.".length + TEXT_LIMITS.layer - 3;
-    await expect(desk(set).edit({ layer: layerId("inbox") }, "b".repeat(TEXT_LIMITS.layer))).rejects.toMatchObject({
+    await desk(set).edit(LOOP, "a ".repeat(USUAL_TEXT_LIMITS.layer / 2 - 1).trim());
+    const beside = "A lower layer wins.You are an automaton.".length + USUAL_TEXT_LIMITS.layer - 3;
+    await expect(
+      desk(set).edit({ layer: layerId("inbox") }, "b".repeat(USUAL_TEXT_LIMITS.layer)),
+    ).rejects.toMatchObject({
       code: "text_refused",
-      message: expect.stringContaining(`${shown(TEXT_LIMITS.stored - beside)} are left`),
+      message: expect.stringContaining(`${shown(USUAL_TEXT_LIMITS.total - beside)} are left`),
     });
   });
 
@@ -258,7 +269,7 @@ describe("law 2 a text whose layer was declared anew", () => {
     const refused = { code: "text_refused", message: expect.stringContaining("is immutable") };
     await expect(desk(immutable).decide(n, "approved")).rejects.toMatchObject(refused);
     await expect(desk(immutable).activate(LOOP, 1)).rejects.toMatchObject(refused);
-    const left = TEXT_LIMITS.stored - locked.length - "A lower layer wins.You are an automaton.".length;
+    const left = USUAL_TEXT_LIMITS.total - locked.length - "A lower layer wins.You are an automaton.".length;
     const inbox = { layer: layerId("inbox") };
     await expect(desk(immutable).edit(inbox, "b".repeat(left + 1))).rejects.toMatchObject({
       code: "text_refused",
@@ -439,7 +450,7 @@ describe("S11 S20 edits at the same moment", () => {
     const both = ["loop", "inbox"].map((id) => desk(set).edit({ layer: layerId(id) }, prose(3_990)));
     expect((await Promise.all(both)).map(({ status }) => status)).toEqual(["kept", "proposed"]);
     const texts = (await set.runtime.layers(OPERATOR, set.agent.name)).filter(({ source }) => source === undefined);
-    expect(texts.reduce((sum, { characters = 0 }) => sum + characters, 0)).toBeLessThanOrEqual(TEXT_LIMITS.stored);
+    expect(texts.reduce((sum, { characters = 0 }) => sum + characters, 0)).toBeLessThanOrEqual(USUAL_TEXT_LIMITS.total);
   });
 
   it("leave no more skills enabled than may be", async () => {
@@ -554,9 +565,9 @@ describe("an earlier version", () => {
   it("is looked at once more: what has no room any more stays where it is", async () => {
     const set = await automatonStage();
     const inbox = { layer: layerId("inbox") };
-    await desk(set).edit(LOOP, "l".repeat(TEXT_LIMITS.layer));
+    await desk(set).edit(LOOP, "l".repeat(USUAL_TEXT_LIMITS.layer));
     await desk(set).activate(LOOP, 0);
-    await desk(set).edit(inbox, "i".repeat(TEXT_LIMITS.layer));
+    await desk(set).edit(inbox, "i".repeat(USUAL_TEXT_LIMITS.layer));
     await expect(desk(set).activate(LOOP, 1)).rejects.toMatchObject({ code: "text_refused" });
     expect(await desk(set).layer("loop")).toMatchObject({ version: 0 });
   });
@@ -631,8 +642,8 @@ describe("a proposal", () => {
 
   it("is looked at once more when it is approved: what has no room any more keeps waiting", async () => {
     const set = await automatonStage();
-    await written(set, "l".repeat(TEXT_LIMITS.layer));
-    await desk(set).edit({ layer: layerId("inbox") }, "i".repeat(TEXT_LIMITS.layer));
+    await written(set, "l".repeat(USUAL_TEXT_LIMITS.layer));
+    await desk(set).edit({ layer: layerId("inbox") }, "i".repeat(USUAL_TEXT_LIMITS.layer));
     await expect(desk(set).decide(1, "approved")).rejects.toMatchObject({ code: "text_refused" });
     expect(await desk(set).proposals()).toHaveLength(1);
   });

@@ -11,13 +11,13 @@ import {
   type NewText,
   orgId,
   type Source,
-  TEXT_LIMITS,
   type TextVersion,
   type Tool,
   type ToolOutcome,
   type Trust,
   toolName,
   trusted,
+  USUAL_TEXT_LIMITS,
   untrusted,
 } from "../../protocol/index.ts";
 import { call, contextOf, scopeOf } from "../../turn/tools/index.contract.ts";
@@ -136,6 +136,8 @@ describe("update_prompt_layer", () => {
     ]);
     expect(JSON.stringify(schemas(AGENT.layers.toReversed()))).toBe(JSON.stringify(schemas(AGENT.layers)));
     expect(schemas(AGENT.layers.slice(0, 2))).toEqual([tool?.schema]);
+    const own = toolset(tool ? [tool] : []).schemas(AGENT.tools, { ...AGENT, textLimits: { layer: 900, total: 950 } });
+    expect(JSON.stringify(own)).toContain("All of its new text: at most 900 characters, 950 with all others.");
   });
 
   it("neither names nor changes a layer that operators keep for themselves, whatever the turn has seen", async () => {
@@ -223,7 +225,7 @@ describe("update_prompt_layer", () => {
   });
 
   it("000.49 000.42 S11 refuses what has no room, and names the characters that are left", async () => {
-    const [most, total] = [TEXT_LIMITS.layer, TEXT_LIMITS.stored];
+    const [most, total] = [USUAL_TEXT_LIMITS.layer, USUAL_TEXT_LIMITS.total];
     expect((await update({ layer_id: 6, content: "x".repeat(most + 1) })).text).toContain(
       `and ${shown(most)} are left for it`,
     );
@@ -248,7 +250,7 @@ describe("update_prompt_layer", () => {
 
   it("000.49 S20 characters are counted alike at the exact borders, whatever they are, and none is cut in two", async () => {
     const pairs = (length: number) => "😀".repeat(length / 2);
-    const [most, total] = [TEXT_LIMITS.layer, TEXT_LIMITS.stored];
+    const [most, total] = [USUAL_TEXT_LIMITS.layer, USUAL_TEXT_LIMITS.total];
     const whole = await update({ layer_id: 6, content: pairs(most) });
     expect(editIn(whole)?.text).toBe(pairs(most));
     const over = `it has ${shown(most + 2)} characters, and ${shown(most)} are left for it`;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checkNewText, prefixSize } from "../../guard/index.ts";
+import { checkNewText, type PrefixSize, prefixSize } from "../../guard/index.ts";
 import {
   type Agent,
   activeText,
@@ -11,6 +11,7 @@ import {
   type NewText,
   placeOf,
   TEXT_LIMITS,
+  type TextLimits,
   type TextVerdict,
   type TextVersion,
   type Tool,
@@ -19,10 +20,12 @@ import {
   type ToolReader,
   type ToolSchema,
   type Trust,
+  USUAL_TEXT_LIMITS,
   untrusted,
 } from "../../protocol/index.ts";
 import type { AgentOwner, Store } from "../../store/index.ts";
 import { defineTool, edited, refused, shown } from "../../turn/tools/index.ts";
+import { textLimitsOf } from "./config.ts";
 
 /** What is asked before a text is changed. */
 interface Texts {
@@ -38,8 +41,9 @@ export function promptTools(texts: Texts): readonly Tool[] {
 
 function updatePromptLayer(texts: Texts): Tool {
   // Whatever it names, the answer says which layers there are.
-  const tool = editTool(texts, z.unknown().optional());
-  const schemaFor = ({ layers }: ToolReader): ToolSchema => editTool(texts, layerIdOf(layers)).schema;
+  const tool = editTool(texts, z.unknown().optional(), USUAL_TEXT_LIMITS);
+  const schemaFor = ({ layers, ...rest }: ToolReader): ToolSchema =>
+    editTool(texts, layerIdOf(layers), textLimitsOf(rest)).schema;
   return { ...tool, schema: schemaFor({ layers: [] }), schemaFor };
 }
 
@@ -55,7 +59,7 @@ function layerIdOf(layers: readonly Layer[]): z.ZodType {
     .describe(`The layer's number or name: ${editable.map(nameOf).join(", ")}.`);
 }
 
-function editTool(texts: Texts, layerId: z.ZodType): Tool {
+function editTool(texts: Texts, layerId: z.ZodType, most: TextLimits): Tool {
   return defineTool({
     name: EDIT_TOOL,
     description:
@@ -65,9 +69,7 @@ function editTool(texts: Texts, layerId: z.ZodType): Tool {
       layer_id: layerId,
       content: z
         .string()
-        .describe(
-          `All of its new text: at most ${TEXT_LIMITS.layer} characters, ${TEXT_LIMITS.stored} with all others.`,
-        ),
+        .describe(`All of its new text: at most ${most.layer} characters, ${most.total} with all others.`),
       line: z
         .string()
         .optional()
@@ -138,7 +140,7 @@ async function edit(
   }: { readonly content: string; readonly line: string | undefined; readonly reason: string | undefined },
   context: ToolContext,
 ): Promise<ToolOutcome> {
-  const size = prefixSize({ layers: agent.layers, active, layer: layer.id });
+  const size = prefixSize({ layers: agent.layers, limits: textLimitsOf(agent), active, layer: layer.id });
   const checked = await checkNewText({ kind: "layer", text: content, line, ...size });
   if (checked.problem !== undefined)
     return refused(`Not changed: the text for layer ${nameOf(layer)} was refused, ${checked.problem}.`);
@@ -163,10 +165,7 @@ async function edit(
       .filter((one) => one.layer !== layer.id && one.part === undefined)
       .map((one) => ({ layer: one.layer, stands: one.n })),
   };
-  return edited(
-    because === undefined ? keptText(layer, text.text, size.beside) : proposedText(layer, because),
-    version,
-  );
+  return edited(because === undefined ? keptText(layer, text.text, size) : proposedText(layer, because), version);
 }
 
 /** Law 6: what somebody outside had a say in waits for an operator, and so does what the guard wants looked at. */
@@ -175,8 +174,8 @@ function whyProposed(taint: Trust, { verdict, findings }: TextVerdict): string |
   return verdict === "pass" ? undefined : `the guard wants it looked at: ${findings.join("; ")}`;
 }
 
-function keptText(layer: Layer, text: string, beside: number): string {
-  const left = Math.max(0, TEXT_LIMITS.stored - beside - text.length);
+function keptText(layer: Layer, text: string, { beside, limits }: PrefixSize): string {
+  const left = Math.max(0, limits.total - beside - text.length);
   return `Layer ${nameOf(layer)} will be changed when this turn ends, unless another text is changed before: then yours waits for an operator. It has ${text.length} characters, and all texts of the prefix together have ${left} left.`;
 }
 
