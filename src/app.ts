@@ -19,6 +19,7 @@ export type { ServingOptions as ServeOptions } from "./app/serve.ts";
 export { VERSION } from "./app/version.ts";
 export type { WorkOptions } from "./app/work.ts";
 export type { Listening, Serving } from "./doors/http/index.ts";
+export type { EmbedProgress } from "./features/memories/index.ts";
 export type {
   ChainHead,
   Finding,
@@ -29,7 +30,7 @@ export type {
   TurnRecord,
   UsageTotal,
 } from "./store/index.ts";
-export type { Composed, Conversation, EmbedProgress, Exchange, ReplayedTurn, Runtime } from "./turn/index.ts";
+export type { Composed, Conversation, Exchange, ReplayedTurn, Runtime } from "./turn/index.ts";
 export type { Dispatcher, Timers } from "./work/index.ts";
 
 /**

@@ -34,6 +34,16 @@ export {
   type ModeInput,
   requestOf,
 } from "./compiler/index.ts";
+export type {
+  ImportProgress,
+  ImportReport,
+  MemoryDoors,
+  MemoryExport,
+  MemoryImport,
+  MemoryListing,
+  MemoryWish,
+  Note,
+} from "./features/memories/index.ts";
 export { clean, frame, messageToSign, type SignedMessage } from "./guard/index.ts";
 export { bindModel, tokenCounter, wireBody } from "./models/index.ts";
 export {
@@ -95,19 +105,7 @@ export {
   untrusted,
 } from "./protocol/index.ts";
 export type { MemoryHit, MemoryStats, SavedMemory } from "./store/index.ts";
-export type {
-  Composed,
-  Conversation,
-  ImportProgress,
-  ImportReport,
-  MemoryDoors,
-  MemoryExport,
-  MemoryImport,
-  MemoryListing,
-  MemoryWish,
-  Note,
-  Runtime,
-} from "./turn/index.ts";
+export type { Composed, Conversation, Runtime } from "./turn/index.ts";
 export { defineSource, type Given, type SourceDefinition } from "./turn/sources/index.ts";
 export { defineTool, type ToolDefinition } from "./turn/tools/index.ts";
 export { cardOf, planMarks } from "./wire/index.ts";

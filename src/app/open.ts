@@ -4,6 +4,7 @@ import { agentSpec, checkLock, type Project } from "../agents/index.ts";
 import { countRequest } from "../compiler/index.ts";
 import { DISK, type ProjectDisk } from "../features/index.ts";
 import { type Accounts, accountsOf } from "../features/life/index.ts";
+import { openVectors, type Vectors } from "../features/memories/index.ts";
 import { removeWorkspace } from "../features/workspace/index.ts";
 import { findSecrets } from "../guard/index.ts";
 import { calibration, countAhead, recordedModel, tokenCounter, wireBody } from "../models/index.ts";
@@ -19,15 +20,7 @@ import {
   StrataError,
 } from "../protocol/index.ts";
 import { type ChainHead, type Finding, type HeldThread, openStore, type Store } from "../store/index.ts";
-import {
-  finishErasures,
-  openVectors,
-  type Parts,
-  type RecordedReply,
-  type Runtime,
-  type TurnSteps,
-  type Vectors,
-} from "../turn/index.ts";
+import { finishErasures, type Parts, type RecordedReply, type Runtime, type TurnSteps } from "../turn/index.ts";
 import { guessedWindow, type ModelCard } from "../wire/index.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";

@@ -1,4 +1,4 @@
-import type { ContactId, EventId, MemoryId, ThreadId, TurnId } from "./ids.ts";
+import type { AgentName, ContactId, EventId, MemoryId, OrgId, ThreadId, TurnId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { Layer } from "./layer.ts";
 import type { AgentState } from "./life.ts";
@@ -103,6 +103,12 @@ export interface Tool {
   readonly shows?: "memories";
   /** In which of its states an agent may call it. Left out, in each; calls of a turn are made while `executing actions`. */
   readonly states?: readonly AgentState[];
+  /** What of an agent's earlier calls waits for a person, in a few words each, for the layer that lists its tools. */
+  waiting?(agent: {
+    readonly org: OrgId;
+    readonly name: AgentName;
+    readonly layers: readonly Layer[];
+  }): Promise<readonly string[]>;
   /** Whether this call waits until a person has approved it. Left out: no call does. */
   needsApproval?(input: Json): boolean;
   /** What becomes of this call in a tainted turn. Left out: it runs. */

@@ -22,7 +22,8 @@ import type {
   VersionKey,
   Vitals,
 } from "../protocol/index.ts";
-import type { Act, ConversationHead, ConversationLog, OutboxMessage } from "../store/index.ts";
+import type { Act, ConversationHead, ConversationLog, OutboxMessage, Thread } from "../store/index.ts";
+import type { DeliveryReport } from "./delivery.ts";
 import type { InboxOptions, RunOptions } from "./run-options.ts";
 
 /**
@@ -359,4 +360,24 @@ export interface AgentDoors {
   acts(actor: Actor, agent: AgentName, limit: number): Promise<readonly Act[]>;
   /** Says that a message was delivered. False where it did not wait any more. */
   delivered(actor: Actor, agent: AgentName, id: OutboxMessage["id"]): Promise<boolean>;
+
+  /**
+   * Replies of the thread that were committed and perhaps never shown, because the program that showed them ended first.
+   * Each counts as delivered as it is given: of several programs that ask, one gets it.
+   */
+  undelivered(actor: Actor, thread: Thread): AsyncGenerator<OutboxMessage>;
+  /** Says that the turn's reply has arrived where it was asked for, out of the record: it counts as delivered. */
+  heard(actor: Actor, turn: TurnId): Promise<void>;
+  /** How many of an agent's replies `deliverDue` could send now, counted up to a limit, and when the next falls due in real time. */
+  deliveriesDue(
+    actor: Actor,
+    agent: AgentName,
+    limit: number,
+  ): Promise<{ readonly due: number; readonly next?: number }>;
+  /**
+   * Sends the replies that are due of an agent, where its declaration of today says `deliver`; each try is told. The platform's own
+   * work: a server calls it again and again, and several times at once, so that a conversation whose replies are taken slowly holds
+   * up no other.
+   */
+  deliverDue(actor: Actor, agent: AgentName, signal: AbortSignal): AsyncGenerator<DeliveryReport>;
 }

@@ -1,30 +1,23 @@
 import { type ApprovalId, authorize, reaches, type ThreadId } from "../protocol/index.ts";
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
-import type { AgentDoors } from "./agent-doors.ts";
 import { compose } from "./compose.ts";
-import { consolidateDoors } from "./consolidate/consolidate.ts";
 import { decide } from "./decide.ts";
-import { embedDoors } from "./embed/embed-memories.ts";
 import { erase } from "./erase.ts";
 import { fork, regenerate } from "./fork.ts";
 import { type Line, openLine } from "./line.ts";
 import { newestApprovals, newestThreads } from "./listing.ts";
-import { memoryDoors } from "./memories.ts";
 import { changesSince, migrate } from "./migrate.ts";
 import { checkTalk } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
 import { openThread, post } from "./receive.ts";
 import type { Run } from "./run-options.ts";
-import type { Runtime } from "./runtime.ts";
+import type { CoreRuntime } from "./runtime.ts";
 import { contactFor, reach } from "./senders.ts";
 import { upToDate } from "./setup.ts";
 import { openSpendTracker } from "./spend-tracker.ts";
 import { inOrder, type TurnParts, type TurnSteps } from "./steps.ts";
 import { toldTo } from "./told-to.ts";
 import { runTurn } from "./turn.ts";
-
-/** What doors call of the runtime that no feature adds. */
-export type CoreRuntime = Omit<Runtime, keyof AgentDoors | "undelivered" | "heard" | "deliveriesDue" | "deliverDue">;
 
 /** The core: what doors call, and what features run their turns by. */
 export interface Core {
@@ -92,9 +85,6 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       return store.turns(scope, id);
     },
     rebuilt: async (actor, id, n) => store.rebuild((await turnOf(parts, actor, id)).scope, id, n),
-    ...memoryDoors(parts),
-    ...embedDoors(parts),
-    ...consolidateDoors(turnParts),
     approvals: async (actor, scope, filter, limit) =>
       store.approvals(await reach(parts, actor, { scope, action: "read" }), filter, limit),
     newestApprovals: (actor, wish) => newestApprovals(parts, actor, wish),
@@ -107,7 +97,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
 }
 
 type ThreadDoors = Pick<
-  Runtime,
+  CoreRuntime,
   | "contact"
   | "open"
   | "thread"

@@ -7,7 +7,8 @@ import {
   type ContactScope,
   type Digest,
   type Epoch,
-  type Layer,
+  frozenIn,
+  type MemoryId,
   type Mode,
   type ModelRef,
   type Renewal,
@@ -17,13 +18,12 @@ import {
 } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
 import { rulesOf, tailPlanOf } from "../wire/index.ts";
-import { type AtStart, atStart, seenOtherwise } from "./at-start.ts";
 import { type ColdCache, compileFirst } from "./early-cut.ts";
 import type { Parts } from "./parts.ts";
 import { limitsOf } from "./run-tool.ts";
 import { keepOf, limitOf } from "./setup.ts";
-import { type Gathered, gather, type LiveSources, type ToolAllowance } from "./sources/index.ts";
-import type { TurnParts, TurnSetup } from "./steps.ts";
+import { type GatherContext, type Gathered, gather, type LiveSources, type ToolAllowance } from "./sources/index.ts";
+import type { Found, Standing, TurnParts, TurnSetup } from "./steps.ts";
 import { type StoredTexts, storedTexts, withStored } from "./stored-texts.ts";
 import { undoneFor } from "./undone.ts";
 import { inWindow } from "./window.ts";
@@ -71,8 +71,8 @@ export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: O
   const undone = await undoneFor(parts.store, occasion.thread);
   const start = await atStart(parts, setup, { scope: occasion.scope, epoch: running, undone });
   const isRunning = running !== undefined;
-  const { store, steps } = parts;
-  const context = { scope: occasion.scope, events: occasion.events, at: parts.clock(), store, count: setup.count };
+  const { steps } = parts;
+  const context = { scope: occasion.scope, events: occasion.events, at: parts.clock(), count: setup.count };
   const edited = await storedTexts(parts, agent, { isRunning });
   const stored = await withStored(agent, edited, {
     stored: steps.stored(parts, agent, edited.active),
@@ -90,6 +90,35 @@ export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: O
   const seen = seenOtherwise(start, prepared.compilation);
   return seen === undefined ? prepared : compileWith(parts, setup, { ...setting, start: { ...start, seen } });
 }
+
+/** The same with what sources may know of it: what the model sees of the thread, and what was saved where any of it stands frozen. */
+interface AtStart extends Standing {
+  readonly seen: Pick<GatherContext, "epoch" | "saved"> & { readonly frozen: readonly MemoryId[] };
+}
+
+async function atStart(parts: TurnParts, setup: TurnSetup, found: Found): Promise<AtStart> {
+  const standing = (await parts.steps.standing(parts, setup, found)) ?? NOTHING;
+  const { epoch } = found;
+  const isFresh = epoch === undefined || standing.forgotten;
+  const frozen = isFresh ? (standing.frozen?.items.map(({ id }) => id) ?? []) : frozenIn(epoch);
+  return { ...standing, seen: seenWith(epoch, frozen, standing.saved) };
+}
+
+const NOTHING: Standing = { forgotten: false, saved: [], notes: [] };
+
+/** The same after the request was made: a cut takes away what was seen, and what was to stand frozen may have had no room. */
+function seenOtherwise({ seen, saved }: AtStart, { epoch }: Compilation): AtStart["seen"] | undefined {
+  const frozen = frozenIn(epoch);
+  const same = frozen.length === seen.frozen.length && frozen.every((id, i) => id === seen.frozen[i]);
+  const isCut = seen.epoch !== undefined && seen.epoch.cut !== epoch.cut;
+  return same && !isCut ? undefined : seenWith(epoch, frozen, saved);
+}
+
+const seenWith = (epoch: Found["epoch"], frozen: readonly MemoryId[], saved: Standing["saved"]): AtStart["seen"] => ({
+  epoch,
+  frozen,
+  ...(frozen.length > 0 && { saved }),
+});
 
 /** All that is known of the turn before its sources are asked. */
 interface Setting {
@@ -119,18 +148,17 @@ function modeFor(
 }
 
 async function compileWith(
-  parts: Parts,
+  parts: TurnParts,
   setup: TurnSetup,
   { start, texts, mode, ...occasion }: Occasion & Setting & { readonly start: AtStart },
 ): Promise<Prepared> {
   const { agent, count, card } = setup;
   const layers = agent.layers.filter((layer) => layer.scope === "turn");
-  const { store, sources, vault } = parts;
-  const gathered = await gather(agent, layers, {
+  const { sources, vault } = parts;
+  const given = await gather(agent, layers, {
     ...occasion,
     ...start.seen,
     at: parts.clock(),
-    store,
     sources,
     vault,
     count,
@@ -138,10 +166,11 @@ async function compileWith(
     tools: allowances(parts, agent),
     rounds: setup.limits.rounds,
   });
+  const gathered = parts.steps.gathered(agent, layers, given);
   // Nothing here waits for a disk or a network: without pauses a turn over long texts would hold up everybody else.
   await setImmediate();
   const contents = new Map([...texts.contents, ...gathered.contents]);
-  const notes = [...start.notes, ...texts.notes, ...gathered.notes, ...vectorNotes(parts, agent, layers)];
+  const notes = [...start.notes, ...texts.notes, ...gathered.notes];
   const { read, write5m: write } = rulesOf(card).multipliers;
   const input = {
     agent,
@@ -158,8 +187,8 @@ async function compileWith(
     ...keepOf(setup),
     rates: card.cache === "none" ? NO_CACHE : { read, write, cold: occasion.cold !== undefined },
     ...(card.binds && { binds: true }),
-    ...(start.memory.frozen && { memory: start.memory.frozen }),
-    forgotten: start.memory.forgotten,
+    ...(start.frozen && { memory: start.frozen }),
+    forgotten: start.forgotten,
   };
   await countLong(parts, occasion.events);
   // More events than one message can hold are taken in several turns: half of them, until they fit.
@@ -213,13 +242,13 @@ function allowances({ tools }: Parts, agent: Agent): readonly ToolAllowance[] {
     const tool = tools.get(name);
     if (tool === undefined) return [];
     const { calls } = limitsOf(agent, tool);
-    return [{ name, ...(Number.isFinite(calls) && { calls }), ...(tool.states && { states: tool.states }) }];
+    return [
+      {
+        name,
+        ...(Number.isFinite(calls) && { calls }),
+        ...(tool.states && { states: tool.states }),
+        ...(tool.waiting && { waiting: async () => (await tool.waiting?.(agent)) ?? [] }),
+      },
+    ];
   });
-}
-
-/** That memories were searched by words alone, where they should not have been: the turn goes on (law 13). */
-function vectorNotes({ vectors }: Parts, { name }: Agent, live: readonly Layer[]): Gathered["notes"] {
-  const says = vectors?.trouble(name);
-  const recall = live.find(({ source }) => source.kind === "recall");
-  return says === undefined || recall === undefined ? [] : [{ layer: recall.id, says }];
 }

@@ -29,26 +29,13 @@ export type {
   WaitingThread,
 } from "./agent-doors.ts";
 export { type Called, type CalledEnd, callTurn } from "./call-turn.ts";
-export type { Consolidated, ConsolidateWish } from "./consolidate/consolidate-doors.ts";
 export { type Core, createRuntime } from "./create.ts";
 export type { Delivery, DeliveryReport, SendDelivery } from "./delivery.ts";
 export { type Desk, deskOf, desksOf, note } from "./desk.ts";
-export { openVectors, type Vectors } from "./embed/embed.ts";
-export type { EmbedProgress, VectorReport } from "./embed/embed-doors.ts";
 export { finishErasures } from "./erase.ts";
 export { heldNow, isBusy } from "./lease.ts";
-export type {
-  ImportProgress,
-  ImportReport,
-  MemoryDoors,
-  MemoryExport,
-  MemoryImport,
-  MemoryListing,
-  MemoryWish,
-  Note,
-} from "./memory-doors.ts";
-export { MEMORY_FORMATS, type MemoryFormat } from "./memory-files/read.ts";
 export { isOwnChannel, OWN_CHANNELS, PEER } from "./own-channels.ts";
+export { type Answer, newMemoryId, type Summing, summaryTurn } from "./own-turn.ts";
 export type { AgentBook, Parts } from "./parts.ts";
 export { pauseAfter } from "./pause-after.ts";
 export { type Exchange, REPLAY, type RecordedReply, readRecording } from "./recording.ts";
@@ -56,7 +43,20 @@ export { type ReplayedTurn, type ReplayPlan, replay } from "./replay.ts";
 export { retryWhileBusy } from "./retry-while-busy.ts";
 export type { InboxOptions, RecordedResult, Run, RunOptions } from "./run-options.ts";
 export type { Composed, Conversation, RegenerateOptions, Runtime, Verdict } from "./runtime.ts";
-export { checkOutside, knownScope } from "./senders.ts";
-export { agentAt, keepVersion, parametersOf, upToDate } from "./setup.ts";
-export type { Beginning, Ending, Kept, Phase, RunningTurn, TurnParts, TurnSetup, TurnSteps } from "./steps.ts";
+export { checkOutside, knownScope, type Reached, reach, writableScope } from "./senders.ts";
+export { agentAt, keepVersion, limitOf, parametersOf, setupOf, upToDate } from "./setup.ts";
+export { checkSpend } from "./spend.ts";
+export type {
+  Beginning,
+  Ending,
+  Found,
+  Kept,
+  Phase,
+  RunningTurn,
+  Standing,
+  TurnParts,
+  TurnSetup,
+  TurnSteps,
+} from "./steps.ts";
 export { declaredTexts } from "./stored-texts.ts";
+export { inWindow } from "./window.ts";

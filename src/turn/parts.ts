@@ -12,7 +12,6 @@ import type {
 import type { Store } from "../store/index.ts";
 import type { ModelCard } from "../wire/index.ts";
 import type { SendDelivery } from "./delivery.ts";
-import type { Vectors } from "./embed/embed.ts";
 import type { Toolset } from "./tools/index.ts";
 
 /** The declared agents, and how a frozen declaration of an earlier version becomes an agent again. */
@@ -30,8 +29,6 @@ export interface Parts {
   readonly store: Store;
   /** Hands replies of agents with `deliver` over; left out, they wait in the outbox. */
   readonly sendDelivery?: SendDelivery;
-  /** What makes vectors for the store's searches; left out, they go by words alone. */
-  readonly vectors?: Vectors;
   readonly tools: Toolset;
   /** Deletes the files that agents keep for a contact. @throws StrataError `file_not_found` where one cannot be deleted */
   readonly removeFiles: (scope: ContactScope) => Promise<void>;

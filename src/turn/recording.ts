@@ -11,7 +11,9 @@ import {
 } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
 import type { RecordedResult } from "./run-options.ts";
-import { PAUSE } from "./stretches.ts";
+
+/** A longer pause begins a new stretch of talk, as in search and recall. */
+const PAUSE = 30 * 60_000;
 
 /** The channel of what recordings hold: it was said in its time, and what is said there now is sent to nobody. */
 export const REPLAY = "replay";

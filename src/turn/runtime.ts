@@ -23,7 +23,6 @@ import type {
 } from "../protocol/index.ts";
 import type {
   ApprovalFilter,
-  OutboxMessage,
   RebuiltRequest,
   Slot,
   StorePart,
@@ -32,10 +31,6 @@ import type {
   UsageTotal,
 } from "../store/index.ts";
 import type { AgentDoors } from "./agent-doors.ts";
-import type { ConsolidateDoors } from "./consolidate/consolidate-doors.ts";
-import type { DeliveryReport } from "./delivery.ts";
-import type { EmbedDoors } from "./embed/embed-doors.ts";
-import type { MemoryDoors } from "./memory-doors.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /** Which conversation. `key` names it inside `(agent, contact, channel)`; the platform issues the thread's id. */
@@ -136,7 +131,7 @@ export interface RegenerateOptions extends RunOptions {
  * What every door calls. Each function asks who is asking; what is out of the actor's reach does not exist for it:
  * `thread_not_found` and `turn_not_found` are the same for missing and for hidden.
  */
-export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, AgentDoors {
+export interface CoreRuntime {
   /** What a feature keeps, for its own operations and jobs. @throws StrataError `not_allowed` where the actor may not do that in that scope */
   keeps<Functions extends object>(
     actor: Actor,
@@ -203,13 +198,6 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
    * runs. Its events keep waiting.
    */
   cancel(actor: Actor, id: ThreadId): Promise<boolean>;
-  /**
-   * Replies of the thread that were committed and perhaps never shown, because the program that showed them ended first.
-   * Each counts as delivered as it is given: of several programs that ask, one gets it.
-   */
-  undelivered(actor: Actor, thread: Thread): AsyncGenerator<OutboxMessage>;
-  /** Says that the turn's reply has arrived where it was asked for, out of the record: it counts as delivered. */
-  heard(actor: Actor, turn: TurnId): Promise<void>;
   /** @throws StrataError `budget_too_small`, `source_failed`, `agent_not_found` */
   compose(actor: Actor, conversation: Conversation, message: Untrusted, options?: ComposeOptions): Promise<Composed>;
   turn(actor: Actor, id: TurnId): Promise<TurnRecord>;
@@ -238,16 +226,7 @@ export interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors, Agen
    * more; where an outcome cannot be kept, `store_busy` or `store_failed` with the outcome in its details
    */
   decide(actor: Actor, id: ApprovalId, verdict: Verdict): Promise<Approval>;
-  /** How many of an agent's replies `deliverDue` could send now, counted up to a limit, and when the next falls due in real time. */
-  deliveriesDue(
-    actor: Actor,
-    agent: AgentName,
-    limit: number,
-  ): Promise<{ readonly due: number; readonly next?: number }>;
-  /**
-   * Sends the replies that are due of an agent, where its declaration of today says `deliver`; each try is told. The platform's own
-   * work: a server calls it again and again, and several times at once, so that a conversation whose replies are taken slowly holds
-   * up no other.
-   */
-  deliverDue(actor: Actor, agent: AgentName, signal: AbortSignal): AsyncGenerator<DeliveryReport>;
 }
+
+/** All that doors call: with what features add, each beside what makes it (`declare module`). */
+export interface Runtime extends CoreRuntime, AgentDoors {}

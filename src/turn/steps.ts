@@ -3,10 +3,15 @@ import type {
   Agent,
   Budgets,
   ContactId,
+  ContactScope,
   CountTokens,
+  Epoch,
   ErrorCode,
+  FrozenMemory,
+  Layer,
   LayerContent,
   LayerId,
+  Memory,
   Model,
   Parameters,
   Scope,
@@ -23,7 +28,7 @@ import type { Lease } from "./lease.ts";
 import type { Line } from "./line.ts";
 import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./run-options.ts";
-import type { LiveSources, StoredSources } from "./sources/index.ts";
+import type { Gathered, LiveSources, StoredSources } from "./sources/index.ts";
 import type { SpendTracker } from "./spend-tracker.ts";
 
 /** Who takes part in a turn, and how far it may go: all known before the thread is claimed. */
@@ -89,6 +94,24 @@ export interface SetupAround {
   readonly thread: Pinned;
 }
 
+/** The thread as the turn finds it. */
+export interface Found {
+  readonly scope: ContactScope;
+  readonly epoch: Epoch | undefined;
+  readonly undone?: ReadonlySet<string>;
+}
+
+/** What is to be known, before the sources are asked, of memories that stand at the start of the request. */
+export interface Standing {
+  /** What would stand there in an epoch that the turn opens. None: there is nothing to choose about. */
+  readonly frozen?: FrozenMemory;
+  /** Something that the running epoch shows was forgotten: it must not be sent again. */
+  readonly forgotten: boolean;
+  /** All that could stand there, the newest first. */
+  readonly saved: readonly Memory[];
+  readonly notes: Gathered["notes"];
+}
+
 /** How a turn ended, before it is committed. */
 export type Ending =
   | { readonly status: "done"; readonly stop: StopReason; readonly reply: Spoken | null }
@@ -150,6 +173,10 @@ export interface TurnSteps {
   readonly sources?: (parts: TurnParts, agent: Agent) => LiveSources;
   /** What fills layers of its prefix, where that is no text of the store. What was edited is given; nothing where that cannot be read. */
   readonly stored?: (parts: TurnParts, agent: Agent, active: ActiveTexts | undefined) => StoredSources;
+  /** What shall stand framed at the start of an epoch, beside what is said in it. Of several features the first that says so. */
+  readonly standing?: (parts: TurnParts, setup: TurnSetup, found: Found) => Promise<Standing | undefined>;
+  /** What all live layers were filled with, as it is sent: what would stand there twice is taken out. */
+  readonly gathered?: (agent: Agent, layers: readonly Layer[], gathered: Gathered) => Gathered;
   /** Told as the turn moves on. */
   readonly phase?: (turn: RunningTurn, phase: Phase) => void;
   readonly funds?: Funds;
@@ -200,6 +227,15 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
     },
     sources: (parts, agent) => Object.assign({}, ...list.map((step) => step.sources?.(parts, agent))),
     stored: (parts, agent, active) => Object.assign({}, ...list.map((step) => step.stored?.(parts, agent, active))),
+    standing: async (parts, setup, found) => {
+      for (const step of list) {
+        const standing = await step.standing?.(parts, setup, found);
+        if (standing !== undefined) return standing;
+      }
+      return undefined;
+    },
+    gathered: (agent, layers, gathered) =>
+      list.reduce((now, step) => step.gathered?.(agent, layers, now) ?? now, gathered),
     phase: (turn, phase) => {
       for (const step of list) step.phase?.(turn, phase);
     },

@@ -1,5 +1,6 @@
 import { blueprintFolder } from "../../../src/agents/index.ts";
 import { loadProject } from "../../../src/app/doors/agents.ts";
+import { memorySources } from "../../../src/features/memories/index.ts";
 import { tokenCounter } from "../../../src/models/index.ts";
 import {
   type Agent,
@@ -111,7 +112,7 @@ async function sentWith({ store, names, agent, layer, count }: Recalling, messag
     events: [eventOf(message)],
     at: message.at ?? AT,
     count,
-    store,
+    live: memorySources(store, agent),
     // A busy machine shall not look like a recall that found nothing.
     timer: () => () => {},
   });

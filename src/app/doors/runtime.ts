@@ -4,13 +4,14 @@ import { factDoors } from "../../features/facts/index.ts";
 import { type FilePorts, openFiles } from "../../features/files/index.ts";
 import { inboxDoors } from "../../features/inbox/index.ts";
 import { type LifePorts, openLife } from "../../features/life/index.ts";
+import { type MemoryPorts, openMemories } from "../../features/memories/index.ts";
 import { scheduleDoors } from "../../features/schedules/index.ts";
 import { openSkills } from "../../features/skills/index.ts";
 import { textDoors } from "../../features/texts/index.ts";
 import { createRuntime, type Parts, type Runtime, type TurnSteps } from "../../turn/index.ts";
 
 /** What a runtime is made from: what turns need, and what features need of the world outside. */
-export interface RuntimeParts extends Parts, LifePorts, FilePorts {
+export interface RuntimeParts extends Parts, LifePorts, FilePorts, MemoryPorts {
   /** What features do in each turn that need nothing else. */
   readonly steps?: readonly TurnSteps[];
 }
@@ -20,7 +21,8 @@ export function openRuntime(parts: RuntimeParts): Runtime {
   const life = openLife(parts);
   const files = openFiles(parts);
   const skills = openSkills(parts);
-  const steps = [life.steps, files.steps, skills.steps, ...(parts.steps ?? [])];
+  const memories = openMemories(parts);
+  const steps = [life.steps, files.steps, skills.steps, memories.steps, ...(parts.steps ?? [])];
   const { runtime, turnParts, run } = createRuntime(parts, steps);
   const lives = life.doors(turnParts, run);
   return {
@@ -31,6 +33,7 @@ export function openRuntime(parts: RuntimeParts): Runtime {
     ...files.doors(parts),
     ...factDoors(parts),
     ...inboxDoors(turnParts, run),
+    ...memories.doors(parts, turnParts),
     ...skills.doors(parts),
     ...scheduleDoors(turnParts, run),
     ...textDoors(parts, lives, skills.complete),

@@ -8,9 +8,9 @@ import {
   eventId,
   type Json,
   type JsonObject,
+  type LayerContent,
   type Ledger,
   type ModelRef,
-  memoryId,
   type OwnSource,
   type Request,
   type StoredEvent,
@@ -130,6 +130,9 @@ const reversedWithin = (value: Json): Json =>
 const isObject = (value: Json): value is JsonObject =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
+/** What the turn itself fills; all else is a feature's. */
+const OWN_KINDS: ReadonlySet<string> = new Set(["text", "clock", "allowance", "own"]);
+
 /** The live layers' contents: other ones in each world, for nothing of them may stand before the tail. */
 async function contentsOf(agent: Agent, world: World) {
   const layers = agent.layers.filter(({ scope }) => scope === "turn");
@@ -140,35 +143,14 @@ async function contentsOf(agent: Agent, world: World) {
     { name, trust: "contact", give: async () => [{ text: given }] },
   ]);
   const scope = { org: agent.org, agent: agent.name, contact: contactId("lint") };
-  const memory = {
-    id: memoryId(`mem_${NO_CHANCE}`),
-    scope,
-    kind: "fact",
-    content: given,
-    tags: [],
-    trust: "contact",
-    at: AT,
-    support: 1,
-    score: 100,
-    evidence: 100,
-    features: {},
-    session: "1",
-    place: 1,
-  } as const;
+  const filled: LayerContent = { kind: "items", items: [{ kind: "memory", text: given, trust: "contact", at: AT }] };
+  const kinds = layers.map(({ source }) => source.kind).filter((kind) => !OWN_KINDS.has(kind));
   const { contents } = await gather(agent, layers, {
     scope,
     events: [message(1)],
     at: Date.now(),
     count: (text) => text.length,
-    store: {
-      searchMemories: async () => [memory],
-      memoryRevisions: async () => [],
-      memory: async () => memory,
-      memories: async () => [memory],
-      memoryStats: async () => [],
-      proposals: async () => [],
-      conversation: async () => undefined,
-    },
+    live: Object.fromEntries(kinds.map((kind) => [kind, async () => filled])),
     sources: new Map(sources),
   });
   const all = [...declaredTexts(agent), ...contents];

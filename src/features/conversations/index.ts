@@ -2,10 +2,13 @@
 import { z } from "zod";
 import { ago, count, minute, number, printable, type Style, setIn, table } from "../../print/index.ts";
 import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { LiveSources } from "../../turn/sources/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, list, TIME } from "../fields.ts";
 import { operation, type World } from "../operation.ts";
 import { PROOF } from "../shapes.ts";
+import { conversation } from "./source.ts";
 
 export { conversationDoors } from "./read.ts";
 
@@ -69,7 +72,19 @@ const log = operation({
     conversation === null ? [`${agent} has no log of ${printable(sender)}.`] : logLines(conversation, agent, style),
 });
 
-export const FEATURE: Feature = { name: "conversations", operations: [senders, log] };
+/** Fills layers with `source: conversation`. */
+export const conversationSources = (store: Pick<Store, "conversation">): LiveSources => ({
+  conversation: async ({ source }, context) =>
+    source.kind === "conversation" ? conversation(source, { ...context, store }) : NOTHING,
+});
+
+const NOTHING = { kind: "empty", because: "nothing here fills it" } as const;
+
+export const FEATURE: Feature = {
+  name: "conversations",
+  operations: [senders, log],
+  steps: { sources: ({ store }) => conversationSources(store) },
+};
 
 type Head = Awaited<ReturnType<World["runtime"]["conversations"]>>[number];
 type Log = NonNullable<Awaited<ReturnType<World["runtime"]["conversation"]>>>;

@@ -9,12 +9,14 @@ import {
   type TurnEvent,
   untrusted,
 } from "../../protocol/index.ts";
+import type { LiveSources } from "../../turn/sources/index.ts";
 import type { Due, Job, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list } from "../fields.ts";
 import { operation, turnOperation, type World } from "../operation.ts";
 import { EVENT } from "../shapes.ts";
 import { KEYS } from "./config.ts";
+import { obligations } from "./obligations.ts";
 import { replyTool } from "./tools.ts";
 
 export { inboxDoors } from "./run.ts";
@@ -168,9 +170,13 @@ async function* handled(turn: AsyncIterable<TurnEvent>, signal: AbortSignal): As
   }
 }
 
+/** Fills layers with `source: obligations`. */
+export const INBOX_SOURCES: LiveSources = { obligations: async (_, context) => obligations(context) };
+
 export const FEATURE: Feature = {
   name: "inbox",
   keys: KEYS,
+  steps: { sources: () => INBOX_SOURCES },
   tools: () => [replyTool()],
   operations: [waiting, post, run],
   jobs: [messages],

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { count, number } from "../../print/index.ts";
 import { StrataError } from "../../protocol/index.ts";
-import type { ImportReport } from "../../turn/index.ts";
 import { given } from "../fields.ts";
 import { type Call, fileOperation, type Operation, operation, type World } from "../operation.ts";
+import type { ImportReport } from "./door-types.ts";
 import { about } from "./operations.ts";
 import { FILE, FILTER, filterOf, IMPORTED, scopeOf, WHOSE } from "./shapes.ts";
 

@@ -1,13 +1,39 @@
 /** What agents remember: list, show, save, search, explain and forget it, as files too, with its vectors and summaries. */
+import type { Parts, TurnParts, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { KEYS } from "./config.ts";
+import type { ConsolidateDoors, EmbedDoors, MemoryDoors } from "./door-types.ts";
+import { embedDoors, memoryDoors } from "./doors.ts";
 import { FILE_OPERATIONS } from "./files.ts";
 import { MEMORY_OPERATIONS } from "./operations.ts";
+import { type MemoryPorts, memorySteps } from "./steps.ts";
+import { consolidateDoors } from "./summaries/consolidate.ts";
 import { memoryTools, rememberTools } from "./tools.ts";
 import { UPKEEP_JOBS, UPKEEP_OPERATIONS } from "./upkeep.ts";
 
+export type * from "./door-types.ts";
 export { memoryLines } from "./lines.ts";
+export { type MemoryPorts, memorySources, withoutDoubles } from "./steps.ts";
 export { memoryTools, rememberTools } from "./tools.ts";
+export { openVectors, type Vectors } from "./vectors/embed.ts";
+
+/** What memories add to a runtime: what they do in each turn, and what doors call of them. */
+export interface Memories {
+  readonly steps: TurnSteps;
+  readonly doors: (parts: Parts, turnParts: () => TurnParts) => MemoryDoors & EmbedDoors & ConsolidateDoors;
+}
+
+/** The memories of a runtime's agents. */
+export function openMemories(ports: MemoryPorts): Memories {
+  return {
+    steps: memorySteps(ports),
+    doors: (parts, turnParts) => ({
+      ...memoryDoors(parts),
+      ...embedDoors(parts, ports.vectors),
+      ...consolidateDoors(turnParts),
+    }),
+  };
+}
 
 export const FEATURE: Feature = {
   name: "memories",

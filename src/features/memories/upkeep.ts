@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { count, dollars, number, oneLine } from "../../print/index.ts";
 import { type AgentName, StrataError } from "../../protocol/index.ts";
-import type { Consolidated, EmbedProgress, VectorReport } from "../../turn/index.ts";
 import type { Job, JobWorld, Task } from "../../work/index.ts";
 import { FIELDS, list } from "../fields.ts";
 import { type Call, type Operation, operation, seriesOperation, type World } from "../operation.ts";
+import type { Consolidated, EmbedProgress, VectorReport } from "./door-types.ts";
 import { EMBEDDED, SUMMARY, scopeOf, VECTORS } from "./shapes.ts";
 
 const OF_AGENTS = z.strictObject({ agent: FIELDS.agent.optional() });

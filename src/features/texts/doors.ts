@@ -1,7 +1,5 @@
-import type { Actor, Agent, AgentName, TextKey } from "../../protocol/index.ts";
-import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
-import type { AgentDoors, AgentSnapshot, Parts } from "../../turn/index.ts";
-import { type Desk, deskOf, desksOf, note } from "../../turn/index.ts";
+import { type Actor, type Agent, type AgentName, CONVERSATION_LIMITS, type TextKey } from "../../protocol/index.ts";
+import { type AgentDoors, type AgentSnapshot, type Desk, deskOf, desksOf, note, type Parts } from "../../turn/index.ts";
 import { attention } from "./attention.ts";
 import { compareTexts } from "./compare.ts";
 import { textLimitsOf } from "./config.ts";
@@ -23,6 +21,10 @@ import {
 /** What operators see and change of an agent's texts, and all that can be seen of it at once. */
 export type TextDoors = Omit<
   AgentDoors,
+  | "undelivered"
+  | "heard"
+  | "deliveriesDue"
+  | "deliverDue"
   | "schedules"
   | "runSchedule"
   | "runDueSchedule"

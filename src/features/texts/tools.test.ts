@@ -82,7 +82,7 @@ interface Given {
 }
 
 function update(input: Json, { taint = "operator", active = [], layers = AGENT.layers }: Given = {}) {
-  const store = { activeTexts: async () => active };
+  const store = { activeTexts: async () => active, proposals: async () => [] };
   const tools = promptTools({
     store,
     agentOf: ({ agent }) => (agent === AGENT.name ? { ...AGENT, layers } : undefined),
@@ -96,7 +96,10 @@ const editIn = ({ writes = [] }: ToolOutcome): NewText | undefined =>
 const shown = (count: number): string => count.toLocaleString("en-US");
 
 describe("update_prompt_layer", () => {
-  const [tool] = promptTools({ store: { activeTexts: async () => [] }, agentOf: () => AGENT });
+  const [tool] = promptTools({
+    store: { activeTexts: async () => [], proposals: async () => [] },
+    agentOf: () => AGENT,
+  });
 
   it("000.47 takes a layer, its new text and a line; it may be called once a turn while executing actions", () => {
     expect(tool?.schema).toMatchObject({
@@ -368,7 +371,10 @@ describe("update_prompt_layer", () => {
   });
 
   it("an agent that is declared no more changes nothing", async () => {
-    const tools = promptTools({ store: { activeTexts: async () => [] }, agentOf: () => undefined });
+    const tools = promptTools({
+      store: { activeTexts: async () => [], proposals: async () => [] },
+      agentOf: () => undefined,
+    });
     const outcome = await call(tools, "update_prompt_layer", { layer_id: 6, content: "x" }, contextOf("ann"));
     expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining(scopeOf("ann").agent) });
   });

@@ -29,7 +29,7 @@ import { textLimitsOf } from "./config.ts";
 
 /** What is asked before a text is changed. */
 interface Texts {
-  readonly store: Pick<Store, "activeTexts">;
+  readonly store: Pick<Store, "activeTexts" | "proposals">;
   /** The agent as it is declared now. */
   readonly agentOf: (owner: AgentOwner) => Agent | undefined;
 }
@@ -44,7 +44,22 @@ function updatePromptLayer(texts: Texts): Tool {
   const tool = editTool(texts, z.unknown().optional(), USUAL_TEXT_LIMITS);
   const schemaFor = ({ layers, ...rest }: ToolReader): ToolSchema =>
     editTool(texts, layerIdOf(layers), textLimitsOf(rest)).schema;
-  return { ...tool, schema: schemaFor({ layers: [] }), schemaFor };
+  return { ...tool, schema: schemaFor({ layers: [] }), schemaFor, waiting: (agent) => proposalsOf(texts, agent) };
+}
+
+/** As many texts that wait are told: more layers are hardly edited. */
+const MOST_WAITING = 20;
+
+/** What the agent was told would be changed, or asked for in a turn of its own, and nobody has decided about. */
+async function proposalsOf(
+  { store }: Texts,
+  { org, name, layers }: Pick<Agent, "org" | "name" | "layers">,
+): Promise<readonly string[]> {
+  const waiting = await store.proposals({ org, agent: name }, { own: true, limit: MOST_WAITING });
+  return waiting.flatMap(({ layer: id, n }) => {
+    const layer = layers.find((one) => one.id === id);
+    return layer ? [`your text for layer ${layer.rank} (${id}) waits for your operator, version ${n}`] : [];
+  });
 }
 
 /** What names a layer that may be changed: numbers have bounds and no list, which not all providers take of numbers. */

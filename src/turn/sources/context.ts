@@ -1,23 +1,23 @@
-import type {
-  AgentState,
-  ContactId,
-  ContactScope,
-  CountTokens,
-  Epoch,
-  Layer,
-  LayerContent,
-  Memory,
-  MemoryId,
-  Mode,
-  OwnSource,
-  Source,
-  StoredEvent,
-  ThreadId,
-  ToolName,
-  TurnId,
-  Vault,
+import {
+  type AgentState,
+  type ContactId,
+  type ContactScope,
+  type CountTokens,
+  type Epoch,
+  type Layer,
+  type LayerContent,
+  type Memory,
+  type MemoryId,
+  type Mode,
+  type OwnSource,
+  SELF,
+  type Source,
+  type StoredEvent,
+  type ThreadId,
+  type ToolName,
+  type TurnId,
+  type Vault,
 } from "../../protocol/index.ts";
-import type { Store } from "../../store/index.ts";
 
 /** How far the turn may go with a tool. */
 export interface ToolAllowance {
@@ -26,6 +26,8 @@ export interface ToolAllowance {
   readonly calls?: number;
   /** In which states it may be called; left out, in each. */
   readonly states?: readonly AgentState[];
+  /** What of its calls waits for a person. */
+  readonly waiting?: () => Promise<readonly string[]>;
 }
 
 /** Calls `fire` once after so many milliseconds, unless the function it gives is called before. */
@@ -65,10 +67,6 @@ export interface GatherContext {
   readonly count: CountTokens;
   /** The thread's time, milliseconds since 1970. */
   readonly at: number;
-  readonly store: Pick<
-    Store,
-    "searchMemories" | "memoryRevisions" | "memory" | "memories" | "memoryStats" | "conversation" | "proposals"
-  >;
   /** How much of the prompt is sent. */
   readonly mode?: Mode;
   /** Fills layers whose kind of source a feature brings. */
@@ -83,4 +81,17 @@ export interface GatherContext {
   readonly signal?: AbortSignal;
   /** Real time by default. */
   readonly timer?: Timer;
+}
+
+type Sent = Pick<GatherContext, "scope" | "senders" | "events">;
+
+/** Whose thread an event is of. */
+export function senderOf({ thread }: StoredEvent, { scope, senders }: Sent): ContactId {
+  return senders?.get(thread) ?? scope.contact;
+}
+
+/** Who wrote what the turn handles, each once, in the order of their first message. In a turn of its own nobody did. */
+export function sendersOf(context: Sent): readonly ContactId[] {
+  const all = context.events.map((event) => senderOf(event, context));
+  return [...new Set(all)].filter((contact) => contact !== SELF);
 }

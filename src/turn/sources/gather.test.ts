@@ -18,9 +18,10 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { MemoryHit, Store } from "../../store/index.ts";
-import { EMPTY_STORE } from "./empty-store.contract.ts";
-import { type GatherContext, type Gathered, gather, type Timer } from "./index.ts";
-import { agentOf, eventOf, liveLayer, scopeOf } from "./sample.contract.ts";
+import { agentOf, EMPTY_STORE, eventOf, gatherFrom, liveLayer, scopeOf } from "./index.contract.ts";
+import type { Gathered, Timer } from "./index.ts";
+
+type Asked = Parameters<typeof gatherFrom>[2];
 
 const SCOPE = scopeOf("companion", "caroline");
 const AT = Date.UTC(2026, 10, 21, 8, 30, 59);
@@ -56,11 +57,7 @@ type Search = Store["searchMemories"];
 /** Tokens, one for four characters. */
 const count = (text: string): number => Math.ceil(text.length / 4);
 
-function contextOf(
-  text: string | readonly StoredEvent[],
-  searchMemories: Search,
-  more: Partial<GatherContext> = {},
-): GatherContext {
+function contextOf(text: string | readonly StoredEvent[], searchMemories: Search, more: Partial<Asked> = {}): Asked {
   const events = typeof text === "string" ? [event(text)] : text;
   return { scope: SCOPE, at: AT, events, count, store: { ...EMPTY_STORE, searchMemories }, ...more };
 }
@@ -91,13 +88,13 @@ describe("clock", () => {
     ["America/New_York", Date.UTC(2026, 0, 1, 5, 0), "It is Thursday, 2026-01-01, 00:00 (America/New_York)."],
   ])("001.10 tells date, weekday and time in %s to the minute", async (timezone, at, text) => {
     const clock = layer("clock", { kind: "clock", timezone });
-    const gathered = await gather(agent(), [clock], contextOf("hi", unasked, { at }));
+    const gathered = await gatherFrom(agent(), [clock], contextOf("hi", unasked, { at }));
     expect(content(gathered, "clock")).toEqual({ kind: "text", text });
   });
 
   it("law 13 a zone that the system does not know gives an empty layer and a note", async () => {
     const clock = layer("clock", { kind: "clock", timezone: "Mars/Olympus" });
-    const gathered = await gather(agent(), [clock], contextOf("hi", unasked));
+    const gathered = await gatherFrom(agent(), [clock], contextOf("hi", unasked));
     expect(content(gathered, "clock")).toEqual({ kind: "empty", because: expect.stringContaining("Mars/Olympus") });
     expect(gathered.notes).toEqual([{ layer: "clock", says: expect.stringContaining("Mars/Olympus") }]);
   });
@@ -106,7 +103,7 @@ describe("clock", () => {
 describe("text", () => {
   it("gives a text layer's text as it is", async () => {
     const text = layer("note", { kind: "text", text: trusted("Closed on Sunday.") });
-    expect(content(await gather(agent(), [text], contextOf("hi", unasked)), "note")).toEqual({
+    expect(content(await gatherFrom(agent(), [text], contextOf("hi", unasked)), "note")).toEqual({
       kind: "text",
       text: "Closed on Sunday.",
     });
@@ -120,7 +117,7 @@ describe("recall", () => {
       asked.push(question);
       return [hit("Allergic to nuts.", 0), hit("Plays the guitar.", 1)];
     };
-    const gathered = await gather(agent(), [RECALL], contextOf("What can I cook for Caroline?", search));
+    const gathered = await gatherFrom(agent(), [RECALL], contextOf("What can I cook for Caroline?", search));
     const texts = [{ text: "What can I cook for Caroline?", weight: 1 }];
     expect(asked).toEqual([
       [
@@ -144,12 +141,12 @@ describe("recall", () => {
       event("to Zürich", { content: [{ type: "image", mediaType: "image/png", data: "" }] }),
       event("with Anna"),
     ];
-    expect(texts(await gather(agent(), [RECALL], contextOf(events, echo)))[0]).toBe("about: The trip\nwith Anna");
+    expect(texts(await gatherFrom(agent(), [RECALL], contextOf(events, echo)))[0]).toBe("about: The trip\nwith Anna");
   });
 
   it("002.3 no more than the layer's limit is shown", async () => {
     const generous: Search = async () => Array.from({ length: 9 }, (_, i) => hit(`m${i}`, i));
-    expect(texts(await gather(agent(), [RECALL], contextOf("the trip", generous)))).toEqual(["m0", "m1", "m2"]);
+    expect(texts(await gatherFrom(agent(), [RECALL], contextOf("the trip", generous)))).toEqual(["m0", "m1", "m2"]);
   });
 
   it("S8 recall shown in turn n was computed for turn n's message", async () => {
@@ -159,8 +156,8 @@ describe("recall", () => {
       newestOf(query) === "first trip"
         ? new Promise((resolve) => (answerFirst = () => resolve([hit("late")])))
         : echo(scopes, query);
-    const first = await gather(agent(), [RECALL], contextOf("first trip", search));
-    const second = gather(agent(), [RECALL], contextOf("second trip", search));
+    const first = await gatherFrom(agent(), [RECALL], contextOf("first trip", search));
+    const second = gatherFrom(agent(), [RECALL], contextOf("second trip", search));
     answerFirst();
     expect(content(first)?.kind).toBe("empty");
     expect(texts(await second)).toEqual(Array(3).fill("about: second trip"));
@@ -174,7 +171,7 @@ describe("recall", () => {
     };
     const messages = Array.from({ length: 50 }, (_, i) => `trip number ${i} ${"x".repeat(i + 1)}`);
     const patient = agent({ budgets: { ...DEFAULT_BUDGETS, source: 5_000 } });
-    const all = await Promise.all(messages.map((message) => gather(patient, [RECALL], contextOf(message, slow))));
+    const all = await Promise.all(messages.map((message) => gatherFrom(patient, [RECALL], contextOf(message, slow))));
     expect(all.map((gathered) => texts(gathered)[0])).toEqual(messages.map((message) => `about: ${message}`));
   });
 
@@ -211,7 +208,7 @@ describe("recall", () => {
     "Thanks! What have you been up to?",
     "Hey Sam! Long time no see, how's it going? Anything new happening?",
   ])("S9 the recall gate skips greetings and other small talk: %j", async (text) => {
-    const gathered = await gather(agent(), [RECALL], contextOf(text, unasked));
+    const gathered = await gatherFrom(agent(), [RECALL], contextOf(text, unasked));
     expect(content(gathered)).toEqual({
       kind: "empty",
       because: expect.stringMatching(
@@ -233,7 +230,7 @@ describe("recall", () => {
     "no nuts please",
     "hello ".repeat(13),
   ])("S9 the recall gate lets %j through", async (text) => {
-    expect(content(await gather(agent(), [RECALL], contextOf(text, echo)))?.kind).toBe("items");
+    expect(content(await gatherFrom(agent(), [RECALL], contextOf(text, echo)))?.kind).toBe("items");
   });
 
   const questions = ["locomo-dev", "madial/en-last", "madial/zh-last"]
@@ -246,7 +243,7 @@ describe("recall", () => {
     async () => {
       const asked = new Set<string>();
       const search: Search = async (_, query) => [hit(String(asked.add(newestOf(query)).size))];
-      for (const question of questions) await gather(agent(), [RECALL], contextOf(question, search));
+      for (const question of questions) await gatherFrom(agent(), [RECALL], contextOf(question, search));
       expect(asked.size).toBe(new Set(questions.map((question) => question.trim())).size);
     },
   );
@@ -255,12 +252,12 @@ describe("recall", () => {
     ["tools", "recall is set to tools for this agent"],
     ["none", "recall is set to none for this agent"],
   ] as const)("asks nothing when recall is set to %s", async (recall, because) => {
-    const gathered = await gather(agent({ recall }), [RECALL], contextOf("the trip", unasked));
+    const gathered = await gatherFrom(agent({ recall }), [RECALL], contextOf("the trip", unasked));
     expect(content(gathered)).toEqual({ kind: "empty", because });
   });
 
   it("says when no memory fits", async () => {
-    const gathered = await gather(
+    const gathered = await gatherFrom(
       agent(),
       [RECALL],
       contextOf("the trip", async () => []),
@@ -272,9 +269,9 @@ describe("recall", () => {
     const others = (["call-ended", "instruction", "scheduled", "peer", "warning"] as const).map((kind) =>
       event(`the ${kind}`, { kind }),
     );
-    const gathered = await gather(agent(), [RECALL], contextOf([...others, event("the trip")], echo));
+    const gathered = await gatherFrom(agent(), [RECALL], contextOf([...others, event("the trip")], echo));
     expect(texts(gathered)[0]).toBe("about: the trip");
-    expect(content(await gather(agent(), [RECALL], contextOf(others, unasked)))?.kind).toBe("empty");
+    expect(content(await gatherFrom(agent(), [RECALL], contextOf(others, unasked)))?.kind).toBe("empty");
   });
 
   it("law 12 what was recalled or shown before never becomes part of a query", async () => {
@@ -286,7 +283,7 @@ describe("recall", () => {
           queries.push(...query.texts.map(({ text }) => text));
           return [hit("INJECTED memory of an earlier turn")];
         };
-        for (const word of said) await gather(agent(), [CLOCK, RECALL], contextOf(word, search));
+        for (const word of said) await gatherFrom(agent(), [CLOCK, RECALL], contextOf(word, search));
         expect(queries).toEqual(said);
       }),
     );
@@ -299,7 +296,7 @@ describe("recall", () => {
     );
     await fc.assert(
       fc.asyncProperty(odd, async (text) => {
-        const gathered = await gather(agent(), [RECALL], contextOf(text, echo, { timer: () => () => {} }));
+        const gathered = await gatherFrom(agent(), [RECALL], contextOf(text, echo, { timer: () => () => {} }));
         expect(gathered.notes).toEqual([]);
         for (const shown of texts(gathered)) expect(shown.length).toBeLessThanOrEqual(4_100);
       }),
@@ -309,7 +306,7 @@ describe("recall", () => {
 
 describe("the deadline", () => {
   it("law 13 a source that throws gives an empty layer and a note, and the others their content", async () => {
-    const gathered = await gather(agent(), [RECALL, CLOCK], contextOf("the trip", broken));
+    const gathered = await gatherFrom(agent(), [RECALL, CLOCK], contextOf("the trip", broken));
     expect(content(gathered)).toEqual({ kind: "empty", because: "its source failed: the disk is gone" });
     expect(content(gathered, "clock")?.kind).toBe("text");
     expect(gathered.notes).toEqual([
@@ -321,13 +318,13 @@ describe("the deadline", () => {
     const abrupt: Search = () => {
       throw new Error("at once");
     };
-    expect(content(await gather(agent(), [RECALL], contextOf("the trip", abrupt)))?.kind).toBe("empty");
+    expect(content(await gatherFrom(agent(), [RECALL], contextOf("the trip", abrupt)))?.kind).toBe("empty");
   });
 
   it("law 13 a source that is late gives an empty layer, and sources wait side by side", async () => {
     const second = layer("recall-2", { kind: "recall", limit: 1 });
     const started = performance.now();
-    const gathered = await gather(agent(), [RECALL, second, CLOCK], contextOf("the trip", never));
+    const gathered = await gatherFrom(agent(), [RECALL, second, CLOCK], contextOf("the trip", never));
     expect(performance.now() - started).toBeLessThan(1_000);
     expect(content(gathered)).toEqual({ kind: "empty", because: "its source failed: it gave nothing within 50 ms" });
     expect(gathered.notes.map((note) => note.layer)).toEqual(["recall", "recall-2"]);
@@ -339,7 +336,7 @@ describe("the deadline", () => {
     ["is late", never, "within 50 ms"],
   ])("law 13 a required layer whose source %s stops the turn with its name", async (_, search, says) => {
     const required = { ...RECALL, required: true };
-    await expect(gather(agent(), [required, CLOCK], contextOf("the trip", search))).rejects.toMatchObject({
+    await expect(gatherFrom(agent(), [required, CLOCK], contextOf("the trip", search))).rejects.toMatchObject({
       code: "source_failed",
       message: expect.stringMatching(new RegExp(`layer recall .*${says}`)),
       details: { layer: "recall" },
@@ -348,7 +345,7 @@ describe("the deadline", () => {
 
   it("law 13 a required layer that has nothing to say is no failure", async () => {
     const required = { ...RECALL, required: true };
-    expect(content(await gather(agent(), [required], contextOf("hi", unasked)))?.kind).toBe("empty");
+    expect(content(await gatherFrom(agent(), [required], contextOf("hi", unasked)))?.kind).toBe("empty");
   });
 
   it("a source that fails after the deadline disturbs nobody", async () => {
@@ -357,7 +354,7 @@ describe("the deadline", () => {
     process.on("unhandledRejection", listen);
     onTestFinished(() => void process.off("unhandledRejection", listen));
     const late: Search = () => new Promise((_, reject) => setTimeout(() => reject(new Error("late")), 80));
-    await gather(agent(), [RECALL], contextOf("the trip", late));
+    await gatherFrom(agent(), [RECALL], contextOf("the trip", late));
     await new Promise((resolve) => setTimeout(resolve, 120));
     expect(unhandled).toEqual([]);
   });
@@ -371,22 +368,24 @@ describe("the deadline", () => {
         one.cleared = true;
       };
     };
-    await gather(agent(), [RECALL, CLOCK], contextOf("the trip", echo, { timer }));
-    await gather(agent(), [], contextOf("the trip", echo, { timer }));
-    await gather(agent(), [{ ...RECALL, required: true }], contextOf("the trip", broken, { timer })).catch(() => {});
+    await gatherFrom(agent(), [RECALL, CLOCK], contextOf("the trip", echo, { timer }));
+    await gatherFrom(agent(), [], contextOf("the trip", echo, { timer }));
+    await gatherFrom(agent(), [{ ...RECALL, required: true }], contextOf("the trip", broken, { timer })).catch(
+      () => {},
+    );
     expect(timers).toEqual(Array(3).fill({ milliseconds: 50, cleared: true }));
   });
 
   it("a turn that is stopped waits for no source", async () => {
     const stop = new AbortController();
-    const gathering = gather(
+    const gathering = gatherFrom(
       agent(),
       [RECALL],
       contextOf("the trip", never, { signal: stop.signal, timer: () => () => {} }),
     );
     stop.abort();
     await expect(gathering).rejects.toMatchObject({ code: "turn_cancelled" });
-    await expect(gather(agent(), [CLOCK], contextOf("hi", never, { signal: stop.signal }))).rejects.toMatchObject({
+    await expect(gatherFrom(agent(), [CLOCK], contextOf("hi", never, { signal: stop.signal }))).rejects.toMatchObject({
       code: "turn_cancelled",
     });
   });

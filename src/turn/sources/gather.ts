@@ -10,11 +10,7 @@ import {
 import { allowance } from "./allowance.ts";
 import { clock } from "./clock.ts";
 import type { GatherContext, Timer } from "./context.ts";
-import { conversation } from "./conversation.ts";
-import { obligations } from "./obligations.ts";
 import { own } from "./own.ts";
-import { recall } from "./recall.ts";
-import { recent } from "./recent.ts";
 
 /** What the sources gave, one content for each layer asked for, and what went wrong on the way. */
 export interface Gathered {
@@ -69,14 +65,6 @@ async function contentOf(agent: Agent, layer: Layer, context: Asking): Promise<L
       return { kind: "text", text: source.text };
     case "clock":
       return clock(source.timezone, context.at);
-    case "recall":
-      return recall(agent, layer, source.limit, context);
-    case "recent":
-      return recent({ agent, layer, limit: source.limit }, context);
-    case "conversation":
-      return conversation(source, context);
-    case "obligations":
-      return obligations(context);
     case "allowance":
       return allowance(agent, context);
     case "own":
@@ -142,24 +130,7 @@ function collect(layers: readonly Layer[], ends: readonly Ended[]): Gathered {
       says: `the ${nameOf(layer.source)} source of layer ${layer.id} failed: ${end.because}`,
     });
   }
-  return { contents: withoutDoubles(layers, contents), notes };
-}
-
-/** What recall shows is not shown once more as recent. */
-function withoutDoubles(layers: readonly Layer[], contents: ReadonlyMap<LayerId, LayerContent>): Gathered["contents"] {
-  const itemsIn = (kind: Source["kind"]) =>
-    layers.flatMap(({ id, source }) => {
-      const content = source.kind === kind ? contents.get(id) : undefined;
-      return content?.kind === "items" ? [{ id, content }] : [];
-    });
-  const recalled = new Set(
-    itemsIn("recall").flatMap(({ content }) => content.items.flatMap(({ id, ids }) => ids ?? id)),
-  );
-  const recent = itemsIn("recent").map(({ id, content }): [LayerId, LayerContent] => {
-    const items = content.items.filter((item) => !recalled.has(item.id));
-    return [id, items.length > 0 ? { ...content, items } : { kind: "empty", because: "recall shows all of it" }];
-  });
-  return new Map([...contents, ...recent]);
+  return { contents, notes };
 }
 
 function failed({ id, source }: Layer, end: Extract<Ended, { because: string }>): StrataError {

@@ -11,7 +11,7 @@ export type {
   Timer,
   ToolAllowance,
 } from "./context.ts";
+export { senderOf, sendersOf } from "./context.ts";
 export { type Gathered, gather } from "./gather.ts";
 export { defineSource, type Given, type SourceDefinition } from "./own.ts";
-export { type SavedContext, type SavedMemory, savedMemory } from "./saved-memory.ts";
-export { isChatter } from "./small-talk.ts";
+export { longestFitting, shorten } from "./shorten.ts";

@@ -24,9 +24,9 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { ConversationLog, MemoryHit } from "../../store/index.ts";
-import { EMPTY_STORE } from "./empty-store.contract.ts";
-import { type GatherContext, gather } from "./index.ts";
-import { agentOf, eventOf, liveLayer, scopeOf } from "./sample.contract.ts";
+import { type AskedStore, agentOf, EMPTY_STORE, eventOf, gatherFrom, liveLayer, scopeOf } from "./index.contract.ts";
+
+type Asked = Parameters<typeof gatherFrom>[2];
 
 const AT = Date.UTC(2026, 10, 21, 9, 30, 5);
 const ADA = contactId("0x52908400098527886e0f7030069857d2e4169ee7");
@@ -45,10 +45,10 @@ const count = (text: string): number => Math.ceil(text.length / 4);
 
 async function gatherAll(
   layers: readonly Layer[],
-  more: Partial<GatherContext> = {},
+  more: Partial<Asked> = {},
   agent: Agent = AGENT,
 ): Promise<ReadonlyMap<string, LayerContent>> {
-  const { contents, notes } = await gather(agent, layers, {
+  const { contents, notes } = await gatherFrom(agent, layers, {
     scope: SCOPE,
     events: [],
     at: AT,
@@ -60,7 +60,7 @@ async function gatherAll(
   return contents;
 }
 
-async function gathered(source: Source, more?: Partial<GatherContext>, agent?: Agent): Promise<LayerContent> {
+async function gathered(source: Source, more?: Partial<Asked>, agent?: Agent): Promise<LayerContent> {
   const content = (await gatherAll([layer(source)], more, agent)).get(source.kind);
   if (content === undefined) throw new Error("the layer has no content");
   return content;
@@ -132,7 +132,7 @@ describe("conversation", () => {
     at: Date.UTC(2026, 10, 14 + n, 9),
   });
   const asked: ContactId[] = [];
-  const storeWith = (logs: ReadonlyMap<ContactId, ConversationLog["entries"]>): GatherContext["store"] => ({
+  const storeWith = (logs: ReadonlyMap<ContactId, ConversationLog["entries"]>): AskedStore => ({
     ...EMPTY_STORE,
     conversation: async ({ contact }) => {
       asked.push(contact);
@@ -182,7 +182,7 @@ describe("conversation", () => {
     linesOf(content, n).flatMap((line) => /^(?:them.*?|you): (.*)$/.exec(line)?.[1] ?? []);
   const isCutAtWord = (shown: string, whole: string): boolean =>
     shown.endsWith("…") && whole.startsWith(shown.slice(0, -1)) && /[\s,.]/.test(whole.charAt(shown.length - 1));
-  const told = (entries: ConversationLog["entries"], more: Partial<GatherContext> = {}): Promise<LayerContent> =>
+  const told = (entries: ConversationLog["entries"], more: Partial<Asked> = {}): Promise<LayerContent> =>
     gathered(SOURCE, { events: [event("Hi")], store: storeWith(new Map([[ADA, entries]])), ...more });
 
   it("000.36 of five exchanges in ordinary prose the newest stands whole, and of the four before it enough to be understood", async () => {
@@ -243,7 +243,7 @@ describe("conversation", () => {
   });
 
   it("000.36 five exchanges as long as the log keeps are told in 600 tokens, of two in compact mode in 250", async () => {
-    const tokensOf = async (more: Partial<GatherContext>): Promise<number> => {
+    const tokensOf = async (more: Partial<Asked>): Promise<number> => {
       const entries = [1, 2, 3, 4, 5].map((n) => exchange(n, prose(n, 500), prose(n + 10, 500)));
       return sidesOf(await told(entries, more)).reduce((sum, text) => sum + count(text), 0);
     };
@@ -377,7 +377,7 @@ describe("recent", () => {
   const storeWith = (
     kept: ReadonlyMap<ContactId | null, readonly Memory[]>,
     hits: readonly MemoryHit[] = [],
-  ): GatherContext["store"] => ({
+  ): AskedStore => ({
     ...EMPTY_STORE,
     memories: async ({ contact }, limit) => (kept.get(contact) ?? []).slice(0, limit),
     searchMemories: async () => hits,

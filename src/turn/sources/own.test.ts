@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { layerId, type OwnSource } from "../../protocol/index.ts";
-import { EMPTY_STORE } from "./empty-store.contract.ts";
+import { agentOf, liveLayer, scopeOf } from "./index.contract.ts";
 import { defineSource, type Gathered, gather } from "./index.ts";
-import { agentOf, liveLayer, scopeOf } from "./sample.contract.ts";
 
 const AT = Date.UTC(2026, 10, 21);
 const SCOPE = scopeOf("clerk", "ann");
@@ -15,7 +14,6 @@ const asked = (source: OwnSource): Promise<Gathered> =>
     events: [],
     at: AT,
     count: () => 1,
-    store: EMPTY_STORE,
     sources: new Map([["stock", source]]),
   });
 

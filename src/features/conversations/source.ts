@@ -1,0 +1,140 @@
+import { clean } from "../../guard/index.ts";
+import {
+  type ContactId,
+  type ContentItem,
+  type CountTokens,
+  isoSecond,
+  type LayerContent,
+  type Source,
+  trusted,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { Exchange, Store } from "../../store/index.ts";
+import { type GatherContext, longestFitting, sendersOf, shorten } from "../../turn/sources/index.ts";
+
+/** Tokens of what was said in one exchange, on average; its sender's frame, the days and who says it come on top. */
+const TOKENS_EACH = 50;
+
+/** The same for the newest: it stands whole up to about what the log keeps of it, in compact mode up to an ordinary length. */
+const NEWEST = { full: 375, compact: 150 } as const;
+
+/** Bytes of a side that are enough to be understood: sixty letters, or twenty signs of a script that needs fewer. */
+const ENOUGH = 60;
+
+const SAYS = "What was said before with whoever writes now, oldest first and shortened; `you` are you";
+const INTRO = trusted(`${SAYS}:`);
+const SIGNED_INTRO = trusted(`${SAYS}, \`proven\` is what they signed:`);
+
+/** The last exchanges with each sender of the turn, and with nobody else. */
+export async function conversation(
+  { entries, compact }: Extract<Source, { kind: "conversation" }>,
+  context: GatherContext & { readonly store: Pick<Store, "conversation"> },
+): Promise<LayerContent> {
+  const { undone, count } = context;
+  const isFull = (context.mode ?? "full") === "full";
+  const most = isFull ? entries : compact;
+  const senders = sendersOf(context);
+  if (senders.length === 0) return { kind: "empty", because: "nobody writes in this turn" };
+  const logs = await Promise.all(senders.map((contact) => context.store.conversation({ ...context.scope, contact })));
+  const newest = Math.max(TOKENS_EACH, NEWEST[isFull ? "full" : "compact"] / senders.length);
+  const said = senders.flatMap((contact, i) => {
+    const kept = logs[i]?.entries.filter(({ turn }) => !undone?.has(turn)) ?? [];
+    const last = kept.slice(-most).filter(({ body, reply }) => body !== "" || reply !== "");
+    return last.length === 0 ? [] : [{ contact, last, shown: shownOf(last, { most, newest, count }) }];
+  });
+  if (said.length === 0) return { kind: "empty", because: "nothing was said with the sender before" };
+  const intro = said.some(({ last }) => last.some(({ proof }) => proof !== undefined)) ? SIGNED_INTRO : INTRO;
+  const left = said.reduce((sum, { last, shown }) => sum + last.length - shown.length, 0);
+  return {
+    kind: "items",
+    intro,
+    items: said.map(({ contact, shown }) => itemOf(contact, shown)),
+    ...(left > 0 && {
+      left: [{ because: left === 1 ? "exchange without room" : "exchanges without room", items: left }],
+    }),
+  };
+}
+
+/** One exchange as it is shown, each side on a line of its own. */
+interface Shown extends Pick<Exchange, "at"> {
+  readonly sides: readonly Side[];
+}
+
+interface Side {
+  readonly who: string;
+  readonly text: string;
+}
+
+interface Room {
+  /** How many exchanges are told of, and the tokens of the newest. */
+  readonly most: number;
+  readonly newest: number;
+  readonly count: CountTokens;
+}
+
+/**
+ * The newest exchange first gets its room. All before it share theirs: a long side is shortened before a short one is, and where
+ * too little would be left of each, the oldest is not shown.
+ */
+function shownOf(exchanges: readonly Exchange[], { most, newest, count }: Room): readonly Shown[] {
+  const all = exchanges.map((one, i) => ({ at: one.at, sides: sidesOf(one, exchanges[i + 1]) }));
+  const last = cutWithin(all.slice(-1), newest, count);
+  const rest = Math.max((most - 1) * TOKENS_EACH, most * TOKENS_EACH - tokensOf(last.shown, count));
+  for (let first = 0; first < all.length - 1; first++) {
+    const earlier = cutWithin(all.slice(first, -1), rest, count);
+    if (earlier.isEnough) return [...earlier.shown, ...last.shown];
+  }
+  return last.shown;
+}
+
+function sidesOf({ body, reply, turn, proof }: Exchange, next: Exchange | undefined): readonly Side[] {
+  const them = { who: `them${proof === undefined ? "" : ` (${proof})`}`, text: onOneLine(body) };
+  // One answer may have been to several messages.
+  const you = { who: "you", text: next?.turn === turn ? "" : onOneLine(reply) };
+  return [them, you].filter(({ text }) => text !== "");
+}
+
+const onOneLine = (text: string): string => clean(untrusted(text)).replace(/\s+/gu, " ").trim();
+
+/** All of these with their sides cut to one length, the longest that fits; and whether that is enough. */
+function cutWithin(
+  exchanges: readonly Shown[],
+  tokens: number,
+  count: CountTokens,
+): { readonly shown: readonly Shown[]; readonly isEnough: boolean } {
+  const texts = exchanges.flatMap(({ sides }) => sides.map(({ text }) => text));
+  const cut = (length: number): readonly Shown[] =>
+    exchanges.map(({ at, sides }) => ({
+      at,
+      sides: sides.map(({ who, text }) => ({ who, text: shorten(text, length) })),
+    }));
+  const longest = Math.max(1, ...texts.map(({ length }) => length));
+  const length = longestFitting(longest, (one) => tokensOf(cut(one), count) <= tokens);
+  const isEnough = texts.every((text) => text.length <= length || Buffer.byteLength(text.slice(0, length)) >= ENOUGH);
+  return { shown: cut(length), isEnough };
+}
+
+const tokensOf = (exchanges: readonly Shown[], count: CountTokens): number =>
+  exchanges.reduce((sum, { sides }) => sum + sides.reduce((some, { text }) => some + count(text), 0), 0);
+
+/** All of one sender in one frame. What the agent said is in it with what it was an answer to, so it is trusted as that is. */
+function itemOf(contact: ContactId, exchanges: readonly Shown[]): ContentItem {
+  const at = exchanges.at(-1)?.at ?? 0;
+  return { kind: "data", trust: "contact", at, name: untrusted(contact), text: untrusted(linesOf(exchanges)) };
+}
+
+/**
+ * Each side on a line of its own, under its day, that begins with the platform's words: nothing that was said can look as if the
+ * other had said it, or as if it were signed.
+ */
+function linesOf(exchanges: readonly Shown[]): string {
+  const lines: string[] = [];
+  let day = "";
+  for (const { at, sides } of exchanges) {
+    const today = isoSecond(at).slice(0, 10);
+    if (today !== day) lines.push(today);
+    day = today;
+    lines.push(...sides.map(({ who, text }) => `${who}: ${text}`));
+  }
+  return lines.join("\n");
+}

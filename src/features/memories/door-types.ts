@@ -1,0 +1,210 @@
+import type { SummaryBy } from "../../compiler/index.ts";
+import type {
+  Actor,
+  AgentName,
+  Memory,
+  MemoryFilter,
+  MemoryId,
+  MemoryKind,
+  ModelRef,
+  NewMemory,
+  Scope,
+  TurnId,
+  Usage,
+} from "../../protocol/index.ts";
+import type { MemoryHit, MemoryStats, SavedMemory } from "../../store/index.ts";
+import type { RefusedEntry } from "./formats/draft.ts";
+import type { MemoryText } from "./formats/read.ts";
+
+/** What is searched for among the memories. */
+export interface MemoryWish extends MemoryFilter {
+  readonly query: string;
+  /** At most so many. */
+  readonly limit: number;
+  /** Also what is no longer so, or not yet, by its `validFrom` and `validUntil`. */
+  readonly invalid?: true;
+  /** Without messages that are only greetings, thanks and other small talk. */
+  readonly withoutChatter?: true;
+}
+
+/** Which memories are listed. */
+export interface MemoryListing extends MemoryFilter {
+  /** Also what another memory took the place of. */
+  readonly superseded?: true;
+}
+
+/** What a person wants remembered: the rest is stamped by the platform. */
+export type Note = Pick<
+  NewMemory,
+  "content" | "tags" | "kind" | "speaker" | "sources" | "validFrom" | "validUntil" | "supersedes"
+>;
+
+/** What is imported, and how. */
+export interface MemoryImport extends MemoryText {
+  /** Only what belongs to this user of the system it comes from. */
+  readonly user?: string;
+  /** Only these kinds: `["fact"]` leaves conversations out. */
+  readonly kinds?: readonly MemoryKind[];
+  /** Reads and checks all of it, and saves nothing. */
+  readonly check?: true;
+}
+
+/** How far an import is. */
+export interface ImportProgress {
+  readonly done: number;
+  readonly total: number;
+}
+
+/** What came of an import: every entry of the file is counted as saved, known or refused. */
+export interface ImportReport {
+  readonly saved: number;
+  /** Were there already, from this file or another. */
+  readonly known: number;
+  /** Cannot be read or may not be kept; the rest of the file is saved all the same. */
+  readonly refused: readonly RefusedEntry[];
+  /** Less useful memories that had to go to make room. */
+  readonly evicted: number;
+  /** What the file could have said and did not, where that costs something. Left out where there is nothing. */
+  readonly notes?: readonly string[];
+}
+
+/** How memories are written down, and which. */
+export interface MemoryExport extends MemoryListing {
+  /** `jsonl` loses nothing and can be imported again; `markdown` is for people. */
+  readonly format: "jsonl" | "markdown";
+}
+
+/** What every door calls for memories. A scope without a contact is the agent's own, which all its contacts' turns may read. */
+export interface MemoryDoors {
+  /** Newest first. */
+  memories(actor: Actor, scope: Scope, limit: number, listing?: MemoryListing): Promise<readonly Memory[]>;
+  memory(actor: Actor, scope: Scope, id: MemoryId): Promise<Memory | undefined>;
+  /** Best first; of a contact and, where the actor reaches them, of the agent's own. */
+  searchMemories(actor: Actor, scope: Scope, wish: MemoryWish): Promise<readonly MemoryHit[]>;
+  /** The same for those who ask why: each hit with what its score is made of. */
+  explainMemories(actor: Actor, scope: Scope, wish: MemoryWish): Promise<readonly MemoryHit[]>;
+  /** Saves a memory on a person's behalf, with that person's trust. Operators only.
+   * @throws StrataError `memory_not_found` for what it supersedes, `invalid_input` where that was superseded before, for a text that is too long or holds a secret */
+  remember(actor: Actor, scope: Scope, note: Note): Promise<SavedMemory>;
+  /** False when the scope has no such memory. Operators only. */
+  forget(actor: Actor, scope: Scope, id: MemoryId): Promise<boolean>;
+  memoryStats(actor: Actor, scope: Scope): Promise<readonly MemoryStats[]>;
+  /**
+   * Saves what a file holds, entry by entry: what cannot be kept is told in the report, the rest is saved. The same file again
+   * saves nothing. Operators only. @throws StrataError `invalid_input` for a file of which nothing can be read
+   */
+  importMemories(actor: Actor, scope: Scope, file: MemoryImport): AsyncGenerator<ImportProgress, ImportReport>;
+  /** The memories as text, oldest first, piece by piece. */
+  exportMemories(actor: Actor, scope: Scope, wish: MemoryExport): AsyncGenerator<string>;
+}
+
+/** What is summed up. */
+export interface ConsolidateWish {
+  /** Each stretch of talk, or what is remembered of each subject. Left out, the stretches. */
+  readonly by?: SummaryBy;
+  /** At most so many summaries. Left out, all that there are. */
+  readonly limit?: number;
+  /**
+   * Milliseconds that must have passed since a stretch's last word, or since what is remembered of a subject; half an hour at the
+   * least, which is also the default.
+   */
+  readonly gap?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What came of one stretch of talk or one subject, and what it took. */
+export type Consolidated = (
+  | {
+      readonly summary: Memory;
+      /** Less useful memories that had to go to make room. */
+      readonly evicted: readonly MemoryId[];
+    }
+  | {
+      /** Why there is none: the model's answer could not be kept. */
+      readonly because: string;
+    }
+) &
+  (
+    | {
+        /** The thread, or the conversation of an import. */
+        readonly session: string;
+      }
+    | {
+        /** The subject, in a word or two. */
+        readonly topic: string;
+      }
+  ) & {
+    /** How many messages or other memories it is about. */
+    readonly sources: number;
+    /** Where the request and the answer are recorded. */
+    readonly turn: TurnId;
+    readonly usage: Usage;
+    readonly dollars: number;
+  };
+
+/** Why what was said with an agent could not be summed up in idle time. */
+export interface ConsolidationTrouble {
+  readonly agent: AgentName;
+  readonly because: string;
+}
+
+/** What people and programs do to have sums of what was said. */
+export interface ConsolidateDoors {
+  /**
+   * Has the agent's own model sum up what was said in stretches of talk that have ended, or what is remembered of a subject, as far
+   * as it is in no such summary yet, and saves each summary as a memory beside its sources. Each is a turn of its own on a thread
+   * that nobody talks on, recorded like any other. Ends early when another turn of the scope runs. Nothing is deleted: what is
+   * forgotten of the summaries is as if it had never been made. Operators only.
+   * @throws StrataError `agent_not_found`, `spend_limit`, `invalid_input` for a model that sums nothing up and for the agent's own
+   * memories, what the model throws; what was saved before stays, and nothing of what failed
+   */
+  consolidate(actor: Actor, scope: Scope, wish?: ConsolidateWish): AsyncGenerator<Consolidated>;
+  /**
+   * The same for all contacts of the agents that declare `consolidate`, or of the one that is named, where nobody has said anything for so long. An agent whose
+   * model fails rests for an hour, and the others go on. Operators only.
+   */
+  consolidateIdle(actor: Actor, signal?: AbortSignal, agent?: AgentName): Promise<readonly ConsolidationTrouble[]>;
+}
+
+/** How far an agent's vectors have come. */
+export interface EmbedProgress {
+  readonly agent: AgentName;
+  readonly model: ModelRef;
+  /** Memories that had none at the start, and how many of them were looked at. */
+  readonly total: number;
+  readonly done: number;
+  /** Vectors made, texts that the provider refused, and the tokens it reports. */
+  readonly made: number;
+  readonly refused: number;
+  readonly tokens: number;
+}
+
+/** How far an agent's memories have vectors. */
+export interface VectorReport {
+  /** None: its memories are found by their words alone. */
+  readonly embedder?: ModelRef;
+  /** Of all contacts and its own: texts with a vector of this model, memories that may still need one. */
+  readonly vectors: number;
+  readonly waiting: number;
+  /** The models that searches use, each in so many scopes: another than the embedder until that one has caught up. */
+  readonly serving: Readonly<Record<ModelRef, number>>;
+  /** Why words alone are searched just now. */
+  readonly trouble?: string;
+}
+
+/** What people and programs do with vectors of memories. */
+export interface EmbedDoors {
+  /** @throws StrataError `agent_not_found` */
+  vectorReport(actor: Actor, agent: AgentName): Promise<VectorReport>;
+  /** Why an agent's memories are found by their words alone just now, where they should not be. @throws StrataError `agent_not_found` */
+  vectorTrouble(actor: Actor, agent: AgentName): string | undefined;
+  /** Makes the vectors that an agent's memories lack, and tells after each step; nothing without an embedder. Operators only.
+   * @throws StrataError `agent_not_found`, what opening the embedder throws, and what it throws */
+  embedMemories(actor: Actor, agent: AgentName, signal?: AbortSignal): AsyncGenerator<EmbedProgress>;
+  /** The same for all agents in the background, one step after the other. Operators only. */
+  embedLater(actor: Actor): Promise<void>;
+}
+
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors {}
+}

@@ -1,0 +1,133 @@
+import { setImmediate } from "node:timers/promises";
+import { cleanName, frame } from "../../../guard/index.ts";
+import { passageOf } from "../../../memory/index.ts";
+import {
+  type ContentItem,
+  type CountTokens,
+  frozenIn,
+  lowestTrust,
+  type Memory,
+  type MemoryId,
+  untrusted,
+} from "../../../protocol/index.ts";
+import type { MemoryHit } from "../../../store/index.ts";
+import type { GatherContext } from "../../../turn/sources/index.ts";
+
+/** Of a longer memory the passage that fits is shown, in characters. */
+const PASSAGE = 700;
+
+/** The hits as they are shown for a question: of a long one the part that fits it. Others get their turn in between. */
+export async function asPassages(hits: readonly Shown[], question: string): Promise<readonly Shown[]> {
+  const shown: Shown[] = [];
+  for (const hit of hits) {
+    const isLong = hit.content.length > PASSAGE;
+    shown.push(isLong ? { ...hit, content: untrusted(passageOf(hit.content, question, PASSAGE)) } : hit);
+    if (isLong) await setImmediate();
+  }
+  return shown;
+}
+
+/** A memory that may be shown, and where it stands among what was said. */
+export type Shown = Memory & Pick<MemoryHit, "scope" | "session" | "place">;
+
+/** What a layer has room for, and what it has not. */
+export interface Filled {
+  /** The best first. */
+  readonly hits: readonly Shown[];
+  readonly left: number;
+}
+
+/**
+ * Takes hits in the order of their rank as long as they fit the tokens; one that is too long leaves its room to the next. By
+ * value for each token less is found: that prefers short memories, and what answers is rarely the shortest (decisions/0019).
+ */
+export function fill(
+  hits: readonly Shown[],
+  room: { readonly tokens: number; readonly items: number },
+  count: CountTokens,
+): Filled {
+  const chosen: Shown[] = [];
+  let tokens = room.tokens;
+  for (const hit of hits) {
+    if (chosen.length >= room.items) break;
+    const cost = costOf(hit, count);
+    if (cost > tokens) continue;
+    chosen.push(hit);
+    tokens -= cost;
+  }
+  return { hits: chosen, left: hits.length - chosen.length };
+}
+
+/** Tokens of one hit as it is shown by itself. */
+export const costOf = (hit: Shown, count: CountTokens): number => count(framed(itemOf([hit])));
+
+/** The hits as items, the best first: those that were said one after the other as one. */
+export function itemsOf(hits: readonly Shown[]): readonly ContentItem[] {
+  const groups: Shown[][] = [];
+  const inOrder = hits.toSorted((a, b) =>
+    streamOf(a) < streamOf(b) ? -1 : streamOf(a) > streamOf(b) ? 1 : a.place - b.place,
+  );
+  for (const hit of inOrder) {
+    const last = groups.at(-1)?.at(-1);
+    if (last !== undefined && follows(last, hit)) groups.at(-1)?.push(hit);
+    else groups.push([hit]);
+  }
+  const rank = new Map(hits.map((hit, i) => [hit, i]));
+  const best = (group: readonly Shown[]): number => Math.min(...group.map((hit) => rank.get(hit) ?? 0));
+  return groups.sort((a, b) => best(a) - best(b)).map(itemOf);
+}
+
+/** What counts places together. */
+const streamOf = ({ scope, session }: Shown): string => `${scope.contact ?? ""}/${session}`;
+
+const follows = (before: Shown, after: Shown): boolean =>
+  before.kind === "message" &&
+  after.kind === "message" &&
+  streamOf(before) === streamOf(after) &&
+  // In one item with others a text loses its lines.
+  !isLaidOut(before) &&
+  !isLaidOut(after) &&
+  after.place === before.place + 1;
+
+/** Whether its lines are a part of what it says: code, lists, what is set in. */
+const isLaidOut = ({ content }: Shown): boolean =>
+  /^\s{0,3}(?:```|~~~)|^(?: {2,}|\t)\S|^\s*(?:[-*+]|\d+[.)])\s\S/m.test(content);
+
+/** One memory under its speaker's name; several with the name before each, every one on a line of its own. */
+function itemOf(hits: readonly Shown[]): ContentItem {
+  const [first] = hits;
+  if (first === undefined) throw new RangeError("an item is made of one memory at least");
+  const trust = lowestTrust(hits.map((hit) => hit.trust));
+  const base = { id: first.id, kind: "memory", trust, at: first.at } as const;
+  const { speaker } = first;
+  if (hits.length === 1)
+    return { ...base, text: first.content, ...(speaker !== undefined && { name: untrusted(speaker) }) };
+  return { ...base, ids: hits.map(({ id }) => id), text: untrusted(hits.map(line).join("\n")) };
+}
+
+/** Nothing that was said can look as if somebody else had said it: its own line breaks are spaces. */
+function line({ speaker, content }: Shown): string {
+  const name = speaker === undefined ? "" : cleanName(untrusted(speaker));
+  return `${name === "" ? "" : `${name}: `}${content.replace(/\s*[\r\n\u0085\u2028\u2029]+\s*/gu, " ")}`;
+}
+
+const framed = ({ kind, trust, at, text, name }: ContentItem): string => frame({ kind, trust, at }, text, name);
+
+/** Whether the model sees a memory anyway: it came with a turn that still stands, this one too, or stands at the start. */
+export function seenIn({ epoch, frozen: atStart, turn, events }: GatherContext): (memory: Memory) => boolean {
+  const turns = new Set(epoch?.transcript.map((one) => one.turn) ?? []);
+  const own = new Set<string>(events.map(({ id }) => id));
+  const frozen = new Set<MemoryId>(atStart ?? frozenIn(epoch));
+  return ({ id, turn: from, sources = [] }) =>
+    frozen.has(id) ||
+    (from !== undefined && (from === turn || turns.has(from))) ||
+    sources.some((source) => own.has(source));
+}
+
+/** Whether what a memory is of has happened on the thread. What was saved again since has, whoever saved it first. */
+export function happenedFor({ undone = NONE }: Pick<GatherContext, "undone">): (memory: Memory) => boolean {
+  return ({ turn, sources = [], support }) =>
+    support > 1 || !((turn !== undefined && undone.has(turn)) || sources.some((source) => undone.has(source)));
+}
+
+const NONE: ReadonlySet<string> = new Set();

@@ -1,0 +1,226 @@
+import { setImmediate } from "node:timers/promises";
+import { clean, truncateText } from "../../../guard/index.ts";
+import { asksChange } from "../../../memory/index.ts";
+import {
+  type Agent,
+  type Epoch,
+  isValidAt,
+  type Layer,
+  type LayerContent,
+  type LeftOut,
+  type MemoryQuery,
+  readFrames,
+  type Scope,
+  type StoredEvent,
+  untrusted,
+} from "../../../protocol/index.ts";
+import type { MemoryHit, Store } from "../../../store/index.ts";
+import type { GatherContext } from "../../../turn/sources/index.ts";
+import { SPEAKS_FOR_ITSELF, withoutOutdated, worthShowing } from "./gate.ts";
+import { asPassages, fill, happenedFor, itemsOf, type Shown, seenIn } from "./items.ts";
+import { isChatter, smallTalk } from "./small-talk.ts";
+
+/** So many hits are looked at: most may stand in the transcript. */
+const LOOKED_AT = 100;
+
+/** Tokens of memories in a request where the layer has no budget. */
+export const TOKENS = 600;
+
+type Recalling = GatherContext & {
+  readonly store: Pick<Store, "searchMemories" | "memoryRevisions" | "memory">;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * The memories that fit what was just written, the best first, of the contact's and of the agent's own. What the model sees
+ * anyway is left out: what was said in turns that still stand, and what stands at the start of the transcript.
+ */
+export async function recall(agent: Agent, layer: Layer, limit: number, context: Recalling): Promise<LayerContent> {
+  if (agent.recall === "tools" || agent.recall === "none")
+    return empty(`recall is set to ${agent.recall} for this agent`);
+  const query = recallQuery(context);
+  const idle = query.newest === "" ? "no message waits: there is nothing to search for" : smallTalk(query.newest);
+  const { unseen, standing, judged } = idle === undefined ? await find(query, context) : NOTHING;
+  const fitting = await withReplaced(query.newest, worthShowing(query.newest, unseen, judged), context);
+  const since = savedSince(context, fitting);
+  if (idle !== undefined && since.length === 0) return empty(idle);
+  const room = { tokens: layer.budget ?? TOKENS, items: limit };
+  const { hits, left } = fill(await asPassages([...fitting, ...since], query.newest), room, context.count);
+  return contentOf(hits, [
+    { because: "in the transcript already", items: standing },
+    { because: "fitting too little", items: unseen.length - fitting.length },
+    { because: "without room", items: left },
+  ]);
+}
+
+/** Behind what took the place of another memory that one, where the message asks about the change. */
+async function withReplaced(
+  newest: string,
+  hits: readonly MemoryHit[],
+  { store }: Recalling,
+): Promise<readonly MemoryHit[]> {
+  if (!asksChange(newest)) return hits;
+  const all: MemoryHit[] = [];
+  for (const hit of hits) {
+    const old = hit.supersedes && (await store.memory(hit.scope, hit.supersedes));
+    all.push(hit, ...(old ? [{ ...hit, ...old }] : []));
+  }
+  return all;
+}
+
+interface Found {
+  /** The best first. */
+  readonly unseen: readonly MemoryHit[];
+  /** The same for what was just written alone. */
+  readonly judged: readonly MemoryHit[];
+  /** How many were found that the model sees anyway. */
+  readonly standing: number;
+}
+
+const NOTHING: Found = { unseen: [], judged: [], standing: 0 };
+
+/** What was saved since the rest was frozen, where anything is: with it all that was saved is known. The newest first. */
+function savedSince(context: Recalling, found: readonly MemoryHit[]): readonly Shown[] {
+  const { scope, saved = [] } = context;
+  if (saved.length === 0) return [];
+  const isSeen = seenIn(context);
+  const known = new Set(found.map(({ id }) => id));
+  return saved
+    .filter((one) => !known.has(one.id) && !isSeen(one) && isValidAt(one, context.at))
+    .map((one) => ({ ...one, scope, session: one.id, place: 0 }));
+}
+
+/** Searches for what was written; where that says too little by itself, for what was written before it as well. */
+async function find(query: RecallQuery, context: Recalling): Promise<Found> {
+  const { scope, store, signal, at } = context;
+  const scopes: readonly Scope[] = [scope, { ...scope, contact: null }];
+  const isSeen = seenIn(context);
+  const happened = happenedFor(context);
+  const search = async (withEarlier: boolean): Promise<Found> => {
+    const asked = { ...searchOf(query, withEarlier), at: dayOf(at), limit: LOOKED_AT, signal };
+    const all = await searchOnce(store, scopes, asked);
+    await setImmediate();
+    const hits = withoutChatter(all.filter((hit) => isValidAt(hit, at) && happened(hit)));
+    const unseen = hits.filter((hit) => !isSeen(hit));
+    const standing = hits.length - unseen.length;
+    const valid = new Set(withoutOutdated(query.newest, hits, isSeen));
+    const left = unseen.filter((hit) => valid.has(hit));
+    return { unseen: left, judged: left, standing };
+  };
+  const alone = await search(false);
+  if (query.earlier.length === 0 || mostOf(alone.unseen) >= SPEAKS_FOR_ITSELF) return alone;
+  return { ...(await search(true)), judged: alone.unseen };
+}
+
+/** What is searched for twice in a day is the same search. */
+const dayOf = (at: number): number => at - (at % 86_400_000);
+
+/** Without greetings, thanks and the like that stand alone: beside something found, they are a word of the same talk. */
+function withoutChatter(hits: readonly MemoryHit[]): readonly MemoryHit[] {
+  const placeOf = ({ scope, session }: MemoryHit, place: number): string => `${scope.contact}/${session}/${place}`;
+  const chatter = new Set(hits.filter(isChatter));
+  const telling = new Set(hits.flatMap((hit) => (chatter.has(hit) ? [] : [placeOf(hit, hit.place)])));
+  const isBeside = (hit: MemoryHit): boolean => [-1, 1].some((step) => telling.has(placeOf(hit, hit.place + step)));
+  return hits.filter((hit) => !chatter.has(hit) || isBeside(hit));
+}
+
+const mostOf = (hits: readonly MemoryHit[]): number => Math.max(0, ...hits.map(({ evidence }) => evidence));
+
+function contentOf(hits: readonly Shown[], all: readonly LeftOut[]): LayerContent {
+  const left = all.filter(({ items }) => items > 0);
+  if (hits.length > 0) return { kind: "items", items: itemsOf(hits), ...(left.length > 0 && { left }) };
+  const found = left.map(({ because, items }) => `${items} ${because}`).join(", ");
+  return empty(found === "" ? "no memory fits the message" : `no memory fits the message (${found})`);
+}
+
+function empty(because: string): LayerContent {
+  return { kind: "empty", because };
+}
+
+/** How much of what was written is searched for; the best of a longer message is rarely past it. */
+const LONGEST = 4_000;
+const LONGEST_EARLIER = 1_000;
+
+/** So many messages before this turn's are read along, each with this weight. */
+const EARLIER = 3;
+const EARLIER_WEIGHT = 0.6;
+
+/** What a turn asks of its memories. */
+export interface RecallQuery {
+  /** What was just written; empty where nobody wrote anything. */
+  readonly newest: string;
+  /** What the same contact wrote before, the newest first, as far as it still stands. */
+  readonly earlier: readonly string[];
+  readonly asker: string;
+}
+
+/**
+ * Law 12: only what was written as a message, by this turn's events and by the messages that stand in the transcript; what was
+ * recalled before, reminders and the prompt never come near it.
+ */
+export function recallQuery({ scope, events, epoch }: Pick<GatherContext, "scope" | "events" | "epoch">): RecallQuery {
+  const messages = events.filter(({ kind }) => kind === "message");
+  const name = messages.findLast((one) => one.name !== undefined)?.name;
+  return {
+    newest: cleaned(textOf(messages), LONGEST),
+    earlier: earlierOf(epoch).map((text) => cleaned(text, LONGEST_EARLIER)),
+    asker: name ?? scope.contact,
+  };
+}
+
+/** The search for what was just written, alone or with what was written before. */
+export function searchOf({ newest, earlier, asker }: RecallQuery, withEarlier: boolean): Omit<MemoryQuery, "limit"> {
+  const before = withEarlier ? earlier.map((text) => ({ text, weight: EARLIER_WEIGHT })) : [];
+  return { texts: [{ text: newest, weight: 1 }, ...before], asker };
+}
+
+const textOf = (messages: readonly StoredEvent[]): string =>
+  messages.flatMap(({ content }) => content.flatMap((part) => (part.type === "text" ? [part.text] : []))).join("\n");
+
+// Cut first: what is cleaned is then never large.
+const cleaned = (text: string, longest: number): string => clean(untrusted(truncateText(text, longest, ""))).trim();
+
+function earlierOf(epoch: Epoch | undefined): readonly string[] {
+  const found: string[] = [];
+  for (const { message, turn } of epoch?.transcript.toReversed() ?? []) {
+    if (turn === null || message.role !== "user") continue;
+    const frames = message.parts.flatMap((part) => (part.type === "text" ? readFrames(part.text) : []));
+    for (const { kind, text } of frames.toReversed()) {
+      if (kind === "message" && text.trim() !== "" && found.push(text) === EARLIER) return found;
+    }
+  }
+  return found;
+}
+
+/** Searches that are kept: a turn that is run again, or composed and then sent, asks the same. */
+const MOST = 64;
+
+type Searching = Pick<Store, "searchMemories" | "memoryRevisions">;
+
+const kept = new WeakMap<object, Map<string, readonly MemoryHit[]>>();
+
+/** Searches, or gives what the same search gave before, as long as nothing in its scopes has changed. */
+export async function searchOnce(
+  store: Searching,
+  scopes: readonly Scope[],
+  query: MemoryQuery,
+): Promise<readonly MemoryHit[]> {
+  const { signal, ...asked } = query;
+  const revisions = await store.memoryRevisions(scopes);
+  signal?.throwIfAborted();
+  const key = JSON.stringify([scopes, revisions, asked]);
+  const known = cacheOf(store);
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const found = await store.searchMemories(scopes, query);
+  known.set(key, found);
+  const [oldest] = known.keys();
+  if (known.size > MOST && oldest !== undefined) known.delete(oldest);
+  return found;
+}
+
+function cacheOf(store: object): Map<string, readonly MemoryHit[]> {
+  const known = kept.get(store) ?? new Map<string, readonly MemoryHit[]>();
+  kept.set(store, known);
+  return known;
+}

@@ -1,0 +1,107 @@
+import {
+  type Agent,
+  type CountTokens,
+  isValidAt,
+  type Layer,
+  type LayerContent,
+  memoryScope,
+  type Scope,
+  type Trusted,
+  trusted,
+  untrusted,
+} from "../../../protocol/index.ts";
+import type { Store } from "../../../store/index.ts";
+import { type GatherContext, longestFitting, shorten } from "../../../turn/sources/index.ts";
+import { costOf, happenedFor, itemsOf, type Shown, seenIn } from "./items.ts";
+
+/** So many more are looked at: some may stand in the transcript, or be so no more. */
+const SPARE = 20;
+
+/** Tokens of them in a request where the layer has no budget. */
+const TOKENS = 300;
+
+/** Bytes of a memory that say what it is about. */
+const ENOUGH = 240;
+
+type Looking = GatherContext & { readonly store: Pick<Store, "memories" | "memoryStats"> };
+
+/** What is looked for, and for whom. */
+interface Wanted {
+  readonly agent: Agent;
+  readonly layer: Layer;
+  readonly limit: number;
+}
+
+/** The newest of what was saved of the contact and for all contacts, whatever the message is about. */
+export async function recent({ agent, layer, limit }: Wanted, context: Looking): Promise<LayerContent> {
+  const { newest, others } = await find(limit, context);
+  if (newest.length === 0) return { kind: "empty", because: "nothing was saved that is not shown already" };
+  const wanted = newest.slice(0, limit);
+  const older = newest.length - wanted.length + others;
+  const { count } = context;
+  const room = (layer.budget ?? TOKENS) - (older > 0 ? count(introOf(agent, older)) : 0);
+  const shown = shortenedTo(room, wanted, count);
+  if (shown.length === 0) return { kind: "empty", because: "its budget has no room for a memory" };
+  const left = older + wanted.length - shown.length;
+  if (left === 0) return { kind: "items", items: itemsOf(shown) };
+  const items = itemsOf(shown);
+  return { kind: "items", intro: introOf(agent, left), items, left: [{ because: "not shown", items: left }] };
+}
+
+/** What may be shown, the newest first, and how many were saved that were not looked at. */
+interface Found {
+  readonly newest: readonly Shown[];
+  readonly others: number;
+}
+
+async function find(limit: number, context: Looking): Promise<Found> {
+  const { scope, store, at } = context;
+  const own: Scope = { ...scope, contact: null };
+  const scopes = memoryScope(scope).contact === null ? [own] : [scope, own];
+  const lists = await Promise.all(
+    scopes.map(async (one) => {
+      const [memories, stats] = await Promise.all([store.memories(one, limit + SPARE), store.memoryStats(one)]);
+      const kept = stats.reduce((sum, { kind, memories }) => sum + (kind === "message" ? 0 : memories), 0);
+      const shown = memories.map((memory) => ({ ...memory, scope: one, session: memory.id, place: 0 }));
+      return { shown, others: Math.max(0, kept - memories.length) };
+    }),
+  );
+  const isSeen = seenIn(context);
+  const happened = happenedFor(context);
+  const newest = lists
+    .flatMap(({ shown }) => shown)
+    .filter((memory) => isValidAt(memory, at) && !isSeen(memory) && happened(memory))
+    .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
+  return { newest, others: lists.reduce((sum, { others }) => sum + others, 0) };
+}
+
+/** As many of the newest as fit, of long ones the beginning: all are cut to the same length, and none to less than says enough. */
+function shortenedTo(tokens: number, memories: readonly Shown[], count: CountTokens): readonly Shown[] {
+  const longest = Math.max(...memories.map(({ content }) => content.length));
+  for (let kept = memories; kept.length > 0; kept = kept.slice(0, -1)) {
+    const fits = (length: number): boolean =>
+      kept.reduce((sum, one) => sum + costOf(beginningOf(one, length), count), 0) <= tokens;
+    const length = longestFitting(longest, fits);
+    const isEnough = ({ content }: Shown): boolean =>
+      content.length <= length || Buffer.byteLength(content.slice(0, length)) >= ENOUGH;
+    if (kept.every(isEnough) && fits(length)) return kept.map((one) => beginningOf(one, length));
+  }
+  return [];
+}
+
+/** A memory that is longer says how long it is. */
+function beginningOf(memory: Shown, length: number): Shown {
+  const { content } = memory;
+  if (content.length <= length) return memory;
+  return { ...memory, content: untrusted(`${shorten(content, length)} (${content.length} characters in all)`) };
+}
+
+/** How many more there are, and by which of its tools the agent finds them. */
+function introOf({ tools }: Agent, older: number): Trusted {
+  const says = older === 1 ? "1 older memory is not among these" : `${older} older memories are not among these`;
+  const finder = tools.find((name) => FINDERS.has(name));
+  if (finder === undefined) return trusted(`${says}.`);
+  return trusted(`${says}; \`${finder}\` finds ${older === 1 ? "it" : "them"}.`);
+}
+
+const FINDERS: ReadonlySet<string> = new Set(["recall", "memory_search"]);

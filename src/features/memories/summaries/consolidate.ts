@@ -1,0 +1,219 @@
+import { STANDING_LINES, stretchRequest } from "../../../compiler/index.ts";
+import { clean, secretProblem } from "../../../guard/index.ts";
+import {
+  asStrataError,
+  type ContactScope,
+  type Memory,
+  type MemoryId,
+  type NewMemory,
+  readFrames,
+  type Scope,
+  StrataError,
+  type Trust,
+  untrusted,
+} from "../../../protocol/index.ts";
+import {
+  type Answer,
+  agentNamed,
+  checkSpend,
+  inWindow,
+  isBusy,
+  limitOf,
+  type Parts,
+  parametersOf,
+  reach,
+  type Summing,
+  setupOf,
+  summaryTurn,
+  type TurnParts,
+  type TurnSetup,
+} from "../../../turn/index.ts";
+import type { ConsolidateDoors, Consolidated, ConsolidateWish } from "../door-types.ts";
+import { everyMemory } from "../every-memory.ts";
+import { byOf, type Group, groups, summedUp } from "./groups.ts";
+import { consolidateIdle, type IdleRecord } from "./idle.ts";
+import { PAUSE } from "./stretches.ts";
+
+/** Tokens of a summary at the most. */
+const LONGEST = 400;
+
+/** English has some three words for four tokens. */
+const WORDS_PER_TOKEN = 0.7;
+
+/** What people and programs do to have sums of what was said, each under the actor who asks. */
+export function consolidateDoors(parts: () => TurnParts): ConsolidateDoors {
+  const record: IdleRecord = { done: new Map(), rests: new Map() };
+  return {
+    consolidate: (actor, scope, wish = {}) => consolidate(parts(), { actor, scope, asked: "instruction" }, wish),
+    consolidateIdle: (actor, signal = new AbortController().signal, agent = undefined) =>
+      consolidateIdle(parts(), {
+        actor,
+        only: agent,
+        signal,
+        record,
+        consolidate: (scope, wish) => consolidate(parts(), { actor, scope, asked: "scheduled" }, { ...wish, signal }),
+      }),
+  };
+}
+
+interface Asking extends Pick<Summing, "actor" | "asked"> {
+  readonly scope: Scope;
+}
+
+async function* consolidate(
+  parts: TurnParts,
+  { actor, scope: whose, asked }: Asking,
+  wish: ConsolidateWish,
+): AsyncGenerator<Consolidated> {
+  const { by = "session", limit = Number.POSITIVE_INFINITY, gap = PAUSE } = wish;
+  const { signal = new AbortController().signal } = wish;
+  const agent = agentNamed(parts, actor, whose.agent);
+  const scope = await reach(parts, actor, { scope: whose, action: "operate" });
+  const setup = await setupOf(parts, { scope, version: agent.version }, {});
+  checkModel(setup);
+  const summing = { parts, setup, scope: contactOf(scope), actor, asked, signal };
+  let made = 0;
+  for await (const group of groups(parts, summing.scope, { by, ended: parts.clock() - Math.max(gap, PAUSE) })) {
+    for (let rest = group.memories; rest.length > 0; ) {
+      if (made >= limit || (await isBusy(parts, scope))) return;
+      const outcome = await sumUp(summing, { ...group, memories: rest });
+      if (outcome === undefined) return;
+      yield outcome;
+      made++;
+      rest = rest.slice(outcome.sources);
+    }
+  }
+}
+
+function checkModel({ agent, model: { ref } }: TurnSetup): void {
+  if (!["rehearsal", "recording"].includes(ref)) return;
+  const message = `${agent.name} is answered by ${ref}, which is no model and sums nothing up: name a model in strata.yaml`;
+  throw new StrataError("invalid_input", message, { agent: agent.name, model: ref });
+}
+
+/** What is the agent's own was said with nobody: its own turns write there, and people. */
+function contactOf({ org, agent, contact }: Scope): ContactScope {
+  if (contact !== null) return { org, agent, contact };
+  const message = `${agent}'s own memories are no contact's, and only what was said with one is summed up: name the contact whose memories are meant`;
+  throw new StrataError("invalid_input", message, { agent });
+}
+
+/** One summary, asked for and saved, all or nothing; none at all where another program makes one just now. */
+async function sumUp(summing: Summing, group: Group): Promise<Consolidated | undefined> {
+  const { parts, setup, scope } = summing;
+  await checkSpend({ parts, setup });
+  const maxTokens = Math.min(LONGEST, parametersOf(setup).maxTokens);
+  const room = { words: Math.floor(maxTokens * WORDS_PER_TOKEN), limit: limitOf(setup), count: setup.count };
+  const { said, compile } = stretchRequest(group.memories, byOf(group), room);
+  if (said === 0) throw tooSmall(setup);
+  const { memories, ...about } = { ...group, memories: group.memories.slice(0, said) };
+  const keep = (answer: Answer, trust: Trust) => kept(summing, { ...group, memories }, { answer, trust });
+  const summed = await unlessBusy(summaryTurn(summing, { says: saying(group, said), maxTokens, compile, keep }));
+  if (summed === undefined) return undefined;
+  if ("failed" in summed) throw summed.failed;
+  const { turn, totals, evicted } = summed;
+  const outcome = { ...about, sources: said, turn, usage: totals.usage, dollars: totals.dollars };
+  if ("because" in summed) return { ...outcome, because: summed.because };
+  const summary = await savedAs(parts, scope, { id: summed.memory, memories });
+  return { ...outcome, summary, evicted };
+}
+
+const saying = (group: Group, said: number): string =>
+  "session" in group ? `Sum up ${said} messages of ${group.session}.` : `Sum up ${said} memories about ${group.topic}.`;
+
+/** Nothing where another program sums up what the same contact said. */
+async function unlessBusy<T>(turn: Promise<T>): Promise<T | undefined> {
+  try {
+    return await turn;
+  } catch (thrown) {
+    if (asStrataError(thrown).code === "thread_busy") return undefined;
+    throw thrown;
+  }
+}
+
+function tooSmall(setup: TurnSetup): StrataError {
+  const { name } = setup.agent;
+  const limit = limitOf(setup);
+  const what = `${name} may send ${limit} tokens, which is too little for a memory to sum up`;
+  const details = { agent: name, limit, what };
+  return inWindow(setup, new StrataError("budget_too_small", `${what}: raise budgets.total`, details));
+}
+
+/** The memory that an answer becomes: it carries what it was made from, and is trusted no more than any of it. */
+async function kept(
+  { parts, scope }: Summing,
+  group: Group,
+  { answer, trust }: { readonly answer: Answer; readonly trust: Trust },
+): Promise<readonly [NewMemory, ...NewMemory[]] | { readonly because: string }> {
+  const { text, standing } = readAnswer(textOf(answer), group);
+  const because = problemOf(answer, [text, ...standing.map(({ content }) => content)].join("\n"), text);
+  if (because !== undefined) return { because };
+  const sources = group.memories.map(({ id }) => id);
+  const done = await summedUp(parts, scope, byOf(group));
+  if (sources.some((source) => done.has(source))) return { because: "another program has summed it up meanwhile" };
+  const [first, last] = [group.memories[0], group.memories.at(-1)];
+  const summary: NewMemory = {
+    kind: "summary",
+    content: untrusted(text),
+    tags: "topic" in group ? [group.topic] : [],
+    trust,
+    by: "agent",
+    ...("session" in group && { session: group.session }),
+    sources,
+    at: last?.at ?? parts.clock(),
+    ...(first && { validFrom: first.at }),
+  };
+  const { at } = summary;
+  return [summary, ...standing.map((one): NewMemory => ({ kind: "fact", ...one, trust, by: "agent", sources, at }))];
+}
+
+/** More that holds for good is said in no conversation; what follows is made up. */
+const MOST_STANDING = 8;
+
+/** The summary, and what the model marked in a line of its own as wanted for good. */
+function readAnswer(
+  answer: string,
+  group: Group,
+): { readonly text: string; readonly standing: readonly Pick<NewMemory, "content" | "tags">[] } {
+  if (!("session" in group)) return { text: answer, standing: [] };
+  const standing: Pick<NewMemory, "content" | "tags">[] = [];
+  const told = answer.split("\n").filter((line) => {
+    const [tag, mark] = Object.entries(STANDING_LINES).find(([, begins]) => line.startsWith(begins)) ?? [];
+    if (tag === undefined || mark === undefined) return true;
+    const content = line.slice(mark.length).trim();
+    if (content !== "" && standing.length < MOST_STANDING) standing.push({ content: untrusted(content), tags: [tag] });
+    return false;
+  });
+  return { text: told.join("\n").trim(), standing };
+}
+
+const textOf = ({ parts }: Answer): string =>
+  parts
+    .flatMap((part) => (part.type === "text" ? [part.text] : []))
+    .join("\n")
+    .trim();
+
+/** Why an answer is no summary that may be kept. */
+function problemOf({ finish }: Answer, all: string, summary: string): string | undefined {
+  if (finish !== "stop") return `the model did not finish it (${finish})`;
+  if (summary === "") return "the model gave none";
+  const plain = clean(untrusted(all));
+  if (readFrames(plain).length > 0) return "the model's answer holds a frame that was shown to it";
+  const secret = secretProblem(plain);
+  return secret === undefined ? undefined : `the model's answer ${secret}`;
+}
+
+/** The summary as it is kept: where the very same was said of others, it is one memory with the sources of both. */
+async function savedAs(
+  { store }: Parts,
+  scope: Scope,
+  { id, memories }: { readonly id: MemoryId; readonly memories: readonly Memory[] },
+): Promise<Memory> {
+  const own = await store.memory(scope, id);
+  if (own !== undefined) return own;
+  const [first] = memories;
+  for await (const summary of everyMemory(store, scope, { kinds: ["summary"] })) {
+    if (first !== undefined && summary.sources?.includes(first.id)) return summary;
+  }
+  throw new StrataError("memory_not_found", `the summary ${id} was taken away in the moment it was saved`, { id });
+}

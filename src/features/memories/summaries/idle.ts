@@ -1,0 +1,94 @@
+import type { SummaryBy } from "../../../compiler/index.ts";
+import {
+  type Actor,
+  type Agent,
+  type AgentName,
+  asStrataError,
+  authorize,
+  type Scope,
+} from "../../../protocol/index.ts";
+import { isOwnChannel, type Parts, setupOf, type TurnParts } from "../../../turn/index.ts";
+import type { Consolidated, ConsolidateWish, ConsolidationTrouble } from "../door-types.ts";
+
+/** As many of an agent's threads are looked through, the newest activity first. */
+const MOST_THREADS = 1_000;
+
+/** An agent whose model failed is left alone for so long, in milliseconds: what failed for one contact mostly fails for the next. */
+const REST = 60 * 60_000;
+
+/** What was done in idle time before. */
+export interface IdleRecord {
+  /** Up to which activity each contact was looked after. */
+  readonly done: Map<string, number>;
+  /** Until when an agent rests. */
+  readonly rests: Map<AgentName, number>;
+}
+
+/** Who asks, until when, and how one contact's talk is summed up. */
+interface Idling {
+  readonly actor: Actor;
+  /** Left out, all agents. */
+  readonly only: AgentName | undefined;
+  readonly signal: AbortSignal;
+  readonly record: IdleRecord;
+  readonly consolidate: (scope: Scope, wish: Pick<ConsolidateWish, "by" | "gap">) => AsyncGenerator<Consolidated>;
+}
+
+/** Sums up what is due of all agents that declare it, one contact after the other. What fails is told and not thrown. */
+export async function consolidateIdle(parts: TurnParts, idling: Idling): Promise<readonly ConsolidationTrouble[]> {
+  const { actor, only, signal, record } = idling;
+  const troubles: ConsolidationTrouble[] = [];
+  for (const agent of parts.agents.all) {
+    const { org, name } = agent;
+    if (only !== undefined && name !== only) continue;
+    if (org !== actor.org || agent.consolidate === undefined || (record.rests.get(name) ?? 0) > parts.wall()) continue;
+    authorize(actor, "operate", { org, agent: name, contact: null });
+    try {
+      await lookAfter(parts, idling, agent, agent.consolidate);
+    } catch (thrown) {
+      if (signal.aborted) break;
+      record.rests.set(name, parts.wall() + REST);
+      troubles.push({ agent: name, because: asStrataError(thrown).message });
+    }
+  }
+  return troubles;
+}
+
+async function lookAfter(
+  parts: TurnParts,
+  { signal, record, consolidate }: Idling,
+  agent: Agent,
+  { after, by }: NonNullable<Agent["consolidate"]>,
+): Promise<void> {
+  const gap = after * 60_000;
+  const sorts: readonly SummaryBy[] = by === "both" ? ["session", "topic"] : [by ?? "session"];
+  const { org, name, version } = agent;
+  const { model } = await setupOf(parts, { scope: { org, agent: name }, version }, {});
+  if (["rehearsal", "recording"].includes(model.ref)) return;
+  for (const { key, scope, activity } of await contacts(parts, agent)) {
+    if (activity + gap > parts.clock() || record.done.get(key) === activity) continue;
+    for (const sort of sorts) {
+      for await (const _ of consolidate(scope, { gap, by: sort })) signal.throwIfAborted();
+    }
+    record.done.set(key, activity);
+  }
+}
+
+interface Contact {
+  readonly key: string;
+  readonly scope: Scope;
+  readonly activity: number;
+}
+
+/** Each contact with its last activity, as far as it is talk. */
+async function contacts({ store }: Parts, { org, name }: Agent): Promise<readonly Contact[]> {
+  const threads = await store.threads({ org, agent: name, contact: null }, MOST_THREADS);
+  const newest = new Map<string, Contact>();
+  for (const { scope, channel, lastActivity: activity } of threads) {
+    if (isOwnChannel(channel)) continue;
+    const key = JSON.stringify([org, name, scope.contact]);
+    // The newest activity comes first.
+    if (!newest.has(key)) newest.set(key, { key, scope, activity });
+  }
+  return [...newest.values()];
+}

@@ -1,0 +1,179 @@
+import { type Compilation, requestOf } from "../compiler/index.ts";
+import {
+  type Actor,
+  asStrataError,
+  type ContactScope,
+  type Epoch,
+  type EventKind,
+  eventId,
+  issueId,
+  type MemoryId,
+  memoryId,
+  type NewMemory,
+  type Reply,
+  StrataError,
+  type Trust,
+  type TurnEvent,
+  type TurnId,
+  type TurnTotals,
+  threadId,
+  trustOf,
+  untrusted,
+} from "../protocol/index.ts";
+import type { Thread } from "../store/index.ts";
+import { predict } from "../wire/index.ts";
+import { hold } from "./lease.ts";
+import { CONSOLIDATION } from "./own-channels.ts";
+import type { Parts } from "./parts.ts";
+import type { PlannedRequest } from "./plan-request.ts";
+import { retryWhileBusy } from "./retry-while-busy.ts";
+import { askPlanned } from "./send.ts";
+import { keepVersion } from "./setup.ts";
+import { afforded } from "./spend.ts";
+import type { Ending, TurnParts, TurnSetup } from "./steps.ts";
+import { add, claimOf, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
+
+/** Who sums up, for whom, and who asked for it: a person, or the clock. */
+export interface Summing {
+  readonly parts: TurnParts;
+  readonly setup: TurnSetup;
+  readonly scope: ContactScope;
+  readonly actor: Actor;
+  readonly asked: Extract<EventKind, "instruction" | "scheduled">;
+  readonly signal: AbortSignal;
+}
+
+/** One summary: what is asked, and what is kept of the answer. */
+export interface SummaryJob {
+  /** What is to be done, in a sentence, for the record. */
+  readonly says: string;
+  readonly maxTokens: number;
+  /** @throws StrataError `budget_too_small` */
+  readonly compile: (turn: TurnId, running: Epoch | undefined) => Compilation;
+  /** The memories that the answer becomes, the summary first, or why it becomes none. */
+  readonly keep: (answer: Answer, taint: Trust) => Promise<readonly [NewMemory, ...NewMemory[]] | Refused>;
+}
+
+export type Answer = Pick<Reply, "parts" | "finish">;
+
+interface Refused {
+  readonly because: string;
+}
+
+/** What came of the turn: a memory, an answer that could not be kept, or no answer. */
+type Came = { readonly memory: MemoryId } | Refused | { readonly failed: StrataError };
+
+/** A turn of consolidation after its commit, with the memories that had to go for what it saved. */
+export type Summed = Came & {
+  readonly turn: TurnId;
+  readonly totals: TurnTotals;
+  readonly evicted: readonly MemoryId[];
+};
+
+/**
+ * Asks for a summary and saves it, in a turn like any other: claimed, recorded with its request and its answer, committed at once and
+ * linked. It runs on a thread of its own, so no conversation waits for it. What failed is recorded, and asks for nothing any more.
+ * @throws StrataError `thread_busy` while another program does the same for the contact, and what the store throws
+ */
+export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Summed | undefined> {
+  const { parts, setup, scope } = summing;
+  const thread = await ownThread(summing);
+  const now = () => ({ now: parts.wall(), at: parts.clock(), alive: parts.alive });
+  // What a program left behind that ended in the middle.
+  await parts.store.withdraw(scope, thread.id, now());
+  await announce(summing, thread, job.says);
+  const lease = await hold(parts, thread, { signal: summing.signal, seconds: setup.limits.seconds });
+  if (lease === undefined || "movedTo" in lease) return undefined;
+  try {
+    const summed = await summedIn(newWork(parts, setup, lease, {}), job);
+    if (!("memory" in summed)) await parts.store.withdraw(scope, thread.id, now());
+    return summed;
+  } finally {
+    lease.stop();
+  }
+}
+
+/** One thread of a contact for each version of the agent: a thread is pinned to the version whose model answers on it. */
+async function ownThread({ parts, setup, scope }: Summing): Promise<Thread> {
+  const { store, wall, random, clock } = parts;
+  const { version } = setup.agent;
+  const at = clock();
+  await keepVersion(parts, setup.agent);
+  const id = threadId(issueId("thread", wall(), random(10)));
+  return store.openThread(scope, { id, channel: CONSOLIDATION, key: version, version, at });
+}
+
+async function announce({ parts, scope, actor, asked }: Summing, thread: Thread, says: string): Promise<void> {
+  const { store, wall, random, clock } = parts;
+  const id = eventId(issueId("event", wall(), random(10)));
+  const content = [{ type: "text", text: untrusted(says) }] as const;
+  const event = { id, kind: asked, trust: trustOf(actor), channel: CONSOLIDATION, content, at: clock() };
+  await store.receive(scope, thread.id, [event]);
+}
+
+async function summedIn(work: Work, job: SummaryJob): Promise<Summed> {
+  const { parts, lease, tracked } = work;
+  try {
+    const came = await sumUp(work, job);
+    const outcome = outcomeOf(work, endingOf(came));
+    const { evicted = [] } = await retryWhileBusy(() => parts.store.settle(claimOf(work), outcome));
+    return { ...came, turn: lease.claim.turn, totals: totalsOf(work), evicted };
+  } finally {
+    tracked.close();
+  }
+}
+
+/** The answer is no reply: nobody is told it, and it goes into no history. */
+function endingOf(came: Came): Ending {
+  if ("memory" in came) return { status: "done", stop: "answered", reply: null };
+  if ("failed" in came) return { status: "failed", error: came.failed };
+  const says = `the answer is no summary that may be kept: ${came.because}`;
+  return { status: "failed", error: new StrataError("model_failed", says) };
+}
+
+/** What goes wrong is how the turn ends: this never throws. */
+async function sumUp(work: Work, job: SummaryJob): Promise<Came> {
+  const { claim, signal } = work.lease;
+  try {
+    const compilation = job.compile(claim.turn, claim.epoch);
+    work.sent = compilation;
+    const asking = askPlanned(work, compilation, (at) => planned(work, compilation, { at, maxTokens: job.maxTokens }));
+    const { parts, finish } = await answerTo(afforded(work, compilation, asking));
+    if (parts.length > 0) add(work, { role: "assistant", parts }, compilation.taint);
+    const kept = await job.keep({ parts, finish }, compilation.taint);
+    signal.throwIfAborted();
+    if ("because" in kept) return kept;
+    const ids = kept.map((memory) => {
+      const id = newMemoryId(work.parts);
+      work.writes.push({ id, write: { kind: "memory", memory: { ...memory, turn: claim.turn } } });
+      return id;
+    });
+    const [id = newMemoryId(work.parts)] = ids;
+    return { memory: id };
+  } catch (thrown) {
+    return { failed: asStrataError(signal.aborted ? signal.reason : thrown) };
+  }
+}
+
+/** It is asked once and never again, so nothing of it is worth keeping in a provider's cache. */
+function planned(
+  { setup: { card, count } }: Work,
+  compilation: Compilation,
+  { at, maxTokens }: { readonly at: number; readonly maxTokens: number },
+): PlannedRequest {
+  const request = { ...requestOf(compilation, { maxTokens }), marks: [] };
+  return { request, prediction: predict(request, [], { card, count, at }) };
+}
+
+/** Its words stream to nobody. */
+async function answerTo<T>(asking: AsyncGenerator<TurnEvent, T>): Promise<T> {
+  for (;;) {
+    const { done, value } = await asking.next();
+    if (done) return value;
+  }
+}
+
+/** The id of a memory that will be. */
+export function newMemoryId({ wall, random }: Pick<Parts, "wall" | "random">): MemoryId {
+  return memoryId(issueId("memory", wall(), random(10)));
+}
