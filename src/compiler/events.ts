@@ -10,6 +10,7 @@ import {
   type ResultPart,
   type StoredEvent,
   type TextPart,
+  type ToolOutcome,
   type TranscriptMessage,
   type Trust,
   trusted,
@@ -17,7 +18,7 @@ import {
   type UserPart,
   untrusted,
 } from "../protocol/index.ts";
-import { beginningWithin, countMessage } from "./tokens.ts";
+import { beginningWithin, countMessage, mediaBytes, mediaTokens } from "./tokens.ts";
 
 /** Fewer tokens than this tell nobody anything. */
 const LEAST = 64;
@@ -91,10 +92,12 @@ const headerOf = ({ kind, trust, at, proof }: StoredEvent): FrameHeader => ({
 
 /** Pictures and files go as they came; a file's name is somebody's claim and becomes one short line. */
 function showPart(part: ImagePart | FilePart): UserPart[] {
-  if (part.type === "image" || part.name === undefined) return [part];
-  const { name, ...file } = part;
-  const claimed = cleanName(untrusted(name));
-  return [claimed === "" ? file : { ...file, name: claimed }];
+  return [part.type === "image" ? part : withCleanName(part)];
+}
+
+function withCleanName({ name, ...file }: FilePart): FilePart {
+  const claimed = name === undefined ? "" : cleanName(untrusted(name));
+  return claimed === "" ? file : { ...file, name: claimed };
 }
 
 /**
@@ -135,19 +138,47 @@ function cutEvent(event: StoredEvent, share: number, count: CountTokens): UserPa
  */
 export function frameResult(
   call: CallPart,
-  answer: { readonly text: Untrusted; readonly failed: boolean; readonly trust: Trust; readonly at: number },
-  room: number,
+  answer: Pick<ToolOutcome, "text" | "failed" | "media"> & { readonly trust: Trust; readonly at: number },
+  whole: number,
   count: CountTokens,
 ): ResultPart {
   const { text, failed } = answer;
+  const { media, notes, room } = mediaWithin(answer, whole, count);
   const header = { kind: "result", trust: answer.trust, at: answer.at } as const;
   const cutTo = (beginning: string) => {
     const mark = `(The result above was cut: its first ${beginning.length} of ${text.length} characters are shown.)`;
     // The frame holds all that the tool said; the mark stands outside of it and is the platform's.
     return trusted(`${frame(header, untrusted(beginning))}\n${mark}`);
   };
-  const whole = frame(header, text);
-  const fits = count(whole) <= room;
-  const sent = fits ? whole : cutTo(beginningWithin(text, room, (beginning) => count(cutTo(beginning))));
-  return { type: "result", id: call.id, tool: call.tool, text: sent, failed };
+  const framed = frame(header, text);
+  const fits = count(framed) <= room;
+  const said = fits ? framed : cutTo(beginningWithin(text, room, (beginning) => count(cutTo(beginning))));
+  // The frame holds all that the tool said; the notes stand outside of it.
+  const sent = notes.length === 0 ? said : trusted([said, ...notes].join("\n"));
+  return { type: "result", id: call.id, tool: call.tool, text: sent, failed, ...(media.length > 0 && { media }) };
+}
+
+/** Pictures and files that have room beside half of what the text may take, each with a note; and the room that is left for the text. */
+function mediaWithin(
+  { text, failed, media = [] }: Pick<ToolOutcome, "text" | "failed" | "media">,
+  whole: number,
+  count: CountTokens,
+): { readonly media: readonly (ImagePart | FilePart)[]; readonly notes: readonly string[]; readonly room: number } {
+  const kept: (ImagePart | FilePart)[] = [];
+  const notes: string[] = [];
+  const least = media.length === 0 ? 0 : Math.min(count(text) + LEAST, Math.floor(whole / 2));
+  let room = whole;
+  for (const one of media) {
+    const tokens = mediaTokens(one);
+    const what = `${one.mediaType}, ${Math.ceil(mediaBytes(one) / 1_000)} kB`;
+    // A failed result goes as text alone: providers flag no other.
+    const isKept = !failed && room - tokens - LEAST >= least;
+    const note = isKept
+      ? `(Attached: ${what}, counted as about ${tokens} tokens.)`
+      : `(Left out: ${what}: ${failed ? "the call failed" : "it has no room here"}.)`;
+    notes.push(note);
+    room -= count(`\n${note}`) + (isKept ? tokens : 0);
+    if (isKept) kept.push(...(one.type === "file" ? [withCleanName(one)] : [one]));
+  }
+  return { media: kept, notes, room };
 }

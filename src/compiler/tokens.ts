@@ -2,6 +2,8 @@ import { truncateText } from "../guard/index.ts";
 import {
   type AssistantPart,
   type CountTokens,
+  type FilePart,
+  type ImagePart,
   lowestTrust,
   type Message,
   never,
@@ -30,8 +32,9 @@ function countPart(part: UserPart | AssistantPart | ResultPart, count: CountToke
   switch (part.type) {
     case "text":
     case "reasoning":
-    case "result":
       return count(part.text);
+    case "result":
+      return (part.media ?? []).reduce((sum, one) => sum + mediaTokens(one), count(part.text));
     case "call":
       return count(part.tool) + count(JSON.stringify(part.input)) + AROUND;
     case "image":
@@ -42,6 +45,16 @@ function countPart(part: UserPart | AssistantPart | ResultPart, count: CountToke
       return never(part);
   }
 }
+
+/** Pages of a document: as many as it could have at the most, where a page is small, and what one costs as text and as a picture. */
+const PAGE_BYTES = 25_000;
+const PAGE = 3_000;
+
+/** What a picture or a document in a result costs, by the documented formulas of the large providers: an estimate, and rather too high. */
+export const mediaTokens = ({ type, data }: ImagePart | FilePart): number =>
+  type === "image" ? IMAGE : PAGE * Math.max(1, Math.ceil(mediaBytes({ data }) / PAGE_BYTES));
+
+export const mediaBytes = ({ data }: Pick<FilePart, "data">): number => Math.floor((data.length * 3) / 4);
 
 /** Tokens of the tools as they are declared to the provider. */
 export function countTools(tools: readonly ToolSchema[], count: CountTokens): number {

@@ -253,9 +253,20 @@ function toFile(part: ImagePart | FilePart): LanguageModelV4FilePart {
 function toResult(part: ResultPart, dialect: Dialect, lifetime: Lifetime | undefined): LanguageModelV4ToolResultPart {
   const marked = options(dialect, lifetime);
   const answer = { type: "tool-result", toolCallId: part.id, toolName: part.tool } as const;
-  return dialect.results === "blocks"
-    ? { ...answer, output: { type: "content", value: [{ type: "text", text: part.text, ...marked }] } }
-    : { ...answer, output: { type: part.failed ? "error-text" : "text", value: part.text }, ...marked };
+  const { media, text } = resultMedia(part, dialect);
+  if (dialect.results === "blocks")
+    return { ...answer, output: { type: "content", value: [{ type: "text", text, ...marked }, ...media] } };
+  if (media.length > 0)
+    return { ...answer, output: { type: "content", value: [{ type: "text", text }, ...media] }, ...marked };
+  return { ...answer, output: { type: part.failed ? "error-text" : "text", value: text }, ...marked };
+}
+
+/** The pictures and files of a result that this API takes there; of the others a line says that they are missing. */
+function resultMedia({ text, media = [] }: ResultPart, { resultMedia: taken = [] }: Dialect) {
+  const sent = media.filter(({ mediaType }) => taken.includes(mediaType));
+  const missing = media.filter((one) => !sent.includes(one)).map(({ mediaType }) => mediaType);
+  const says = `(Not shown: ${missing.join(", ")}. This model's API takes none in a tool's result.)`;
+  return { media: sent.map(toFile), text: missing.length === 0 ? text : `${text}\n${says}` };
 }
 
 const toTool = (tool: ToolSchema, { strict }: Dialect): LanguageModelV4FunctionTool => ({

@@ -21,6 +21,8 @@ export interface Dialect {
    * does not change its form, and a failed one is told by its text alone: it would be wrapped in JSON, and its frame with it.
    */
   readonly results: "flagged" | "blocks";
+  /** Media types that its API takes in a tool's result; left out, none: a line says what is missing. */
+  readonly resultMedia?: readonly string[];
   /** The provider takes calls of earlier turns only beside a tool: where there is none any more, one stands in that does nothing. */
   readonly callsNeedTools?: true;
   /** What a system message says that the provider clears by itself; left out where it has none: then the tail stands as text. */
@@ -36,11 +38,14 @@ export interface Dialect {
   readonly call?: (request: Request) => SharedV4ProviderOptions;
 }
 
+const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
 const ANTHROPIC: Dialect = {
   provider: "anthropic",
   mark: (lifetime) => ({ cacheControl: lifetime === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" } }),
   userTexts: "apart",
   results: "flagged",
+  resultMedia: [...PICTURES, "application/pdf"],
   turnScoped: { clearAt: "next_user_message" },
   reasoning: "added",
   call: (request) =>
@@ -56,6 +61,7 @@ const OPENAI: Dialect = {
   provider: "openai",
   userTexts: "apart",
   results: "blocks",
+  resultMedia: [...PICTURES, "application/pdf"],
   strict: false,
   mark: () => ({ promptCacheBreakpoint: { mode: "explicit" } }),
   marksKept: 48,
@@ -104,6 +110,7 @@ const BEDROCK: Dialect = {
   results: "flagged",
   repliesMarked: "message",
   callsNeedTools: true,
+  resultMedia: PICTURES,
 };
 
 const BEDROCK_CLAUDE: Dialect = {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { type Message, type Request, spoken, toolName, trusted } from "../protocol/index.ts";
+import { type Message, type Request, type ResultPart, spoken, toolName, trusted } from "../protocol/index.ts";
 import { wireBody } from "./index.ts";
 import { contactText, sampleRequest } from "./model.contract.ts";
 
@@ -9,6 +9,7 @@ const WIRE = "anthropic:claude-sonnet-4-5";
 const tool = toolName("look_up");
 const png = "iVBORw0KGgo=";
 
+const plan = { type: "file", mediaType: "application/pdf", data: "JVBERi0=", name: "plan.pdf" } as const;
 const hello: Message = { role: "user", parts: [contactText('Hello,\n"world" — \u{1f30d}', "Caroline")] };
 const asking: Message = {
   role: "assistant",
@@ -19,7 +20,7 @@ const asking: Message = {
     { type: "call", id: "toolu_2", tool, input: '{"word": "wor' },
   ],
 };
-const answers: Message = {
+const answers: Extract<Message, { role: "tool" }> = {
   role: "tool",
   parts: [
     {
@@ -66,6 +67,19 @@ const kept: Readonly<Record<string, Request>> = {
       },
     ],
     marks: [{ after: { zone: "message", index: 0 }, lifetime: "1h" }],
+  }),
+  "result-media": sampleRequest("", {
+    messages: [
+      hello,
+      asking,
+      {
+        role: "tool",
+        parts: answers.parts.map(
+          (part, i): ResultPart =>
+            i === 0 ? { ...part, media: [{ type: "image", mediaType: "image/png", data: png }, plan] } : part,
+        ),
+      },
+    ],
   }),
   // 001.4: the thinking level as each provider's own setting.
   thinking: sampleRequest("Hello", { parameters: { maxTokens: 16_000, reasoning: { level: "high" } } }),

@@ -64,6 +64,8 @@ export interface ResultPart {
   readonly tool: ToolName;
   readonly text: Framed | Trusted;
   readonly failed: boolean;
+  /** Pictures and files that came with it. Where a provider takes none in a result, a line says so instead. */
+  readonly media?: readonly (ImagePart | FilePart)[];
 }
 
 export type UserPart = TextPart | ImagePart | FilePart;

@@ -3,6 +3,7 @@ import type { Json } from "./json.ts";
 import type { Layer } from "./layer.ts";
 import type { AgentState } from "./life.ts";
 import type { NewMemory } from "./memory.ts";
+import type { FilePart, ImagePart } from "./message.ts";
 import type { ToolSchema } from "./request.ts";
 import type { ContactScope } from "./scope.ts";
 import type { NewText } from "./text-version.ts";
@@ -66,6 +67,8 @@ export type StoreWrite =
 export interface ToolOutcome {
   readonly text: Untrusted;
   readonly failed: boolean;
+  /** Pictures and files beside the text. */
+  readonly media?: readonly (ImagePart | FilePart)[];
   readonly writes?: readonly StoreWrite[];
   /** How far this answer may be trusted; left out, as far as its tool. Only Strata's own tools say it. */
   readonly trust?: Trust;

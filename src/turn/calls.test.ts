@@ -4,6 +4,8 @@ import { memoryTools } from "../features/memories/index.ts";
 import {
   AGENT_STATES,
   type AgentState,
+  type Budgets,
+  DEFAULT_BUDGETS,
   eventId,
   issueId,
   layerId,
@@ -288,5 +290,66 @@ describe("what a turn saves", () => {
       limit: 9,
     });
     expect(facts.map(({ content }) => content)).toEqual(["Ann's cat is called Tofu"]);
+  });
+});
+
+/** A picture of one point. */
+const PNG = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.from("one point")]);
+const PDF = Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(60_000, 32)]);
+
+describe("a picture or a file as a part of a result", () => {
+  const shooting = async (media: readonly unknown[], change: { failed?: boolean; budgets?: Partial<Budgets> } = {}) => {
+    const shoot = defineTool({
+      ...{ name: "look", description: "Looks.", input: z.object({ at: z.string() }), effect: "none", trust: "contact" },
+      run: () => ({ text: "Here it is.", media, ...(change.failed && { failed: true }) }) as never,
+    });
+    const parts = { tools: toolset([...memoryTools(await openSqlite(":memory:")), shoot]) };
+    const agent = sampleAgent({ tools: [toolName("look")], budgets: { ...DEFAULT_BUDGETS, ...change.budgets } });
+    const call = { parts: [{ call: "look", id: "c1", input: { at: "a" } }] };
+    const on = await stage([call, "Seen."], { parts, agent });
+    const thread = await on.open();
+    expect(endOf(await on.say(thread, "Look")).type).toBe("done");
+    const told = on.sent[1]?.messages.at(-1);
+    const result = told?.role === "tool" ? told.parts[0] : undefined;
+    return { ...on, thread, result };
+  };
+
+  it("stands beside the frame, is counted, and is rebuilt byte for byte", async () => {
+    const { result, sent, runtime, thread, store } = await shooting([{ mediaType: "image/png", data: PNG }]);
+    expect(result?.media).toEqual([{ type: "image", mediaType: "image/png", data: PNG.toString("base64") }]);
+    expect(result?.text).toMatch(/\| Here it is\.\n\(Attached: image\/png, 1 kB, counted as about 1600 tokens\.\)/);
+    const [turn] = await runtime.turns(OPERATOR, thread.id);
+    if (turn === undefined) throw new Error("there is no turn");
+    expect((await runtime.rebuilt(OPERATOR, turn.id, 2)).request).toEqual(sent[1]);
+    const [first, second] = turn.requests;
+    expect((second?.ledger.tokens ?? 0) - (first?.ledger.tokens ?? 0)).toBeGreaterThan(1_600);
+    for await (const finding of store.verify(thread.scope.org)) expect(finding.type).toBe("checked");
+  });
+
+  it("is left out with a note where it has no room, or where the call failed", async () => {
+    const big = await shooting([{ mediaType: "application/pdf", data: PDF }]);
+    expect(big.result?.media).toBeUndefined();
+    expect(big.result?.text).toContain("(Left out: application/pdf, 61 kB: it has no room here.)");
+    const roomy = await shooting([{ mediaType: "application/pdf", data: PDF, name: "a\nb.pdf" }], {
+      budgets: { result: 20_000 },
+    });
+    expect(roomy.result?.media?.[0]).toMatchObject({ type: "file", name: "a b.pdf" });
+    const failed = await shooting([{ mediaType: "image/png", data: PNG }], { failed: true });
+    expect(failed.result).toMatchObject({ failed: true, text: expect.stringContaining("the call failed") });
+    expect(failed.result?.media).toBeUndefined();
+  });
+
+  it.each([
+    ["what no provider takes", [{ mediaType: "image/svg+xml", data: "PHN2Zz4=" }], '"media" has "image/svg+xml"'],
+    ["what is not as it says", [{ mediaType: "image/png", data: "AAAA" }], "no image/png, as it says it is"],
+    [
+      "what is too large",
+      [{ mediaType: "application/pdf", data: Buffer.concat([PDF, Buffer.alloc(4e6)]) }],
+      "3750000 at most",
+    ],
+    ["too many", Array.from({ length: 6 }, () => ({ mediaType: "image/png", data: PNG })), '"media"'],
+  ])("law 10: %s would spoil each request from then on, so it is no answer", async (_, media, says) => {
+    const { result } = await shooting(media);
+    expect(result).toMatchObject({ failed: true, text: expect.stringContaining(says) });
   });
 });

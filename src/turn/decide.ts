@@ -135,7 +135,7 @@ async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acti
   const { outcome, isKnown } = await runTool(parts, tool, input, { context, seconds, signal });
   if (!isKnown) return leave(parts, one, outcome);
   const result = cutResult(outcome.text, room, count);
-  const text = `${id}: ${approval.tool} was approved and has run. It ${ended(outcome)}:\n${result}`;
+  const text = `${id}: ${approval.tool} was approved and has run. It ${ended(outcome)}:\n${result}${withoutMedia(outcome)}`;
   const writes = outcome.failed ? [] : (outcome.writes ?? []);
   const finish = {
     outcome: { text: result, failed: outcome.failed },
@@ -150,6 +150,12 @@ async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acti
     throw notKept(approval, finish.outcome, asStrataError(thrown, "store_failed"));
   }
 }
+
+/** An event of the platform's holds its words alone. */
+const withoutMedia = ({ media = [] }: ToolOutcome): string =>
+  media.length === 0
+    ? ""
+    : `\n(Left out: ${media.map(({ mediaType }) => mediaType).join(", ")}, for it came after the turn.)`;
 
 /** Counts as the agent's model does; where that cannot be opened just now, as an unknown one would. */
 async function counterOf(parts: Parts, agent: Agent): Promise<CountTokens> {

@@ -139,10 +139,11 @@ function hiddenInput(vault: Parts["vault"], input: Json): Json {
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 
 /** What a call came to, with the names of secrets in the place of their values. */
-export function hidden(vault: Parts["vault"], { text, failed, writes, trust, reply }: ToolOutcome): ToolOutcome {
+export function hidden(vault: Parts["vault"], { text, failed, media, writes, trust, reply }: ToolOutcome): ToolOutcome {
   return {
     text: untrusted(vault.hide(text)),
     failed,
+    ...(media !== undefined && { media }),
     ...(writes !== undefined && { writes: writes.map((write) => hiddenWrite(vault, write)) }),
     ...(trust !== undefined && { trust }),
     ...(reply && { reply: { ...reply, text: spoken(vault.hide(reply.text)) } }),

@@ -31,7 +31,7 @@ export function partText(part: UserPart | AssistantPart | ResultPart): string {
     case "call":
       return `(calls ${part.tool}, id ${printable(part.id)}) ${printable(JSON.stringify(part.input))}`;
     case "result":
-      return `(${part.failed ? "failure" : "result"} of ${part.tool}, id ${printable(part.id)})\n${printable(part.text)}`;
+      return `(${part.failed ? "failure" : "result"} of ${part.tool}, id ${printable(part.id)})\n${[printable(part.text), ...(part.media ?? []).map(partText)].join("\n")}`;
     case "image":
     case "file":
       return `(${part.type} ${printable(part.mediaType)}, ${count(part.data.length, "character")} of base64)`;

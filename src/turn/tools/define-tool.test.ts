@@ -102,7 +102,7 @@ describe.each(MADE)("what a tool gives, seen by %s", (_, made) => {
     const outcome = await made(() => given)?.run(INPUT, CONTEXT);
     expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining(says) });
     expect(outcome?.text).toMatch(
-      /^price has run, but gave no answer: .*\. A tool gives a text, an object, or \{ text, failed, writes \}\.$/,
+      /^price has run, but gave no answer: .*\. A tool gives a text, an object, or \{ text, failed, media, writes \}\.$/,
     );
     expect(outcome).not.toHaveProperty("writes");
   });

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import {
+  type FilePart,
+  type ImagePart,
   type MemoryId,
   memoryId,
   type NewMemory,
@@ -22,11 +24,19 @@ export type ToolAnswer =
   | {
       readonly text: string;
       readonly failed?: boolean;
+      readonly media?: readonly ToolMedia[];
       readonly writes?: readonly (
         | { readonly kind: "memory"; readonly memory: MemoryToWrite }
         | { readonly kind: "forget"; readonly memory: MemoryId }
       )[];
     };
+
+/** A picture or a file beside the text: bytes, or their base64. */
+export interface ToolMedia {
+  readonly mediaType: string;
+  readonly data: string | Uint8Array;
+  readonly name?: string;
+}
 
 /**
  * A memory as a tool writes it: `tags` left out are none. Whoever wrote the tool, the agent saves, a fact or a block: `by` and
@@ -95,7 +105,14 @@ export async function outcomeOf(tool: string, context: ToolContext, run: () => u
   const foreign = data.writes?.findIndex((write) => isForeign(write, context.turn)) ?? -1;
   if (foreign >= 0) return noAnswer(tool, `"writes.${foreign}.memory.turn" is not the \`turn\` of the call's context`);
   const writes = data.writes?.map((write) => asWrite(write, context.turn));
-  return { ...answered(data.text, writes), failed: data.failed ?? false };
+  const media = data.media.map(asPart);
+  const bad = media.find((one) => "because" in one);
+  if (bad !== undefined && "because" in bad) return noAnswer(tool, bad.because);
+  return {
+    ...answered(data.text, writes),
+    failed: data.failed ?? false,
+    ...(media.length > 0 && { media: media.filter((one) => "type" in one) }),
+  };
 }
 
 /** Whether it is something to tell, and not an answer that says more of itself. */
@@ -103,7 +120,7 @@ function isData(given: unknown): given is object {
   if (typeof given !== "object" || given === null) return false;
   if (Array.isArray(given)) return true;
   const keys = Object.keys(given);
-  return !keys.includes("text") && !keys.includes("writes") && keys.join() !== "failed";
+  return !["text", "writes", "media"].some((key) => keys.includes(key)) && keys.join() !== "failed";
 }
 
 function asJson(tool: string, given: object): ToolOutcome {
@@ -127,7 +144,7 @@ function withoutLoss(key: string, value: unknown): unknown {
 /** The call may have acted, so it is not said that it did not run. */
 const noAnswer = (tool: string, problem = "it does not fit"): ToolOutcome =>
   refused(
-    `${tool} has run, but gave no answer: ${problem}. A tool gives a text, an object, or { text, failed, writes }.`,
+    `${tool} has run, but gave no answer: ${problem}. A tool gives a text, an object, or { text, failed, media, writes }.`,
   );
 
 /** The last millisecond that a date can tell, either way. */
@@ -153,11 +170,52 @@ const WRITE = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("memory"), memory: MEMORY }),
   z.strictObject({ kind: z.literal("forget"), memory: ID }),
 ]);
+/** So many pictures and files, and bytes of each: what the strictest of the large providers takes. */
+const MOST_MEDIA = 5;
+const MEDIA_BYTES = 3_750_000;
+
+const MEDIUM = z.strictObject({
+  // Of an answer that was looked at already.
+  type: z.enum(["image", "file"]).optional(),
+  mediaType: z.string().max(100),
+  data: z.union([z.string(), z.instanceof(Uint8Array)]),
+  name: z.string().max(200).optional(),
+});
 const ANSWER = z.strictObject({
   text: z.string(),
   failed: z.boolean().default(false),
+  media: z.array(MEDIUM).max(MOST_MEDIA).default([]),
   writes: z.array(WRITE).optional(),
 });
+
+/** How what providers take begins. One that is not what it claims would be refused, and the conversation with it, in each request from then on. */
+const BEGINNINGS: ReadonlyMap<string, RegExp> = new Map([
+  ["image/png", /^\x89PNG\r\n\x1a\n/],
+  ["image/jpeg", /^\xff\xd8\xff/],
+  ["image/gif", /^GIF8[79]a/],
+  ["image/webp", /^RIFF.{4}WEBP/s],
+  ["application/pdf", /^%PDF-/],
+]);
+
+/** A picture or a file as it is kept, or why it is none. */
+function asPart({
+  mediaType,
+  data,
+  name,
+}: z.output<typeof MEDIUM>): ImagePart | FilePart | { readonly because: string } {
+  const begins = BEGINNINGS.get(mediaType);
+  if (begins === undefined)
+    return { because: `"media" has ${JSON.stringify(mediaType)}, and takes ${[...BEGINNINGS.keys()].join(", ")}` };
+  const bytes = Buffer.from(data instanceof Uint8Array ? data : Buffer.from(data, "base64"));
+  if (bytes.length > MEDIA_BYTES)
+    return { because: `"media" has one of ${bytes.length} bytes, and takes ${MEDIA_BYTES} at most` };
+  if (!begins.test(bytes.subarray(0, 16).toString("latin1")))
+    return { because: `"media" has one that is no ${mediaType}, as it says it is` };
+  const kept = { mediaType, data: bytes.toString("base64") };
+  return mediaType.startsWith("image/")
+    ? { type: "image", ...kept }
+    : { type: "file", ...kept, ...(name !== undefined && { name }) };
+}
 
 const isForeign = (write: z.output<typeof WRITE>, current: TurnId): boolean =>
   write.kind === "memory" && write.memory.turn !== undefined && write.memory.turn !== current;

@@ -103,7 +103,7 @@ function measured(part: Part, count: CountTokens): Pick<SeenBlock, "kind" | "tok
     case "call":
       return { kind: "tool-use", tokens: count(part.tool) + count(JSON.stringify(part.input)) };
     case "result":
-      return { kind: "tool-result", tokens: count(part.text) };
+      return { kind: "tool-result", tokens: count(part.text) + ATTACHMENT * (part.media?.length ?? 0) };
     case "image":
     case "file":
       return { kind: part.type, tokens: ATTACHMENT };
