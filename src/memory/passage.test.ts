@@ -39,6 +39,18 @@ it("a passage of a long text is the part that fits, under its heading, with its 
   );
 });
 
+it("a passage of a text of hundreds of thousands of characters is the part that fits, wherever it stands", () => {
+  const filler = Array.from({ length: 6_000 }, (_, at) => `Line ${at} tells of tables and rows.`);
+  const long = filler.toSpliced(4_000, 0, "The boiler room's key hangs behind the blue door.").join("\n");
+  expect(passageOf(long, "Where does the boiler room's key hang?", 120)).toBe(
+    "Line 0 tells of tables and rows.\n…\nThe boiler room's key hangs behind the blue door.\nLine 4000 tells of tables and rows.\n…",
+  );
+  const last = [...filler, "The boiler room's key hangs behind the blue door."].join("\n");
+  expect(passageOf(last, "boiler room", 90)).toMatch(
+    /^Line 0 .*\n…\nThe boiler room's key hangs behind the blue door\.$/,
+  );
+});
+
 it("a short text is given whole, and of a long one that says nothing of the question its beginning", () => {
   expect(passageOf("Short.\nText.", "anything", 100)).toBe("Short.\nText.");
   expect(passageOf(LONG, "submarines", 60)).toMatch(/^Of course! .*\n\n### Storage\n…$/);

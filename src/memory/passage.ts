@@ -1,8 +1,10 @@
 import { wordsOf } from "./fold.ts";
 import { STOP_WORDS } from "./word-lists.ts";
 
-/** More of a text is not looked through: no more of it is found either. */
+/** A longer text is looked through in one stretch of this length: the one that has most of the question's words. */
 const LONGEST = 20_000;
+/** Stretches overlap, so that a passage at the end of one is whole in the next. */
+const STEP = 15_000;
 /** A longer line is cut at the ends of its sentences. */
 const LONG_LINE = 240;
 const LONGEST_BELONGING = 120;
@@ -17,7 +19,8 @@ const LEFT_OUT = "…";
  */
 export function passageOf(text: string, question: string, most: number): string {
   if (text.length <= most) return text;
-  const lines = linesOf(text.slice(0, LONGEST));
+  const stretch = text.length > LONGEST ? fittingStretch(text, question.slice(0, LONGEST)) : text;
+  const lines = linesOf(stretch);
   const { from, to } = best(lines, asked(question.slice(0, LONGEST)), most);
   const inside = fenceAt(lines, from);
   const shown = lines.slice(from, to);
@@ -33,8 +36,26 @@ export function passageOf(text: string, question: string, most: number): string 
     ...opens,
     ...joined(shown),
     ...(isOpen ? ["```"] : []),
-    ...(to < lines.length || text.length > LONGEST ? [LEFT_OUT] : []),
+    ...(to < lines.length ? [LEFT_OUT] : []),
   ].join("\n");
+}
+
+/** The stretch with the text's first line above it. Words are looked for by how they begin, as their other forms mostly do, too. */
+function fittingStretch(text: string, question: string): string {
+  const stems = [...tellingIn(question)].map((term) => term.slice(0, Math.max(4, term.length - 3)));
+  if (stems.length === 0) return `${text.slice(0, LONGEST)}\n${LEFT_OUT}`;
+  const places = new RegExp(stems.join("|"), "giu");
+  const has = Array.from({ length: Math.ceil(text.length / STEP) }, () => new Set<string>());
+  for (const { 0: stem, index } of text.matchAll(places)) {
+    const at = Math.floor(index / STEP);
+    has[at]?.add(stem.toLowerCase());
+    if (index % STEP < LONGEST - STEP) has[at - 1]?.add(stem.toLowerCase());
+  }
+  const most = Math.max(...has.map(({ size }) => size));
+  const from = has.findIndex(({ size }) => size === most) * STEP;
+  const end = from + LONGEST < text.length ? `\n${LEFT_OUT}` : "";
+  if (from === 0) return text.slice(0, LONGEST) + end;
+  return `${linesOf(text.slice(0, LONGEST))[0]}\n${LEFT_OUT}\n${text.slice(from, from + LONGEST)}${end}`.toWellFormed();
 }
 
 /** A line that goes on has its blank at the end still. */

@@ -11,11 +11,13 @@ export const FLAGS = { question: 1, firstPerson: 2, time: 4, rule: 16, wish: 32 
 const LONGEST_UNIT = 80;
 
 /**
- * In characters, and in units of 80 terms: what comes after them is kept and not found. All of a text goes into the index in the
- * transaction that commits its turn, and everybody else waits for that.
+ * In characters, in units of 80 terms, and in different terms: what comes after them is kept and not found. All of a text goes into
+ * the index in the transaction that commits its turn, and everybody else waits for that. What costs most there is a term that the
+ * text did not have yet: a book repeats its words, and a flood of new ones ends early.
  */
-const LONGEST_TEXT = 20_000;
-const MOST_UNITS = 50;
+const LONGEST_TEXT = 400_000;
+const MOST_UNITS = 400;
+const MOST_DIFFERENT = 6_000;
 
 const SENTENCE = /[^.!?。！？\n]*[.!?。！？\n]*/gu;
 const ENDS_WITH_QUESTION = /[?？؟](?:["'”’)\]\s]|\p{Extended_Pictographic}|\ufe0f)*$/u;
@@ -62,8 +64,10 @@ function marksOf(text: string, tags: readonly string[]): Marks {
 
 function partsOf(whole: string): readonly Part[] {
   const parts: { text: string; words: Word[] }[] = [];
+  const different = new Set<string>();
   for (const [sentence] of whole.slice(0, LONGEST_TEXT).toWellFormed().matchAll(SENTENCE)) {
     for (const piece of piecesOf(sentence)) {
+      for (const { terms } of piece.words) for (const term of terms) different.add(term);
       const open = parts.at(-1);
       if (open === undefined || termCount(open.words) + termCount(piece.words) > LONGEST_UNIT) {
         parts.push({ text: piece.text, words: [...piece.words] });
@@ -72,13 +76,13 @@ function partsOf(whole: string): readonly Part[] {
         open.words.push(...piece.words);
       }
     }
-    if (parts.length > MOST_UNITS) break;
+    if (parts.length > MOST_UNITS || different.size > MOST_DIFFERENT) break;
   }
   return parts;
 }
 
-/** Terms of the units that are kept, and one unit more. */
-const MOST_TERMS = (MOST_UNITS + 1) * LONGEST_UNIT;
+/** Terms of a sentence. */
+const MOST_TERMS = 50 * LONGEST_UNIT;
 
 /** A sentence, or parts of one that is too long itself. */
 function piecesOf(sentence: string): readonly Part[] {

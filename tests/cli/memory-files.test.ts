@@ -38,6 +38,24 @@ describe("strata memory import and export", () => {
     expect(jsonLines(readFileSync(join(cwd, "me.jsonl"), "utf8"))).toHaveLength(1);
   });
 
+  it("a message of 300,000 characters with code comes in whole, and is found and shown by the passage that fits", async () => {
+    const lines = Array.from({ length: 8_000 }, (_, i) => `Row ${i % 700} lists horses, hay and water.`);
+    const code = "```ts\nconst password = readPassword();\nif (!password) throw new Error();\n```";
+    const content = lines
+      .toSpliced(2_000, 0, code)
+      .toSpliced(4_000, 0, "The boiler burns.")
+      .join("\n")
+      .slice(0, 300_000);
+    const message = { kind: "message", speaker: "agent", content, at: "2026-01-01T10:00:00Z" };
+    const { run, contents } = standing({ "talk.jsonl": JSON.stringify(message) });
+    expect((await run("import", "talk.jsonl")).out).toBe("talk.jsonl: 1 memory about me is saved.\n");
+    expect(await contents("--kind", "message")).toEqual([content]);
+    const { out } = await run("search", "the boiler");
+    expect(out).toContain("\n  The boiler burns.\n");
+    expect(out.length).toBeLessThan(2_000);
+    expect((await run("why", "readPassword")).out).toContain("const password = readPassword();\n");
+  });
+
   it("Markdown for people comes back, too", async () => {
     const { cwd, run, contents } = standing({ "notes.md": "# Ann\n\n- Likes tea.\n- [2026-01-02] Lives in Oslo.\n" });
     expect((await run("import", "notes.md", "--as", "ann")).out).toBe("notes.md: 2 memories about ann are saved.\n");

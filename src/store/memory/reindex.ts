@@ -20,7 +20,7 @@ import { indexMemory } from "./units.ts";
  * Which words a text is found by. A file whose index was made otherwise gets a new one when it is opened: count up with
  * every change of what `unitsOf` gives.
  */
-const INDEX_VERSION = 9;
+const INDEX_VERSION = 10;
 
 /** Which texts are not to be remembered, of what was said before that was asked at each commit. */
 export type KeptOut = (text: string) => boolean;
